@@ -1,0 +1,80 @@
+"""The command line: one table of commands, each a module loaded only when it is called.
+
+Importing LangGraph takes 1.7 s and Chroma 1.3 s on a login node; `--help` and the light commands pay for neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from typing import Protocol
+
+from assistant.errors import MapleError
+
+
+class Command(Protocol):
+    """What each module of assistant/commands offers."""
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, options: argparse.Namespace) -> int: ...
+
+
+# name -> what it does. The module is assistant/commands/NAME.py, imported when the command is called.
+COMMANDS: dict[str, str] = {
+    "ask": "one turn of the conversation; the thread goes on next time",
+    "extract": "the fields read from a request or a script",
+    "script": "the launch script, with no conversation",
+    "why": "why a job failed: root cause, telling line, fix",
+    "clusters": "what is known about a machine, with sources and date",
+    "templates": "list, search and add templates",
+    "signatures": "check the failure signatures",
+    "doctor": "what is installed, configured, reachable",
+}
+EXIT_FINE, EXIT_NO, EXIT_USAGE = 0, 1, 2
+
+
+def help_text() -> str:
+    rows = "\n".join(f"  {name:<11} {says}" for name, says in COMMANDS.items())
+    return (
+        "usage: maple-chat [COMMAND] [OPTIONS]\n\n"
+        "Writes deep-learning launch scripts for HPC clusters and tells why a job failed.\n"
+        "With no command it opens the chat in the terminal.\n\n"
+        f"commands:\n{rows}\n\n"
+        "`maple-chat COMMAND --help` tells the rest. Exit: 0 fine, 1 the answer is no, 2 bad usage or input."
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    words = sys.argv[1:] if arguments is None else arguments
+    if words and words[0] in ("-h", "--help", "help"):
+        print(help_text())
+        return EXIT_FINE
+    if words and words[0] in ("-V", "--version"):
+        from importlib.metadata import version
+
+        print(f"maple-chat {version('maple-chat')}")
+        return EXIT_FINE
+    name = words[0] if words else "chat"
+    if name != "chat" and name not in COMMANDS:
+        print(f"maple-chat: no command '{name[:40]}'; `maple-chat --help` lists them", file=sys.stderr)
+        return EXIT_USAGE
+    return run_command(name, words[1:])
+
+
+def run_command(name: str, words: list[str]) -> int:
+    """Run one command. Our own errors become one line on stderr and exit code 2."""
+    command: Command = importlib.import_module(f"assistant.commands.{name}")
+    parser = argparse.ArgumentParser(prog=f"maple-chat {name}", description=COMMANDS.get(name, "the terminal UI"))
+    command.add_arguments(parser)
+    try:
+        return command.run(parser.parse_args(words))
+    except MapleError as error:
+        print(f"maple-chat: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    except BrokenPipeError:
+        sys.stderr.close()
+        return EXIT_FINE
+    except KeyboardInterrupt:
+        return 130

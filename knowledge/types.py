@@ -1,0 +1,191 @@
+"""Every type that travels between folders.
+
+Checkpoints store a class by its module path: this file never moves. All are frozen dataclasses; what is read from
+files (clusters, signatures) has pydantic models of its own beside its loader.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Scheduler = Literal["slurm", "pbs", "lsf", "flux"]
+Framework = Literal["pytorch", "deepspeed", "accelerate", "lightning", "megatron"]
+Strategy = Literal["ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none"]
+Intent = Literal["generate", "port", "diagnose", "question", "smalltalk", "other"]
+Origin = Literal["said", "script", "answer"]
+Severity = Literal["error", "warning", "info"]
+Backend = Literal["cuda", "rocm", "xpu"]
+
+SCHEDULERS: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
+FRAMEWORKS: tuple[Framework, ...] = ("pytorch", "deepspeed", "accelerate", "lightning", "megatron")
+STRATEGIES: tuple[Strategy, ...] = ("ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Where one value of a request came from: the field, the words it was read from, and who gave them."""
+
+    field: str
+    origin: Origin
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRequest:
+    """What was asked. None means: not said. Nothing here is a default.
+
+    machine and source_machine are catalogue ids; walltime is HH:MM:SS (hours may pass 99); gpus_per_node counts what
+    the person counted (cards or tiles: planning settles which); total_gpus only where a total was said.
+    """
+
+    machine: str | None = None
+    source_machine: str | None = None
+    framework: Framework | None = None
+    strategy: Strategy | None = None
+    nodes: int | None = None
+    gpus_per_node: int | None = None
+    total_gpus: int | None = None
+    walltime: str | None = None
+    model: str | None = None
+    entry: str | None = None
+    account: str | None = None
+    queue: str | None = None
+    args: str | None = None
+    environment: str | None = None
+    container: str | None = None
+    heard: tuple[Heard, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """One message, read: the intent, the request so far, and the fields a careful assistant still asks for, in order."""
+
+    intent: Intent
+    request: JobRequest
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A default that planning took: which field, what value, why, and the page that says so (or None: our own rule)."""
+
+    field: str
+    value: str
+    why: str
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """What a machine cannot do: one sentence, its source, and the nearest things that it can (field -> value)."""
+
+    says: str
+    why: str
+    source: str | None = None
+    instead: tuple[Alternative, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """A way round a refusal: words for the person, and the request fields that would take it."""
+
+    says: str
+    change: tuple[tuple[str, str | int | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """One environment variable of the script, with the reason it is there. value is text: quoted when rendered."""
+
+    name: str
+    value: str
+    why: str = ""
+    expand: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """One scheduler directive, filled in: the text after `#SBATCH `, and a comment where it is not obvious."""
+
+    text: str
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SideFile:
+    """A file beside the script: its name (no folders) and its text."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchBundle:
+    """What is handed over: the script, the files beside it, and the command that submits it."""
+
+    name: str
+    script: str
+    files: tuple[SideFile, ...]
+    submit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing a check found. line counts from 1 (0: the whole script); change holds plan fields that would cure it."""
+
+    rule: str
+    severity: Severity
+    line: int
+    says: str
+    why: str
+    source: str | None = None
+    change: tuple[tuple[str, str | int | None], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LogEvidence:
+    """A line of the log: its number in the original (from 1), its text without control characters, the rank if known."""
+
+    line: int
+    text: str
+    rank: int | None = None
+    file: str | None = None
+    count: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """Another cause that was weighed, and why it is not the answer."""
+
+    cause: str
+    why_not: str
+    evidence: LogEvidence | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Why a job failed. cause is an id of causes.yaml; confidence is 0 to 1; change holds plan fields that cure it."""
+
+    cause: str
+    says: str
+    confidence: float
+    evidence: tuple[LogEvidence, ...] = ()
+    fix: tuple[str, ...] = ()
+    change: tuple[tuple[str, str | int | None], ...] = ()
+    considered: tuple[Considered, ...] = ()
+    send_next: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    captured: tuple[tuple[str, str], ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage found: text, title, address, date (ISO, or empty), heading path, score (higher is better)."""
+
+    text: str
+    title: str
+    source: str
+    date: str = ""
+    path: tuple[str, ...] = ()
+    score: float = 0.0

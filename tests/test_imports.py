@@ -1,0 +1,54 @@
+"""Who may import whom. Read from the syntax tree, so a lazy import inside a function counts too."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+OURS = {"assistant", "graph", "knowledge", "templates"}
+MAY_IMPORT = {
+    "knowledge": {"knowledge"},
+    "templates": {"templates", "knowledge"},
+    "graph": {"graph", "knowledge", "templates"},
+    "assistant": OURS,
+}
+# A foreign package and the only places (path prefixes) that may know it.
+HOME = {
+    "textual": ("assistant/tui/",),
+    "chromadb": ("knowledge/store.py",),
+    "onnxruntime": ("knowledge/embedding.py",),
+    "tokenizers": ("knowledge/embedding.py",),
+    "pydantic_settings": ("assistant/settings.py",),
+    "langgraph": ("graph/", "assistant/session.py"),
+    "jinja2": ("templates/",),
+    "re2": ("knowledge/signatures/", "graph/debugging/"),
+    "tree_sitter": ("graph/extraction/", "graph/verification/"),
+    "tree_sitter_bash": ("graph/extraction/", "graph/verification/"),
+    "torch": ("templates/miniapp/",),
+    "deepspeed": ("templates/miniapp/",),
+    "accelerate": ("templates/miniapp/",),
+}
+FILES = sorted(p for name in OURS for p in (ROOT / name).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_point_the_right_way(path: Path) -> None:
+    place = str(path.relative_to(ROOT))
+    names = imported(path)
+    assert (names & OURS) <= MAY_IMPORT[place.split("/")[0]]
+    for foreign, homes in HOME.items():
+        if foreign in names:
+            assert place.startswith(homes), f"{foreign} belongs in {homes}"
