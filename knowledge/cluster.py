@@ -1,0 +1,348 @@
+"""What is true of a machine: the strict model of knowledge/clusters/*.yaml.
+
+What a program acts on is a typed field; what only a person reads (notes, gotchas, unknown) is text. A fact that decides
+a flag names the page it was read from in `source`; its date is the cluster's `as_of` unless the fact has its own.
+Unknown keys are refused. Shell text in a file (rendezvous, setup lines, options) is trusted like the file itself.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from knowledge.types import Backend, Framework, Scheduler, Strategy
+
+Launcher = Literal["srun", "mpiexec", "mpirun", "ibrun", "jsrun", "flux", "none"]
+Workers = Literal["ranks", "torchrun", "accelerate"]
+Condition = Literal["always", "multi_node", "one_node", "whole_node", "part_node", "ranks", "one_task"]
+
+# What a directive or a launch option may name in braces; planning fills them in.
+PLACEHOLDERS = frozenset(
+    "account queue nodes walltime walltime_hm minutes job_name tasks tasks_per_node cpus_per_task gpus_per_node "
+    "total_gpus gpu_type ranks_per_node memory_gb".split()
+)
+REQUIRED_KEYS = Literal[
+    "account", "queue", "walltime", "nodes", "gpus", "memory", "filesystems", "place", "constraint", "tasks", "cpus"
+]
+
+
+def walltime_seconds(text: str) -> int:
+    """HH:MM:SS (hours may pass 99) in seconds. Raises ValueError on anything else."""
+    hours, minutes, seconds = (int(part) for part in text.split(":"))
+    if not (0 <= minutes < 60 and 0 <= seconds < 60 and hours >= 0):
+        raise ValueError(f"'{text}' is no walltime: write HH:MM:SS")
+    return hours * 3600 + minutes * 60 + seconds
+
+
+def _is_walltime(text: str) -> str:
+    walltime_seconds(text)
+    return text
+
+
+def _has_known_placeholders(text: str) -> str:
+    names = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
+    if not names <= PLACEHOLDERS:
+        raise ValueError(f"unknown placeholder {sorted(names - PLACEHOLDERS)} in '{text}'; write {{{{ for a brace")
+    return text
+
+
+Walltime = Annotated[str, AfterValidator(_is_walltime)]
+Fillable = Annotated[str, AfterValidator(_has_known_placeholders)]
+Positive = Annotated[int, Field(gt=0)]
+
+
+class Facts(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Gpus(Facts):
+    """The GPUs of one node. per_node counts cards; a card may be several devices (tiles, GCDs) to the framework."""
+
+    vendor: Literal["nvidia", "amd", "intel"]
+    model: str
+    memory_gb: float | None = None
+    per_node: Positive | None
+    tiles_per_gpu: Positive = 1
+    tile_name: str | None = None
+    form: str | None = None
+    backend: Backend
+    arch: str | None = None
+    scheduler_counts: Literal["cards", "tiles"] = "tiles"
+    """What the scheduler's GPU options count, where the machine has any."""
+
+    @property
+    def devices_per_node(self) -> int | None:
+        """How many devices a framework sees on a node: one rank each."""
+        return self.per_node * self.tiles_per_gpu if self.per_node else None
+
+
+class Cpu(Facts):
+    model: str | None = None
+    cores: Positive | None = None
+    threads_per_core: Positive | None = None
+    schedulable: Positive | None = None
+    """CPUs that the scheduler's per-task option can divide among the tasks of a node (hardware threads or cores)."""
+
+
+class Nics(Facts):
+    kind: str | None = None
+    count: Positive | None = None
+    gbps_each: float | None = None
+    interface: str | None = None
+
+
+class NodeType(Facts):
+    id: str
+    count: Positive | None = None
+    gpus: Gpus
+    cpu: Cpu = Cpu()
+    memory_gb: float | None = None
+    nics: Nics = Nics()
+    gpu_type: str | None = None
+    """The scheduler's name of this GPU, where a request must name one."""
+    local_disk: str | None = None
+    notes: tuple[str, ...] = ()
+    source: str | None = None
+
+
+class Limit(Facts):
+    """A stretch of node counts and the longest walltime there."""
+
+    min_nodes: Positive
+    max_nodes: Positive | None
+    max_walltime: Walltime
+    note: str | None = None
+
+
+class Queue(Facts):
+    """A partition, queue or QOS: what a job names to get there, and how much it takes."""
+
+    id: str
+    node_types: tuple[str, ...]
+    max_walltime: Walltime | None
+    min_nodes: Positive = 1
+    max_nodes: Positive | None = None
+    limits: tuple[Limit, ...] = ()
+    """Where the walltime limit depends on the node count."""
+    max_gpus: Positive | None = None
+    min_walltime: Walltime | None = None
+    purpose: Literal["production", "debug", "interactive", "preempt", "shared", "special"] = "production"
+    default: bool = False
+    names: tuple[str, ...] = ()
+    """Other words for it, such as the long name of a QOS."""
+    directives: tuple[Fillable, ...] = ()
+    """Further directives that this queue needs, beside the cluster's."""
+    note: str | None = None
+    source: str | None = None
+    as_of: str | None = None
+
+
+class DirectiveFact(Facts):
+    """One directive of every deep-learning job there: its words with placeholders, and when it is written."""
+
+    text: Fillable
+    when: Condition = "always"
+    node_types: tuple[str, ...] = ()
+    queues: tuple[str, ...] = ()
+    comment: str = ""
+    source: str | None = None
+
+
+class Forbidden(Facts):
+    option: str
+    effect: Literal["rejected", "deleted", "ignored", "harmful"]
+    why: str
+    source: str | None = None
+
+
+class Required(Facts):
+    key: REQUIRED_KEYS
+    why: str | None = None
+    source: str | None = None
+
+
+class Account(Facts):
+    """How a job is charged. suffix is what the GPU project's name ends on, by node type where it differs."""
+
+    needed: bool = True
+    suffix: str | None = None
+    suffix_by_node_type: Mapping[str, str] = {}
+    suffix_required: bool = False
+    note: str | None = None
+    source: str | None = None
+
+    def suffix_for(self, node_type: str) -> str | None:
+        return self.suffix_by_node_type.get(node_type, self.suffix)
+
+
+class EnvironmentFact(Facts):
+    """A variable. `apply: advice` is shown to people and never written by itself."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+    value: str
+    apply: Literal["always", "multi_node", "advice"] = "advice"
+    workers: tuple[Workers, ...] = ()
+    node_types: tuple[str, ...] = ()
+    frameworks: tuple[Framework, ...] = ()
+    expand: bool = False
+    """Whether the value holds shell variables that the job must expand."""
+    when: str = ""
+    why: str = ""
+    source: str | None = None
+
+
+class Setting(Facts):
+    """A line at the top of the script that a person will want to change, such as the path of their environment."""
+
+    name: Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")]
+    value: str
+    why: str = ""
+    environment: bool = False
+    """Whether the user's own environment (a path or a name) goes here."""
+
+
+class Software(Facts):
+    """How a job gets its Python and framework: settings, lines of shell, and a wrapper such as a container's run."""
+
+    settings: tuple[Setting, ...] = ()
+    lines: tuple[str, ...] = ()
+    wrapper: str | None = None
+    python: str = "python"
+    create: str | None = None
+    """How a person makes the environment, once, on a login node."""
+    note: str | None = None
+    source: str | None = None
+
+
+class RankVariables(Facts):
+    """Where a task started by the launcher finds its rank; shell text, expanded inside the task."""
+
+    rank: str
+    local_rank: str
+
+
+class LaunchForm(Facts):
+    """One way to start the workers: an outer launcher, and what each of its tasks is.
+
+    workers: `ranks` (each task is one rank), `torchrun` or `accelerate` (one task a node, which starts the ranks).
+    """
+
+    launcher: Launcher
+    workers: Workers
+    options: tuple[Fillable, ...] = ()
+    whole_node_options: tuple[Fillable, ...] = ()
+    torchrun: str = "torchrun"
+    torchrun_options: tuple[str, ...] = ()
+    rank_variables: RankVariables | None = None
+    visible_devices: Literal["all", "one"] = "all"
+    """`one`: a task sees only its own device, number 0, so LOCAL_RANK is 0."""
+    node_types: tuple[str, ...] = ()
+    note: str | None = None
+    source: str | None = None
+    documented: bool = True
+    """False: our reading of the facts; no page of the site shows it."""
+
+
+class RefusalFact(Facts):
+    """What does not work there: framework and strategy (None: any), why, and the nearest thing that does."""
+
+    framework: Framework | None = None
+    strategy: Strategy | None = None
+    node_types: tuple[str, ...] = ()
+    says: str
+    why: str
+    instead: str
+    change: Mapping[str, str] = {}
+    source: str
+
+
+class Rendezvous(Facts):
+    """How rank 0's address and port are found: shell text that runs once, in the batch script, on the first node."""
+
+    host: str
+    port: str = "29500"
+    lines: tuple[str, ...] = ()
+    note: str | None = None
+    source: str | None = None
+
+
+class Internet(Facts):
+    access: Literal["yes", "no", "proxy", "unknown"]
+    proxy: Mapping[str, str] = {}
+    """Variables to export, name -> value."""
+    note: str | None = None
+    source: str | None = None
+
+
+class Cluster(Facts):
+    """One machine."""
+
+    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    title: str
+    """The name as its site writes it."""
+    names: tuple[str, ...]
+    site: str
+    programmes: tuple[str, ...] = ()
+    docs: str | None = None
+    as_of: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
+    status: str | None = None
+    """Set where the machine is retired or its facts are thin."""
+    scheduler: Scheduler
+    submit: str
+    shebang: str = "#!/bin/bash"
+    node_types: Annotated[tuple[NodeType, ...], Field(min_length=1)]
+    queues: Annotated[tuple[Queue, ...], Field(min_length=1)]
+    whole_nodes: bool
+    """Whether a job always gets whole nodes with all their GPUs, and no GPU option is written."""
+    directives: Annotated[tuple[DirectiveFact, ...], Field(min_length=1)]
+    forbidden: tuple[Forbidden, ...] = ()
+    required: tuple[Required, ...] = ()
+    account: Account = Account()
+    software: Mapping[Framework | Literal["default"], Software]
+    environment: tuple[EnvironmentFact, ...] = ()
+    internet: Internet
+    rendezvous: Rendezvous
+    preamble: tuple[str, ...] = ()
+    """Shell lines before everything else, such as going to the folder the job was submitted from."""
+    launch: Mapping[Framework, tuple[LaunchForm, ...]]
+    """For each framework its forms, best first; the first that fits the node type is taken."""
+    refusals: tuple[RefusalFact, ...] = ()
+    containers: tuple[str, ...] = ()
+    filesystems: Mapping[str, str] = {}
+    gotchas: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    sources: tuple[str, ...]
+
+    @model_validator(mode="after")
+    def _parts_agree(self) -> Cluster:
+        types = {node.id for node in self.node_types}
+        for queue in self.queues:
+            if not set(queue.node_types) <= types:
+                raise ValueError(f"queue {queue.id} names node types that are not listed: {queue.node_types}")
+        if "default" not in self.software:
+            raise ValueError("software needs a 'default'")
+        if "pytorch" not in self.launch:
+            raise ValueError("launch needs 'pytorch'")
+        if sum(queue.default for queue in self.queues) != 1:
+            raise ValueError("exactly one queue has 'default: true'")
+        return self
+
+    def queue(self, name: str) -> Queue | None:
+        """The queue of that id or other name, without regard to case."""
+        wanted = name.lower()
+        return next((q for q in self.queues if wanted in (q.id.lower(), *(n.lower() for n in q.names))), None)
+
+    def node_type(self, name: str) -> NodeType:
+        """The node type of that id. Raises KeyError."""
+        for node in self.node_types:
+            if node.id == name:
+                return node
+        raise KeyError(name)
+
+    @property
+    def default_queue(self) -> Queue:
+        return next(queue for queue in self.queues if queue.default)
