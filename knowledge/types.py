@@ -36,7 +36,8 @@ class JobRequest:
     """What was asked. None means: not said. Nothing here is a default.
 
     machine and source_machine are catalogue ids; walltime is HH:MM:SS (hours may pass 99); gpus_per_node counts what
-    the person counted (cards or tiles: planning settles which); total_gpus only where a total was said.
+    the person counted (cards or tiles: planning settles which); total_gpus only where a total was said. setup and
+    variables are the user's own lines and exports, carried over from a script.
     """
 
     machine: str | None = None
@@ -54,6 +55,8 @@ class JobRequest:
     args: str | None = None
     environment: str | None = None
     container: str | None = None
+    setup: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] = ()
     heard: tuple[Heard, ...] = ()
 
 
@@ -189,3 +192,87 @@ class Passage:
     date: str = ""
     path: tuple[str, ...] = ()
     score: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked next: the request's field, the words, and the choices that this machine offers (may be empty)."""
+
+    field: str
+    text: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """How the workers start: the outer launcher, and what each of its tasks is (knowledge/cluster.py, LaunchForm).
+
+    rank and local_rank are shell text that a task expands; options are filled in; cpus_per_task None: not known.
+    """
+
+    launcher: str
+    workers: str
+    tasks_per_node: int
+    cpus_per_task: int | None = None
+    options: tuple[str, ...] = ()
+    rank: str = ""
+    local_rank: str = ""
+    wrapper: str = ""
+    python: str = "python"
+    torchrun: str = "torchrun"
+    torchrun_options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class LaunchPlan:
+    """What was decided; nothing is open. The only thing that a template is given.
+
+    ranks_per_node counts devices as the framework sees them: one rank each. entry is a path, a module (entry_kind
+    `module`) or a program that is not Python. Shell text from the facts: preamble, setup, rendezvous_*, launch.rank and
+    launch.local_rank, settings and variables with expand. Everything else is quoted when rendered. stage is the ZeRO
+    stage, None without ZeRO.
+    """
+
+    cluster: str
+    title: str
+    as_of: str
+    scheduler: Scheduler
+    submit: str
+    shebang: str
+    job_name: str
+    framework: Framework
+    strategy: Strategy
+    node_type: str
+    gpu_model: str
+    backend: Backend
+    nodes: int
+    ranks_per_node: int
+    counting: str
+    queue: str
+    walltime: str
+    account: str
+    directives: tuple[Directive, ...]
+    launch: Launch
+    rendezvous_host: str
+    rendezvous_port: str
+    entry: str
+    entry_kind: Literal["script", "module", "program"] = "script"
+    args: tuple[str, ...] = ()
+    stage: int | None = None
+    tensor_parallel: int = 1
+    pipeline_parallel: int = 1
+    mixed_precision: Literal["bf16", "fp16"] = "bf16"
+    rendezvous_lines: tuple[str, ...] = ()
+    preamble: tuple[str, ...] = ()
+    settings: tuple[Variable, ...] = ()
+    setup: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    user_setup: tuple[str, ...] = ()
+    user_variables: tuple[Variable, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ranks(self) -> int:
+        """The world size."""
+        return self.nodes * self.ranks_per_node
