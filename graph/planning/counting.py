@@ -1,0 +1,141 @@
+"""Nodes and GPUs: from what a person counted to ranks per node.
+
+A card may be several devices (Aurora: 6 cards, 12 tiles). Both ways of counting are understood, and said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knowledge.cluster import Cluster, NodeType
+from knowledge.types import Alternative, Assumption, JobRequest, Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """Nodes, ranks on each, how the GPUs were counted in words, and what was assumed."""
+
+    nodes: int
+    ranks_per_node: int
+    says: str
+    assumptions: tuple[Assumption, ...] = ()
+
+
+def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refusal | None:
+    """The count for one node type; None where the number of nodes cannot be known yet."""
+    devices = node.gpus.devices_per_node
+    if devices is None:
+        return Refusal(
+            f"How many GPUs a node of {cluster.title} ({node.id}) has is not known here.",
+            "The site's pages do not say.",
+            node.source,
+        )
+    given = request.gpus_per_node
+    if given is None and request.nodes and request.total_gpus:
+        given = per_node(request.total_gpus, request.nodes)
+        if given is None:
+            return uneven(request, node)
+    ranks = devices if given is None else ranks_for(given, node)
+    if ranks is None:
+        return too_many(given or 0, request, cluster, node)
+    nodes = request.nodes or nodes_for(request, ranks, node)
+    if nodes is None:
+        return uneven(request, node) if request.total_gpus else None
+    return Count(nodes, ranks, counted_in_words(ranks, node), tuple(assumed(request, given, ranks, nodes, node)))
+
+
+def per_node(total: int, nodes: int) -> int | None:
+    return total // nodes if total % nodes == 0 else None
+
+
+def ranks_for(gpus: int, node: NodeType) -> int | None:
+    """Ranks for so many GPUs as a person counts them: all cards mean all tiles; other numbers are devices."""
+    devices = node.gpus.devices_per_node
+    if devices is None or gpus > devices:
+        return None
+    return devices if gpus == node.gpus.per_node else gpus
+
+
+def nodes_for(request: JobRequest, ranks: int, node: NodeType) -> int | None:
+    """Nodes for a total, in devices or (tiled GPUs) in cards. A total that fits one node takes one."""
+    if not request.total_gpus:
+        return None
+    if request.total_gpus <= ranks and request.gpus_per_node is None:
+        return 1
+    if request.total_gpus % ranks == 0:
+        return request.total_gpus // ranks
+    cards = node.gpus.per_node or 1
+    return request.total_gpus // cards if node.gpus.tiles_per_gpu > 1 and request.total_gpus % cards == 0 else None
+
+
+def counted_in_words(ranks: int, node: NodeType) -> str:
+    gpus = node.gpus
+    if gpus.tiles_per_gpu == 1:
+        return f"{ranks} of {gpus.per_node} {gpus.model} GPUs a node, one rank each"
+    tile = gpus.tile_name or "tile"
+    return f"{ranks} ranks a node, one a {tile} ({gpus.per_node} cards x {gpus.tiles_per_gpu} {tile}s)"
+
+
+def assumed(request: JobRequest, given: int | None, ranks: int, nodes: int, node: NodeType) -> list[Assumption]:
+    """What was decided beyond what was said."""
+    taken = []
+    if request.gpus_per_node is None and given is None:
+        small = request.total_gpus is not None and request.total_gpus < ranks
+        if not small:
+            why = f"all GPUs of a {node.id} node"
+            taken.append(Assumption("gpus_per_node", str(ranks), why, node.source))
+    if given is not None and given != ranks:
+        tile = node.gpus.tile_name or "tile"
+        why = f"{given} cards are {ranks} {tile}s, and each {tile} is a device of its own"
+        taken.append(Assumption("gpus_per_node", str(ranks), why, node.source))
+    if request.nodes is None:
+        taken.append(Assumption("nodes", str(nodes), f"{request.total_gpus} GPUs in all, {ranks} a node", None))
+    return taken
+
+
+def too_many(given: int, request: JobRequest, cluster: Cluster, node: NodeType) -> Refusal:
+    """A node has fewer GPUs than asked for: fewer a node, the same total on more nodes, or another node type."""
+    devices = node.gpus.devices_per_node or 1
+    nodes = request.nodes or 1
+    ways = [Alternative(f"{nodes} x {devices} GPUs", (("gpus_per_node", devices), ("total_gpus", None)))]
+    total = given * nodes
+    if total % devices == 0:
+        spread = total // devices
+        ways.append(
+            Alternative(
+                f"{spread} x {devices} GPUs, the same {total} in all",
+                (("nodes", spread), ("gpus_per_node", devices), ("total_gpus", None)),
+            )
+        )
+    for other in cluster.node_types:
+        if other.id != node.id and (other.gpus.devices_per_node or 0) >= given:
+            queue = next((q for q in cluster.queues if other.id in q.node_types and q.purpose == "production"), None)
+            if queue:
+                says = f"{other.gpus.devices_per_node} {other.gpus.model} GPUs a node in queue {queue.id}"
+                ways.append(Alternative(says, (("queue", queue.id),)))
+    return Refusal(
+        f"A node of {cluster.title} ({node.id}) has {devices} {node.gpus.model} GPUs, not {given}.",
+        counted_in_words(devices, node),
+        node.source,
+        tuple(ways),
+    )
+
+
+def uneven(request: JobRequest, node: NodeType) -> Refusal:
+    """A total that does not spread evenly over the nodes."""
+    devices = node.gpus.devices_per_node or 1
+    total = request.total_gpus or 0
+    low, high = max(1, total // devices), -(-total // devices)
+    ways = tuple(
+        Alternative(
+            f"{n} x {devices} = {n * devices} GPUs", (("nodes", n), ("gpus_per_node", devices), ("total_gpus", None))
+        )
+        for n in dict.fromkeys((low, high))
+    )
+    over = f" over {request.nodes} nodes" if request.nodes else ""
+    return Refusal(
+        f"{total} GPUs{over} do not come out even: a node has {devices}.",
+        "Every node of a job runs the same number of ranks.",
+        node.source,
+        ways,
+    )

@@ -1,0 +1,259 @@
+"""Request + cluster -> plan. A default is an Assumption; what the machine cannot do a Refusal with a way round."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from graph.planning.counting import Count, count
+from graph.planning.fields import check_request, entry_of, shown, split_arguments
+from graph.planning.filling import Values, clock, fill_directives
+from graph.planning.launching import LaunchChoice, choose_launch
+from graph.planning.queues import Slot, choose_queue
+from graph.planning.strategies import Style, choose_style, parallel_sizes
+from knowledge.cluster import Cluster, Condition, NodeType, Software, walltime_seconds
+from knowledge.errors import InputError
+from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Variable
+
+ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
+USUAL_ENTRY = "train.py"
+
+
+def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
+    """What to write. The request must name strategy and nodes (or a total); see questions.still_missing.
+
+    Raises InputError where a field cannot stand in a script, or is still open.
+    """
+    check_request(request)
+    style = choose_style(request)
+    if style is None:
+        raise InputError("strategy is open; say one of ddp, fsdp, zero1, zero2, zero3, tp, pp, 3d")
+    if isinstance(style, Refusal):
+        return style
+    if request.queue and cluster.queue(request.queue) is None:
+        return unknown_queue(request.queue, cluster)
+    node = choose_node_type(request, cluster)
+    counted = count(request, cluster, node)
+    if counted is None:
+        raise InputError("nodes are open; say how many nodes, or how many GPUs in all")
+    if isinstance(counted, Refusal):
+        return counted
+    slot = choose_queue(request, cluster, node.id, counted.nodes, counted.ranks_per_node)
+    if isinstance(slot, Refusal):
+        return slot
+    launch = choose_launch(cluster, style, node)
+    if isinstance(launch, Refusal):
+        return launch
+    return decide(request, cluster, node, style, counted, slot, launch)
+
+
+def unknown_queue(name: str, cluster: Cluster) -> Refusal:
+    ways = tuple(Alternative(f"queue {queue.id}", (("queue", queue.id),)) for queue in cluster.queues[:6])
+    return Refusal(
+        f"{cluster.title} has no queue {shown(name)} that is known here.",
+        f"Known: {', '.join(queue.id for queue in cluster.queues)} (facts of {cluster.as_of}).",
+        cluster.queues[0].source,
+        ways,
+    )
+
+
+def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:
+    """The node type of the queue that was named, where its nodes have enough GPUs; else of the usual queue."""
+    queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
+    types = [cluster.node_type(name) for name in queue.node_types]
+    wanted = request.gpus_per_node or 0
+    return next((node for node in types if (node.gpus.devices_per_node or 0) >= wanted), types[0])
+
+
+def decide(
+    request: JobRequest,
+    cluster: Cluster,
+    node: NodeType,
+    style: Style,
+    counted: Count,
+    slot: Slot,
+    choice: LaunchChoice,
+) -> LaunchPlan:
+    """Everything chosen; the rest follows from the facts."""
+    entry, kind = entry_of(request.entry or USUAL_ENTRY)
+    account, on_account = charge(request, cluster, node)
+    values = numbers(request, cluster, node, counted, slot, choice, account)
+    holds = conditions(node, counted, choice)
+    tensor, pipeline, sizes = parallel_sizes(style, counted.nodes, counted.ranks_per_node)
+    software = choice.software
+    settings, on_settings = top_settings(request, software)
+    return LaunchPlan(
+        cluster=cluster.id,
+        title=cluster.title,
+        as_of=cluster.as_of,
+        scheduler=cluster.scheduler,
+        submit=cluster.submit,
+        shebang=cluster.shebang,
+        job_name=job_name(entry),
+        framework=style.framework,
+        strategy=style.strategy,
+        node_type=node.id,
+        gpu_model=node.gpus.model,
+        backend=node.gpus.backend,
+        nodes=counted.nodes,
+        ranks_per_node=counted.ranks_per_node,
+        counting=counted.says,
+        queue=slot.queue.id,
+        walltime=slot.walltime,
+        account=account,
+        directives=fill_directives(cluster.directives, slot.queue, node.id, holds, values),
+        launch=choice.launch(values, "whole_node" in holds),
+        rendezvous_host=cluster.rendezvous.host,
+        rendezvous_port=cluster.rendezvous.port,
+        rendezvous_lines=cluster.rendezvous.lines,
+        entry=entry,
+        entry_kind=kind,
+        args=split_arguments(request.args),
+        stage=style.stage,
+        tensor_parallel=tensor,
+        pipeline_parallel=pipeline,
+        mixed_precision="fp16" if "V100" in node.gpus.model else "bf16",
+        preamble=cluster.preamble,
+        settings=settings,
+        setup=software.lines,
+        variables=variables(cluster, node, style, counted, choice),
+        user_setup=request.setup,
+        user_variables=request.variables,
+        assumptions=(
+            *style.assumptions,
+            *counted.assumptions,
+            *slot.assumptions,
+            *on_account,
+            *on_entry(request),
+            *sizes,
+            *on_settings,
+            *choice.assumptions,
+        ),
+        notes=notes(cluster, choice),
+    )
+
+
+def charge(request: JobRequest, cluster: Cluster, node: NodeType) -> tuple[str, tuple[Assumption, ...]]:
+    """The account as the directive needs it. Without one a placeholder stands there, and is said."""
+    facts = cluster.account
+    suffix = facts.suffix_for(node.id)
+    if request.account is None:
+        if not facts.needed:
+            return "", ()
+        text = ACCOUNT_PLACEHOLDER + (suffix or "")
+        return text, (Assumption("account", text, "not said; replace it before you submit", facts.source),)
+    if suffix and facts.suffix_required and not request.account.endswith(suffix):
+        text = request.account + suffix
+        return text, (Assumption("account", text, f"GPU jobs there are charged to <project>{suffix}", facts.source),)
+    return request.account, ()
+
+
+def numbers(
+    request: JobRequest,
+    cluster: Cluster,
+    node: NodeType,
+    counted: Count,
+    slot: Slot,
+    choice: LaunchChoice,
+    account: str,
+) -> Values:
+    """The placeholders' values (knowledge/cluster.py, PLACEHOLDERS)."""
+    tasks = counted.ranks_per_node if choice.form.workers == "ranks" else 1
+    gpus = counted.ranks_per_node
+    if node.gpus.scheduler_counts == "cards":
+        gpus = -(-gpus // node.gpus.tiles_per_gpu)
+    seconds = walltime_seconds(slot.walltime)
+    return {
+        "account": account or None,
+        "queue": slot.queue.id,
+        "nodes": counted.nodes,
+        "walltime": slot.walltime,
+        "walltime_hm": clock(seconds),
+        "minutes": -(-seconds // 60),
+        "job_name": job_name(request.entry or USUAL_ENTRY),
+        "tasks": tasks * counted.nodes,
+        "tasks_per_node": tasks,
+        "cpus_per_task": cpus_per_task(node, counted.ranks_per_node, tasks),
+        "gpus_per_node": gpus,
+        "total_gpus": gpus * counted.nodes,
+        "gpu_type": node.gpu_type,
+        "ranks_per_node": counted.ranks_per_node,
+        "memory_gb": None if node.memory_gb is None else int(node.memory_gb),
+    }
+
+
+def cpus_per_task(node: NodeType, ranks: int, tasks: int) -> int | None:
+    """A task's share of the CPUs: the whole node's where all GPUs are used, else in proportion to the GPUs."""
+    devices = node.gpus.devices_per_node
+    if node.cpu.schedulable is None or devices is None:
+        return None
+    return max(1, node.cpu.schedulable * ranks // devices // tasks)
+
+
+def conditions(node: NodeType, counted: Count, choice: LaunchChoice) -> frozenset[Condition]:
+    whole = counted.ranks_per_node == node.gpus.devices_per_node
+    return frozenset(
+        (
+            "always",
+            "multi_node" if counted.nodes > 1 else "one_node",
+            "whole_node" if whole else "part_node",
+            "ranks" if choice.form.workers == "ranks" else "one_task",
+        )
+    )
+
+
+def top_settings(request: JobRequest, software: Software) -> tuple[tuple[Variable, ...], tuple[Assumption, ...]]:
+    """The lines at the top of the script; the user's own environment takes the place of the facts' example."""
+    settings, taken = [], []
+    for fact in software.settings:
+        own = request.environment if fact.environment else None
+        settings.append(Variable(fact.name, own or fact.value, fact.why, expand=own is None))
+        if own is None:
+            taken.append(Assumption(fact.name, fact.value, fact.why or "the site's example", software.source))
+    return tuple(settings), tuple(taken)
+
+
+def variables(
+    cluster: Cluster, node: NodeType, style: Style, counted: Count, choice: LaunchChoice
+) -> tuple[Variable, ...]:
+    """The variables that jobs like this one need there. Advice is left to `maple-chat clusters NAME`."""
+    when = {"always", "multi_node"} if counted.nodes > 1 else {"always"}
+    return tuple(
+        Variable(fact.name, fact.value, fact.why, fact.expand)
+        for fact in cluster.environment
+        if fact.apply in when
+        and (not fact.workers or choice.form.workers in fact.workers)
+        and (not fact.node_types or node.id in fact.node_types)
+        and (not fact.frameworks or style.framework in fact.frameworks)
+    ) + proxies(cluster)
+
+
+def proxies(cluster: Cluster) -> tuple[Variable, ...]:
+    if cluster.internet.access != "proxy":
+        return ()
+    return tuple(
+        Variable(name, value, "the way out of a compute node") for name, value in cluster.internet.proxy.items()
+    )
+
+
+def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
+    if request.entry:
+        return ()
+    return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)
+
+
+def notes(cluster: Cluster, choice: LaunchChoice) -> tuple[str, ...]:
+    said = [cluster.status] if cluster.status else []
+    if not choice.form.documented:
+        said.append(f"No page of {cluster.site} shows this launch; it is our reading of the facts.")
+    if choice.form.note:
+        said.append(choice.form.note)
+    if cluster.internet.access == "no":
+        said.append("Compute nodes have no internet: download models and data on a login node first.")
+    return tuple(said)
+
+
+def job_name(entry: str) -> str:
+    """A plain word from the program's name."""
+    word = re.sub(r"[^A-Za-z0-9_-]+", "-", PurePosixPath(entry).stem).strip("-")
+    return word[:32] if word and word[0].isalpha() else "train"

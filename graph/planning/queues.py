@@ -1,0 +1,128 @@
+"""Which queue takes the job; and when none does, the nearest things that one would take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from knowledge.cluster import Cluster, Queue, walltime_seconds
+from knowledge.types import Alternative, Assumption, JobRequest, Refusal
+
+USUAL_WALLTIME = "01:00:00"
+BY_PURPOSE = ("production", "debug", "interactive", "preempt", "special")
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """A queue, the walltime, and what was assumed."""
+
+    queue: Queue
+    walltime: str
+    assumptions: tuple[Assumption, ...] = ()
+
+
+def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: int, ranks: int) -> Slot | Refusal:
+    """The queue that was named, or the usual one that takes this job. ranks: devices a node."""
+    taken: list[Assumption] = []
+    named = cluster.queue(request.queue) if request.queue else None
+    candidates = [named] if named else in_order(cluster, node_type, nodes, ranks)
+    walltime = request.walltime
+    if walltime is None:
+        walltime = usual_walltime(candidates, nodes)
+        taken.append(Assumption("walltime", walltime, "not said; an hour is enough for a first run", None))
+    for queue in candidates:
+        if takes(queue, nodes, walltime, ranks):
+            if named is None:
+                taken.append(Assumption("queue", queue.id, why_this(queue, cluster), queue.source))
+            return Slot(queue, walltime, tuple(taken))
+    return no_queue(candidates, cluster, nodes, walltime, ranks)
+
+
+def in_order(cluster: Cluster, node_type: str, nodes: int, ranks: int) -> list[Queue]:
+    """The queues of a node type, best first: a shared one for part of a node, the default, then by purpose."""
+    fitting = [queue for queue in cluster.queues if node_type in queue.node_types]
+    devices = cluster.node_type(node_type).gpus.devices_per_node
+    part = nodes == 1 and not cluster.whole_nodes and devices is not None and ranks < devices
+    shared = [queue for queue in fitting if queue.purpose == "shared" and part]
+    rest = [queue for queue in fitting if queue.purpose != "shared"]
+    rest.sort(key=lambda queue: (not queue.default, BY_PURPOSE.index(queue.purpose)))
+    return [*shared, *rest]
+
+
+def takes(queue: Queue, nodes: int, walltime: str, ranks: int) -> bool:
+    """Whether a job of so many nodes, so long, with so many GPUs a node is inside the queue's limits."""
+    if nodes < queue.min_nodes or (queue.max_nodes is not None and nodes > queue.max_nodes):
+        return False
+    if queue.max_gpus is not None and nodes * ranks > queue.max_gpus:
+        return False
+    limit = longest(queue, nodes)
+    return limit is None or walltime_seconds(walltime) <= walltime_seconds(limit)
+
+
+def longest(queue: Queue, nodes: int) -> str | None:
+    """The longest walltime at that node count; None: no limit is known."""
+    for limit in queue.limits:
+        if limit.min_nodes <= nodes and (limit.max_nodes is None or nodes <= limit.max_nodes):
+            return limit.max_walltime
+    return queue.max_walltime
+
+
+def usual_walltime(candidates: list[Queue], nodes: int) -> str:
+    """An hour, or less where the first queue that takes the nodes allows less."""
+    for queue in candidates:
+        if queue.min_nodes <= nodes and (queue.max_nodes is None or nodes <= queue.max_nodes):
+            limit = longest(queue, nodes)
+            if limit is not None and walltime_seconds(limit) < walltime_seconds(USUAL_WALLTIME):
+                return limit
+            break
+    return USUAL_WALLTIME
+
+
+def why_this(queue: Queue, cluster: Cluster) -> str:
+    if queue.default:
+        return f"the usual GPU queue of {cluster.title}"
+    return f"the usual queue does not take this job; {queue.id} ({queue.purpose}) does"
+
+
+def no_queue(candidates: list[Queue], cluster: Cluster, nodes: int, walltime: str, ranks: int) -> Refusal:
+    """No queue takes it: what each would take instead, nearest first."""
+    ways: list[tuple[float, Alternative]] = []
+    for queue in candidates:
+        ways += near_ways(queue, nodes, walltime, ranks)
+    ways.sort(key=lambda way: way[0])
+    which = f"queue {candidates[0].id}" if len(candidates) == 1 else "no queue"
+    says = f"On {cluster.title} {which} takes {plural(nodes, 'node')} for {walltime}."
+    if len(candidates) == 1:
+        says = f"Queue {candidates[0].id} of {cluster.title} does not take {plural(nodes, 'node')} for {walltime}."
+    why = "; ".join(limits_in_words(queue) for queue in candidates[:6])
+    unique = {way.says: way for _, way in reversed(ways)}
+    nearest = [way for _, way in ways if unique.get(way.says) is way]
+    return Refusal(says, why, candidates[0].source if candidates else None, tuple(nearest[:4]))
+
+
+def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple[float, Alternative]]:
+    """The same nodes for less time, and the same time on other nodes, with how far off each is (a ratio)."""
+    ways = []
+    limit = longest(queue, nodes)
+    if limit is not None and takes(queue, nodes, limit, ranks):
+        off = walltime_seconds(walltime) / max(1, walltime_seconds(limit))
+        says = f"{plural(nodes, 'node')} for {limit} (queue {queue.id})"
+        ways.append((off, Alternative(says, (("walltime", limit), ("queue", queue.id)))))
+    bounds = {queue.min_nodes, queue.max_nodes, *(n for lim in queue.limits for n in (lim.min_nodes, lim.max_nodes))}
+    for other in bounds - {None, nodes}:
+        if other and takes(queue, other, walltime, ranks):
+            off = max(other, nodes) / min(other, nodes)
+            says = f"{plural(other, 'node')} for {walltime} (queue {queue.id})"
+            ways.append((off, Alternative(says, (("nodes", other), ("queue", queue.id), ("total_gpus", None)))))
+    return ways
+
+
+def limits_in_words(queue: Queue) -> str:
+    most = f"{queue.min_nodes} to {queue.max_nodes}" if queue.max_nodes else f"from {queue.min_nodes}"
+    if queue.limits:
+        steps = ", ".join(f"{lim.min_nodes}-{lim.max_nodes or '…'} nodes {lim.max_walltime}" for lim in queue.limits)
+        return f"{queue.id}: {steps}"
+    return f"{queue.id}: {most} nodes, {queue.max_walltime or 'no known limit'}"
+
+
+def plural(number: int, word: str) -> str:
+    return f"{number} {word}" if number == 1 else f"{number} {word}s"

@@ -1,0 +1,107 @@
+"""Framework and strategy: which go together, and what each needs.
+
+One table: (framework, strategy) that is asked -> (framework, strategy) that is planned, with the reason where they
+differ. What is not in it is refused with what comes nearest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from knowledge.types import Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
+
+DATA_PARALLEL: tuple[Strategy, ...] = ("none", "ddp", "fsdp")
+ZERO: dict[Strategy, int] = {"zero1": 1, "zero2": 2, "zero3": 3}
+# What each framework runs as it is.
+RUNS: dict[Framework, tuple[Strategy, ...]] = {
+    "pytorch": ("none", "ddp", "fsdp", "tp", "pp", "3d"),
+    "deepspeed": ("zero1", "zero2", "zero3"),
+    "accelerate": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
+    "lightning": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
+    "megatron": ("ddp", "zero1", "tp", "pp", "3d"),
+}
+# A strategy said with a framework that does not have it, where what is meant is plain.
+MEANT: dict[tuple[Framework, Strategy], tuple[Framework, str]] = {
+    **{("pytorch", zero): ("deepspeed", "ZeRO stages are DeepSpeed's") for zero in ZERO},
+    **{
+        ("deepspeed", model): ("megatron", "tensor and pipeline parallel runs are Megatron's") for model in ("tp", "3d")
+    },
+}
+USUAL: dict[Strategy, Framework] = {
+    "none": "pytorch",
+    "ddp": "pytorch",
+    "fsdp": "pytorch",
+    "zero1": "deepspeed",
+    "zero2": "deepspeed",
+    "zero3": "deepspeed",
+    "tp": "megatron",
+    "pp": "megatron",
+    "3d": "megatron",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """The framework and strategy that are planned, the ZeRO stage, and what was assumed."""
+
+    framework: Framework
+    strategy: Strategy
+    stage: int | None
+    assumptions: tuple[Assumption, ...] = ()
+
+
+def choose_style(request: JobRequest) -> Style | Refusal | None:
+    """What to plan for; None while the strategy is open."""
+    if request.strategy is None:
+        return None
+    framework = request.framework or USUAL[request.strategy]
+    taken: tuple[Assumption, ...] = ()
+    if request.framework is None:
+        taken = (Assumption("framework", framework, f"the usual one for {request.strategy.upper()}"),)
+    if (framework, request.strategy) in MEANT:
+        framework, why = MEANT[framework, request.strategy]
+        taken = (Assumption("framework", framework, why),)
+    if request.strategy not in RUNS[framework]:
+        return not_together(framework, request.strategy)
+    return Style(framework, request.strategy, ZERO.get(request.strategy), taken)
+
+
+def not_together(framework: Framework, strategy: Strategy) -> Refusal:
+    """Nearest: the same strategy in its usual framework, or the framework's first strategy."""
+    usual, own = USUAL[strategy], RUNS[framework][-1]
+    return Refusal(
+        f"{framework} does not run {strategy.upper()}.",
+        f"{framework} runs {', '.join(s.upper() for s in RUNS[framework])}.",
+        None,
+        (
+            Alternative(f"{strategy.upper()} with {usual}", (("framework", usual),)),
+            Alternative(f"{framework} with {own.upper()}", (("strategy", own),)),
+        ),
+    )
+
+
+def parallel_sizes(style: Style, nodes: int, ranks_per_node: int) -> tuple[int, int, tuple[Assumption, ...]]:
+    """Tensor and pipeline sizes: tensor parallel inside a node, pipeline stages across nodes."""
+    if style.strategy not in ("tp", "pp", "3d"):
+        return 1, 1, ()
+    tensor = ranks_per_node if style.strategy in ("tp", "3d") else 1
+    pipeline = 1
+    if style.strategy == "pp":
+        pipeline = nodes if nodes > 1 else ranks_per_node
+    elif style.strategy == "3d" and nodes > 1:
+        pipeline = next((n for n in (2, 3, 5, 7) if nodes % n == 0), nodes)
+    elif style.strategy == "3d":
+        tensor, pipeline = halves(ranks_per_node)
+    why = "tensor parallel stays inside a node, pipeline stages go across; change both at the top of the script"
+    return tensor, pipeline, (Assumption("parallel sizes", f"tensor {tensor}, pipeline {pipeline}", why),)
+
+
+def halves(ranks: int) -> tuple[int, int]:
+    return (ranks // 2, 2) if ranks % 2 == 0 else (ranks, 1)
+
+
+def with_usual_framework(request: JobRequest) -> JobRequest:
+    """The request with its framework, where the strategy alone tells it."""
+    if request.framework or request.strategy is None:
+        return request
+    return replace(request, framework=USUAL[request.strategy])
