@@ -11,6 +11,8 @@ from typing import Literal
 
 Scheduler = Literal["slurm", "pbs", "lsf", "flux"]
 Framework = Literal["pytorch", "deepspeed", "accelerate", "lightning", "megatron"]
+# Frameworks that people name and no template serves: heard, so that the refusal can say so.
+UnservedFramework = Literal["jax", "tensorflow", "other"]
 Strategy = Literal["ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none"]
 Intent = Literal["generate", "port", "diagnose", "question", "smalltalk", "other"]
 Origin = Literal["said", "script", "answer"]
@@ -35,14 +37,15 @@ class Heard:
 class JobRequest:
     """What was asked. None means: not said. Nothing here is a default.
 
-    machine and source_machine are catalogue ids; walltime is HH:MM:SS (hours may pass 99); gpus_per_node counts what
-    the person counted (cards or tiles: planning settles which); total_gpus only where a total was said. setup and
-    variables are the user's own lines and exports, carried over from a script.
+    machine and source_machine are catalogue ids, or the name in lower case where the catalogue has none; walltime is
+    HH:MM:SS (hours may pass 99); gpus_per_node counts what the person counted (cards or tiles: planning settles which);
+    total_gpus only where a total was said. setup and variables are the user's own lines and exports, carried over from
+    a script.
     """
 
     machine: str | None = None
     source_machine: str | None = None
-    framework: Framework | None = None
+    framework: Framework | UnservedFramework | None = None
     strategy: Strategy | None = None
     nodes: int | None = None
     gpus_per_node: int | None = None
