@@ -1,0 +1,130 @@
+"""The fields read from a request or from a script; no model, no network."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from assistant.errors import InputError
+from knowledge.types import JobRequest, Understood
+
+Record = Mapping[str, Any]
+HIDDEN = frozenset({"heard"})
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("text", nargs="?", metavar="TEXT", help="the request in your own words; - reads standard input")
+    parser.add_argument(
+        "--script", nargs="?", const="-", metavar="FILE", help="read a job script instead (- or none: standard input)"
+    )
+    parser.add_argument("--json", action="store_true", help="print the record as JSON")
+    parser.add_argument(
+        "--jsonl", action="store_true", help="read JSON lines with id and text, turns or script; answer in JSON lines"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.jsonl:
+        return run_lines(sys.stdin, script_record if options.script else message_record)
+    if options.script:
+        return run_script(options.script, options.json)
+    return run_text(options.text, options.json)
+
+
+def run_text(argument: str | None, as_json: bool) -> int:
+    text = read_argument(argument)
+    if not text.strip():
+        raise InputError("no text; say what to run and where, e.g. 'FSDP on Perlmutter, 4 nodes'")
+    understood = understand_one(text)
+    print(json.dumps(answer(understood), ensure_ascii=False) if as_json else table(understood))
+    return 0
+
+
+def run_script(argument: str, as_json: bool) -> int:
+    raise InputError("reading scripts is not there yet")
+
+
+def read_argument(argument: str | None) -> str:
+    """The argument itself, or standard input for '-'."""
+    if argument == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    return argument or ""
+
+
+def run_lines(lines: Iterable[str], reader: Callable[[Record], Record]) -> int:
+    """One JSON object a line in, one a line out, in order. Raises InputError on a line that is not an object."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            print(json.dumps(reader(parse_record(line, number)), ensure_ascii=False), flush=True)
+    return 0
+
+
+def parse_record(line: str, number: int) -> Record:
+    try:
+        record = json.loads(line)
+    except ValueError as error:
+        raise InputError(f"line {number} of standard input is not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise InputError(f'line {number} of standard input is not a JSON object; write {{"id": ..., "text": ...}}')
+    return record
+
+
+def script_record(record: Record) -> Record:
+    raise InputError("reading scripts is not there yet")
+
+
+def message_record(record: Record) -> Record:
+    """{"id", "text"} or {"id", "turns", "asked", "options"} -> the fields, for turns one answer a turn."""
+    if "turns" in record:
+        return {"id": record.get("id"), "turns": list(read_turns(record))}
+    return {"id": record.get("id"), **answer(understand_one(str(record.get("text") or "")))}
+
+
+def read_turns(record: Record) -> Iterable[Record]:
+    turns: Sequence[Any] = record["turns"]
+    asked = list(record.get("asked") or []) + [None] * len(turns)
+    offered = list(record.get("options") or []) + [None] * len(turns)
+    before: JobRequest | None = None
+    for text, field, options in zip(turns, asked, offered, strict=False):
+        understood = understand_one(str(text or ""), before, field, options)
+        before = understood.request
+        yield answer(understood)
+
+
+def understand_one(
+    text: str, before: JobRequest | None = None, asked: str | None = None, options: Sequence[str] | None = None
+) -> Understood:
+    from graph.extraction.request import understand
+
+    return understand(text, before, asked, options)
+
+
+def answer(understood: Understood) -> Record:
+    """The record that `--json` prints."""
+    return {
+        "intent": understood.intent,
+        "fields": request_fields(understood.request),
+        "missing": list(understood.missing),
+    }
+
+
+def request_fields(request: JobRequest) -> dict[str, Any]:
+    return {name: value for name, value in asdict(request).items() if name not in HIDDEN}
+
+
+def table(understood: Understood) -> str:
+    """Field, value, the words it came from; then what is missing."""
+    words = {heard.field: heard.words for heard in understood.request.heard}
+    rows: list[tuple[str, str, str]] = [("intent", understood.intent, "")]
+    rows += [
+        (n, str(v), words.get(n, "")) for n, v in request_fields(understood.request).items() if v not in (None, ())
+    ]
+    widths = [max(len(row[i]) for row in rows) for i in (0, 1)]
+    lines = [f"{n:<{widths[0]}}  {v:<{widths[1]}}  {w}".rstrip() for n, v, w in rows]
+    if understood.missing:
+        lines.append(f"missing: {', '.join(understood.missing)}")
+    return "\n".join(lines)
