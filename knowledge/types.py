@@ -279,3 +279,38 @@ class LaunchPlan:
     def ranks(self) -> int:
         """The world size."""
         return self.nodes * self.ranks_per_node
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A text that came beside a message, kept in a file: its name as shown, its path, and how many lines it has."""
+
+    name: str
+    path: str
+    lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Say:
+    """Words of the assistant, in Markdown."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A script that was made, and all that a person should read with it.
+
+    changes and diff tell what differs from the script before (empty for the first one, or for another machine).
+    """
+
+    bundle: LaunchBundle
+    title: str
+    assumptions: tuple[Assumption, ...] = ()
+    notes: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    diff: str = ""
+
+
+Said = Say | Question | Made | Refusal | Diagnosis
+"""What one turn may answer, part by part."""
