@@ -100,10 +100,14 @@ class NodeType(Facts):
     gpus: Gpus
     cpu: Cpu = Cpu()
     memory_gb: float | None = None
+    job_memory_gb: float | None = None
+    """What a job may ask for on a whole node, where that is less; {memory_gb} is the share of the job's GPUs in it."""
     nics: Nics = Nics()
     gpu_type: str | None = None
     """The scheduler's name of this GPU, where a request must name one."""
     local_disk: str | None = None
+    software: Software | None = None
+    """Takes the place of the cluster's default software on these nodes, such as AMD nodes beside NVIDIA ones."""
     notes: tuple[str, ...] = ()
     source: str | None = None
 
