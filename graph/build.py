@@ -1,0 +1,44 @@
+"""The whole conversation on one page: every node and every edge.
+
+understand -> ask -> write -> answer        a request; `ask` ends the turn while something is missing
+understand -> diagnose -> answer            a log
+understand -> answer                        a question, small talk
+answer -> ask                               the question that was open before comes again
+
+Checks of a script come between `write` and `answer`.
+"""
+
+from __future__ import annotations
+
+from langgraph.checkpoint.base import BaseCheckpointSaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.graph.state import CompiledStateGraph
+
+from graph.context import Context
+from graph.nodes.answer import answer
+from graph.nodes.ask import ask
+from graph.nodes.diagnose import diagnose
+from graph.nodes.understand import understand
+from graph.nodes.write import write
+from graph.routes import after_answer, after_ask, after_understand
+from graph.state import State
+
+Graph = CompiledStateGraph[State, Context, State, State]
+
+
+def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
+    """The graph, ready to run. Without a checkpointer it forgets after each turn."""
+    page = StateGraph(State, context_schema=Context)
+    page.add_node("understand", understand)
+    page.add_node("ask", ask)
+    page.add_node("write", write)
+    page.add_node("diagnose", diagnose)
+    page.add_node("answer", answer)
+
+    page.add_edge(START, "understand")
+    page.add_conditional_edges("understand", after_understand, {n: n for n in ("diagnose", "answer", "ask")})
+    page.add_conditional_edges("ask", after_ask, {"write": "write", "end": END})
+    page.add_edge("write", "answer")
+    page.add_edge("diagnose", "answer")
+    page.add_conditional_edges("answer", after_answer, {"ask": "ask", "end": END})
+    return page.compile(checkpointer=checkpointer)

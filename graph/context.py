@@ -1,0 +1,23 @@
+"""What is handed down to every node of a run and never stored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from knowledge.catalogue import Catalogue, catalogue
+from knowledge.cluster import Cluster
+from knowledge.types import JobRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The facts that a run works with; a test hands in its own."""
+
+    catalogue: Catalogue = field(default_factory=catalogue)
+
+    def cluster(self, request: JobRequest) -> Cluster | None:
+        """The machine that was asked for; None while none is, or where the catalogue has none of that name."""
+        return self.catalogue.find(request.machine) if request.machine else None
+
+    def names(self) -> tuple[str, ...]:
+        return tuple(sorted(self.catalogue.clusters))

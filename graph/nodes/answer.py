@@ -1,0 +1,58 @@
+"""Say what came out: a script and what to know about it, a refusal, a diagnosis, or words."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from graph.changes import changes, diff
+from graph.context import Context
+from graph.state import State
+from knowledge.types import Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Said, Say
+
+WHAT_I_DO = (
+    "I write launch scripts for deep learning on HPC machines, and tell why a job failed. "
+    "Try *train ViT with FSDP on Perlmutter, 4 nodes*, or paste a log."
+)
+NOT_KNOWN = (
+    "That is not in what I know, so I will not guess. Name a machine and one of its facts (queues, walltime, GPUs, "
+    "modules), or ask your site's support; `maple-chat clusters` lists the machines."
+)
+THANKS = "You are welcome. The script stands; say *make it 8 nodes* or *account m1234* to change it."
+UNCHANGED = "I read no change in that, so the script stays as it is. Say what to change, such as *make it 8 nodes*."
+
+
+def answer(state: State, runtime: Runtime[Context]) -> State:
+    outcome, draft = state["outcome"], state["draft"]
+    if isinstance(outcome, LaunchPlan) and draft:
+        return script(state, outcome, draft)
+    if isinstance(outcome, Refusal):
+        return State(said=(*state["said"], outcome), offered=outcome if outcome.instead else None)
+    if isinstance(outcome, Diagnosis):
+        return State(said=(*state["said"], outcome))
+    return State(said=(*state["said"], words(state)))
+
+
+def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
+    before = state.get("bundle")
+    if draft == before:
+        return State(said=(*state["said"], Say(UNCHANGED)))
+    last = state.get("plan")
+    same_machine = last is not None and last.cluster == plan.cluster
+    made = Made(
+        bundle=draft,
+        title=plan.title,
+        assumptions=(*state.get("left_to_us", ()), *plan.assumptions),
+        notes=plan.notes,
+        changes=changes(last, plan),
+        diff=diff(before, draft) if same_machine else "",
+    )
+    return State(said=(*state["said"], made), plan=plan, bundle=draft, offered=None)
+
+
+def words(state: State) -> Said:
+    """Small talk and what could not be read: one friendly line on what there is."""
+    if state["intent"] == "question":
+        return Say(NOT_KNOWN)
+    if state["intent"] == "smalltalk" and state.get("bundle"):
+        return Say(THANKS)
+    return Say(WHAT_I_DO)

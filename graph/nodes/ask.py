@@ -1,0 +1,32 @@
+"""Ask for the most telling thing that is missing: one question, with the choices that this machine offers."""
+
+from __future__ import annotations
+
+from langgraph.runtime import Runtime
+
+from graph.context import Context
+from graph.planning.questions import still_missing
+from graph.state import State
+from knowledge.types import Question, Said, Say
+
+# How a field is called where an answer could not be read.
+WORDS = {"machine": "a machine", "framework": "a framework", "strategy": "a strategy", "nodes": "a number of nodes"}
+
+
+def ask(state: State, runtime: Runtime[Context]) -> State:
+    request, before = state["request"], state.get("question")
+    cluster = runtime.context.cluster(request)
+    said: list[Said] = list(state["said"])
+    if request.machine and cluster is None:
+        return State(question=None)
+    missing = still_missing(request, cluster, runtime.context.names())
+    if not missing:
+        return State(question=None)
+    if state["heard_nothing"] and not said and before and before.field == missing[0].field:
+        said.append(Say(not_read(missing[0])))
+    return State(question=missing[0], said=(*said, missing[0]))
+
+
+def not_read(question: Question) -> str:
+    hint = "" if question.field == "machine" else " Say *you choose* to leave it to me."
+    return f"I could not read {WORDS.get(question.field, question.field)} in that.{hint}"

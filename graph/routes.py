@@ -1,0 +1,33 @@
+"""Which way a turn goes. Pure functions of the state; graph/build.py names each target."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from graph.state import State
+
+TALK = frozenset({"question", "smalltalk"})
+
+
+def after_understand(state: State) -> Literal["diagnose", "answer", "ask"]:
+    """A log is diagnosed; talk is answered; anything about a job goes to `ask`, which may find nothing missing.
+
+    While a question is open, what could not be read is taken for an answer to it.
+    """
+    intent = state["intent"]
+    if intent == "diagnose":
+        return "diagnose"
+    if intent in TALK or (intent == "other" and not state.get("question")):
+        return "answer"
+    return "ask"
+
+
+def after_ask(state: State) -> Literal["write", "end"]:
+    """Write once nothing is open."""
+    return "end" if state.get("question") else "write"
+
+
+def after_answer(state: State) -> Literal["ask", "end"]:
+    """A question that was open before a change of subject comes again, after the answer."""
+    interrupted = state["intent"] in TALK or state["intent"] == "diagnose"
+    return "ask" if interrupted and state.get("question") else "end"

@@ -1,0 +1,57 @@
+"""What a conversation remembers. Small on purpose: it is written to disk after each turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypedDict
+
+from knowledge.types import (
+    Assumption,
+    Attachment,
+    Diagnosis,
+    Intent,
+    JobRequest,
+    LaunchBundle,
+    LaunchPlan,
+    Question,
+    Refusal,
+    Said,
+)
+
+
+class State(TypedDict, total=False):
+    """Plain overwrite everywhere: a checkpointed counter or list that grows would live on into the next turn."""
+
+    # This turn, written by the session.
+    turn: int
+    text: str
+    attachments: Sequence[Attachment]
+
+    # This turn, written by the nodes; the session empties them before each turn.
+    intent: Intent
+    heard_nothing: bool
+    outcome: LaunchPlan | Refusal | Diagnosis | None
+    draft: LaunchBundle | None
+    said: Sequence[Said]
+
+    # From turn to turn.
+    request: JobRequest
+    question: Question | None
+    left_to_us: Sequence[Assumption]
+    offered: Refusal | None
+    plan: LaunchPlan | None
+    bundle: LaunchBundle | None
+
+
+def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:
+    """The input of one turn: the message, and everything of the last turn emptied."""
+    return State(
+        turn=turn,
+        text=text,
+        attachments=attachments,
+        intent="other",
+        heard_nothing=False,
+        outcome=None,
+        draft=None,
+        said=(),
+    )
