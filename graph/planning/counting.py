@@ -113,9 +113,13 @@ def too_many(given: int, request: JobRequest, cluster: Cluster, node: NodeType) 
             if queue:
                 says = f"{other.gpus.devices_per_node} {other.gpus.model} GPUs a node in queue {queue.id}"
                 ways.append(Alternative(says, (("queue", queue.id),)))
+    cards = f"{node.gpus.per_node} cards x {node.gpus.tiles_per_gpu} {node.gpus.tile_name or 'tile'}s"
+    what = "devices" if node.gpus.tiles_per_gpu > 1 else f"{node.gpus.model} GPUs"
     return Refusal(
-        f"A node of {cluster.title} ({node.id}) has {devices} {node.gpus.model} GPUs, not {given}.",
-        counted_in_words(devices, node),
+        f"A node of {cluster.title} ({node.id}) has {devices} {what}, not {given}.",
+        f"{cards}; one rank a device."
+        if node.gpus.tiles_per_gpu > 1
+        else "One rank a GPU; more ranks would share one.",
         node.source,
         tuple(ways),
     )

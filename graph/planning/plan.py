@@ -75,7 +75,7 @@ def decide(
     choice: LaunchChoice,
 ) -> LaunchPlan:
     """Everything chosen; the rest follows from the facts."""
-    entry, kind = entry_of(request.entry or USUAL_ENTRY)
+    entry, kind = entry_of(USUAL_ENTRY if request.entry is None else request.entry)
     account, on_account = charge(request, cluster, node)
     values = numbers(request, cluster, node, counted, slot, choice, account)
     holds = conditions(node, counted, choice)
@@ -237,7 +237,7 @@ def proxies(cluster: Cluster) -> tuple[Variable, ...]:
 
 
 def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
-    if request.entry:
+    if request.entry is not None:
         return ()
     return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)
 

@@ -8,7 +8,8 @@ from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.types import Alternative, Assumption, JobRequest, Refusal
 
 USUAL_WALLTIME = "01:00:00"
-BY_PURPOSE = ("production", "debug", "interactive", "preempt", "special")
+# Queues that are taken without being named. The others cost more, can be preempted, or need a permission.
+UNNAMED = ("production", "debug")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +39,14 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
 
 
 def in_order(cluster: Cluster, node_type: str, nodes: int, ranks: int) -> list[Queue]:
-    """The queues of a node type, best first: a shared one for part of a node, the default, then by purpose."""
+    """The queues of a node type, best first: a shared one for part of a node, the default, then production, debug."""
     fitting = [queue for queue in cluster.queues if node_type in queue.node_types]
     devices = cluster.node_type(node_type).gpus.devices_per_node
     part = nodes == 1 and not cluster.whole_nodes and devices is not None and ranks < devices
     shared = [queue for queue in fitting if queue.purpose == "shared" and part]
-    rest = [queue for queue in fitting if queue.purpose != "shared"]
-    rest.sort(key=lambda queue: (not queue.default, BY_PURPOSE.index(queue.purpose)))
-    return [*shared, *rest]
+    rest = [queue for queue in fitting if queue.default or queue.purpose in UNNAMED]
+    rest.sort(key=lambda queue: (not queue.default, queue.purpose != "production"))
+    return [*shared, *rest] or fitting
 
 
 def takes(queue: Queue, nodes: int, walltime: str, ranks: int) -> bool:

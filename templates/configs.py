@@ -1,0 +1,113 @@
+"""What a strategy needs beside the launch line: DeepSpeed's JSON, Accelerate's YAML, program options, variables.
+
+Key names: DeepSpeed's configuration reference and `accelerate config`. Values are a start that runs, not a tuning.
+"""
+
+from __future__ import annotations
+
+import json
+
+import yaml
+
+from knowledge.types import LaunchPlan, SideFile, Variable
+
+ACCELERATE_FILE = "accelerate.yaml"
+DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config")
+# Accelerate's name for one process a device, by what the node's devices are.
+MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
+
+
+def deepspeed_file(plan: LaunchPlan) -> str:
+    return f"ds_zero{plan.stage}.json"
+
+
+def brings_own_config(plan: LaunchPlan) -> bool:
+    """Whether the person's own arguments already name a DeepSpeed configuration."""
+    return any(word.split("=")[0] in DEEPSPEED_OPTIONS for word in plan.args)
+
+
+def program_words(plan: LaunchPlan) -> tuple[str, ...]:
+    """The program and its arguments, with what the strategy adds."""
+    head = ("-m", plan.entry) if plan.entry_kind == "module" else (plan.entry,)
+    words = (*head, *plan.args)
+    if plan.framework == "deepspeed" and not brings_own_config(plan):
+        words = (*words, "--deepspeed", "--deepspeed_config", deepspeed_file(plan))
+    return words
+
+
+def side_files(plan: LaunchPlan) -> tuple[SideFile, ...]:
+    files = []
+    if plan.stage is not None and plan.framework in ("deepspeed", "accelerate") and not brings_own_config(plan):
+        files.append(SideFile(deepspeed_file(plan), json.dumps(deepspeed_config(plan), indent=2) + "\n"))
+    if plan.framework == "accelerate" and plan.launch.workers == "accelerate":
+        files.append(SideFile(ACCELERATE_FILE, yaml.safe_dump(accelerate_config(plan), sort_keys=False)))
+    return tuple(files)
+
+
+def deepspeed_config(plan: LaunchPlan) -> dict[str, object]:
+    """One sample a device and step; the person's program sets the real batch. torch's Adam needs no compiler."""
+    zero: dict[str, object] = {"stage": plan.stage, "overlap_comm": True, "contiguous_gradients": True}
+    if plan.stage == 3:
+        zero |= {"stage3_gather_16bit_weights_on_model_save": True}
+    return {
+        "train_micro_batch_size_per_gpu": 1,
+        "gradient_accumulation_steps": 1,
+        "gradient_clipping": 1.0,
+        "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}},
+        plan.mixed_precision: {"enabled": True},
+        "zero_optimization": zero,
+    }
+
+
+def accelerate_config(plan: LaunchPlan) -> dict[str, object]:
+    """What `accelerate config` would write; ranks and addresses are on the command line, once."""
+    config: dict[str, object] = {
+        "compute_environment": "LOCAL_MACHINE",
+        "distributed_type": MULTI[plan.backend],
+        "mixed_precision": plan.mixed_precision,
+        "rdzv_backend": "static",
+        "same_network": True,
+        "use_cpu": False,
+    }
+    if plan.strategy == "fsdp":
+        config["distributed_type"] = "FSDP"
+        config["fsdp_config"] = {
+            "fsdp_version": 2,
+            "fsdp_reshard_after_forward": True,
+            "fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
+            "fsdp_state_dict_type": "SHARDED_STATE_DICT",
+            "fsdp_cpu_ram_efficient_loading": True,
+        }
+    if plan.stage is not None:
+        config["distributed_type"] = "DEEPSPEED"
+        config["deepspeed_config"] = {
+            "deepspeed_config_file": deepspeed_file(plan),
+            "deepspeed_multinode_launcher": "standard",
+            "zero3_init_flag": plan.stage == 3,
+        }
+        # The JSON says it; Accelerate refuses to hear it twice.
+        del config["mixed_precision"]
+    return config
+
+
+def strategy_variables(plan: LaunchPlan) -> tuple[Variable, ...]:
+    """Accelerate without its launcher reads its configuration from these (accelerate/utils/launch.py sets the same)."""
+    if plan.framework != "accelerate" or plan.launch.workers == "accelerate":
+        return ()
+    if plan.stage is not None:
+        return (
+            Variable("ACCELERATE_USE_DEEPSPEED", "true"),
+            Variable("ACCELERATE_DEEPSPEED_CONFIG_FILE", deepspeed_file(plan)),
+            Variable("ACCELERATE_DEEPSPEED_ZERO3_INIT", "true" if plan.stage == 3 else "false"),
+        )
+    common = (Variable("ACCELERATE_MIXED_PRECISION", plan.mixed_precision),)
+    if plan.strategy != "fsdp":
+        return common
+    return (
+        *common,
+        Variable("ACCELERATE_USE_FSDP", "true"),
+        Variable("FSDP_VERSION", "2"),
+        Variable("FSDP_RESHARD_AFTER_FORWARD", "true"),
+        Variable("FSDP_AUTO_WRAP_POLICY", "TRANSFORMER_BASED_WRAP"),
+        Variable("FSDP_STATE_DICT_TYPE", "SHARDED_STATE_DICT"),
+    )

@@ -1,0 +1,102 @@
+"""From a decided plan to the script and the files beside it, in one call."""
+
+from __future__ import annotations
+
+import textwrap
+from functools import cache
+from pathlib import Path
+
+from jinja2 import FileSystemLoader, StrictUndefined
+from jinja2.sandbox import SandboxedEnvironment
+
+from knowledge.types import LaunchBundle, LaunchPlan
+from templates.configs import program_words, side_files, strategy_variables
+from templates.quoting import shell_word, variable_value
+
+FOLDER = Path(__file__).parent
+IN_WORDS = {
+    "ranks": "each task is one rank, and tells PyTorch so",
+    "torchrun": "one torchrun a node starts the ranks",
+    "accelerate": "one accelerate a node starts the ranks",
+}
+STYLE = {
+    "none": "one GPU",
+    "ddp": "DDP",
+    "fsdp": "FSDP",
+    "tp": "tensor parallel",
+    "pp": "pipeline parallel",
+    "3d": "3D",
+}
+FRAMEWORK = {
+    "pytorch": "PyTorch",
+    "deepspeed": "DeepSpeed",
+    "accelerate": "Accelerate",
+    "lightning": "Lightning",
+    "megatron": "Megatron",
+}
+SUBMIT = {"lsf": "{submit} < {name}"}
+SUFFIX = ".sh"
+WIDTH = 100
+
+
+@cache
+def environment() -> SandboxedEnvironment:
+    env = SandboxedEnvironment(
+        loader=FileSystemLoader(FOLDER),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+    env.filters["sh"] = shell_word
+    env.filters["value"] = variable_value
+    env.filters["comment"] = comment
+    return env
+
+
+def render(plan: LaunchPlan) -> LaunchBundle:
+    """The script, the files beside it, and the command that submits it."""
+    name = f"{plan.cluster}-{plan.framework}-{plan.strategy}{SUFFIX}"
+    submit = SUBMIT.get(plan.scheduler, "{submit} {name}").format(submit=plan.submit, name=name)
+    files = side_files(plan)
+    extra = strategy_variables(plan)
+    tasks = '"$RANKS_PER_NODE"' if plan.launch.workers == "ranks" else "1"
+    script = (
+        environment()
+        .get_template(f"schedulers/{plan.scheduler}.sh.j2")
+        .render(
+            plan=plan,
+            headline=headline(plan),
+            submit=submit,
+            program=" ".join(shell_word(word) for word in program_words(plan)),
+            strategy_variables=extra,
+            tasks=tasks,
+            total_tasks='"$WORLD_SIZE"' if plan.launch.workers == "ranks" else '"$NNODES"',
+            exported=exported(plan),
+            launch_in_words=IN_WORDS[plan.launch.workers],
+        )
+    )
+    return LaunchBundle(name, script, files, submit)
+
+
+def comment(text: str) -> str:
+    """Text as comment lines of a script, each with its line end; nothing for no text."""
+    return "".join(f"# {line}\n" for line in textwrap.wrap(text, WIDTH))
+
+
+def headline(plan: LaunchPlan) -> str:
+    count = f"{plan.nodes} x {plan.ranks_per_node} = {plan.ranks} ranks ({plan.counting})"
+    return f"{plan.title}: {in_words(plan)}, {count}."
+
+
+def in_words(plan: LaunchPlan) -> str:
+    strategy = STYLE.get(plan.strategy, f"ZeRO-{plan.stage}")
+    return f"{FRAMEWORK[plan.framework]} {strategy}"
+
+
+def exported(plan: LaunchPlan) -> tuple[str, ...]:
+    """Variables that a launcher without the batch environment (Open MPI) must be told to hand on."""
+    own = (*plan.settings, *plan.user_variables, *plan.variables, *strategy_variables(plan))
+    fixed = ("PATH", "LD_LIBRARY_PATH", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "NNODES", "RANKS_PER_NODE")
+    return tuple(dict.fromkeys((*fixed, *(variable.name for variable in own))))

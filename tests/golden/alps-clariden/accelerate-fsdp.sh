@@ -1,0 +1,47 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --account=YOUR_ACCOUNT
+#SBATCH --partition=normal
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=288
+#SBATCH --time=01:00:00
+
+# Alps (Clariden): Accelerate FSDP, 2 x 4 = 8 ranks (4 of 4 GH200 (Hopper) GPUs a node, one rank
+# each).
+# Facts of 2026-08. Submit: sbatch alps-clariden-accelerate-fsdp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+# environment definition file: names the container image
+export EDF="$PWD/pytorch.toml"
+
+# --- Software
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# GPU-aware MPI beside NCCL can deadlock
+export MPICH_GPU_SUPPORT_ENABLED=0
+# tears the process down on an NCCL error
+export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
+# keeps JIT binaries off the shared file system
+export CUDA_CACHE_DISABLE=1
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=29500
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: one accelerate a node starts the ranks
+srun --ntasks-per-node=1 --environment="$EDF" --cpus-per-task=288 --kill-on-bad-exit=1 \
+    bash -c 'exec accelerate launch --machine_rank "$SLURM_PROCID" "$@"' worker \
+    --config_file accelerate.yaml --num_machines "$NNODES" --num_processes "$WORLD_SIZE" \
+    --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT" \
+    "${PROGRAM[@]}"

@@ -1,0 +1,64 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH -A YOUR_ACCOUNT
+#SBATCH -p batch
+#SBATCH -N 2
+#SBATCH -t 01:00:00
+# better RCCL at scale; goes with FI_CXI_RDZV_PROTO=alt_read, which rccl-net-plugin sets
+#SBATCH --network=disable_rdzv_get
+
+# Frontier: Accelerate FSDP, 2 x 8 = 16 ranks (8 ranks a node, one a GCD (4 cards x 2 GCDs)).
+# Facts of 2026-07. Submit: sbatch frontier-accelerate-fsdp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=8
+# your conda environment, best on Orion
+export CONDA_ENV="$MEMBERWORK/$SLURM_JOB_ACCOUNT/envs/train"
+
+# --- Software
+module load PrgEnv-gnu/8.7.0
+module load cpe/26.03
+module load miniforge3/23.11.0-0
+module load rocm/7.1.1
+module load rccl-net-plugin
+module load craype-accel-amd-gfx90a
+export LD_LIBRARY_PATH="$CRAY_LD_LIBRARY_PATH:$LD_LIBRARY_PATH"
+conda activate "$CONDA_ENV"
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# OLCF calls it of utmost importance on several nodes; hsn0 alone if it hangs
+export NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3
+# MIOpen's cache on a shared file system gives disk I/O errors
+export MIOPEN_USER_DB_PATH="/tmp/$USER-miopen-$SLURM_JOB_ID"
+# the way out of a compute node
+export http_proxy=http://proxy.ccs.ornl.gov:3128/
+export https_proxy=http://proxy.ccs.ornl.gov:3128/
+export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
+export ACCELERATE_MIXED_PRECISION=bf16
+export ACCELERATE_USE_FSDP=true
+export FSDP_VERSION=2
+export FSDP_RESHARD_AFTER_FORWARD=true
+export FSDP_AUTO_WRAP_POLICY=TRANSFORMER_BASED_WRAP
+export FSDP_STATE_DICT_TYPE=SHARDED_STATE_DICT
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(hostname -i)
+MASTER_PORT=3442
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: each task is one rank, and tells PyTorch so
+srun --ntasks-per-node="$RANKS_PER_NODE" \
+    --ntasks=16 \
+    --cpus-per-task=7 \
+    --gpus-per-task=1 \
+    --gpu-bind=closest --kill-on-bad-exit=1 \
+    bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=0; exec "$@"' worker \
+    python3 -u "${PROGRAM[@]}"

@@ -1,0 +1,44 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --partition=workq
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=4
+#SBATCH --ntasks-per-node=1
+# 72 cores a GPU
+#SBATCH --cpus-per-task=288
+# nodes are shared otherwise
+#SBATCH --exclusive
+# 24 hours at most
+#SBATCH --time=01:00:00
+
+# Isambard-AI: PyTorch FSDP, 2 x 4 = 8 ranks (4 of 4 GH200 (H100) GPUs a node, one rank each).
+# Facts of 2026-04. Submit: sbatch isambard-ai-pytorch-fsdp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+# your Python environment (aarch64)
+export VENV="$PROJECTDIR/venvs/train"
+
+# --- Software
+module load brics/nccl
+source "$VENV/bin/activate"
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=29500
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: one torchrun a node starts the ranks
+srun --ntasks-per-node=1 --cpus-per-task=288 --kill-on-bad-exit=1 \
+    torchrun \
+    --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+    --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+    "${PROGRAM[@]}"

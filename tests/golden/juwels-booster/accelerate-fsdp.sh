@@ -1,0 +1,48 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --account=YOUR_ACCOUNT
+#SBATCH --partition=booster
+#SBATCH --nodes=2
+#SBATCH --gres=gpu:4
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=48
+#SBATCH --time=01:00:00
+
+# JUWELS Booster: Accelerate FSDP, 2 x 4 = 8 ranks (4 of 4 A100 GPUs a node, one rank each).
+# Facts of 2026-08. Submit: sbatch juwels-booster-accelerate-fsdp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+# folder made from sc_venv_template: its activate.sh loads the modules too
+export VENV="$PROJECT/$USER/sc_venv_template"
+
+# --- Software
+source "$VENV/activate.sh"
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# Slurm there shows a task only its nearest GPU
+export CUDA_VISIBLE_DEVICES=0,1,2,3
+# bootstrap over InfiniBand
+export NCCL_SOCKET_IFNAME=ib0
+# Gloo errors without it there
+export GLOO_SOCKET_IFNAME=ib0
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(nslookup "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)i" | grep -oP '(?<=Address: ).*' | tail -n 1)
+MASTER_PORT=7010
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: one accelerate a node starts the ranks
+srun --ntasks-per-node=1 --cpu-bind=none --cpus-per-task=48 --kill-on-bad-exit=1 \
+    bash -c 'exec accelerate launch --machine_rank "$SLURM_PROCID" "$@"' worker \
+    --config_file accelerate.yaml --num_machines "$NNODES" --num_processes "$WORLD_SIZE" \
+    --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT" \
+    "${PROGRAM[@]}"

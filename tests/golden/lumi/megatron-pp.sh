@@ -1,0 +1,55 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --account=YOUR_ACCOUNT
+#SBATCH --partition=standard-g
+#SBATCH --nodes=2
+# counts GCDs: 8 a node
+#SBATCH --gpus-per-node=8
+#SBATCH --ntasks-per-node=8
+# 56 of the 64 cores are for jobs, 7 a GCD
+#SBATCH --cpus-per-task=7
+# the default is small, even with --exclusive
+#SBATCH --mem=480G
+#SBATCH --time=01:00:00
+
+# LUMI: Megatron pipeline parallel, 2 x 8 = 16 ranks (8 ranks a node, one a GCD (4 cards x 2 GCDs)).
+# Facts of 2026-05. Submit: sbatch lumi-megatron-pp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=8
+TENSOR_PARALLEL=1
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# container image with PyTorch for ROCm; a dated one keeps a run reproducible
+export SIF="/appl/local/laifs/containers/lumi-multitorch-latest.sif"
+
+# --- Software
+module purge
+module use /appl/local/laifs/modules
+module load lumi-aif-singularity-bindings
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# on Lustre MIOpen's database fails on file locks
+export MIOPEN_CUSTOM_CACHE_DIR="/tmp/$USER-miopen-$SLURM_JOB_ID"
+# on Lustre MIOpen's database fails on file locks (the AI guide of 2026-05 sets MIOPEN_USER_DB)
+export MIOPEN_USER_DB_PATH="/tmp/$USER-miopen-$SLURM_JOB_ID"
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 10000))
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: each task is one rank, and tells PyTorch so
+srun --ntasks-per-node="$RANKS_PER_NODE" \
+    --cpus-per-task=7 \
+    --cpu-bind=mask_cpu:0xfe000000000000,0xfe00000000000000,0xfe0000,0xfe000000,0xfe,0xfe00,0xfe00000000,0xfe0000000000 --kill-on-bad-exit=1 \
+    bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec "$@"' worker \
+    singularity run "$SIF" python -u "${PROGRAM[@]}"

@@ -1,0 +1,44 @@
+"""Writes the golden scripts and docs/coverage.md anew: `uv run python tests/golden/make.py`. Read the diff."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from graph.planning.coverage import coverage_table, covered
+from knowledge.catalogue import SHIPPED, read_cluster
+from knowledge.cluster import Cluster
+from knowledge.types import LaunchPlan
+from templates.render import render
+
+GOLDEN = Path(__file__).parent
+COVERAGE = GOLDEN.parent.parent / "docs" / "coverage.md"
+
+
+def shipped() -> list[Cluster]:
+    """The machines that come with the program, whatever else this computer's site adds."""
+    return [read_cluster(path) for path in sorted(SHIPPED.glob("*.yaml"))]
+
+
+def goldens() -> dict[Path, str]:
+    """Every golden file and what it should hold."""
+    texts = {}
+    for cell in covered(shipped()):
+        if isinstance(cell.outcome, LaunchPlan):
+            bundle = render(cell.outcome)
+            folder = GOLDEN / cell.cluster.id
+            texts[folder / f"{cell.name}.sh"] = bundle.script
+            texts |= {folder / f"{cell.name}.{file.name}": file.text for file in bundle.files}
+    return texts
+
+
+if __name__ == "__main__":
+    for folder in GOLDEN.iterdir():
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    for path, text in goldens().items():
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    COVERAGE.parent.mkdir(exist_ok=True)
+    COVERAGE.write_text(coverage_table(shipped()))
+    print(f"{len(goldens())} files, {COVERAGE}")

@@ -1,0 +1,47 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH -p h100
+#SBATCH -N 2
+#SBATCH -n 2
+#SBATCH -t 01:00:00
+#SBATCH -A YOUR_ACCOUNT
+
+# Stampede3: Accelerate DDP, 2 x 4 = 8 ranks (4 of 4 H100 GPUs a node, one rank each).
+# Facts of 2026-08. Submit: sbatch stampede3-accelerate-ddp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+# your Python environment with CUDA wheels of PyTorch
+export VENV="$SCRATCH/python-envs/train"
+
+# --- Software
+module load python
+source "$VENV/bin/activate"
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=29500
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: one accelerate a node starts the ranks
+WORKER=$PWD/worker-$SLURM_JOB_ID.sh
+{
+    echo '#!/bin/bash'
+    declare -p PROGRAM
+    cat <<'EOF'
+exec accelerate launch --machine_rank "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" \
+    --config_file accelerate.yaml --num_machines "$NNODES" --num_processes "$WORLD_SIZE" \
+    --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT" \
+    "${PROGRAM[@]}"
+EOF
+} > "$WORKER"
+chmod +x "$WORKER"
+ibrun "$WORKER"
