@@ -40,7 +40,7 @@ def help_text() -> str:
     return (
         "usage: maple-chat [COMMAND] [OPTIONS]\n\n"
         "Writes deep-learning launch scripts for HPC clusters and tells why a job failed.\n"
-        "With no command it opens the chat in the terminal.\n\n"
+        "With no command it opens the chat in the terminal (--plain: line by line).\n\n"
         f"commands:\n{rows}\n\n"
         "`maple-chat COMMAND --help` tells the rest. Exit: 0 fine, 1 the answer is no, 2 bad usage or input."
     )
@@ -56,7 +56,9 @@ def main(arguments: list[str] | None = None) -> int:
 
         print(f"maple-chat {version('maple-chat')}")
         return EXIT_FINE
-    name = words[0] if words else "chat"
+    if not words or words[0].startswith("-"):
+        return run_command("chat", words)
+    name = words[0]
     if name != "chat" and name not in COMMANDS:
         print(f"maple-chat: no command '{name[:40]}'; `maple-chat --help` lists them", file=sys.stderr)
         return EXIT_USAGE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from knowledge.types import Alternative, JobRequest, Question
@@ -49,6 +49,10 @@ def apply(request: JobRequest, way: Alternative) -> JobRequest:
     change = dict(way.change)
     if {"nodes", "gpus_per_node"} & change.keys():
         change.setdefault("total_gpus", None)
+    return changed(request, change)
+
+
+def changed(request: JobRequest, change: Mapping[str, str | int | None]) -> JobRequest:
     return replace(request, **change)  # type: ignore[arg-type]
 
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from langgraph.runtime import Runtime
 
 from graph.attached import is_script, read_head
-from graph.choosing import apply, chosen, recommended
+from graph.choosing import apply, changed, chosen, recommended
 from graph.context import Context
 from graph.extraction.request import understand as read
 from graph.state import State
@@ -27,8 +25,13 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     left = leave_to_us(state, heard.request, question)
     if left:
         return left
-    heard_nothing = heard.request == before
-    return State(intent=heard.intent, request=heard.request, heard_nothing=heard_nothing, offered=None)
+    return State(
+        intent=heard.intent,
+        request=heard.request,
+        heard_nothing=heard.request == before,
+        left_to_us=still_ours(state, heard.request),
+        offered=None,
+    )
 
 
 def with_attachments(state: State) -> tuple[str, bool]:
@@ -52,7 +55,12 @@ def leave_to_us(state: State, request: JobRequest, question: Question | None) ->
     taken = Assumption(question.field, str(value), f"left to me: {why}")
     return State(
         intent="generate",
-        request=replace(request, **{question.field: value}),
+        request=changed(request, {question.field: value}),
         left_to_us=(*state.get("left_to_us", ()), taken),
         said=(Say(f"I take {question.field} = {value}: {why}."),),
     )
+
+
+def still_ours(state: State, request: JobRequest) -> tuple[Assumption, ...]:
+    """The choices that were left to us and have not been overruled since."""
+    return tuple(a for a in state.get("left_to_us", ()) if str(getattr(request, a.field)) == a.value)

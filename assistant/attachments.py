@@ -1,0 +1,52 @@
+"""Long text is kept in a file and named in the message: a log has no place in an input box or a checkpoint."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from assistant.errors import InputError, UnavailableError
+from knowledge.types import Attachment
+
+MOST_CHARACTERS = 8_000
+MOST_LINES = 60
+CHUNK = 1 << 20
+# Everything that is not text: control characters but for line feed and tab, and invisible direction marks.
+NOT_TEXT = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
+
+
+def clean(text: str) -> str:
+    """A typed message without what could move the cursor or fool the eye; line ends become \\n."""
+    return NOT_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode())
+
+
+def is_long(text: str) -> bool:
+    return len(text) > MOST_CHARACTERS or text.count("\n") >= MOST_LINES
+
+
+def keep(text: str, folder: Path) -> Attachment:
+    """Write pasted text into a file of its own, as it came. Raises UnavailableError."""
+    lines = text.count("\n") + (not text.endswith("\n"))
+    path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{time.time_ns() % 10**9:09}.log"
+    try:
+        path.write_text(text, encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UnavailableError(f"cannot keep the pasted text in {folder}: {error.strerror}; free some room") from error
+    return Attachment("pasted", str(path), lines)
+
+
+def attach(path: Path) -> Attachment:
+    """A file that a person named, where it lies. Raises InputError where it cannot be read."""
+    try:
+        path = path.expanduser().resolve()
+        with path.open("rb") as file:
+            lines = sum(block.count(b"\n") for block in iter(lambda: file.read(CHUNK), b""))
+    except (OSError, RuntimeError) as error:
+        raise InputError(f"cannot read {path}: {getattr(error, 'strerror', error)}; check the name") from error
+    return Attachment(path.name, str(path), lines)
+
+
+def worded(attachment: Attachment) -> str:
+    """How an attachment is shown: `pasted, 12,331 lines`."""
+    return f"{attachment.name}, {attachment.lines:,} line{'' if attachment.lines == 1 else 's'}"

@@ -1,0 +1,40 @@
+"""`maple-chat` with no command: the chat in the terminal, or line by line where there is none."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+
+from assistant.plain import converse
+from assistant.session import Session
+from assistant.settings import Settings, read_settings
+from assistant.turns import Turns
+
+FIRST_THREAD = "default"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.prog = "maple-chat"
+    parser.add_argument("--thread", metavar="ID", help="the conversation to open (default: the one used last)")
+    parser.add_argument("--plain", action="store_true", help="line by line, for screen readers and pipes")
+
+
+def run(options: argparse.Namespace) -> int:
+    settings = read_settings()
+    thread = options.thread or latest(settings)
+    if options.plain or not has_screen():
+        return converse(Session(settings, thread))
+    from assistant.tui.app import MapleApp
+
+    return MapleApp(settings, thread).run() or 0
+
+
+def latest(settings: Settings) -> str:
+    """The conversation used last; `default`, which `maple-chat ask` uses, where there is none."""
+    threads = Turns(settings.conversations).threads()
+    return threads[0].name if threads else FIRST_THREAD
+
+
+def has_screen() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"

@@ -1,0 +1,108 @@
+"""What a session may say. Every door draws these and nothing else, so all doors say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from knowledge.types import Diagnosis, Made, Question, Refusal, Said, Say
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Words, in Markdown."""
+
+    text: str
+    type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The one thing that is asked next."""
+
+    question: Question
+    type: Literal["question"] = "question"
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script was made or changed."""
+
+    made: Made
+    type: Literal["script"] = "script"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosed:
+    """Why a job failed."""
+
+    diagnosis: Diagnosis
+    type: Literal["diagnosis"] = "diagnosis"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """What cannot be done, and the ways round it."""
+
+    refusal: Refusal
+    type: Literal["refusal"] = "refusal"
+
+
+@dataclass(frozen=True, slots=True)
+class Error:
+    """Something went wrong here; one line that says what to do next."""
+
+    text: str
+    type: Literal["error"] = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Chip:
+    """One field of the request as it stands: known (said), assumed (and why), or missing."""
+
+    field: str
+    value: str
+    state: Literal["known", "assumed", "missing"]
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """The request as it stands after the turn."""
+
+    chips: tuple[Chip, ...]
+    type: Literal["known"] = "known"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The turn is over and stored."""
+
+    turn: int
+    type: Literal["done"] = "done"
+
+
+Event = Text | Asked | Script | Diagnosed | Refused | Error | Known | Done
+EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Annotated[Event, Field(discriminator="type")]])
+
+
+def event_of(said: Said) -> Event:
+    """What the graph said, as an event."""
+    match said:
+        case Say():
+            return Text(said.text)
+        case Question():
+            return Asked(said)
+        case Made():
+            return Script(said)
+        case Diagnosis():
+            return Diagnosed(said)
+        case Refusal():
+            return Refused(said)
+
+
+def to_json(events: Sequence[Event]) -> str:
+    return EVENTS.dump_json(list(events)).decode()

@@ -1,0 +1,49 @@
+"""What a person or a site sets, read once and handed down. Each is an environment variable MAPLE_CHAT_NAME."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from platformdirs import user_data_path
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from assistant.errors import InputError, UnavailableError
+
+
+class Settings(BaseSettings):
+    """data: the folder of conversations and pasted logs. wait_s: how long to wait for another turn on the thread."""
+
+    model_config = SettingsConfigDict(env_prefix="MAPLE_CHAT_", frozen=True, extra="ignore")
+
+    data: Path = Field(default_factory=lambda: user_data_path("maple-chat"))
+    wait_s: float = Field(default=60.0, gt=0)
+
+    @property
+    def conversations(self) -> Path:
+        return self.data / "conversations.sqlite"
+
+    @property
+    def pasted(self) -> Path:
+        return self.data / "pasted"
+
+    @property
+    def log(self) -> Path:
+        return self.data / "maple-chat.log"
+
+
+def read_settings() -> Settings:
+    """The settings, with the data folder made. Raises InputError, UnavailableError with what to do."""
+    try:
+        settings = Settings()
+    except ValidationError as error:
+        fault = error.errors()[0]
+        name = "_".join(str(part) for part in fault["loc"]).upper()
+        raise InputError(f"MAPLE_CHAT_{name}: {fault['msg']}; correct or unset it") from error
+    try:
+        settings.pasted.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UnavailableError(
+            f"cannot write to {settings.data} ({error.strerror}); set MAPLE_CHAT_DATA to a folder of yours"
+        ) from error
+    return settings
