@@ -132,6 +132,8 @@ class Queue(Facts):
     limits: tuple[Limit, ...] = ()
     """Where the walltime limit depends on the node count."""
     max_gpus: Positive | None = None
+    whole_nodes: bool = False
+    """Whether this queue hands out whole nodes on a machine that else shares them: all GPUs of a node are asked for."""
     min_walltime: Walltime | None = None
     purpose: Literal["production", "debug", "interactive", "preempt", "shared", "special"] = "production"
     default: bool = False
