@@ -31,8 +31,8 @@ def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refu
             node.source,
         )
     given = request.gpus_per_node
-    if given is None and request.nodes and request.total_gpus:
-        given = per_node(request.total_gpus, request.nodes)
+    if given is None and request.total_gpus and (request.nodes or request.total_gpus <= devices):
+        given = per_node(request.total_gpus, request.nodes or 1)
         if given is None:
             return uneven(request, node)
     ranks = devices if given is None else ranks_for(given, node)
@@ -60,7 +60,7 @@ def nodes_for(request: JobRequest, ranks: int, node: NodeType) -> int | None:
     """Nodes for a total, in devices or (tiled GPUs) in cards. A total that fits one node takes one."""
     if not request.total_gpus:
         return None
-    if request.total_gpus <= ranks and request.gpus_per_node is None:
+    if request.total_gpus <= ranks:
         return 1
     if request.total_gpus % ranks == 0:
         return request.total_gpus // ranks
@@ -79,11 +79,8 @@ def counted_in_words(ranks: int, node: NodeType) -> str:
 def assumed(request: JobRequest, given: int | None, ranks: int, nodes: int, node: NodeType) -> list[Assumption]:
     """What was decided beyond what was said."""
     taken = []
-    if request.gpus_per_node is None and given is None:
-        small = request.total_gpus is not None and request.total_gpus < ranks
-        if not small:
-            why = f"all GPUs of a {node.id} node"
-            taken.append(Assumption("gpus_per_node", str(ranks), why, node.source))
+    if given is None:
+        taken.append(Assumption("gpus_per_node", str(ranks), f"all GPUs of a {node.id} node", node.source))
     if given is not None and given != ranks:
         tile = node.gpus.tile_name or "tile"
         why = f"{given} cards are {ranks} {tile}s, and each {tile} is a device of its own"

@@ -1,0 +1,159 @@
+"""Request + cluster -> plan: what is decided, what is assumed, what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from graph.planning.plan import plan
+from graph.planning.questions import still_missing
+from knowledge.catalogue import SHIPPED, read_cluster
+from knowledge.errors import InputError
+from knowledge.types import JobRequest, LaunchPlan, Refusal
+
+CLUSTERS = {path.stem: read_cluster(path) for path in SHIPPED.glob("*.yaml")}
+
+
+def decided(machine: str, **fields: Any) -> LaunchPlan:
+    outcome = plan(JobRequest(machine=machine, **{"strategy": "ddp", "nodes": 2, **fields}), CLUSTERS[machine])
+    assert isinstance(outcome, LaunchPlan), outcome
+    return outcome
+
+
+def refused(machine: str, **fields: Any) -> Refusal:
+    outcome = plan(JobRequest(machine=machine, **{"strategy": "ddp", "nodes": 2, **fields}), CLUSTERS[machine])
+    assert isinstance(outcome, Refusal), outcome
+    return outcome
+
+
+def assumed(outcome: LaunchPlan) -> dict[str, str]:
+    return {taken.field: taken.value for taken in outcome.assumptions}
+
+
+def changes(outcome: Refusal) -> list[dict[str, Any]]:
+    return [dict(way.change) for way in outcome.instead]
+
+
+@pytest.mark.parametrize("gpus", [None, 6, 12])
+def test_aurora_counts_cards_or_tiles(gpus: int | None) -> None:
+    outcome = decided("aurora", gpus_per_node=gpus)
+    assert outcome.ranks == 24
+    assert ("gpus_per_node" in assumed(outcome)) == (gpus != 12)
+
+
+def test_part_of_a_tiled_node_counts_tiles() -> None:
+    assert decided("aurora", gpus_per_node=3).ranks_per_node == 3
+
+
+@pytest.mark.parametrize(
+    ("machine", "total", "nodes", "ranks"),
+    [("frontier", 64, 8, 8), ("aurora", 48, 4, 12), ("perlmutter", 16, 4, 4), ("perlmutter", 2, 1, 4)],
+)
+def test_a_total_becomes_nodes(machine: str, total: int, nodes: int, ranks: int) -> None:
+    outcome = decided(machine, nodes=None, total_gpus=total)
+    assert outcome.nodes == nodes
+    assert outcome.ranks_per_node == (total if total < ranks else ranks)
+
+
+def test_a_total_over_nodes_is_divided() -> None:
+    assert decided("polaris", nodes=2, total_gpus=8).ranks_per_node == 4
+    assert "7 GPUs over 2 nodes" in refused("polaris", nodes=2, total_gpus=7).says
+
+
+def test_lonestar6_has_three_gpus_a_node() -> None:
+    outcome = refused("lonestar6", nodes=3, gpus_per_node=4)
+    assert "3 A100 GPUs, not 4" in outcome.says
+    assert {"nodes": 4, "gpus_per_node": 3, "total_gpus": None} in changes(outcome)
+    assert outcome.source
+
+
+def test_no_queue_of_aurora_takes_64_nodes_for_three_hours() -> None:
+    outcome = refused("aurora", nodes=64, walltime="03:00:00")
+    found = changes(outcome)
+    assert {"walltime": "01:00:00", "queue": "debug-scaling"} in found
+    assert {"nodes": 16, "queue": "capacity", "total_gpus": None} in found
+    for way in found:
+        fields = {"nodes": 64, "walltime": "03:00:00", **way}
+        assert isinstance(plan(JobRequest(machine="aurora", strategy="ddp", **fields), CLUSTERS["aurora"]), LaunchPlan)
+
+
+def test_a_routing_queue_has_limits_by_node_count() -> None:
+    assert decided("aurora", nodes=300, walltime="12:00:00").queue == "prod"
+    refused("aurora", nodes=300, walltime="13:00:00")
+    assert decided("aurora", nodes=2000, walltime="24:00:00").queue == "prod"
+
+
+def test_a_named_queue_is_kept_or_refused_by_name() -> None:
+    assert decided("perlmutter", queue="debug").queue == "debug"
+    assert decided("perlmutter", queue="debug").walltime == "00:30:00"
+    assert "debug" in refused("perlmutter", queue="debug", walltime="05:00:00").says
+    assert "no queue 'fast'" in refused("perlmutter", queue="fast").says
+
+
+def test_the_usual_queue_costs_nothing_special() -> None:
+    for name, cluster in CLUSTERS.items():
+        queue = cluster.queue(decided(name).queue)
+        assert queue and (queue.default or queue.purpose in ("production", "debug")), name
+
+
+@pytest.mark.parametrize(
+    ("machine", "given", "written"),
+    [
+        ("perlmutter", "m1234", "m1234"),
+        ("perlmutter", None, "YOUR_ACCOUNT_g"),
+        ("delta", "bxyz-delta-gpu", "bxyz-delta-gpu"),
+        ("delta", "bxyz", "bxyz-delta-gpu"),
+    ],
+)
+def test_account_suffixes(machine: str, given: str | None, written: str) -> None:
+    outcome = decided(machine, account=given)
+    assert outcome.account == written
+    assert ("account" in assumed(outcome)) == (given != written)
+
+
+def test_every_default_says_why() -> None:
+    for name in CLUSTERS:
+        for taken in decided(name).assumptions:
+            assert taken.why, (name, taken)
+
+
+@pytest.mark.parametrize("machine", sorted(CLUSTERS))
+def test_nothing_is_left_open_on_any_machine(machine: str) -> None:
+    outcome = decided(machine)
+    assert outcome.directives and outcome.rendezvous_host
+    for directive in outcome.directives:
+        assert "{" not in directive.text.replace("{{", ""), directive
+
+
+def test_strategies_go_to_their_frameworks() -> None:
+    assert decided("polaris", strategy="zero3").framework == "deepspeed"
+    assert decided("polaris", strategy="zero3", framework="pytorch").framework == "deepspeed"
+    assert decided("polaris", strategy="tp").framework == "megatron"
+    outcome = refused("polaris", strategy="fsdp", framework="deepspeed")
+    assert {"framework": "pytorch"} in changes(outcome)
+
+
+def test_parallel_sizes_make_up_the_world() -> None:
+    for strategy in ("tp", "pp", "3d"):
+        for nodes in (1, 2, 3, 4):
+            outcome = decided("perlmutter", strategy=strategy, nodes=nodes)
+            assert outcome.ranks % (outcome.tensor_parallel * outcome.pipeline_parallel) == 0
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{"nodes": 0}, {"nodes": -1}, {"nodes": 10**9}, {"gpus_per_node": 0}, {"walltime": "2h"}, {"walltime": "00:00:00"}],
+)
+def test_impossible_numbers_are_one_line(fields: dict[str, Any]) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(JobRequest(machine="polaris", **{"strategy": "ddp", "nodes": 2, **fields}), CLUSTERS["polaris"])
+    assert "\n" not in str(caught.value)
+
+
+def test_only_what_is_open_is_asked() -> None:
+    asked = [question.field for question in still_missing(JobRequest(), None, ["perlmutter"])]
+    assert asked == ["machine", "framework", "strategy", "nodes"]
+    request = JobRequest(machine="perlmutter", strategy="fsdp")
+    assert [question.field for question in still_missing(request, CLUSTERS["perlmutter"])] == ["nodes"]
+    assert still_missing(JobRequest(machine="perlmutter", strategy="fsdp", total_gpus=8), CLUSTERS["perlmutter"]) == ()
