@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph.planning.strategies import RUNS, USUAL
+from graph.planning.strategies import RUNS, served
 from knowledge.cluster import Cluster
 from knowledge.types import FRAMEWORKS, JobRequest, Question, Strategy
 
@@ -29,10 +29,10 @@ def still_missing(request: JobRequest, cluster: Cluster | None, names: Sequence[
 
 
 def strategies_for(request: JobRequest) -> tuple[str, ...]:
-    if request.framework is None:
+    framework = served(request.framework)
+    if framework is None:
         return ASKED_STRATEGIES
-    own = tuple(s for s in RUNS[request.framework] if s != "none" and s != "zero1")
-    return own or tuple(s for s in USUAL if USUAL[s] == request.framework)
+    return tuple(strategy for strategy in RUNS[framework] if strategy not in ("none", "zero1"))
 
 
 def nodes_question(cluster: Cluster | None) -> str:

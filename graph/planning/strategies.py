@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from knowledge.types import Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
+from knowledge.types import FRAMEWORKS, Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
 
 DATA_PARALLEL: tuple[Strategy, ...] = ("none", "ddp", "fsdp")
 ZERO: dict[Strategy, int] = {"zero1": 1, "zero2": 2, "zero3": 3}
@@ -54,7 +54,9 @@ def choose_style(request: JobRequest) -> Style | Refusal | None:
     """What to plan for; None while the strategy is open."""
     if request.strategy is None:
         return None
-    framework = request.framework or USUAL[request.strategy]
+    framework = served(request.framework) or USUAL[request.strategy]
+    if request.framework is not None and served(request.framework) is None:
+        return not_served(request.framework, framework)
     taken: tuple[Assumption, ...] = ()
     if request.framework is None:
         taken = (Assumption("framework", framework, f"the usual one for {request.strategy.upper()}"),)
@@ -64,6 +66,21 @@ def choose_style(request: JobRequest) -> Style | Refusal | None:
     if request.strategy not in RUNS[framework]:
         return not_together(framework, request.strategy)
     return Style(framework, request.strategy, ZERO.get(request.strategy), taken)
+
+
+def served(framework: str | None) -> Framework | None:
+    """The framework where scripts for it are written here, else None."""
+    return next((known for known in FRAMEWORKS if known == framework), None)
+
+
+def not_served(name: str, usual: Framework) -> Refusal:
+    said = "That framework is" if name == "other" else f"{name} is"
+    return Refusal(
+        f"{said} not served: scripts are written for {', '.join(FRAMEWORKS)}.",
+        "There is no launch form for it in the facts.",
+        None,
+        (Alternative(f"the same with {usual}", (("framework", usual),)),),
+    )
 
 
 def not_together(framework: Framework, strategy: Strategy) -> Refusal:
