@@ -1,0 +1,334 @@
+"""Expands shell words in an environment of values, as the shell would, as far as the text alone allows."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from dataclasses import dataclass, field
+
+from graph.extraction.amounts import JOB_NODES, LOOP, amount_of_command, amount_of_name, arithmetic, lists_hosts
+from graph.extraction.shell_words import (
+    Atom,
+    Field,
+    Piece,
+    atoms,
+    is_computed,
+    is_known,
+    join_fields,
+    literal,
+    plain,
+    split_words,
+)
+
+# Set by the scheduler or the site before the script runs: a default beside them is not what happens.
+GIVEN = re.compile(
+    r"(SLURM|SLURMD|PBS|LSB|LS|FLUX|OMPI|PMI|PMIX|COBALT|MPI|PALS|NERSC)_\w+|HOME|USER|LOGNAME|PWD|HOSTNAME|SCRATCH|PSCRATCH"
+    r"|TMPDIR|WORK|PROJECT|RANDOM|UID|SECONDS|PATH|LD_LIBRARY_PATH|PYTHONPATH"
+)
+PARAMETER = re.compile(
+    r"(?P<mark>[#!]?)(?P<name>[A-Za-z_]\w*|[0-9]+|[@*#?$!-])"
+    r"(?:\[(?P<index>(?:[^][]|\[[^]]*\]|\$\(\([^)]*\)\))*)\])?(?P<rest>.*)",
+    re.S,
+)
+OPERATOR = re.compile(r"(:?[-=+?]|##?|%%?|//?|\^\^?|,,?|:)(.*)", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    field: Field
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """An associative array."""
+
+    entries: tuple[tuple[str, Field], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A value that depends on a branch not decided by the text, or on the turn of a loop."""
+
+    options: tuple[Field, ...]
+    loop: bool = False
+
+
+Value = Scalar | Array | Table | Choice
+
+
+@dataclass(slots=True)
+class Environment:
+    """The variables at one point of the script. positional is None for the script's own, unknown arguments."""
+
+    values: dict[str, Value] = field(default_factory=dict)
+    positional: tuple[Field, ...] | None = None
+
+    def copy(self) -> Environment:
+        return Environment(dict(self.values), self.positional)
+
+    def expand(self, text: str) -> list[Field]:
+        """The fields that one raw word becomes: none, one, or several."""
+        builder = FieldBuilder()
+        for atom in atoms(text):
+            if atom.kind == "text":
+                builder.text(atom.text, atom.quoted)
+            else:
+                builder.fields(self.expand_atom(atom), atom.quoted)
+        return builder.done()
+
+    def expand_words(self, words: list[str]) -> list[Field]:
+        return [made for word in words for made in self.expand(word)]
+
+    def expand_whole(self, text: str, heredoc: bool = False) -> Field:
+        """The text with its expansions done and no splitting: an assignment's right side, or a heredoc's body."""
+        pieces: list[Piece] = []
+        for atom in atoms(text, heredoc):
+            if atom.kind == "text":
+                pieces.append(Piece(atom.text, quoted=True))
+            else:
+                pieces += join_fields(self.expand_atom(atom))
+        return tuple(pieces)
+
+    def expand_atom(self, atom: Atom) -> list[Field]:
+        if atom.kind == "parameter":
+            return self.parameter(atom)
+        if atom.kind == "command":
+            return [self.command(atom)]
+        return [self.arithmetic(atom)]
+
+    def arithmetic(self, atom: Atom) -> Field:
+        amount = self.amount(atom.text)
+        known = arithmetic(amount, {})
+        if known is not None:
+            return literal(str(known), True)
+        return (Piece(atom.written, True, atom.quoted, amount),)
+
+    def amount(self, expression: str) -> str:
+        """The arithmetic with every name replaced by its number or its fact; empty where one is unknown."""
+        out: list[str] = []
+        for atom in atoms(expression):
+            if atom.kind == "text":
+                out.append(re.sub(r"[A-Za-z_]\w*", lambda m: self.amount_of(m[0]) or "UNKNOWN", atom.text))
+            else:
+                out.append(field_amount(join_fields(self.expand_atom(atom))) or "UNKNOWN")
+        text = "".join(out)
+        return "" if "UNKNOWN" in text else text
+
+    def amount_of(self, name: str) -> str:
+        value = self.values.get(name)
+        if value is None:
+            return amount_of_name(name)
+        return field_amount(self.shown(value, Piece(f"${name}", True)))
+
+    def command(self, atom: Atom) -> Field:
+        """What a command substitution prints, for the few commands whose output the text tells."""
+        text = atom.text.strip()
+        found = re.fullmatch(r"(?:which|command -v|type -p)\s+([\w.-]+)(?:\s*2>\s*/dev/null)?", text)
+        if found:
+            return literal(found[1])
+        echoed = re.fullmatch(r"echo\s+((?:[^|;&<>()`\\]|\$\{)+)", text)
+        if echoed:
+            return join_fields(self.expand_words(split_words(echoed[1])))
+        document = re.match(r"cat\s*<<(-?)\s*(['\"]?)(\w+)\2[^\n]*\n(.*?)\n?[\t ]*\3\s*$", text, re.S)
+        if document:
+            body = re.sub(r"(?m)^\t+", "", document[4]) if document[1] else document[4]
+            return literal(body, True) if document[2] else self.expand_whole(body, heredoc=True)
+        counted = re.fullmatch(r"(?:expr\s+(.+)|echo\s+\"?([^|\"]+)\"?\s*\|\s*bc(?:\s+-l)?)", text)
+        if counted:
+            amount = self.amount((counted[1] or counted[2]).replace("\\", ""))
+            known = arithmetic(amount, {})
+            return literal(str(known)) if known is not None else (Piece(atom.written, True, atom.quoted, amount),)
+        return (Piece(atom.written, True, atom.quoted, amount_of_command(text)),)
+
+    def parameter(self, atom: Atom) -> list[Field]:
+        found = PARAMETER.fullmatch(atom.text)
+        as_written = Piece(atom.written, True, atom.quoted)
+        if not found:
+            return [(as_written,)]
+        name, index, rest = found["name"], found["index"], found["rest"]
+        if found["mark"] == "#" and not rest:
+            return [self.length(name, index, as_written)]
+        if found["mark"] == "!":
+            pointed = self.values.get(name)
+            if not isinstance(pointed, Scalar) or not is_known(pointed.field):
+                return [(as_written,)]
+            name = plain(pointed.field)
+        base = self.looked_up(name, index, as_written)
+        return self.operated(name, base, rest, as_written) if rest else (base if base is not None else [(as_written,)])
+
+    def length(self, name: str, index: str | None, as_written: Piece) -> Field:
+        value = self.values.get(name)
+        if isinstance(value, Array) and index in ("@", "*"):
+            if all(is_known(f) for f in value.fields):
+                return literal(str(len(value.fields)))
+            if any(lists_hosts(plain(f)) for f in value.fields):
+                return (Piece(as_written.text, True, as_written.quoted, JOB_NODES),)
+        if isinstance(value, Scalar) and is_known(value.field):
+            return literal(str(len(plain(value.field))))
+        return (as_written,)
+
+    def looked_up(self, name: str, index: str | None, as_written: Piece) -> list[Field] | None:
+        """The fields of a name; None where the script never gave it a value."""
+        if name in "@*" or name.isdigit():
+            return self.argument(name)
+        value = self.values.get(name)
+        if value is None:
+            amount = amount_of_name(name)
+            return [(Piece(as_written.text, True, as_written.quoted, amount),)] if GIVEN.fullmatch(name) else None
+        if isinstance(value, Array) and index in ("@", "*"):
+            return list(value.fields)
+        if isinstance(value, Array):
+            at = arithmetic(self.amount(index or "0"), {})
+            if at is None or not all(is_known(f) for f in value.fields):
+                return [(as_written,)]
+            return [value.fields[at]] if -len(value.fields) <= at < len(value.fields) else [()]
+        if isinstance(value, Table):
+            key = plain(self.expand_whole(index or ""))
+            return [dict(value.entries).get(key, (as_written,))]
+        return [self.shown(value, as_written)]
+
+    def argument(self, name: str) -> list[Field] | None:
+        if self.positional is None:
+            return None
+        if name in "@*":
+            return list(self.positional[1:])
+        return [self.positional[int(name)]] if int(name) < len(self.positional) else [()]
+
+    def shown(self, value: Value, as_written: Piece) -> Field:
+        """A value as it appears in a word: its text, or the name as written where the run decides it."""
+        if isinstance(value, Choice):
+            return chosen(value, as_written)
+        if isinstance(value, Array):
+            return value.fields[0] if value.fields else ()
+        if isinstance(value, Table):
+            return (as_written,)
+        if not is_computed(value.field) or any(not p.open and re.search(r"\S\s+\S", p.text) for p in value.field):
+            return value.field
+        return (Piece(as_written.text, True, as_written.quoted, field_amount(value.field)),)
+
+    def operated(self, name: str, base: list[Field] | None, rest: str, as_written: Piece) -> list[Field]:
+        """The value after an operator such as `:-default`, `%suffix` or `/a/b`."""
+        found = OPERATOR.fullmatch(rest)
+        if not found:
+            return [(as_written,)]
+        sign, word = found[1], found[2]
+        missing = base is None or (sign.startswith(":") and base == [()])
+        if sign in (":-", "-", ":=", "=", ":+", "+", ":?", "?"):
+            if sign[-1] == "+":
+                known = base is not None and base != [()] and all(is_known(f) for f in base)
+                return [self.expand_whole(word)] if known else [(as_written,)]
+            if missing and sign[-1] in "-=":
+                default = self.expand_whole(word)
+                if sign[-1] == "=":
+                    self.values[name] = Scalar(default)
+                return [default]
+            return base if base is not None and not missing else [(as_written,)]
+        if base is None or not all(is_known(f) for f in base):
+            return [(as_written,)]
+        return [edited(plain(f), sign, plain(self.expand_whole(word))) for f in base] if base else []
+
+
+@dataclass(slots=True)
+class FieldBuilder:
+    """Puts pieces together into fields, splitting unquoted values at blanks."""
+
+    finished: list[Field] = field(default_factory=list)
+    current: list[Piece] = field(default_factory=list)
+    started: bool = False
+
+    def text(self, text: str, quoted: bool) -> None:
+        self.current.append(Piece(text, quoted=quoted))
+        self.started = True
+
+    def close(self) -> None:
+        if self.started:
+            self.finished.append(tuple(p for p in self.current if p.text) or literal("", True))
+        self.current, self.started = [], False
+
+    def fields(self, made: list[Field], quoted: bool) -> None:
+        for number, one in enumerate(made):
+            if number:
+                self.close()
+            if quoted:
+                self.current += one
+                self.started = True
+            else:
+                self.split(one)
+
+    def split(self, one: Field) -> None:
+        for piece in one:
+            if piece.open:
+                self.current.append(piece)
+                self.started = True
+                continue
+            for part in re.split(r"(\s+)", piece.text):
+                if part.isspace():
+                    self.close()
+                elif part:
+                    self.current.append(Piece(part))
+                    self.started = True
+
+    def done(self) -> list[Field]:
+        self.close()
+        return self.finished
+
+
+def field_amount(one: Field) -> str:
+    """The number in a field as arithmetic over facts; empty where it is none."""
+    if all(not p.open for p in one):
+        text = "".join(p.text for p in one).strip()
+        return text if re.fullmatch(r"\d+", text) else ""
+    if len(one) == 1 and one[0].amount:
+        return f"({one[0].amount})"
+    return ""
+
+
+def chosen(value: Choice, as_written: Piece) -> Field:
+    """A value with several possibilities: the last where it is a piece of a command, else the name as written.
+
+    A loop over numbers counts as its largest: that is what the job must hold.
+    """
+    texts = [plain(f) for f in value.options]
+    if value.loop:
+        numbers = [int(t) for t in texts if t.isdigit()]
+        amount = f"{max(numbers)}+{LOOP}" if len(numbers) == len(texts) and numbers else ""
+        return (Piece(as_written.text, True, as_written.quoted, amount),)
+    known = [f for f in value.options if is_known(f) and f]
+    if len(known) == 1 and len(value.options) > 1:
+        return known[0]
+    if any(re.search(r"\S\s+\S", t) for t in texts):
+        return next(f for f in reversed(value.options) if f)
+    return (as_written,)
+
+
+def edited(text: str, sign: str, word: str) -> Field:
+    """The text after prefix or suffix removal, replacement, a slice or a change of case."""
+    if sign in ("#", "##", "%", "%%"):
+        return literal(trimmed(text, sign, word))
+    if sign in ("/", "//"):
+        old, _, new = word.partition("/")
+        return literal(text.replace(old, new, -1 if sign == "//" else 1) if old else text)
+    if sign in (",,", ","):
+        return literal(text.lower())
+    if sign in ("^^", "^"):
+        return literal(text.upper())
+    start, _, count = word.strip().partition(":")
+    if not re.fullmatch(r"-?\d+", start.strip()) or (count and not count.strip().isdigit()):
+        return literal(text)
+    cut = text[int(start) :]
+    return literal(cut[: int(count)] if count else cut)
+
+
+def trimmed(text: str, sign: str, pattern: str) -> str:
+    prefix, longest = sign[0] == "#", len(sign) == 2
+    ends = range(len(text) + 1)
+    for end in reversed(ends) if prefix == longest else ends:
+        part = text[:end] if prefix else text[end:]
+        if fnmatch.fnmatchcase(part, pattern):
+            return text[end:] if prefix else text[:end]
+    return text

@@ -1,0 +1,317 @@
+"""Takes a command apart: which program starts which, from the outermost word to the training program and ITS arguments.
+
+`srun apptainer exec x.sif torchrun --nproc-per-node 4 train.py --lr 1` is srun -> apptainer -> torchrun -> train.py.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from graph.extraction.launcher_table import BY_NAME, MODULES, PYTHON_VALUES, TRANSPARENT_MODULES, Kind, Tool, words
+from graph.extraction.shell_words import Field, is_known, join_fields, plain
+
+PYTHON = re.compile(r"(i?python|pypy)[\d.]*w?(\.exe)?")
+OPEN_PYTHON = re.compile(r"\$\{?\w*(PYTHON|PY)\w*\}?", re.I)
+# Programs that print, copy or set up; what follows them is not a program of theirs.
+HOUSEKEEPING = words(
+    "echo printf which type module ml pip pip3 kill pkill killall log note say die cat grep sed awk cp mv rm "
+    "mkdir ls touch ln tar rsync scp wget curl git chmod chown find export alias ps test [ [[ read cd pushd "
+    "popd hostname date sleep wait trap set unset shift source . nvidia-smi rocm-smi free df du sort uniq head "
+    "tail tee wc cut tr scontrol squeue scancel sacct sinfo qstat qdel bjobs jutil ulimit umask make cmake "
+    "ninja gcc nvcc conda mamba micromamba gdown aria2c unzip zip getent nslookup ibstat lscpu numastat uname "
+    "whoami id tmux screen huggingface-cli aws gsutil azcopy sbcast conda-unpack dcgmi nccl-tests "
+    "all_reduce_perf ray wandb dvc apt apt-get yum dos2unix pgrep jq seq mktemp realpath dirname basename"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One program of a chain with its own options; operand is an image or a host name."""
+
+    name: str
+    kind: Kind
+    written: str
+    options: tuple[tuple[str, Field], ...] = ()
+    roles: tuple[tuple[str, Field], ...] = ()
+    operand: Field | None = None
+
+    def role(self, name: str) -> Field | None:
+        """The last value given for what an option means (`nodes`, `per_node`, `container`, ...)."""
+        return next((value for role, value in reversed(self.roles) if role == name), None)
+
+    def has(self, option: str) -> bool:
+        return any(name == option for name, _ in self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What a chain starts in the end."""
+
+    entry: Field
+    kind: Literal["script", "module", "inline", "executable", "shell"]
+    args: tuple[Field, ...] = ()
+    interpreter: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """The layers, outermost first, and the program; or text that a shell of the chain runs, with its arguments."""
+
+    layers: tuple[Layer, ...] = ()
+    program: Program | None = None
+    shell_text: Field | None = None
+    positional: tuple[Field, ...] = ()
+
+
+def base_name(one: Field) -> str:
+    return plain(one).rsplit("/", 1)[-1]
+
+
+def is_python(one: Field) -> bool:
+    text = plain(one)
+    return bool(PYTHON.fullmatch(base_name(one))) or (not is_known(one) and bool(OPEN_PYTHON.fullmatch(text)))
+
+
+def looks_like_program(one: Field) -> bool:
+    text, base = plain(one), base_name(one)
+    return (
+        base in BY_NAME
+        or is_python(one)
+        or bool(re.search(r"\.(py|sh|bash|sif|simg|exe|sqsh)$", text))
+        or text.startswith("./")
+    )
+
+
+def read_chain(fields: list[Field]) -> Chain:
+    """The chain of a command's words. Never fails: what is not known is the program."""
+    layers: list[Layer] = []
+    rest = list(fields)
+    while rest:
+        if layers and re.match(r"[A-Za-z_]\w*\+?=", plain(rest[0])):
+            rest = rest[1:]
+            continue
+        if is_python(rest[0]):
+            step = python_step(rest)
+            if isinstance(step, Program):
+                return Chain(tuple(layers), step)
+            rest = step
+            continue
+        tool = BY_NAME.get(base_name(rest[0]).removesuffix(".exe"))
+        inner = tool and after_subcommand(tool, rest[1:])
+        if tool is None or inner is None:
+            found = wrapped(rest)
+            if found is None:
+                return Chain(tuple(layers), executable(rest))
+            layers.append(Layer("wrapper", "wrapper", plain(rest[0]), operand=rest[0]))
+            rest = rest[found:]
+            continue
+        layer, rest = read_layer(tool, rest[0], inner)
+        layers.append(layer)
+        end = ending(layer, tool, rest)
+        if end is not None:
+            return Chain(tuple(layers), end.program, end.shell_text, end.positional)
+    return Chain(tuple(layers))
+
+
+def after_subcommand(tool: Tool, rest: list[Field]) -> list[Field] | None:
+    """The words behind `exec`, `run`, `launch`; None where the tool is called for something else."""
+    if not tool.subcommands:
+        return rest
+    i = 0
+    while i < len(rest) and plain(rest[i]).startswith("-"):
+        i += 1
+    if i == len(rest) or plain(rest[i]) not in tool.subcommands:
+        return None
+    while i < len(rest) and plain(rest[i]) in tool.subcommands:
+        i += 1
+    return rest[i:]
+
+
+def read_layer(tool: Tool, head: Field, rest: list[Field]) -> tuple[Layer, list[Field]]:
+    options: list[tuple[str, Field]] = []
+    while rest:
+        if tool.name == "env" and re.match(r"[A-Za-z_]\w*=", plain(rest[0])):
+            rest = rest[1:]
+            continue
+        if is_open_options(rest):
+            options.append(("", rest[0]))
+            rest = rest[1:]
+            continue
+        taken = option(tool, rest)
+        if taken is None:
+            break
+        name, values, rest = taken
+        options += [(name, value) for value in values] or [(name, ())]
+        if name == "--" or tool.roles.get(name) == "module" or (tool.kind == "shell" and is_shell_c(name)):
+            break
+    operand = None
+    if tool.before and rest:
+        operand, rest = rest[tool.before - 1], rest[tool.before :]
+    meanings = tuple((tool.roles[name], value) for name, value in options if name in tool.roles)
+    return Layer(tool.name, tool.kind, plain(head), tuple(options), meanings, operand), rest
+
+
+def is_open_options(rest: list[Field]) -> bool:
+    """Whether the first word is a variable full of options that the text does not tell: a program follows later."""
+    text = plain(rest[0])
+    whole = len(rest[0]) == 1 and rest[0][0].open
+    return whole and not is_python(rest[0]) and any(looks_like_program(f) for f in rest[1:8]) and "\n" not in text
+
+
+def is_shell_c(name: str) -> bool:
+    return bool(re.fullmatch(r"-[a-z]*c", name))
+
+
+def option(tool: Tool, rest: list[Field]) -> tuple[str, list[Field], list[Field]] | None:
+    """(option, its values, what follows) if the first word is an option; None where the program begins."""
+    text = plain(rest[0])
+    if text == "--":
+        return "--", [], rest[1:]
+    if not re.match(r"[-+]\S", text) or (text.startswith("+") and tool.kind != "shell"):
+        return None
+    written, equals, _ = text.partition("=")
+    name = written.replace("_", "-") if tool.underscores else written
+    if tool.kind == "shell" and is_shell_c(name):
+        return name, [], rest[1:]
+    if name in tool.pairs:
+        return name, rest[1:3], rest[3:]
+    if equals and (text.startswith("--") or name in tool.values):
+        return full_option(tool, name), [after_equals(rest[0])], rest[1:]
+    if full_option(tool, name) in tool.values:
+        return full_option(tool, name), rest[1:2], rest[2:]
+    if name in tool.flags:
+        return name, [], rest[1:]
+    short = text[:2]
+    if (
+        not text.startswith("--")
+        and short in tool.values
+        and (tool.kind != "parallel" or tool.name not in ("mpirun", "mpiexec"))
+    ):
+        return short, [cut(rest[0], 2)], rest[1:]
+    known_flags = all(f"-{c}" in tool.flags for c in text[1:])
+    if (
+        known_flags
+        or len(rest) == 1
+        or plain(rest[1]).startswith("-")
+        or looks_like_program(rest[1])
+        or tool.kind == "shell"
+    ):
+        return name, [], rest[1:]
+    return name, rest[1:2], rest[2:]
+
+
+def full_option(tool: Tool, name: str) -> str:
+    """The option that an unambiguous beginning means (`--nproc-per-nod`), or the name itself."""
+    if name in tool.values or not name.startswith("--") or len(name) < 6 or name in tool.flags:
+        return name
+    starts = [known for known in tool.values if known.startswith(name)]
+    return starts[0] if len(starts) == 1 else name
+
+
+def after_equals(one: Field) -> Field:
+    for number, piece in enumerate(one):
+        if "=" in piece.text and not piece.open:
+            return cut(one, sum(len(p.text) for p in one[:number]) + piece.text.index("=") + 1)
+    return one
+
+
+def cut(one: Field, count: int) -> Field:
+    """The word without its first characters (which are known text)."""
+    kept = []
+    for piece in one:
+        if count >= len(piece.text):
+            count -= len(piece.text)
+            continue
+        kept.append(piece if not count else type(piece)(piece.text[count:], piece.open, piece.quoted, piece.amount))
+        count = 0
+    return tuple(kept)
+
+
+def ending(layer: Layer, tool: Tool, rest: list[Field]) -> Chain | None:
+    """Where the chain ends at this layer: a shell's text, a remote command, a spawner's program."""
+    if tool.kind == "shell":
+        if any(is_shell_c(name) for name, _ in layer.options):
+            return Chain(shell_text=rest[0] if rest else None, positional=tuple(rest[1:]))
+        return Chain(program=Program(rest[0], "shell", tuple(rest[1:])) if rest else None)
+    if tool.name in ("ssh", "pdsh"):
+        return Chain(shell_text=join_fields(rest) if rest else None)
+    if tool.kind == "submit":
+        text = next((value for name, value in layer.options if name == "--wrap"), None)
+        return Chain(program=Program(rest[0], "shell", tuple(rest[1:])) if rest else None, shell_text=text)
+    if tool.kind != "spawner" or tool.name == "horovodrun" or layer.has("--no-python"):
+        return None
+    module = layer.role("module")
+    if module is not None:
+        return Chain(program=Program(module, "module", tuple(rest)))
+    as_module = layer.has("--module") or layer.has("-m")
+    if not rest:
+        return Chain()
+    if is_python(rest[0]):
+        return None
+    return Chain(program=Program(rest[0], "module" if as_module else "script", tuple(rest[1:])))
+
+
+def python_step(rest: list[Field]) -> Program | list[Field]:
+    """What python runs: a program, or the words of a launcher that it carries (`-m torch.distributed.run`)."""
+    interpreter, i = plain(rest[0]), 1
+    while i < len(rest):
+        text = plain(rest[i])
+        if text == "-m" and i + 1 < len(rest):
+            return module_step(rest[0], rest[i + 1], rest[i + 2 :])
+        if text in ("-c", "-") or re.fullmatch(r"-[a-zA-Z]*c", text):
+            return Program(rest[i], "inline", tuple(rest[i + 1 :]), interpreter)
+        if not text.startswith("-"):
+            if not is_open_options(rest[i:]):
+                break
+            i += 1
+            continue
+        i += 2 if text in PYTHON_VALUES else 1
+    if i >= len(rest):
+        return Program(rest[0], "inline", (), interpreter)
+    row = BY_NAME.get(base_name(rest[i]))
+    if row and row.kind == "spawner":
+        return rest[i:]
+    if re.search(r"torch/distributed/(launch|run)\.py$", plain(rest[i])):
+        return [(type(rest[i][0])("torchrun"),), *rest[i + 1 :]]
+    return Program(rest[i], "script", tuple(rest[i + 1 :]), interpreter)
+
+
+def module_step(python: Field, module: Field, rest: list[Field]) -> Program | list[Field]:
+    name = plain(module)
+    if name in MODULES:
+        return [(type(module[0])(MODULES[name]),), *launch_word(name, rest)]
+    if name in TRANSPARENT_MODULES and rest:
+        return [python, *(rest[1:] if name == "coverage" and plain(rest[0]) == "run" else rest)]
+    return Program(module, "module", tuple(rest), plain(python))
+
+
+def launch_word(module: str, rest: list[Field]) -> list[Field]:
+    """Modules that stand for `accelerate launch` get the subcommand that the command line has."""
+    if MODULES[module] == "accelerate" and not (rest and plain(rest[0]) == "launch"):
+        return [(type(rest[0][0])("launch"),), *rest] if rest else rest
+    return rest
+
+
+def wrapped(rest: list[Field]) -> int | None:
+    """Where the real program starts behind an unknown one (`./affinity.sh python train.py`); None if there is none."""
+    if base_name(rest[0]) in HOUSEKEEPING:
+        return None
+    for i, one in enumerate(rest[1:16], 1):
+        row = BY_NAME.get(base_name(one))
+        if is_python(one) or (
+            row and row.kind in ("spawner", "container", "parallel") and row.name not in ("flux", "tune")
+        ):
+            return i
+    return None
+
+
+def executable(rest: list[Field]) -> Program:
+    text = plain(rest[0])
+    kind: Literal["script", "executable", "shell"] = "executable"
+    if text.endswith(".py"):
+        kind = "script"
+    elif re.search(r"\.(sh|bash|csh|zsh|slurm|sbatch|pbs)$", text):
+        kind = "shell"
+    return Program(rest[0], kind, tuple(rest[1:]))

@@ -1,0 +1,309 @@
+"""Reads a shell script the way a shell would run it, without running it.
+
+tree-sitter-bash parses; this module walks the tree with an environment of values: assignments, defaults, arrays,
+functions, loops, branches, heredocs, and text handed to other shells (`bash -c`, `ssh`, `eval`, `sbatch <<EOF`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tree_sitter import Node
+
+from graph.extraction import shell_commands
+from graph.extraction.commands import Assignment, Command, Document, Job, Place
+from graph.extraction.conditions import decide, matches, settled
+from graph.extraction.expansion import Array, Choice, Environment, Scalar, Table, Value
+from graph.extraction.shell_tree import PARSER, adjacent_words, faulty, if_parts, text_of
+from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
+
+MOST_COMMANDS = 20_000
+DEEPEST = 12
+
+
+@dataclass(slots=True)
+class ShellReader:
+    """Collects what a script does. `files` are texts that it may source, by name."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    commands: list[Command] = field(default_factory=list)
+    assignments: list[Assignment] = field(default_factory=list)
+    documents: dict[str, Document] = field(default_factory=dict)
+    jobs: list[Job] = field(default_factory=list)
+    sourced: list[tuple[int, str]] = field(default_factory=list)
+    errors: list[tuple[int, str]] = field(default_factory=list)
+    functions: dict[str, tuple[Node, int]] = field(default_factory=dict)
+    called: set[str] = field(default_factory=set)
+    calls: list[str] = field(default_factory=list)
+    depth: int = 0
+    stopped: bool = False
+
+    def read(self, text: str, env: Environment, place: Place) -> None:
+        """Walk a whole text. Text nested deeper than any honest script nests is left alone."""
+        if self.depth >= DEEPEST:
+            return
+        self.depth += 1
+        tree = PARSER.parse(text.encode("utf-8", "replace"))
+        if tree.root_node.has_error and self.depth == 1:
+            self.errors += [(place.first_line + n.start_point[0], n.type) for n in faulty(tree.root_node)]
+        self.block(tree.root_node.children, env, place)
+        self.depth -= 1
+
+    def block(self, nodes: Iterable[Node], env: Environment, place: Place) -> None:
+        listed = list(nodes)
+        for number, node in enumerate(listed):
+            if self.stopped or len(self.commands) > MOST_COMMANDS:
+                return
+            following = listed[number + 1].type if number + 1 < len(listed) else ""
+            self.statement(node, env, place, following == "&")
+
+    def statement(self, node: Node, env: Environment, place: Place, background: bool = False) -> None:
+        match node.type:
+            case "command":
+                shell_commands.simple(self, node, env, place, background=background)
+            case "declaration_command" | "variable_assignment" | "variable_assignments" | "unset_command":
+                self.declare(node, env, place)
+            case "redirected_statement":
+                self.redirected(node, env, place, background)
+            case "list":
+                self.and_or(node, env, place, background)
+            case "pipeline":
+                for part in node.named_children:
+                    self.statement(part, env, place, background)
+            case "if_statement":
+                self.branches(list(if_parts(node)), env, place)
+            case "case_statement":
+                self.case(node, env, place)
+            case "for_statement" | "c_style_for_statement":
+                self.loop(node, env, place)
+            case "while_statement":
+                self.while_loop(node, env, place)
+            case "function_definition":
+                self.define(node, place)
+            case "subshell" | "compound_statement" | "do_group" | "ERROR" | "negated_command" | "program":
+                self.block(node.children, env if node.type != "subshell" else env.copy(), place)
+            case _:
+                pass
+
+    # -- values -------------------------------------------------------------------------------------------------
+
+    def declare(self, node: Node, env: Environment, place: Place) -> None:
+        """export, declare, local, readonly, or bare assignments."""
+        nodes = [node] if node.type == "variable_assignment" else node.named_children
+        words = [text_of(c) for c in node.children] if node.type == "declaration_command" else []
+        exported = bool(words) and (words[0] == "export" or "-x" in words)
+        for child in nodes:
+            if child.type == "variable_assignment":
+                self.assign(child, env, place, exported, table="-A" in words)
+            elif node.type == "unset_command" and child.type in ("word", "variable_name"):
+                env.values.pop(text_of(child), None)
+
+    def assign(self, node: Node, env: Environment, place: Place, exported: bool = False, table: bool = False) -> None:
+        name_text, _, written = text_of(node).partition("=")
+        more = name_text.endswith("+")
+        name, _, index = name_text.rstrip("+").partition("[")
+        value_node = node.child_by_field_name("value")
+        if value_node is not None and value_node.type == "array":
+            value: Value = array_value(value_node, env, table or isinstance(env.values.get(name), Table))
+        else:
+            value = Scalar(env.expand_whole(written))
+        value = merged_value(env.values.get(name), value, index.rstrip("]"), more)
+        env.values[name] = value
+        shown = value.field if isinstance(value, Scalar) else ()
+        line = place.first_line + node.start_point[0]
+        known = is_known(shown) if isinstance(value, Scalar) else True
+        self.assignments.append(Assignment(line, name, plain(shown), written, exported, known, place.inside))
+
+    # -- control flow ---------------------------------------------------------------------------------------------
+
+    def and_or(self, node: Node, env: Environment, place: Place, background: bool) -> None:
+        """`a && b`, `a || b`: the right side of a test that the text decides false is not run."""
+        left, right = node.named_children[0], node.named_children[-1]
+        sign = next((c.type for c in node.children if c.type in ("&&", "||")), "&&")
+        truth = decide(text_of(left), env) if left.type in ("test_command", "compound_statement") else None
+        self.statement(left, env, place, background)
+        if left == right or (truth is not None and truth is (sign == "||")):
+            return
+        if sign == "||":
+            self.branch(lambda e, p: self.statement(right, e, p, background), env, place, "on failure")
+        elif left.type == "test_command" and truth is None:
+            self.branch(lambda e, p: self.statement(right, e, p, background), env, place, "branch")
+        else:
+            self.statement(right, env, place, background)
+
+    def branch(self, run: shell_commands.Run, env: Environment, place: Place, what: str) -> None:
+        """One side that may or may not run: its values become choices, unless it ends the script."""
+        taken = env.copy()
+        ended = self.guarded(run, taken, place.within(what))
+        if not ended and what != "on failure":
+            merge(env, [taken, env.copy()])
+        elif what == "on failure":
+            return
+
+    def guarded(self, run: shell_commands.Run, env: Environment, place: Place) -> bool:
+        """Run one branch; whether it ended with exit or return."""
+        run(env, place)
+        ended, self.stopped = self.stopped, False
+        return ended
+
+    def branches(self, parts: list[tuple[list[Node], list[Node]]], env: Environment, place: Place) -> None:
+        """if/elif/else: decided branches alone, else all of them with their values merged."""
+        outcomes: list[Environment] = []
+        complete = False
+        for condition, body in parts:
+            truth = self.condition(condition, env, place) if condition else True
+            if truth is False:
+                continue
+            taken = env.copy()
+            sure = truth is True and not outcomes
+            here = place if sure else place.within("branch")
+            if not self.guarded(lambda e, p, b=body: self.block(b, e, p), taken, here):  # type: ignore[misc]
+                outcomes.append(taken)
+            if truth is True:
+                complete = True
+                break
+        if not complete or not outcomes:
+            outcomes.append(env.copy())
+        merge(env, outcomes)
+
+    def condition(self, nodes: list[Node], env: Environment, place: Place) -> bool | None:
+        listed = [n for n in nodes if n.is_named]
+        self.block([n for n in listed if n.type != "test_command"], env, place.within("condition"))
+        self.stopped = False
+        return truth_of(listed[0], env) if len(listed) == 1 else None
+
+    def case(self, node: Node, env: Environment, place: Place) -> None:
+        subject_node = node.child_by_field_name("value")
+        word = text_of(subject_node) if subject_node is not None else ""
+        known = settled(word, env)
+        subject = literal(known) if known is not None else env.expand_whole(word)
+        outcomes: list[Environment] = []
+        for item in node.named_children:
+            if item.type != "case_item":
+                continue
+            patterns = item.children_by_field_name("value")
+            truth = matches(subject, [text_of(p) for p in patterns], env)
+            if truth is False:
+                continue
+            taken = env.copy()
+            body = [c for c in item.children if c not in patterns]
+            here = place if truth else place.within("branch")
+            if not self.guarded(lambda e, p, b=body: self.block(b, e, p), taken, here):  # type: ignore[misc]
+                outcomes.append(taken)
+            if truth:
+                break
+        merge(env, outcomes or [env.copy()])
+
+    def loop(self, node: Node, env: Environment, place: Place) -> None:
+        variable = node.child_by_field_name("variable")
+        body = node.child_by_field_name("body")
+        if variable is not None:
+            words = [text_of(n) for n in node.children_by_field_name("value")]
+            fields = env.expand_words(words)
+            name = text_of(variable)
+            if len(fields) == 1 and is_known(fields[0]):
+                env.values[name] = Scalar(fields[0])
+            elif fields and all(is_known(f) for f in fields):
+                env.values[name] = Choice(tuple(fields), loop=True)
+            else:
+                env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
+        else:
+            for part in node.named_children:
+                if part != body and "=" in text_of(part):
+                    name = text_of(part).partition("=")[0].strip()
+                    env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
+        if body is not None:
+            self.statement(body, env, place.within("loop"))
+            self.stopped = False
+
+    def while_loop(self, node: Node, env: Environment, place: Place) -> None:
+        """The body once; a loop over the script's own arguments is not run: none are known."""
+        body = node.child_by_field_name("body")
+        head = " ".join(text_of(c) for c in node.named_children if c != body)
+        if "$#" in head or "getopts" in head or '"$1"' in head or "$1 " in head or "${1" in head:
+            return
+        self.block([c for c in node.children if c != body], env, place.within("condition"))
+        if body is not None:
+            self.statement(body, env, place.within("loop"))
+            self.stopped = False
+
+    def define(self, node: Node, place: Place) -> None:
+        name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
+        if name is not None and body is not None:
+            self.functions[text_of(name)] = (body, place.first_line)
+
+    def call(self, name: str, arguments: tuple[Field, ...], env: Environment, place: Place) -> None:
+        """Run a function of the script. Recursion is cut."""
+        if name in self.calls or len(self.calls) > DEEPEST:
+            return
+        body, first_line = self.functions[name]
+        self.called.add(name)
+        self.calls.append(name)
+        saved, env.positional = env.positional, arguments
+        self.block([body], env, Place((*place.inside, f"function {name}"), place.outer, first_line))
+        env.positional, self.stopped = saved, False
+        self.calls.pop()
+
+    # -- redirections -----------------------------------------------------------------------------------------------
+
+    def redirected(self, node: Node, env: Environment, place: Place, background: bool) -> None:
+        body = node.child_by_field_name("body")
+        redirects = [n for n in node.children if n.type.endswith("_redirect")]
+        shell_commands.redirected(self, body, redirects, env, place, background)
+
+
+def truth_of(node: Node, env: Environment) -> bool | None:
+    if node.type == "negated_command" and node.named_children:
+        inner = truth_of(node.named_children[0], env)
+        return None if inner is None else not inner
+    return decide(text_of(node), env) if node.type in ("test_command", "compound_statement", "command") else None
+
+
+def array_value(node: Node, env: Environment, table: bool) -> Value:
+    words = adjacent_words(c for c in node.named_children if c.type != "comment")
+    if table:
+        pairs = [w[1:].partition("]=") for w in words if w.startswith("[")]
+        return Table(tuple((plain(env.expand_whole(k)), env.expand_whole(v)) for k, _, v in pairs))
+    return Array(tuple(env.expand_words(words)))
+
+
+def merged_value(old: Value | None, new: Value, index: str, more: bool) -> Value:
+    """The value after `+=` or an assignment to one element."""
+    if index and isinstance(new, Scalar):
+        if isinstance(old, Table) or not index.isdigit():
+            entries = dict(old.entries) if isinstance(old, Table) else {}
+            return Table(tuple((entries | {index: new.field}).items()))
+        fields = list(old.fields) if isinstance(old, Array) else []
+        fields += [()] * (int(index) + 1 - len(fields)) if int(index) < 1000 else []
+        fields[int(index) if int(index) < len(fields) else -1] = new.field
+        return Array(tuple(fields))
+    if not more or old is None:
+        return new
+    if isinstance(old, Array):
+        return Array((*old.fields, *(new.fields if isinstance(new, Array) else (getattr(new, "field", ()),))))
+    if isinstance(old, Scalar) and isinstance(new, Scalar):
+        return Scalar((*old.field, *new.field))
+    return new
+
+
+def merge(env: Environment, outcomes: list[Environment]) -> None:
+    """Values after branches: those that agree stay, the others become choices (arrays: the longest)."""
+    if len(outcomes) == 1:
+        env.values = outcomes[0].values
+        return
+    names = {name for outcome in outcomes for name in outcome.values}
+    merged: dict[str, Value] = {}
+    for name in names:
+        values = [outcome.values[name] for outcome in outcomes if name in outcome.values]
+        distinct = list(dict.fromkeys(values))
+        if len(distinct) == 1:
+            merged[name] = distinct[0]
+        elif all(isinstance(v, Scalar | Choice) for v in distinct):
+            options = [
+                f for v in distinct for f in (v.options if isinstance(v, Choice) else (getattr(v, "field", ()),))
+            ]
+            merged[name] = Choice(tuple(dict.fromkeys(options)))
+        else:
+            merged[name] = max(distinct, key=lambda v: len(v.fields) if isinstance(v, Array) else 0)
+    env.values = merged

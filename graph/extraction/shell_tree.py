@@ -1,0 +1,56 @@
+"""Small helpers over tree-sitter's bash tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
+
+PARSER = Parser(Language(tree_sitter_bash.language()))
+
+
+def text_of(node: Node) -> str:
+    return node.text.decode("utf-8", "replace") if node.text is not None else ""
+
+
+def faulty(node: Node) -> Iterator[Node]:
+    if node.type == "ERROR" or node.is_missing:
+        yield node
+        return
+    for child in node.children:
+        if child.has_error or child.is_missing:
+            yield from faulty(child)
+
+
+def if_parts(node: Node) -> Iterator[tuple[list[Node], list[Node]]]:
+    """(condition, body) of the if, each elif and the else (whose condition is empty)."""
+    condition: list[Node] = []
+    body: list[Node] = []
+    target = condition
+    for child in node.children:
+        if child.type == "then":
+            target = body
+        elif child.type in ("elif_clause", "else_clause"):
+            continue
+        elif child.type not in ("if", "elif", "fi"):
+            target.append(child)
+    yield condition, body
+    for child in node.named_children:
+        if child.type == "elif_clause":
+            yield from if_parts(child)
+        elif child.type == "else_clause":
+            yield [], child.children[1:]
+
+
+def adjacent_words(nodes: Iterable[Node]) -> list[str]:
+    """The raw words of nodes: those with nothing between them are one word."""
+    words: list[str] = []
+    end = -1
+    for node in nodes:
+        if node.start_byte == end and words:
+            words[-1] += text_of(node)
+        else:
+            words.append(text_of(node))
+        end = node.end_byte
+    return words
