@@ -37,6 +37,8 @@ FRAMEWORK = {
 SUBMIT = {"lsf": "{submit} < {name}"}
 SUFFIX = ".sh"
 WIDTH = 100
+# Keeps an option and its value on one line while text is folded.
+GLUE = "\u00a0"
 
 
 @cache
@@ -95,8 +97,11 @@ def in_words(plan: LaunchPlan) -> str:
     return f"{FRAMEWORK[plan.framework]} {strategy}"
 
 
-def exported(plan: LaunchPlan) -> tuple[str, ...]:
-    """Variables that a launcher without the batch environment (Open MPI) must be told to hand on."""
+def exported(plan: LaunchPlan) -> str:
+    """Options for the variables that Open MPI must be told to hand on, folded and indented."""
     own = (*plan.settings, *plan.user_variables, *plan.variables, *strategy_variables(plan))
     fixed = ("PATH", "LD_LIBRARY_PATH", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "NNODES", "RANKS_PER_NODE")
-    return tuple(dict.fromkeys((*fixed, *(variable.name for variable in own))))
+    names = dict.fromkeys((*fixed, *(variable.name for variable in own)))
+    words = " ".join(f"-x{GLUE}{name}" for name in names)
+    folded = textwrap.wrap(words, WIDTH, initial_indent="    ", subsequent_indent="    ")
+    return " \\\n".join(folded).replace(GLUE, " ")

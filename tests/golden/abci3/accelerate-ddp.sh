@@ -38,8 +38,9 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: one accelerate a node starts the ranks
-mpirun -np "$NNODES" --map-by ppr:1:node --bind-to none --hostfile "$PBS_NODEFILE" --bind-to none \
--x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES -x RANKS_PER_NODE -x VENV \
+mpirun -np "$NNODES" --map-by ppr:1:node --bind-to none --hostfile "$PBS_NODEFILE" \
+    -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
+    -x RANKS_PER_NODE -x VENV \
     bash -c 'exec accelerate launch --machine_rank "$OMPI_COMM_WORLD_RANK" "$@"' worker \
     --config_file accelerate.yaml --num_machines "$NNODES" --num_processes "$WORLD_SIZE" \
     --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT" \

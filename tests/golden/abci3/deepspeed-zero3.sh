@@ -38,7 +38,8 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: each task is one rank, and tells PyTorch so
-mpirun -np "$WORLD_SIZE" --map-by ppr:8:node --bind-to none --hostfile "$PBS_NODEFILE" --bind-to none \
--x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES -x RANKS_PER_NODE -x VENV \
+mpirun -np "$WORLD_SIZE" --map-by ppr:8:node --bind-to none --hostfile "$PBS_NODEFILE" \
+    -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
+    -x RANKS_PER_NODE -x VENV \
     bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

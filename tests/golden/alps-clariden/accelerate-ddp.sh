@@ -19,8 +19,6 @@ export RANKS_PER_NODE=4
 # environment definition file: names the container image
 export EDF="$PWD/pytorch.toml"
 
-# --- Software
-# After the software: module and environment scripts read unset variables.
 set -u
 
 # --- Environment
@@ -39,7 +37,9 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: one accelerate a node starts the ranks
-srun --ntasks-per-node=1 --environment="$EDF" --cpus-per-task=288 --kill-on-bad-exit=1 \
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 \
+    --environment="$EDF" \
+    --cpus-per-task=288 \
     bash -c 'exec accelerate launch --machine_rank "$SLURM_PROCID" "$@"' worker \
     --config_file accelerate.yaml --num_machines "$NNODES" --num_processes "$WORLD_SIZE" \
     --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT" \

@@ -23,8 +23,6 @@ PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-paral
 # environment definition file: names the container image
 export EDF="$PWD/pytorch.toml"
 
-# --- Software
-# After the software: module and environment scripts read unset variables.
 set -u
 
 # --- Environment
@@ -43,6 +41,6 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: each task is one rank, and tells PyTorch so
-srun --ntasks-per-node="$RANKS_PER_NODE" --environment="$EDF" --cpus-per-task=72 --kill-on-bad-exit=1 \
+srun --ntasks="$WORLD_SIZE" --ntasks-per-node="$RANKS_PER_NODE" --kill-on-bad-exit=1 --environment="$EDF" --cpus-per-task=72 \
     bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

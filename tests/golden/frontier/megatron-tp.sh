@@ -52,10 +52,9 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: each task is one rank, and tells PyTorch so
-srun --ntasks-per-node="$RANKS_PER_NODE" \
-    --ntasks=16 \
+srun --ntasks="$WORLD_SIZE" --ntasks-per-node="$RANKS_PER_NODE" --kill-on-bad-exit=1 \
     --cpus-per-task=7 \
     --gpus-per-task=1 \
-    --gpu-bind=closest --kill-on-bad-exit=1 \
+    --gpu-bind=closest \
     bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=0; exec "$@"' worker \
     python3 -u "${PROGRAM[@]}"

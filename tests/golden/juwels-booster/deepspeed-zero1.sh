@@ -41,7 +41,7 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: one torchrun a node starts the ranks
-srun --ntasks-per-node=1 --cpu-bind=none --cpus-per-task=48 --kill-on-bad-exit=1 \
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpu-bind=none --cpus-per-task=48 \
     bash -c 'exec torchrun_jsc --rdzv_conf=is_host=$(if ((SLURM_NODEID)); then echo 0; else echo 1; fi) "$@"' worker \
     --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
     --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \

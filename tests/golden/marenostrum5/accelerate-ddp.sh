@@ -44,11 +44,10 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: one accelerate a node starts the ranks
-srun --ntasks-per-node=1 \
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 \
     --cpus-per-task=80 \
     --cpu-bind=none \
     --gpu-bind=none \
-    --kill-on-bad-exit=1 --kill-on-bad-exit=1 \
     bash -c 'exec accelerate launch --machine_rank "$SLURM_PROCID" "$@"' worker \
     --config_file accelerate.yaml --num_machines "$NNODES" --num_processes "$WORLD_SIZE" \
     --main_process_ip "$MASTER_ADDR" --main_process_port "$MASTER_PORT" \

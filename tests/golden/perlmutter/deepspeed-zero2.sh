@@ -40,6 +40,6 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: each task is one rank, and tells PyTorch so
-srun --ntasks-per-node="$RANKS_PER_NODE" --cpus-per-task=32 --kill-on-bad-exit=1 \
+srun --ntasks="$WORLD_SIZE" --ntasks-per-node="$RANKS_PER_NODE" --kill-on-bad-exit=1 --cpus-per-task=32 \
     bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

@@ -40,7 +40,7 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: one torchrun a node starts the ranks
-srun --ntasks-per-node=1 --cpus-per-task=128 --kill-on-bad-exit=1 \
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 \
     torchrun \
     --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
     --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \

@@ -34,8 +34,9 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: one torchrun a node starts the ranks
-mpirun -np "$NNODES" --map-by ppr:1:node --bind-to none --bind-to none \
--x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES -x RANKS_PER_NODE -x VENV \
+mpirun -np "$NNODES" --map-by ppr:1:node --bind-to none \
+    -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
+    -x RANKS_PER_NODE -x VENV \
     torchrun \
     --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
     --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \

@@ -1,0 +1,49 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --account=YOUR_ACCOUNT-delta-gpu
+#SBATCH --partition=gpuA100x4
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=64
+#SBATCH --gpus-per-node=4
+#SBATCH --exclusive
+# all memory of the node; the default is 1000 MB a core
+#SBATCH --mem=0
+#SBATCH --time=01:00:00
+
+# Delta: Megatron pipeline parallel, 2 x 4 = 8 ranks (4 of 4 A100 GPUs a node, one rank each).
+# Facts of 2025-06. Submit: sbatch delta-megatron-pp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+TENSOR_PARALLEL=1
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+
+# --- Software
+module reset
+module load pytorch-conda/2.8
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# bootstrap over Slingshot; NCSA's multi-node sample
+export NCCL_SOCKET_IFNAME=hsn
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_PORT=29500
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: one torchrun a node starts the ranks
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=64 \
+    torchrun \
+    --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+    --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+    "${PROGRAM[@]}"
