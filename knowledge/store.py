@@ -1,0 +1,158 @@
+"""Vectors in Chroma: the only place that knows it. Importing it costs 1.2 s, so that happens in `open_*`.
+
+Embedded by default; a Chroma server by setting. Our own vectors, no telemetry, and no embedding function: Chroma must
+neither load a model nor fetch one. Never offer the server to an open network (CVE-2026-45829: code runs before the
+authentication check), and open no index that somebody else could have written (knowledge/generations.py checks).
+
+Filters: Chroma's own `where` and `ids` filters walk the whole graph (40 to 80 ms over 100,000 entries, against 1 ms
+unfiltered). So `near` is asked for more than is needed and the caller drops what does not fit, or, for a narrow choice,
+`of` fetches the few vectors (2 ms for 100) and the caller compares them all. The facts still travel as metadata, for
+whoever looks into a server.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from platformdirs import user_data_path
+
+from knowledge.errors import UnavailableError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from chromadb.api.client import Client
+    from chromadb.api.models.Collection import Collection
+    from numpy.typing import NDArray
+
+BATCH = 1000
+COLLECTION = "passages"
+
+
+class DamagedIndexError(UnavailableError):
+    """Chroma cannot read its own files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A Chroma server on a network that only its users reach."""
+
+    host: str
+    port: int = 8000
+    tls: bool = False
+    token: str = ""
+
+
+def data_folder() -> Path:
+    """Where indexes and saved templates lie: $XDG_DATA_HOME/maple-chat."""
+    return user_data_path("maple-chat")
+
+
+class Vectors:
+    """One collection. Keys are content-addressed: a key's vector never changes, so adding twice does no harm."""
+
+    def __init__(self, client: Client, collection: Collection, where: str, failure: type[UnavailableError]) -> None:
+        self._client = client
+        self._collection = collection
+        self._where = where
+        self._failure = failure
+
+    def missing(self, keys: Sequence[str]) -> list[str]:
+        """Those of the keys that have no vector here, in their order."""
+        there: set[str] = set()
+        for start in range(0, len(keys), BATCH):
+            with self._translated():
+                there.update(self._collection.get(ids=list(keys[start : start + BATCH]), include=[])["ids"])
+        return [key for key in keys if key not in there]
+
+    def add(self, keys: Sequence[str], vectors: NDArray[np.float32], facts: Sequence[Mapping[str, str]]) -> None:
+        """Add or replace."""
+        for start in range(0, len(keys), BATCH):
+            part = slice(start, start + BATCH)
+            metadata: Any = [dict(one) or None for one in facts[part]]
+            with self._translated():
+                self._collection.upsert(ids=list(keys[part]), embeddings=vectors[part], metadatas=metadata)
+
+    def remove(self, keys: Sequence[str]) -> None:
+        """Remove those that are there."""
+        for start in range(0, len(keys), BATCH):
+            with self._translated():
+                self._collection.delete(ids=list(keys[start : start + BATCH]))
+
+    def near(self, vector: NDArray[np.float32], count: int) -> list[str]:
+        """The keys nearest to it (cosine), nearest first, from the approximate index."""
+        with self._translated():
+            found = self._collection.query(query_embeddings=vector.reshape(1, -1), n_results=count, include=[])
+        return found["ids"][0]
+
+    def of(self, keys: Sequence[str]) -> tuple[list[str], NDArray[np.float32]]:
+        """The keys that are there, and their vectors row by row."""
+        import numpy as np
+
+        with self._translated():
+            found = self._collection.get(ids=list(keys), include=["embeddings"])
+        return found["ids"], np.asarray(found["embeddings"], dtype=np.float32)
+
+    def close(self) -> None:
+        """Let go of the files. Needed before a folder is renamed."""
+        with self._translated():
+            self._client.close()
+
+    def _translated(self) -> AbstractContextManager[None]:
+        return translated(self._where, self._failure)
+
+
+@contextmanager
+def translated(where: str, failure: type[UnavailableError], *also: type[Exception]) -> Iterator[None]:
+    """Chroma's errors and its HTTP client's as one of ours. also: a client that cannot open raises ValueError."""
+    import httpx
+    from chromadb.errors import ChromaError
+
+    expected: tuple[type[Exception], ...] = (ChromaError, httpx.HTTPError, OSError, *also)
+    try:
+        yield
+    except expected as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise failure(f"{where}: {reason}") from error
+
+
+def open_folder(folder: Path) -> Vectors:
+    """The collection in a folder, made when it is not there. Raises DamagedIndexError.
+
+    One process at a time may open (opening runs Chroma's migrations; a second opener can wait for minutes,
+    https://github.com/chroma-core/chroma/issues/7040): the caller holds the generations' lock.
+    """
+    import chromadb
+    from chromadb.config import Settings
+
+    with translated(str(folder), DamagedIndexError, ValueError):
+        settings = Settings(anonymized_telemetry=False)
+        client = cast("Client", chromadb.PersistentClient(folder, settings=settings))
+        return Vectors(client, collection(client, COLLECTION), str(folder), DamagedIndexError)
+
+
+def open_server(server: Server, name: str) -> Vectors:
+    """The collection of that name on a server. Raises UnavailableError when it does not answer."""
+    import chromadb
+    from chromadb.config import Settings
+
+    where = f"the Chroma server at {server.host}:{server.port}"
+    with translated(where, UnavailableError, ValueError):
+        remote = chromadb.HttpClient(
+            host=server.host,
+            port=server.port,
+            ssl=server.tls,
+            headers={"Authorization": f"Bearer {server.token}"} if server.token else None,
+            settings=Settings(anonymized_telemetry=False),
+        )
+        client = cast("Client", remote)
+        return Vectors(client, collection(client, name), where, UnavailableError)
+
+
+def collection(client: Client, name: str) -> Collection:
+    return client.get_or_create_collection(
+        name, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_construction": 100}}
+    )

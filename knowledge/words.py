@@ -1,0 +1,68 @@
+"""Ranking by words: BM25 (bm25s), which finds flags, error strings and names to the letter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+_TOKEN = re.compile(r"\w+(?:[-.]\w+)*")
+
+
+def tokens(text: str) -> list[str]:
+    """Words for BM25: as written, and with inner signs taken apart or left out ("ZeRO-3": zero-3, zero, 3, zero3)."""
+    found: list[str] = []
+    for word in _TOKEN.findall(text.lower()):
+        found.append(word)
+        parts = re.split(r"[-._]", word)
+        if len(parts) > 1:
+            found += [*filter(None, parts), "".join(parts)]
+    return found
+
+
+def telling(text: str) -> list[str]:
+    """The tokens without English function words, which in a small index would decide the order."""
+    from bm25s.stopwords import STOPWORDS_EN
+
+    return [token for token in tokens(text) if token not in STOPWORDS_EN]
+
+
+class Words:
+    """BM25 over the entries, by position."""
+
+    def __init__(self, bm25: Any) -> None:
+        self._bm25 = bm25
+
+    @classmethod
+    def build(cls, texts: Sequence[str]) -> Words:
+        import bm25s
+
+        bm25 = bm25s.BM25()
+        bm25.index([telling(text) for text in texts], show_progress=False)
+        return cls(bm25)
+
+    @classmethod
+    def load(cls, folder: Path) -> Words:
+        """Mapped, not read. Raises OSError or ValueError when it is damaged."""
+        import bm25s
+
+        return cls(bm25s.BM25.load(folder, mmap=True))
+
+    def save(self, folder: Path) -> None:
+        self._bm25.save(folder, show_progress=False)
+
+    def rank(self, words: str, among: Sequence[int] | None, count: int) -> list[int]:
+        """Positions, best first; those without any word in common are left out."""
+        import numpy as np
+
+        asked = telling(words)
+        if not asked:
+            return []
+        scores = self._bm25.get_scores(asked)
+        places = np.arange(len(scores)) if among is None else np.asarray(among, dtype=np.int64)
+        kept = places[scores[places] > 0]
+        if len(kept) > count:
+            kept = kept[np.argpartition(-scores[kept], count)[:count]]
+        ranked: list[int] = kept[np.argsort(-scores[kept], kind="stable")].tolist()
+        return ranked

@@ -1,0 +1,247 @@
+"""The index on disk and the search over it, with the real Chroma and the real MiniLM."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from knowledge import generations
+from knowledge.embedding import Embedder
+from knowledge.errors import UnavailableError
+from knowledge.generations import ForeignIndexError, Generations
+from knowledge.retrieval import Entry, Index, fuse
+from knowledge.store import Server
+from knowledge.words import tokens
+
+TEXTS = (
+    "Slurm batch script, torchrun on every node, data parallel training",
+    "PBS job for a machine with Intel graphics cards, mpiexec starts every rank",
+    "Sharding parameters, gradients and optimizer state to fit a large model in memory",
+    "The option --gres=gpu:4 is rejected by the submit filter",
+    "A recipe for tomato soup with basil",
+)
+ENTRIES = tuple(Entry(f"e{number}", text, {"kind": "test"}) for number, text in enumerate(TEXTS))
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Iterator[Index]:
+    made = Index("test", folder=tmp_path)
+    yield made
+    made.refresh(())
+
+
+def best(index: Index, words: str, among: list[int] | None = None) -> str:
+    return ENTRIES[index.search(words, 3, among)[0].position].id
+
+
+def folders(tmp_path: Path) -> list[str]:
+    return sorted(path.name for path in (tmp_path / "test").iterdir() if path.is_dir())
+
+
+def test_finds_by_meaning_where_no_word_is_shared(index: Index) -> None:
+    index.refresh(ENTRIES)
+    assert best(index, "cooking vegetables") == "e4"
+    assert best(index, "spread the weights because they are too big") == "e2"
+    assert index.notices == []
+
+
+def test_finds_flags_to_the_letter(index: Index) -> None:
+    index.refresh(ENTRIES)
+    assert best(index, "--gres=gpu:4") == "e3"
+
+
+def test_among_leaves_out_everything_else(index: Index) -> None:
+    index.refresh(ENTRIES)
+    assert {hit.position for hit in index.search("cooking vegetables", 5, [0, 3])} == {0, 3}
+    assert index.search("cooking vegetables", 5, []) == []
+
+
+def test_empty_words_and_empty_index(index: Index) -> None:
+    assert index.search("anything") == []
+    index.refresh(ENTRIES)
+    assert index.search("  ") == []
+    index.refresh(())
+    assert index.search("anything") == []
+
+
+def test_a_second_start_builds_nothing(tmp_path: Path, index: Index) -> None:
+    index.refresh(ENTRIES)
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("keys.json")}
+    again = Index("test", folder=tmp_path)
+    again.refresh(tuple(ENTRIES))
+    assert best(again, "cooking vegetables") == "e4"
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("keys.json")} == before
+
+
+class Counting:
+    """The real model, and how many texts it was given."""
+
+    def __init__(self, model: Embedder) -> None:
+        self.model, self.texts = model, 0
+
+    def embed(self, texts: list[str]):  # type: ignore[no-untyped-def]
+        self.texts += len(texts)
+        return self.model.embed(texts)
+
+
+def test_a_change_embeds_only_what_is_new(tmp_path: Path) -> None:
+    from knowledge.embedding import embedder
+
+    model = Counting(embedder())
+    index = Index("test", folder=tmp_path, embedder=lambda: model)  # type: ignore[arg-type,return-value]
+    index.refresh(ENTRIES)
+    assert model.texts == len(ENTRIES)
+    changed = (*ENTRIES[:4], Entry("e4", "A recipe for pumpkin soup"), Entry("e5", "Bake bread at 230 degrees"))
+    index.refresh(changed)
+    assert model.texts == len(ENTRIES) + 2
+    assert [changed[hit.position].id for hit in index.search("oven loaf", 1)] == ["e5"]
+    assert index._vectors is not None
+    assert index._vectors.missing([ENTRIES[4].key]) == [ENTRIES[4].key], "the old text's vector is gone"
+
+
+def test_old_generations_are_removed(tmp_path: Path, index: Index) -> None:
+    for size in range(1, 6):
+        index.refresh(ENTRIES[:size])
+    assert len(folders(tmp_path)) == generations.KEPT
+
+
+@pytest.mark.parametrize("damage", ["chroma.sqlite3", "index.npy", "keys.json", generations.MARKER])
+def test_a_damaged_index_is_built_again(tmp_path: Path, damage: str) -> None:
+    first = Index("test", folder=tmp_path)
+    first.refresh(ENTRIES)
+    first.refresh(())
+    for path in tmp_path.rglob(f"*{damage}"):
+        path.write_bytes(b"damaged" * 500)
+    second = Index("test", folder=tmp_path)
+    second.refresh(ENTRIES)
+    assert best(second, "cooking vegetables") == "e4"
+    if damage in ("chroma.sqlite3", "index.npy"):
+        assert "set aside" in " ".join(second.notices)
+        assert any(name.startswith(".set-aside-") for name in folders(tmp_path))
+
+
+def test_damage_seen_while_searching_is_repaired(tmp_path: Path) -> None:
+    many = tuple(Entry(f"m{n}", f"text number {n}") for n in range(1100))  # enough for Chroma to write its graph
+    first = Index("test", folder=tmp_path)
+    first.refresh(many)
+    first.refresh(())
+    graphs = list(tmp_path.rglob("*.bin"))
+    assert graphs
+    for path in graphs:
+        path.write_bytes(b"x" * 100)
+    second = Index("test", folder=tmp_path)
+    second.refresh(many)
+    assert many[second.search("text number 77", 1)[0].position].id == "m77"
+    assert "set aside" in " ".join(second.notices)
+
+
+def test_a_failed_build_leaves_the_last_one_in_place(tmp_path: Path, index: Index) -> None:
+    index.refresh(ENTRIES)
+    kept = folders(tmp_path)
+
+    def fail(folder: Path) -> None:
+        (folder / "half").write_text("half")
+        raise RuntimeError("killed")
+
+    place = Generations(tmp_path / "test")
+    with place.locked(), pytest.raises(RuntimeError):
+        place.build("other", "", fail)
+    assert folders(tmp_path) == kept
+
+
+def test_left_overs_of_a_killed_build_are_removed(tmp_path: Path, index: Index) -> None:
+    left = tmp_path / "test" / ".building-1"
+    left.mkdir(parents=True)
+    index.refresh(ENTRIES)
+    assert not left.exists()
+
+
+def test_an_index_that_others_may_write_is_not_opened(tmp_path: Path, index: Index) -> None:
+    (tmp_path / "test").mkdir()
+    (tmp_path / "test").chmod(0o777)
+    with pytest.raises(ForeignIndexError, match="chmod"), Generations(tmp_path / "test").locked():
+        pass
+    index.refresh(ENTRIES)
+    assert best(index, "tomato") == "e4"
+    assert "chmod" in " ".join(index.notices)
+
+
+def no_weights() -> Embedder:
+    raise UnavailableError("the weights are not installed")
+
+
+def test_without_weights_words_alone_and_it_says_so(tmp_path: Path) -> None:
+    index = Index("test", folder=tmp_path, embedder=no_weights)
+    index.refresh(ENTRIES)
+    assert best(index, "tomato") == "e4"
+    assert index.search("cooking vegetables") == []
+    assert index.notices == ["searching by words alone: the weights are not installed"]
+    assert not list(tmp_path.rglob("chroma.sqlite3"))
+
+
+def test_a_server_that_does_not_answer_costs_the_meaning_only(tmp_path: Path) -> None:
+    index = Index("test", folder=tmp_path, server=Server("127.0.0.1", 9))
+    index.refresh(ENTRIES)
+    assert best(index, "tomato") == "e4"
+    assert "127.0.0.1:9" in index.notices[0]
+    assert "\n" not in index.notices[0]
+
+
+def test_a_folder_that_cannot_be_made_costs_nothing_but_time(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    index = Index("test", folder=blocked)
+    index.refresh(ENTRIES)
+    assert best(index, "tomato") == "e4"
+    assert index.notices
+
+
+SEARCH = """
+import json, sys
+from pathlib import Path
+from knowledge.retrieval import Entry, Index
+index = Index("test", folder=Path(sys.argv[1]))
+index.refresh(tuple(Entry(f"e{n}", text) for n, text in enumerate(json.loads(sys.argv[2]))))
+print(index.search("cooking vegetables", 1)[0].position, index.notices)
+"""
+
+
+def test_processes_at_once_build_one_index(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", SEARCH, str(tmp_path), json.dumps(TEXTS)]
+    root = Path(__file__).parent.parent.parent
+    started = [subprocess.Popen(command, cwd=root, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    assert [process.communicate(timeout=120)[0].strip() for process in started] == ["4 []"] * 3
+    assert len(folders(tmp_path)) == 1
+
+
+def test_a_generation_that_was_pruned_meanwhile_is_built_again(tmp_path: Path, index: Index) -> None:
+    index.refresh(ENTRIES)
+    shutil.rmtree(tmp_path / "test")
+    again = Index("test", folder=tmp_path)
+    again.refresh(ENTRIES)
+    assert best(again, "cooking vegetables") == "e4"
+
+
+def test_index_folder_is_private(tmp_path: Path, index: Index) -> None:
+    index.refresh(ENTRIES)
+    assert (tmp_path / "test").stat().st_mode & 0o077 == 0
+
+
+def test_tokens_keep_flags_and_take_names_apart() -> None:
+    assert tokens("ZeRO-3 NCCL_IB_HCA") == [
+        *("zero-3", "zero", "3", "zero3"),
+        *("nccl_ib_hca", "nccl", "ib", "hca", "ncclibhca"),
+    ]
+
+
+def test_fusion_prefers_what_both_rankings_like() -> None:
+    hits = fuse([[1, 2, 3], [2, 4, 1]], 4)
+    assert [hit.position for hit in hits] == [2, 1, 4, 3]
+    assert fuse([[7], [7]], 1)[0].score == 1.0
+    assert fuse([], 3) == []
