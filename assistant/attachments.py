@@ -12,6 +12,8 @@ from knowledge.types import Attachment
 MOST_CHARACTERS = 8_000
 MOST_LINES = 60
 CHUNK = 1 << 20
+LONGEST_PATH = 1_000
+AT_PATH = re.compile(r"(?:^|\s)@(\S+)")
 # Everything that is not text: control characters but for line feed and tab, and invisible direction marks.
 NOT_TEXT = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -45,6 +47,14 @@ def attach(path: Path) -> Attachment:
     except (OSError, RuntimeError) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', error)}; check the name") from error
     return Attachment(path.name, str(path), lines)
+
+
+def named_files(text: str) -> tuple[Attachment, ...]:
+    """The files that a message names as @path, or by being the path of one, as when a file is dropped on the window."""
+    alone = text.strip().strip("'\"")
+    names = [alone] if alone.startswith(("/", "~/", "./")) and "\n" not in alone else AT_PATH.findall(text)
+    paths = [Path(name).expanduser() for name in names if len(name) < LONGEST_PATH]
+    return tuple(attach(path) for path in paths if path.is_file())
 
 
 def worded(attachment: Attachment) -> str:

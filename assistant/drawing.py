@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from urllib.parse import urlsplit
 
 from assistant.events import Asked, Chip, Diagnosed, Error, Event, Known, Refused, Script, Text
 from knowledge.types import Assumption, Diagnosis, LaunchBundle, LogEvidence, Made, Question, Refusal
@@ -88,13 +89,19 @@ def fenced(name: str, text: str, language: str) -> str:
 
 
 def assumed(assumption: Assumption) -> str:
-    source = f" ({assumption.source})" if assumption.source else ""
-    return f"{assumption.field}: `{assumption.value}`, {assumption.why}{source}"
+    return f"{assumption.field}: `{assumption.value}`, {assumption.why}{cited(assumption.source)}"
+
+
+def cited(source: str | None) -> str:
+    """A source in brackets: a link under its host's name, so that long addresses do not fill the screen."""
+    if source is None:
+        return ""
+    host = urlsplit(source).hostname
+    return f" ([{host}]({source}))" if host and " " not in source else f" ({source})"
 
 
 def refused(refusal: Refusal) -> str:
-    source = f" ({refusal.source})" if refusal.source else ""
-    parts = [f"**{refusal.says}** {refusal.why}{source}"]
+    parts = [f"**{refusal.says}** {refusal.why}{cited(refusal.source)}"]
     if refusal.instead:
         parts += ["What can be done instead (say its number):", numbered(way.says for way in refusal.instead)]
     return "\n\n".join(parts)

@@ -14,6 +14,7 @@ from assistant.events import Asked, Error, Event, Known
 from assistant.session import Session
 
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
+LINK = re.compile(r"\[[^\]\n]+\]\((https?://[^)\s]+)\)")
 FENCE = re.compile(r"^(`{3,}).*?^\1$", re.M | re.S)
 BOLD, NORMAL = "\x1b[1m", "\x1b[0m"
 
@@ -52,6 +53,7 @@ def emphasis(text: str, bold: bool) -> str:
 
 
 def words(text: str, bold: bool) -> str:
+    text = LINK.sub(r"\1", text)
     text = STRONG.sub(rf"{BOLD}\1{NORMAL}" if bold else r"\1", text)
     return re.sub(r"(?<![\w*])\*([^*\n]+)\*(?!\w)", r"'\1'", text).replace("`", "")
 

@@ -37,4 +37,6 @@ def latest(settings: Settings) -> str:
 
 
 def has_screen() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"
+    """Textual reads from stdin and draws on stderr; with either one redirected there is nothing to see."""
+    streams = (sys.stdin, sys.stdout, sys.stderr)
+    return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "dumb") != "dumb"

@@ -1,0 +1,77 @@
+"""What was said, oldest first; it stays at the newest line until the person scrolls up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from textual.containers import VerticalScroll
+from textual.widgets import Markdown, Static
+
+from assistant.attachments import worded
+from assistant.drawing import markdown
+from assistant.events import Event
+from assistant.turns import Turn
+from knowledge.types import Attachment
+
+MOST_TURNS = 20
+WELCOME = """\
+**maple-chat** writes launch scripts for deep learning on HPC machines, and tells why a job failed.
+
+Three things to try (↑ brings each into the box, Enter sends):
+
+- `help me run my training`
+- `train ViT with FSDP on Perlmutter, 4 nodes, account m1234`
+- paste the log of a job that failed, or `/attach slurm-123.out`
+
+F1 shows all keys and commands.
+"""
+EXAMPLES = ("train ViT with FSDP on Perlmutter, 4 nodes, account m1234", "help me run my training")
+
+
+class Said(Static):
+    """A message of the person, as typed."""
+
+
+class Note(Static):
+    """A word of the program itself, not of the conversation."""
+
+
+class Conversation(VerticalScroll):
+    """Messages and answers; `answering` is the answer that grows as events come in."""
+
+    can_focus = True
+
+    def on_mount(self) -> None:
+        self.anchor()
+
+    async def restore(self, turns: Sequence[Turn]) -> None:
+        """Show a thread: its last turns, or the welcome where it is new."""
+        await self.remove_children()
+        if not turns:
+            await self.mount(Markdown(WELCOME))
+            return
+        if len(turns) > MOST_TURNS:
+            await self.mount(Note(f"({len(turns) - MOST_TURNS} earlier turns are kept and not shown)"))
+        for turn in turns[-MOST_TURNS:]:
+            await self.ask(turn.text, turn.attachments)
+            if turn.answer is not None:
+                await self.answer(turn.answer)
+
+    async def ask(self, text: str, attachments: Sequence[Attachment]) -> None:
+        parts = [*([text] if text else []), *(f"[{worded(attachment)}]" for attachment in attachments)]
+        await self.mount(Said("\n".join(parts), markup=False))
+
+    async def answer(self, events: Sequence[Event]) -> None:
+        drawn = "\n\n".join(filter(None, (markdown(event, whole_script=False) for event in events)))
+        if drawn:
+            await self.show(drawn)
+
+    async def show(self, text: str) -> None:
+        """An answer that does not fit is read from its first line: the newest line stays only if nothing is lost."""
+        answer = Markdown(text)
+        await self.mount(answer)
+        self.call_after_refresh(self.keep_top, answer)
+
+    def keep_top(self, answer: Markdown) -> None:
+        if answer.outer_size.height > self.size.height:
+            self.scroll_to_widget(answer, top=True, animate=False)
