@@ -1,6 +1,6 @@
 """All machines known here: shipped files, and the files that a site or a person adds.
 
-Later folders win over earlier ones: shipped, then /etc/xdg/maple-chat/clusters, then $XDG_CONFIG_HOME/maple-chat/clusters.
+Later folders win over earlier ones: shipped, /etc/xdg/maple-chat/clusters, $XDG_CONFIG_HOME/maple-chat/clusters.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -35,6 +36,12 @@ class Catalogue:
             if wanted in {squash(n) for n in (cluster.id, cluster.title, *cluster.names)}:
                 return cluster
         return None
+
+    def nearest(self, name: str) -> tuple[str, ...]:
+        """The ids of at most three machines with a name like that one, nearest first."""
+        spellings = {squash(n): c.id for c in self.clusters.values() for n in (c.id, c.title, *c.names)}
+        near = get_close_matches(squash(name), spellings, n=9, cutoff=0.6)
+        return tuple(dict.fromkeys(spellings[spelling] for spelling in near))[:3]
 
 
 def squash(name: str) -> str:
