@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from graph.answering.facts import answer_from_facts
+from graph.answering.machines import named
 from graph.changes import changes, diff
 from graph.context import Context
 from graph.state import State
@@ -29,7 +31,7 @@ def answer(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(*state["said"], outcome), offered=outcome if outcome.instead else None)
     if isinstance(outcome, Diagnosis):
         return State(said=(*state["said"], outcome))
-    return State(said=(*state["said"], words(state)))
+    return State(said=(*state["said"], words(state, runtime.context)))
 
 
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
@@ -49,10 +51,14 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     return State(said=(*state["said"], made), plan=plan, bundle=draft, offered=None)
 
 
-def words(state: State) -> Said:
-    """Small talk and what could not be read: one friendly line on what there is."""
-    if state["intent"] == "question":
-        return Say(NOT_KNOWN)
+def words(state: State, context: Context) -> Said:
+    """A question out of the facts, small talk, and what could not be read: one friendly line on what there is."""
+    text = state["text"]
+    if state["intent"] == "question" or "?" in text:
+        about = named(text) or context.cluster(state["request"])
+        found = answer_from_facts(text, about)
+        if found or state["intent"] == "question":
+            return Say(found.with_sources() if found else NOT_KNOWN)
     if state["intent"] == "smalltalk" and state.get("bundle"):
         return Say(THANKS)
     return Say(WHAT_I_DO)
