@@ -8,8 +8,8 @@ from pathlib import Path
 from knowledge.types import Attachment
 
 HEAD_CHARACTERS = 200_000
-DIRECTIVE = re.compile(r"^\s*#\s?(SBATCH|PBS|BSUB|flux:|COBALT)\b", re.M)
-SHEBANG = re.compile(r"\A\ufeff?\s*#!\s*/\S*\b(ba|z|k|c)?sh\b")
+DIRECTIVE = re.compile(r"^\s*#\s?(?:(?:SBATCH|PBS|BSUB|COBALT)\b|flux:)", re.M)
+SHEBANG = re.compile(r"\A\ufeff?\s*#!\s*/.*\b(?:ba|z|k|c)?sh\b")
 
 
 def read_head(attachment: Attachment) -> str:

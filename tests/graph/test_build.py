@@ -1,0 +1,167 @@
+"""Order and choice: what a conversation says, turn by turn. The reading of messages is replaced by a small stand-in."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from graph.build import build
+from graph.checkpoints import Checkpoints
+from graph.context import Context
+from graph.state import State, new_turn
+from knowledge.types import Diagnosis, Intent, JobRequest, Made, Question, Refusal, Said, Say, Understood
+
+T = TypeVar("T")
+Talk = Callable[..., Sequence[Said]]
+
+
+def read(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
+    """`machine=aurora nodes=4` sets fields; a bare word answers the question; `?` asks; `hi` is small talk."""
+    request = before or JobRequest()
+    found = dict(re.findall(r"(\w+)=(\S+)", text))
+    if asked and (text.isdigit() if asked == "nodes" else text in (options or ())):
+        found = {asked: text}
+    change = {name: int(value) if value.isdigit() else value for name, value in found.items()}
+    intents: dict[str, Intent] = {"hi": "smalltalk", "Traceback": "diagnose", "job": "generate"}
+    kind: Intent = "question" if text.endswith("?") else intents.get(text.split(" ")[0], "other")
+    return Understood("generate" if change else kind, replace(request, **change))  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Talk:
+    """Say something on the thread and get what is said; the graph is built anew each time, as after a restart."""
+    monkeypatch.setattr("graph.nodes.understand.read", read)
+    turns = iter(range(1000))
+
+    def say(text: str) -> Sequence[Said]:
+        graph = build(Checkpoints(tmp_path / "c.sqlite"))
+        config = {"configurable": {"thread_id": "t"}}
+        state: State = graph.invoke(new_turn(next(turns), text), config, context=Context(), durability="exit")
+        return state["said"]
+
+    return say
+
+
+def only(said: Sequence[Said], kind: type[T]) -> T:
+    found = [part for part in said if isinstance(part, kind)]
+    assert len(found) == 1, said
+    return found[0]
+
+
+def test_asks_one_thing_at_a_time_the_most_telling_first(talk: Talk) -> None:
+    asked = [only(talk(text), Question).field for text in ("job", "perlmutter", "pytorch", "fsdp")]
+    assert asked == ["machine", "framework", "strategy", "nodes"]
+    made = only(talk("4"), Made)
+    assert "--nodes=4" in made.bundle.script
+    assert not made.changes and not made.diff
+
+
+def test_what_the_message_says_is_not_asked(talk: Talk) -> None:
+    assert only(talk("strategy=ddp nodes=2"), Question).field == "machine"
+    assert only(talk("lonestar6"), Made)
+
+
+def test_a_question_in_between_is_answered_and_the_open_one_comes_again(talk: Talk) -> None:
+    asked = only(talk("machine=perlmutter strategy=fsdp"), Question)
+    said = talk("how many GPUs does a node have?")
+    assert isinstance(said[0], Say) and "A100" in said[0].text
+    assert said[-1] == asked
+    assert only(talk("2"), Made)
+
+
+def test_what_the_facts_do_not_say_is_not_guessed(talk: Talk) -> None:
+    assert "not in what I know" in only(talk("what is the capital of Peru?"), Say).text
+
+
+def test_small_talk_gets_a_line_and_the_open_question(talk: Talk) -> None:
+    talk("machine=perlmutter strategy=fsdp")
+    assert [type(part) for part in talk("hi")] == [Say, Question]
+
+
+def test_an_answer_that_cannot_be_read_is_said_to_be_one(talk: Talk) -> None:
+    asked = only(talk("machine=perlmutter"), Question)
+    said = talk("banana")
+    assert "could not read a framework" in only(said, Say).text
+    assert said[-1] == asked
+
+
+def test_a_choice_left_to_us_is_taken_and_shown_as_assumed(talk: Talk) -> None:
+    talk("machine=perlmutter framework=pytorch nodes=1")
+    made = only(talk("you choose"), Made)
+    assert ("strategy", "ddp") in [(a.field, a.value) for a in made.assumptions]
+
+
+def test_a_choice_that_was_overruled_is_no_longer_ours(talk: Talk) -> None:
+    talk("machine=perlmutter framework=pytorch nodes=1")
+    talk("you choose")
+    made = only(talk("strategy=fsdp"), Made)
+    assert "strategy" not in [a.field for a in made.assumptions]
+
+
+def test_a_correction_gives_the_new_script_and_what_changed(talk: Talk) -> None:
+    talk("machine=perlmutter strategy=fsdp nodes=4")
+    made = only(talk("nodes=8 account=m1234"), Made)
+    assert made.changes == ("nodes: 4 → 8", "account: YOUR_ACCOUNT_g → m1234")
+    assert "-#SBATCH --nodes=4" in made.diff and "+#SBATCH --nodes=8" in made.diff
+
+
+def test_another_machine_gets_no_diff_of_every_line(talk: Talk) -> None:
+    talk("machine=perlmutter strategy=fsdp nodes=4")
+    made = only(talk("machine=frontier"), Made)
+    assert made.changes[0].startswith("machine: Perlmutter") and not made.diff
+
+
+def test_a_script_that_stays_as_it_is_is_not_said_again(talk: Talk) -> None:
+    talk("machine=perlmutter strategy=fsdp nodes=4")
+    assert "stays as it is" in only(talk("nodes=4"), Say).text
+
+
+def test_a_refusal_is_got_round_by_its_number(talk: Talk) -> None:
+    refusal = only(talk("machine=lonestar6 strategy=ddp nodes=2 gpus_per_node=4"), Refusal)
+    assert refusal.instead
+    made = only(talk("1"), Made)
+    assert made.bundle.script
+
+
+def test_a_field_that_no_script_can_hold_is_refused_in_words(talk: Talk) -> None:
+    refusal = only(talk("machine=perlmutter strategy=ddp nodes=2 account=$(id)"), Refusal)
+    assert "Account '$(id)'" in refusal.why
+    assert only(talk("account=m1234"), Made)
+
+
+def test_a_machine_that_nobody_described_is_named(talk: Talk) -> None:
+    assert "hydra" in only(talk("machine=hydra strategy=ddp nodes=2"), Refusal).says
+    assert only(talk("machine=vista"), Made)
+
+
+def test_a_log_is_diagnosed_and_the_open_question_comes_again(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graph.nodes.diagnose.find_cause", lambda source: Diagnosis("oom-gpu", str(source), 0.9))
+    talk("machine=perlmutter")
+    said = talk("Traceback of a job")
+    assert only(said, Diagnosis).says == "Traceback of a job"
+    assert isinstance(said[-1], Question)
+
+
+def test_only_the_newest_checkpoint_is_kept_and_nothing_needs_shared_memory(talk: Talk, tmp_path: Path) -> None:
+    for text in ("job", "perlmutter", "hi"):
+        talk(text)
+    checkpoints = Checkpoints(tmp_path / "c.sqlite")
+    checkpoints.prune(["t"])
+    database = sqlite3.connect(tmp_path / "c.sqlite")
+    assert database.execute("SELECT count(*) FROM checkpoints").fetchone() == (1,)
+    assert database.execute("PRAGMA journal_mode").fetchone() != ("wal",)
+    assert only(talk("machine=perlmutter"), Question)
+
+
+def test_what_comes_back_from_disk_is_what_was_stored(talk: Talk, tmp_path: Path) -> None:
+    made = only(talk("machine=perlmutter strategy=zero3 nodes=4"), Made)
+    values = build(Checkpoints(tmp_path / "c.sqlite")).get_state({"configurable": {"thread_id": "t"}}).values
+    assert values["bundle"] == made.bundle
+    assert tuple(values["said"]) == (made,)
+    hash(values["plan"])

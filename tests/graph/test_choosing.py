@@ -1,0 +1,53 @@
+"""Short answers that pick from what was offered, or leave the choice to us."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.choosing import apply, chosen, recommended
+from knowledge.types import Alternative, JobRequest, Question
+
+OFFERED = (Alternative("32 nodes", (("nodes", 32),)), Alternative("queue large", (("queue", "large"),)))
+
+
+@pytest.mark.parametrize("text", ["1", "the first", "option 1", "yes", "ok", "32 nodes", "first one", "1."])
+def test_picks_the_first(text: str) -> None:
+    assert chosen(text, OFFERED) == OFFERED[0]
+
+
+@pytest.mark.parametrize("text", ["2", "the second one", "last", "Queue Large"])
+def test_picks_the_last(text: str) -> None:
+    assert chosen(text, OFFERED) == OFFERED[1]
+
+
+@pytest.mark.parametrize("text", ["3", "", "make it 1 node", "no", "yesterday it ran", "x" * 1000])
+def test_picks_nothing(text: str) -> None:
+    assert chosen(text, OFFERED) is None
+
+
+def test_a_total_no_longer_binds_once_nodes_were_chosen() -> None:
+    request = JobRequest(nodes=64, total_gpus=256)
+    assert apply(request, OFFERED[0]) == JobRequest(nodes=32)
+
+
+@pytest.mark.parametrize("text", ["you choose", "I don't know", "dunno", "up to you", "what do you recommend?", "any"])
+def test_leaves_the_strategy_to_us(text: str) -> None:
+    advice = recommended(text, Question("strategy", "?", ("ddp", "fsdp")))
+    assert advice and advice[0] == "ddp"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["fsdp", "what is the default queue?", "any news on how to choose a good queue there, and why would I want it"],
+)
+def test_is_not_left_to_us(text: str) -> None:
+    assert recommended(text, Question("strategy", "?", ("ddp", "fsdp"))) is None
+
+
+def test_takes_what_is_offered() -> None:
+    advice = recommended("you choose", Question("strategy", "?", ("zero2", "zero3")))
+    assert advice and advice[0] == "zero2"
+
+
+def test_a_machine_is_never_chosen_for_the_person() -> None:
+    assert recommended("you choose", Question("machine", "?", ("aurora",))) is None
