@@ -40,6 +40,7 @@ set -u
 export NCCL_SOCKET_IFNAME=hsn0,hsn1,hsn2,hsn3
 # MIOpen's cache on a shared file system gives disk I/O errors
 export MIOPEN_USER_DB_PATH="/tmp/$USER-miopen-$SLURM_JOB_ID"
+export MIOPEN_CUSTOM_CACHE_DIR="$MIOPEN_USER_DB_PATH"
 # the way out of a compute node
 export http_proxy=http://proxy.ccs.ornl.gov:3128/
 export https_proxy=http://proxy.ccs.ornl.gov:3128/
