@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from assistant.errors import InputError
@@ -45,7 +46,27 @@ def run_text(argument: str | None, as_json: bool) -> int:
 
 
 def run_script(argument: str, as_json: bool) -> int:
-    raise InputError("reading scripts is not there yet")
+    record = script_answer(read_file(argument))
+    if as_json:
+        print(json.dumps(record, ensure_ascii=False))
+        return 0
+    rows = [("intent", str(record["intent"]))]
+    rows += [(name, str(value)) for name, value in record["fields"].items() if value is not None]
+    width = max(len(name) for name, _ in rows)
+    print("\n".join(f"{name:<{width}}  {value}".rstrip() for name, value in rows))
+    if record["missing"]:
+        print(f"missing: {', '.join(record['missing'])}")
+    return 0
+
+
+def read_file(argument: str) -> str:
+    """The text of a script file, or of standard input for '-'. Raises InputError where there is none."""
+    if argument == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    try:
+        return Path(argument).read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"{argument} cannot be read ({error.strerror}); give the path of a job script") from error
 
 
 def read_argument(argument: str | None) -> str:
@@ -74,7 +95,18 @@ def parse_record(line: str, number: int) -> Record:
 
 
 def script_record(record: Record) -> Record:
-    raise InputError("reading scripts is not there yet")
+    """{"id", "script"} -> the fields; a text that is no script has none, and the reason in `error`."""
+    try:
+        return {"id": record.get("id"), **script_answer(str(record.get("script") or ""))}
+    except InputError as error:
+        return {"id": record.get("id"), "intent": "port", "fields": {}, "missing": [], "error": str(error)}
+
+
+def script_answer(text: str) -> Record:
+    from graph.extraction.script_record import missing_fields, understand_script
+
+    record = understand_script(text)
+    return {"intent": "port", "fields": asdict(record), "missing": list(missing_fields(record))}
 
 
 def message_record(record: Record) -> Record:

@@ -71,8 +71,10 @@ def binary(left: str, sign: str, right: str, env: Environment) -> bool | None:
     if a is None or b is None:
         return None
     if sign in COMPARE:
-        numbers = arithmetic(a, {}), arithmetic(b, {})
-        return None if None in numbers else bool(COMPARE[sign](*numbers))
+        left_number, right_number = arithmetic(a, {}), arithmetic(b, {})
+        if left_number is None or right_number is None:
+            return None
+        return bool(COMPARE[sign](left_number, right_number))
     if sign in ("=", "==", "!="):
         return fnmatch.fnmatchcase(a, b) is (sign != "!=")
     return None

@@ -87,7 +87,11 @@ class Environment:
     def expand_whole(self, text: str, heredoc: bool = False) -> Field:
         """The text with its expansions done and no splitting: an assignment's right side, or a heredoc's body."""
         pieces: list[Piece] = []
-        for atom in atoms(text, heredoc):
+        parts = list(atoms(text, heredoc))
+        filled = [atom for atom in parts if atom.text or atom.kind != "text"]
+        if len(filled) == 1 and filled[0].kind == "command":
+            return self.printed(filled[0])
+        for atom in parts:
             if atom.kind == "text":
                 pieces.append(Piece(atom.text, quoted=True))
             else:
@@ -131,9 +135,6 @@ class Environment:
         found = re.fullmatch(r"(?:which|command -v|type -p)\s+([\w.-]+)(?:\s*2>\s*/dev/null)?", text)
         if found:
             return literal(found[1])
-        echoed = re.fullmatch(r"echo\s+((?:[^|;&<>()`\\]|\$\{)+)", text)
-        if echoed:
-            return join_fields(self.expand_words(split_words(echoed[1])))
         document = re.match(r"cat\s*<<(-?)\s*(['\"]?)(\w+)\2[^\n]*\n(.*?)\n?[\t ]*\3\s*$", text, re.S)
         if document:
             body = re.sub(r"(?m)^\t+", "", document[4]) if document[1] else document[4]
@@ -144,6 +145,11 @@ class Environment:
             known = arithmetic(amount, {})
             return literal(str(known)) if known is not None else (Piece(atom.written, True, atom.quoted, amount),)
         return (Piece(atom.written, True, atom.quoted, amount_of_command(text)),)
+
+    def printed(self, atom: Atom) -> Field:
+        """A value that is one command substitution and nothing else: there `echo` is followed too."""
+        echoed = re.fullmatch(r"echo\s+((?:[^|;&<>()`\\]|\$\{)+)", atom.text.strip())
+        return join_fields(self.expand_words(split_words(echoed[1]))) if echoed else self.command(atom)
 
     def parameter(self, atom: Atom) -> list[Field]:
         found = PARAMETER.fullmatch(atom.text)

@@ -99,7 +99,7 @@ def read_chain(fields: list[Field]) -> Chain:
             rest = step
             continue
         tool = BY_NAME.get(base_name(rest[0]).removesuffix(".exe"))
-        inner = tool and after_subcommand(tool, rest[1:])
+        inner = after_subcommand(tool, rest[1:]) if tool else None
         if tool is None or inner is None:
             found = wrapped(rest)
             if found is None:

@@ -43,8 +43,8 @@ def simple(
             redirects = (*redirects, text_of(child))
         elif child.type != "comment":
             parts.append(child)
-    written = (*adjacent_words(parts), *more_words)
-    fields = tuple(env.expand_words(list(written)))
+    words = (*adjacent_words(parts), *more_words)
+    fields = tuple(env.expand_words(list(words)))
     if not fields:
         return None
     inner = env
@@ -52,7 +52,7 @@ def simple(
         inner = env.copy()
         inner.values |= {name: Scalar(literal(value)) for name, value in before}
     command = Command(
-        line, fields, written, read_chain(list(fields)), tuple(before), redirects, place.inside, background, place.outer
+        line, fields, words, read_chain(list(fields)), tuple(before), redirects, place.inside, background, place.outer
     )
     perform(reader, command, inner, place)
     return command

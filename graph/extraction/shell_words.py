@@ -61,7 +61,8 @@ def is_known(field: Field) -> bool:
 def is_computed(field: Field) -> bool:
     """Whether a part of it comes out of a command, of arithmetic or of the script's own arguments."""
     return any(
-        piece.open and (piece.text.startswith(("$(", "`")) or re.match(r"\$\{?[0-9@*#]", piece.text)) for piece in field
+        piece.open and (piece.text.startswith(("$(", "`")) or re.match(r"\$\{?[0-9@*#]|\$\{\w+\[", piece.text))
+        for piece in field
     )
 
 
@@ -163,8 +164,8 @@ def atoms(text: str, heredoc: bool = False) -> Iterator[Atom]:
         elif text.startswith("$'", i) and not quoted:
             if run:
                 yield Atom("text", run, False)
-            end = re.compile(r"(?<!\\)'").search(text, i + 2)
-            stop = end.start() if end else len(text)
+            closing_quote = re.compile(r"(?<!\\)'").search(text, i + 2)
+            stop = closing_quote.start() if closing_quote else len(text)
             yield Atom("text", ansi_text(text[i + 2 : stop]), True)
             run, i = "", stop + 1
         elif char in "$`":

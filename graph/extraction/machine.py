@@ -1,0 +1,124 @@
+"""Which machine a script was written for: marks of modules, paths, partitions, accounts and comments, weighed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from graph.extraction.script import Script
+from knowledge.catalogue import catalogue
+from knowledge.errors import FactsError
+
+MARKS = Path(__file__).parent / "machine_marks.yaml"
+ENOUGH = 3
+# A comment that names a machine in order to say that it is another one.
+DENIED = re.compile(r"\?|\b(not|no|nicht|unlike|instead of|from|ported|adapted|based on|was|old|formerly|than)\b", re.I)
+
+Weights = Mapping[str, int]
+
+
+class Marks(BaseModel):
+    """The marks of one machine: regular expression -> weight, by where it is looked for."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    scheduler: str | None = None
+    text: Weights = {}
+    comments: Weights = {}
+    accounts: Weights = {}
+    constraints: Weights = {}
+    queues: Weights = {}
+    modules: Weights = {}
+    queue_gpus: Mapping[str, int] = {}
+
+
+@cache
+def marks() -> Mapping[str, Marks]:
+    """The marks by machine id, those of the catalogue's other machines made from their names and queues.
+
+    Raises FactsError where the file is wrong.
+    """
+    try:
+        data = yaml.load(MARKS.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        found = {name: Marks.model_validate(value) for name, value in data.items()}
+    except (yaml.YAMLError, ValidationError, OSError) as error:
+        raise FactsError(f"{MARKS}: {' '.join(str(error).split())[:200]}") from error
+    for cluster in catalogue().clusters.values():
+        if cluster.id not in found:
+            names = "|".join(re.escape(n) for n in (cluster.id, *cluster.names) if len(n) > 4)
+            queues = "|".join(re.escape(q.id) for q in cluster.queues if len(q.id) > 7)
+            found[cluster.id] = Marks(
+                scheduler=cluster.scheduler,
+                text={rf"\b({names})\b": 3} if names else {},
+                comments={rf"\b({names})\b": 3} if names else {},
+                queues={queues: 2} if queues else {},
+            )
+    return found
+
+
+def machine_of(script: Script, scheduler: str) -> str | None:
+    """The machine's id, or None where the marks do not suffice or two machines have as many."""
+    seen = Seen(script)
+    weights = {
+        name: seen.weigh(one)
+        for name, one in marks().items()
+        if one.scheduler is None or scheduler in ("none", one.scheduler)
+    }
+    best = sorted(weights, key=lambda name: -weights[name])[:2]
+    if weights[best[0]] < ENOUGH or weights[best[0]] == weights[best[1]]:
+        return None
+    return best[0]
+
+
+class Seen:
+    """The parts of a script that marks are looked for in."""
+
+    def __init__(self, script: Script) -> None:
+        active = {one.option: one.value for one in script.active.values()}
+        comment_lines = dict(script.comments)
+        lines = script.text.splitlines()
+        dead = {one.line for one in script.directives if not one.active}
+        self.code = "\n".join(
+            line.removesuffix(comment_lines.get(number, ""))
+            for number, line in enumerate(lines, 1)
+            if number not in dead
+        )
+        self.comments = [c for number, c in script.comments if number not in dead]
+        self.accounts = values(active, "account", "project", "group", "bank")
+        self.queues = values(active, "partition", "queue", "qos")
+        self.constraints = values(active, "constraint")
+        self.modules = [name for _, name in script.modules]
+
+    def weigh(self, one: Marks) -> int:
+        weight = sum(points for pattern, points in one.text.items() if re.search(pattern, self.code, re.I))
+        weight += sum(points for pattern, points in one.comments.items() if self.commented(pattern))
+        for patterns, texts in (
+            (one.accounts, self.accounts),
+            (one.queues, self.queues),
+            (one.constraints, self.constraints),
+            (one.modules, self.modules),
+        ):
+            weight += matched(patterns, texts)
+        return weight
+
+    def commented(self, pattern: str) -> bool:
+        return any(re.search(pattern, comment, re.I) and not DENIED.search(comment) for comment in self.comments)
+
+
+def values(active: Mapping[str, str], *options: str) -> list[str]:
+    return [active[name] for name in options if active.get(name)]
+
+
+def matched(patterns: Weights, texts: Iterable[str]) -> int:
+    listed = list(texts)
+    return sum(points for pattern, points in patterns.items() if any(re.fullmatch(pattern, text) for text in listed))
+
+
+def gpus_of_queue(machine: str | None, queue: str | None) -> int | None:
+    """GPUs that a queue hands out by itself, where the machine has such queues."""
+    return marks()[machine].queue_gpus.get(queue) if machine in marks() and machine and queue else None
