@@ -1,0 +1,1 @@
+"""Is a script going to be accepted, and will it start?"""

@@ -1,0 +1,40 @@
+"""What can keep a script in its folder on this computer, and what each way cannot do."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Literal
+
+from graph.verification.rehearsal.standin.kernel import landlock_version
+
+Isolation = Literal["namespaces", "landlock"]
+PROJECT = Path(__file__).parents[3]
+# Tries the very calls that the jail makes first; a container's seccomp filter or AppArmor may forbid them.
+PROBE = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from graph.verification.rehearsal.standin import kernel
+kernel.enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS)
+kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
+kernel.mount("tmpfs", "/tmp", "tmpfs")
+"""
+LIMITS: dict[Isolation, tuple[str, ...]] = {
+    "namespaces": (),
+    "landlock": (
+        "this computer allows no namespaces: writes are confined to the rehearsal's folder by Landlock, but the script "
+        "can read your files, and a program of its own could reach the network",
+        "all nodes share this computer's network: a name that only one node answers to is not told apart",
+    ),
+}
+
+
+def available() -> Isolation | None:
+    """The best way that works here; None where the script could write outside its folder."""
+    if sys.platform != "linux":
+        return None
+    probe = subprocess.run([sys.executable, "-IS", "-c", PROBE, str(PROJECT)], capture_output=True, check=False)
+    if probe.returncode == 0:
+        return "namespaces"
+    return "landlock" if landlock_version() else None

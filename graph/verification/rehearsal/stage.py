@@ -1,0 +1,177 @@
+"""The rehearsal's folder: the commands that are first on PATH, the script, its files, the job's environment."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+
+from graph.verification.rehearsal.allocation import Allocation, host_suffixes, node_names
+from graph.verification.rehearsal.setting import batch_variables
+from graph.verification.rehearsal.standin import config, main, variables
+from graph.verification.rehearsal.standin.layout import compress
+from knowledge.cluster import Cluster
+from knowledge.types import SideFile
+
+PROJECT = Path(__file__).parents[3]
+STANDIN = Path(__file__).parent / "standin"
+MINIAPP = PROJECT / "templates" / "miniapp" / "preflight.py"
+IN_NAMESPACES = "/stand-in"
+FOLDERS = (
+    "SCRATCH",
+    "PSCRATCH",
+    "CSCRATCH",
+    "WORK",
+    "PROJECT",
+    "STORE",
+    "FAST",
+    "CFS",
+    "DATA",
+    "STORAGE",
+    "LOCAL_SCRATCH",
+)
+PRELOAD = {
+    "always": ("torch", "torch.distributed", "torch.distributed.run", "torch.distributed.fsdp", "torch._dynamo"),
+    "deepspeed": ("deepspeed", "deepspeed.launcher.runner", "deepspeed.launcher.launch"),
+    "accelerate": ("accelerate", "accelerate.commands.launch"),
+}
+
+
+def stand_in(
+    cluster: Cluster, job: Allocation, framework: str, strategy: str, running: int, sampled: int | None, isolation: str,
+    side_files: tuple[SideFile, ...], tools: frozenset[str],
+) -> config.StandIn:  # fmt: skip
+    """The facts that the programs in the jail work from."""
+    shared = isolation == "landlock"
+    names = tuple(f"127.0.1.{n + 1}" for n in range(job.nodes)) if shared else node_names(cluster, job.nodes)
+    launch_node = f"{cluster.id}-batch1" if cluster.scheduler == "lsf" and not shared else None
+    node = job.node_type
+    cpus = node.cpu.schedulable or (node.cpu.cores or 64) * (node.cpu.threads_per_core or 1)
+    return config.StandIn(
+        cluster=cluster.id, scheduler=cluster.scheduler, nodes=names, running=running, sampled=sampled,
+        launch_node=launch_node, job_name=job.job_name, account=job.account, queue=job.queue, ntasks=job.ntasks,
+        tasks_per_node=job.tasks_per_node, cpus_per_task=job.cpus_per_task, cpus_per_node=cpus,
+        gpus_per_node=job.gpus_per_node, gpus_per_task=job.gpus_per_task, gpu_option=job.gpu_option,
+        gpu_bind=job.gpu_bind, vendor=node.gpus.vendor, one_device=cluster.id == "juwels-booster",
+        mpi=mpi_of(cluster), interface=interface_of(cluster, node.nics.interface), suffixes=host_suffixes(cluster),
+        python=sys.executable, project=str(PROJECT), miniapp=str(MINIAPP), framework=framework, strategy=strategy,
+        preload=tuple(module for name in ("always", *sorted(tools)) for module in PRELOAD[name]),
+        side_files=tuple(file.name for file in side_files), places=places(isolation), bound=bound_paths(),
+    )  # fmt: skip
+
+
+def mpi_of(cluster: Cluster) -> str:
+    """Which MPI ibrun uses there: Intel's where the site's rank variables are those of PMI."""
+    forms = [form for several in cluster.launch.values() for form in several if form.rank_variables]
+    return "impi" if any("PMI_" in form.rank_variables.rank for form in forms if form.rank_variables) else "openmpi"
+
+
+def interface_of(cluster: Cluster, listed: str | None) -> str:
+    name = (listed or "eth0").split(",")[0].strip()
+    return name if name[-1:].isdigit() else name + "0"
+
+
+def places(isolation: str) -> dict[str, str]:
+    """The private folders, by name; relative ones lie in the stage."""
+    names = ("home", "scratch", "work", "tmp")
+    return {name: "/tmp" if name == "tmp" else f"/rehearsal/{name}" for name in names} if isolation == "namespaces" else {
+        name: name for name in names
+    }  # fmt: skip
+
+
+def bound_paths() -> tuple[str, ...]:
+    """Folders of Python and of this project that the jail must show, read-only."""
+    executable = Path(sys.executable)
+    wanted = [
+        sys.prefix,
+        sys.base_prefix,
+        sys.exec_prefix,
+        sysconfig.get_paths()["stdlib"],
+        sysconfig.get_paths()["purelib"],
+    ]
+    while executable.is_symlink():
+        executable = Path(os.path.normpath(executable.parent / executable.readlink()))
+        wanted.append(str(executable.parent.parent))
+    wanted += [str(PROJECT / "graph"), str(PROJECT / "templates"), str(Path(sys.base_prefix).resolve())]
+    kept: list[str] = []
+    for path in sorted(dict.fromkeys(wanted), key=len):
+        inside = any(path == k or path.startswith(k + "/") for k in (*kept, "/usr", "/bin", "/lib"))
+        if not inside and path != "/":
+            kept.append(path)
+    return tuple(kept)
+
+
+def fill(stage: Path, inside: str, script: str, name: str, files: tuple[SideFile, ...], facts: config.StandIn) -> None:
+    """Write everything. inside is the stage's path as the jail sees it."""
+    for folder in ("bin", "run", "steps", "work", "home", "scratch", "tmp", "elsewhere"):
+        (stage / folder).mkdir()
+    config.write(stage, facts)
+    make_commands(stage / "bin", inside)
+    shutil.copy(STANDIN / "shell.sh", stage / "shell.sh")
+    for file in (SideFile(name, script), *files):
+        path = stage / "work" / Path(file.name).name
+        path.write_text(file.text, encoding="utf-8")
+        path.chmod(0o755)
+    (stage / "home" / ".bash_profile").write_text('. "$BASH_ENV"\n')
+    write_host_files(stage, facts)
+    write_batch(stage, inside, script, name, facts)
+
+
+def make_commands(folder: Path, inside: str) -> None:
+    one = folder / ".stand-in"
+    program = shlex.join([sys.executable, "-IS", str(STANDIN / "main.py"), inside])
+    one.write_text(f'#!/bin/sh\nexec {program} "${{0##*/}}" "$@"\n')
+    one.chmod(0o755)
+    for name in main.names():
+        (folder / name).symlink_to(".stand-in")
+
+
+def write_host_files(stage: Path, facts: config.StandIn) -> None:
+    """PBS's and LSF's host files: PBS repeats a node once for each of its MPI processes."""
+    times = facts.tasks_per_node or 1 if facts.scheduler == "pbs" else 1
+    (stage / "nodefile").write_text("".join(f"{name}\n" * times for name in facts.nodes))
+    launch = [facts.launch_node] if facts.launch_node else []
+    rows = [*launch, *(name for name in facts.nodes for _ in range(facts.gpus_per_node or 1))]
+    (stage / "hostfile").write_text("".join(f"{name}\n" for name in rows))
+
+
+def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.StandIn) -> None:
+    """What is started on the first node: the script by its own shebang, with the scheduler's variables."""
+    import json
+
+    where = {key: path if path.startswith("/") else f"{inside}/{path}" for key, path in facts.places.items()}
+    login = login_variables(inside, where, facts)
+    shebang = script.split("\n", 1)[0]
+    interpreter = shlex.split(shebang[2:]) if shebang.startswith("#!") else ["/bin/bash"]
+    starts_at_home = facts.scheduler == "pbs"
+    first = facts.hosts[0]
+    batch = {
+        "words": [*interpreter, f"{where['work']}/{name}"],
+        "variables": login | batch_variables(facts, inside, where, compress(facts.nodes)) | first_node(facts, first),
+        "folder": where["home"] if starts_at_home else where["work"],
+        "login": login,
+    }
+    (stage / "batch.json").write_text(json.dumps(batch))
+
+
+def first_node(facts: config.StandIn, name: str) -> Mapping[str, str]:
+    shown = {"MAPLE_REHEARSAL_NODE": name}
+    if facts.scheduler == "slurm" and facts.gpu_option and facts.gpus_per_node:
+        shown[variables.DEVICE_VARIABLE[facts.vendor]] = ",".join(str(n) for n in range(facts.gpus_per_node))
+    return shown
+
+
+def login_variables(inside: str, where: Mapping[str, str], facts: config.StandIn) -> dict[str, str]:
+    """A fresh shell on a node: private folders, our commands first, nothing of the person's environment."""
+    return {
+        "PATH": f"{inside}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": where["home"], "USER": "user",
+        "LOGNAME": "user", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TMPDIR": where["tmp"], "BASH_ENV": f"{inside}/shell.sh",
+        "MAPLE_REHEARSAL_BIN": f"{inside}/bin",
+        "MAPLE_REHEARSAL_ELSEWHERE": "" if where["home"].startswith("/rehearsal") else f"{inside}/elsewhere",
+        "SYS_TYPE": "stand_in", "LD_LIBRARY_PATH": "", "CRAY_LD_LIBRARY_PATH": "", "TERM": "dumb",
+        **dict.fromkeys(FOLDERS, where["scratch"]),
+    }  # fmt: skip

@@ -1,0 +1,135 @@
+"""The launchers inside a task (torchrun, accelerate, deepspeed) and python itself.
+
+The real ones run, in a process forked from the node's, so that torch is imported once a cluster. The training program
+is replaced by the mini-app. Where only part of the job has processes, node and process counts that equal the whole
+job's are cut to that part; any other count goes through as written and fails as it would.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from graph.verification.rehearsal.standin import config, launch, wire
+
+MODULES = {
+    "torchrun": "torch.distributed.run", "torchrun_jsc": "torch.distributed.run",
+    "accelerate": "accelerate.commands.accelerate_cli", "accelerate-launch": "accelerate.commands.launch",
+    "deepspeed": "deepspeed.launcher.runner",
+}  # fmt: skip
+INNER = {*MODULES.values(), "torch.distributed.launch", "deepspeed.launcher.launch", "torch.distributed.elastic"}
+ONLY_RECORDED = {"pip", "venv", "ensurepip", "virtualenv", "conda", "ipykernel"}
+FLAGS_WITH_VALUE = {"-W", "-X", "--check-hash-based-pycs"}
+TRAINING_WORDS = ("torch", "accelerate", "deepspeed", "lightning", "transformers", "megatron")
+
+
+def launcher(name: str, words: list[str], stage: Path) -> int:
+    """torchrun, accelerate, deepspeed, by their command names."""
+    return in_node(stage, "inner", MODULES[name], words)
+
+
+def python(words: list[str], stage: Path) -> int:
+    """python: code, a helper or a module of the library really runs; anything else is the training program."""
+    left = list(words)
+    while left and left[0].startswith("-") and left[0] not in ("-", "-c", "-m"):
+        flag = left.pop(0)
+        if flag in ("-V", "--version", "-VV"):
+            return real_python(stage, words)
+        if flag in FLAGS_WITH_VALUE and left:
+            left.pop(0)
+    if not left or left[0] == "-":
+        return in_node(stage, "code", sys.stdin.read(), left[1:]) if not sys.stdin.isatty() else 0
+    if left[0] == "-c":
+        return in_node(stage, "code", left[1] if len(left) > 1 else "", left[2:])
+    if left[0] == "-m" and len(left) > 1:
+        return module(left[1], left[2:], words, stage)
+    return real_python(stage, words) if is_helper(left[0], stage) else in_node(stage, "program", left[0], left[1:])
+
+
+def module(name: str, rest: list[str], words: list[str], stage: Path) -> int:
+    if name in INNER or name in ("accelerate.commands.launch", "accelerate.commands.accelerate_cli"):
+        return in_node(stage, "inner", name, rest)
+    if name.split(".")[0] in ONLY_RECORDED:
+        config.record(stage, "not_run", name=f"python -m {name}", words=rest)
+        return 0
+    if name.split(".")[0] in sys.stdlib_module_names:
+        return real_python(stage, words)
+    return in_node(stage, "program", f"-m {name}", rest)
+
+
+def is_helper(path: str, stage: Path) -> bool:
+    """Whether this is a side file that trains nothing: it may run as it is."""
+    if Path(path).name not in config.read(stage).side_files or not Path(path).is_file():
+        return False
+    text = Path(path).read_text(errors="replace")
+    return not any(f"import {word}" in text or f"from {word}" in text for word in TRAINING_WORDS)
+
+
+def real_python(stage: Path, words: list[str]) -> int:
+    program = config.read(stage).python
+    os.execv(program, [program, *words])
+
+
+def in_node(stage: Path, kind: str, name: str, words: list[str]) -> int:
+    """Have this node's daemon do it in a forked process, with our streams and environment."""
+    job = config.read(stage)
+    if kind == "inner":
+        config.record(stage, "inner", program=name, words=words, node=launch.current_node(), seen=rendezvous_seen())
+        words = cut_to_sample(name, words, job)
+    elif kind == "program":
+        config.record(stage, "program", program=name, words=words, node=launch.current_node())
+    task = wire.Task(0, (name, *words), dict(os.environ), str(Path.cwd()))
+    try:
+        connection = wire.ask(stage, launch.current_node(), kind, [task], (0, 1, 2))
+    except OSError as error:
+        print(f"{name}: this node does not answer ({error})", file=sys.stderr)
+        return 1
+    return next((code if code >= 0 else 128 - code for _, code in wire.answers(connection)), 137)
+
+
+def rendezvous_seen() -> dict[str, str]:
+    names = (
+        "MASTER_ADDR",
+        "MASTER_PORT",
+        "RANK",
+        "WORLD_SIZE",
+        "LOCAL_RANK",
+        "NCCL_SOCKET_IFNAME",
+        "GLOO_SOCKET_IFNAME",
+    )
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+NODE_COUNTS = ("--nnodes", "--num_machines", "--num_nodes")
+PER_NODE_COUNTS = ("--nproc-per-node", "--nproc", "--num_gpus")
+WORLD_COUNTS = ("--num_processes",)
+
+
+def cut_to_sample(program: str, words: list[str], job: config.StandIn) -> list[str]:
+    """Cut counts that say the whole job to the part that has processes."""
+    whole_nodes, nodes = len(job.nodes), job.running
+    per_node = job.gpus_per_node or 1
+    here = min(per_node, job.sampled or per_node)
+    cuts = {
+        **{name: {str(whole_nodes): str(nodes)} for name in NODE_COUNTS},
+        **{name: {str(per_node): str(here)} for name in PER_NODE_COUNTS},
+        **{name: {str(whole_nodes * per_node): str(nodes * here)} for name in WORLD_COUNTS},
+    }
+    result: list[str] = []
+    for word in words:
+        name, equals, value = word.partition("=")
+        previous = result[-1] if result else ""
+        if equals and spelt(name) in cuts:
+            result.append(f"{name}={cuts[spelt(name)].get(value, value)}")
+        elif spelt(previous) in cuts and not word.startswith("-"):
+            result.append(cuts[spelt(previous)].get(word, word))
+        else:
+            result.append(word)
+    return result
+
+
+def spelt(name: str) -> str:
+    """torchrun takes its options with hyphens or underscores."""
+    hyphens = name.replace("_", "-")
+    return hyphens if hyphens in PER_NODE_COUNTS else name

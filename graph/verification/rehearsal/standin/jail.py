@@ -1,0 +1,175 @@
+"""The jail: namespaces (or Landlock), the nodes inside, and the batch script on the first of them.
+
+Run as a program: `python -I jail.py PROJECT STAGE namespaces|landlock`. Exits with the batch script's code.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import sys
+from pathlib import Path
+
+sys.path.insert(0, sys.argv[1])
+
+from graph.verification.rehearsal.standin import config, kernel, netlink, node, program, root, wire
+
+BRIDGE = "standin0"
+NETWORK = "10.77.0."
+TOO_MANY = 121
+
+
+def main() -> int:
+    stage, isolation = Path(sys.argv[2]), sys.argv[3]
+    kernel.die_with_parent()
+    stand_in = config.read(stage)
+    if isolation == "landlock":
+        kernel.adopt_orphans()
+        version = kernel.allow_writes_only_in([str(stage), "/dev/shm"], ["/dev/null", "/dev/tty", "/dev/zero"])
+        config.record(stage, "jail", isolation=f"landlock {version}", network="shared")
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        try:
+            return run(stage, stand_in, networked=False)
+        finally:
+            end_descendants()
+    flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+    kernel.enter_user_namespace(flags)
+    process = os.fork()
+    if process:
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    kernel.die_with_parent()
+    networked = cable_works()
+    root.build(str(stage), stand_in, hosts_file(stand_in, networked))
+    config.record(Path(root.STAGE), "jail", isolation="namespaces", network="own" if networked else "loopback")
+    code = run(Path(root.STAGE), stand_in, networked)
+    os._exit(code)
+
+
+def cable_works() -> bool:
+    """Whether nodes can have networks of their own here; else they share the loopback range."""
+    netlink.set_up("lo")
+    try:
+        netlink.add_bridge(BRIDGE)
+    except OSError:
+        return False
+    return True
+
+
+def address(number: int, networked: bool) -> str:
+    return f"{NETWORK if networked else '127.0.1.'}{number + 1}"
+
+
+def hosts_file(stand_in: config.StandIn, networked: bool) -> str:
+    """Names of all nodes, those without processes too: a name that resolves and does not answer, as a node that is down."""
+    rows = ["127.0.0.1 localhost"]
+    for number, name in enumerate(stand_in.hosts):
+        rows.append(" ".join([address(number, networked), name, *(name + end for end in stand_in.suffixes)]))
+    for number, name in enumerate(stand_in.nodes[stand_in.running :], start=len(stand_in.hosts)):
+        rows.append(f"{address(number, networked)} {name}")
+    return "\n".join(rows) + "\n"
+
+
+def run(stage: Path, stand_in: config.StandIn, networked: bool) -> int:
+    """Start the nodes, run the batch script on the first, and give its exit code."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 29, 1 << 29))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for module in stand_in.preload:
+        importlib.import_module(module)
+    program.settle(stand_in)
+    for number, name in enumerate(stand_in.hosts):
+        start_node(stage, stand_in, number, name, networked)
+    drop(str(stage) == root.STAGE)
+    resource.setrlimit(resource.RLIMIT_NPROC, (stand_in.max_processes, stand_in.max_processes))
+    batch = json.loads((stage / "batch.json").read_text())
+    task = wire.Task(0, tuple(batch["words"]), batch["variables"], batch["folder"])
+    config.record(stage, "start", nodes=stand_in.hosts)
+    code = follow(wire.ask(stage, stand_in.hosts[0], "exec", [task], (0, 1, 2)), stand_in.max_processes)
+    config.record(stage, "end", code=code)
+    return code if 0 <= code < 256 else 128 - code if code < 0 else 1
+
+
+def start_node(stage: Path, stand_in: config.StandIn, number: int, name: str, networked: bool) -> None:
+    """Fork a node and give it its own network, host name and /tmp where the kernel lets us."""
+    ready, go = os.pipe(), os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            kernel.die_with_parent()
+            own_namespaces(stage, number, name, networked, ready[1], go[0], stand_in)
+            node.serve(stage, name, program.programs(stage, stand_in, name, networked))
+        finally:
+            os._exit(1)
+    if networked:
+        os.read(ready[0], 1)
+        netlink.add_cable(BRIDGE, f"node{number}", stand_in.interface, process)
+        os.write(go[1], b".")
+    while not Path(wire.socket_path(stage, name)).exists():
+        if os.waitpid(process, os.WNOHANG)[0]:
+            raise RuntimeError(f"node {name} did not start")
+        select.select([], [], [], 0.005)
+
+
+def own_namespaces(
+    stage: Path, number: int, name: str, networked: bool, ready: int, go: int, stand_in: config.StandIn
+) -> None:
+    if str(stage) != root.STAGE:  # Landlock: nothing to unshare
+        return
+    kernel.unshare(kernel.CLONE_NEWUTS | kernel.CLONE_NEWNS | (kernel.CLONE_NEWNET if networked else 0))
+    kernel.set_host_name(name)
+    for folder, size in (("/tmp", "128m"), ("/dev/shm", "256m")):
+        kernel.mount("tmpfs", folder, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, f"size={size},mode=1777")
+    if networked:
+        os.write(ready, b".")
+        os.read(go, 1)
+        netlink.set_up("lo")
+        netlink.add_address(stand_in.interface, address(number, True), 24)
+        netlink.set_up(stand_in.interface)
+    drop(True)
+
+
+def drop(namespaces: bool) -> None:
+    if namespaces:
+        kernel.drop_capabilities()
+    kernel.no_new_privileges()
+
+
+def follow(connection: object, limit: int) -> int:
+    """Wait for the batch script; reap orphans; end everything when processes multiply without end."""
+    assert hasattr(connection, "recv")
+    while True:
+        readable, _, _ = select.select([connection], [], [], 0.1)
+        if readable:
+            answer = connection.recv(256)
+            return int(json.loads(answer)[1]) if answer else 1
+        if os.getpid() == 1:
+            reap()
+            if sum(name.name.isdigit() for name in Path("/proc").iterdir()) > limit:
+                return TOO_MANY
+
+
+def end_descendants() -> None:
+    """Without a process space of our own: kill children until none is left (orphans come to us as the subreaper)."""
+    while True:
+        children = [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+        if not children:
+            return
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+        reap()
+
+
+def reap() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""One program with many names: the commands of the stand-in cluster.
+
+Run as `python -IS main.py STAGE NAME WORDS...` by the files of the folder that is first on PATH.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
+
+from graph.verification.rehearsal.standin import inner, launch, tools
+from graph.verification.rehearsal.standin.options import LAUNCHERS
+
+PYTHONS = ("python", "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13")
+OTHER_NAMES = {"mpiexec.hydra": "mpiexec", "aprun": "mpiexec", "orterun": "mpirun", "prterun": "mpirun"}
+
+
+def names() -> list[str]:
+    """Every command that the stand-in folder holds."""
+    launchers = [name for name in LAUNCHERS if " " not in name]
+    return sorted({*launchers, *OTHER_NAMES, *PYTHONS, *inner.MODULES, *tools.TOOLS, *tools.NOT_RUN})
+
+
+def main(stage: Path, name: str, words: list[str]) -> int:
+    name = OTHER_NAMES.get(name, name)
+    if name in LAUNCHERS:
+        return launch.run(name, words, stage)
+    if name in PYTHONS:
+        return inner.python(words, stage)
+    if name in inner.MODULES:
+        return inner.launcher(name, words, stage)
+    return tools.TOOLS.get(name, tools.recorded(name))(words, stage)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)

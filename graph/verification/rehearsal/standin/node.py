@@ -1,0 +1,119 @@
+"""A node of the stand-in cluster: a daemon that starts processes on request, as slurmd, palsd or sshd do.
+
+It forked from a process that had already imported torch, so a rank costs a fork and not an import.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+from graph.verification.rehearsal.standin import wire
+
+Program = Callable[[wire.Task], int]
+
+
+def serve(stage: Path, name: str, programs: dict[str, Program]) -> None:
+    """Answer requests for ever, each in a process of its own."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
+        door.bind(wire.socket_path(stage, name))
+        door.listen(256)
+        while True:
+            connection, _ = door.accept()
+            if os.fork() == 0:
+                door.close()
+                handle(connection, programs)
+            connection.close()
+
+
+def handle(connection: socket.socket, programs: dict[str, Program]) -> None:
+    """One request, from start to end. Never returns."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    try:
+        kind, tasks, descriptors = wire.receive(connection)
+        running = {start(kind, task, descriptors, programs, connection): task.number for task in tasks}
+        for descriptor in descriptors:
+            os.close(descriptor)
+        watch(connection, running)
+    except (ConnectionError, OSError):
+        pass
+    finally:
+        os._exit(0)
+
+
+def start(
+    kind: str, task: wire.Task, descriptors: list[int], programs: dict[str, Program], connection: socket.socket
+) -> int:
+    """Fork one task into a process group of its own; gives its process id."""
+    process = os.fork()
+    if process:
+        with contextlib.suppress(OSError):
+            os.setpgid(process, process)
+        return process
+    code = 127
+    try:
+        os.setpgid(0, 0)
+        connection.close()
+        for number, descriptor in enumerate(descriptors):
+            os.dup2(descriptor, number)
+        for descriptor in descriptors:
+            if descriptor > 2:
+                os.close(descriptor)
+        code = become(kind, task, programs)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with contextlib.suppress(Exception):
+            sys.stdout.flush()
+            sys.stderr.flush()
+        os._exit(code)
+
+
+def become(kind: str, task: wire.Task, programs: dict[str, Program]) -> int:
+    """Turn this process into the task: another program by exec, or one of ours by a call."""
+    folder = task.folder if Path(task.folder).is_dir() else "/"
+    os.chdir(folder)
+    if kind in programs:
+        os.environ.clear()
+        os.environ.update(task.variables)
+        sys.stdin, sys.stdout, sys.stderr = (os.fdopen(n, m, 1, closefd=False) for n, m in enumerate("rww"))
+        return programs[kind](task)
+    try:
+        os.execvpe(task.words[0], task.words, task.variables)
+    except FileNotFoundError:
+        print(f"{task.words[0]}: No such file or directory", file=sys.stderr)
+        return 127
+    except PermissionError:
+        print(f"{task.words[0]}: Permission denied", file=sys.stderr)
+        return 126
+    return 127
+
+
+def watch(connection: socket.socket, running: dict[int, int]) -> None:
+    """Report tasks as they end; stop them all when the asker goes away."""
+    with contextlib.closing(connection):
+        while running:
+            readable, _, _ = select.select([connection], [], [], 0.02)
+            if readable and not connection.recv(1):
+                stop(running)
+                return
+            for process in list(running):
+                ended, status = os.waitpid(process, os.WNOHANG)
+                if ended:
+                    wire.answer(connection, running.pop(process), os.waitstatus_to_exitcode(status))
+
+
+def stop(running: dict[int, int]) -> None:
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in running:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process, number)
+        select.select([], [], [], 0.3)

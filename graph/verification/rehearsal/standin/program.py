@@ -1,0 +1,141 @@
+"""What a node does in a forked process: the mini-app in the training program's place, the real inner launchers, code.
+
+This part runs under the Python that has torch. It imports nothing of it by name: the jail preloads what is needed.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import json
+import os
+import runpy
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from graph.verification.rehearsal.standin import config, wire
+from graph.verification.rehearsal.standin.config import StandIn
+
+MINIAPP = "maple_preflight"
+JOIN_SECONDS = "40"
+
+
+def settle(stand_in: StandIn) -> None:
+    """Once, before the nodes fork: load the mini-app and keep torch to one thread."""
+    specification = importlib.util.spec_from_file_location(MINIAPP, stand_in.miniapp)
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    sys.modules[MINIAPP] = module
+    specification.loader.exec_module(module)
+    sys.modules["torch"].set_num_threads(1)
+    shared_memory = sys.modules.get("deepspeed.comm.torch")
+    if shared_memory is not None:  # else DeepSpeed compiles C++ for 40 s, to be faster on one CPU node
+        shared_memory.build_shm_op = lambda: None  # type: ignore[attr-defined]
+    gc.collect()
+    gc.freeze()
+
+
+def programs(stage: Path, stand_in: StandIn, node: str, networked: bool) -> dict[str, Callable[[wire.Task], int]]:
+    """The kinds of request that are functions of ours."""
+    return {
+        "program": lambda task: run_miniapp(stage, stand_in, node, networked),
+        "inner": lambda task: run_inner(stage, stand_in, task),
+        "code": lambda task: run_code(stand_in, task),
+    }
+
+
+def run_miniapp(stage: Path, stand_in: StandIn, node: str, networked: bool) -> int:
+    """The mini-app with the environment that the training program would have had."""
+    config.record(stage, "seen", node=node, variables=watched())
+    if not networked:
+        os.environ["GLOO_SOCKET_IFNAME"] = "lo"
+    os.environ["MAPLE_REHEARSAL_DEVICES"] = ",".join(str(n) for n in range(stand_in.gpus_per_node))
+    os.environ["MAPLE_REHEARSAL_NODE"] = node
+    os.environ["ACCELERATE_USE_CPU"] = "true"
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    cut_world(stage)
+    words = ["--framework", stand_in.framework, "--strategy", stand_in.strategy, "--timeout", JOIN_SECONDS]
+    miniapp: Any = sys.modules[MINIAPP]
+    code: int = miniapp.main([*words, "--out", str(stage / "ranks.jsonl")])
+    return code
+
+
+def cut_world(stage: Path) -> None:
+    """Where the step is larger than what runs here: number the ranks that run, and make the world that large."""
+    step = os.environ.get("MAPLE_REHEARSAL_STEP")
+    if step is None or "TORCHELASTIC_RUN_ID" in os.environ or not os.environ.get("RANK", "").isdigit():
+        return
+    facts = json.loads((stage / "steps" / step).read_text())
+    ranks, size = facts["ranks"], facts["size"]
+    if len(ranks) < size and os.environ.get("WORLD_SIZE") == str(size) and int(os.environ["RANK"]) in ranks:
+        os.environ["RANK"] = str(ranks.index(int(os.environ["RANK"])))
+        os.environ["WORLD_SIZE"] = str(len(ranks))
+
+
+WATCHED = (
+    "NCCL_",
+    "RCCL_",
+    "FI_",
+    "CCL_",
+    "GLOO_",
+    "MASTER_",
+    "CUDA_VIS",
+    "ROCR_VIS",
+    "HIP_VIS",
+    "ZE_",
+    "OMP_",
+    "TORCH_",
+)
+
+
+def watched() -> dict[str, str]:
+    return {name: value for name, value in sorted(os.environ.items()) if name.startswith(WATCHED)}
+
+
+def run_inner(stage: Path, stand_in: StandIn, task: wire.Task) -> int:
+    """The real torchrun, accelerate or deepspeed; its children are the stand-in python."""
+    name, *words = task.words
+    python = str(stage / "bin" / "python")
+    sys.executable = python
+    os.environ["PYTHON_EXEC"] = python
+    show_devices(stand_in)
+    sys.argv = [name, *words]
+    main = getattr(importlib.import_module(name), "main", None)
+    try:
+        result = main() if main else runpy.run_module(name, run_name="__main__")
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        config.record(stage, "inner_failed", program=name, says=f"{type(error).__name__}: {error}"[:400])
+        return 1
+    return result if isinstance(result, int) else 0
+
+
+def show_devices(stand_in: StandIn) -> None:
+    """Let torch and DeepSpeed count the stand-in node's devices in this process."""
+    torch: Any = sys.modules["torch"]
+    shown = os.environ.get("CUDA_VISIBLE_DEVICES", os.environ.get("ROCR_VISIBLE_DEVICES"))
+    count = len([n for n in shown.split(",") if n not in ("", "-1")]) if shown is not None else stand_in.gpus_per_node
+    part: ModuleType = torch.xpu if stand_in.vendor == "intel" else torch.cuda
+    part.is_available = lambda: count > 0  # type: ignore[attr-defined]
+    part.device_count = lambda: count  # type: ignore[attr-defined]
+    deepspeed = sys.modules.get("deepspeed.accelerator")
+    if deepspeed is not None:
+        deepspeed.get_accelerator().device_count = lambda: count
+
+
+def run_code(stand_in: StandIn, task: wire.Task) -> int:
+    """`python -c`, or a program on standard input."""
+    code, *words = task.words
+    show_devices(stand_in)
+    sys.argv = ["-c", *words]
+    try:
+        exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else int(error.code is not None)
+    return 0

@@ -1,0 +1,319 @@
+"""Does a job's process group really form? One readable program for CUDA, ROCm, XPU and CPU. Needs only PyTorch.
+
+    python preflight.py [--strategy ddp|fsdp|zero1|zero2|zero3|accelerate] [--out FILE]
+
+Put it in the place of the training program in a launch script. Every rank joins the process group from the variables
+that the script gave it, does one all-reduce, one all-gather and one training step of a tiny GPT-2 under the strategy,
+and prints one JSON line. Exit code 0: all sums were right on this rank; 1: something was not, see "error".
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import math
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import nn
+
+STRATEGIES = ("ddp", "fsdp", "zero1", "zero2", "zero3", "accelerate", "none")
+BACKENDS = {"cuda": "nccl", "xpu": "xccl", "cpu": "gloo"}
+# Where a framework looks for its rank when RANK is not set: (rank, local rank, world size).
+# Lightning: lightning.fabric.plugins.environments; DeepSpeed: comm.mpi_discovery; PyTorch itself reads RANK only.
+LAUNCHER_VARIABLES = {
+    "lightning": (("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
+                  ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_SIZE")),
+    "deepspeed": (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
+                  ("PMI_RANK", "PMI_LOCAL_RANK", "PMI_SIZE")),
+}  # fmt: skip
+VISIBLE = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
+
+
+@dataclass
+class Report:
+    """What one rank says. seconds: init is the time to join the group, step that of the training step."""
+
+    rank: int = -1
+    local_rank: int = -1
+    world_size: int = -1
+    host: str = ""
+    node: str = ""
+    strategy: str = ""
+    backend: str = ""
+    device: str = ""
+    devices_seen: list[str] = field(default_factory=list)
+    master: str = ""
+    sums_right: bool = False
+    loss: float | None = None
+    parameters_on_rank: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    error: str = ""
+
+
+class Block(nn.Module):
+    """A GPT-2 block: attention and a feed-forward part, each behind a layer norm."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
+        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        length = x.shape[1]
+        mask = torch.full((length, length), -math.inf, device=x.device, dtype=x.dtype).triu(1)
+        y = self.first(x)
+        x = x + self.attention(y, y, y, attn_mask=mask, need_weights=False)[0]
+        return x + self.feed(self.second(x))
+
+
+class TinyGPT2(nn.Module):
+    """GPT-2's shape at a size that any device holds: about 60,000 parameters."""
+
+    def __init__(self, words: int = 256, length: int = 32, width: int = 48, heads: int = 2, depth: int = 2) -> None:
+        super().__init__()
+        self.tokens, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(depth)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        x = self.tokens(ids) + self.places(torch.arange(ids.shape[1], device=ids.device))
+        for block in self.blocks:
+            x = block(x)
+        logits = self.head(self.norm(x))
+        return nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
+
+
+def device_kind() -> str:
+    """cuda (NVIDIA, and AMD under its CUDA names), xpu, or cpu. A rehearsal always runs on the CPU."""
+    if os.environ.get("MAPLE_REHEARSAL_DEVICES") is not None:
+        return "cpu"
+    if torch.cuda.is_available():
+        return "cuda"
+    return "xpu" if hasattr(torch, "xpu") and torch.xpu.is_available() else "cpu"
+
+
+def devices_seen(kind: str) -> list[str]:
+    """The devices that this process may use, by their numbers on the node where that is known."""
+    listed = next((os.environ[name] for name in VISIBLE if name in os.environ), None)
+    rehearsed = os.environ.get("MAPLE_REHEARSAL_DEVICES")
+    if rehearsed is not None:
+        return [n for n in (listed.split(",") if listed is not None else rehearsed.split(",")) if n not in ("", "-1")]
+    count = torch.cuda.device_count() if kind == "cuda" else torch.xpu.device_count() if kind == "xpu" else 0
+    names = listed.split(",") if listed else []
+    return names[:count] if len(names) >= count else [str(n) for n in range(count)]
+
+
+def adopt_launcher_variables(framework: str) -> None:
+    """Do what a framework does by itself when RANK is not set and its launcher has variables of its own."""
+    if "RANK" in os.environ:
+        return
+    for rank, local_rank, size in LAUNCHER_VARIABLES.get(framework, ()):
+        if rank in os.environ:
+            for name, value in (("RANK", rank), ("LOCAL_RANK", local_rank), ("WORLD_SIZE", size)):
+                os.environ.setdefault(name, os.environ.get(value, "0"))
+            return
+
+
+def number(name: str) -> int:
+    text = os.environ.get(name)
+    if text is None:
+        raise ValueError(f"environment variable {name} expected, but not set")
+    if not text.strip().isdigit():
+        raise ValueError(f"environment variable {name} is '{text}', not a number")
+    return int(text)
+
+
+def choose_device(report: Report, kind: str) -> torch.device:
+    """The device that LOCAL_RANK names, as training programs do it."""
+    report.devices_seen = devices_seen(kind)
+    index = report.local_rank
+    if (kind != "cpu" or report.devices_seen) and index >= len(report.devices_seen):
+        raise ValueError(
+            f"invalid device ordinal: LOCAL_RANK is {index}, this process sees {len(report.devices_seen)} device(s)"
+        )
+    report.device = report.devices_seen[index] if report.devices_seen else "cpu"
+    if kind == "cuda":
+        torch.cuda.set_device(index)
+    elif kind == "xpu":
+        torch.xpu.set_device(index)
+    return torch.device(kind, index) if kind != "cpu" else torch.device("cpu")
+
+
+def join(report: Report, kind: str, timeout: float) -> None:
+    """Form the process group from the environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT."""
+    report.backend = BACKENDS[kind]
+    for name in ("MASTER_ADDR", "MASTER_PORT"):
+        if not os.environ.get(name):
+            raise ValueError(f"environment variable {name} expected, but not set")
+    report.master = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
+    number("MASTER_PORT")
+    if report.rank >= report.world_size:
+        raise ValueError(f"rank {report.rank} in a world of {report.world_size}")
+    dist.init_process_group(report.backend, timeout=timedelta(seconds=timeout))
+
+
+def sums_are_right(report: Report, device: torch.device) -> bool:
+    """One all-reduce (the sum of 1..n) and one all-gather (everyone's rank, in order)."""
+    size = report.world_size
+    total = torch.full((4,), float(report.rank + 1), device=device)
+    dist.all_reduce(total)
+    parts = [torch.empty(1, device=device) for _ in range(size)]
+    dist.all_gather(parts, torch.tensor([float(report.rank)], device=device))
+    gathered = [int(part.item()) for part in parts]
+    return bool((total == size * (size + 1) / 2).all()) and gathered == list(range(size))
+
+
+def plain_step(model: nn.Module, ids: torch.Tensor) -> float:
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    loss = model(ids)
+    loss.backward()
+    optimiser.step()
+    return float(loss.detach())
+
+
+def ddp_step(model: nn.Module, ids: torch.Tensor, device: torch.device) -> float:
+    ids_of_device = [device.index] if device.type != "cpu" else None
+    return plain_step(nn.parallel.DistributedDataParallel(model, device_ids=ids_of_device), ids)
+
+
+def fsdp_step(model: TinyGPT2, ids: torch.Tensor) -> float:
+    """FSDP2 (fully_shard) where PyTorch has it, else FSDP1."""
+    try:
+        from torch.distributed.fsdp import fully_shard
+    except ImportError:
+        from torch.distributed.fsdp import FullyShardedDataParallel
+
+        return plain_step(FullyShardedDataParallel(model), ids)
+    for part in (*model.blocks, model):
+        fully_shard(part)
+    return plain_step(model, ids)
+
+
+def zero_step(model: nn.Module, ids: torch.Tensor, stage: int) -> float:
+    """One DeepSpeed step. torch_adam: DeepSpeed's own optimiser would compile C++ first."""
+    import deepspeed
+
+    optimiser = {"type": "AdamW", "params": {"lr": 1e-3, "torch_adam": True}}
+    settings = {"train_micro_batch_size_per_gpu": ids.shape[0], "optimizer": optimiser, "steps_per_print": 10**9}
+    zero = {"stage": stage, "reduce_bucket_size": 10**6, "allgather_bucket_size": 10**6, "overlap_comm": False}
+    engine, *_ = deepspeed.initialize(model=model, config={**settings, "zero_optimization": zero})
+    loss = engine(ids)
+    engine.backward(loss)
+    engine.step()
+    return float(loss.detach())
+
+
+def accelerate_step(model: nn.Module, ids: torch.Tensor, device: torch.device) -> float:
+    """Accelerate takes the strategy from the variables that `accelerate launch` set."""
+    from accelerate import Accelerator
+
+    accelerator = Accelerator(cpu=device.type == "cpu")
+    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    model, optimiser = accelerator.prepare(model, optimiser)
+    loss = model(ids.to(accelerator.device))
+    accelerator.backward(loss)
+    optimiser.step()
+    return float(loss.detach())
+
+
+def train(report: Report, device: torch.device) -> None:
+    """One step of the tiny GPT-2 under the strategy; every rank has data of its own."""
+    torch.manual_seed(0)
+    model = TinyGPT2().to(device)
+    torch.manual_seed(1 + report.rank)
+    ids = torch.randint(0, 256, (2, 32), device=device)
+    if report.strategy == "fsdp":
+        report.loss = fsdp_step(model, ids)
+    elif report.strategy.startswith("zero"):
+        report.loss = zero_step(model, ids, int(report.strategy[-1]))
+    elif report.strategy == "accelerate":
+        report.loss = accelerate_step(model, ids, device)
+    elif report.world_size > 1:
+        report.loss = ddp_step(model, ids, device)
+    else:
+        report.loss = plain_step(model, ids)
+    report.parameters_on_rank = sum(p.numel() for p in model.parameters())
+    if not math.isfinite(report.loss):
+        raise ArithmeticError(f"the loss is {report.loss}")
+
+
+@contextlib.contextmanager
+def timed(report: Report, name: str) -> Iterator[None]:
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        report.seconds[name] = round(time.perf_counter() - start, 3)
+
+
+def preflight(options: argparse.Namespace, report: Report) -> None:
+    """Everything that one rank does; fills the report as it goes, so that an error leaves what was known."""
+    adopt_launcher_variables(options.framework)
+    kind = device_kind()
+    alone = options.strategy == "accelerate" and "LOCAL_RANK" not in os.environ
+    report.strategy = options.strategy
+    report.rank, report.world_size = (0, 1) if alone else (number("RANK"), number("WORLD_SIZE"))
+    report.local_rank = 0 if alone else number("LOCAL_RANK")
+    device = choose_device(report, kind)
+    if alone:
+        report.sums_right = True
+        return
+    with timed(report, "init"):
+        join(report, kind, options.timeout)
+    with timed(report, "collectives"):
+        report.sums_right = sums_are_right(report, device)
+    with timed(report, "step"):
+        train(report, device)
+    dist.barrier()
+
+
+def say(report: Report, out: str | None) -> None:
+    """One line a rank, in one write, so that ranks do not mix."""
+    line = json.dumps(asdict(report)) + "\n"
+    if out:
+        with Path(out).open("ab", buffering=0) as file:
+            file.write(line.encode())
+    else:
+        sys.stdout.write(line)
+        sys.stdout.flush()
+
+
+def read_options(words: list[str] | None = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Checks that a job's process group forms and trains one step.")
+    parser.add_argument("--strategy", choices=STRATEGIES, default="ddp")
+    parser.add_argument("--framework", default="pytorch", help="whose way of finding ranks to follow (default pytorch)")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds to wait for the other ranks")
+    parser.add_argument("--out", help="append the JSON line to this file instead of printing it")
+    return parser.parse_known_args(words)[0]  # the training program's own arguments are not ours
+
+
+def main(words: list[str] | None = None) -> int:
+    options: Any = read_options(words)
+    report = Report(host=socket.gethostname(), node=os.environ.get("MAPLE_REHEARSAL_NODE", socket.gethostname()))
+    start = time.perf_counter()
+    try:
+        preflight(options, report)
+    except Exception as error:
+        report.error = f"{type(error).__name__}: {error}".split("\n")[0][:500]
+        print(report.error, file=sys.stderr)
+    report.seconds["all"] = round(time.perf_counter() - start, 3)
+    say(report, options.out)
+    if dist.is_initialized() and not report.error:
+        dist.destroy_process_group()
+    return 0 if report.sums_right and not report.error else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
