@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.attachments import attach
+from assistant.cluster_text import describe
+from assistant.errors import InputError
 from knowledge.catalogue import catalogue
 
 if TYPE_CHECKING:
@@ -56,8 +59,15 @@ async def open_thread(screen: ChatScreen, argument: str) -> None:
 
 
 async def clusters(screen: ChatScreen, argument: str) -> None:
-    known = sorted(catalogue().clusters.values(), key=lambda cluster: cluster.title.lower())
-    await screen.show_markdown("\n".join(f"- **{c.id}**: {c.title}, {c.scheduler}" for c in known))
+    known = catalogue()
+    if argument:
+        cluster = known.find(argument)
+        if cluster is None:
+            raise InputError(f"no machine '{argument[:40]}' is known; /clusters lists them")
+        await screen.show_text(describe(cluster, known.files[cluster.id], date.today()))
+        return
+    listed = sorted(known.clusters.values(), key=lambda cluster: cluster.title.lower())
+    await screen.show_text("\n".join(f"{c.id:<15} {c.title} ({c.scheduler})" for c in listed))
 
 
 async def show_help(screen: ChatScreen, argument: str) -> None:
@@ -77,7 +87,7 @@ COMMANDS: dict[str, Command] = {
         Command("attach", "FILE", "attach a log or a script to the next message", attach_file),
         Command("new", "[NAME]", "start a new conversation", new),
         Command("open", "[NAME]", "go back to another conversation", open_thread),
-        Command("clusters", "", "the machines that are known", clusters),
+        Command("clusters", "[NAME]", "the machines that are known, or all about one", clusters),
         Command("help", "", "all keys and commands", show_help),
         Command("quit", "", "leave; the conversation is kept", leave),
     )

@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
-from langgraph.runtime import Runtime
+from collections.abc import Sequence
 
-from graph.attached import is_script, read_head
+from graph.attached import is_script, read_head, split_script
+from graph.carried import carried_over, told
 from graph.choosing import apply, changed, chosen, recommended
-from graph.context import Context
 from graph.extraction.request import understand as read
 from graph.state import State
-from knowledge.types import Assumption, JobRequest, Question, Say
+from knowledge.types import Assumption, Attachment, JobRequest, Question, Say, Understood
 
 
-def understand(state: State, runtime: Runtime[Context]) -> State:
-    before, question = state.get("request"), state.get("question")
-    offered = state.get("offered")
+def understand(state: State) -> State:
+    before, question, offered = state.get("request"), state.get("question"), state.get("offered")
     picked = chosen(state["text"], offered.instead) if offered else None
     if picked:
         return State(intent="generate", request=apply(before or JobRequest(), picked), offered=None, question=None)
-    text, is_log = with_attachments(state)
-    if is_log:
-        return State(intent="diagnose")
-    heard = read(text, before, question.field if question else None, question.options or None if question else None)
+    words, script = message(state["text"], state["attachments"])
+    carried = carried_over(script) if script else None
+    if carried:
+        return carry(words, carried)
+    if state["attachments"]:
+        return State(intent="diagnose", request=before or JobRequest())
+    heard = read(words, before, question.field if question else None, question.options or None if question else None)
     left = leave_to_us(state, heard.request, question)
-    if left:
-        return left
-    return State(
-        intent=heard.intent,
-        request=heard.request,
-        heard_nothing=heard.request == before,
-        left_to_us=still_ours(state, heard.request),
-        offered=None,
-    )
+    return left or take(state, before, heard)
 
 
-def with_attachments(state: State) -> tuple[str, bool]:
-    """The message with an attached script's text; and whether what is attached is a log."""
-    for attachment in state["attachments"]:
-        head = read_head(attachment)
-        if not is_script(head):
-            return state["text"], True
-        return f"{state['text']}\n\n{head}", False
-    return state["text"], False
+def message(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
+    """The words, and the script that came with them (attached or pasted), if one did."""
+    for head in map(read_head, attachments):
+        if is_script(head):
+            return text, head
+    return (text, "") if attachments else split_script(text)
+
+
+def carry(words: str, carried: JobRequest) -> State:
+    """A script for another machine: what the words say goes before what the script says."""
+    heard = read(words, carried, None, None) if words.strip() else Understood("port", carried)
+    said = (Say(told(carried)),)
+    return State(intent="port", request=heard.request, question=None, offered=None, left_to_us=(), said=said)
+
+
+def take(state: State, before: JobRequest | None, heard: Understood) -> State:
+    left = tuple(a for a in state.get("left_to_us", ()) if str(getattr(heard.request, a.field)) == a.value)
+    nothing = heard.request == before
+    return State(intent=heard.intent, request=heard.request, heard_nothing=nothing, left_to_us=left, offered=None)
 
 
 def leave_to_us(state: State, request: JobRequest, question: Question | None) -> State | None:
@@ -59,8 +64,3 @@ def leave_to_us(state: State, request: JobRequest, question: Question | None) ->
         left_to_us=(*state.get("left_to_us", ()), taken),
         said=(Say(f"I take {question.field} = {value}: {why}."),),
     )
-
-
-def still_ours(state: State, request: JobRequest) -> tuple[Assumption, ...]:
-    """The choices that were left to us and have not been overruled since."""
-    return tuple(a for a in state.get("left_to_us", ()) if str(getattr(request, a.field)) == a.value)

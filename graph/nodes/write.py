@@ -8,7 +8,7 @@ from graph.context import Context
 from graph.planning.plan import plan
 from graph.state import State
 from knowledge.errors import InputError
-from knowledge.types import JobRequest, Refusal
+from knowledge.types import Alternative, JobRequest, Refusal
 from templates.render import render
 
 
@@ -29,7 +29,10 @@ def write(state: State, runtime: Runtime[Context]) -> State:
 
 
 def unknown_machine(request: JobRequest, context: Context) -> Refusal:
+    """The machine is not in the catalogue: the nearest names, and how to add it."""
+    near = context.catalogue.nearest(request.machine or "")
     return Refusal(
         f"I know no machine called '{request.machine}'.",
-        f"Known: {', '.join(context.names())}. Another one is added by a file: see docs/add-a-cluster.md.",
+        "`/clusters` (or `maple-chat clusters`) lists those that I know; a file adds another: docs/add-a-cluster.md.",
+        instead=tuple(Alternative(f"{name} was meant", (("machine", name),)) for name in near),
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.attached import is_script, read_head
+from graph.attached import is_script, read_head, split_script
 from knowledge.types import Attachment
 
 
@@ -27,3 +27,14 @@ def test_logs(head: str) -> None:
 
 def test_a_file_that_has_gone_reads_as_empty(tmp_path: Path) -> None:
     assert read_head(Attachment("x", str(tmp_path / "gone"), 1)) == ""
+
+
+def test_a_pasted_script_is_taken_out_of_the_words() -> None:
+    assert split_script("port this to lumi:\n#SBATCH -N 2\n\nsrun x\n") == (
+        "port this to lumi:",
+        "#SBATCH -N 2\n\nsrun x\n",
+    )
+
+
+def test_a_directive_in_a_sentence_is_no_script() -> None:
+    assert split_script("is this right?\n#SBATCH --gres=gpu:4") == ("is this right?\n#SBATCH --gres=gpu:4", "")

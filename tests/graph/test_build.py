@@ -165,3 +165,19 @@ def test_what_comes_back_from_disk_is_what_was_stored(talk: Talk, tmp_path: Path
     assert values["bundle"] == made.bundle
     assert tuple(values["said"]) == (made,)
     hash(values["plan"])
+
+
+SCRIPT = """#!/bin/bash
+#SBATCH -A m9999 -C gpu -q regular
+#SBATCH -N 4 --gpus-per-node=4 -t 02:00:00
+srun torchrun --nnodes=4 --nproc-per-node=4 pretrain.py --lr 1e-4
+"""
+
+
+def test_a_pasted_script_is_carried_over_to_another_machine(talk: Talk) -> None:
+    said = talk(f"job machine=vista strategy=ddp please\n{SCRIPT}")
+    assert isinstance(said[0], Say) and "pretrain.py" in said[0].text
+    made = only(said, Made)
+    assert "pretrain.py" in made.bundle.script and "02:00:00" in made.bundle.script
+    assert "m9999" not in made.bundle.script
+    assert ("nodes", "16") in [(a.field, a.value) for a in made.assumptions]

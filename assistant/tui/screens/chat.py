@@ -250,5 +250,5 @@ class ChatScreen(Screen[None]):
         """A name for a new conversation: the day and the time."""
         return time.strftime("%Y-%m-%d-%H%M%S")
 
-    async def show_markdown(self, text: str) -> None:
-        await self.query_one(Conversation).show(text)
+    async def show_text(self, text: str) -> None:
+        await self.query_one(Conversation).note(text)

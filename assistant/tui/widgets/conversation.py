@@ -67,11 +67,16 @@ class Conversation(VerticalScroll):
             await self.show(drawn)
 
     async def show(self, text: str) -> None:
-        """An answer that does not fit is read from its first line: the newest line stays only if nothing is lost."""
-        answer = Markdown(text)
+        await self.add(Markdown(text))
+
+    async def note(self, text: str) -> None:
+        await self.add(Note(text, markup=False))
+
+    async def add(self, answer: Markdown | Note) -> None:
+        """What does not fit is read from its first line: the newest line stays in sight only if nothing is lost."""
         await self.mount(answer)
         self.call_after_refresh(self.keep_top, answer)
 
-    def keep_top(self, answer: Markdown) -> None:
+    def keep_top(self, answer: Markdown | Note) -> None:
         if answer.outer_size.height > self.size.height:
             self.scroll_to_widget(answer, top=True, animate=False)
