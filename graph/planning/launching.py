@@ -62,7 +62,7 @@ def choose_launch(cluster: Cluster, style: Style, node: NodeType) -> LaunchChoic
         fitting.sort(key=lambda form: form.workers != "ranks")
     if not fitting:
         return Refusal(f"How to start {style.framework} on {cluster.title} ({node.id}) is not known here.", "No form.")
-    software = cluster.software.get(style.framework) or cluster.software["default"]
+    software = node.software or cluster.software.get(style.framework) or cluster.software["default"]
     return LaunchChoice(fitting[0], software)
 
 

@@ -17,6 +17,7 @@ from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Ref
 
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
+ENVIRONMENT = "ENVIRONMENT"
 
 
 def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
@@ -82,6 +83,7 @@ def decide(
     tensor, pipeline, sizes = parallel_sizes(style, counted.nodes, counted.ranks_per_node)
     software = choice.software
     settings, on_settings = top_settings(request, software)
+    lines = (*software.lines, *own_environment(request, software))
     return LaunchPlan(
         cluster=cluster.id,
         title=cluster.title,
@@ -115,7 +117,7 @@ def decide(
         mixed_precision="fp16" if "V100" in node.gpus.model else "bf16",
         preamble=cluster.preamble,
         settings=settings,
-        setup=software.lines,
+        setup=lines,
         variables=variables(cluster, node, style, counted, choice),
         user_setup=request.setup,
         user_variables=request.variables,
@@ -123,6 +125,7 @@ def decide(
             *style.assumptions,
             *counted.assumptions,
             *slot.assumptions,
+            *on_node_type(node, counted, slot),
             *on_account,
             *on_entry(request),
             *sizes,
@@ -160,6 +163,9 @@ def numbers(
     """The placeholders' values (knowledge/cluster.py, PLACEHOLDERS)."""
     tasks = counted.ranks_per_node if choice.form.workers == "ranks" else 1
     gpus = counted.ranks_per_node
+    devices = node.gpus.devices_per_node or gpus
+    if slot.queue.whole_nodes:
+        gpus = devices
     if node.gpus.scheduler_counts == "cards":
         gpus = -(-gpus // node.gpus.tiles_per_gpu)
     seconds = walltime_seconds(slot.walltime)
@@ -178,8 +184,14 @@ def numbers(
         "total_gpus": gpus * counted.nodes,
         "gpu_type": node.gpu_type,
         "ranks_per_node": counted.ranks_per_node,
-        "memory_gb": None if node.memory_gb is None else int(node.memory_gb),
+        "memory_gb": memory_share(node, gpus / devices),
     }
+
+
+def memory_share(node: NodeType, share: float) -> int | None:
+    """GB of host memory for that share of a node's GPUs."""
+    whole = node.job_memory_gb or node.memory_gb
+    return None if whole is None else int(whole * share)
 
 
 def cpus_per_task(node: NodeType, ranks: int, tasks: int) -> int | None:
@@ -210,7 +222,22 @@ def top_settings(request: JobRequest, software: Software) -> tuple[tuple[Variabl
         settings.append(Variable(fact.name, own or fact.value, fact.why, expand=own is None))
         if own is None:
             taken.append(Assumption(fact.name, fact.value, fact.why or "the site's example", software.source))
+    if request.environment and not settings_take_environment(software):
+        settings.append(Variable(ENVIRONMENT, request.environment, "your Python environment"))
     return tuple(settings), tuple(taken)
+
+
+def settings_take_environment(software: Software) -> bool:
+    return any(fact.environment for fact in software.settings)
+
+
+def own_environment(request: JobRequest, software: Software) -> tuple[str, ...]:
+    """The line that enters the user's own environment, where the site's modules leave no place for it."""
+    if not request.environment or settings_take_environment(software):
+        return ()
+    if "/" in request.environment:
+        return (f'source "${ENVIRONMENT}/bin/activate"',)
+    return (f'conda activate "${ENVIRONMENT}"',)
 
 
 def variables(
@@ -234,6 +261,19 @@ def proxies(cluster: Cluster) -> tuple[Variable, ...]:
     return tuple(
         Variable(name, value, "the way out of a compute node") for name, value in cluster.internet.proxy.items()
     )
+
+
+def on_node_type(node: NodeType, counted: Count, slot: Slot) -> tuple[Assumption, ...]:
+    """Said where the queue has several kinds of node, or hands out more than was asked for."""
+    others = [name for name in slot.queue.node_types if name != node.id]
+    taken = []
+    if others:
+        why = f"queue {slot.queue.id} also has {', '.join(others)}"
+        taken.append(Assumption("node type", node.id, why, slot.queue.source))
+    if slot.queue.whole_nodes and counted.ranks_per_node != node.gpus.devices_per_node:
+        why = f"queue {slot.queue.id} hands out whole nodes, and charges for them"
+        taken.append(Assumption("GPUs asked for", f"{node.gpus.devices_per_node} a node", why, slot.queue.source))
+    return tuple(taken)
 
 
 def on_entry(request: JobRequest) -> tuple[Assumption, ...]:

@@ -9,7 +9,7 @@
 # RCAC: jobs may misbehave with other GPU options
 #SBATCH --gpus-per-node=4
 # the default is about 1.9 GB a core
-#SBATCH --mem=512G
+#SBATCH --mem=480G
 #SBATCH --time=01:00:00
 
 # Anvil: Accelerate FSDP, 2 x 4 = 8 ranks (4 of 4 A100 GPUs a node, one rank each).

@@ -7,7 +7,7 @@
 #SBATCH --ntasks-per-node=4
 #SBATCH --cpus-per-task=10
 # must be given: the default is 1 GB a GPU
-#SBATCH --mem=384G
+#SBATCH --mem=368G
 # counts the whole job
 #SBATCH --gpus=8
 # else a node without Lustre may be given
