@@ -8,12 +8,14 @@ from graph.answering.asking import Ask, plain
 from graph.answering.fact_answer import FactAnswer, listed, say
 
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z][\w-]*)")
-BARE = ("gres", "mem", "exclusive", "constraint", "gpus-per-node", "gpus-per-task", "cpus-per-task", "partition", "qos")
+BARE = ("gres", "mem", "exclusive", "constraint", "gpus-per-node", "gpus-per-task", "cpus-per-task")
+RESOURCES = ("filesystems", "place", "select")
 
 
 def option(ask: Ask) -> FactAnswer | None:
     """Whether an option of the batch system is forbidden or part of each script; None where the facts name it not."""
     cluster, named = ask.cluster, options_in(ask)
+    named |= {f"-l {word}" for word in RESOURCES if re.search(rf"\b{word}\b", ask.text)}
     for ban in cluster.forbidden:
         if ban.option.split("=")[0] in named:
             return say(cluster, [f"Not {ban.option} on {cluster.title} ({ban.effect}): {ban.why}"], [ban.source])
@@ -22,6 +24,13 @@ def option(ask: Ask) -> FactAnswer | None:
             when = "" if fact.when == "always" else f" ({fact.when.replace('_', ' ')} jobs)"
             yes = f"Yes: scripts for {cluster.title} have {plain(fact.text)}{when}"
             return say(cluster, [yes, fact.comment], [fact.source])
+    for word in sorted(named):
+        if "gpu" in word:
+            lines = [plain(fact.text) for fact in cluster.directives if "gpu" in fact.text]
+            instead = (
+                f"GPUs are asked for with {listed(lines, 'or')}" if lines else "the nodes come with all their GPUs"
+            )
+            return say(cluster, [f"Scripts for {cluster.title} do not have {word}: {instead}"])
     return None
 
 
@@ -51,10 +60,9 @@ def directives(ask: Ask) -> FactAnswer:
 def account(ask: Ask) -> FactAnswer:
     cluster, fact = ask.cluster, ask.cluster.account
     line = next((plain(item.text) for item in cluster.directives if "{account}" in item.text), "")
-    need = (
-        f"A job on {cluster.title} names its account" if fact.needed else f"A job on {cluster.title} need not name one"
-    )
-    return say(cluster, [f"{need}: {line}" if line else need, suffix(ask), fact.note or ""], [fact.source])
+    opening = f"A job on {cluster.title} {'names its account' if fact.needed else 'need not name an account'}"
+    opening += f" ({line})" if line else ""
+    return say(cluster, [opening, suffix(ask), fact.note or ""], [fact.source])
 
 
 def suffix(ask: Ask) -> str:

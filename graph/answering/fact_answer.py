@@ -10,6 +10,7 @@ from graph.planning.queues import plural
 from knowledge.cluster import Cluster, walltime_seconds
 
 ADDRESS = re.compile(r"https?://[^\s,;)]+")
+LABEL = re.compile(r"^[a-z ]{3,25} note: ", re.IGNORECASE)
 TAIL = re.compile(r"\s*\(?(?:[Ss]ources?:? )?(?:(?:,|;| and| or)?\s*https?://[^\s,;)]+)+\)?\.?$")
 
 
@@ -33,7 +34,7 @@ def say(cluster: Cluster, sentences: Iterable[str], sources: Iterable[str | None
     for sentence in sentences:
         tail = TAIL.search(sentence)
         found += ADDRESS.findall(tail[0]) if tail else []
-        texts.append(as_sentence(TAIL.sub("", sentence)))
+        texts.append(as_sentence(TAIL.sub("", LABEL.sub("", sentence))))
     pages = tuple(dict.fromkeys(page.rstrip(".") for page in found))[:3]
     fallback = (cluster.docs,) if cluster.docs else ()
     return FactAnswer(" ".join(text for text in texts if text), pages or fallback, cluster.as_of)
@@ -44,7 +45,7 @@ def as_sentence(text: str) -> str:
     text = text.strip()
     if not text:
         return ""
-    first = text.split()[0]
+    first = text.split()[0].rstrip(",;:!?.")
     if first.isalpha() and first.islower():
         text = text[0].upper() + text[1:]
     return text if text[-1] in ".!?:" or text.endswith("```") else f"{text}."

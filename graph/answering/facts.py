@@ -21,7 +21,8 @@ LONGEST_QUESTION = 2000
 # What only the machine itself knows at this moment, or only the person's project: no file of facts has it.
 LIVE = re.compile(
     r"\b(?:right now|at the moment|currently (?:down|busy|full|up)|is .{0,30}\b(?:down|busy|full)\b|how (?:busy|full)"
-    r"|my (?:\w+ )?(?:balance|quota|job|jobs|priority|allocation|hours)\b.{0,20}(?:left|remain|status|start|\?|$)"
+    r"|my (?:\w+ )?(?:balance|quota|priority|allocation|hours)\b.{0,20}(?:left|remain|\?|$)"
+    r"|my jobs?\b.{0,20}(?:status|start|pending)"
     r"|(?:my )?remaining (?:allocation|hours|balance)|queue (?:like|wait)|wait(?:ing)? times?|when will my)\b"
 )
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graph.answering.asking import Ask
-from graph.answering.fact_answer import FactAnswer, say
+from graph.answering.asking import Ask, plain
+from graph.answering.fact_answer import FactAnswer, listed, say
 from graph.planning.queues import plural
 from knowledge.cluster import NodeType
 
@@ -30,7 +30,21 @@ def gpus(ask: Ask) -> FactAnswer:
     notes = [
         note for node in node_types(ask)[:1] for note in node.notes if "gpu" in note.lower() or "gcd" in note.lower()
     ]
+    sentences += [way_there(node_types(ask)[0], ask)] if ask.node_types and len(node_types(ask)) == 1 else []
     return say(ask.cluster, sentences + notes[:1], [node.source for node in node_types(ask)])
+
+
+def way_there(node: NodeType, ask: Ask) -> str:
+    """The queues and directives that lead to these nodes rather than to others."""
+    queues = [queue.id for queue in ask.cluster.queues if node.id in queue.node_types]
+    lines = [plain(fact.text) for fact in ask.cluster.directives if node.id in fact.node_types]
+    parts = [f"queue {listed(queues, 'or')}" if queues else "", *lines]
+    return f"To get them: {', '.join(part for part in parts if part)}" if any(parts) else ""
+
+
+def gpus_named(ask: Ask) -> FactAnswer | None:
+    """What is known of a GPU that the question names."""
+    return gpus(ask) if ask.node_types else None
 
 
 def gpus_of(node: NodeType, ask: Ask) -> str:

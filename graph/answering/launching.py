@@ -50,17 +50,28 @@ def one_launcher(ask: Ask, word: str) -> FactAnswer:
             return say(cluster, [f"No, not {word} on {cluster.title}: {ban.why}", usual_form(ask)], [ban.source])
     forms = [form for form in forms_of(ask) if NAMES[word] in (form.launcher, form.workers)]
     if not forms:
-        no = f"{word} is not how ranks are started on {cluster.title}"
+        no = f"On {cluster.title} {word} is not how ranks are started"
         return say(cluster, [no, usual_form(ask), *about(ask, word)[:1]], [forms_of(ask)[0].source])
     form = forms[0]
     yes = f"Yes, {word} works on {cluster.title}: {in_words(form)}"
     return say(cluster, [yes, form.note or "", "" if form.documented else OUR_READING], [form.source])
 
 
+def binding(ask: Ask) -> FactAnswer | None:
+    """How ranks are bound to cores there: the launcher's options, and what the notes say."""
+    options = [plain(text) for form in forms_of(ask)[:1] for text in (*form.options, *form.whole_node_options)]
+    bound = [text for text in options if "bind" in text or "depth" in text]
+    if not bound:
+        return None
+    said = f"Ranks on {ask.cluster.title} are bound with {' '.join(bound)}"
+    return say(ask.cluster, [said, *about(ask, "binding")[:1]], [forms_of(ask)[0].source])
+
+
 def about(ask: Ask, word: str) -> list[str]:
     """What the gotchas and notes say of a launcher."""
     key = re.compile(rf"(?<![\w-]){re.escape(word.split()[0])}(?![\w-])")
-    return [text for text in (*ask.cluster.gotchas, *ask.cluster.notes) if key.search(text.lower())]
+    of_nodes = (note for node in ask.cluster.node_types for note in node.notes)
+    return [text for text in (*ask.cluster.gotchas, *ask.cluster.notes, *of_nodes) if key.search(text.lower())]
 
 
 def usual_launcher(ask: Ask) -> FactAnswer:

@@ -119,6 +119,8 @@ def span_for(queue: Queue, seconds: int) -> str:
 
 def fits(ask: Ask) -> FactAnswer | None:
     """`Can I run 64 nodes for 20 hours?`: the queues that take it, those that may, or none."""
+    if ask.nodes is not None and ask.seconds is None and ask.queue:
+        return say(ask.cluster, [*longest_of(ask.queue, ask), ask.queue.note or ""], [ask.queue.source])
     if ask.nodes is None or ask.seconds is None:
         return None
     title, job = ask.cluster.title, f"{plural(ask.nodes, 'node')} for {in_words(ask.seconds)}"
@@ -164,6 +166,11 @@ def which_queues(ask: Ask) -> FactAnswer:
 def short(queue: Queue) -> str:
     most = spell(queue.max_walltime) if queue.max_walltime else "walltime limit not known"
     return f"{queue.id}: {most}, {bounds(queue)}"
+
+
+def queue_named(ask: Ask) -> FactAnswer | None:
+    """What is known of a queue that the question names."""
+    return describe(ask.queue, ask) if ask.queue else None
 
 
 def describe(queue: Queue, ask: Ask) -> FactAnswer:

@@ -23,7 +23,9 @@ def software(ask: Ask) -> FactAnswer:
     found, title = software_of(ask), ask.cluster.title
     lines = "; ".join(found.lines)
     settings = "; ".join(f"{one.name}={one.value}" + (f" ({one.why})" if one.why else "") for one in found.settings)
+    first = "; ".join(ask.cluster.preamble)
     sentences = [
+        f"First of all: `{first}`" if first else "",
         f"A job on {title} loads its software with `{lines}`" if lines else f"A job on {title} loads no module",
         f"To set: {settings}" if settings else "",
         f"Programs run inside `{found.wrapper}`" if found.wrapper else "",

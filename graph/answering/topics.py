@@ -32,6 +32,7 @@ TABLE: tuple[Topic, ...] = (
         matching,
     ),
     Topic("variable", (r"[a-z]+_[a-z0-9_]+",), surroundings.variable),
+    Topic("option", (r"(?<![\w-])--[a-z]|\bfilesystems\b",), directives.option),
     Topic("fits", (r"\b(?:can|could|may|will|does|allowed|fit|possible|take)\b.*\bnodes?\b",), limits.fits),
     Topic(
         "nodes of a job",
@@ -56,19 +57,8 @@ TABLE: tuple[Topic, ...] = (
     ),
     Topic(
         "node count",
-        (r"how many (?:\w+ )?nodes (?:does|do|are|has|have|is)\b|number of (?:\w+ )?nodes|how (?:big|large) is",),
+        (r"how many (?:\w+ ){0,2}nodes (?:does|are|has|is)\b|number of (?:\w+ )?nodes|how (?:big|large) is",),
         hardware.node_count,
-    ),
-    Topic(
-        "GPUs",
-        (
-            r"gpus?\b.{0,30}\b(?:nodes?|knoten|n(?:oe|œ)uds?|nodos?|nodi)\b|nodes?\b.{0,30}\bgpus?\b",
-            r"(?:how many|what|which|(?:kind|type|model) of) .{0,12}(?:gpus?|accelerators?|cards|gcds?|tiles|apus?)\b",
-            r"gpu (?:memory|model|type|ram)|vram|hbm|memory .{0,15}gpu|gpus? have",
-            r"(?:ranks|gcds?|tiles|processes|apus?|devices|cards) (?:per|a|on each|on a|in a) (?:node|gpu|card)",
-            r"(?:have|has|offer|got|there)\b.{0,20}\b(?:[avhl]\d{2,3}|mi\d{3}\w?|gh200|pvc)s?\b",
-        ),
-        hardware.gpus,
     ),
     Topic(
         "part of a node",
@@ -79,8 +69,19 @@ TABLE: tuple[Topic, ...] = (
         directives.whole_nodes,
     ),
     Topic(
+        "GPUs",
+        (
+            r"gpus?\b.{0,30}\b(?:nodes?|knoten|n(?:oe|œ)uds?|nodos?|nodi)\b|nodes?\b.{0,30}\bgpus?\b",
+            r"(?:how many|what|which|(?:kind|type|model) of) .{0,12}(?:gpus?|accelerators?|cards|gcds?|tiles|apus?)\b",
+            r"(?:how many|number of) (?!(?:cpu )?(?:cores|cpus|threads|jobs|users|hours)).{0,25}(?:per|a|on each|in each|in a|on a|in one) node\b",
+            r"gpu (?:memory|model|type|ram)|vram|hbm|memory .{0,15}gpu|gpus? have",
+            r"(?:ranks|gcds?|tiles|processes|apus?|devices|cards) (?:per|a|on each|on a|in a) (?:node|gpu|card)",
+        ),
+        hardware.gpus,
+    ),
+    Topic(
         "queues",
-        (r"\b(?:queues?|partitions?|qos|warteschlangen?|files? d'attente|colas?|code di attesa|队列|分区)\b",),
+        (r"\b(?:queues?|partitions?|qos|limits?|warteschlangen?|files? d'attente|colas?|code di attesa|队列|分区)\b",),
         limits.which_queues,
     ),
     Topic(
@@ -121,12 +122,12 @@ TABLE: tuple[Topic, ...] = (
         ),
         surroundings.software,
     ),
-    Topic("option", (r"(?<![\w-])--?[a-z]|\b(?:gres|mem|constraint)\b",), directives.option),
+    Topic("short option", (r"(?<![\w-])-[a-z]|\b(?:gres|mem|constraint)\b",), directives.option),
     Topic(
         "directives",
         (
             r"directives?|\bflags?\b|#(?:sbatch|pbs|bsub)|(?:sbatch|qsub|bsub) (?:options|lines|header)|header",
-            r"mandatory|required|must .{0,20}(?:give|have|write|contain|specify)|script need",
+            r"mandatory|required|must .{0,40}(?:give|have|write|contain|specify)|script need",
         ),
         directives.directives,
     ),
@@ -140,6 +141,8 @@ TABLE: tuple[Topic, ...] = (
         (r"env(?:ironment)? ?var|variables|nccl (?:settings|options|tuning|config)|tuning .{0,10}nccl|\bexports?\b",),
         surroundings.variables,
     ),
+    Topic("binding", (r"\bbind(?:ing)?\b|\bmasks?\b|affinity|pinning",), launching.binding),
+    Topic("plugin", (r"plug-?in|libfabric|\bofi\b",), matching),
     Topic(
         "network",
         (r"network|interconnect|infiniband|slingshot|\bnics?\b|interface|ethernet|fabric|omni-?path",),
@@ -174,6 +177,8 @@ TABLE: tuple[Topic, ...] = (
         (r"\bdocs?\b|documentation|user guide|manual|web ?page|website|link",),
         surroundings.documentation,
     ),
+    Topic("queue named", (r".",), limits.queue_named),
+    Topic("GPU named", (r".",), hardware.gpus_named),
     Topic(
         "site",
         (
