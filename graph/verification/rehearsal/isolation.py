@@ -16,7 +16,7 @@ PROBE = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
 from graph.verification.rehearsal.standin import kernel
-kernel.enter_user_namespace(kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS)
+kernel.enter_user_namespace(kernel.ALL_NAMESPACES)
 kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
 kernel.mount("tmpfs", "/tmp", "tmpfs")
 """

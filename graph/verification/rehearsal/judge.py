@@ -79,8 +79,8 @@ def world_size(e: Evidence) -> Iterator[Finding]:
     elif len(e.ranks) != e.here:
         devices = f"{e.facts.running} nodes x {e.here // e.facts.running} GPUs"
         what = "GPUs stay idle" if len(e.ranks) < e.here else "ranks share GPUs"
-        yield finding("world-size", line, f"{len(e.ranks)} ranks formed where {devices} = {e.here} are the job's: {what}",
-                      "ranks and GPUs of the job differ")  # fmt: skip
+        says = f"{len(e.ranks)} ranks formed where {devices} = {e.here} are the job's: {what}"
+        yield finding("world-size", line, says, "ranks and GPUs of the job differ")
 
 
 def launch_line(e: Evidence) -> int:
@@ -142,8 +142,9 @@ def rendezvous(e: Evidence) -> Iterator[Finding]:
     """Do all ranks meet at one address, and is it on the node of rank 0?"""
     masters = {rank.master for rank in e.ranks if rank.master}
     if len(masters) > 1:
-        yield finding("master-differs", e.line_of("MASTER_ADDR"), f"ranks have different addresses: {sorted(masters)[:3]}",
-                      "the address is worked out on every node instead of once")  # fmt: skip
+        says = f"ranks have different addresses: {sorted(masters)[:3]}"
+        why = "the address is worked out on every node instead of once"
+        yield finding("master-differs", e.line_of("MASTER_ADDR"), says, why)
     local = [m for m in masters if m.split(":")[0] in ("localhost", "127.0.0.1", "0.0.0.0")]
     if local and e.facts.running > 1:
         yield finding("master-local", e.line_of("MASTER_ADDR"), f"{local[0]} is another host on every node",
@@ -157,8 +158,9 @@ def interfaces(e: Evidence) -> Iterator[Finding]:
         wanted = [name.lstrip("=") for name in named.split(",") if name and not name.startswith("^")]
         known = re.sub(r"\d+$", "", e.facts.interface)
         if wanted and known != "eth" and not any(re.sub(r"\d+$", "", name) == known for name in wanted):
-            yield finding("interface", e.line_of("NCCL_SOCKET_IFNAME"), f"NCCL_SOCKET_IFNAME={named} is no interface of a node",
-                          f"the machine's fast network is {e.facts.interface}", "warning")  # fmt: skip
+            says = f"NCCL_SOCKET_IFNAME={named} is no interface of a node"
+            why = f"the machine's fast network is {e.facts.interface}"
+            yield finding("interface", e.line_of("NCCL_SOCKET_IFNAME"), says, why, "warning")
 
 
 def refusals(e: Evidence) -> Iterator[Finding]:
@@ -210,7 +212,8 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
 
 
 QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    started, rank_errors, world_size, sums, devices, spread, rendezvous, interfaces, refusals, unknown_commands, exit_code,
+    started, rank_errors, world_size, sums, devices, spread, rendezvous, interfaces, refusals, unknown_commands,
+    exit_code,
 )  # fmt: skip
 
 
@@ -221,7 +224,7 @@ def rehearsal(
     ranks = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))
     evidence = Evidence(ran, facts, job, script, ranks, job.nodes * (job.gpus_per_node or 1))
     findings = tuple(found for question in QUESTIONS for found in question(evidence))
-    seen = next((one["variables"] for one in evidence.of("seen")), {})
+    seen: dict[str, str] = next((one["variables"] for one in evidence.of("seen")), {})
     return Rehearsal(
         passed=not any(one.severity == "error" for one in findings), findings=findings, ranks=ranks,
         promised=evidence.promised, nodes=facts.running, nodes_of_job=job.nodes, framework=facts.framework,
@@ -236,8 +239,8 @@ def rank_of(one: dict[str, Any]) -> Rank:
     return Rank(
         rank=one["rank"], local_rank=one["local_rank"], world_size=one["world_size"], node=one["node"],
         device=one["device"], devices_seen=tuple(one["devices_seen"]), master=one["master"], backend=one["backend"],
-        strategy=one["strategy"], sums_right=one["sums_right"], loss=one["loss"], seconds=one["seconds"].get("all", 0.0),
-        error=one["error"],
+        strategy=one["strategy"], sums_right=one["sums_right"], loss=one["loss"], error=one["error"],
+        seconds=one["seconds"].get("all", 0.0),
     )  # fmt: skip
 
 

@@ -77,10 +77,10 @@ def interface_of(cluster: Cluster, listed: str | None) -> str:
 
 def places(isolation: str) -> dict[str, str]:
     """The private folders, by name; relative ones lie in the stage."""
-    names = ("home", "scratch", "work", "tmp")
-    return {name: "/tmp" if name == "tmp" else f"/rehearsal/{name}" for name in names} if isolation == "namespaces" else {
-        name: name for name in names
-    }  # fmt: skip
+    names = ("home", "scratch", "work")
+    if isolation == "namespaces":
+        return {name: f"/rehearsal/{name}" for name in names} | {"tmp": "/tmp"}
+    return {name: name for name in (*names, "tmp")}
 
 
 def bound_paths() -> tuple[str, ...]:
@@ -158,7 +158,7 @@ def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.
     (stage / "batch.json").write_text(json.dumps(batch))
 
 
-def first_node(facts: config.StandIn, name: str) -> Mapping[str, str]:
+def first_node(facts: config.StandIn, name: str) -> dict[str, str]:
     shown = {"MAPLE_REHEARSAL_NODE": name}
     if facts.scheduler == "slurm" and facts.gpu_option and facts.gpus_per_node:
         shown[variables.DEVICE_VARIABLE[facts.vendor]] = ",".join(str(n) for n in range(facts.gpus_per_node))
@@ -169,7 +169,8 @@ def login_variables(inside: str, where: Mapping[str, str], facts: config.StandIn
     """A fresh shell on a node: private folders, our commands first, nothing of the person's environment."""
     return {
         "PATH": f"{inside}/bin:/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", "HOME": where["home"], "USER": "user",
-        "LOGNAME": "user", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TMPDIR": where["tmp"], "BASH_ENV": f"{inside}/shell.sh",
+        "LOGNAME": "user", "SHELL": "/bin/bash", "LANG": "C.UTF-8", "TMPDIR": where["tmp"],
+        "BASH_ENV": f"{inside}/shell.sh",
         "MAPLE_REHEARSAL_BIN": f"{inside}/bin",
         "MAPLE_REHEARSAL_ELSEWHERE": "" if where["home"].startswith("/rehearsal") else f"{inside}/elsewhere",
         "SYS_TYPE": "stand_in", "LD_LIBRARY_PATH": "", "CRAY_LD_LIBRARY_PATH": "", "TERM": "dumb",

@@ -6,6 +6,7 @@ import json
 import time
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,8 @@ def write(stage: Path, stand_in: StandIn) -> None:
 def read(stage: Path) -> StandIn:
     data = json.loads((stage / "cluster.json").read_text(encoding="utf-8"))
     tuples = {f.name for f in fields(StandIn) if str(f.type).startswith("tuple")}
-    return StandIn(**{name: tuple(value) if name in tuples else value for name, value in data.items()})
+    values: dict[str, Any] = {name: tuple(value) if name in tuples else value for name, value in data.items()}
+    return StandIn(**values)
 
 
 def record(stage: Path, kind: str, **facts: object) -> None:

@@ -11,6 +11,7 @@ import os
 import resource
 import select
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -36,8 +37,7 @@ def main() -> int:
             return run(stage, stand_in, networked=False)
         finally:
             end_descendants()
-    flags = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWNET | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
-    kernel.enter_user_namespace(flags)
+    kernel.enter_user_namespace(kernel.ALL_NAMESPACES)
     process = os.fork()
     if process:
         return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
@@ -64,7 +64,7 @@ def address(number: int, networked: bool) -> str:
 
 
 def hosts_file(stand_in: config.StandIn, networked: bool) -> str:
-    """Names of all nodes, those without processes too: a name that resolves and does not answer, as a node that is down."""
+    """Names of all nodes. One without processes resolves and does not answer, as a node that is down."""
     rows = ["127.0.0.1 localhost"]
     for number, name in enumerate(stand_in.hosts):
         rows.append(" ".join([address(number, networked), name, *(name + end for end in stand_in.suffixes)]))
@@ -137,9 +137,8 @@ def drop(namespaces: bool) -> None:
     kernel.no_new_privileges()
 
 
-def follow(connection: object, limit: int) -> int:
+def follow(connection: socket.socket, limit: int) -> int:
     """Wait for the batch script; reap orphans; end everything when processes multiply without end."""
-    assert hasattr(connection, "recv")
     while True:
         readable, _, _ = select.select([connection], [], [], 0.1)
         if readable:

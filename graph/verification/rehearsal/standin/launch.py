@@ -11,9 +11,10 @@ import time
 from pathlib import Path
 
 from graph.verification.rehearsal.standin import config, layout, options, variables, wire
+from graph.verification.rehearsal.standin.launcher_options import LAUNCHERS
 
 GRACE_SECONDS = 4.0
-"""How long the other tasks may go on once one has failed. Then the launcher ends the step, as all of them do or are told to."""
+"""How long the other tasks may go on once one has failed; then the launcher ends the step."""
 CYCLIC = {"distribution": "cyclic", "map_by": "node", "rank_by": "node"}
 
 
@@ -22,13 +23,13 @@ def run(launcher: str, words: list[str], stage: Path) -> int:
     job = config.read(stage)
     program = launcher.split()[0]
     try:
-        parsed = options.parse(program, options.LAUNCHERS[launcher], words)
+        parsed = options.parse(program, LAUNCHERS[launcher], words)
         if not parsed.command:
-            raise options.Refusal("fatal: No command given to execute.")
+            raise options.LayoutRefusedError("fatal: No command given to execute.")
         if ":" in parsed.command:
-            raise options.Refusal("error: several programs in one call are not rehearsed")
+            raise options.LayoutRefusedError("error: several programs in one call are not rehearsed")
         plan = layout.LAYOUTS[launcher](parsed, job, os.environ)
-    except options.Refusal as refusal:
+    except options.LayoutRefusedError as refusal:
         text = str(refusal)
         config.record(stage, "refused", launcher=launcher, words=words, says=text)
         print(text if text.startswith(program) or "\n" in text else f"{program}: {text}", file=sys.stderr)

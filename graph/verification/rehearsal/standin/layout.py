@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.standin.options import Parsed, Refusal
+from graph.verification.rehearsal.standin.options import LayoutRefusedError, Parsed
 
 MORE_THAN_PERMITTED = "error: Unable to create step for job {job}: More processors requested than permitted"
 BAD_GRES = "error: Unable to create step for job {job}: Invalid generic resource (gres) specification"
@@ -49,13 +49,13 @@ def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     """Slurm: options first, then the job's own variables (which is how sbatch hands its options down)."""
     named = expand(parsed.last("hosts") or "")
     if not set(named) <= set(job.nodes):
-        raise Refusal(
+        raise LayoutRefusedError(
             f"error: Unable to create step for job {job.job_id}: Requested node configuration is not available"
         )
     low, _, high = (parsed.last("nodes") or "").partition("-")
     nodes = whole(high or low) or len(named) or whole(variables.get("SLURM_NNODES")) or len(job.nodes)
     if nodes > len(job.nodes):
-        raise Refusal(f"error: Only allocated {len(job.nodes)} nodes asked for {nodes}")
+        raise LayoutRefusedError(f"error: Only allocated {len(job.nodes)} nodes asked for {nodes}")
     per_node = parsed.count("tasks_per_node") or whole(variables.get("SLURM_NTASKS_PER_NODE"))
     ntasks = parsed.count("ntasks") or whole(variables.get("SLURM_NTASKS")) or (per_node or 1) * nodes
     warnings: list[str] = []
@@ -64,8 +64,8 @@ def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
         nodes = ntasks
     if per_node and ntasks > per_node * nodes:
         warnings.append(
-            f"Warning: can't honor --ntasks-per-node set to {per_node} which doesn't match the requested tasks {ntasks} "
-            f"with the number of requested nodes {nodes}. Ignoring --ntasks-per-node."
+            f"Warning: can't honor --ntasks-per-node set to {per_node} which doesn't match the requested tasks "
+            f"{ntasks} with the number of requested nodes {nodes}. Ignoring --ntasks-per-node."
         )
         per_node = None
     counts = packed(ntasks, per_node) if per_node and parsed.last("tasks_per_node") else blocks(ntasks, nodes)
@@ -78,7 +78,7 @@ def refuse_too_many_cpus(parsed: Parsed, job: StandIn, variables: Mapping[str, s
     """srun takes --cpus-per-task from its own option or SRUN_CPUS_PER_TASK only (since Slurm 22.05)."""
     cpus = parsed.count("cpus") or whole(variables.get("SRUN_CPUS_PER_TASK")) or 1
     if cpus * per_node > job.cpus_per_node and "O" not in parsed.options and "overcommit" not in parsed.options:
-        raise Refusal(MORE_THAN_PERMITTED.format(job=job.job_id))
+        raise LayoutRefusedError(MORE_THAN_PERMITTED.format(job=job.job_id))
 
 
 def srun_devices(
@@ -88,10 +88,10 @@ def srun_devices(
     have = job.gpus_per_node
     asked = parsed.count("gpus_per_node")
     if asked and asked > have:
-        raise Refusal(BAD_GRES.format(job=job.job_id))
+        raise LayoutRefusedError(BAD_GRES.format(job=job.job_id))
     per_task = parsed.count("gpus_per_task") or whole(variables.get("SLURM_GPUS_PER_TASK"))
     if per_task and per_task * per_node > have:
-        raise Refusal(BAD_GRES.format(job=job.job_id))
+        raise LayoutRefusedError(BAD_GRES.format(job=job.job_id))
     bind = parsed.last("gpu_bind") or variables.get("SLURM_GPU_BIND") or ""
     if bind == "none" or (not per_task and not bind and not job.one_device):
         return tuple(tuple(range(asked)) for _ in range(per_node)) if asked and asked < have else None
@@ -111,12 +111,12 @@ def hosts_of(parsed: Parsed, job: StandIn) -> list[str]:
     path = parsed.last("hostfile")
     if path:
         if not Path(path).is_file():
-            raise Refusal(f"error: hostfile {path} cannot be read")
+            raise LayoutRefusedError(f"error: hostfile {path} cannot be read")
         names = [line.split()[0] for line in Path(path).read_text().splitlines() if line.strip() and line[0] != "#"]
     short = [name.split(":")[0].split(".")[0] if not name[:1].isdigit() else name.split(":")[0] for name in names]
     unknown = [name for name in short if name and name not in job.nodes]
     if unknown:
-        raise Refusal(f"error: host {unknown[0]} is not part of this job")
+        raise LayoutRefusedError(f"error: host {unknown[0]} is not part of this job")
     return list(dict.fromkeys(name for name in short if name)) or list(job.nodes)
 
 
@@ -126,10 +126,14 @@ def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     ntasks = parsed.count("ntasks") or (per_node or 1) * (len(hosts) if per_node else 1)
     counts = packed(ntasks, per_node or -(-ntasks // len(hosts)))
     if len(counts) > len(hosts):
-        raise Refusal(f"error: {ntasks} ranks at {per_node} a node need {len(counts)} nodes, the job has {len(hosts)}")
+        raise LayoutRefusedError(
+            f"error: {ntasks} ranks at {per_node} a node need {len(counts)} nodes, the job has {len(hosts)}"
+        )
     depth = parsed.count("cpus") or 1
     if depth * max(counts) > job.cpus_per_node:
-        raise Refusal(f"error: {max(counts)} ranks of depth {depth} need more CPUs than a node's {job.cpus_per_node}")
+        raise LayoutRefusedError(
+            f"error: {max(counts)} ranks of depth {depth} need more CPUs than a node's {job.cpus_per_node}"
+        )
     bind = parsed.last("gpu_bind") or ""
     devices = None
     if bind and bind != "none":
@@ -150,7 +154,7 @@ def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layo
     by_node = parsed.last("map_by") == "node" or "bynode" in parsed.options
     counts = packed(ntasks, per_node or slots) if not by_node else blocks(ntasks, len(hosts))
     if len(counts) > len(hosts) or (per_node and per_node > slots and "oversubscribe" not in parsed.options):
-        raise Refusal(
+        raise LayoutRefusedError(
             f"There are not enough slots available in the system to satisfy the {ntasks}\nslots that were requested by "
             f"the application:\n\n  {' '.join(parsed.command[:1])}\n"
         )
@@ -173,7 +177,7 @@ def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     total = job.ntasks or (job.tasks_per_node or 1) * len(job.nodes)
     ntasks = parsed.count("ntasks") or total
     if ntasks > total:
-        raise Refusal(f"TACC:  ERROR: {ntasks} tasks asked for, the job has {total}")
+        raise LayoutRefusedError(f"TACC:  ERROR: {ntasks} tasks asked for, the job has {total}")
     per_node = -(-total // len(job.nodes))
     counts = blocks(ntasks, len(job.nodes)) if ntasks == total else packed(ntasks, per_node)
     return Layout(job.nodes[: len(counts)], tuple(c for c in counts if c))
@@ -192,7 +196,7 @@ def jsrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
         sets, per_host = 1, 1
         return Layout(job.nodes[:1], (ntasks,))
     if per_host > fit or per_host < 1 or sets > per_host * len(job.nodes):
-        raise Refusal("Error: Resource sets requested do not fit on the hosts of this job")
+        raise LayoutRefusedError("Error: Resource sets requested do not fit on the hosts of this job")
     hosted = packed(sets, per_host)
     devices = tuple(tuple(range(s * gpus, (s + 1) * gpus)) for s in range(per_host) for _ in range(tasks))
     return Layout(job.nodes[: len(hosted)], tuple(count * tasks for count in hosted), devices)
@@ -211,10 +215,10 @@ def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     """LLNL's wrapper of jsrun: the GPUs of a node are shared out among its tasks."""
     nodes = parsed.count("nodes") or len(job.nodes)
     if nodes > len(job.nodes):
-        raise Refusal(f"error: job has {len(job.nodes)} nodes, {nodes} asked for")
+        raise LayoutRefusedError(f"error: job has {len(job.nodes)} nodes, {nodes} asked for")
     per_node, ntasks = parsed.count("per_node"), parsed.count("ntasks")
     if not per_node and not ntasks and "1" not in parsed.options:
-        raise Refusal("error: one of -1, -n, -T is needed")
+        raise LayoutRefusedError("error: one of -1, -n, -T is needed")
     counts = (
         (1,)
         if "1" in parsed.options
@@ -233,9 +237,9 @@ def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layo
     used = nodes or min(len(job.nodes), max(1, -(-ntasks * per_task // max(1, job.gpus_per_node)) if per_task else 1))
     counts = blocks(ntasks, min(used, ntasks))
     if used > len(job.nodes) or per_task * max(counts) > job.gpus_per_node:
-        raise Refusal("flux-job: job alloc exception: unsatisfiable request")
+        raise LayoutRefusedError("flux-job: job alloc exception: unsatisfiable request")
     if nodes and ntasks < nodes:
-        raise Refusal(f"flux-run: ERROR: node count must not be greater than task count: {nodes} > {ntasks}")
+        raise LayoutRefusedError(f"flux-run: ERROR: node count must not be greater than task count: {nodes} > {ntasks}")
     settings = dict(o.partition("=")[::2] for o in parsed.options.get("option", []))
     if settings.get("gpu-affinity") == "per-task" or settings.get("mpibind", "off") != "off":
         share = per_task or max(1, job.gpus_per_node // max(counts))
@@ -247,7 +251,8 @@ def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layo
 
 
 LAYOUTS: dict[str, Callable[[Parsed, StandIn, Mapping[str, str]], Layout]] = {
-    "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": lrun, "flux run": flux_run,
+    "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": lrun,
+    "flux run": flux_run,
 }  # fmt: skip
 
 

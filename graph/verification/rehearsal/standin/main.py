@@ -10,8 +10,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
-from graph.verification.rehearsal.standin import inner, launch, tools
-from graph.verification.rehearsal.standin.options import LAUNCHERS
+from graph.verification.rehearsal.standin import inner, launch, tools, wrapping
+from graph.verification.rehearsal.standin.launcher_options import LAUNCHERS
 
 PYTHONS = ("python", "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13")
 OTHER_NAMES = {"mpiexec.hydra": "mpiexec", "aprun": "mpiexec", "orterun": "mpirun", "prterun": "mpirun"}
@@ -31,7 +31,7 @@ def main(stage: Path, name: str, words: list[str]) -> int:
         return inner.python(words, stage)
     if name in inner.MODULES:
         return inner.launcher(name, words, stage)
-    return tools.TOOLS.get(name, tools.recorded(name))(words, stage)
+    return tools.TOOLS.get(name, wrapping.recorded(name))(words, stage)
 
 
 if __name__ == "__main__":

@@ -35,6 +35,9 @@ def settle(stand_in: StandIn) -> None:
     shared_memory = sys.modules.get("deepspeed.comm.torch")
     if shared_memory is not None:  # else DeepSpeed compiles C++ for 40 s, to be faster on one CPU node
         shared_memory.build_shm_op = lambda: None  # type: ignore[attr-defined]
+    accelerator: Any = sys.modules.get("deepspeed.accelerator")
+    if accelerator is not None:  # on a CPU, DeepSpeed counts NUMA nodes by a program that need not be here
+        accelerator.get_accelerator().device_count = lambda: stand_in.gpus_per_node or 1
     gc.collect()
     gc.freeze()
 

@@ -1,4 +1,4 @@
-"""The file system of the jail: a small writable root in memory, the system's programs read-only, nothing of the user's."""
+"""The file system of the jail: a small writable root in memory, the system's programs read-only, nothing else."""
 
 from __future__ import annotations
 

@@ -8,85 +8,21 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import shutil
 import socket
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-from graph.verification.rehearsal.standin import config, launch
-from graph.verification.rehearsal.standin.layout import expand
+from graph.verification.rehearsal.standin import config, launch, options
+from graph.verification.rehearsal.standin.layout import compress, expand
+from graph.verification.rehearsal.standin.wrapping import Tool, binding, container, pbsdsh, pdsh, recorded, shifter, ssh
 
-Tool = Callable[[list[str], Path], int]
-NOT_RUN = [
-    "sbatch",
-    "qsub",
-    "bsub",
-    "qdel",
-    "scancel",
-    "bkill",
-    "salloc",
-    "squeue",
-    "sinfo",
-    "sacct",
-    "sstat",
-    "sattach",
-    "sbcast",
-    "qstat",
-    "bjobs",
-    "bhosts",
-    "bpeek",
-    "jutil",
-    "curl",
-    "wget",
-    "git",
-    "rsync",
-    "scp",
-    "sftp",
-    "pip",
-    "pip3",
-    "uv",
-    "mamba",
-    "micromamba",
-    "aws",
-    "gsutil",
-    "rclone",
-    "globus",
-    "huggingface-cli",
-    "hf",
-    "wandb",
-    "docker",
-    "podman",
-    "sudo",
-    "su",
-    "doas",
-    "mail",
-    "sendmail",
-    "lfs",
-    "myquota",
-    "nvidia-cuda-mps-control",
-    "nsys",
-    "ncu",
-    "dcgmi",
-    "rocprof",
-    "vtune",
-    "spack",
-    "shutdown",
-    "reboot",
-    "systemctl",
-    "crontab",
-    "at",
-    "mount",
-    "umount",
-    "nc",
-    "ncat",
-    "telnet",
-    "ftp",
-    "tensorboard",
-    "azcopy",
-    "mpicc",
-    "gcc_dummy",
-]
+NOT_RUN_NAMES = """
+    sbatch qsub bsub qdel scancel bkill salloc squeue sinfo sacct sstat sattach sbcast qstat bjobs bhosts bpeek jutil
+    curl wget git rsync scp sftp pip pip3 uv mamba micromamba aws gsutil rclone globus huggingface-cli hf wandb
+    docker podman sudo su doas mail sendmail lfs myquota nvidia-cuda-mps-control nsys ncu dcgmi rocprof vtune
+    spack shutdown reboot systemctl crontab at mount umount nc ncat telnet ftp tensorboard azcopy
+"""
+NOT_RUN = tuple(NOT_RUN_NAMES.split())
 
 
 def say(text: str) -> int:
@@ -178,204 +114,25 @@ def flux(words: list[str], stage: Path) -> int:
 
 
 def flux_hostlist(words: list[str], job: config.StandIn) -> int:
-    """-e expands, -c counts, -n I takes the I-th host, -d gives the delimiter, -L limits."""
-    chosen, picked, delimiter, count = list(job.nodes), False, " ", False
-    left = list(words)
-    while left:
-        word = left.pop(0)
-        name, equals, value = word.partition("=")
-        if name.startswith("-n") and not name.startswith("--"):
-            value, picked = name[2:] or left.pop(0), True
-            chosen = [chosen[int(value)]]
-        elif name in ("--nth", "-L", "--limit", "-d", "--delimiter"):
-            value = value if equals else left.pop(0)
-            chosen = (
-                [chosen[int(value)]]
-                if name == "--nth"
-                else chosen[: int(value)]
-                if "L" in name or "limit" in name
-                else chosen
-            )
-            delimiter = value if "d" in name and "limit" not in name.replace("delimiter", "") else delimiter
-        elif name in ("-c", "--count"):
-            count = True
-        elif name in ("-e", "--expand", "-q", "--quiet", "-f", "-u") or not name.startswith("-"):
-            continue
-    from graph.verification.rehearsal.standin.layout import compress
-
-    if count:
-        return say(str(len(chosen)))
-    expanded = picked or any(word in ("-e", "--expand") or re.match(r"^-\w*e", word) for word in words)
-    return say(delimiter.encode().decode("unicode_escape").join(chosen) if expanded else compress(tuple(chosen)))
+    """-e expands, -c counts, -n I takes one host, -d is the delimiter, -L limits: flux-hostlist(1)."""
+    found = options.parse("flux-hostlist", HOSTLIST, words)
+    hosts = list(job.nodes)
+    nth, limit = found.last("nth"), found.last("limit")
+    if nth is not None:
+        hosts = [hosts[int(nth)]]
+    if limit is not None:
+        hosts = hosts[: int(limit)]
+    if {"c", "count"} & set(found.options):
+        return say(str(len(hosts)))
+    if nth is None and not {"e", "expand"} & set(found.options):
+        return say(compress(tuple(hosts)))
+    return say((found.last("delimiter") or " ").encode().decode("unicode_escape").join(hosts))
 
 
-def ssh(words: list[str], stage: Path) -> int:
-    """A command on another node of the job, with a fresh environment; other hosts are recorded only."""
-    left = list(words)
-    while left and left[0].startswith("-"):
-        option = left.pop(0)
-        if option in ("-o", "-p", "-i", "-l", "-F", "-L", "-R", "-D", "-b", "-c", "-E", "-J", "-m") and left:
-            left.pop(0)
-    if not left:
-        return 255
-    host = left[0].split("@")[-1].split(".")[0] if not left[0][:1].isdigit() else left[0]
-    return remote(host, " ".join(left[1:]) or "true", stage)
-
-
-def remote(host: str, command: str, stage: Path) -> int:
-    job = config.read(stage)
-    if host in ("localhost", "127.0.0.1"):
-        host = launch.current_node()
-    config.record(stage, "remote", host=host, command=command, in_job=host in job.nodes)
-    if host not in job.hosts:
-        return 0
-    given = launch.login_environment(stage) | {"MAPLE_REHEARSAL_NODE": host}
-    return launch.on_node(stage, host, ("bash", "-c", command), given, given["HOME"])
-
-
-def pdsh(words: list[str], stage: Path) -> int:
-    """A command on several nodes at once; %n is the node's number, %h its name (pdsh's own words)."""
-    hosts: list[str] = []
-    left = list(words)
-    while left and left[0].startswith("-"):
-        option = left.pop(0)
-        if option[:2] in ("-w", "-x", "-f", "-l", "-t", "-u", "-R"):
-            value = option[2:] or (left.pop(0) if left else "")
-            hosts = expand(value) if option[:2] == "-w" else hosts
-    command = " ".join(left)
-    children: list[int] = []
-    for number, host in enumerate(hosts):
-        process = os.fork()
-        if process == 0:
-            text = command.replace("%n", str(number)).replace("%h", host)
-            os._exit(remote(host, text, stage))
-        children.append(process)
-    codes = [os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) for process in children]
-    return max((abs(code) for code in codes), default=0)
-
-
-def pbsdsh(words: list[str], stage: Path) -> int:
-    return pdsh(
-        ["-w", ",".join(config.read(stage).nodes), *(w for w in words if w not in ("-u", "-v", "-s", "--"))], stage
-    )
-
-
-# Options of container programs that take a value of their own.
-CONTAINER_VALUES = set(
-    [
-        "-B",
-        "--bind",
-        "--env",
-        "--env-file",
-        "-H",
-        "--home",
-        "-W",
-        "--workdir",
-        "--pwd",
-        "-S",
-        "--scratch",
-        "--overlay",
-        "--nvccli-devices",
-        "--app",
-        "--hostname",
-        "--network",
-        "--network-args",
-        "--dns",
-        "--security",
-        "--fakeroot-dir",
-        "--add-caps",
-        "--drop-caps",
-        "--apply-cgroups",
-        "--image",
-        "-V",
-        "--volume",
-        "--module",
-        "-v",
-        "-e",
-        "-w",
-        "--name",
-        "--user",
-        "-u",
-        "--mount",
-        "--entrypoint",
-        "--gpus",
-        "--shm-size",
-        "--ulimit",
-        "--workdir",
-        "--device",
-    ]
+HOSTLIST = options.Accepts(
+    values={"nth": "-n --nth", "limit": "-L --limit", "delimiter": "-d --delimiter", "filter": "-x --exclude"},
+    flags="-e --expand -c --count -u --union -q --quiet -f --fallback -S --sort",
 )
-PREFIXES = ("SINGULARITYENV_", "APPTAINERENV_")
-
-
-def container(words: list[str], stage: Path) -> int:
-    """The command inside the image, run outside of it: what the image holds is not seen."""
-    left = list(words)
-    while left and left[0].startswith("-"):
-        left.pop(0)
-    verb = left.pop(0) if left else ""
-    if verb not in ("exec", "run", "shell"):
-        return recorded("container")(words, stage)
-    options: list[str] = []
-    while left and left[0].startswith("-"):
-        option = left.pop(0)
-        options.append(option)
-        if option in CONTAINER_VALUES and left:
-            options.append(left.pop(0))
-    image = left.pop(0) if left else ""
-    return inside(image, options, left, stage)
-
-
-def shifter(words: list[str], stage: Path) -> int:
-    left, options = list(words), []
-    while left and left[0].startswith("-"):
-        option = left.pop(0)
-        options.append(option)
-        if option in CONTAINER_VALUES and "=" not in option and left:
-            options.append(left.pop(0))
-    return inside("", options, left, stage)
-
-
-def inside(image: str, options: list[str], command: list[str], stage: Path) -> int:
-    config.record(stage, "container", image=image, options=options, command=command)
-    for name, value in list(os.environ.items()):
-        for prefix in PREFIXES:
-            if name.startswith(prefix):
-                os.environ[name.removeprefix(prefix)] = value
-    for flag, value in zip(options, [*options[1:], ""], strict=True):
-        settings = value if flag in ("--env", "-e") else flag.partition("=")[2] if flag.startswith("--env=") else ""
-        for setting in settings.split(",") if settings else ():
-            name, _, text = setting.partition("=")
-            os.environ[name] = text
-    if not command:
-        return 0
-    return become(command)
-
-
-def become(command: list[str]) -> int:
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        print(f"{command[0]}: {error.strerror}", file=sys.stderr)
-        return 127
-
-
-def binding(words: list[str], stage: Path) -> int:
-    """numactl, taskset and the like: their options are dropped, the command runs."""
-    left = list(words)
-    while left and left[0].startswith("-"):
-        option = left.pop(0)
-        if option in ("-c", "-N", "-m", "-C", "-i", "--cpu-list") and left and not shutil.which(left[0]):
-            left.pop(0)
-    return become(left) if left else 0
-
-
-def recorded(name: str) -> Tool:
-    def note(words: list[str], stage: Path) -> int:
-        config.record(stage, "not_run", name=name, words=words)
-        return 0
-
-    return note
 
 
 def note(words: list[str], stage: Path) -> int:

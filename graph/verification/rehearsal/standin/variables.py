@@ -117,7 +117,8 @@ def flux_run(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
 
 
 OF_TASK: dict[str, Callable[[Seat, Layout, StandIn, int], Variables]] = {
-    "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": jsrun, "flux run": flux_run,
+    "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": jsrun,
+    "flux run": flux_run,
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""How the launchers of the stand-in cluster talk to its nodes: one Unix socket a node, file descriptors passed along."""
+"""How the launchers talk to the nodes: one Unix socket a node, file descriptors passed along."""
 
 from __future__ import annotations
 
