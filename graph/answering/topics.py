@@ -73,7 +73,8 @@ TABLE: tuple[Topic, ...] = (
         (
             r"gpus?\b.{0,30}\b(?:nodes?|knoten|n(?:oe|œ)uds?|nodos?|nodi)\b|nodes?\b.{0,30}\bgpus?\b",
             r"(?:how many|what|which|(?:kind|type|model) of) .{0,12}(?:gpus?|accelerators?|cards|gcds?|tiles|apus?)\b",
-            r"(?:how many|number of) (?!(?:cpu )?(?:cores|cpus|threads|jobs|users|hours)).{0,25}(?:per|a|on each|in each|in a|on a|in one) node\b",
+            r"(?:how many|number of) (?!(?:cpu )?(?:cores|cpus|threads|jobs|users|hours))"
+            r".{0,25}(?:per|a|in each|in a|on a|in one) node\b",
             r"gpu (?:memory|model|type|ram)|vram|hbm|memory .{0,15}gpu|gpus? have",
             r"(?:ranks|gcds?|tiles|processes|apus?|devices|cards) (?:per|a|on each|on a|in a) (?:node|gpu|card)",
         ),
