@@ -32,6 +32,8 @@ TABLE: tuple[Topic, ...] = (
         matching,
     ),
     Topic("variable", (r"[a-z]+_[a-z0-9_]+",), surroundings.variable),
+    Topic("architecture", (r"x86|\barm\b|aarch64|ppc64|architecture",), hardware.cpus),
+    Topic("cost", (r"\bsus?\b|\bcosts?\b|charge factor|\bprice|expensive|cheap",), matching),
     Topic("option", (r"(?<![\w-])--[a-z]|\bfilesystems\b",), directives.option),
     Topic("fits", (r"\b(?:can|could|may|will|does|allowed|fit|possible|take)\b.*\bnodes?\b",), limits.fits),
     Topic(
@@ -164,7 +166,7 @@ TABLE: tuple[Topic, ...] = (
     ),
     Topic(
         "CPUs",
-        (r"\bcpus?\b|\bcores?\b|x86|\barm\b|aarch64|ppc64|power9|threads|processor|architecture",),
+        (r"\bcpus?\b|\bcores?\b|power9|threads|processor",),
         hardware.cpus,
     ),
     Topic("memory", (r"memory|\bram\b",), hardware.memory),
