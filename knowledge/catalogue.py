@@ -13,11 +13,8 @@ from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
-import yaml
-from pydantic import ValidationError
-
 from knowledge.cluster import Cluster
-from knowledge.errors import FactsError
+from knowledge.kept import keep, kept
 
 SHIPPED = Path(__file__).parent / "clusters"
 
@@ -54,38 +51,20 @@ def site_folders() -> tuple[Path, ...]:
     return (Path("/etc/xdg/maple-chat/clusters"), config / "maple-chat" / "clusters")
 
 
-def read_cluster(path: Path) -> Cluster:
-    """One file, checked. Raises FactsError with file, key and reason."""
-    try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        cluster = Cluster.model_validate(data)
-    except yaml.YAMLError as error:
-        reason = " ".join(str(error).split())
-        raise FactsError(f"{path}: not YAML: {reason}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FactsError(f"{path}: cannot be read: {error}") from error
-    except ValidationError as error:
-        raise FactsError(f"{path}: {describe(error)}") from error
-    if cluster.id != path.stem:
-        raise FactsError(f"{path}: id: is '{cluster.id}'; name the file {cluster.id}.yaml")
-    return cluster
-
-
-def describe(error: ValidationError) -> str:
-    """The first few faults as `key: reason`, and how many more there are."""
-    faults = [f"{'.'.join(str(part) for part in e['loc']) or 'file'}: {e['msg']}" for e in error.errors()]
-    more = f" (and {len(faults) - 3} more)" if len(faults) > 3 else ""
-    return "; ".join(faults[:3]) + more
-
-
 @cache
 def catalogue() -> Catalogue:
-    """The machines, read once a process. Raises FactsError on a wrong file."""
-    clusters: dict[str, Cluster] = {}
+    """The machines, read once a process. Raises FactsError on a wrong file.
+
+    What was validated is kept (kept.py) and read back while no file has changed.
+    """
     files: dict[str, Path] = {}
     for folder in (SHIPPED, *site_folders()):
-        for path in sorted(folder.glob("*.yaml")) if folder.is_dir() else ():
-            cluster = read_cluster(path)
-            clusters[cluster.id] = cluster
-            files[cluster.id] = path
+        files |= {path.stem: path for path in sorted(folder.glob("*.yaml"))} if folder.is_dir() else {}
+    paths = tuple(files.values())
+    clusters = kept("clusters", paths)
+    if clusters is None:
+        from knowledge.cluster_file import read_cluster  # loads pydantic: 0.2 s
+
+        clusters = {path.stem: read_cluster(path) for path in paths}
+        keep("clusters", paths, clusters)
     return Catalogue(clusters, files)

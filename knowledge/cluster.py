@@ -2,16 +2,18 @@
 
 What a program acts on is a typed field; what only a person reads (notes, gotchas, unknown) is text. A fact that decides
 a flag names the page it was read from in `source`; its date is the cluster's `as_of` unless the fact has its own.
-Unknown keys are refused. Shell text in a file (rendezvous, setup lines, options) is trusted like the file itself.
+Unknown keys are refused. The classes are dataclasses that pydantic validates when a file is read (cluster_file.py):
+importing pydantic and building its models takes 0.2 s, which a process that reads validated facts back need not pay.
+Shell text in a file (rendezvous, setup lines, options) is trusted like the file itself.
 """
 
 from __future__ import annotations
 
+import re
 import string
-from collections.abc import Mapping
-from typing import Annotated, Literal
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
 
 from knowledge.types import Backend, Framework, Scheduler, Strategy
 
@@ -21,8 +23,10 @@ Condition = Literal["always", "multi_node", "one_node", "whole_node", "part_node
 
 # What a directive or a launch option may name in braces; planning fills them in.
 PLACEHOLDERS = frozenset(
-    "account queue nodes walltime walltime_hm minutes job_name tasks tasks_per_node cpus_per_task gpus_per_node "
-    "total_gpus gpu_type ranks_per_node memory_gb".split()
+    {
+        *("account", "queue", "nodes", "walltime", "walltime_hm", "minutes", "job_name", "tasks", "tasks_per_node"),
+        *("cpus_per_task", "gpus_per_node", "total_gpus", "gpu_type", "ranks_per_node", "memory_gb"),
+    }
 )
 REQUIRED_KEYS = Literal[
     "account", "queue", "walltime", "nodes", "gpus", "memory", "filesystems", "place", "constraint", "tasks", "cpus"
@@ -37,27 +41,62 @@ def walltime_seconds(text: str) -> int:
     return hours * 3600 + minutes * 60 + seconds
 
 
-def _is_walltime(text: str) -> str:
+def check_walltime(text: str) -> str:
     walltime_seconds(text)
     return text
 
 
-def _has_known_placeholders(text: str) -> str:
+def check_placeholders(text: str) -> str:
     names = {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
     if not names <= PLACEHOLDERS:
         raise ValueError(f"unknown placeholder {sorted(names - PLACEHOLDERS)} in '{text}'; write {{{{ for a brace")
     return text
 
 
-Walltime = Annotated[str, AfterValidator(_is_walltime)]
-Fillable = Annotated[str, AfterValidator(_has_known_placeholders)]
-Positive = Annotated[int, Field(gt=0)]
+def check_positive(number: int) -> int:
+    if number <= 0:
+        raise ValueError(f"{number} is not above zero")
+    return number
 
 
-class Facts(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+def check_filled(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values:
+        raise ValueError("needs at least one entry")
+    return values
 
 
+def matching(pattern: str) -> Callable[[str], str]:
+    def check(text: str) -> str:
+        if not re.fullmatch(pattern, text):
+            raise ValueError(f"'{text}' does not match {pattern}")
+        return text
+
+    return check
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """Marks a field's type with a check that pydantic runs after its own."""
+
+    check: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
+        from pydantic_core.core_schema import no_info_after_validator_function
+
+        return no_info_after_validator_function(self.check, handler(source))
+
+
+Walltime = Annotated[str, Checked(check_walltime)]
+Fillable = Annotated[str, Checked(check_placeholders)]
+Positive = Annotated[int, Checked(check_positive)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gpus(Facts):
     """The GPUs of one node. per_node counts cards; a card may be several devices (tiles, GCDs) to the framework."""
 
@@ -79,6 +118,7 @@ class Gpus(Facts):
         return self.per_node * self.tiles_per_gpu if self.per_node else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cpu(Facts):
     model: str | None = None
     cores: Positive | None = None
@@ -87,6 +127,7 @@ class Cpu(Facts):
     """CPUs that the scheduler's per-task option can divide among the tasks of a node (hardware threads or cores)."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Nics(Facts):
     kind: str | None = None
     count: Positive | None = None
@@ -94,15 +135,16 @@ class Nics(Facts):
     interface: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NodeType(Facts):
     id: str
     count: Positive | None = None
     gpus: Gpus
-    cpu: Cpu = Cpu()
+    cpu: Cpu = field(default_factory=lambda: Cpu())
     memory_gb: float | None = None
     job_memory_gb: float | None = None
     """What a job may ask for on a whole node, where that is less; {memory_gb} is the share of the job's GPUs in it."""
-    nics: Nics = Nics()
+    nics: Nics = field(default_factory=lambda: Nics())
     gpu_type: str | None = None
     """The scheduler's name of this GPU, where a request must name one."""
     local_disk: str | None = None
@@ -112,6 +154,7 @@ class NodeType(Facts):
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limit(Facts):
     """A stretch of node counts and the longest walltime there."""
 
@@ -121,6 +164,7 @@ class Limit(Facts):
     note: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Queue(Facts):
     """A partition, queue or QOS: what a job names to get there, and how much it takes."""
 
@@ -146,6 +190,7 @@ class Queue(Facts):
     as_of: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DirectiveFact(Facts):
     """One directive of every deep-learning job there: its words with placeholders, and when it is written."""
 
@@ -157,6 +202,7 @@ class DirectiveFact(Facts):
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Forbidden(Facts):
     option: str
     effect: Literal["rejected", "deleted", "ignored", "harmful"]
@@ -164,18 +210,20 @@ class Forbidden(Facts):
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Required(Facts):
     key: REQUIRED_KEYS
     why: str | None = None
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Account(Facts):
     """How a job is charged. suffix is what the GPU project's name ends on, by node type where it differs."""
 
     needed: bool = True
     suffix: str | None = None
-    suffix_by_node_type: Mapping[str, str] = {}
+    suffix_by_node_type: Mapping[str, str] = field(default_factory=dict)
     suffix_required: bool = False
     note: str | None = None
     source: str | None = None
@@ -184,10 +232,11 @@ class Account(Facts):
         return self.suffix_by_node_type.get(node_type, self.suffix)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EnvironmentFact(Facts):
     """A variable. `apply: advice` is shown to people and never written by itself."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+    name: Annotated[str, Checked(matching(r"^[A-Za-z_][A-Za-z0-9_]*$"))]
     value: str
     apply: Literal["always", "multi_node", "advice"] = "advice"
     workers: tuple[Workers, ...] = ()
@@ -200,16 +249,18 @@ class EnvironmentFact(Facts):
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Setting(Facts):
     """A line at the top of the script that a person will want to change, such as the path of their environment."""
 
-    name: Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")]
+    name: Annotated[str, Checked(matching(r"^[A-Z_][A-Z0-9_]*$"))]
     value: str
     why: str = ""
     environment: bool = False
     """Whether the user's own environment (a path or a name) goes here."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Software(Facts):
     """How a job gets its Python and framework: settings, lines of shell, and a wrapper such as a container's run."""
 
@@ -223,6 +274,7 @@ class Software(Facts):
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RankVariables(Facts):
     """Where a task started by the launcher finds its rank; shell text, expanded inside the task."""
 
@@ -230,6 +282,7 @@ class RankVariables(Facts):
     local_rank: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchForm(Facts):
     """One way to start the workers: an outer launcher, and what each of its tasks is.
 
@@ -252,6 +305,7 @@ class LaunchForm(Facts):
     """False: our reading of the facts; no page of the site shows it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RefusalFact(Facts):
     """What does not work there: framework and strategy (None: any), why, and the nearest thing that does."""
 
@@ -261,10 +315,11 @@ class RefusalFact(Facts):
     says: str
     why: str
     instead: str
-    change: Mapping[str, str] = {}
+    change: Mapping[str, str] = field(default_factory=dict)
     source: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Rendezvous(Facts):
     """How rank 0's address and port are found: shell text that runs once, in the batch script, on the first node."""
 
@@ -275,38 +330,40 @@ class Rendezvous(Facts):
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Internet(Facts):
     access: Literal["yes", "no", "proxy", "unknown"]
-    proxy: Mapping[str, str] = {}
+    proxy: Mapping[str, str] = field(default_factory=dict)
     """Variables to export, name -> value."""
     note: str | None = None
     source: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster(Facts):
     """One machine."""
 
-    id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]*$")]
+    id: Annotated[str, Checked(matching(r"^[a-z0-9][a-z0-9-]*$"))]
     title: str
     """The name as its site writes it."""
     names: tuple[str, ...]
     site: str
     programmes: tuple[str, ...] = ()
     docs: str | None = None
-    as_of: Annotated[str, Field(pattern=r"^\d{4}(-\d{2}(-\d{2})?)?$")]
+    as_of: Annotated[str, Checked(matching(r"^\d{4}(-\d{2}(-\d{2})?)?$"))]
     status: str | None = None
     """Set where the machine is retired or its facts are thin."""
     scheduler: Scheduler
     submit: str
     shebang: str = "#!/bin/bash"
-    node_types: Annotated[tuple[NodeType, ...], Field(min_length=1)]
-    queues: Annotated[tuple[Queue, ...], Field(min_length=1)]
+    node_types: Annotated[tuple[NodeType, ...], Checked(check_filled)]
+    queues: Annotated[tuple[Queue, ...], Checked(check_filled)]
     whole_nodes: bool
     """Whether a job always gets whole nodes with all their GPUs, and no GPU option is written."""
-    directives: Annotated[tuple[DirectiveFact, ...], Field(min_length=1)]
+    directives: Annotated[tuple[DirectiveFact, ...], Checked(check_filled)]
     forbidden: tuple[Forbidden, ...] = ()
     required: tuple[Required, ...] = ()
-    account: Account = Account()
+    account: Account = field(default_factory=lambda: Account())
     software: Mapping[Framework | Literal["default"], Software]
     environment: tuple[EnvironmentFact, ...] = ()
     internet: Internet
@@ -317,14 +374,13 @@ class Cluster(Facts):
     """For each framework its forms, best first; the first that fits the node type is taken."""
     refusals: tuple[RefusalFact, ...] = ()
     containers: tuple[str, ...] = ()
-    filesystems: Mapping[str, str] = {}
+    filesystems: Mapping[str, str] = field(default_factory=dict)
     gotchas: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
     sources: tuple[str, ...]
 
-    @model_validator(mode="after")
-    def _parts_agree(self) -> Cluster:
+    def __post_init__(self) -> None:
         types = {node.id for node in self.node_types}
         for queue in self.queues:
             if not set(queue.node_types) <= types:
@@ -335,7 +391,6 @@ class Cluster(Facts):
             raise ValueError("launch needs 'pytorch'")
         if sum(queue.default for queue in self.queues) != 1:
             raise ValueError("exactly one queue has 'default: true'")
-        return self
 
     def queue(self, name: str) -> Queue | None:
         """The queue of that id or other name, without regard to case."""

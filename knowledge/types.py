@@ -1,7 +1,7 @@
 """Every type that travels between folders.
 
 Checkpoints store a class by its module path: this file never moves. All are frozen dataclasses; what is read from
-files (clusters, signatures) has pydantic models of its own beside its loader.
+files (clusters, signatures) has models of its own beside its loader.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class JobRequest:
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """One message, read: the intent, the request so far, and the fields a careful assistant still asks for, in order."""
+    """One message, read: the intent, the request so far, and what a careful assistant still asks for, in order."""
 
     intent: Intent
     request: JobRequest
@@ -138,7 +138,7 @@ class LaunchBundle:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing a check found. line counts from 1 (0: the whole script); change holds plan fields that would cure it."""
+    """One thing a check found. line counts from 1 (0: the whole script); change: plan fields that would cure it."""
 
     rule: str
     severity: Severity
@@ -151,7 +151,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LogEvidence:
-    """A line of the log: its number in the original (from 1), its text without control characters, the rank if known."""
+    """A line of the log: its number in the original (from 1), its text without control characters, and its rank."""
 
     line: int
     text: str

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import json
 
-import yaml
-
 from knowledge.types import LaunchPlan, SideFile, Variable
 
 ACCELERATE_FILE = "accelerate.yaml"
@@ -40,6 +38,8 @@ def side_files(plan: LaunchPlan) -> tuple[SideFile, ...]:
     if plan.stage is not None and plan.framework in ("deepspeed", "accelerate") and not brings_own_config(plan):
         files.append(SideFile(deepspeed_file(plan), json.dumps(deepspeed_config(plan), indent=2) + "\n"))
     if plan.framework == "accelerate" and plan.launch.workers == "accelerate":
+        import yaml  # 30 ms that most scripts need not pay
+
         files.append(SideFile(ACCELERATE_FILE, yaml.safe_dump(accelerate_config(plan), sort_keys=False)))
     return tuple(files)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import asdict
 from datetime import date
 
 from assistant.cluster_text import all_gpus, dated, describe, is_old
@@ -71,5 +72,5 @@ def listing_json(known: Catalogue, today: date) -> str:
 
 def as_json(cluster: Cluster, known: Catalogue, today: date) -> dict[str, object]:
     """The file's facts as read, with their file and whether they are old."""
-    facts: dict[str, object] = cluster.model_dump(mode="json")
+    facts: dict[str, object] = asdict(cluster)
     return facts | {"old": is_old(cluster.as_of, today), "file": str(known.files[cluster.id])}

@@ -13,7 +13,8 @@ import pytest
 from assistant.cli import main
 from assistant.cluster_text import describe, is_old
 from assistant.footnotes import Footnotes
-from knowledge.catalogue import SHIPPED, read_cluster
+from knowledge.catalogue import SHIPPED
+from knowledge.cluster_file import read_cluster
 
 TODAY = date(2026, 11, 21)
 

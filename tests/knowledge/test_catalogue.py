@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import yaml
 
-from knowledge.catalogue import SHIPPED, Catalogue, catalogue, read_cluster
+from knowledge.catalogue import SHIPPED, Catalogue, catalogue
 from knowledge.cluster import Cluster
+from knowledge.cluster_file import read_cluster
 from knowledge.errors import FactsError
 
 IDS = (
@@ -148,7 +150,7 @@ FACTS: dict[str, Callable[[], bool]] = {
         == {("srun", "ranks", "one")}
     ),
     "Frontier: up to 91 nodes for 2 hours": lambda: (
-        machine("frontier").default_queue.limits[0].model_dump()
+        asdict(machine("frontier").default_queue.limits[0])
         == {"min_nodes": 1, "max_nodes": 91, "max_walltime": "02:00:00", "note": None}
     ),
     "Delta's account ends on -delta-gpu": lambda: machine("delta").account.suffix == "-delta-gpu",
@@ -199,7 +201,7 @@ def wrong(**changes: object) -> str:
 
 
 WRONG = {
-    "a key that is not known": (wrong(gpu_count=4), "gpu_count: Extra inputs"),
+    "a key that is not known": (wrong(gpu_count=4), "gpu_count: unknown key"),
     "a key that is missing": (wrong(scheduler=None), "scheduler: Field required"),
     "a scheduler that is none": (wrong(scheduler="sge"), "scheduler: Input should be"),
     "a placeholder that is none": (wrong(directives=[{"text": "--x={cores}"}]), "directives.0.text: .*cores"),

@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from graph.planning.plan import plan
-from knowledge.catalogue import SHIPPED, read_cluster
+from knowledge.catalogue import SHIPPED
+from knowledge.cluster_file import read_cluster
 from knowledge.errors import InputError
 from knowledge.types import JobRequest, LaunchPlan
 from templates.quoting import shell_word

@@ -8,7 +8,8 @@ import pytest
 
 from graph.planning.plan import plan
 from graph.planning.questions import still_missing
-from knowledge.catalogue import SHIPPED, read_cluster
+from knowledge.catalogue import SHIPPED
+from knowledge.cluster_file import read_cluster
 from knowledge.errors import InputError
 from knowledge.types import JobRequest, LaunchPlan, Refusal
 

@@ -1,0 +1,60 @@
+"""What was read from files and validated, kept between processes.
+
+A file $XDG_CACHE_HOME/maple-chat/NAME.pickle holds the value and a key made of the files' paths, sizes and times, of
+this package's own sources, and of the Python version. Another key, an unreadable file, or one that somebody else could
+have written: as if there were none. Losing it costs a fraction of a second.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pickle
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+SOURCES = tuple(sorted(Path(__file__).parent.glob("*.py")))
+
+
+def folder() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "maple-chat"
+
+
+def key_of(paths: Sequence[Path]) -> str:
+    facts = [sys.version]
+    for path in (*SOURCES, *paths):
+        found = path.stat()
+        facts.append(f"{path} {found.st_size} {found.st_mtime_ns}")
+    return hashlib.sha256("\n".join(facts).encode()).hexdigest()
+
+
+def kept(name: str, paths: Sequence[Path]) -> Any | None:
+    """The value kept for these files as they are now, or None."""
+    path = folder() / f"{name}.pickle"
+    try:
+        with path.open("rb") as file:
+            if not only_mine(os.fstat(file.fileno())) or file.readline().strip().decode() != key_of(paths):
+                return None
+            return pickle.load(file)
+    except (OSError, ValueError, EOFError, AttributeError, ImportError, pickle.PickleError):
+        return None
+
+
+def keep(name: str, paths: Sequence[Path], value: Any) -> None:
+    """Keep the value for the next process; where that is not possible, do without."""
+    try:
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
+            file.write(key_of(paths).encode() + b"\n")
+            pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
+        Path(file.name).replace(folder() / f"{name}.pickle")
+    except OSError:
+        return
+
+
+def only_mine(found: os.stat_result) -> bool:
+    """A pickle runs what it holds: only a file that nobody else can write is read."""
+    return found.st_uid == os.getuid() and not found.st_mode & 0o022
