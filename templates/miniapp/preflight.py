@@ -37,6 +37,8 @@ LAUNCHER_VARIABLES = {
     "deepspeed": (("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
                   ("PMI_RANK", "PMI_LOCAL_RANK", "PMI_SIZE")),
 }  # fmt: skip
+# What a training step gives: the loss, and the class that the strategy wrapped the model in.
+Step = tuple[float, str]
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
 
 
@@ -56,7 +58,7 @@ class Report:
     master: str = ""
     sums_right: bool = False
     loss: float | None = None
-    parameters_on_rank: int = 0
+    wrapper: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     error: str = ""
 
@@ -175,20 +177,20 @@ def sums_are_right(report: Report, device: torch.device) -> bool:
     return bool((total == size * (size + 1) / 2).all()) and gathered == list(range(size))
 
 
-def plain_step(model: nn.Module, ids: torch.Tensor) -> float:
+def plain_step(model: nn.Module, ids: torch.Tensor) -> Step:
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
     loss = model(ids)
     loss.backward()
     optimiser.step()
-    return float(loss.detach())
+    return float(loss.detach()), type(model).__name__
 
 
-def ddp_step(model: nn.Module, ids: torch.Tensor, device: torch.device) -> float:
+def ddp_step(model: nn.Module, ids: torch.Tensor, device: torch.device) -> Step:
     ids_of_device = [device.index] if device.type != "cpu" else None
     return plain_step(nn.parallel.DistributedDataParallel(model, device_ids=ids_of_device), ids)
 
 
-def fsdp_step(model: TinyGPT2, ids: torch.Tensor) -> float:
+def fsdp_step(model: TinyGPT2, ids: torch.Tensor) -> Step:
     """FSDP2 (fully_shard) where PyTorch has it, else FSDP1."""
     try:
         from torch.distributed.fsdp import fully_shard
@@ -201,7 +203,7 @@ def fsdp_step(model: TinyGPT2, ids: torch.Tensor) -> float:
     return plain_step(model, ids)
 
 
-def zero_step(model: nn.Module, ids: torch.Tensor, stage: int) -> float:
+def zero_step(model: nn.Module, ids: torch.Tensor, stage: int) -> Step:
     """One DeepSpeed step. torch_adam: DeepSpeed's own optimiser would compile C++ first."""
     import deepspeed
 
@@ -212,20 +214,27 @@ def zero_step(model: nn.Module, ids: torch.Tensor, stage: int) -> float:
     loss = engine(ids)
     engine.backward(loss)
     engine.step()
-    return float(loss.detach())
+    return float(loss.detach()), f"{type(engine).__name__} ZeRO-{stage}"
 
 
-def accelerate_step(model: nn.Module, ids: torch.Tensor, device: torch.device) -> float:
-    """Accelerate takes the strategy from the variables that `accelerate launch` set."""
+def accelerate_step(model: TinyGPT2, ids: torch.Tensor, device: torch.device) -> Step:
+    """Accelerate takes the strategy from the variables that `accelerate launch` set.
+
+    On a CPU it leaves FSDP and DeepSpeed out: there, what it would call is called directly.
+    """
     from accelerate import Accelerator
 
     accelerator = Accelerator(cpu=device.type == "cpu")
+    if device.type == "cpu" and os.environ.get("ACCELERATE_USE_DEEPSPEED") == "true":
+        return zero_step(model, ids, int(os.environ.get("ACCELERATE_DEEPSPEED_ZERO_STAGE", "2")))
+    if device.type == "cpu" and os.environ.get("ACCELERATE_USE_FSDP") == "true":
+        return fsdp_step(model, ids)
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
     model, optimiser = accelerator.prepare(model, optimiser)
     loss = model(ids.to(accelerator.device))
     accelerator.backward(loss)
     optimiser.step()
-    return float(loss.detach())
+    return float(loss.detach()), f"{type(model).__name__} by Accelerate"
 
 
 def train(report: Report, device: torch.device) -> None:
@@ -235,16 +244,16 @@ def train(report: Report, device: torch.device) -> None:
     torch.manual_seed(1 + report.rank)
     ids = torch.randint(0, 256, (2, 32), device=device)
     if report.strategy == "fsdp":
-        report.loss = fsdp_step(model, ids)
+        step = fsdp_step(model, ids)
     elif report.strategy.startswith("zero"):
-        report.loss = zero_step(model, ids, int(report.strategy[-1]))
+        step = zero_step(model, ids, int(report.strategy[-1]))
     elif report.strategy == "accelerate":
-        report.loss = accelerate_step(model, ids, device)
+        step = accelerate_step(model, ids, device)
     elif report.world_size > 1:
-        report.loss = ddp_step(model, ids, device)
+        step = ddp_step(model, ids, device)
     else:
-        report.loss = plain_step(model, ids)
-    report.parameters_on_rank = sum(p.numel() for p in model.parameters())
+        step = plain_step(model, ids)
+    report.loss, report.wrapper = step
     if not math.isfinite(report.loss):
         raise ArithmeticError(f"the loss is {report.loss}")
 

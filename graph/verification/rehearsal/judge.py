@@ -239,8 +239,8 @@ def rank_of(one: dict[str, Any]) -> Rank:
     return Rank(
         rank=one["rank"], local_rank=one["local_rank"], world_size=one["world_size"], node=one["node"],
         device=one["device"], devices_seen=tuple(one["devices_seen"]), master=one["master"], backend=one["backend"],
-        strategy=one["strategy"], sums_right=one["sums_right"], loss=one["loss"], error=one["error"],
-        seconds=one["seconds"].get("all", 0.0),
+        strategy=one["strategy"], sums_right=one["sums_right"], loss=one["loss"], wrapper=one["wrapper"],
+        error=one["error"], seconds=one["seconds"].get("all", 0.0),
     )  # fmt: skip
 
 

@@ -36,7 +36,14 @@ FOLDERS = (
 )
 PRELOAD = {
     "always": ("torch", "torch.distributed", "torch.distributed.run", "torch.distributed.fsdp", "torch._dynamo"),
-    "deepspeed": ("deepspeed", "deepspeed.launcher.runner", "deepspeed.launcher.launch"),
+    "deepspeed": (
+        "deepspeed",
+        "deepspeed.launcher.runner",
+        "deepspeed.launcher.launch",
+        "functorch.compile",
+        "deepspeed.runtime.superoffload.superoffload_stage3",
+        "deepspeed.module_inject.auto_ep_layer",
+    ),
     "accelerate": ("accelerate", "accelerate.commands.launch"),
 }
 

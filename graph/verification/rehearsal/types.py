@@ -25,6 +25,7 @@ class Rank:
     strategy: str
     sums_right: bool
     loss: float | None
+    wrapper: str
     seconds: float
     error: str = ""
 

@@ -1,0 +1,95 @@
+"""`maple-chat rehearse`: runs a launch script on a stand-in cluster, before a node hour is spent."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+from datetime import date
+from pathlib import Path
+
+from assistant.errors import InputError
+from graph.verification.rehearsal.grid import rehearse_all, table
+from graph.verification.rehearsal.rehearse import rehearse
+from graph.verification.rehearsal.report import text_of
+from knowledge.catalogue import catalogue
+from knowledge.types import FRAMEWORKS, STRATEGIES, SideFile
+
+SIDE_ENDINGS = (".json", ".yaml", ".yml", ".sh", ".py", ".toml", ".txt")
+LARGEST_SIDE_FILE = 1 << 20
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", nargs="?", help="the script; - reads it from standard input")
+    parser.add_argument("--machine", help="a machine of `maple-chat clusters`")
+    parser.add_argument("--nodes", type=positive, default=2, help="nodes that get processes, at most (default 2)")
+    parser.add_argument("--gpus-per-node", type=positive, help="ranks a node that get processes; default: all")
+    parser.add_argument("--framework", choices=FRAMEWORKS, help="default: read from the script")
+    parser.add_argument("--strategy", choices=STRATEGIES, help="default: read from the script")
+    parser.add_argument("--timeout", type=positive, default=150, metavar="SECONDS")
+    parser.add_argument("--isolation", choices=("namespaces", "landlock"), help="default: the best there is")
+    parser.add_argument("--grid", metavar="DIR", help="rehearse all DIR/MACHINE/*.sh and print the table")
+    parser.add_argument("--only", default="", metavar="TEXT", help="with --grid: those with TEXT in MACHINE/NAME")
+    parser.add_argument("-o", "--output", metavar="FILE", help="with --grid: write the table there")
+    parser.add_argument("--json", action="store_true")
+
+
+def positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("a number from 1 on is needed")
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.grid:
+        return run_grid(options)
+    if not options.file or not options.machine:
+        raise InputError("name the script and --machine, or give --grid DIR")
+    cluster = catalogue().find(options.machine)
+    if cluster is None:
+        raise InputError(f"no machine '{options.machine[:40]}' is known; `maple-chat clusters` lists them")
+    script, files = read_script(options.file)
+    outcome = rehearse(
+        script,
+        files,
+        cluster,
+        nodes=options.nodes,
+        gpus_per_node=options.gpus_per_node,
+        framework=options.framework,
+        strategy=options.strategy,
+        timeout=options.timeout,
+        isolation=options.isolation,
+        progress=lambda text: print(f"  {text}", file=sys.stderr, flush=True),
+    )
+    print(json.dumps(asdict(outcome), ensure_ascii=False) if options.json else text_of(outcome))
+    return 0 if outcome.passed else 1
+
+
+def run_grid(options: argparse.Namespace) -> int:
+    rows = rehearse_all(Path(options.grid), options.only, lambda text: print(text, file=sys.stderr, flush=True))
+    text = table(rows, date.today().isoformat())
+    if options.output:
+        Path(options.output).write_text(text, encoding="utf-8")
+    else:
+        print(text, end="")
+    return 0 if rows and all(row.outcome.passed for row in rows) else 1
+
+
+def read_script(name: str) -> tuple[str, tuple[SideFile, ...]]:
+    """The script's text and the small files in its folder, which it may name. Raises InputError."""
+    if name == "-":
+        return sys.stdin.read(), ()
+    path = Path(name)
+    try:
+        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        beside = [other for other in sorted(path.parent.iterdir()) if other.suffix in SIDE_ENDINGS and other != path]
+        files = tuple(
+            SideFile(other.name, other.read_text(errors="replace"))
+            for other in beside[:200]
+            if other.is_file() and other.stat().st_size <= LARGEST_SIDE_FILE
+        )
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror}); name the script's file") from error
+    return text, files
