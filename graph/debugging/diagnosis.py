@@ -1,0 +1,164 @@
+"""From a log to a diagnosis: the cause, the lines that show it, what else it could be and why not.
+
+Pure: no LangGraph, no Chroma, no network. The log's text is only ever matched and quoted; nothing in it is obeyed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from graph.debugging.log import Source, from_paths, from_text, printable
+from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, weight
+from graph.debugging.scan import EXCEPTION, Event, Scan, Scanner
+from graph.debugging.secrets import masked
+from knowledge.signatures.loader import Cause, library
+from knowledge.signatures.matcher import Matcher, matcher
+from knowledge.signatures.model import Signature
+from knowledge.types import Considered, Diagnosis, LogEvidence
+
+LONGEST_SHOWN = 600
+MOST_EVIDENCE = 8
+CERTAIN, LIKELY, POSSIBLE, FAINT = 0.95, 0.75, 0.5, 0.2
+# Below this the answer is `unknown`.
+THRESHOLD = 0.4
+
+
+def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> Diagnosis:
+    """Why the job of this log failed. A str or bytes is the log itself; paths are files or folders, one a rank.
+
+    Raises InputError when a file cannot be read.
+    """
+    sources: Sequence[Source]
+    if isinstance(source, str | bytes):
+        sources = [from_text(source)]
+    elif isinstance(source, Path):
+        sources = from_paths([source])
+    else:
+        sources = [s for s in source if isinstance(s, Source)] or from_paths([p for p in source if isinstance(p, Path)])
+    scanner = Scanner(matcher())
+    scan = scanner.read(sources)
+    for event in scan.events:
+        event.signature = by_frames(event, scanner.matcher)
+    return conclude(scan, choose(scan, library().causes), scanner.matcher)
+
+
+def by_frames(event: Event, use: Matcher) -> Signature:
+    """A general exception is judged by the library file that raised it, where that file tells more."""
+    if event.error is None or event.error.last_frame is None or event.signature.kind != "error":
+        return event.signature
+    return use.frame(event.error.last_frame.file) or event.signature
+
+
+def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
+    """The diagnosis in words, from the choice."""
+    causes = library().causes
+    winner = choice.winner
+    if winner is None:
+        return _no_failure(scan, choice, causes)
+    confidence = _confidence(choice)
+    cause = winner.signature.cause if confidence >= THRESHOLD else "unknown"
+    captured = _captured(winner, use)
+    told = causes[cause]
+    says = winner.signature.says if cause == winner.signature.cause and winner.signature.says else told.says
+    return Diagnosis(
+        cause=cause,
+        says=fill(says, captured),
+        confidence=confidence,
+        evidence=_evidence(winner, choice.others),
+        fix=tuple(fill(step, captured) for step in (winner.signature.fix or told.fix)),
+        considered=_considered(winner, choice.others, causes),
+        send_next=told.send,
+        sources=(winner.signature.source,) if winner.signature.source else (),
+        captured=tuple(captured.items()),
+    )
+
+
+def _no_failure(scan: Scan, choice: Choice, causes: Mapping[str, Cause]) -> Diagnosis:
+    """No event speaks of a failure: the log says so, or holds nothing at all."""
+    if not scan.bytes:
+        return Diagnosis("unknown", "The log is empty.", 1.0, send_next=causes["unknown"].send)
+    proof = (_shown(choice.succeeded),) if choice.succeeded else ()
+    return Diagnosis("no-failure", causes["no-failure"].says, 0.9 if proof else 0.7, evidence=proof)
+
+
+def _confidence(choice: Choice) -> float:
+    if choice.winner is None or choice.winner.signature.cause == "unknown":
+        return FAINT
+    if choice.weight >= STRONG:
+        rivals = {e.signature.cause for e in choice.others if weight(e) >= STRONG} - {choice.winner.signature.cause}
+        return CERTAIN - 0.05 * min(4, len(rivals))
+    if choice.weight >= GENERAL:
+        return LIKELY
+    return POSSIBLE if choice.weight >= 15 else FAINT
+
+
+def _captured(event: Event, use: Matcher) -> dict[str, str]:
+    """The names that the signature captured, cleaned; and those of the traceback."""
+    found = {k: masked(printable(v))[:200] for k, v in use.captured(event.signature, event.raw).items()}
+    if event.error is not None:
+        found.setdefault("exception", masked(printable(f"{event.error.type}: {event.error.text}"))[:200])
+        if own := event.error.own_frame:
+            found["frame"] = f"{printable(own.file)}:{own.at}"
+    return found
+
+
+def fill(sentence: str, captured: Mapping[str, str]) -> str:
+    """The sentence with {names} filled in; a [part] whose name is missing is left out, a bare one becomes NAME."""
+
+    def part(found: re.Match[str]) -> str:
+        inside = found[1]
+        names = re.findall(r"\{(\w+)\}", inside)
+        return inside if not names or all(n in captured for n in names) else ""
+
+    filled = re.sub(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]", part, sentence)
+    return re.sub(r"\{(\w+)\}", lambda m: captured.get(m[1], m[1].upper()), filled)
+
+
+def _shown(event: Event) -> LogEvidence:
+    return LogEvidence(event.line, masked(_cropped(event.text)), event.rank, event.file, event.count)
+
+
+def _cropped(text: str) -> str:
+    return text if len(text) <= LONGEST_SHOWN else text[:LONGEST_SHOWN] + " ..."
+
+
+def _evidence(winner: Event, others: Sequence[Event]) -> tuple[LogEvidence, ...]:
+    """The winning line, the person's own frame, then what else speaks for it or came with it; no line twice."""
+    shown = [_shown(winner)]
+    if winner.error is not None and (frame := winner.error.own_frame):
+        shown.append(LogEvidence(frame.log_line, masked(_cropped(frame.text)), winner.rank, winner.file))
+    same = [e for e in others if e.signature.cause == winner.signature.cause]
+    rest = [e for e in others if e.signature.cause != winner.signature.cause and weight(e) >= EFFECT]
+    for event in [*same[:3], *rest[:4]]:
+        if all((event.line, event.file) != (e.line, e.file) for e in shown):
+            shown.append(_shown(event))
+    return tuple(shown[:MOST_EVIDENCE])
+
+
+def _considered(winner: Event, others: Sequence[Event], causes: Mapping[str, Cause]) -> tuple[Considered, ...]:
+    """Other causes that the log speaks of, each once, and why it is not the answer."""
+    found: dict[str, Considered] = {}
+    for event in others:
+        cause = event.signature.cause
+        if cause in found or cause in ("", "unknown", winner.signature.cause) or len(found) >= 4:
+            continue
+        found[cause] = Considered(cause, _why_not(event, winner, causes), _shown(event))
+    return tuple(found.values())
+
+
+def _why_not(event: Event, winner: Event, causes: Mapping[str, Cause]) -> str:
+    if event.signature.cause in causes[winner.signature.cause].explains:
+        return "it follows from the cause above"
+    if event.level:
+        return f"the line is only a {event.level} message"
+    if event.signature.kind in ("effect", "final"):
+        return "it is what the other processes print when one has failed"
+    if event.order > winner.order:
+        return "it came later"
+    if event.progress_after:
+        return "the run went on after it"
+    if event.signature.id == EXCEPTION or weight(event) < weight(winner):
+        return "another line names its cause more plainly"
+    return "it is less likely to come first"

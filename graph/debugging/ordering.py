@@ -1,0 +1,127 @@
+"""Which event is the root cause: the first thing that went wrong, not the last thing printed.
+
+Strength decides before time: a line that names a cause beats a general error, which beats an after-effect, wherever
+they stand. Among equals the first one wins, unless the run plainly went on after it. Then explanations are followed
+back: an earlier, weaker error that explains the winner is the cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graph.debugging.scan import WENT_ON, Event, Scan
+from knowledge.signatures.loader import Cause
+
+STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
+# A scheduler's verdict yields to an earlier sign of trouble of at least this strength.
+TROUBLE = 38
+# What a line of its own log level is worth less by.
+DISCOUNT = {"": 0, "warning": 25, "info": 35}
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The event chosen (None: no failure), the others by weight, and whether success was proved."""
+
+    winner: Event | None
+    others: tuple[Event, ...]
+    weight: int
+    succeeded: Event | None = None
+
+
+def weight(event: Event) -> int:
+    """How strongly an event speaks for its cause, 0 to 100, after what its line says of itself."""
+    strength = event.signature.strength
+    if event.error is not None and event.error.ignored:
+        return min(strength, FAINT)
+    if strength >= 90 or event.signature.kind in ("verdict", "final") or event.error is not None:
+        return strength
+    return max(0, strength - DISCOUNT[event.level])
+
+
+def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
+    """The root cause among a scan's events."""
+    events = sorted(last_runs(scan.events), key=_position)
+    success = next((e for e in reversed(events) if e.signature.kind == "success"), None)
+    bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
+    if success is not None:
+        bad = _after_success(bad, success)
+    if not bad:
+        return Choice(None, (), 0, success)
+    winner = _first_of_the_strongest(bad)
+    winner = _before_the_verdict(winner, bad)
+    winner = _explained(winner, bad, causes)
+    others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), _position(e)))
+    return Choice(winner, tuple(others), weight(winner), success)
+
+
+def last_runs(events: list[Event]) -> list[Event]:
+    """The events of the last run of each file that ended in something; a file may hold many runs one after another."""
+    last: dict[str | None, int] = {}
+    for event in events:
+        if event.signature.kind == "success" or weight(event) >= FAINT:
+            last[event.file] = max(last.get(event.file, 0), event.run)
+    return [e for e in events if e.run == last.get(e.file)]
+
+
+def _position(event: Event) -> tuple[int, int]:
+    """Order of happening: by the clock over several files where they have one, else as read."""
+    return (event.time or 0, event.order) if event.file else (0, event.order)
+
+
+def _after_success(bad: list[Event], success: Event) -> list[Event]:
+    """What still counts when the program said that it ended well: a failing exit, or what came after it."""
+    failed = any(e.signature.kind == "final" and weight(e) > 0 for e in bad)
+    uncaught = any(e.error is not None and not e.error.ignored and e.last_order > success.order for e in bad)
+    if failed or uncaught:
+        return bad
+    return [e for e in bad if e.order > success.last_order and weight(e) >= STRONG and e.signature.kind != "error"]
+
+
+def _survived(event: Event) -> bool:
+    return event.progress_after >= WENT_ON
+
+
+def _first_of_the_strongest(bad: list[Event]) -> Event:
+    for floor in (STRONG, GENERAL, EFFECT, 0):
+        level = [e for e in bad if weight(e) >= floor]
+        if level:
+            lasting = [e for e in level if not _survived(e)]
+            return (lasting or level)[0]
+    return bad[0]
+
+
+def _before_the_verdict(winner: Event, bad: list[Event]) -> Event:
+    """A job that hangs after a fault is stopped by the clock or by a person: then the fault is the cause."""
+    if winner.signature.kind != "verdict" or winner.signature.cause in ("sched-node-failure", "sched-host-oom"):
+        return winner
+    for event in bad:
+        if event is winner or _position(event) >= _position(winner):
+            break
+        if weight(event) >= TROUBLE and not _survived(event) and event.signature.cause != "unknown":
+            return event
+    return winner
+
+
+def _explained(winner: Event, bad: list[Event], causes: Mapping[str, Cause]) -> Event:
+    """Follow explanations back to the first error that no other line explains."""
+    for _ in range(len(bad)):
+        better = next((e for e in bad if e is not winner and _explains(e, winner, causes)), None)
+        if better is None:
+            return winner
+        winner = better
+    return winner
+
+
+def _explains(event: Event, winner: Event, causes: Mapping[str, Cause]) -> bool:
+    """A strong event explains wherever it stands (ranks print out of order), a general one only before the winner."""
+    cause = causes.get(event.signature.cause)
+    if cause is None or winner.signature.cause not in cause.explains or event.signature.cause == winner.signature.cause:
+        return False
+    if event.signature.group == winner.signature.group == "python" and weight(event) < STRONG:
+        return False
+    before = _position(event) < _position(winner)
+    if weight(event) >= STRONG and cause.group in ("scheduler", "gpu"):
+        return before or not _survived(winner)
+    return before and weight(event) >= GENERAL and not _survived(event)

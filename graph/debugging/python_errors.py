@@ -1,0 +1,101 @@
+"""Python tracebacks in a log: the frames, the exception, and the last frame in the person's own file.
+
+Ranks interleave: lines of another rank, progress bars and doubled headers inside a traceback are stepped over.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from graph.debugging.log import message
+
+WINDOW = 96 << 10
+MOST_LINES = 700
+MOST_STRAY = 30
+
+FRAME = re.compile(r'^\s*(?:\| )?\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<name>.{1,200}))?')
+EXCEPTION = re.compile(
+    r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Expired|Warning|Failure|Timeout|Abort\w*"
+    r"|Iteration|Empty|Full|Refused|Reset|NotFound\w*|Unavailable|Denied))(?::\s?(?P<text>.*))?$"
+)
+ANY_EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)+[A-Z]\w*|[A-Z]\w+)(?::\s(?P<text>.*))?$")
+LIBRARY = re.compile(
+    r"site-packages|dist-packages|/lib(?:64)?/python\d|^<(?!stdin|string)|\bPython\d+\\\\?Lib|/torch/|\.pex/|runpy\.py"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame: file, its line there, the function, and the line of the log that shows it."""
+
+    file: str
+    at: int
+    name: str
+    log_line: int
+    text: str
+
+    @property
+    def own(self) -> bool:
+        """Whether the file is the person's own, and not a library's."""
+        return not LIBRARY.search(self.file)
+
+
+@dataclass(frozen=True, slots=True)
+class PythonError:
+    """A traceback. offset is where its exception's line starts in the block; chained: another one follows from it."""
+
+    type: str
+    text: str
+    log_line: int
+    offset: int
+    frames: tuple[Frame, ...]
+    ignored: bool = False
+
+    @property
+    def own_frame(self) -> Frame | None:
+        """The innermost frame in the person's own code."""
+        return next((frame for frame in reversed(self.frames) if frame.own), None)
+
+    @property
+    def last_frame(self) -> Frame | None:
+        return self.frames[-1] if self.frames else None
+
+
+def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
+    """The traceback whose header's line begins at `start` (line `line` of the log); None where no exception ends it."""
+    window = data[start : start + WINDOW].split(b"\n")[:MOST_LINES]
+    first, rank = message(window[0].decode("utf-8", "replace"))
+    frames: list[Frame] = []
+    offset, stray = start + len(window[0]) + 1, 0
+    for number, raw in enumerate(window[1:], line + 1):
+        text, of = message(raw[:2000].decode("utf-8", "replace"))
+        if rank is not None and of is not None and of != rank:
+            offset += len(raw) + 1
+            continue
+        if frame := FRAME.match(text):
+            frames.append(Frame(frame["file"], int(frame["line"]), frame["name"] or "", number, text.strip()))
+        elif found := _exception(text, bool(frames)):
+            ignored = first.startswith("Exception ignored") or _ignored_above(data, start)
+            kind, words = found
+            return PythonError(kind, words, number, offset, tuple(frames), ignored)
+        elif text[:1] not in (" ", "\t", "") and "Traceback" not in text:
+            stray += 1
+            if stray > MOST_STRAY:
+                return None
+        offset += len(raw) + 1
+    return None
+
+
+def _exception(text: str, framed: bool) -> tuple[str, str] | None:
+    """The exception that a line names, or None. A bare class name counts only after frames."""
+    found = EXCEPTION.match(text) or (ANY_EXCEPTION.match(text) if framed else None)
+    if not found or found["type"] in ("Traceback", "During", "The"):
+        return None
+    return found["type"], (found["text"] or "").strip()
+
+
+def _ignored_above(data: bytes, start: int) -> bool:
+    """Whether the line above the header says that Python swallowed the exception."""
+    above = data[max(0, start - 600) : start].rstrip(b"\n").rpartition(b"\n")[2]
+    return b"Exception ignored in" in above or b"Exception ignored on" in above

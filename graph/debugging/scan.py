@@ -1,0 +1,261 @@
+"""One pass over the logs: which signatures stand where, folded over ranks.
+
+The union pattern jumps from candidate to candidate; Python touches only those lines. What repeats is folded: one event
+per message and run, with a count, the ranks, and the first and last line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import islice
+
+import re2
+
+from graph.debugging.log import Block, Source, blocks, message, printable
+from graph.debugging.python_errors import PythonError, read_traceback
+from knowledge.signatures.matcher import Matcher, options
+from knowledge.signatures.model import Signature
+
+MOST_EVENTS = 20_000
+MOST_TRACEBACKS = 3_000
+MOST_REMEMBERED = 50_000
+LONGEST_LINE = 4_000
+LOOK_BACK = 64 << 10
+
+TRACEBACK = "python-traceback"
+EXCEPTION = "python-exception"
+STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) )(\d\d):(\d\d):(\d\d)")
+PROGRESS = re2.compile(
+    rb"(?i)it/s[\],]|s/it[\],]|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/]*\d+.*(?:loss|acc|lr|time|tflops|speed)"
+    rb"|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
+    options(),
+)
+WENT_ON = 3
+LEVEL = re.compile(r"\b(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
+PLAIN = re.compile(rb"\d+")
+
+
+@dataclass(slots=True)
+class Event:
+    """A folded message: the signature that speaks for it, where it stands first, and how often."""
+
+    signature: Signature
+    line: int
+    text: str
+    order: int
+    run: int
+    rank: int | None = None
+    file: str | None = None
+    time: int | None = None
+    count: int = 1
+    last_order: int = 0
+    ranks: set[int] = field(default_factory=set)
+    also: tuple[Signature, ...] = ()
+    error: PythonError | None = None
+    level: str = ""
+    raw: bytes = b""
+    progress_after: int = 0
+    """How many lines of training progress were seen between this event and the next one, as far as looked."""
+
+
+@dataclass(slots=True)
+class Scan:
+    """What a pass over all logs found."""
+
+    events: list[Event] = field(default_factory=list)
+    runs: int = 0
+    lines: int = 0
+    bytes: int = 0
+    succeeded: Event | None = None
+    dropped: int = 0
+
+
+class Scanner:
+    """Runs the matcher over sources and folds what it finds."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self.matcher = matcher
+        self.scan = Scan()
+        self._folded: dict[tuple[int, str, bytes, str | None], Event] = {}
+        self._remembered: dict[bytes, Event | None] = {}
+        self._seen_tracebacks: dict[bytes, int] = {}
+        self._parsed = 0
+        self._handled: set[int] = set()
+        self._order = 0
+        self._ended = False
+        self._last: Event | None = None
+
+    def read(self, sources: Iterable[Source]) -> Scan:
+        """All events of all logs, in the order read. Raises InputError when a log cannot be read."""
+        for source in sources:
+            self._remembered.clear()
+            self._handled.clear()
+            self._ended, self._last = False, None
+            if self.scan.bytes:
+                self.scan.runs += 1000  # runs of different files are different, yet parallel
+            for block in blocks(source):
+                self._block(block, source.name)
+        self.scan.events = list(self._folded.values())
+        return self.scan
+
+    def _block(self, block: Block, name: str | None) -> None:
+        data, at, counted, line = block.data, 0, 0, block.first_line
+        search = self.matcher.union.search
+        between = 0
+        while at < block.limit and (found := search(data, at)):
+            hit = found.start()
+            start = data.rfind(b"\n", 0, hit) + 1
+            start = data.rfind(b"\r", start, hit) + 1 or start
+            if start >= block.limit:
+                break
+            end = data.find(b"\n", hit)
+            end = len(data) if end < 0 else end
+            line += data.count(b"\n", counted, start)
+            counted = start
+            self._progress(data, max(between, hit - LOOK_BACK), start)
+            self._line(data, start, hit, end, line, name)
+            at = between = _next(data, found.end(), end)
+        self._progress(data, max(between, block.limit - LOOK_BACK), block.limit)
+        self.scan.lines = block.first_line + data.count(b"\n", 0, block.limit)
+        self.scan.bytes += block.limit
+
+    def _progress(self, data: bytes, start: int, end: int) -> None:
+        last = self._last
+        if last is not None and last.progress_after < WENT_ON and end - start > 20:
+            last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), WENT_ON))
+
+    def _line(self, data: bytes, start: int, hit: int, end: int, line: int, name: str | None) -> None:
+        """Judge one candidate line: remembered, a traceback's header, or new."""
+        if line in self._handled:
+            return
+        raw = data[start:end]
+        if len(raw) > LONGEST_LINE:
+            first = max(start, hit - 400)
+            raw = data[first : min(end, first + LONGEST_LINE)]
+        raw = raw.partition(b"\r")[0] if b"\r" in raw else raw
+        self._order += 1
+        if raw in self._remembered:
+            self._again(self._remembered[raw])
+            return
+        event = self._judge(raw, line, name)
+        if len(self._remembered) < MOST_REMEMBERED:
+            self._remembered[raw] = None if event and event.signature.id == TRACEBACK else event
+        if event is None:
+            return
+        if event.signature.id == TRACEBACK:
+            self._remembered.pop(raw, None)
+            self._traceback(data, start, line, name)
+            return
+        event.time = event.time or _stamp(data, start, raw)
+
+    def _again(self, event: Event | None) -> None:
+        if event is None or event.run != self.scan.runs:
+            if event is not None:
+                self._remembered.clear()
+            return
+        event.count += 1
+        event.last_order = self._order
+        self._last = event
+
+    def _judge(self, raw: bytes, line: int, name: str | None, error: PythonError | None = None) -> Event | None:
+        """The event of a line that is new, or None where no signature, or a harmless one, holds it."""
+        text, rank = message(printable(raw.decode("utf-8", "replace")))
+        clean = text.encode("utf-8", "replace")
+        matched = self.matcher.match(clean)
+        if not matched and error is None:
+            return None
+        if any(s.kind == "harmless" for s in matched):
+            return None
+        if error is not None and not any(s.strength >= 30 for s in matched):
+            matched.append(_by_id(self.matcher, EXCEPTION))
+        best = max(matched, key=lambda s: s.strength)
+        event = Event(
+            best,
+            line,
+            text,
+            self._order,
+            self.scan.runs,
+            rank,
+            name,
+            raw=clean,
+            last_order=self._order,
+            also=tuple(s for s in matched if s is not best),
+            error=error,
+            level=_level(text),
+        )
+        return self._fold(event)
+
+    def _fold(self, event: Event) -> Event:
+        if event.signature.kind == "start":
+            if self._ended:
+                self.scan.runs += 1
+                self._ended = False
+            return event
+        self._ended = self._ended or event.signature.kind in ("final", "success")
+        key = (event.run, event.signature.id, PLAIN.sub(b"0", event.raw)[:400], event.file)
+        known = self._folded.get(key)
+        if known is None:
+            if len(self._folded) >= MOST_EVENTS:
+                self.scan.dropped += 1
+                return event
+            known = self._folded[key] = event
+        else:
+            known.count += 1
+            known.last_order = self._order
+            known.error = known.error or event.error
+        if event.rank is not None and len(known.ranks) < 4096:
+            known.ranks.add(event.rank)
+        self._last = known
+        return known
+
+    def _traceback(self, data: bytes, start: int, line: int, name: str | None) -> None:
+        """Read a traceback and judge its exception's line at once, with the frames at hand."""
+        shape = PLAIN.sub(b"", data[start : start + 1000])
+        seen = self._seen_tracebacks.get(shape, 0)
+        if seen >= 20 or self._parsed >= MOST_TRACEBACKS:
+            return
+        if len(self._seen_tracebacks) < MOST_TRACEBACKS:
+            self._seen_tracebacks[shape] = seen + 1
+        self._parsed += 1
+        error = read_traceback(data, start, line)
+        if error is None or error.log_line in self._handled:
+            return
+        self._handled.add(error.log_line)
+        end = data.find(b"\n", error.offset)
+        raw = data[error.offset : end if end >= 0 else len(data)][:LONGEST_LINE]
+        self._order += 1
+        event = self._judge(raw, error.log_line, name, error)
+        if event is not None:
+            event.time = event.time or _stamp(data, start, raw)
+
+
+def _next(data: bytes, matched: int, end: int) -> int:
+    """Where to go on: the next line, or the next piece of a line that carriage returns or sheer length have cut."""
+    piece = data.find(b"\r", matched, end)
+    return min((piece if piece >= 0 else end) + 1, matched + LONGEST_LINE)
+
+
+def _by_id(matcher: Matcher, name: str) -> Signature:
+    return next(s for s in matcher.signatures if s.id == name)
+
+
+def _level(text: str) -> str:
+    """The log level a line gives itself near its start: warning, info, or empty."""
+    found = LEVEL.search(text, 0, 160)
+    if not found or "NCCL WARN" in text:
+        return ""
+    return "warning" if found[0].lower().startswith("warn") or found[0].endswith("Warning") else "info"
+
+
+def _stamp(data: bytes, start: int, raw: bytes) -> int | None:
+    """Seconds since the month began, from the line itself or the nearest stamp above it. Only for ordering."""
+    found = STAMP.search(raw)
+    if not found:
+        above = list(STAMP.finditer(data, max(0, start - 4000), start))
+        found = above[-1] if above else None
+    if not found:
+        return None
+    day = int(found[3] or found[5])
+    return ((day * 24 + int(found[6])) * 60 + int(found[7])) * 60 + int(found[8])

@@ -1,0 +1,74 @@
+"""Verifies signatures: names, patterns, causes, examples, and that no other signature takes an example away."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from knowledge.errors import FactsError, InputError
+from knowledge.signatures.loader import CAUSES_FILE, Cause, load, read_signatures, signature_files
+from knowledge.signatures.matcher import Matcher, compiled
+from knowledge.signatures.model import Signature
+
+
+def check(extra: Sequence[Path] = ()) -> tuple[list[str], int]:
+    """All problems in words, and how many signatures were looked at. extra: files that are not installed yet."""
+    try:
+        texts = {path: path.read_bytes() for path in [CAUSES_FILE, *signature_files()]}
+        loaded = load(texts)
+        installed = {path.resolve() for path in texts}
+        signatures = list(loaded.signatures)
+        for path in extra:
+            if path.resolve() not in installed:
+                signatures += read_signatures(path, path.read_bytes())
+    except FactsError as error:
+        return [str(error)], 0
+    except OSError as error:
+        raise InputError(f"cannot read {error.filename}: {error.strerror}; give a YAML file of signatures") from error
+    return problems(signatures, loaded.causes), len(signatures)
+
+
+def problems(signatures: Sequence[Signature], causes: Mapping[str, Cause]) -> list[str]:
+    """What is wrong with these signatures; an empty list means fine."""
+    found = [f"{name}: the id is used {n} times" for name, n in Counter(s.id for s in signatures).items() if n > 1]
+    found += [f"{s.id}: no cause '{s.cause}' in causes.yaml" for s in signatures if s.cause and s.cause not in causes]
+    found += [f"{s.id}: {why}" for s in signatures if (why := _uncompiled(s.pattern))]
+    if found:
+        return found
+    use = Matcher(signatures)
+    for s in signatures:
+        found += [f"{s.id}: {why}: {line[:80]}" for line in s.example if (why := _example(s, line, use))]
+        found += [f"{s.id}: matches what it must leave alone: {line[:80]}" for line in s.unlike if _matches(s, line)]
+    return found
+
+
+def _uncompiled(pattern: str) -> str:
+    try:
+        compiled(pattern)
+    except FactsError as error:
+        return str(error)
+    return ""
+
+
+def _matches(signature: Signature, line: str) -> bool:
+    return bool(compiled(signature.pattern).search(line.encode()))
+
+
+def _example(signature: Signature, text: str, use: Matcher) -> str:
+    """Why an example does not lead to its signature, or empty."""
+    if signature.kind == "frame":
+        frame = use.frame(text)
+        return "" if frame and frame.id == signature.id else "the example is not decided by it"
+    if not _matches(signature, text):
+        return "the example does not match the pattern"
+    matched = use.match(text.encode())
+    harmless = next((s.id for s in matched if s.kind == "harmless"), "")
+    if signature.kind == "harmless":
+        return ""
+    if harmless:
+        return f"the example is taken for harmless by {harmless}"
+    best = max(matched, key=lambda s: s.strength)
+    if best.id == signature.id or (best.cause == signature.cause and best.kind == signature.kind):
+        return ""
+    return f"the example is taken by {best.id} ({best.cause or best.kind})"
