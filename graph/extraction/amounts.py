@@ -67,7 +67,7 @@ def evaluate(node: ast.expr, facts: Mapping[str, int]) -> int:
             return facts[name]
         case ast.BinOp(left=left, op=op, right=right):
             a, b = evaluate(left, facts), evaluate(right, facts)
-            if isinstance(op, ast.Pow | ast.LShift) and b > 64:
+            if isinstance(op, ast.Pow | ast.LShift) and (b > 64 or abs(a) > 10**6):
                 raise ValueError
             return a**b if isinstance(op, ast.Pow) else OPERATIONS[type(op)](a, b)
         case ast.UnaryOp(op=ast.USub(), operand=operand):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graph.extraction.launchers import Chain
+from graph.extraction.launch_chain import Chain
 from graph.extraction.shell_words import Field, plain
 
 

@@ -53,7 +53,7 @@ def language_of(text: str) -> str:
 def to_bash(text: str, language: str) -> str:
     """The script as bash, line for line; nothing for a language that is no shell."""
     if language == "bash":
-        return text
+        return re.sub(r"(?m)^(\s*(?:export\s+)?\w+=)(<[^<>\n(]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
     translate = TRANSLATIONS.get(language)
     return translate(text) if translate else ""
 

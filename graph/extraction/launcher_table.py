@@ -188,6 +188,17 @@ TOOLS: tuple[tuple[str, Tool], ...] = (
 
 BY_NAME: dict[str, Tool] = {name: row for names, row in TOOLS for name in names.split()}
 
+# Programs that print, copy or set up; what follows them is not a program of theirs.
+HOUSEKEEPING = words(
+    "echo printf which type module ml pip pip3 kill pkill killall log note say die cat grep sed awk cp mv rm "
+    "mkdir ls touch ln tar rsync scp wget curl git chmod chown find export alias ps test [ [[ read cd pushd "
+    "popd hostname date sleep wait trap set unset shift source . nvidia-smi rocm-smi free df du sort uniq head "
+    "tail tee wc cut tr scontrol squeue scancel sacct sinfo qstat qdel bjobs jutil ulimit umask make cmake "
+    "ninja gcc nvcc conda mamba micromamba gdown aria2c unzip zip getent nslookup ibstat lscpu numastat uname "
+    "whoami id tmux screen huggingface-cli aws gsutil azcopy sbcast conda-unpack dcgmi nccl-tests "
+    "all_reduce_perf ray wandb dvc apt apt-get yum dos2unix pgrep jq seq mktemp realpath dirname basename"
+)
+
 # `python -m MODULE` that is a launcher in itself.
 MODULES: dict[str, str] = {
     "torch.distributed.launch": "torchrun",

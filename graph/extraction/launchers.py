@@ -6,63 +6,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal
 
-from graph.extraction.launcher_table import BY_NAME, MODULES, PYTHON_VALUES, TRANSPARENT_MODULES, Kind, Tool, words
+from graph.extraction.launch_chain import Chain, Layer, Program
+from graph.extraction.launcher_table import BY_NAME, HOUSEKEEPING, MODULES, PYTHON_VALUES, TRANSPARENT_MODULES, Tool
 from graph.extraction.shell_words import Field, is_known, join_fields, plain
 
 PYTHON = re.compile(r"(i?python|pypy)[\d.]*w?(\.exe)?")
 OPEN_PYTHON = re.compile(r"\$\{?\w*(PYTHON|PY)\w*\}?", re.I)
-# Programs that print, copy or set up; what follows them is not a program of theirs.
-HOUSEKEEPING = words(
-    "echo printf which type module ml pip pip3 kill pkill killall log note say die cat grep sed awk cp mv rm "
-    "mkdir ls touch ln tar rsync scp wget curl git chmod chown find export alias ps test [ [[ read cd pushd "
-    "popd hostname date sleep wait trap set unset shift source . nvidia-smi rocm-smi free df du sort uniq head "
-    "tail tee wc cut tr scontrol squeue scancel sacct sinfo qstat qdel bjobs jutil ulimit umask make cmake "
-    "ninja gcc nvcc conda mamba micromamba gdown aria2c unzip zip getent nslookup ibstat lscpu numastat uname "
-    "whoami id tmux screen huggingface-cli aws gsutil azcopy sbcast conda-unpack dcgmi nccl-tests "
-    "all_reduce_perf ray wandb dvc apt apt-get yum dos2unix pgrep jq seq mktemp realpath dirname basename"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """One program of a chain with its own options; operand is an image or a host name."""
-
-    name: str
-    kind: Kind
-    written: str
-    options: tuple[tuple[str, Field], ...] = ()
-    roles: tuple[tuple[str, Field], ...] = ()
-    operand: Field | None = None
-
-    def role(self, name: str) -> Field | None:
-        """The last value given for what an option means (`nodes`, `per_node`, `container`, ...)."""
-        return next((value for role, value in reversed(self.roles) if role == name), None)
-
-    def has(self, option: str) -> bool:
-        return any(name == option for name, _ in self.options)
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """What a chain starts in the end."""
-
-    entry: Field
-    kind: Literal["script", "module", "inline", "executable", "shell"]
-    args: tuple[Field, ...] = ()
-    interpreter: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Chain:
-    """The layers, outermost first, and the program; or text that a shell of the chain runs, with its arguments."""
-
-    layers: tuple[Layer, ...] = ()
-    program: Program | None = None
-    shell_text: Field | None = None
-    positional: tuple[Field, ...] = ()
 
 
 def base_name(one: Field) -> str:

@@ -14,7 +14,7 @@ from graph.extraction.commands import Assignment, Command, Document, Job, Place
 from graph.extraction.dialects import checked, language_of, shebang_of, to_bash
 from graph.extraction.directives import DirectiveLine, from_command, in_force, mark_overridden, read_directives
 from graph.extraction.expansion import Environment
-from graph.extraction.launchers import Layer, Program
+from graph.extraction.launch_chain import Layer, Program
 from graph.extraction.shell import ShellReader
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of, training_command

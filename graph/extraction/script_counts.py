@@ -4,33 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 
 import yaml
 
 from graph.extraction.amounts import JOB_NODES, LOOP, arithmetic
 from graph.extraction.directives import is_placeholder
-from graph.extraction.expansion import field_amount
-from graph.extraction.launchers import Layer
+from graph.extraction.launch_chain import Layer
 from graph.extraction.script import Script
+from graph.extraction.script_request import ASKED, Counts, gpu_number, nothing_asked, whole
+from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
 
-GPU_COUNT = re.compile(r"gpus?(?:[:=][\w.-]*[A-Za-z][\w.-]*)?[:=](\d+)", re.I)
 NODE_NAMES = (JOB_NODES, "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
+GPU_OPTIONS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "gpu", "gpus-per-slot")
 DEVICE_OPTIONS = re.compile(
     r"(?:--?)?(?:trainer\.)?(devices|gpus|num[_-]gpus|ngpus|n[_-]gpus?|gpus[_-]per[_-]node|n_gpus_per_node|num_devices)"
 )
-
-
-@dataclass(slots=True)
-class Counts:
-    """nodes and gpus_per_node of the job, None where the text does not tell; total_gpus where only a total is said."""
-
-    nodes: int | None = None
-    gpus_per_node: int | None = None
-    total_gpus: int | None = None
-    facts: dict[str, int] = field(default_factory=lambda: {LOOP: 0})
 
 
 def count(script: Script, scheduler: str) -> Counts:
@@ -64,99 +54,6 @@ def learn(counts: Counts, options: Mapping[str, str]) -> None:
         counts.facts |= {"SLURM_NTASKS_PER_NODE": per_node, "SLURM_TASKS_PER_NODE": per_node}
     if counts.total_gpus:
         counts.facts["PBS_NGPUS"] = counts.total_gpus
-
-
-def whole(text: str | None) -> int | None:
-    """The first whole number of a value such as `4`, `2-4` or `16(x2)`."""
-    found = re.match(r"\s*(\d+)", text or "")
-    return int(found[1]) if found else None
-
-
-def gpu_number(text: str | None) -> int | None:
-    """The GPUs of `gpu:a100:4`, `a100:4`, `gpu=2`, `4`; bare `gpu` is one."""
-    if not text:
-        return None
-    found = GPU_COUNT.search(text) or re.fullmatch(r"(?:[\w.-]+:)?(\d+)", text)
-    if found:
-        return int(found[1])
-    return 1 if re.fullmatch(r"gpu(:[A-Za-z][\w.-]*)?", text) else None
-
-
-def nothing_asked(options: Mapping[str, str], counts: Counts) -> int | None:
-    return None
-
-
-def slurm_asked(options: Mapping[str, str], counts: Counts) -> int | None:
-    """GPUs a node by the directives; the node count too where tasks tell it."""
-    tasks, per_node = whole(options.get("ntasks")), whole(options.get("ntasks-per-node"))
-    per_gpu_node = gpu_number(options.get("gpus-per-node")) or gpu_number(gres(options.get("gres")))
-    counts.total_gpus = gpu_number(options.get("gpus"))
-    counts.nodes = whole(options.get("nodes"))
-    if not counts.nodes and tasks and per_node:
-        counts.nodes = -(-tasks // per_node)
-    if not counts.nodes and (tasks == 1 or counts.total_gpus == 1):
-        counts.nodes = 1
-    if not counts.nodes and counts.total_gpus and per_gpu_node:
-        counts.nodes = -(-counts.total_gpus // per_gpu_node)
-    if per_gpu_node:
-        return per_gpu_node
-    if counts.total_gpus and counts.nodes:
-        return max(1, counts.total_gpus // counts.nodes)
-    per_task = gpu_number(options.get("gpus-per-task")) or gpu_number(gres(options.get("tres-per-task")))
-    here = per_node or (-(-tasks // counts.nodes) if tasks and counts.nodes else 1)
-    return per_task * here if per_task else None
-
-
-def gres(text: str | None) -> str | None:
-    """The GPU part of a list of generic resources (`nvme:1,gres/gpu:h100:8`)."""
-    return next(
-        (part.removeprefix("gres/").removeprefix("gres:") for part in (text or "").split(",") if "gpu" in part), None
-    )
-
-
-def pbs_asked(options: Mapping[str, str], counts: Counts) -> int | None:
-    """`select=N:ngpus=4`, Torque's `nodes=N:gpus=2`, or `ngpus` for the whole job."""
-    request = options.get("select") or options.get("nodes") or ""
-    chunks = [chunk for chunk in request.split("+") if chunk]
-    sizes = [whole(chunk) or 1 for chunk in chunks]
-    counts.nodes = sum(sizes) or None
-    per_chunk = max((int(n) for chunk in chunks for n in re.findall(r":n?gpus=(\d+)", chunk)), default=0)
-    if per_chunk:
-        return per_chunk
-    total = whole(options.get("ngpus")) or whole(options.get("gpus"))
-    if total and counts.nodes:
-        return max(1, total // counts.nodes)
-    counts.total_gpus = total
-    return None
-
-
-def lsf_asked(options: Mapping[str, str], counts: Counts) -> int | None:
-    slots = whole(options.get("slots"))
-    spread = re.search(r"span\[(ptile|hosts)=(\d+)\]", " ".join(options.values()))
-    counts.nodes = whole(options.get("nodes"))
-    if not counts.nodes and spread:
-        counts.nodes = int(spread[2]) if spread[1] == "hosts" else -(-(slots or 1) // int(spread[2]))
-    if not counts.nodes and slots == 1:
-        counts.nodes = 1
-    found = re.search(r"num=(\d+)(/task)?", options.get("gpu", ""))
-    return int(found[1]) if found else None
-
-
-def flux_asked(options: Mapping[str, str], counts: Counts) -> int | None:
-    counts.nodes = whole(options.get("nodes"))
-    per_node, per_slot = whole(options.get("gpus-per-node")), whole(options.get("gpus-per-slot"))
-    slots = whole(options.get("nslots"))
-    if per_node or not per_slot:
-        return per_node
-    return per_slot * max(1, slots // counts.nodes) if slots and counts.nodes else per_slot
-
-
-def simple_asked(options: Mapping[str, str], counts: Counts) -> int | None:
-    counts.nodes = whole(options.get("nodes"))
-    return None
-
-
-ASKED = {"slurm": slurm_asked, "pbs": pbs_asked, "lsf": lsf_asked, "flux": flux_asked, "cobalt": simple_asked}
 
 
 # -- the launch line -----------------------------------------------------------------------------------------------
@@ -193,7 +90,8 @@ def launch_nodes(script: Script, counts: Counts, scheduler: str) -> int | None:
     parallel = any(layer.kind == "parallel" for layer in layers)
     if scheduler == "none":
         return 1 if script.training else None
-    return 1 if spawner and not parallel else None
+    asked = any(one.active and one.option in GPU_OPTIONS for one in script.directives)
+    return 1 if not parallel and script.training and (spawner or asked) else None
 
 
 def layer_nodes(layer: Layer, script: Script, counts: Counts) -> int | None:

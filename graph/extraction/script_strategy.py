@@ -7,16 +7,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph.extraction.script import Script
-from graph.extraction.script_counts import Counts, configured, document_text, number
+from graph.extraction.script_counts import configured, document_text, number
+from graph.extraction.script_request import Counts
 from graph.extraction.shell_words import Field, plain
 
 TENSOR = re.compile(
     r"(tensor[_-]?(model[_-])?parallel([_-]?(size|degree))?|tp([_-]?(size|degree))?|tensor[_-]parallel[_-]size)$"
 )
 PIPELINE = re.compile(r"(pipeline[_-]?(model[_-])?parallel([_-]?(size|degree))?|pp([_-]?(size|degree))?)$")
-STAGE = re.compile(r"(zero([_-]?(stage|level|opt\w*))?|deepspeed[_-]stage|ds[_-]stage|stage)$")
+STAGE = re.compile(r"((actor[_-])?zero([_-]?(stage|level|opt\w*))?|deepspeed[_-]stage|ds[_-]stage|stage)$")
 MEGATRON = re.compile(
-    r"megatron|(^|/)pretrain_(gpt|bert|t5|llama|vlm|mamba|retro)\w*\.py$|tensor-model-parallel-size", re.I
+    r"megatron|(^|/)pretrain_(gpt|bert|t5|llama|vlm|mamba|retro)\w*\.py\b|tensor-model-parallel-size"
+    r"|--num-layers\b.*--hidden-size\b|--hidden-size\b.*--num-layers\b",
+    re.I | re.S,
 )
 LIGHTNING = re.compile(
     r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d|ddp_find_unused|ddp_spawn", re.I
@@ -101,6 +104,8 @@ def said_strategy(args: Arguments) -> str | None:
         last = name.rsplit(".", 1)[-1]
         for pattern, strategy in VALUES:
             match = pattern.fullmatch(value.strip("'\"")) if CHOICES.search(last) or not name else None
+            if re.search(r"shard", last, re.I) and re.fullmatch(r"full|hybrid|shard_grad_op", value, re.I):
+                found = "fsdp"
             if match and strategy == "zero":
                 found = f"zero{match[1]}"
             elif match:

@@ -14,8 +14,10 @@ from tree_sitter import Node
 from graph.extraction import shell_commands
 from graph.extraction.commands import Assignment, Command, Document, Job, Place
 from graph.extraction.conditions import decide, matches, settled
-from graph.extraction.expansion import Array, Choice, Environment, Scalar, Table, Value
-from graph.extraction.shell_tree import PARSER, adjacent_words, faulty, if_parts, text_of
+from graph.extraction.expansion import Environment
+from graph.extraction.shell_merging import array_value, bounded, merge, merged_value
+from graph.extraction.shell_tree import PARSER, descendants, faulty, if_parts, text_of
+from graph.extraction.shell_values import Choice, Scalar, Table, Value
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
 MOST_COMMANDS = 20_000
@@ -36,6 +38,7 @@ class ShellReader:
     functions: dict[str, tuple[Node, int]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
+    calls_left: int = 2_000
     depth: int = 0
     stopped: bool = False
 
@@ -47,7 +50,10 @@ class ShellReader:
         tree = PARSER.parse(text.encode("utf-8", "replace"))
         if tree.root_node.has_error and self.depth == 1:
             self.errors += [(place.first_line + n.start_point[0], n.type) for n in faulty(tree.root_node)]
-        self.block(tree.root_node.children, env, place)
+        try:
+            self.block(tree.root_node.children, env, place)
+        except RecursionError:
+            self.errors.append((place.first_line, "nested too deeply to follow"))
         self.depth -= 1
 
     def block(self, nodes: Iterable[Node], env: Environment, place: Place) -> None:
@@ -107,8 +113,10 @@ class ShellReader:
         if value_node is not None and value_node.type == "array":
             value: Value = array_value(value_node, env, table or isinstance(env.values.get(name), Table))
         else:
-            value = Scalar(env.expand_whole(written))
+            value = Scalar(bounded(env.expand_whole(written), name))
         value = merged_value(env.values.get(name), value, index.rstrip("]"), more)
+        if isinstance(value, Scalar):
+            value = Scalar(bounded(value.field, name))
         env.values[name] = value
         shown = value.field if isinstance(value, Scalar) else ()
         line = place.first_line + node.start_point[0]
@@ -222,11 +230,20 @@ class ShellReader:
         body = node.child_by_field_name("body")
         head = " ".join(text_of(c) for c in node.named_children if c != body)
         if "$#" in head or "getopts" in head or '"$1"' in head or "$1 " in head or "${1" in head:
+            self.leave_open(body, env)
             return
         self.block([c for c in node.children if c != body], env, place.within("condition"))
         if body is not None:
             self.statement(body, env, place.within("loop"))
             self.stopped = False
+
+    def leave_open(self, body: Node | None, env: Environment) -> None:
+        """What the script's own arguments would set is open where it has no default."""
+        for node in descendants(body, "variable_assignment") if body is not None else ():
+            name = text_of(node).partition("=")[0].rstrip("+")
+            value = env.values.get(name)
+            if value is None or (isinstance(value, Scalar) and not plain(value.field)):
+                env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
 
     def define(self, node: Node, place: Place) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")
@@ -235,7 +252,8 @@ class ShellReader:
 
     def call(self, name: str, arguments: tuple[Field, ...], env: Environment, place: Place) -> None:
         """Run a function of the script. Recursion is cut."""
-        if name in self.calls or len(self.calls) > DEEPEST:
+        self.calls_left -= 1
+        if name in self.calls or len(self.calls) > DEEPEST or self.calls_left < 0:
             return
         body, first_line = self.functions[name]
         self.called.add(name)
@@ -258,52 +276,3 @@ def truth_of(node: Node, env: Environment) -> bool | None:
         inner = truth_of(node.named_children[0], env)
         return None if inner is None else not inner
     return decide(text_of(node), env) if node.type in ("test_command", "compound_statement", "command") else None
-
-
-def array_value(node: Node, env: Environment, table: bool) -> Value:
-    words = adjacent_words(c for c in node.named_children if c.type != "comment")
-    if table:
-        pairs = [w[1:].partition("]=") for w in words if w.startswith("[")]
-        return Table(tuple((plain(env.expand_whole(k)), env.expand_whole(v)) for k, _, v in pairs))
-    return Array(tuple(env.expand_words(words)))
-
-
-def merged_value(old: Value | None, new: Value, index: str, more: bool) -> Value:
-    """The value after `+=` or an assignment to one element."""
-    if index and isinstance(new, Scalar):
-        if isinstance(old, Table) or not index.isdigit():
-            entries = dict(old.entries) if isinstance(old, Table) else {}
-            return Table(tuple((entries | {index: new.field}).items()))
-        fields = list(old.fields) if isinstance(old, Array) else []
-        fields += [()] * (int(index) + 1 - len(fields)) if int(index) < 1000 else []
-        fields[int(index) if int(index) < len(fields) else -1] = new.field
-        return Array(tuple(fields))
-    if not more or old is None:
-        return new
-    if isinstance(old, Array):
-        return Array((*old.fields, *(new.fields if isinstance(new, Array) else (getattr(new, "field", ()),))))
-    if isinstance(old, Scalar) and isinstance(new, Scalar):
-        return Scalar((*old.field, *new.field))
-    return new
-
-
-def merge(env: Environment, outcomes: list[Environment]) -> None:
-    """Values after branches: those that agree stay, the others become choices (arrays: the longest)."""
-    if len(outcomes) == 1:
-        env.values = outcomes[0].values
-        return
-    names = {name for outcome in outcomes for name in outcome.values}
-    merged: dict[str, Value] = {}
-    for name in names:
-        values = [outcome.values[name] for outcome in outcomes if name in outcome.values]
-        distinct = list(dict.fromkeys(values))
-        if len(distinct) == 1:
-            merged[name] = distinct[0]
-        elif all(isinstance(v, Scalar | Choice) for v in distinct):
-            options = [
-                f for v in distinct for f in (v.options if isinstance(v, Choice) else (getattr(v, "field", ()),))
-            ]
-            merged[name] = Choice(tuple(dict.fromkeys(options)))
-        else:
-            merged[name] = max(distinct, key=lambda v: len(v.fields) if isinstance(v, Array) else 0)
-    env.values = merged

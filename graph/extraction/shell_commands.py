@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from tree_sitter import Node
 
 from graph.extraction.commands import Command, Document, Job, Place
-from graph.extraction.expansion import Array, Choice, Environment, Scalar
-from graph.extraction.launchers import Chain, read_chain
+from graph.extraction.expansion import Environment
+from graph.extraction.launch_chain import Chain
+from graph.extraction.launchers import read_chain
 from graph.extraction.shell_tree import adjacent_words, text_of
+from graph.extraction.shell_values import Array, Choice, Scalar
 from graph.extraction.shell_words import Field, Piece, join_fields, literal, plain
 
 if TYPE_CHECKING:
@@ -235,6 +237,8 @@ def use_heredoc(
     names += [text_of(n).strip("| ").split(" ")[0] for n in piped]
     if command is not None and names[0] == "tee" and not target:
         target = next((a for a in command.argv[1:] if not a.startswith("-")), "")
+    if not target and names == ["cat"]:
+        target = f"printed at line {line}"
     if target:
         reader.documents[target] = Document(target, text, line)
     for name in names:

@@ -54,3 +54,11 @@ def adjacent_words(nodes: Iterable[Node]) -> list[str]:
             words.append(text_of(node))
         end = node.end_byte
     return words
+
+
+def descendants(node: Node, kind: str) -> Iterator[Node]:
+    """Every node of a kind below one."""
+    for child in node.children:
+        if child.type == kind:
+            yield child
+        yield from descendants(child, kind)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 
 from graph.extraction.commands import Command
-from graph.extraction.launchers import HOUSEKEEPING, Layer, base_name
+from graph.extraction.launch_chain import Layer
+from graph.extraction.launcher_table import HOUSEKEEPING
+from graph.extraction.launchers import base_name
 from graph.extraction.shell_words import plain
 
 TRAINS = re.compile(r"train|tune|(?<![a-z])(sft|fit|ppo|dpo|grpo|distill|lora|rlhf|learn)", re.I)
