@@ -3,7 +3,8 @@
 The rank rule of `Library.find`:
 1. Only templates of the facts asked for (machine, framework, strategy, node type, scheduler, GPU). Where none has them
    all, node type, then strategy, then framework is let go, and the match says so (`exact` is False).
-2. Cells (machine, framework, strategy) in the order of their best member's wording.
+2. Cells (machine, framework, strategy) in the order of their best member's wording; the framework that a strategy is
+   usually run with has a little more, for people who name none.
 3. Within a cell by standing: saved with evidence, then shipped as a page of the site shows it, then shipped as our
    reading of the facts, then saved without evidence. A run beats a page; a page beats a script nobody vouches for.
 4. Then by wording, then newer above older.
@@ -29,10 +30,11 @@ from knowledge.store import data_folder
 from knowledge.types import Framework, Question, Scheduler, Strategy
 from templates import saved
 from templates.nearest import Undescribed, order, questions, same_model, vendor_of, why_near
-from templates.records import Saved, Template, shipped
+from templates.records import FRAMEWORK_OF, Cell, Saved, Template, shipped
 from templates.shelf import Facts, Shelf, relaxed, stack
 
 T = TypeVar("T")
+USUAL_LIFT = 0.15
 RANKED = 100
 """How many templates wording puts in order."""
 
@@ -204,11 +206,12 @@ class Library:
             scores = {hit.position: hit.score for hit in hits}
         if scores:
             places = list(scores)
-        cells: dict[tuple[str, str, str], tuple[float, int]] = {}
+        cells: dict[Cell, tuple[float, int]] = {}
         for at in sorted(places):
             cell = shelf.templates[at].cell
             score, first = cells.get(cell, (0.0, -at))
-            cells[cell] = max(score, scores.get(at, 0.0)), first
+            usual = USUAL_LIFT if FRAMEWORK_OF[cell[2]] == cell[1] else 0.0
+            cells[cell] = max(score, scores.get(at, 0.0) + usual), first
 
         def rank(at: int) -> tuple[tuple[float, int], int, float, str, int]:
             one = shelf.templates[at]

@@ -68,7 +68,7 @@ def closeness(template: Template, machine: Undescribed) -> tuple[int, ...]:
         int(machine.scheduler == template.scheduler),
         int(bool(machine.vendor) and machine.vendor == template.gpu_vendor),
         int(same_model(template.gpu_model, machine.gpu)),
-        int(machine.gpus_per_node == template.gpus_per_node),
+        int(machine.gpus_per_node is not None and machine.gpus_per_node == template.gpus_per_node),
         int(template.launcher not in SITE_LAUNCHERS),
     )
 

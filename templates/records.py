@@ -15,13 +15,25 @@ from knowledge.catalogue import Catalogue
 from knowledge.cluster import Cluster, LaunchForm, NodeType
 from knowledge.types import Framework, Scheduler, Strategy
 
-# What each framework runs; planning's own table says the same, and a test holds them together.
+# What each framework runs, usual first. Planning's own table says the same, and a test holds them together.
 RUNS: Mapping[Framework, tuple[Strategy, ...]] = {
-    "pytorch": ("none", "ddp", "fsdp", "tp", "pp", "3d"),
-    "deepspeed": ("zero1", "zero2", "zero3"),
-    "accelerate": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
-    "lightning": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
+    "pytorch": ("ddp", "fsdp", "tp", "pp", "3d", "none"),
+    "deepspeed": ("zero3", "zero2", "zero1"),
+    "accelerate": ("ddp", "fsdp", "zero3", "zero2", "zero1", "none"),
+    "lightning": ("ddp", "fsdp", "zero3", "zero2", "zero1", "none"),
     "megatron": ("ddp", "zero1", "tp", "pp", "3d"),
+}
+# What a strategy is run with where nobody names a framework; planning's table too.
+FRAMEWORK_OF: Mapping[Strategy, Framework] = {
+    "none": "pytorch",
+    "ddp": "pytorch",
+    "fsdp": "pytorch",
+    "zero1": "deepspeed",
+    "zero2": "deepspeed",
+    "zero3": "deepspeed",
+    "tp": "megatron",
+    "pp": "megatron",
+    "3d": "megatron",
 }
 # What people call them. Short: search reads these words for every record, and 100 tokens cost 12 ms.
 STRATEGY_WORDS: Mapping[Strategy, str] = {
@@ -53,6 +65,9 @@ VENDOR_WORDS: Mapping[str, str] = {
     "amd": "AMD ROCm",
     "intel": "Intel XPU",
 }
+
+
+Cell = tuple[str, Framework, Strategy]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +107,7 @@ class Template:
     provenance: Shipped | Saved
 
     @property
-    def cell(self) -> tuple[str, str, str]:
+    def cell(self) -> Cell:
         return self.cluster, self.framework, self.strategy
 
     @property

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge import generations
+from knowledge import generations, retrieval
 from knowledge.embedding import Embedder
 from knowledge.errors import UnavailableError
 from knowledge.generations import ForeignIndexError, Generations
@@ -105,6 +105,28 @@ def test_a_change_embeds_only_what_is_new(tmp_path: Path) -> None:
     assert index._vectors.missing([ENTRIES[4].key]) == [ENTRIES[4].key], "the old text's vector is gone"
 
 
+def test_an_outlier_among_near_duplicates_is_found(index: Index) -> None:
+    alike = tuple(Entry(f"a{n}", f"machine {n}: torchrun with {n % 7} tasks on every node") for n in range(900))
+    entries = (*alike, Entry("odd", "weather forecasting"))
+    index.refresh(entries)
+    assert entries[index.search("meteorology", 1)[0].position].id == "odd"
+
+
+@pytest.fixture
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask Chroma's graph, as a large index does."""
+    monkeypatch.setattr(retrieval, "EXACT", 0)
+
+
+@pytest.mark.usefixtures("large")
+def test_a_large_index_asks_the_graph(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    index.refresh(ENTRIES)
+    assert best(index, "cooking vegetables") == "e4"
+    assert {hit.position for hit in index.search("cooking vegetables", 5, [0, 3])} == {0, 3}
+    monkeypatch.setattr(retrieval, "NARROW", 0)
+    assert [hit.position for hit in index.search("cooking vegetables", 5, [4])] == [4]
+
+
 def test_old_generations_are_removed(tmp_path: Path, index: Index) -> None:
     for size in range(1, 6):
         index.refresh(ENTRIES[:size])
@@ -126,6 +148,7 @@ def test_a_damaged_index_is_built_again(tmp_path: Path, damage: str) -> None:
         assert any(name.startswith(".set-aside-") for name in folders(tmp_path))
 
 
+@pytest.mark.usefixtures("large")
 def test_damage_seen_while_searching_is_repaired(tmp_path: Path) -> None:
     many = tuple(Entry(f"m{n}", f"text number {n}") for n in range(1100))  # enough for Chroma to write its graph
     first = Index("test", folder=tmp_path)

