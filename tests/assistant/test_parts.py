@@ -1,0 +1,133 @@
+"""The small parts under the session: turns on disk, attachments, drawing, saving, line mode's text."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from assistant.attachments import attach, clean, is_long, keep, named_files, worded
+from assistant.drawing import evidence, markdown
+from assistant.errors import InputError
+from assistant.events import Asked, Diagnosed, Refused, Script, Text
+from assistant.known import known
+from assistant.plain import emphasis
+from assistant.saving import in_the_way, save
+from assistant.turns import Turns
+from knowledge.types import (
+    Alternative,
+    Assumption,
+    Diagnosis,
+    JobRequest,
+    LaunchBundle,
+    LogEvidence,
+    Made,
+    Question,
+    Refusal,
+    SideFile,
+)
+
+BUNDLE = LaunchBundle("job.sh", "#!/bin/bash\nsrun x\n", (SideFile("ds.json", "{}\n"),), "sbatch job.sh")
+
+
+def test_turns_are_numbered_closed_and_listed(tmp_path: Path) -> None:
+    turns = Turns(tmp_path / "c.sqlite")
+    first = turns.begin("a", "hello", [])
+    assert turns.unfinished("a") == first
+    turns.close("a", first.number, [Text("hi")])
+    assert turns.unfinished("a") is None
+    turns.begin("b", "later", [])
+    assert turns.begin("a", "again", []).number == 2
+    assert [(t.name, t.turns, t.begins) for t in turns.threads()] == [("a", 2, "hello"), ("b", 1, "later")]
+
+
+def test_an_answer_of_another_version_does_not_stop_the_program(tmp_path: Path) -> None:
+    turns = Turns(tmp_path / "c.sqlite")
+    turns.close("a", turns.begin("a", "hello", []).number, [Text("hi")])
+    with sqlite3.connect(tmp_path / "c.sqlite") as database:
+        database.execute("""UPDATE turns SET answer = '[{"type": "hologram"}]'""")
+    assert "another version" in str(turns.history("a")[0].answer)
+
+
+def test_long_text_is_what_does_not_belong_into_a_box() -> None:
+    assert is_long("x\n" * 60) and is_long("x" * 9000)
+    assert not is_long("train ViT\non Perlmutter")
+
+
+def test_kept_text_is_whole(tmp_path: Path) -> None:
+    kept = keep("a\nb\nc", tmp_path)
+    assert kept.lines == 3 and Path(kept.path).read_text() == "a\nb\nc"
+    assert worded(kept) == "pasted, 3 lines"
+
+
+def test_an_attached_file_stays_where_it_is(tmp_path: Path) -> None:
+    (tmp_path / "job.log").write_bytes(b"a\n\xff\n")
+    attached = attach(tmp_path / "job.log")
+    assert attached.lines == 2 and attached.path == str(tmp_path / "job.log")
+    with pytest.raises(InputError):
+        attach(tmp_path)
+
+
+def test_files_named_in_a_message(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("x\n")
+    path = str(tmp_path / "a.log")
+    assert [a.name for a in named_files(f"why? @{path}")] == ["a.log"]
+    assert [a.name for a in named_files(f" '{path}' ")] == ["a.log"]
+    assert named_files(f"see {path}") == () and named_files("mail me@example.org") == ()
+
+
+@given(some.text())
+def test_cleaned_text_moves_no_cursor(text: str) -> None:
+    assert not any(c < " " and c not in "\n\t" for c in clean(text)) and "\x7f" not in clean(text)
+
+
+def test_saving_overwrites_nothing_unasked(tmp_path: Path) -> None:
+    paths = save(BUNDLE, tmp_path)
+    assert [p.name for p in paths] == ["job.sh", "ds.json"]
+    assert paths[0].stat().st_mode & 0o100
+    assert in_the_way(BUNDLE, tmp_path) == () and save(BUNDLE, tmp_path)
+    (tmp_path / "ds.json").write_text("mine")
+    with pytest.raises(InputError, match=r"ds\.json"):
+        save(BUNDLE, tmp_path)
+    save(BUNDLE, tmp_path, overwrite=True)
+    assert (tmp_path / "ds.json").read_text() == "{}\n"
+
+
+def test_the_placeholder_account_is_pointed_out_first() -> None:
+    made = Made(BUNDLE, "Vista", (Assumption("account", "YOUR_ACCOUNT", "not said", "https://docs.tacc.utexas.edu/x"),))
+    text = markdown(Script(made))
+    assert text.startswith("**Before you submit:** replace `YOUR_ACCOUNT`")
+    for part in ("sbatch job.sh", "srun x", "ds.json", "[docs.tacc.utexas.edu](https://docs.tacc.utexas.edu/x)"):
+        assert part in text
+    assert "srun x" not in markdown(Script(made), whole_script=False)
+
+
+def test_a_fence_inside_a_script_does_not_end_the_block() -> None:
+    text = markdown(Script(Made(LaunchBundle("a.sh", "cat <<E\n```\nE\n", (), "sbatch a.sh"), "Vista")))
+    assert "````bash\ncat <<E\n```\nE\n````" in text
+
+
+def test_questions_refusals_and_diagnoses_say_what_to_do() -> None:
+    assert "2. fsdp" in markdown(Asked(Question("strategy", "Which?", ("ddp", "fsdp"))))
+    assert "a, b, c" in markdown(Asked(Question("machine", "Which?", tuple("abcdefghijk"))))
+    assert "1. take 32" in markdown(Refused(Refusal("No.", "Because.", None, (Alternative("take 32"),))))
+    text = markdown(Diagnosed(Diagnosis("oom-gpu", "Out of memory.", 0.9, (LogEvidence(7, "boom", 3),), ("halve it",))))
+    assert "7 rank 3: boom" in text and "1. halve it" in text and "90%" in text
+
+
+def test_evidence_names_file_rank_and_count() -> None:
+    assert evidence(LogEvidence(7, "boom", 3, "a.log", 4)) == "a.log:7 rank 3: boom  (4 times)"
+
+
+def test_line_mode_drops_marks_and_keeps_code() -> None:
+    text = "**Bold** and `code`, see [docs](https://x.org/a).\n\n```bash\necho `date` **x**\n```\n\nSay *yes*."
+    assert emphasis(text, bold=False) == "Bold and code, see https://x.org/a.\n\necho `date` **x**\n\nSay 'yes'."
+    assert "\x1b[1mBold\x1b[0m" in emphasis(text, bold=True)
+
+
+def test_a_choice_that_was_left_to_us_shows_as_assumed() -> None:
+    chips = known(JobRequest(strategy="ddp"), None, (Assumption("strategy", "ddp", "left to me"),)).chips
+    assert [(c.field, c.state) for c in chips if c.value] == [("strategy", "assumed")]
