@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -44,7 +44,7 @@ class Server:
     host: str
     port: int = 8000
     tls: bool = False
-    token: str = ""
+    token: str = field(default="", repr=False)
 
 
 def server_at(address: str) -> Server:

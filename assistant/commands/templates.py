@@ -13,6 +13,7 @@ from assistant import template_text
 from assistant.errors import InputError
 from assistant.settings import read_settings
 from assistant.stores import open_library
+from graph.extraction.request import understand
 from knowledge.types import FRAMEWORKS, SCHEDULERS, STRATEGIES
 from templates import saved
 from templates.library import Library
@@ -82,6 +83,7 @@ def list_(library: Library, options: argparse.Namespace) -> int:
 
 
 def search(library: Library, options: argparse.Namespace) -> int:
+    take_facts(options)
     matches = library.find(
         cluster=options.machine,
         framework=options.framework,
@@ -98,6 +100,17 @@ def search(library: Library, options: argparse.Namespace) -> int:
     else:
         print("maple-chat: nothing fits; use other words or fewer facts", file=sys.stderr)
     return 0 if matches else 1
+
+
+def take_facts(options: argparse.Namespace) -> None:
+    """Machine, framework and strategy that the words name become exact facts, where no option gives them."""
+    heard = understand(options.text, None, None, None).request
+    for field in ("machine", "framework", "strategy"):
+        value = getattr(heard, field)
+        fits = field == "machine" or value in (FRAMEWORKS if field == "framework" else STRATEGIES)
+        if value and fits and getattr(options, field) is None:
+            setattr(options, field, value)
+            print(f"taken from your words: {field} {value}", file=sys.stderr)
 
 
 def show(library: Library, options: argparse.Namespace) -> int:
