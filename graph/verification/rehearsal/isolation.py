@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
+from graph.verification.rehearsal.standin import seccomp
 from graph.verification.rehearsal.standin.kernel import landlock_version
 
 Isolation = Literal["namespaces", "landlock"]
@@ -20,11 +21,13 @@ kernel.enter_user_namespace(kernel.ALL_NAMESPACES)
 kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
 kernel.mount("tmpfs", "/tmp", "tmpfs")
 """
+LANDLOCK_NEEDED = 3
+"""The first version that keeps files outside from being truncated (Linux 6.2)."""
 LIMITS: dict[Isolation, tuple[str, ...]] = {
     "namespaces": (),
     "landlock": (
-        "this computer allows no namespaces: writes are confined to the rehearsal's folder by Landlock, but the script "
-        "can read your files, and a program of its own could reach the network",
+        "this computer allows no namespaces: Landlock confines writes to the rehearsal's folder, but the script can "
+        "read your files, and a program of its own could reach the network; chmod does nothing",
         "all nodes share this computer's network: a name that only one node answers to is not told apart",
     ),
 }
@@ -37,4 +40,4 @@ def available() -> Isolation | None:
     probe = subprocess.run([sys.executable, "-IS", "-c", PROBE, str(PROJECT)], capture_output=True, check=False)
     if probe.returncode == 0:
         return "namespaces"
-    return "landlock" if landlock_version() else None
+    return "landlock" if landlock_version() >= LANDLOCK_NEEDED and seccomp.known() else None

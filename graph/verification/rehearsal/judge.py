@@ -90,10 +90,9 @@ def launch_line(e: Evidence) -> int:
 def started(e: Evidence) -> Iterator[Finding]:
     """Did the training program start at all?"""
     if not e.ranks and not e.ran.timed_out:
-        last = last_words(e.ran.output)
-        yield finding(
-            "no-ranks", launch_line(e), "the training program never started", last or "the script launches nothing"
-        )
+        reasons = [one["says"] for kind in ("inner_failed", "refused") for one in e.of(kind)]
+        why = (reasons or [last_words(e.ran.output)])[0]
+        yield finding("no-ranks", launch_line(e), "the training program never started", why or "nothing is launched")
 
 
 def last_words(output: str) -> str:
@@ -167,13 +166,21 @@ def refusals(e: Evidence) -> Iterator[Finding]:
     for one in e.of("refused"):
         yield finding("refused", e.line_of(one["launcher"].split()[0]), f"{one['launcher']} refuses: {one['says']}",
                       "its real counterpart refuses this too")  # fmt: skip
-    for one in e.of("inner_failed"):
-        yield finding("inner-failed", e.line_of(one["program"].split(".")[0]), f"{one['program']}: {one['says']}",
+    for program, says in dict.fromkeys((one["program"], one["says"]) for one in e.of("inner_failed")):
+        yield finding("inner-failed", e.line_of(program.split(".")[0]), f"{program}: {says}",
                       "the launcher inside the task stopped")  # fmt: skip
     for one in e.of("launch"):
         for warning in one["warnings"]:
             yield finding("launcher-warning", e.line_of(one["launcher"].split()[0]), f"{one['launcher']}: {warning}",
                           "the layout differs from what was asked", "warning")  # fmt: skip
+
+
+def own_failures(e: Evidence) -> Iterator[Finding]:
+    """Where the stand-in cluster itself broke: the script is not to blame."""
+    for name, says in dict.fromkeys((one["name"], one["says"]) for one in e.of("crashed")):
+        yield finding(
+            "own-failure", 0, f"the stand-in {name} broke: {says}", "not the script's fault: please report it"
+        )
 
 
 def unknown_commands(e: Evidence) -> Iterator[Finding]:
@@ -212,8 +219,8 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
 
 
 QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    started, rank_errors, world_size, sums, devices, spread, rendezvous, interfaces, refusals, unknown_commands,
-    exit_code,
+    own_failures, started, rank_errors, world_size, sums, devices, spread, rendezvous, interfaces, refusals,
+    unknown_commands, exit_code,
 )  # fmt: skip
 
 

@@ -71,8 +71,8 @@ def rehearse(
     chosen = isolation or isolations.available()
     if chosen is None:
         raise UnavailableError(
-            "nothing here could keep the script in its folder; rehearse on Linux 5.13 or newer, where user namespaces "
-            "or Landlock are allowed"
+            "nothing here could keep the script in its folder; rehearse on Linux, where user namespaces "
+            "or Landlock (6.2 and newer) are allowed"
         )
     running = min(nodes, job.nodes)
     here = min(gpus_per_node or job.gpus_per_node or 1, job.gpus_per_node or 1)

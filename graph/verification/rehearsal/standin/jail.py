@@ -17,7 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, sys.argv[1])
 
-from graph.verification.rehearsal.standin import config, kernel, netlink, node, program, root, wire
+from graph.verification.rehearsal.standin import config, kernel, netlink, node, program, root, seccomp, wire
 
 BRIDGE = "standin0"
 NETWORK = "10.77.0."
@@ -30,7 +30,9 @@ def main() -> int:
     stand_in = config.read(stage)
     if isolation == "landlock":
         kernel.adopt_orphans()
-        version = kernel.allow_writes_only_in([str(stage), "/dev/shm"], ["/dev/null", "/dev/tty", "/dev/zero"])
+        version = kernel.allow_writes_only_in([str(stage)], ["/dev/null", "/dev/tty", "/dev/zero"])
+        seccomp.install()
+        kernel.drop_capabilities()
         config.record(stage, "jail", isolation=f"landlock {version}", network="shared")
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         try:
@@ -82,12 +84,13 @@ def run(stage: Path, stand_in: config.StandIn, networked: bool) -> int:
     program.settle(stand_in)
     for number, name in enumerate(stand_in.hosts):
         start_node(stage, stand_in, number, name, networked)
-    drop(str(stage) == root.STAGE)
-    resource.setrlimit(resource.RLIMIT_NPROC, (stand_in.max_processes, stand_in.max_processes))
+    drop()
+    limit = stand_in.max_processes + (0 if os.getpid() == 1 else processes())
+    resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
     batch = json.loads((stage / "batch.json").read_text())
     task = wire.Task(0, tuple(batch["words"]), batch["variables"], batch["folder"])
     config.record(stage, "start", nodes=stand_in.hosts)
-    code = follow(wire.ask(stage, stand_in.hosts[0], "exec", [task], (0, 1, 2)), stand_in.max_processes)
+    code = follow(wire.ask(stage, stand_in.hosts[0], "exec", [task], (0, 1, 2)), limit)
     config.record(stage, "end", code=code)
     return code if 0 <= code < 256 else 128 - code if code < 0 else 1
 
@@ -128,12 +131,12 @@ def own_namespaces(
         netlink.set_up("lo")
         netlink.add_address(stand_in.interface, address(number, True), 24)
         netlink.set_up(stand_in.interface)
-    drop(True)
+    drop()
 
 
-def drop(namespaces: bool) -> None:
-    if namespaces:
-        kernel.drop_capabilities()
+def drop() -> None:
+    """Rights that a program could use to get out; without new privileges, a superuser's exec brings none back."""
+    kernel.drop_capabilities()
     kernel.no_new_privileges()
 
 
@@ -144,10 +147,14 @@ def follow(connection: socket.socket, limit: int) -> int:
         if readable:
             answer = connection.recv(256)
             return int(json.loads(answer)[1]) if answer else 1
-        if os.getpid() == 1:
-            reap()
-            if sum(name.name.isdigit() for name in Path("/proc").iterdir()) > limit:
-                return TOO_MANY
+        reap()
+        if processes() > limit:
+            return TOO_MANY
+
+
+def processes() -> int:
+    """How many processes there are: those of the jail, or of the computer where the jail has no space of its own."""
+    return sum(entry.name.isdigit() for entry in Path("/proc").iterdir())
 
 
 def end_descendants() -> None:

@@ -80,7 +80,7 @@ def enter_user_namespace(flags: int) -> None:
 # Landlock: rights by ABI version. https://docs.kernel.org/userspace-api/landlock.html
 _WRITE_FILE, _READ, _EXECUTE = 1 << 1, (1 << 2) | (1 << 3), 1
 _ALL_V1 = (1 << 13) - 1
-_REFER, _TRUNCATE, _IOCTL = 1 << 13, 1 << 14, 1 << 15
+_REFER, _TRUNCATE, _MAKE_CHAR, _MAKE_BLOCK = 1 << 13, 1 << 14, 1 << 6, 1 << 11
 _SCOPE_ABSTRACT, _SCOPE_SIGNAL = 1, 2
 
 
@@ -98,8 +98,9 @@ def allow_writes_only_in(folders: list[str], files: list[str]) -> int:
     scoped = _SCOPE_ABSTRACT | _SCOPE_SIGNAL if version >= 6 else 0
     attribute = struct.pack("QQQ", handled, 0, scoped) if version >= 6 else struct.pack("Q", handled)
     ruleset = _check(_LIBC.syscall(SYS_LANDLOCK_CREATE, attribute, len(attribute), 0), "landlock_create_ruleset")
+    in_folders = handled & ~(_MAKE_CHAR | _MAKE_BLOCK)
     on_files = handled & (_WRITE_FILE | _TRUNCATE | (1 << 2))
-    for path, rights in [("/", _READ | _EXECUTE), *((f, handled) for f in folders), *((f, on_files) for f in files)]:
+    for path, rights in [("/", _READ | _EXECUTE), *((f, in_folders) for f in folders), *((f, on_files) for f in files)]:
         place = os.open(path, os.O_PATH | os.O_CLOEXEC)
         rule = struct.pack("=Qi", rights, place)
         _check(_LIBC.syscall(SYS_LANDLOCK_ADD, ruleset, 1, rule, 0), f"landlock_add_rule {path}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[4]))
 
-from graph.verification.rehearsal.standin import inner, launch, tools, wrapping
+from graph.verification.rehearsal.standin import config, inner, launch, tools, wrapping
 from graph.verification.rehearsal.standin.launcher_options import LAUNCHERS
 
 PYTHONS = ("python", "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13")
@@ -41,3 +41,6 @@ if __name__ == "__main__":
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+    except Exception as error:
+        config.record(Path(sys.argv[1]), "crashed", name=sys.argv[2], says=f"{type(error).__name__}: {error}")
+        raise

@@ -25,7 +25,9 @@ JOIN_SECONDS = "40"
 
 
 def settle(stand_in: StandIn) -> None:
-    """Once, before the nodes fork: load the mini-app and keep torch to one thread."""
+    """Once, before the nodes fork: load the mini-app and keep torch to one thread. With nothing preloaded: nothing."""
+    if not stand_in.preload:
+        return
     specification = importlib.util.spec_from_file_location(MINIAPP, stand_in.miniapp)
     assert specification and specification.loader
     module = importlib.util.module_from_spec(specification)

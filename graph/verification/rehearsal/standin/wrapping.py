@@ -118,7 +118,7 @@ def inside(image: str, options: list[str], command: list[str], stage: Path) -> i
         for prefix in PREFIXES:
             if name.startswith(prefix):
                 os.environ[name.removeprefix(prefix)] = value
-    for flag, value in zip(options, [*options[1:], ""], strict=True):
+    for flag, value in zip(options, [*options[1:], ""], strict=False):
         settings = value if flag in ("--env", "-e") else flag.partition("=")[2] if flag.startswith("--env=") else ""
         for setting in settings.split(",") if settings else ():
             name, _, text = setting.partition("=")
