@@ -7,10 +7,14 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TextIO
 
+from assistant.attachments import named_files
 from assistant.drawing import markdown, so_far
-from assistant.events import Asked, Error, Event, Known
+from assistant.errors import InputError, MapleError
+from assistant.events import Asked, Error, Event, Known, Script
+from assistant.saving import save
 from assistant.session import Session
 
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
@@ -58,18 +62,43 @@ def words(text: str, bold: bool) -> str:
     return re.sub(r"(?<![\w*])\*([^*\n]+)\*(?!\w)", r"'\1'", text).replace("`", "")
 
 
-def converse(session: Session, prompt: str = "> ") -> int:
+def converse(session: Session) -> int:
     """Read a line, answer it, until the input ends or /quit is said."""
-    asyncio.run(_converse(session, prompt if sys.stdin.isatty() else ""))
+    asyncio.run(_converse(session, sys.stdin.isatty()))
     return 0
 
 
-async def _converse(session: Session, prompt: str) -> None:
+async def _converse(session: Session, prompted: bool) -> None:
+    if prompted:
+        greet(session)
     tell([event async for event in session.resume()])
     while True:
-        print(prompt, end="", flush=True)
-        line = await asyncio.to_thread(sys.stdin.readline)
-        if not line or line.strip() in ("/quit", "/exit"):
+        print("> " if prompted else "", end="", flush=True)
+        line = (await asyncio.to_thread(sys.stdin.readline)) or "/quit"
+        word, _, argument = line.strip().partition(" ")
+        if word in ("/quit", "/exit"):
             return
-        if line.strip():
-            tell([event async for event in session.send(line)])
+        try:
+            if word == "/save":
+                save_last(session, Path(argument or ".").expanduser())
+            elif line.strip():
+                tell([event async for event in session.send(line, named_files(line))])
+        except MapleError as error:
+            print(f"maple-chat: {error}", file=sys.stderr)
+
+
+def greet(session: Session) -> None:
+    """What this is and how to leave it; the question that is still open is asked again."""
+    print(f"maple-chat, conversation '{session.thread}'. Say what to run and where; /save [FOLDER], /quit.")
+    history = session.history()
+    if history and history[-1].answer:
+        show([event for event in history[-1].answer if isinstance(event, Asked | Known)], sys.stdout)
+
+
+def save_last(session: Session, folder: Path) -> None:
+    """Write the newest script of the conversation. Raises InputError where there is none or a file is in the way."""
+    scripts = [event for turn in session.history() for event in turn.answer or () if isinstance(event, Script)]
+    if not scripts:
+        raise InputError("no script to save yet; say what to run and where")
+    paths = save(scripts[-1].made.bundle, folder)
+    print(f"saved {', '.join(map(str, paths))}")

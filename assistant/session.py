@@ -13,8 +13,10 @@ import re
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from filelock import FileLock, Timeout
@@ -44,6 +46,25 @@ class Engine:
     graph: Graph
     checkpoints: Checkpoints
     context: Context
+
+
+LOADING = Lock()
+
+
+@cache
+def _engine(path: Path) -> Engine:
+    from graph.build import build
+    from graph.checkpoints import Checkpoints
+    from graph.context import Context
+
+    checkpoints = Checkpoints(path)
+    return Engine(build(checkpoints), checkpoints, Context())
+
+
+def load_engine(path: Path) -> Engine:
+    """One engine for all conversations of a process, however many threads ask for it at once."""
+    with LOADING:
+        return _engine(path)
 
 
 class Session:
@@ -80,14 +101,9 @@ class Session:
             self.engine.checkpoints.delete_thread(self.thread)
             self.turns.forget(self.thread)
 
-    @cached_property
+    @property
     def engine(self) -> Engine:
-        from graph.build import build
-        from graph.checkpoints import Checkpoints
-        from graph.context import Context
-
-        checkpoints = Checkpoints(self.settings.conversations)
-        return Engine(build(checkpoints), checkpoints, Context())
+        return load_engine(self.settings.conversations)
 
     def _send(self, text: str, attachments: tuple[Attachment, ...]) -> list[Event]:
         try:

@@ -50,7 +50,6 @@ async def run(rounds: int, folder: Path) -> None:
     times: dict[str, list[float]] = {kind: [] for kind in ROUND}
     for number in range(rounds):
         session = Session(settings, f"round-{number}")
-        session.engine = first.engine
         for kind, text in ROUND.items():
             times[kind].append(await measure(session, text))
     for kind, each in times.items():

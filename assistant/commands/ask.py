@@ -9,7 +9,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from assistant.attachments import attach
+from assistant.attachments import attach, named_files
 from assistant.errors import InputError
 from assistant.events import Diagnosed, Error, Event, Refused, to_json
 from assistant.plain import tell
@@ -29,14 +29,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--new", action="store_true", help="forget what was said on this thread before")
     parser.add_argument(
-        "--attach", action="append", default=[], metavar="FILE", help="a log or a script; may be repeated"
+        "--attach", action="append", default=[], metavar="FILE", help="a log or a script (also: @FILE in the text)"
     )
     parser.add_argument("--json", action="store_true", help="print the answer's events as JSON")
 
 
 def run(options: argparse.Namespace) -> int:
     text = read_text(options.text)
-    attachments = [attach(Path(name)) for name in options.attach]
+    attachments = [*(attach(Path(name)) for name in options.attach), *named_files(text)]
     if not text.strip() and not attachments:
         raise InputError("nothing was said; try: maple-chat ask 'train ViT with FSDP on Perlmutter, 4 nodes'")
     session = Session(read_settings(), options.thread)

@@ -12,7 +12,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
-from textual.events import Resize
+from textual.events import Key, Resize
 from textual.screen import Screen
 from textual.widgets import Footer, Static
 
@@ -76,6 +76,15 @@ class ChatScreen(Screen[None]):
     async def on_mount(self) -> None:
         self.composer.focus()
         await self.open(self.session.thread)
+        self.status("")
+        self.call_after_refresh(self.warm)
+
+    def on_key(self, event: Key) -> None:
+        """Typing goes into the box, wherever the focus is."""
+        if event.is_printable and event.character and not self.composer.has_focus:
+            self.composer.focus()
+            self.composer.insert(event.character)
+            event.stop()
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.width < WIDE, "narrow")
@@ -89,7 +98,6 @@ class ChatScreen(Screen[None]):
         turns = self.session.history()
         finished = [turn for turn in turns if turn.answer is not None]
         events = [event for turn in finished for event in turn.answer or ()]
-        self.sub_title = thread
         self.remove_class("script-first")
         self.query_one(Chips).show(next((e for e in reversed(events) if isinstance(e, Known)), None))
         await self.query_one(ScriptPane).show(
@@ -97,8 +105,15 @@ class ChatScreen(Screen[None]):
         )
         await self.query_one(Conversation).restore(turns)
         self.composer.recall([turn.text for turn in turns] or EXAMPLES)
-        self.set_working(True)
-        self.take(self.session.resume())
+        self.status(f"Conversation '{thread}'.")
+        if len(finished) < len(turns):
+            self.set_working(True)
+            self.take(self.session.resume())
+
+    @work(group="warm")
+    async def warm(self) -> None:
+        """Load the engine while the person still reads or types."""
+        await self.session.warm()
 
     @on(Composer.Sent)
     async def sent(self, message: Composer.Sent) -> None:

@@ -39,7 +39,7 @@ class Note(Static):
 class Conversation(VerticalScroll):
     """Messages and answers; `answering` is the answer that grows as events come in."""
 
-    can_focus = True
+    can_focus = False
 
     def on_mount(self) -> None:
         self.anchor()
