@@ -22,6 +22,7 @@ from filelock import FileLock, Timeout
 from knowledge.errors import UnavailableError
 
 FORMAT = 1
+"""Raised when what lies in a generation changes, the tokens of words included: older ones are then built anew."""
 MARKER = "made-by-maple-chat.json"
 KEPT = 3
 """Generations left in place: the one in use, and those of processes with other data or an older program."""

@@ -12,6 +12,7 @@ import json
 import shutil
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -91,11 +92,13 @@ class Index:
             if entries is self._entries:
                 return
             self.notices.clear()
-            self._entries, self._positions = entries, {entry.key: at for at, entry in enumerate(entries)}
-            self._embed = self._load_embedder()
             self._close()
+            self._entries = None  # an interrupted build is tried again the next time
+            self._positions = {entry.key: at for at, entry in enumerate(entries)}
+            self._embed = self._load_embedder()
             if entries:
                 self._open(entries)
+            self._entries = entries
 
     def search(self, words: str, limit: int = 10, among: Sequence[int] | None = None) -> list[Hit]:
         """The best entries, best first; among: only these positions. Call `refresh` before."""
@@ -103,11 +106,7 @@ class Index:
             nothing_to_rank = among is not None and not among
             if not self._entries or self._words is None or not words.strip() or nothing_to_rank:
                 return []
-            try:
-                by_meaning = self._rank_by_meaning(words, among, limit)
-            except store.DamagedIndexError as error:
-                self._repair(error)
-                by_meaning = self._rank_by_meaning(words, among, limit)
+            by_meaning = self._rank_by_meaning(words, among, limit)
             by_words = self._words.rank(words, among, DEPTH)
             return fuse([ranking for ranking in (by_words, by_meaning) if ranking], limit)
 
@@ -120,16 +119,22 @@ class Index:
 
     def _close(self) -> None:
         if self._vectors:
-            self._vectors.close()
+            with suppress(UnavailableError):
+                self._vectors.close()
         self._vectors = self._words = self._generation = self._rows = None
 
-    def _open(self, entries: Sequence[Entry]) -> None:
-        """Find or build the generation of these entries; what goes wrong leaves words alone, from memory."""
+    def _open(self, entries: Sequence[Entry], damage: Exception | None = None) -> None:
+        """Find or build the generation of these entries; what goes wrong leaves words alone, from memory.
+
+        damage: what reading the generation in use ran into; it is set aside first.
+        """
         embedded = self._embed is not None and self._server is None
         model = MODEL_ID if embedded else ""
         wanted = fingerprint(model, entries)
         try:
             with self._generations.locked():
+                if damage and self._generation:
+                    self._set_aside(self._generation, damage)
                 self._open_generation(wanted, model, entries)
             if self._server and self._embed:
                 self._vectors = store.open_server(self._server, f"maple-{self.name}-{MODEL_ID}")
@@ -160,13 +165,6 @@ class Index:
         self._close()
         target = self._generations.set_aside(generation.path)
         self.notices.append(f"the index {self.name} was damaged ({error}); it is set aside in {target} and built again")
-
-    def _repair(self, error: store.DamagedIndexError) -> None:
-        """Set aside what failed while searching, and build it again."""
-        assert self._entries is not None and self._generation is not None
-        with self._generations.locked():
-            self._set_aside(self._generation, error)
-        self._open(self._entries)
 
     def _build(self, wanted: str, model: str, entries: Sequence[Entry]) -> Generation:
         """Make the generation, starting from the last one's vectors where they can be had."""
@@ -205,17 +203,20 @@ class Index:
             vectors.add(keys, self._embed.embed([one.text for one in batch]), [one.facts for one in batch])
 
     def _rank_by_meaning(self, words: str, among: Sequence[int] | None, limit: int) -> list[int]:
-        """Positions by cosine, nearest first. Raises DamagedIndexError; a server that fails costs this ranking."""
-        if self._vectors is None or self._embed is None:
-            return []
-        try:
-            return self._nearest(self._vectors, self._embed.embed([words])[0], among, limit)
-        except store.DamagedIndexError:
-            raise
-        except UnavailableError as error:
-            self._vectors = None
-            self.notices.append(f"searching by words alone: {error}")
-            return []
+        """Positions by cosine, nearest first. A damaged index is built again once; a failing server costs this rank."""
+        assert self._entries is not None
+        for first in (True, False):
+            if self._vectors is None or self._embed is None:
+                return []
+            try:
+                return self._nearest(self._vectors, self._embed.embed([words])[0], among, limit)
+            except UnavailableError as error:
+                if first and isinstance(error, store.DamagedIndexError):
+                    self._open(self._entries, error)
+                else:
+                    self._vectors = None
+                    self.notices.append(f"searching by words alone: {error}")
+        return []
 
     def _nearest(
         self, vectors: store.Vectors, vector: NDArray[np.float32], among: Sequence[int] | None, limit: int

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -178,6 +180,15 @@ def test_a_failed_build_leaves_the_last_one_in_place(tmp_path: Path, index: Inde
     assert folders(tmp_path) == kept
 
 
+def test_an_interrupted_build_is_tried_again(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(Index, "_add_missing", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            index.refresh(ENTRIES)
+    index.refresh(ENTRIES)
+    assert best(index, "cooking vegetables") == "e4"
+
+
 def test_left_overs_of_a_killed_build_are_removed(tmp_path: Path, index: Index) -> None:
     left = tmp_path / "test" / ".building-1"
     left.mkdir(parents=True)
@@ -214,6 +225,36 @@ def test_a_server_that_does_not_answer_costs_the_meaning_only(tmp_path: Path) ->
     assert best(index, "tomato") == "e4"
     assert "127.0.0.1:9" in index.notices[0]
     assert "\n" not in index.notices[0]
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A real Chroma server on this machine."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    command = [Path(sys.executable).with_name("chroma"), "run", "--path", tmp_path / "served", "--port", str(port)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            for _ in range(300):
+                with socket.socket() as probe:
+                    if probe.connect_ex(("127.0.0.1", port)) == 0:
+                        break
+                time.sleep(0.1)
+            yield Server("127.0.0.1", port)
+        finally:
+            process.kill()
+
+
+def test_a_server_holds_the_vectors_and_readers_of_other_data_share_it(tmp_path: Path, server: Server) -> None:
+    first = Index("test", folder=tmp_path / "one", server=server)
+    second = Index("test", folder=tmp_path / "two", server=server)
+    first.refresh(ENTRIES)
+    second.refresh(ENTRIES[:4])
+    assert best(first, "cooking vegetables") == "e4"
+    assert {hit.position for hit in second.search("cooking vegetables", 9)} <= {0, 1, 2, 3}
+    assert first.notices == second.notices == []
+    assert not list(tmp_path.glob("one/**/chroma.sqlite3"))
 
 
 def test_a_folder_that_cannot_be_made_costs_nothing_but_time(tmp_path: Path) -> None:
