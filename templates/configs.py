@@ -11,6 +11,7 @@ from knowledge.types import LaunchPlan, SideFile, Variable
 
 ACCELERATE_FILE = "accelerate.yaml"
 DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config")
+PARALLEL_OPTIONS = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
 # Accelerate's name for one process a device, by what the node's devices are.
 MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
 
@@ -22,6 +23,11 @@ def deepspeed_file(plan: LaunchPlan) -> str:
 def brings_own_config(plan: LaunchPlan) -> bool:
     """Whether the person's own arguments already name a DeepSpeed configuration."""
     return any(word.split("=")[0] in DEEPSPEED_OPTIONS for word in plan.args)
+
+
+def brings_own_sizes(plan: LaunchPlan) -> bool:
+    """Whether the person's own arguments already name the tensor or pipeline parallel size."""
+    return any(word.split("=")[0] in PARALLEL_OPTIONS for word in plan.args)
 
 
 def program_words(plan: LaunchPlan) -> tuple[str, ...]:

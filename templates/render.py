@@ -10,7 +10,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from knowledge.types import LaunchBundle, LaunchPlan
-from templates.configs import program_words, side_files, strategy_variables
+from templates.configs import brings_own_sizes, program_words, side_files, strategy_variables
 from templates.quoting import shell_word, variable_value
 
 FOLDER = Path(__file__).parent
@@ -76,6 +76,7 @@ def render(plan: LaunchPlan) -> LaunchBundle:
             tasks=tasks,
             total_tasks='"$WORLD_SIZE"' if plan.launch.workers == "ranks" else '"$NNODES"',
             exported=exported(plan),
+            own_sizes=brings_own_sizes(plan),
             launch_in_words=IN_WORDS[plan.launch.workers],
         )
     )

@@ -1,0 +1,1 @@
+"""A script that works elsewhere, carried to another machine."""

@@ -1,0 +1,219 @@
+"""The user's own part of a script: program, arguments, variables, set-up steps, and what cannot go along."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from graph.extraction.commands import Assignment, Command
+from graph.extraction.script import Script
+from graph.extraction.script_counts import document_text
+from graph.extraction.shell_words import Field, Piece, plain, to_shell
+from graph.porting.ownership import OWN_STEPS, is_machine_variable, is_site_path
+from knowledge.cluster import Cluster
+from knowledge.types import Variable
+
+PLAIN_VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})")
+JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_JOB_ID"}
+END = "END_OF_FILE"
+JOB_ID_NAMES = frozenset((*JOB_ID.values(), "SLURM_JOBID"))
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a person should look at after the port; line is the source's, 0 for the whole script."""
+
+    line: int
+    says: str
+
+
+@dataclass(frozen=True, slots=True)
+class UserPart:
+    """What is carried over. args are words as the program gets them; plain variables in them are expanded by the job."""
+
+    entry: str
+    is_module: bool
+    args: tuple[str, ...]
+    variables: tuple[Variable, ...]
+    setup: tuple[str, ...]
+    notes: tuple[Note, ...]
+
+
+@dataclass(slots=True)
+class Collector:
+    """Gathers the part while words are turned into what a rendered script can hold."""
+
+    script: Script
+    source: Cluster | None
+    job_id: str
+    variables: dict[str, Variable] = field(default_factory=dict)
+    notes: list[Note] = field(default_factory=list)
+    made: int = 0
+
+    def word(self, one: Field, line: int) -> str | None:
+        """A word as text with plain variables only; None where it falls away."""
+        if len(one) == 1 and one[0].open and not self.stays(one[0], line):
+            return None
+        return "".join(self.piece(piece, line) for piece in one)
+
+    def stays(self, piece: Piece, line: int) -> bool:
+        """Whether a word that is one open expansion can stay: the script's own arguments and unset names cannot."""
+        if re.fullmatch(r"\$\{?[@*]\}?", piece.text):
+            self.note(line, f"{piece.text}: the new script takes no arguments of its own; add what you pass there.")
+            return False
+        name = piece.text.strip("${}")
+        unset = PLAIN_VARIABLE.fullmatch(piece.text) and self.assigned(name) is None
+        if unset and not piece.quoted and not is_site_path(piece.text) and name not in JOB_ID_NAMES:
+            self.note(line, f"{piece.text} is set nowhere in the script: it is left out; add its value.")
+            return False
+        return True
+
+    def piece(self, piece: Piece, line: int) -> str:
+        if not piece.open:
+            return piece.text
+        name = piece.text.strip("${}")
+        if name in JOB_ID_NAMES:
+            return f"${{{self.job_id}}}" if piece.text.startswith("${") else f"${self.job_id}"
+        if PLAIN_VARIABLE.fullmatch(piece.text):
+            self.need(name)
+            return piece.text
+        self.made += 1
+        name = f"VALUE_{self.made}"
+        for inner in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):
+            self.need(inner)
+        self.variables[name] = Variable(name, piece.text, "worked out by the job, as in the script before", expand=True)
+        return f"${name}"
+
+    def named_place(self, args: tuple[str, ...], at: int) -> str:
+        """A path of the old machine becomes a variable at the top of the script, named after its option."""
+        name, equals, value = args[at].rpartition("=")
+        if not is_site_path(value) or (equals and not re.fullmatch(r"[\w.+-]+", name)):
+            return args[at]
+        before = args[at - 1] if at and args[at - 1].startswith("-") and "=" not in args[at - 1] else ""
+        option = re.sub(r"\W+", "_", (name or before).lstrip("-+")).strip("_").upper() or "PLACE"
+        variable = self.free_name(option, value)
+        self.variables.setdefault(variable, Variable(variable, value))
+        return f"{name}{equals}${variable}"
+
+    def free_name(self, wanted: str, value: str) -> str:
+        """The name, or a numbered one where it is taken for another value or means something already."""
+        same = next((v.name for v in self.variables.values() if v.value == value and v.name.startswith(wanted)), None)
+        if same:
+            return same
+        taken = wanted[0].isdigit() or is_machine_variable(wanted, self.source) or is_site_path(f"${wanted}")
+        base = f"PLACE_{wanted}" if taken else wanted
+        number = 1
+        name = base
+        while name in self.variables or (self.assigned(name) is not None and self.script.value_of(name) != value):
+            number += 1
+            name = f"{base}_{number}"
+        return name
+
+    def say_places(self, source: Cluster | None, target: Cluster) -> None:
+        """Mark the variables that hold a path of the machine that is left."""
+        old = source.title if source else "the old machine"
+        for name, variable in self.variables.items():
+            if is_site_path(variable.value):
+                why = f"a place on {old}: put its place on {target.title} here"
+                self.variables[name] = replace(variable, why=why)
+                self.note(0, f"{name}={variable.value} is {why}.")
+
+    def assigned(self, name: str) -> Assignment | None:
+        return next((a for a in reversed(self.script.assignments) if a.name == name), None)
+
+    def need(self, name: str) -> None:
+        """Carry a variable over, behind those that its value is made of."""
+        found = self.assigned(name)
+        if found is None or name in self.variables or is_machine_variable(name, self.source):
+            return
+        inner = re.findall(r"\$\{?([A-Za-z_]\w*)", found.value)
+        for other in inner:
+            if other != name:
+                self.need(other)
+        simple = not re.search(r"\$[({]|`", found.value) or not PLAIN_VARIABLE.sub("", found.value).count("$")
+        self.variables[name] = Variable(name, found.value, "", expand=not simple)
+
+    def note(self, line: int, says: str) -> None:
+        if Note(line, says) not in self.notes:
+            self.notes.append(Note(line, says))
+
+
+def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPart | None:
+    """The user's part of a script, its job id renamed for the target; None where no training program is seen."""
+    program, training = script.program, script.training
+    if program is None or training is None:
+        return None
+    collector = Collector(script, source, JOB_ID[target.scheduler])
+    for assignment in script.assignments:
+        if assignment.exported and not is_machine_variable(assignment.name, source):
+            collector.need(assignment.name)
+    entry = collector.word(program.entry, training.line) or plain(program.entry)
+    args = tuple(text for one in program.args if (text := collector.word(one, training.line)) is not None)
+    setup = (*steps(script, training, collector), *written_files(script, args))
+    args = tuple(collector.named_place(args, i) for i in range(len(args)))
+    collector.say_places(source, target)
+    return UserPart(
+        entry, program.kind == "module", args, tuple(collector.variables.values()), setup, tuple(collector.notes)
+    )
+
+
+def steps(script: Script, training: Command, collector: Collector) -> Iterator[str]:
+    """The user's own simple steps before the training. Others are named, not guessed at."""
+    for command in script.commands:
+        if command.line >= training.line and command is not training:
+            return
+        if command is training or command.outer is not None or command.inside:
+            continue
+        name = command.name.rsplit("/", 1)[-1]
+        if name not in OWN_STEPS:
+            note_on_step(command, name, collector)
+            continue
+        text = " ".join(filter(None, (step_word(one, collector, command.line) for one in command.fields)))
+        if re.search(r"\$\{?(PBS_O_WORKDIR|SLURM_SUBMIT_DIR|LS_SUBCWD|FLUX_JOB_CWD)|dirname", text):
+            continue
+        yield " ".join((text, *command.redirects))
+
+
+def note_on_step(command: Command, name: str, collector: Collector) -> None:
+    """Steps that are not carried over, and why."""
+    words = command.argv
+    if name in ("conda", "mamba", "micromamba") or (name in ("source", ".") and "activate" in " ".join(words)):
+        says = "enters an environment of the old machine: make one on the new one and name it with --env."
+        collector.note(command.line, f"`{shown(command)}` {says}")
+    elif name in ("source", "."):
+        collector.note(command.line, f"`{shown(command)}` is not carried over: look what it sets.")
+    elif name.startswith("python") or (command.chain.program is not None and command.chain.layers):
+        collector.note(command.line, f"`{shown(command)}` ran before the training: not carried over.")
+
+
+def step_word(one: Field, collector: Collector, line: int) -> str:
+    """A word of a step as shell text. What it needs is carried along."""
+    for piece in one:
+        if piece.open:
+            for name in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):
+                collector.need(name)
+    renamed = tuple(
+        Piece(collector.piece(p, line), True, p.quoted) if p.open and p.text.strip("${}") in JOB_ID_NAMES else p
+        for p in one
+    )
+    return to_shell(renamed)
+
+
+def written_files(script: Script, args: tuple[str, ...]) -> Iterator[str]:
+    """Files that the script writes and the program is given, such as a DeepSpeed configuration, as heredocs again."""
+    done: set[str] = set()
+    for word in args:
+        name = word.rpartition("=")[2]
+        text = document_text(script, name) if re.search(r"\.(json|ya?ml|toml|cfg|ini|txt)$", name) else None
+        if text is None or name in done:
+            continue
+        done.add(name)
+        quote = "'" if "$" not in text else ""
+        target = f'"{name}"' if "$" in name else name
+        yield from (f"cat > {target} <<{quote}{END}{quote}", *text.rstrip("\n").split("\n"), END)
+
+
+def shown(command: Command) -> str:
+    text = " ".join(" ".join(command.written).split())
+    return text if len(text) <= 60 else text[:59] + "…"
