@@ -29,9 +29,9 @@ from knowledge.retrieval import Index
 from knowledge.store import data_folder
 from knowledge.types import Framework, Question, Scheduler, Strategy
 from templates import saved
-from templates.nearest import Undescribed, order, questions, same_model, vendor_of, why_near
+from templates.nearest import Undescribed, order, questions, why_near
 from templates.records import FRAMEWORK_OF, Cell, Saved, Template, shipped
-from templates.shelf import Facts, Shelf, relaxed, stack
+from templates.shelf import Facts, Shelf, fitting_gpu, relaxed, stack
 
 T = TypeVar("T")
 USUAL_LIFT = 0.15
@@ -163,7 +163,7 @@ class Library:
             facts["scheduler"] = scheduler
         places, missing = relaxed(shelf, facts)
         if gpu:
-            places = [at for at in places if fits_gpu(shelf.templates[at], gpu)]
+            places = sorted(fitting_gpu(shelf, gpu).intersection(places))
         ranked, scores = self._ranked(shelf, places, words, everything=not facts and not gpu)
         if not {"cluster", "framework", "strategy"} <= facts.keys():
             ranked = firsts(ranked, lambda at: shelf.templates[at].cell)
@@ -188,12 +188,9 @@ class Library:
         facts: Facts = {key: value for key, value in named.items() if value}
         if cluster:
             facts["cluster"] = self.machine(cluster) or cluster
-        chosen = (shelf.templates[at] for at in shelf.having(facts))
-        return [
-            one
-            for one in chosen
-            if (not gpu or fits_gpu(one, gpu)) and (not saved_only or isinstance(one.provenance, Saved))
-        ]
+        fitting = fitting_gpu(shelf, gpu) if gpu else None
+        chosen = [shelf.templates[at] for at in shelf.having(facts) if fitting is None or at in fitting]
+        return [one for one in chosen if not saved_only or isinstance(one.provenance, Saved)]
 
     def _ranked(
         self, shelf: Shelf, places: list[int], words: str, everything: bool
@@ -224,7 +221,8 @@ class Library:
             facts = {**facts, "scheduler": machine.scheduler}
         facts.pop("node_type", None)
         places, missing = relaxed(shelf, facts)
-        ranked = firsts(order((shelf.templates[at] for at in places), machine), lambda one: one.cluster)
+        leaders = [shelf.templates[at] for at in sorted(set(places).intersection(shelf.leaders))]
+        ranked = firsts(order(leaders, machine), lambda one: one.cluster)
         asked = questions(machine)
         lacks = f"; no template for {' '.join(missing)}" if missing else ""
         return tuple(
@@ -238,13 +236,6 @@ def firsts(items: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
     for item in items:
         seen.setdefault(key(item), item)
     return list(seen.values())
-
-
-def fits_gpu(template: Template, gpu: str) -> bool:
-    """The model where the words name one, else the vendor."""
-    vendor = vendor_of(gpu)
-    names_model = any(sum(letter.isdigit() for letter in word) >= 2 for word in gpu.split())
-    return same_model(template.gpu_model, gpu) if names_model else template.gpu_vendor == vendor
 
 
 def why(shelf: Shelf, at: int, missing: Iterable[str]) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from knowledge.catalogue import Catalogue, squash
 from knowledge.retrieval import Entry
+from templates.nearest import same_model, vendor_of
 from templates.records import Template
 
 Facts = dict[str, str]
@@ -23,6 +24,8 @@ class Shelf:
     entries: tuple[Entry, ...]
     places: dict[tuple[str, str], list[int]]
     names: dict[str, str]
+    leaders: tuple[int, ...]
+    """The best-backed, then newest template of each cell and node type."""
 
     def having(self, facts: Facts) -> list[int]:
         """Positions of the templates that have all of the facts, in order."""
@@ -33,15 +36,34 @@ class Shelf:
         return sorted(found)
 
 
+def fitting_gpu(shelf: Shelf, gpu: str) -> set[int]:
+    """Positions by GPU: of the model where the words name one (two digits or more), else of the vendor."""
+    if not any(sum(letter.isdigit() for letter in word) >= 2 for word in gpu.split()):
+        return set(shelf.places.get(("vendor", vendor_of(gpu)), ()))
+    models = (value for kind, value in shelf.places if kind == "gpu" and same_model(value, gpu))
+    return {at for model in models for at in shelf.places["gpu", model]}
+
+
+def leading(templates: Sequence[Template]) -> tuple[int, ...]:
+    """Positions of the best-backed, then newest of each cell and node type, in their order."""
+    best: dict[tuple[str, ...], int] = {}
+    for at, one in enumerate(templates):
+        slot = (*one.cell, one.node_type)
+        rival = templates[best.setdefault(slot, at)]
+        if (one.standing, one.date) > (rival.standing, rival.date):
+            best[slot] = at
+    return tuple(sorted(best.values()))
+
+
 def stack(templates: Sequence[Template], known: Catalogue) -> Shelf:
     """Lay the templates out for looking up."""
     places: dict[tuple[str, str], list[int]] = defaultdict(list)
     for at, one in enumerate(templates):
-        for fact in (*facts_of(one).items(), ("node_type", one.node_type)):
+        for fact in (*facts_of(one).items(), ("node_type", one.node_type), ("vendor", one.gpu_vendor)):
             places[fact].append(at)
     entries = tuple(Entry(one.id, one.words, facts_of(one)) for one in templates)
     names = {squash(one.cluster): one.cluster for one in templates if one.cluster not in known.clusters}
-    return Shelf(tuple(templates), entries, dict(places), names)
+    return Shelf(tuple(templates), entries, dict(places), names, leading(templates))
 
 
 def facts_of(template: Template) -> Facts:
