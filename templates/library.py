@@ -27,16 +27,17 @@ from knowledge.catalogue import Catalogue, catalogue, squash
 from knowledge.errors import FactsError, InputError
 from knowledge.retrieval import Index
 from knowledge.store import data_folder
-from knowledge.types import Framework, Question, Scheduler, Strategy
+from knowledge.types import FRAMEWORKS, Framework, Question, Scheduler, Strategy
 from templates import saved
 from templates.nearest import Undescribed, order, questions, why_near
 from templates.records import FRAMEWORK_OF, Cell, Saved, Template, shipped
 from templates.shelf import Facts, Shelf, fitting_gpu, relaxed, stack
 
 T = TypeVar("T")
-USUAL_LIFT = 0.15
 RANKED = 100
 """How many templates wording puts in order."""
+USUAL_LIFT = 0.15
+"""What the usual framework of a strategy gains: some ten places of one ranking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,9 @@ class Library:
         return [*self.file_notices, *self._index.notices]
 
     def shelf(self) -> Shelf:
-        """What there is now. Files that came or went (also by another process) are noticed."""
+        """What there is now. Files that came or went, by another process too, are noticed; one that was changed in
+        place is not till the next start, since only the folder's time is looked at.
+        """
         with self._lock:
             seen = self.folder.stat().st_mtime_ns if self.folder.is_dir() else 0
             if self._shelf is None or seen != self._seen:
@@ -151,16 +154,12 @@ class Library:
         is loaded.
         """
         shelf = self.shelf()
-        named = {"framework": framework, "strategy": strategy, "node_type": node_type}
-        facts: Facts = {key: value for key, value in named.items() if value}
+        facts = given(framework=framework, strategy=strategy, node_type=node_type)
         known = self.machine(cluster) if cluster else None
         if cluster and known is None:
             machine = Undescribed(cluster, scheduler, gpu or "", gpus_per_node)
             return self._nearest(shelf, machine, facts, limit)
-        if known:
-            facts["cluster"] = known
-        if scheduler:
-            facts["scheduler"] = scheduler
+        facts |= given(cluster=known, scheduler=scheduler)
         places, missing = relaxed(shelf, facts)
         if gpu:
             places = sorted(fitting_gpu(shelf, gpu).intersection(places))
@@ -184,10 +183,8 @@ class Library:
     ) -> list[Template]:
         """All templates that have these facts, none let go, in their own order."""
         shelf = self.shelf()
-        named = {"framework": framework, "strategy": strategy, "scheduler": scheduler}
-        facts: Facts = {key: value for key, value in named.items() if value}
-        if cluster:
-            facts["cluster"] = self.machine(cluster) or cluster
+        machine = (self.machine(cluster) or cluster) if cluster else None
+        facts = given(cluster=machine, framework=framework, strategy=strategy, scheduler=scheduler)
         fitting = fitting_gpu(shelf, gpu) if gpu else None
         chosen = [shelf.templates[at] for at in shelf.having(facts) if fitting is None or at in fitting]
         return [one for one in chosen if not saved_only or isinstance(one.provenance, Saved)]
@@ -203,11 +200,12 @@ class Library:
             scores = {hit.position: hit.score for hit in hits}
         if scores:
             places = list(scores)
+        lift = 0.0 if any(name in words.lower() for name in FRAMEWORKS) else USUAL_LIFT
         cells: dict[Cell, tuple[float, int]] = {}
         for at in sorted(places):
             cell = shelf.templates[at].cell
             score, first = cells.get(cell, (0.0, -at))
-            usual = USUAL_LIFT if FRAMEWORK_OF[cell[2]] == cell[1] else 0.0
+            usual = lift if FRAMEWORK_OF[cell[2]] == cell[1] else 0.0
             cells[cell] = max(score, scores.get(at, 0.0) + usual), first
 
         def rank(at: int) -> tuple[tuple[float, int], int, float, str, int]:
@@ -228,6 +226,11 @@ class Library:
         return tuple(
             Match(one, not missing, False, 0.0, why_near(one, machine) + lacks, asked) for one in ranked[:limit]
         )
+
+
+def given(**facts: str | None) -> Facts:
+    """The facts that were given."""
+    return {name: value for name, value in facts.items() if value}
 
 
 def firsts(items: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:

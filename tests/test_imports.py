@@ -19,6 +19,9 @@ MAY_IMPORT = {
 HOME = {
     "textual": ("assistant/tui/",),
     "chromadb": ("knowledge/store.py",),
+    "bm25s": ("knowledge/words.py",),
+    "filelock": ("knowledge/generations.py", "assistant/session.py"),
+    "onnx": ("knowledge/minilm/build.py",),
     "onnxruntime": ("knowledge/embedding.py",),
     "tokenizers": ("knowledge/embedding.py",),
     "pydantic_settings": ("assistant/settings.py",),
