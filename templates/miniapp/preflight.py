@@ -10,14 +10,12 @@ and prints one JSON line. Exit code 0: all sums were right on this rank; 1: some
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import math
 import os
 import socket
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from pathlib import Path
@@ -63,36 +61,22 @@ class Report:
     error: str = ""
 
 
-class Block(nn.Module):
-    """A GPT-2 block: attention and a feed-forward part, each behind a layer norm."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.first, self.second = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.attention = nn.MultiheadAttention(width, heads, batch_first=True)
-        self.feed = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(), nn.Linear(4 * width, width))
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        length = x.shape[1]
-        mask = torch.full((length, length), -math.inf, device=x.device, dtype=x.dtype).triu(1)
-        y = self.first(x)
-        x = x + self.attention(y, y, y, attn_mask=mask, need_weights=False)[0]
-        return x + self.feed(self.second(x))
-
-
 class TinyGPT2(nn.Module):
-    """GPT-2's shape at a size that any device holds: about 60,000 parameters."""
+    """GPT-2's shape at a size that any device holds: 80,000 parameters, 32 words at most."""
 
     def __init__(self, words: int = 256, length: int = 32, width: int = 48, heads: int = 2, depth: int = 2) -> None:
         super().__init__()
         self.tokens, self.places = nn.Embedding(words, width), nn.Embedding(length, width)
-        self.blocks = nn.ModuleList([Block(width, heads) for _ in range(depth)])
+        block: dict[str, Any] = {"dropout": 0.0, "activation": "gelu", "norm_first": True, "batch_first": True}
+        self.blocks = nn.ModuleList(nn.TransformerEncoderLayer(width, heads, 4 * width, **block) for _ in range(depth))
         self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        x = self.tokens(ids) + self.places(torch.arange(ids.shape[1], device=ids.device))
+        length = ids.shape[1]
+        x = self.tokens(ids) + self.places(torch.arange(length, device=ids.device))
+        future = torch.full((length, length), -math.inf, device=x.device, dtype=x.dtype).triu(1)
         for block in self.blocks:
-            x = block(x)
+            x = block(x, src_mask=future)
         logits = self.head(self.norm(x))
         return nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), ids[:, 1:].flatten())
 
@@ -112,7 +96,7 @@ def devices_seen(kind: str) -> list[str]:
     rehearsed = os.environ.get("MAPLE_REHEARSAL_DEVICES")
     if rehearsed is not None:
         return [n for n in (listed.split(",") if listed is not None else rehearsed.split(",")) if n not in ("", "-1")]
-    count = torch.cuda.device_count() if kind == "cuda" else torch.xpu.device_count() if kind == "xpu" else 0
+    count = 0 if kind == "cpu" else getattr(torch, kind).device_count()
     names = listed.split(",") if listed else []
     return names[:count] if len(names) >= count else [str(n) for n in range(count)]
 
@@ -130,10 +114,9 @@ def adopt_launcher_variables(framework: str) -> None:
 
 def number(name: str) -> int:
     text = os.environ.get(name)
-    if text is None:
-        raise ValueError(f"environment variable {name} expected, but not set")
-    if not text.strip().isdigit():
-        raise ValueError(f"environment variable {name} is '{text}', not a number")
+    if text is None or not text.strip().isdigit():
+        found = "but not set" if text is None else f"a number, but it is '{text}'"
+        raise ValueError(f"environment variable {name} expected, {found}")
     return int(text)
 
 
@@ -141,26 +124,27 @@ def choose_device(report: Report, kind: str) -> torch.device:
     """The device that LOCAL_RANK names, as training programs do it."""
     report.devices_seen = devices_seen(kind)
     index = report.local_rank
-    if (kind != "cpu" or report.devices_seen) and index >= len(report.devices_seen):
-        raise ValueError(
-            f"invalid device ordinal: LOCAL_RANK is {index}, this process sees {len(report.devices_seen)} device(s)"
-        )
-    report.device = report.devices_seen[index] if report.devices_seen else "cpu"
-    if kind == "cuda":
-        torch.cuda.set_device(index)
-    elif kind == "xpu":
-        torch.xpu.set_device(index)
-    return torch.device(kind, index) if kind != "cpu" else torch.device("cpu")
+    seen = len(report.devices_seen)
+    if (kind != "cpu" or seen) and index >= seen:
+        raise ValueError(f"invalid device ordinal: LOCAL_RANK is {index}, this process sees {seen} device(s)")
+    report.device = report.devices_seen[index] if seen else "cpu"
+    if kind == "cpu":
+        return torch.device("cpu")
+    getattr(torch, kind).set_device(index)
+    return torch.device(kind, index)
 
 
 def join(report: Report, kind: str, timeout: float) -> None:
     """Form the process group from the environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT."""
     report.backend = BACKENDS[kind]
-    for name in ("MASTER_ADDR", "MASTER_PORT"):
-        if not os.environ.get(name):
-            raise ValueError(f"environment variable {name} expected, but not set")
-    report.master = f"{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
-    number("MASTER_PORT")
+    host, port = os.environ.get("MASTER_ADDR"), number("MASTER_PORT")
+    if not host:
+        raise ValueError("environment variable MASTER_ADDR expected, but not set")
+    report.master = f"{host}:{port}"
+    try:
+        socket.getaddrinfo(host, port)
+    except OSError as error:  # torch would try again until the time is up
+        raise ValueError(f"MASTER_ADDR '{host}' is no host: {error.strerror}") from error
     if report.rank >= report.world_size:
         raise ValueError(f"rank {report.rank} in a world of {report.world_size}")
     dist.init_process_group(report.backend, timeout=timedelta(seconds=timeout))
@@ -173,21 +157,22 @@ def sums_are_right(report: Report, device: torch.device) -> bool:
     dist.all_reduce(total)
     parts = [torch.empty(1, device=device) for _ in range(size)]
     dist.all_gather(parts, torch.tensor([float(report.rank)], device=device))
-    gathered = [int(part.item()) for part in parts]
-    return bool((total == size * (size + 1) / 2).all()) and gathered == list(range(size))
+    return bool((total == size * (size + 1) / 2).all()) and [int(p.item()) for p in parts] == list(range(size))
 
 
-def plain_step(model: nn.Module, ids: torch.Tensor) -> Step:
+def plain_step(model: nn.Module, ids: torch.Tensor, accelerator: Any = None) -> Step:
     optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
+    if accelerator:
+        model, optimiser = accelerator.prepare(model, optimiser)
     loss = model(ids)
-    loss.backward()
+    accelerator.backward(loss) if accelerator else loss.backward()
     optimiser.step()
     return float(loss.detach()), type(model).__name__
 
 
 def ddp_step(model: nn.Module, ids: torch.Tensor, device: torch.device) -> Step:
-    ids_of_device = [device.index] if device.type != "cpu" else None
-    return plain_step(nn.parallel.DistributedDataParallel(model, device_ids=ids_of_device), ids)
+    devices = [device.index] if device.type != "cpu" else None
+    return plain_step(nn.parallel.DistributedDataParallel(model, device_ids=devices), ids)
 
 
 def fsdp_step(model: TinyGPT2, ids: torch.Tensor) -> Step:
@@ -208,9 +193,8 @@ def zero_step(model: nn.Module, ids: torch.Tensor, stage: int) -> Step:
     import deepspeed
 
     optimiser = {"type": "AdamW", "params": {"lr": 1e-3, "torch_adam": True}}
-    settings = {"train_micro_batch_size_per_gpu": ids.shape[0], "optimizer": optimiser, "steps_per_print": 10**9}
-    zero = {"stage": stage, "reduce_bucket_size": 10**6, "allgather_bucket_size": 10**6, "overlap_comm": False}
-    engine, *_ = deepspeed.initialize(model=model, config={**settings, "zero_optimization": zero})
+    settings = {"train_micro_batch_size_per_gpu": ids.shape[0], "optimizer": optimiser}
+    engine, *_ = deepspeed.initialize(model=model, config={**settings, "zero_optimization": {"stage": stage}})
     loss = engine(ids)
     engine.backward(loss)
     engine.step()
@@ -229,12 +213,8 @@ def accelerate_step(model: TinyGPT2, ids: torch.Tensor, device: torch.device) ->
         return zero_step(model, ids, int(os.environ.get("ACCELERATE_DEEPSPEED_ZERO_STAGE", "2")))
     if device.type == "cpu" and os.environ.get("ACCELERATE_USE_FSDP") == "true":
         return fsdp_step(model, ids)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=1e-3)
-    model, optimiser = accelerator.prepare(model, optimiser)
-    loss = model(ids.to(accelerator.device))
-    accelerator.backward(loss)
-    optimiser.step()
-    return float(loss.detach()), f"{type(model).__name__} by Accelerate"
+    loss, wrapper = plain_step(model, ids.to(accelerator.device), accelerator)
+    return loss, f"{wrapper} by Accelerate"
 
 
 def train(report: Report, device: torch.device) -> None:
@@ -249,22 +229,11 @@ def train(report: Report, device: torch.device) -> None:
         step = zero_step(model, ids, int(report.strategy[-1]))
     elif report.strategy == "accelerate":
         step = accelerate_step(model, ids, device)
-    elif report.world_size > 1:
-        step = ddp_step(model, ids, device)
     else:
-        step = plain_step(model, ids)
+        step = ddp_step(model, ids, device)
     report.loss, report.wrapper = step
     if not math.isfinite(report.loss):
         raise ArithmeticError(f"the loss is {report.loss}")
-
-
-@contextlib.contextmanager
-def timed(report: Report, name: str) -> Iterator[None]:
-    start = time.perf_counter()
-    try:
-        yield
-    finally:
-        report.seconds[name] = round(time.perf_counter() - start, 3)
 
 
 def preflight(options: argparse.Namespace, report: Report) -> None:
@@ -279,13 +248,15 @@ def preflight(options: argparse.Namespace, report: Report) -> None:
     if alone:
         report.sums_right = True
         return
-    with timed(report, "init"):
-        join(report, kind, options.timeout)
-    with timed(report, "collectives"):
-        report.sums_right = sums_are_right(report, device)
-    with timed(report, "step"):
-        train(report, device)
+    start = time.perf_counter()
+    join(report, kind, options.timeout)
+    joined = time.perf_counter()
+    report.sums_right = sums_are_right(report, device)
+    summed = time.perf_counter()
+    train(report, device)
     dist.barrier()
+    parts = {"init": joined - start, "collectives": summed - joined, "step": time.perf_counter() - summed}
+    report.seconds |= {name: round(value, 3) for name, value in parts.items()}
 
 
 def say(report: Report, out: str | None) -> None:
@@ -295,8 +266,7 @@ def say(report: Report, out: str | None) -> None:
         with Path(out).open("ab", buffering=0) as file:
             file.write(line.encode())
     else:
-        sys.stdout.write(line)
-        sys.stdout.flush()
+        print(line, end="", flush=True)
 
 
 def read_options(words: list[str] | None = None) -> argparse.Namespace:

@@ -1,0 +1,127 @@
+"""The stand-in cluster's commands, run as programs with the standard library alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from graph.verification.rehearsal import stage
+from graph.verification.rehearsal.standin import config, main
+from graph.verification.rehearsal.standin.config import StandIn
+from graph.verification.rehearsal.standin.inner import cut_to_sample
+from graph.verification.rehearsal.standin.launch import exported
+
+JOB = StandIn("toy", "slurm", ("nid000001", "nid000002"), 2, gpus_per_node=4)
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Path:
+    config.write(tmp_path, JOB)
+    return tmp_path
+
+
+def call(place: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """One command of the cluster, as the files in its folder start it: no site packages (-S), no user settings (-I)."""
+    environment = {"PATH": os.environ["PATH"], "MAPLE_REHEARSAL_NODE": "nid000002", **variables}
+    program = [sys.executable, "-IS", str(stage.STANDIN / "main.py"), str(place), *words]
+    return subprocess.run(
+        program, capture_output=True, text=True, env=environment, check=False, stdin=subprocess.DEVNULL
+    )
+
+
+def records(place: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (place / "records.jsonl").read_text().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("words", "variables", "answer"),
+    [
+        (("hostname",), {}, "nid000002"),
+        (("hostname", "-s"), {}, "nid000002"),
+        (("scontrol", "show", "hostnames", "nid[000001-000002]"), {}, "nid000001\nnid000002"),
+        (("scontrol", "show", "hostnames"), {"SLURM_JOB_NODELIST": "a1,b2"}, "a1\nb2"),
+        (("scontrol", "show", "hostname", "c301-[001-002]"), {}, "c301-001\nc301-002"),
+        (("flux", "hostlist", "local"), {}, "nid[000001-000002]"),
+        (("flux", "hostlist", "-e", "local"), {}, "nid000001 nid000002"),
+        (("flux", "hostlist", "-n", "0", "local"), {}, "nid000001"),
+        (("flux", "hostlist", "-c", "local"), {}, "2"),
+        (("flux", "resource", "list", "-no", "{nnodes}"), {}, "2"),
+        (("flux", "getattr", "size"), {}, "2"),
+        (("nvidia-smi", "--query-gpu=index", "--format=csv,noheader"), {}, "0\n1\n2\n3"),
+        (("numactl", "-N", "0", "-m", "0", "echo", "hi"), {}, "hi"),
+        (("taskset", "0xff", "echo", "hi"), {}, "hi"),
+        (("singularity", "exec", "--nv", "-B", "/a:/b", "x.sif", "echo", "hi"), {}, "hi"),
+        (("apptainer", "exec", "--env", "A=1,B=2", "x.sif", "sh", "-c", "echo $A$B"), {}, "12"),
+        (("singularity", "run", "x.sif", "sh", "-c", "echo $X"), {"SINGULARITYENV_X": "7"}, "7"),
+        (("shifter", "--image=a:b", "--module=gpu", "echo", "hi"), {}, "hi"),
+        (("python", "-c", "print(1)"), {}, None),
+    ],
+)
+def test_commands_answer_as_their_models_do(
+    place: Path, words: tuple[str, ...], variables: dict[str, str], answer: str | None
+) -> None:
+    done = call(place, *words, **variables)
+    if answer is not None:
+        assert (done.stdout.rstrip("\n"), done.returncode) == (answer, 0)
+
+
+@pytest.mark.parametrize("name", ["sbatch", "qsub", "wget", "git", "pip", "sudo", "docker"])
+def test_what_acts_outside_is_only_recorded(place: Path, name: str) -> None:
+    done = call(place, name, "--force", "thing")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert [(r["kind"], r["name"], r["words"]) for r in records(place)] == [("not_run", name, ["--force", "thing"])]
+
+
+def test_python_makes_no_environments(place: Path) -> None:
+    assert call(place, "python", "-m", "venv", "env").returncode == 0
+    assert records(place)[0]["name"] == "python -m venv"
+
+
+def test_a_launcher_refuses_in_the_words_of_the_real_one(place: Path) -> None:
+    done = call(place, "srun", "-N", "4", "true")
+    assert done.stderr == "srun: error: Only allocated 2 nodes asked for 4\n"
+    assert done.returncode == 1
+    assert records(place)[0]["kind"] == "refused"
+
+
+def test_every_command_is_in_the_folder(tmp_path: Path) -> None:
+    stage.make_commands(tmp_path, "/stand-in")
+    for name in (
+        "srun",
+        "mpiexec",
+        "mpirun",
+        "ibrun",
+        "jsrun",
+        "lrun",
+        "flux",
+        "scontrol",
+        "python",
+        "torchrun",
+        "ssh",
+    ):
+        assert (tmp_path / name).is_symlink()
+    assert {path.name for path in tmp_path.iterdir()} == {*main.names(), ".stand-in"}
+
+
+@pytest.mark.parametrize(
+    ("words", "cut"),
+    [
+        (["--nnodes=4", "--nproc-per-node=4"], ["--nnodes=2", "--nproc-per-node=2"]),
+        (["--nnodes", "4", "--nproc_per_node", "4"], ["--nnodes", "2", "--nproc_per_node", "2"]),
+        (["--num_processes", "16", "--num_machines", "4"], ["--num_processes", "4", "--num_machines", "2"]),
+        (["--nnodes=3", "--num_processes=15"], ["--nnodes=3", "--num_processes=15"]),
+    ],
+)
+def test_only_counts_of_the_whole_job_are_cut(words: list[str], cut: list[str]) -> None:
+    large = replace(JOB, nodes=("a1", "a2", "a3", "a4"), sampled=2)
+    assert cut_to_sample("torch.distributed.run", words, large) == cut
+
+
+def test_srun_export_hands_on_what_is_named() -> None:
+    assert exported("A,B=2,C", {"A": "1", "D": "4"}) == {"A": "1", "B": "2"}
