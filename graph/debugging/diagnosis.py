@@ -11,7 +11,7 @@ from pathlib import Path
 
 from graph.debugging.log import Source, from_paths, from_text, printable
 from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, weight
-from graph.debugging.scan import EXCEPTION, Event, Scan, Scanner
+from graph.debugging.scan import Event, Scan, Scanner
 from graph.debugging.secrets import masked
 from knowledge.signatures.loader import Cause, library
 from knowledge.signatures.matcher import Matcher, matcher
@@ -46,7 +46,7 @@ def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> 
 
 def by_frames(event: Event, use: Matcher) -> Signature:
     """A general exception is judged by the library file that raised it, where that file tells more."""
-    if event.error is None or event.error.last_frame is None or event.signature.kind != "error":
+    if event.error is None or event.error.last_frame is None or event.signature.kind not in ("error", "fallback"):
         return event.signature
     return use.frame(event.error.last_frame.file) or event.signature
 
@@ -159,6 +159,6 @@ def _why_not(event: Event, winner: Event, causes: Mapping[str, Cause]) -> str:
         return "it came later"
     if event.progress_after:
         return "the run went on after it"
-    if event.signature.id == EXCEPTION or weight(event) < weight(winner):
+    if event.signature.kind == "fallback" or weight(event) < weight(winner):
         return "another line names its cause more plainly"
     return "it is less likely to come first"

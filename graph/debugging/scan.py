@@ -16,7 +16,7 @@ import re2
 from graph.debugging.log import Block, Source, blocks, message, printable
 from graph.debugging.python_errors import PythonError, read_traceback
 from knowledge.signatures.matcher import Matcher, options
-from knowledge.signatures.model import Signature
+from knowledge.signatures.model import Signature, strongest
 
 MOST_EVENTS = 20_000
 MOST_TRACEBACKS = 3_000
@@ -168,9 +168,9 @@ class Scanner:
             return None
         if any(s.kind == "harmless" for s in matched):
             return None
-        if error is not None and not any(s.strength >= 30 for s in matched):
+        if error is not None and not any(s.strength >= 10 for s in matched):
             matched.append(_by_id(self.matcher, EXCEPTION))
-        best = max(matched, key=lambda s: s.strength)
+        best = strongest(matched)
         event = Event(
             best,
             line,

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from knowledge.errors import FactsError, InputError
 from knowledge.signatures.loader import CAUSES_FILE, Cause, load, read_signatures, signature_files
-from knowledge.signatures.matcher import Matcher, compiled
-from knowledge.signatures.model import Signature
+from knowledge.signatures.matcher import Matcher, compiled, plain_quotes
+from knowledge.signatures.model import Signature, strongest
 
 
 def check(extra: Sequence[Path] = ()) -> tuple[list[str], int]:
@@ -52,7 +52,7 @@ def _uncompiled(pattern: str) -> str:
 
 
 def _matches(signature: Signature, line: str) -> bool:
-    return bool(compiled(signature.pattern).search(line.encode()))
+    return bool(compiled(signature.pattern).search(plain_quotes(line.encode())))
 
 
 def _example(signature: Signature, text: str, use: Matcher) -> str:
@@ -68,7 +68,7 @@ def _example(signature: Signature, text: str, use: Matcher) -> str:
         return ""
     if harmless:
         return f"the example is taken for harmless by {harmless}"
-    best = max(matched, key=lambda s: s.strength)
+    best = strongest(matched)
     if best.id == signature.id or (best.cause == signature.cause and best.kind == signature.kind):
         return ""
     return f"the example is taken by {best.id} ({best.cause or best.kind})"

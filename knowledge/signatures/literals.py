@@ -12,6 +12,7 @@ from typing import Any
 
 SHORTEST = 4
 LONGEST = 32
+MOST_TEXTS = 16
 
 
 def literals(pattern: str) -> tuple[str, ...]:
@@ -27,21 +28,58 @@ def _best(sequence: Any) -> tuple[str, ...] | None:
 
 
 def _candidates(sequence: Any) -> list[tuple[str, ...]]:
-    """Sets of words, each of which must be met: runs of plain characters, and what every branch of a choice holds."""
+    """Sets of words, one of each set must be met: runs of plain characters, and what every branch of a choice holds."""
     found: list[tuple[str, ...]] = []
-    run = ""
-    for kind, value in _flat(sequence):
-        if kind is kinds.LITERAL and value < 128:
-            run += chr(value)
+    runs = [""]
+    for node in _flat(sequence):
+        texts = _texts(node)
+        if texts and len(runs) * len(texts) <= MOST_TEXTS:
+            runs = [run + text for run in runs for text in texts]
             continue
-        found, run = [*found, (run,)] if run else found, ""
-        if kind is kinds.BRANCH:
-            branches = [_best(branch) for branch in value[1]]
-            if all(branches):
-                found.append(tuple(word for words in branches if words for word in words))
-        elif kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT) and value[0] >= 1 and (inner := _best(value[2])):
+        found, runs = [*found, tuple(runs)], [""]
+        if inner := _inside(node):
             found.append(inner)
-    return [*found, (run,)] if run else found
+    return [words for words in [*found, tuple(runs)] if all(words)]
+
+
+def _inside(node: tuple[Any, Any]) -> tuple[str, ...] | None:
+    """What a choice or a repetition holds in any case."""
+    kind, value = node
+    if kind is kinds.BRANCH:
+        branches = [_best(branch) for branch in value[1]]
+        return tuple(word for words in branches for word in words or ()) if all(branches) else None
+    if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT) and value[0] >= 1:
+        return _best(value[2])
+    return None
+
+
+def _texts(node: tuple[Any, Any]) -> list[str]:
+    """All the texts that a node can be, where they are few; else none."""
+    kind, value = node
+    if kind is kinds.LITERAL and value < 128:
+        return [chr(value)]
+    if kind is kinds.AT:
+        return [""]
+    if kind is kinds.IN and all(k is kinds.LITERAL and v < 128 for k, v in value):
+        return [chr(v) for _, v in value]
+    if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT) and value[:2] == (0, 1):
+        inner = _whole(value[2])
+        return ["", *inner] if inner else []
+    if kind is kinds.BRANCH:
+        branches = [_whole(branch) for branch in value[1]]
+        return [text for texts in branches for text in texts] if all(branches) else []
+    return []
+
+
+def _whole(sequence: Any) -> list[str]:
+    """All the texts that a sequence can be, where they are few."""
+    texts = [""]
+    for node in _flat(sequence):
+        of_node = _texts(node)
+        texts = [text + more for text in texts for more in of_node]
+        if not texts or len(texts) > MOST_TEXTS:
+            return []
+    return texts
 
 
 def _flat(sequence: Any) -> list[tuple[Any, Any]]:

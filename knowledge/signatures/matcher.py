@@ -46,12 +46,13 @@ class Matcher:
             self._set.Add(re2.escape(word).encode())
         self._set.Compile()
         sought = {word for s in self.signatures if s.kind not in NOT_SOUGHT for word in s.literals}
-        # No word at all matches nothing: `$.` cannot be met.
+        # No word at all matches nothing: `\\z.` cannot be met.
         union = "|".join(re2.escape(word) for word in sorted(sought)) or r"\z."
         self.union = re2.compile(union.encode(), options(any_case=True))
 
     def match(self, line: bytes) -> list[Signature]:
         """The signatures that match this cleaned line, in the order of the files."""
+        line = plain_quotes(line)
         maybe = {n for word in self._set.Match(line) for n in self._of_word[self._words[word]]}
         return [self.signatures[n] for n in sorted(maybe) if compiled(self.signatures[n].pattern).search(line)]
 
@@ -62,10 +63,22 @@ class Matcher:
 
     def captured(self, signature: Signature, line: bytes) -> dict[str, str]:
         """The named groups of one signature on a line it matches."""
-        found = compiled(signature.pattern).search(line)
+        found = compiled(signature.pattern).search(plain_quotes(line))
         if not found:
             return {}
         return {k: v.decode("utf-8", "replace") for k, v in found.groupdict().items() if v}
+
+
+def plain_quotes(line: bytes) -> bytes:
+    """GNU programs print curly quotes in UTF-8 locales; patterns are written with straight ones."""
+    if b"\xe2\x80" not in line:
+        return line
+    return (
+        line.replace(b"\xe2\x80\x98", b"'")
+        .replace(b"\xe2\x80\x99", b"'")
+        .replace(b"\xe2\x80\x9c", b'"')
+        .replace(b"\xe2\x80\x9d", b'"')
+    )
 
 
 def _by_word(signatures: Iterable[Signature]) -> dict[str, list[int]]:

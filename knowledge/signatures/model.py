@@ -6,13 +6,15 @@ Checked by hand, not by pydantic: importing pydantic costs 0.13 s, a third of wh
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
 from knowledge.errors import FactsError
 
-Kind = Literal["cause", "error", "verdict", "effect", "context", "harmless", "success", "final", "start", "frame"]
+Kind = Literal[
+    "cause", "error", "fallback", "verdict", "effect", "context", "harmless", "success", "final", "start", "frame"
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 # How much a line of this kind says about the root cause. 70 and more: it names it. 45 and more: an error of a general
@@ -21,6 +23,7 @@ STRENGTH: dict[str, int] = {
     "cause": 80,
     "verdict": 75,
     "error": 50,
+    "fallback": 47,
     "effect": 30,
     "context": 5,
     "harmless": 0,
@@ -52,6 +55,12 @@ class Signature:
     fix: tuple[str, ...] = ()
     group: str = ""
     literals: tuple[str, ...] = ()
+
+
+def strongest(matched: Sequence[Signature]) -> Signature:
+    """The one that decides a line. A fallback (the mere type of an exception) yields to anything more exact."""
+    exact = [s for s in matched if s.kind not in ("fallback", "context")]
+    return max(exact or matched, key=lambda s: s.strength)
 
 
 KEYS = frozenset(f.name for f in fields(Signature)) - {"group", "literals"}
