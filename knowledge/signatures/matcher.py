@@ -62,11 +62,16 @@ class Matcher:
         return next((s for s in self._frames if compiled(s.pattern).search(text)), None)
 
     def captured(self, signature: Signature, line: bytes) -> dict[str, str]:
-        """The named groups of one signature on a line it matches."""
+        """The named groups of one signature on a line it matches; path and path2 are both called path."""
         found = compiled(signature.pattern).search(plain_quotes(line))
         if not found:
             return {}
-        return {k: v.decode("utf-8", "replace") for k, v in found.groupdict().items() if v}
+        named = ((_text(name), value) for name, value in found.groupdict().items() if value)
+        return {name.rstrip("0123456789"): _text(value) for name, value in named}
+
+
+def _text(value: str | bytes) -> str:
+    return value if isinstance(value, str) else value.decode("utf-8", "replace")
 
 
 def plain_quotes(line: bytes) -> bytes:
