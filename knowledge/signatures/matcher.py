@@ -53,7 +53,7 @@ class Matcher:
     def match(self, line: bytes) -> list[Signature]:
         """The signatures that match this cleaned line, in the order of the files."""
         line = plain_quotes(line)
-        maybe = {n for word in self._set.Match(line) for n in self._of_word[self._words[word]]}
+        maybe = {n for word in self._set.Match(line) or () for n in self._of_word[self._words[word]]}
         return [self.signatures[n] for n in sorted(maybe) if compiled(self.signatures[n].pattern).search(line)]
 
     def frame(self, path: str) -> Signature | None:
