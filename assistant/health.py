@@ -109,7 +109,6 @@ def script() -> Check:
 def data() -> Check:
     folder = read_settings().data
     try:
-        check_owner(folder)
         with tempfile.NamedTemporaryFile(dir=folder):
             pass
     except OSError as error:

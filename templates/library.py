@@ -162,10 +162,10 @@ class Library:
         facts |= given(cluster=known, scheduler=scheduler)
         places, missing = relaxed(shelf, facts)
         if gpu:
-            places = sorted(fitting_gpu(shelf, gpu).intersection(places))
-        ranked, scores = self._ranked(shelf, places, words, everything=not facts and not gpu)
-        if not {"cluster", "framework", "strategy"} <= facts.keys():
-            ranked = firsts(ranked, lambda at: shelf.templates[at].cell)
+            places &= fitting_gpu(shelf, gpu)
+        one_cell = not missing and {"cluster", "framework", "strategy"} <= facts.keys()
+        scores = self._scores(shelf, places, words)
+        ranked = rank(shelf, places, scores, lift(words), None if one_cell else limit)
         return tuple(
             Match(shelf.templates[at], not missing, known is not None, scores.get(at, 0.0), why(shelf, at, missing))
             for at in ranked[:limit]
@@ -186,46 +186,54 @@ class Library:
         machine = (self.machine(cluster) or cluster) if cluster else None
         facts = given(cluster=machine, framework=framework, strategy=strategy, scheduler=scheduler)
         fitting = fitting_gpu(shelf, gpu) if gpu else None
-        chosen = [shelf.templates[at] for at in shelf.having(facts) if fitting is None or at in fitting]
+        places = sorted(shelf.having(facts) if fitting is None else shelf.having(facts) & fitting)
+        chosen = [shelf.templates[at] for at in places]
         return [one for one in chosen if not saved_only or isinstance(one.provenance, Saved)]
 
-    def _ranked(
-        self, shelf: Shelf, places: list[int], words: str, everything: bool
-    ) -> tuple[list[int], dict[int, float]]:
-        """Positions by the rank rule, and the wording's scores."""
-        scores: dict[int, float] = {}
-        if words.strip() and len(places) > 1:
-            self._index.refresh(shelf.entries)
-            hits = self._index.search(words, RANKED, None if everything else places)
-            scores = {hit.position: hit.score for hit in hits}
-        if scores:
-            places = list(scores)
-        lift = 0.0 if any(name in words.lower() for name in FRAMEWORKS) else USUAL_LIFT
-        cells: dict[Cell, tuple[float, int]] = {}
-        for at in sorted(places):
-            cell = shelf.templates[at].cell
-            score, first = cells.get(cell, (0.0, -at))
-            usual = lift if FRAMEWORK_OF[cell[2]] == cell[1] else 0.0
-            cells[cell] = max(score, scores.get(at, 0.0) + usual), first
-
-        def rank(at: int) -> tuple[tuple[float, int], int, float, str, int]:
-            one = shelf.templates[at]
-            return cells[one.cell], one.standing, scores.get(at, 0.0), one.date, -at
-
-        return sorted(places, key=rank, reverse=True), scores
+    def _scores(self, shelf: Shelf, places: frozenset[int], words: str) -> dict[int, float]:
+        """What wording says of the best of these positions; nothing where it has nothing to decide."""
+        if not words.strip() or len(places) < 2:
+            return {}
+        self._index.refresh(shelf.entries)
+        among = None if len(places) == len(shelf.templates) else sorted(places)
+        return {hit.position: hit.score for hit in self._index.search(words, RANKED, among)}
 
     def _nearest(self, shelf: Shelf, machine: Undescribed, facts: Facts, limit: int) -> tuple[Match, ...]:
         if machine.scheduler:
             facts = {**facts, "scheduler": machine.scheduler}
         facts.pop("node_type", None)
         places, missing = relaxed(shelf, facts)
-        leaders = [shelf.templates[at] for at in sorted(set(places).intersection(shelf.leaders))]
+        leaders = [shelf.templates[at] for at in sorted(places.intersection(shelf.leaders))]
         ranked = firsts(order(leaders, machine), lambda one: one.cluster)
         asked = questions(machine)
         lacks = f"; no template for {' '.join(missing)}" if missing else ""
         return tuple(
             Match(one, not missing, False, 0.0, why_near(one, machine) + lacks, asked) for one in ranked[:limit]
         )
+
+
+def lift(words: str) -> float:
+    """What the usual framework gains: nothing where the words name a framework."""
+    return 0.0 if any(name in words.lower() for name in FRAMEWORKS) else USUAL_LIFT
+
+
+def rank(shelf: Shelf, places: frozenset[int], scores: dict[int, float], usual: float, cells: int | None) -> list[int]:
+    """Positions by the rank rule. cells: of so many cells the first; None: all, which are of one cell."""
+    best: dict[Cell, tuple[float, int]] = {}
+    for at in sorted(scores or places):
+        cell = shelf.templates[at].cell
+        score, first = best.get(cell, (0.0, -at))
+        gain = usual if FRAMEWORK_OF[cell[2]] == cell[1] else 0.0
+        best[cell] = max(score, scores.get(at, 0.0) + gain), first
+
+    def within(at: int) -> tuple[int, float, str, int]:
+        one = shelf.templates[at]
+        return one.standing, scores.get(at, 0.0), one.date, -at
+
+    if cells is None:
+        return sorted(places, key=within, reverse=True)
+    chosen = sorted(best, key=lambda cell: best[cell], reverse=True)[:cells]
+    return [max(places & shelf.in_cell(cell), key=within) for cell in chosen]
 
 
 def given(**facts: str | None) -> Facts:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from knowledge.catalogue import Catalogue, squash
 from knowledge.retrieval import Entry
 from templates.nearest import same_model, vendor_of
-from templates.records import Template
+from templates.records import Cell, Template
 
 Facts = dict[str, str]
 LET_GO = ("node_type", "strategy", "framework")
@@ -22,26 +22,27 @@ class Shelf:
 
     templates: tuple[Template, ...]
     entries: tuple[Entry, ...]
-    places: dict[tuple[str, str], list[int]]
+    places: dict[tuple[str, str], frozenset[int]]
     names: dict[str, str]
     leaders: tuple[int, ...]
     """The best-backed, then newest template of each cell and node type."""
 
-    def having(self, facts: Facts) -> list[int]:
-        """Positions of the templates that have all of the facts, in order."""
-        lists = sorted((self.places.get(fact, []) for fact in facts.items()), key=len)
-        if not lists:
-            return list(range(len(self.templates)))
-        found = set(lists[0]).intersection(*lists[1:])
-        return sorted(found)
+    def having(self, facts: Facts) -> frozenset[int]:
+        """Positions of the templates that have all of the facts."""
+        sets = sorted((self.places.get(fact, frozenset()) for fact in facts.items()), key=len)
+        return sets[0].intersection(*sets[1:]) if sets else frozenset(range(len(self.templates)))
+
+    def in_cell(self, cell: Cell) -> frozenset[int]:
+        """Positions of the templates of one cell."""
+        return self.having(dict(zip(("cluster", "framework", "strategy"), cell, strict=True)))
 
 
-def fitting_gpu(shelf: Shelf, gpu: str) -> set[int]:
+def fitting_gpu(shelf: Shelf, gpu: str) -> frozenset[int]:
     """Positions by GPU: of the model where the words name one (two digits or more), else of the vendor."""
     if not any(sum(letter.isdigit() for letter in word) >= 2 for word in gpu.split()):
-        return set(shelf.places.get(("vendor", vendor_of(gpu)), ()))
+        return shelf.places.get(("vendor", vendor_of(gpu)), frozenset())
     models = (value for kind, value in shelf.places if kind == "gpu" and same_model(value, gpu))
-    return {at for model in models for at in shelf.places["gpu", model]}
+    return frozenset().union(*(shelf.places["gpu", model] for model in models))
 
 
 def leading(templates: Sequence[Template]) -> tuple[int, ...]:
@@ -63,7 +64,8 @@ def stack(templates: Sequence[Template], known: Catalogue) -> Shelf:
             places[fact].append(at)
     entries = tuple(Entry(one.id, one.words, facts_of(one)) for one in templates)
     names = {squash(one.cluster): one.cluster for one in templates if one.cluster not in known.clusters}
-    return Shelf(tuple(templates), entries, dict(places), names, leading(templates))
+    fixed = {fact: frozenset(found) for fact, found in places.items()}
+    return Shelf(tuple(templates), entries, fixed, names, leading(templates))
 
 
 def facts_of(template: Template) -> Facts:
@@ -77,7 +79,7 @@ def facts_of(template: Template) -> Facts:
     }
 
 
-def relaxed(shelf: Shelf, facts: Facts) -> tuple[list[int], list[str]]:
+def relaxed(shelf: Shelf, facts: Facts) -> tuple[frozenset[int], list[str]]:
     """Positions with the facts, and what had to be let go (as values) for there to be any."""
     left, missing = dict(facts), list[str]()
     for key in (None, *LET_GO):
@@ -87,4 +89,4 @@ def relaxed(shelf: Shelf, facts: Facts) -> tuple[list[int], list[str]]:
             found = shelf.having(left)
             if found:
                 return found, missing
-    return [], missing
+    return frozenset(), missing

@@ -13,7 +13,6 @@ from assistant import template_text
 from assistant.errors import InputError
 from assistant.settings import read_settings
 from assistant.stores import open_library
-from graph.extraction.request import understand
 from knowledge.types import FRAMEWORKS, SCHEDULERS, STRATEGIES
 from templates import saved
 from templates.library import Library
@@ -104,6 +103,10 @@ def search(library: Library, options: argparse.Namespace) -> int:
 
 def take_facts(options: argparse.Namespace) -> None:
     """Machine, framework and strategy that the words name become exact facts, where no option gives them."""
+    if not options.text:
+        return
+    from graph.extraction.request import understand  # only a search needs the rules
+
     heard = understand(options.text, None, None, None).request
     for field in ("machine", "framework", "strategy"):
         value = getattr(heard, field)

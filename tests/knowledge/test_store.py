@@ -64,6 +64,11 @@ def test_among_leaves_out_everything_else(index: Index) -> None:
     assert index.search("cooking vegetables", 5, []) == []
 
 
+def test_a_pasted_log_as_words_is_cut(index: Index) -> None:
+    index.refresh(ENTRIES)
+    assert best(index, "tomato " * 1_500_000) == "e4"
+
+
 def test_empty_words_and_empty_index(index: Index) -> None:
     assert index.search("anything") == []
     index.refresh(ENTRIES)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from datetime import date
 from pathlib import Path
 
@@ -92,6 +94,27 @@ def test_an_exact_cell_needs_no_index(library: Library, monkeypatch: pytest.Monk
     assert all(match.exact and match.verified and not match.questions for match in found)
 
 
+LIGHT = """
+import sys
+from templates.library import Library
+assert Library().find(cluster="perlmutter", framework="pytorch", strategy="fsdp")
+assert Library().find(cluster="hal", framework="pytorch", strategy="fsdp", gpu="A100")
+print(*{"chromadb", "onnxruntime", "numpy", "bm25s", "tokenizers"} & set(sys.modules))
+"""
+
+
+def test_facts_alone_load_nothing_heavy(tmp_path: Path) -> None:
+    told = subprocess.run(
+        [sys.executable, "-c", LIGHT],
+        cwd=Path(__file__).parent.parent.parent,
+        env={**os.environ, "XDG_DATA_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == ""
+
+
 def test_saved_with_evidence_comes_first_without_comes_last(library: Library) -> None:
     bare = save(library)
     older = save(library, "ran on 4 nodes, job 17", "2026-10-01")
@@ -107,6 +130,13 @@ def test_wording_does_not_lift_a_script_nobody_vouches_for(library: Library) -> 
     found = ids(library, **CELL, words="protein folding", limit=50)
     assert found[0] != bare.id
     assert bare.id in found
+
+
+def test_evidence_leads_its_cell_whatever_its_wording(library: Library) -> None:
+    added = save(library, "job 17", words="zzz")
+    found = library.find(cluster="perlmutter", words="Perlmutter fully sharded")
+    assert added.id in [match.template.id for match in found]
+    assert ids(library, **CELL, words="Perlmutter fully sharded", limit=1) == [added.id]
 
 
 def test_wording_ranks_cells(library: Library) -> None:
@@ -151,8 +181,8 @@ def test_a_machine_nobody_described_borrows_the_nearest(
         cluster="hal",
         framework="pytorch",
         strategy="ddp",
-        scheduler=scheduler,
-        gpu=gpu,  # type: ignore[arg-type]
+        scheduler=scheduler,  # type: ignore[arg-type]
+        gpu=gpu,
     )
     assert found[0].template.cluster in wanted
     assert found[0].template.cell[1:] == ("pytorch", "ddp")
