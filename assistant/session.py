@@ -15,7 +15,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from logging.handlers import RotatingFileHandler
-from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
@@ -52,19 +51,20 @@ LOADING = Lock()
 
 
 @cache
-def _engine(path: Path) -> Engine:
+def _engine(settings: Settings) -> Engine:
+    from assistant.stores import open_library
     from graph.build import build
     from graph.checkpoints import Checkpoints
     from graph.context import Context
 
-    checkpoints = Checkpoints(path)
-    return Engine(build(checkpoints), checkpoints, Context())
+    checkpoints = Checkpoints(settings.conversations)
+    return Engine(build(checkpoints), checkpoints, Context(library=open_library(settings.data)))
 
 
-def load_engine(path: Path) -> Engine:
+def load_engine(settings: Settings) -> Engine:
     """One engine for all conversations of a process, however many threads ask for it at once."""
     with LOADING:
-        return _engine(path)
+        return _engine(settings)
 
 
 class Session:
@@ -103,7 +103,7 @@ class Session:
 
     @property
     def engine(self) -> Engine:
-        return load_engine(self.settings.conversations)
+        return load_engine(self.settings)
 
     def _send(self, text: str, attachments: tuple[Attachment, ...]) -> list[Event]:
         try:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from knowledge.types import Attachment
 
-HEAD_CHARACTERS = 200_000
+HEAD_CHARACTERS = 64_000
 FEWEST_LINES = 3
 DIRECTIVE = re.compile(r"^[ \t]*#[ \t]?(?:(?:SBATCH|PBS|BSUB|COBALT)\b|flux:)", re.M)
 SHEBANG = re.compile(r"^\ufeff?#!\s*/.*\b(?:ba|z|k|c)?sh\b", re.M)

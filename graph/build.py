@@ -1,9 +1,9 @@
 """The whole conversation on one page: every node and every edge.
 
-understand -> ask -> write -> answer        a request; `ask` ends the turn while something is missing
-understand -> diagnose -> answer            a log
-understand -> answer                        a question, small talk
-answer -> ask                               the question that was open before comes again
+understand -> ask -> retrieve -> write -> answer    a request; `ask` ends the turn while something is missing
+understand -> diagnose -> answer                    a log
+understand -> answer                                a question, small talk
+answer -> ask                                       the question that was open before comes again
 
 Checks of a script come between `write` and `answer`.
 """
@@ -18,9 +18,10 @@ from graph.context import Context
 from graph.nodes.answer import answer
 from graph.nodes.ask import ask
 from graph.nodes.diagnose import diagnose
+from graph.nodes.retrieve import retrieve
 from graph.nodes.understand import understand
 from graph.nodes.write import write
-from graph.routes import after_answer, after_ask, after_understand
+from graph.routes import after_answer, after_ask, after_retrieve, after_understand
 from graph.state import State
 
 Graph = CompiledStateGraph[State, Context, State, State]
@@ -31,13 +32,15 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     page = StateGraph(State, context_schema=Context)
     page.add_node("understand", understand)
     page.add_node("ask", ask)
+    page.add_node("retrieve", retrieve)
     page.add_node("write", write)
     page.add_node("diagnose", diagnose)
     page.add_node("answer", answer)
 
     page.add_edge(START, "understand")
     page.add_conditional_edges("understand", after_understand, {n: n for n in ("diagnose", "answer", "ask")})
-    page.add_conditional_edges("ask", after_ask, {"write": "write", "end": END})
+    page.add_conditional_edges("ask", after_ask, {"retrieve": "retrieve", "end": END})
+    page.add_conditional_edges("retrieve", after_retrieve, {n: n for n in ("write", "answer")})
     page.add_edge("write", "answer")
     page.add_edge("diagnose", "answer")
     page.add_conditional_edges("answer", after_answer, {"ask": "ask", "end": END})

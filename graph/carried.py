@@ -1,49 +1,30 @@
-"""A script that works elsewhere, as the beginning of a request for another machine."""
+"""A script that works elsewhere, in a conversation: what it gives to the request, and what was said beside it."""
 
 from __future__ import annotations
 
-from typing import cast
+from dataclasses import fields, replace
 
-from graph.extraction.script_record import ScriptRecord, understand_script
-from knowledge.errors import InputError
-from knowledge.types import FRAMEWORKS, STRATEGIES, Framework, Heard, JobRequest, Strategy
+from graph.porting.port import GOES_ALONG, Ported, carried_over, port
+from knowledge.cluster import Cluster
+from knowledge.types import JobRequest, Refusal
 
-# What is the program's own goes along; account, queue and container belong to the machine that is left.
-GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args")
-
-
-def carried_over(text: str) -> JobRequest | None:
-    """What the script says about the job itself; None where the text cannot be read as a script.
-
-    GPUs go along as a total: nodes of the new machine may hold another number.
-    """
-    try:
-        record = understand_script(text)
-    except InputError:
-        return None
-    total = record.total_gpus
-    if record.nodes and record.gpus_per_node:
-        total = record.nodes * record.gpus_per_node
-    return JobRequest(
-        source_machine=record.machine,
-        framework=framework(record),
-        strategy=cast(Strategy, record.strategy) if record.strategy in STRATEGIES else None,
-        total_gpus=total,
-        walltime=record.walltime,
-        model=record.model,
-        entry=record.entry,
-        args=record.args or None,
-        heard=tuple(Heard(name, "script", "the script") for name in GOES_ALONG if getattr(record, name) is not None),
-    )
-
-
-def framework(record: ScriptRecord) -> Framework | None:
-    return cast(Framework, record.framework) if record.framework in FRAMEWORKS else None
+SHOWN = tuple(name for name in GOES_ALONG if name not in ("setup", "variables"))
 
 
 def told(carried: JobRequest) -> str:
     """What was taken over, in a sentence."""
-    pairs = ((name, getattr(carried, name)) for name in GOES_ALONG)
+    pairs = ((name, getattr(carried, name)) for name in SHOWN)
     taken = ", ".join(f"{name.replace('_', ' ')} `{value}`" for name, value in pairs if value is not None)
     origin = f" from {carried.source_machine}" if carried.source_machine else ""
     return f"From your script{origin} I take over: {taken or 'nothing that I could read'}."
+
+
+def ported(source: str, target: Cluster, request: JobRequest) -> Ported | Refusal:
+    """The script for the target, with what was said since. Raises InputError as `port` does."""
+    return port(source, target, said_beside(request, carried_over(source)))
+
+
+def said_beside(request: JobRequest, carried: JobRequest) -> JobRequest:
+    """The fields that do not come from the script."""
+    same = {f.name: f.default for f in fields(JobRequest) if getattr(request, f.name) == getattr(carried, f.name)}
+    return replace(request, **same)  # type: ignore[arg-type]

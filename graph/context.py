@@ -7,13 +7,15 @@ from dataclasses import dataclass, field
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest
+from templates.library import Library, library
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The facts that a run works with; a test hands in its own."""
+    """The facts and templates that a run works with; a test hands in its own."""
 
     catalogue: Catalogue = field(default_factory=catalogue)
+    library: Library = field(default_factory=library)
 
     def cluster(self, request: JobRequest) -> Cluster | None:
         """The machine that was asked for; None while none is, or where the catalogue has none of that name."""

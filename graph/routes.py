@@ -12,9 +12,12 @@ TALK = frozenset({"question", "smalltalk"})
 def after_understand(state: State) -> Literal["diagnose", "answer", "ask"]:
     """A log is diagnosed; talk is answered; anything about a job goes to `ask`, which may find nothing missing.
 
-    While a question is open, what could not be read is taken for an answer to it.
+    While a question is open, what could not be read is taken for an answer to it. A script that cannot be carried over
+    is refused at once.
     """
     intent = state["intent"]
+    if state["outcome"]:
+        return "answer"
     if intent == "diagnose":
         return "diagnose"
     if intent in TALK or (intent == "other" and not state.get("question")):
@@ -22,9 +25,14 @@ def after_understand(state: State) -> Literal["diagnose", "answer", "ask"]:
     return "ask"
 
 
-def after_ask(state: State) -> Literal["write", "end"]:
-    """Write once nothing is open."""
-    return "end" if state.get("question") else "write"
+def after_ask(state: State) -> Literal["retrieve", "end"]:
+    """Look up and write once nothing is open."""
+    return "end" if state.get("question") else "retrieve"
+
+
+def after_retrieve(state: State) -> Literal["write", "answer"]:
+    """A machine that nobody described gets no script, but an answer."""
+    return "answer" if state["outcome"] else "write"
 
 
 def after_answer(state: State) -> Literal["ask", "end"]:

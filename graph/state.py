@@ -32,13 +32,18 @@ class State(TypedDict, total=False):
     heard_nothing: bool
     outcome: LaunchPlan | Refusal | Diagnosis | None
     draft: LaunchBundle | None
+    notes: Sequence[str]
     said: Sequence[Said]
 
-    # From turn to turn.
+    # From turn to turn. source: the script that is carried over, if any. described: what was said of a machine that
+    # nobody described here; stands_in: what is offered are other machines in its place.
     request: JobRequest
+    source: str
     question: Question | None
     left_to_us: Sequence[Assumption]
     offered: Refusal | None
+    described: str
+    stands_in: bool
     plan: LaunchPlan | None
     bundle: LaunchBundle | None
 
@@ -53,5 +58,6 @@ def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> St
         heard_nothing=False,
         outcome=None,
         draft=None,
+        notes=(),
         said=(),
     )

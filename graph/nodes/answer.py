@@ -44,7 +44,7 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
         bundle=draft,
         title=plan.title,
         assumptions=(*state.get("left_to_us", ()), *plan.assumptions),
-        notes=plan.notes,
+        notes=(*state["notes"], *plan.notes),
         changes=changes(last, plan),
         diff=diff(before, draft) if same_machine else "",
     )

@@ -6,7 +6,9 @@ from langgraph.runtime import Runtime
 
 from graph.context import Context
 from graph.planning.questions import still_missing
+from graph.routes import TALK
 from graph.state import State
+from graph.undescribed import next_question
 from knowledge.types import Question, Said, Say
 
 # How a field is called where an answer could not be read.
@@ -18,13 +20,22 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     cluster = runtime.context.cluster(request)
     said: list[Said] = list(state["said"])
     if request.machine and cluster is None:
-        return State(question=None)
+        return about_machine(state, runtime.context)
     missing = still_missing(request, cluster, runtime.context.names())
     if not missing:
         return State(question=None)
     if state["heard_nothing"] and not said and before and before.field == missing[0].field:
         said.append(Say(not_read(missing[0])))
     return State(question=missing[0], said=(*said, missing[0]))
+
+
+def about_machine(state: State, context: Context) -> State:
+    """A machine that nobody described, and that is no slip of the pen: what decides which one comes nearest."""
+    if context.catalogue.nearest(state["request"].machine or ""):
+        return State(question=None)
+    before = None if state["intent"] in TALK else state.get("question")
+    question = next_question(state["request"], state.get("described", ""), before)
+    return State(question=question, said=(*state["said"], question) if question else state["said"])
 
 
 def not_read(question: Question) -> str:

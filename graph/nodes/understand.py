@@ -5,27 +5,41 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph.attached import is_script, read_head, split_script
-from graph.carried import carried_over, told
+from graph.carried import told
 from graph.choosing import apply, changed, chosen, recommended
 from graph.extraction.request import understand as read
+from graph.porting.port import carried_over
 from graph.state import State
-from knowledge.types import Assumption, Attachment, JobRequest, Question, Say, Understood
+from graph.undescribed import DECIDING
+from knowledge.errors import InputError
+from knowledge.types import Alternative, Assumption, Attachment, JobRequest, Question, Refusal, Say, Understood
+
+MOST_DESCRIBED = 2000
 
 
 def understand(state: State) -> State:
     before, question, offered = state.get("request"), state.get("question"), state.get("offered")
     picked = chosen(state["text"], offered.instead) if offered else None
     if picked:
-        return State(intent="generate", request=apply(before or JobRequest(), picked), offered=None, question=None)
+        return pick(state, before or JobRequest(), picked)
     words, script = message(state["text"], state["attachments"])
-    carried = carried_over(script) if script else None
-    if carried:
-        return carry(words, carried)
+    if script:
+        return carry(words, script)
     if state["attachments"]:
         return State(intent="diagnose", request=before or JobRequest())
     heard = read(words, before, question.field if question else None, question.options or None if question else None)
     left = leave_to_us(state, heard.request, question)
     return left or take(state, before, heard)
+
+
+def pick(state: State, before: JobRequest, picked: Alternative) -> State:
+    """One of the ways round a refusal. A machine that stands in for another is an assumption, and stays one."""
+    request = apply(before, picked)
+    ours = tuple(state.get("left_to_us", ()))
+    if state.get("stands_in"):
+        why = f"stands in for {before.machine}, which nobody described: check queue, account, modules and network there"
+        ours = (*ours, Assumption("machine", str(request.machine), why))
+    return State(intent="generate", request=request, offered=None, question=None, stands_in=False, left_to_us=ours)
 
 
 def message(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
@@ -36,17 +50,39 @@ def message(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
     return (text, "") if attachments else split_script(text)
 
 
-def carry(words: str, carried: JobRequest) -> State:
+def carry(words: str, script: str) -> State:
     """A script for another machine: what the words say goes before what the script says."""
+    try:
+        carried = carried_over(script)
+    except InputError as error:
+        return State(intent="port", outcome=Refusal("I cannot carry that script over.", f"Reason: {error}."))
     heard = read(words, carried, None, None) if words.strip() else Understood("port", carried)
     said = (Say(told(carried)),)
-    return State(intent="port", request=heard.request, question=None, offered=None, left_to_us=(), said=said)
+    return State(
+        intent="port", request=heard.request, source=script, question=None, offered=None, left_to_us=(), said=said
+    )
 
 
 def take(state: State, before: JobRequest | None, heard: Understood) -> State:
     left = tuple(a for a in state.get("left_to_us", ()) if str(getattr(heard.request, a.field)) == a.value)
-    nothing = heard.request == before
-    return State(intent=heard.intent, request=heard.request, heard_nothing=nothing, left_to_us=left, offered=None)
+    return State(
+        intent=heard.intent,
+        request=heard.request,
+        heard_nothing=heard.request == before,
+        left_to_us=left,
+        offered=None,
+        described=described(state, before, heard.request),
+    )
+
+
+def described(state: State, before: JobRequest | None, request: JobRequest) -> str:
+    """What was said of the machine: the message that named it, and the answers to what was asked about it."""
+    question = state.get("question")
+    if before is None or before.machine != request.machine:
+        return state["text"][:MOST_DESCRIBED]
+    if question and question.field in DECIDING:
+        return f"{state.get('described', '')} {state['text']}"[:MOST_DESCRIBED]
+    return state.get("described", "")
 
 
 def leave_to_us(state: State, request: JobRequest, question: Question | None) -> State | None:

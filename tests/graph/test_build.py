@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,6 +17,8 @@ from graph.checkpoints import Checkpoints
 from graph.context import Context
 from graph.state import State, new_turn
 from knowledge.types import Diagnosis, Intent, JobRequest, Made, Question, Refusal, Said, Say, Understood
+from templates.library import Library
+from templates.saved import Wish
 
 T = TypeVar("T")
 Talk = Callable[..., Sequence[Said]]
@@ -37,12 +40,12 @@ def read(text: str, before: JobRequest | None, asked: str | None, options: Seque
 def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Talk:
     """Say something on the thread and get what is said; the graph is built anew each time, as after a restart."""
     monkeypatch.setattr("graph.nodes.understand.read", read)
-    turns = iter(range(1000))
+    turns, context = iter(range(1000)), Context(library=Library(folder=tmp_path / "templates"))
 
     def say(text: str) -> Sequence[Said]:
         graph = build(Checkpoints(tmp_path / "c.sqlite"))
         config = {"configurable": {"thread_id": "t"}}
-        state: State = graph.invoke(new_turn(next(turns), text), config, context=Context(), durability="exit")
+        state: State = graph.invoke(new_turn(next(turns), text), config, context=context, durability="exit")
         return state["said"]
 
     return say
@@ -135,9 +138,26 @@ def test_a_field_that_no_script_can_hold_is_refused_in_words(talk: Talk) -> None
     assert only(talk("account=m1234"), Made)
 
 
-def test_a_machine_that_nobody_described_is_named(talk: Talk) -> None:
-    assert "hydra" in only(talk("machine=hydra strategy=ddp nodes=2"), Refusal).says
-    assert only(talk("machine=vista"), Made)
+def test_a_misspelt_machine_is_offered_as_it_is_spelt(talk: Talk) -> None:
+    refusal = only(talk("machine=perlmuter strategy=ddp nodes=2"), Refusal)
+    assert "perlmuter" in refusal.says
+    made = only(talk("1"), Made)
+    assert made.title == "Perlmutter" and "machine" not in [a.field for a in made.assumptions]
+
+
+def test_a_machine_that_nobody_described_is_asked_about_and_stood_in_for(talk: Talk) -> None:
+    assert only(talk("machine=zugspitze strategy=ddp nodes=2"), Question).field == "scheduler"
+    assert only(talk("it has slurm"), Question).field == "gpu"
+    refusal = only(talk("four A100s in a node"), Refusal)
+    assert "zugspitze" in refusal.says and "Which queue" in refusal.why
+    assert all("same Slurm, nvidia GPUs, A100" in way.says for way in refusal.instead)
+    made = only(talk("1"), Made)
+    assert "zugspitze" in next(a.why for a in made.assumptions if a.field == "machine")
+    assert "machine" not in [a.field for a in only(talk("machine=vista"), Made).assumptions]
+
+
+def test_what_the_message_tells_of_the_machine_is_not_asked(talk: Talk) -> None:
+    assert only(talk("machine=zugspitze strategy=ddp nodes=2 Slurm and 4 NVIDIA A100 a node"), Refusal).instead
 
 
 def test_a_log_is_diagnosed_and_the_open_question_comes_again(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,4 +200,17 @@ def test_a_pasted_script_is_carried_over_to_another_machine(talk: Talk) -> None:
     made = only(said, Made)
     assert "pretrain.py" in made.bundle.script and "02:00:00" in made.bundle.script
     assert "m9999" not in made.bundle.script
-    assert ("nodes", "16") in [(a.field, a.value) for a in made.assumptions]
+    assert "4 x 4 ranks become 16 x 1" in " ".join(made.notes), made.notes
+    again = only(talk("account=a77 nodes=8"), Made)
+    assert "a77" in again.bundle.script and "-N 8" in again.bundle.script and "pretrain.py" in again.bundle.script
+
+
+def test_a_script_that_starts_nothing_is_refused(talk: Talk) -> None:
+    assert "carry" in only(talk("machine=vista\n#SBATCH -N 2\n\necho hello\n"), Refusal).says
+
+
+def test_a_script_that_worked_there_is_named(talk: Talk, tmp_path: Path) -> None:
+    made = only(talk("machine=perlmutter strategy=ddp nodes=2"), Made)
+    wish = Wish("perlmutter", "pytorch", "ddp", "me", date(2026, 11, 1), evidence="job 17 ran")
+    Library(folder=tmp_path / "templates").add(wish, made.bundle.script)
+    assert any("job 17 ran" in note for note in only(talk("nodes=4"), Made).notes)
