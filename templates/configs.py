@@ -10,7 +10,7 @@ import json
 from knowledge.types import LaunchPlan, SideFile, Variable
 
 ACCELERATE_FILE = "accelerate.yaml"
-DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config")
+DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config", "--zero", "--zero-stage", "--zero_stage")
 PARALLEL_OPTIONS = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
 # Accelerate's name for one process a device, by what the node's devices are.
 MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
@@ -21,7 +21,7 @@ def deepspeed_file(plan: LaunchPlan) -> str:
 
 
 def brings_own_config(plan: LaunchPlan) -> bool:
-    """Whether the person's own arguments already name a DeepSpeed configuration."""
+    """Whether the person's own arguments already name a DeepSpeed configuration, or the stage."""
     return any(word.split("=")[0] in DEEPSPEED_OPTIONS for word in plan.args)
 
 

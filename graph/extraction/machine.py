@@ -19,6 +19,9 @@ ENOUGH = 3
 # A comment that names a machine in order to say that it is another one.
 DENIED = re.compile(r"\?|\b(not|no|nicht|unlike|instead of|from|ported|adapted|based on|was|old|formerly|than)\b", re.I)
 
+# The headline of the scripts that are written here: it names the machine.
+OWN_HEADLINE = re.compile(r"^# ([^:\n]+): .* ranks \((?:.|\n# )*?\n# Facts of ", re.M)
+
 Weights = Mapping[str, int]
 
 
@@ -63,6 +66,10 @@ def marks() -> Mapping[str, Marks]:
 
 def machine_of(script: Script, scheduler: str) -> str | None:
     """The machine's id, or None where the marks do not suffice or two machines have as many."""
+    own = OWN_HEADLINE.search(script.text)
+    cluster = catalogue().find(own[1]) if own else None
+    if cluster:
+        return cluster.id
     seen = Seen(script)
     weights = {
         name: seen.weigh(one)

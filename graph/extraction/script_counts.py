@@ -37,7 +37,7 @@ def count(script: Script, scheduler: str) -> Counts:
         counts.nodes = -(-counts.total_gpus // counts.gpus_per_node)
     if counts.total_gpus and counts.nodes and not asked:
         counts.gpus_per_node = counts.total_gpus // counts.nodes
-    if not counts.nodes and (counts.total_gpus == 1 or (counts.gpus_per_node == 1 and not script.layers)):
+    if not counts.nodes and (counts.total_gpus == 1 or (counts.gpus_per_node == 1 and (asked or not script.layers))):
         counts.nodes = 1
     return counts
 
@@ -52,6 +52,8 @@ def learn(counts: Counts, options: Mapping[str, str]) -> None:
         counts.facts |= {"SLURM_NTASKS": tasks, "SLURM_NPROCS": tasks}
     if per_node:
         counts.facts |= {"SLURM_NTASKS_PER_NODE": per_node, "SLURM_TASKS_PER_NODE": per_node}
+    if whole(options.get("cpus-per-task")):
+        counts.facts["SLURM_CPUS_PER_TASK"] = whole(options.get("cpus-per-task")) or 1
     if counts.total_gpus:
         counts.facts["PBS_NGPUS"] = counts.total_gpus
 

@@ -16,7 +16,7 @@ from graph.extraction.commands import Assignment, Command, Document, Job, Place
 from graph.extraction.conditions import decide, matches, settled
 from graph.extraction.expansion import Environment
 from graph.extraction.shell_merging import array_value, bounded, merge, merged_value
-from graph.extraction.shell_tree import PARSER, descendants, faulty, if_parts, text_of
+from graph.extraction.shell_tree import PARSER, adjacent_words, descendants, faulty, if_parts, text_of
 from graph.extraction.shell_values import Choice, Scalar, Table, Value
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
@@ -38,6 +38,7 @@ class ShellReader:
     functions: dict[str, tuple[Node, int]] = field(default_factory=dict)
     called: set[str] = field(default_factory=set)
     calls: list[str] = field(default_factory=list)
+    group_target: str = ""
     calls_left: int = 2_000
     depth: int = 0
     stopped: bool = False
@@ -96,30 +97,45 @@ class ShellReader:
 
     def declare(self, node: Node, env: Environment, place: Place) -> None:
         """export, declare, local, readonly, or bare assignments."""
-        nodes = [node] if node.type == "variable_assignment" else node.named_children
-        words = [text_of(c) for c in node.children] if node.type == "declaration_command" else []
-        exported = bool(words) and (words[0] == "export" or "-x" in words)
-        for child in nodes:
-            if child.type == "variable_assignment":
-                self.assign(child, env, place, exported, table="-A" in words)
-            elif node.type == "unset_command" and child.type in ("word", "variable_name"):
-                env.values.pop(text_of(child), None)
+        if node.type == "variable_assignment":
+            self.assign(node, env, place)
+            return
+        words = adjacent_words((c for c in node.children if c.type != "comment"), node)
+        if node.type == "unset_command":
+            for word in words[1:]:
+                env.values.pop(word, None)
+            return
+        exported = words[0] == "export" or "-x" in words
+        arrays = [c for c in node.named_children if c.type == "variable_assignment" and "=(" in text_of(c)]
+        for child in arrays:
+            self.assign(child, env, place, exported, table="-A" in words)
+        for word in words:
+            if shell_commands.ASSIGNMENT.match(word) and "=(" not in word.partition("\n")[0][:200]:
+                self.assign_text(word, place.first_line + node.start_point[0], env, place, exported)
 
     def assign(self, node: Node, env: Environment, place: Place, exported: bool = False, table: bool = False) -> None:
+        line = place.first_line + node.start_point[0]
+        value_node = node.child_by_field_name("value")
+        if value_node is None or value_node.type != "array":
+            self.assign_text(text_of(node), line, env, place, exported)
+            return
         name_text, _, written = text_of(node).partition("=")
+        name = name_text.rstrip("+").partition("[")[0]
+        value = array_value(value_node, env, table or isinstance(env.values.get(name), Table))
+        env.values[name] = merged_value(env.values.get(name), value, "", name_text.endswith("+"))
+        self.assignments.append(Assignment(line, name, "", written, exported, True, place.inside))
+
+    def assign_text(self, text: str, line: int, env: Environment, place: Place, exported: bool = False) -> None:
+        """An assignment of one word: `NAME=value`, `NAME+=value`, `NAME[index]=value`."""
+        name_text, _, written = text.partition("=")
         more = name_text.endswith("+")
         name, _, index = name_text.rstrip("+").partition("[")
-        value_node = node.child_by_field_name("value")
-        if value_node is not None and value_node.type == "array":
-            value: Value = array_value(value_node, env, table or isinstance(env.values.get(name), Table))
-        else:
-            value = Scalar(bounded(env.expand_whole(written), name))
+        value: Value = Scalar(bounded(env.expand_whole(written), name))
         value = merged_value(env.values.get(name), value, index.rstrip("]"), more)
         if isinstance(value, Scalar):
             value = Scalar(bounded(value.field, name))
         env.values[name] = value
         shown = value.field if isinstance(value, Scalar) else ()
-        line = place.first_line + node.start_point[0]
         known = is_known(shown) if isinstance(value, Scalar) else True
         self.assignments.append(Assignment(line, name, plain(shown), written, exported, known, place.inside))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 Run = Callable[[Environment, Place], None]
 SUBMIT = frozenset({"sbatch", "qsub", "bsub", "msub"})
+PRINTS = ("echo", "printf")
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^]]*\])?\+?=")
 SHELLS = frozenset({"bash", "sh", "zsh", "ksh", "dash"})
 
 
@@ -35,17 +38,18 @@ def simple(
 ) -> Command | None:
     """One simple command: expanded, recorded, and where it carries text for a shell, that text is read too."""
     line = place.first_line + node.start_point[0]
-    before: list[tuple[str, str]] = []
-    parts: list[Node] = []
-    for child in node.children:
-        if child.type == "variable_assignment":
-            name, _, written = text_of(child).partition("=")
-            before.append((name, plain(env.expand_whole(written))))
-        elif child.type.endswith("_redirect"):
-            redirects = (*redirects, text_of(child))
-        elif child.type != "comment":
-            parts.append(child)
-    words = (*adjacent_words(parts), *more_words)
+    redirects = (*redirects, *(text_of(c) for c in node.children if c.type.endswith("_redirect")))
+    parts = [c for c in node.children if c.type != "comment" and not c.type.endswith("_redirect")]
+    words = (*adjacent_words(parts, node), *more_words)
+    leading = len(list(itertools.takewhile(ASSIGNMENT.match, words)))
+    if leading == len(words):
+        for word in words:
+            reader.assign_text(word, line, env, place)
+        return None
+    before = [
+        (name, plain(env.expand_whole(written))) for name, _, written in (w.partition("=") for w in words[:leading])
+    ]
+    words = words[leading:]
     fields = tuple(env.expand_words(list(words)))
     if not fields:
         return None
@@ -157,7 +161,10 @@ def builtin_read(reader: ShellReader, command: Command, env: Environment, place:
 
 
 def builtin_nothing(reader: ShellReader, command: Command, env: Environment, place: Place) -> None:
+    """Recorded only; inside a group whose output goes to a file, what it prints is kept."""
     reader.commands.append(command)
+    if reader.group_target and command.name in PRINTS:
+        keep_printed(reader, command, reader.group_target, more=True)
 
 
 def builtin_trap(reader: ShellReader, command: Command, env: Environment, place: Place) -> None:
@@ -194,13 +201,19 @@ def redirected(
     more = tuple(word for r in redirects if r.type == "file_redirect" for word in later_words(r))
     heredoc = next((r for r in redirects if r.type == "heredoc_redirect"), None)
     command = None
-    if body is not None and body.type == "command":
+    group = body is not None and body.type in ("compound_statement", "subshell")
+    if group and target and body is not None:
+        outer, reader.group_target = reader.group_target, target
+        reader.documents.pop(target, None)
+        reader.statement(body, env, place, background)
+        reader.group_target = outer
+    elif body is not None and body.type == "command":
         command = simple(reader, body, env, place, background, texts, more)
     elif body is not None:
         reader.statement(body, env, place, background)
     if heredoc is not None:
         use_heredoc(reader, command, heredoc, target, env, place)
-    elif command is not None and command.name in ("echo", "printf") and target:
+    elif command is not None and command.name in PRINTS and target:
         keep_printed(reader, command, target, any(t.startswith(">>") for t in texts))
 
 
@@ -238,9 +251,9 @@ def use_heredoc(
     if command is not None and names[0] == "tee" and not target:
         target = next((a for a in command.argv[1:] if not a.startswith("-")), "")
     if not target and names == ["cat"]:
-        target = f"printed at line {line}"
+        target = reader.group_target or f"printed at line {line}"
     if target:
-        reader.documents[target] = Document(target, text, line)
+        keep_text(reader, target, text.rstrip("\n"), line, more=target == reader.group_target)
     for name in names:
         if name in SUBMIT or (command is not None and name == "flux" and "batch" in command.argv):
             reader.jobs.append(Job(name, text, line))
@@ -259,6 +272,11 @@ def keep_printed(reader: ShellReader, command: Command, target: str, more: bool)
     text = plain(join_fields([f for f in command.fields[1:] if plain(f) not in ("-e", "-n")]))
     if command.name == "echo" and "-e" in command.argv:
         text = text.replace("\\n", "\n")
-    old = reader.documents.get(target)
-    before = f"{old.text}\n" if more and old else ""
-    reader.documents[target] = Document(target, before + text, old.line if more and old else command.line)
+    keep_text(reader, target, text, command.line, more)
+
+
+def keep_text(reader: ShellReader, target: str, text: str, line: int, more: bool) -> None:
+    """Remember what a file holds; `more` appends to what it held."""
+    old = reader.documents.get(target) if more else None
+    before = f"{old.text}\n" if old else ""
+    reader.documents[target] = Document(target, before + text, old.line if old else line)

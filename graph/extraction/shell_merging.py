@@ -20,7 +20,7 @@ def bounded(value: Field, name: str) -> Field:
 
 
 def array_value(node: Node, env: Environment, table: bool) -> Value:
-    words = adjacent_words(c for c in node.named_children if c.type != "comment")
+    words = adjacent_words((c for c in node.named_children if c.type != "comment"), node)
     if table:
         pairs = [w[1:].partition("]=") for w in words if w.startswith("[")]
         return Table(tuple((plain(env.expand_whole(k)), env.expand_whole(v)) for k, _, v in pairs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 import tree_sitter_bash
@@ -43,13 +44,19 @@ def if_parts(node: Node) -> Iterator[tuple[list[Node], list[Node]]]:
             yield [], child.children[1:]
 
 
-def adjacent_words(nodes: Iterable[Node]) -> list[str]:
-    """The raw words of nodes: those with nothing between them are one word."""
+def adjacent_words(nodes: Iterable[Node], parent: Node | None = None) -> list[str]:
+    """The raw words of nodes: those with no blank between them are one word.
+
+    The grammar loses a dollar sign behind a hyphen (`a-$B`): with the parent, what stands in such gaps is kept.
+    """
     words: list[str] = []
     end = -1
+    source = parent.text or b"" if parent is not None else b""
     for node in nodes:
-        if node.start_byte == end and words:
-            words[-1] += text_of(node)
+        start = parent.start_byte if parent is not None else 0
+        gap = source[end - start : node.start_byte - start].decode("utf-8", "replace") if end >= start else " "
+        if words and (node.start_byte == end or (gap and not re.search(r"\s|[;&|()]", gap))):
+            words[-1] += gap.strip() + text_of(node) if node.start_byte != end else text_of(node)
         else:
             words.append(text_of(node))
         end = node.end_byte

@@ -49,7 +49,14 @@ def is_machine_variable(name: str, source: Cluster | None) -> bool:
     """Whether a variable is the machine's: by its name, or because the source machine's facts set it."""
     if MACHINE_VARIABLE.fullmatch(name):
         return True
-    return source is not None and name in {f.name for f in source.environment if f.apply != "advice"}
+    return source is not None and name in facts_variables(source)
+
+
+def facts_variables(source: Cluster) -> frozenset[str]:
+    """The variables that a script made from a machine's facts sets: its network's and its software's."""
+    software = [*source.software.values(), *(node.software for node in source.node_types if node.software)]
+    settings = {setting.name for one in software for setting in one.settings}
+    return frozenset(settings | {fact.name for fact in source.environment if fact.apply != "advice"})
 
 
 def is_site_path(text: str) -> bool:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Assignment, Command
 from graph.extraction.script import Script
-from graph.extraction.script_counts import document_text
+from graph.extraction.script_counts import count, document_text
+from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_words import Field, Piece, plain, to_shell
 from graph.porting.ownership import OWN_STEPS, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
@@ -17,6 +19,7 @@ from knowledge.types import Variable
 PLAIN_VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})")
 JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_JOB_ID"}
 END = "END_OF_FILE"
+FILE_NAME = re.compile(r"\.(json|ya?ml|toml|cfg|ini|txt)$")
 JOB_ID_NAMES = frozenset((*JOB_ID.values(), "SLURM_JOBID"))
 
 
@@ -30,7 +33,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class UserPart:
-    """What is carried over. args are words as the program gets them; plain variables in them are expanded by the job."""
+    """What is carried over. args are words as the program gets them; the job expands plain variables in them."""
 
     entry: str
     is_module: bool
@@ -47,9 +50,19 @@ class Collector:
     script: Script
     source: Cluster | None
     job_id: str
+    facts: Mapping[str, int]
     variables: dict[str, Variable] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     made: int = 0
+
+    def words(self, one: Field, line: int) -> list[str]:
+        """The words that an argument becomes: several where it echoes a variable that holds several, or none."""
+        echoed = re.fullmatch(r"\$\(echo \$\{?(\w+)\}?\)", plain(one)) if len(one) == 1 and not one[0].quoted else None
+        value = self.assigned(echoed[1]) if echoed else None
+        if value is not None and value.known:
+            return value.value.split()
+        text = self.word(one, line)
+        return [] if text is None else [text]
 
     def word(self, one: Field, line: int) -> str | None:
         """A word as text with plain variables only; None where it falls away."""
@@ -72,12 +85,17 @@ class Collector:
     def piece(self, piece: Piece, line: int) -> str:
         if not piece.open:
             return piece.text
+        known = arithmetic(piece.amount, self.facts) if piece.amount else None
+        if known is not None:
+            return str(known)
         name = piece.text.strip("${}")
         if name in JOB_ID_NAMES:
             return f"${{{self.job_id}}}" if piece.text.startswith("${") else f"${self.job_id}"
         if PLAIN_VARIABLE.fullmatch(piece.text):
             self.need(name)
             return piece.text
+        if not piece.quoted:
+            self.note(line, f"{piece.text} is one word now: split it by hand if it prints several.")
         self.made += 1
         name = f"VALUE_{self.made}"
         for inner in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):
@@ -115,12 +133,17 @@ class Collector:
         old = source.title if source else "the old machine"
         for name, variable in self.variables.items():
             if is_site_path(variable.value):
-                why = f"a place on {old}: put its place on {target.title} here"
-                self.variables[name] = replace(variable, why=why)
-                self.note(0, f"{name}={variable.value} is {why}.")
+                self.variables[name] = replace(variable, why="a path of the script before: put its new place here")
+                self.note(0, f"{name}={variable.value} is a place on {old}: put its place on {target.title} there.")
 
     def assigned(self, name: str) -> Assignment | None:
         return next((a for a in reversed(self.script.assignments) if a.name == name), None)
+
+    def renamed(self, text: str) -> str:
+        """Text with the old scheduler's job id called as the new one calls it."""
+        for name in JOB_ID_NAMES:
+            text = re.sub(rf"(\$\{{?){name}\b", rf"\g<1>{self.job_id}", text)
+        return text
 
     def need(self, name: str) -> None:
         """Carry a variable over, behind those that its value is made of."""
@@ -132,7 +155,12 @@ class Collector:
             if other != name:
                 self.need(other)
         simple = not re.search(r"\$[({]|`", found.value) or not PLAIN_VARIABLE.sub("", found.value).count("$")
-        self.variables[name] = Variable(name, found.value, "", expand=not simple)
+        self.variables[name] = Variable(name, self.renamed(found.value), "", expand=not simple)
+        values = {a.value for a in self.script.assignments if a.name == name}
+        if found.written.startswith("(") or "[" in found.value.partition("$")[2]:
+            self.note(found.line, f"{name} is or uses an array: it is not carried over; set it at the top.")
+        elif len(values) > 1:
+            self.note(found.line, f"{name} has {len(values)} values in the script before; the last is taken: check it.")
 
     def note(self, line: int, says: str) -> None:
         if Note(line, says) not in self.notes:
@@ -144,13 +172,14 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     program, training = script.program, script.training
     if program is None or training is None:
         return None
-    collector = Collector(script, source, JOB_ID[target.scheduler])
+    facts = count(script, scheduler_of(script)).facts
+    collector = Collector(script, source, JOB_ID[target.scheduler], facts)
     for assignment in script.assignments:
         if assignment.exported and not is_machine_variable(assignment.name, source):
             collector.need(assignment.name)
     entry = collector.word(program.entry, training.line) or plain(program.entry)
-    args = tuple(text for one in program.args if (text := collector.word(one, training.line)) is not None)
-    setup = (*steps(script, training, collector), *written_files(script, args))
+    args = tuple(word for one in program.args for word in collector.words(one, training.line))
+    setup = (*steps(script, training, collector), *written_files(program.args, collector))
     args = tuple(collector.named_place(args, i) for i in range(len(args)))
     collector.say_places(source, target)
     return UserPart(
@@ -200,18 +229,19 @@ def step_word(one: Field, collector: Collector, line: int) -> str:
     return to_shell(renamed)
 
 
-def written_files(script: Script, args: tuple[str, ...]) -> Iterator[str]:
+def written_files(args: tuple[Field, ...], collector: Collector) -> Iterator[str]:
     """Files that the script writes and the program is given, such as a DeepSpeed configuration, as heredocs again."""
     done: set[str] = set()
-    for word in args:
-        name = word.rpartition("=")[2]
-        text = document_text(script, name) if re.search(r"\.(json|ya?ml|toml|cfg|ini|txt)$", name) else None
+    for one in args:
+        name = plain(one).rpartition("=")[2]
+        text = document_text(collector.script, name) if FILE_NAME.search(name) else None
         if text is None or name in done:
             continue
         done.add(name)
+        new = collector.renamed(name)
         quote = "'" if "$" not in text else ""
-        target = f'"{name}"' if "$" in name else name
-        yield from (f"cat > {target} <<{quote}{END}{quote}", *text.rstrip("\n").split("\n"), END)
+        target = f'"{new}"' if "$" in new else new
+        yield from (f"cat > {target} <<{quote}{END}{quote}", *collector.renamed(text.rstrip("\n")).split("\n"), END)
 
 
 def shown(command: Command) -> str:

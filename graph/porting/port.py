@@ -156,7 +156,7 @@ def ranks_change(request: JobRequest) -> tuple[Note, ...]:
 
 
 def spread_evenly(request: JobRequest, record: ScriptRecord, target: Cluster) -> tuple[JobRequest, tuple[Note, ...]]:
-    """The same number of ranks on the new machine's nodes: whole nodes where it comes out even, else fewer GPUs each."""
+    """The same number of ranks on the new nodes: whole nodes where it comes out even, else fewer GPUs each."""
     total = request.total_gpus or 1
     queue = (target.queue(request.queue) if request.queue else None) or target.default_queue
     devices = target.node_type(queue.node_types[0]).gpus.devices_per_node or 1
@@ -210,9 +210,9 @@ def counted_args(
 
 def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) -> int | None:
     """The new number for an option that holds the old node or GPU count; None for any other option."""
-    if NODE_OPTIONS.fullmatch(name) and (value == str(record.nodes) or re.fullmatch(r"\$\{?\w*N?NODES\}?", value)):
+    if NODE_OPTIONS.fullmatch(name) and (value == str(record.nodes) or value.startswith("$")):
         return decided.nodes
-    if DEVICE_OPTIONS.fullmatch(name) and value == str(record.gpus_per_node):
+    if DEVICE_OPTIONS.fullmatch(name) and (value == str(record.gpus_per_node) or value.startswith("$")):
         return decided.ranks_per_node
     return None
 

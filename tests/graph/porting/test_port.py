@@ -1,0 +1,193 @@
+"""Porting: the user's part kept to the letter there and back, the machine's part replaced, the rest said."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+
+import pytest
+
+from graph.extraction.script import read_script
+from graph.extraction.script_record import understand_script
+from graph.porting.diff import as_text, side_by_side
+from graph.porting.parts import UserPart, user_part
+from graph.porting.port import Ported, carried_over, port
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.errors import InputError
+from knowledge.types import JobRequest
+
+PERLMUTTER = """#!/bin/bash
+#SBATCH -A m0042_g
+#SBATCH -C gpu
+#SBATCH -q regular
+#SBATCH -N 2
+#SBATCH --ntasks-per-node=1
+#SBATCH --gpus-per-node=4
+#SBATCH -t 00:50:00
+#SBATCH --array=1-3
+module load pytorch/2.6.0
+conda activate /global/cfs/cdirs/m0042/envs/moss
+export WANDB_MODE=offline
+export NCCL_SOCKET_IFNAME=hsn0
+export MASTER_ADDR=$(hostname)
+RUN=moss_$(date +%F)
+LR=3e-4
+cat > moss_$SLURM_JOB_ID.json <<EOF
+{"zero_optimization": {"stage": 3}, "lr": $LR}
+EOF
+mkdir -p $PSCRATCH/moss/out
+python fetch_tiles.py
+srun torchrun --nnodes=$SLURM_NNODES --nproc_per_node=4 --rdzv_endpoint=$MASTER_ADDR:29500 \\
+    moss/fit.py --deepspeed_config moss_$SLURM_JOB_ID.json --tiles $PSCRATCH/moss/tiles --run $RUN --devices 4 "a b"
+"""
+POLARIS = """#!/bin/bash -l
+#PBS -A lab
+#PBS -q debug-scaling
+#PBS -l select=3:system=polaris
+#PBS -l walltime=00:30:00
+#PBS -l filesystems=home:eagle
+cd $PBS_O_WORKDIR
+module use /soft/modulefiles; module load conda; conda activate
+N=$(wc -l < $PBS_NODEFILE)
+export TOKENIZERS_PARALLELISM=false
+mpiexec -n $((N*4)) --ppn 4 python -m ferns.fit --strategy ddp --data /eagle/lab/ferns --num_nodes $N
+"""
+
+
+def cluster(name: str) -> Cluster:
+    found = catalogue().find(name)
+    assert found is not None
+    return found
+
+
+def ported(text: str, name: str, changes: JobRequest | None = None) -> Ported:
+    made = port(text, cluster(name), changes)
+    assert isinstance(made, Ported), made
+    return made
+
+
+def comparable(part: UserPart | None) -> tuple[object, ...]:
+    assert part is not None
+    variables = tuple((v.name, v.value, v.expand) for v in part.variables)
+    return part.entry, part.is_module, part.args, variables, part.setup
+
+
+def test_the_users_part_goes_along_and_the_machines_does_not() -> None:
+    made = ported(PERLMUTTER, "polaris")
+    script = made.bundle.script
+    assert "#PBS -l select=2:system=polaris" in script
+    assert "export WANDB_MODE=offline" in script
+    assert "moss_${PBS_JOBID}.json" in script or "moss_$PBS_JOBID.json" in script
+    assert 'mkdir -p "$PSCRATCH/moss/out"' in script or "mkdir -p $PSCRATCH/moss/out" in script
+    for gone in ("#SBATCH", "srun", "hsn0", "pytorch/2.6.0", "SLURM", "m0042"):
+        assert gone not in script, gone
+
+
+def test_a_path_becomes_a_variable_at_the_top_before_the_program() -> None:
+    script = ported(PERLMUTTER, "polaris").bundle.script
+    assert script.index("export TILES=") < script.index("PROGRAM=(")
+    assert '--tiles "$TILES"' in script
+
+
+def test_notes_name_what_has_no_counterpart() -> None:
+    notes = " ".join(note.says for note in ported(PERLMUTTER, "polaris").notes)
+    for expected in (
+        "Queue regular",
+        "Account m0042_g",
+        "TILES=$PSCRATCH/moss/tiles",
+        "--array 1-3",
+        "fetch_tiles.py",
+        "--env",
+    ):
+        assert expected in notes, expected
+
+
+@pytest.mark.parametrize("target", ["polaris", "frontier", "lonestar6", "lassen", "tuolumne", "aurora", "abci3"])
+def test_there_and_back_keeps_the_users_part(target: str) -> None:
+    source = cluster("perlmutter")
+    there = ported(PERLMUTTER, target)
+    back = ported(there.bundle.script, "perlmutter")
+    before = user_part(read_script(PERLMUTTER), source, source)
+    after = user_part(read_script(back.bundle.script), source, source)
+    assert comparable(before) == comparable(after)
+    record, again = understand_script(PERLMUTTER), understand_script(back.bundle.script)
+    assert (record.nodes, record.gpus_per_node, record.walltime) == (again.nodes, again.gpus_per_node, again.walltime)
+
+
+@pytest.mark.parametrize("target", ["perlmutter", "lumi", "vista"])
+def test_there_and_back_from_pbs(target: str) -> None:
+    source = cluster("polaris")
+    back = ported(ported(POLARIS, target).bundle.script, "polaris")
+    assert comparable(user_part(read_script(POLARIS), source, source)) == comparable(
+        user_part(read_script(back.bundle.script), source, source)
+    )
+
+
+def test_the_ranks_stay_where_nodes_hold_another_number() -> None:
+    made = ported(PERLMUTTER, "frontier")
+    assert (made.plan.nodes, made.plan.ranks_per_node) == (1, 8)
+    assert any("the global batch stays" in note.says for note in made.notes)
+
+
+def test_an_odd_node_leaves_gpus_idle_rather_than_change_the_batch() -> None:
+    made = ported(PERLMUTTER, "lonestar6")
+    assert made.plan.ranks == 8
+    assert made.plan.ranks_per_node < 3
+    assert any("idle" in note.says for note in made.notes)
+
+
+def test_counts_that_the_program_is_told_follow() -> None:
+    made = ported(PERLMUTTER, "frontier")
+    assert made.plan.args[made.plan.args.index("--devices") + 1] == "8"
+
+
+def test_what_was_said_beside_wins_and_a_changed_batch_is_said() -> None:
+    made = ported(PERLMUTTER, "polaris", JobRequest(nodes=4, gpus_per_node=4, account="other", walltime="00:20:00"))
+    assert (made.plan.nodes, made.plan.account, made.plan.walltime) == (4, "other", "00:20:00")
+    assert any("8 ranks become 16" in note.says for note in made.notes)
+
+
+def test_tensor_parallel_sizes_stay_the_users() -> None:
+    text = (
+        "#SBATCH -N 2 --gpus-per-node=4 -t 20 -C gpu -A m1_g -q debug\n"
+        "srun python pretrain_gpt.py --tensor-model-parallel-size 2 --pipeline-model-parallel-size 2 --bf16\n"
+    )
+    made = ported(text, "polaris")
+    assert (made.plan.tensor_parallel, made.plan.pipeline_parallel) == (2, 2)
+    assert made.bundle.script.count("--tensor-model-parallel-size") == 1
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+@pytest.mark.parametrize("target", ["polaris", "lumi", "lassen", "tuolumne", "stampede3"])
+def test_ported_scripts_are_valid_bash(target: str) -> None:
+    script = ported(PERLMUTTER, target).bundle.script
+    done = subprocess.run(["bash", "-n"], input=script, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_changed_line_has_a_reason_and_no_line_is_lost() -> None:
+    made = ported(PERLMUTTER, "polaris")
+    rows = side_by_side(made, cluster("polaris"))
+    assert all(row.why or row.left.strip() == row.right.strip() for row in rows)
+    shown = {row.left_line for row in rows}
+    for number, line in enumerate(PERLMUTTER.splitlines(), 1):
+        assert number in shown or not line.strip(), line
+    assert "m0042_g" in as_text(rows)
+
+
+def test_a_request_to_go_on_with_in_a_conversation() -> None:
+    request = carried_over(PERLMUTTER)
+    assert (request.source_machine, request.total_gpus, request.entry) == ("perlmutter", 8, "moss/fit.py")
+    assert (request.machine, request.account, request.queue, request.nodes) == (None, None, None, None)
+    assert request.variables[0].name == "WANDB_MODE"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["#SBATCH -N 2\nmodule load x\necho hello\n", "#SBATCH -t 10\nsrun torchrun --nnodes=$SLURM_NNODES fit.py --ddp\n"],
+)
+def test_what_cannot_be_ported_is_refused_in_one_line(text: str) -> None:
+    with pytest.raises(InputError) as error:
+        port(text, cluster("polaris"))
+    assert "\n" not in str(error.value)
