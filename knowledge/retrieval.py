@@ -35,6 +35,8 @@ outliers among near-duplicates (one saved text among 910 of one pattern was not 
 NARROW = 300
 """Beyond, up to so many candidates are fetched and compared; else Chroma's graph is asked for more than is needed."""
 ASKED = (100, 1000)
+STEP = 256
+"""Texts embedded and added at a time: a second or two, after which progress is told."""
 DEPTH = 100
 """How far down each ranking counts."""
 
@@ -74,6 +76,8 @@ class Index:
     ) -> None:
         self.name = name
         self.notices: list[str] = []
+        self.progress: Callable[[int, int], None] | None = None
+        """Told how many texts are embedded, and of how many, while an index is built."""
         self._generations = Generations((folder or store.data_folder() / "index") / name)
         self._server = server
         self._embedder = embedder
@@ -198,10 +202,12 @@ class Index:
     def _add_missing(self, vectors: store.Vectors, entries: Sequence[Entry]) -> None:
         assert self._embed is not None
         missing = vectors.missing([entry.key for entry in entries])
-        for start in range(0, len(missing), store.BATCH):
-            keys = missing[start : start + store.BATCH]
+        for start in range(0, len(missing), STEP):
+            keys = missing[start : start + STEP]
             batch = [entries[self._positions[key]] for key in keys]
             vectors.add(keys, self._embed.embed([one.text for one in batch]), [one.facts for one in batch])
+            if self.progress:
+                self.progress(start + len(keys), len(missing))
 
     def _rank_by_meaning(self, words: str, among: Sequence[int] | None, limit: int) -> list[int]:
         """Positions by cosine, nearest first. A damaged index is built again once; a failing server costs this rank."""

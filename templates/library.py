@@ -62,7 +62,7 @@ class Library:
         self.file_notices: list[str] = []
         self._known = known or catalogue()
         self._shipped = tuple(shipped(self._known))
-        self._index = index or Index("templates")
+        self.index = index or Index("templates")
         self._lock = threading.RLock()
         self._read: dict[Path, tuple[tuple[int, int], Template]] = {}
         self._seen: int | None = None
@@ -71,7 +71,7 @@ class Library:
     @property
     def notices(self) -> list[str]:
         """What a person should hear: files left out, search by words alone, an index built again."""
-        return [*self.file_notices, *self._index.notices]
+        return [*self.file_notices, *self.index.notices]
 
     def shelf(self) -> Shelf:
         """What there is now. Files that came or went, by another process too, are noticed; one that was changed in
@@ -194,9 +194,9 @@ class Library:
         """What wording says of the best of these positions; nothing where it has nothing to decide."""
         if not words.strip() or len(places) < 2:
             return {}
-        self._index.refresh(shelf.entries)
+        self.index.refresh(shelf.entries)
         among = None if len(places) == len(shelf.templates) else sorted(places)
-        return {hit.position: hit.score for hit in self._index.search(words, RANKED, among)}
+        return {hit.position: hit.score for hit in self.index.search(words, RANKED, among)}
 
     def _nearest(self, shelf: Shelf, machine: Undescribed, facts: Facts, limit: int) -> tuple[Match, ...]:
         if machine.scheduler:

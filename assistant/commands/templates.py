@@ -56,6 +56,8 @@ def add_add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     library = open_library(read_settings().data)
+    if sys.stderr.isatty():
+        library.index.progress = tell
     actions = {"list": list_, "search": search, "show": show, "add": add, "remove": remove}
     code = actions[options.action](library, options)
     for notice in library.notices:
@@ -99,6 +101,12 @@ def search(library: Library, options: argparse.Namespace) -> int:
     else:
         print("maple-chat: nothing fits; use other words or fewer facts", file=sys.stderr)
     return 0 if matches else 1
+
+
+def tell(done: int, total: int) -> None:
+    """One line that counts up while the index is built, and goes away."""
+    text = f"\rmaking the search index, once: {done} of {total}" if done < total else "\r\033[K"
+    print(text, end="", file=sys.stderr, flush=True)
 
 
 def take_facts(options: argparse.Namespace) -> None:

@@ -192,6 +192,6 @@ def test_doctor_sees_an_index_others_may_write_and_one_set_aside(
 def test_a_setting_puts_the_vectors_on_a_server(monkeypatch: pytest.MonkeyPatch, settings: Settings) -> None:
     monkeypatch.setenv("MAPLE_CHAT_CHROMA", "https://chroma.local:1")
     monkeypatch.setenv("MAPLE_CHAT_CHROMA_TOKEN", "abc")
-    index = stores.open_library(settings.data)._index
+    index = stores.open_library(settings.data).index
     assert isinstance(index, Index)
     assert index._server == Server("chroma.local", 1, True, "abc")

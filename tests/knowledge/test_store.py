@@ -134,6 +134,14 @@ def test_a_large_index_asks_the_graph(index: Index, monkeypatch: pytest.MonkeyPa
     assert [hit.position for hit in index.search("cooking vegetables", 5, [4])] == [4]
 
 
+def test_progress_is_told(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[int, int]] = []
+    monkeypatch.setattr(retrieval, "STEP", 2)
+    index.progress = lambda done, total: told.append((done, total))
+    index.refresh(ENTRIES)
+    assert told == [(2, 5), (4, 5), (5, 5)]
+
+
 def test_old_generations_are_removed(tmp_path: Path, index: Index) -> None:
     for size in range(1, 6):
         index.refresh(ENTRIES[:size])
@@ -238,7 +246,8 @@ def server(tmp_path: Path) -> Iterator[Server]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    command = [Path(sys.executable).with_name("chroma"), "run", "--path", tmp_path / "served", "--port", str(port)]
+    program = str(Path(sys.executable).with_name("chroma"))
+    command = [program, "run", "--path", str(tmp_path / "served"), "--port", str(port)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
         try:
             for _ in range(300):

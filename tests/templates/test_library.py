@@ -88,7 +88,7 @@ def test_every_shipped_record_has_date_and_source() -> None:
 
 
 def test_an_exact_cell_needs_no_index(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library._index, "refresh", lambda entries: no_index())
+    monkeypatch.setattr(library.index, "refresh", lambda entries: no_index())
     found = library.find(**CELL)  # type: ignore[arg-type]
     assert {match.template.cell for match in found} == {("perlmutter", "pytorch", "fsdp")}
     assert all(match.exact and match.verified and not match.questions for match in found)
@@ -211,7 +211,7 @@ def test_script_comes_back_to_the_byte(library: Library, tmp_path: Path) -> None
     for text in (SCRIPT, "#SBATCH -N 1\r\nsrun a\r\n", "#SBATCH -N 1\nno newline at the end", "---\n#PBS\n---\n"):
         if scheduler_of(text) == "slurm":
             added = save(library, text=text)
-            again = Library(folder=library.folder, index=library._index)
+            again = Library(folder=library.folder, index=library.index)
             assert again.get(added.id) == added
             assert again.script(added) == text
     assert library.script(library.get("perlmutter/gpu-a100-40/pytorch/fsdp")) is None
