@@ -87,6 +87,20 @@ def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
     return None
 
 
+def read_frames_above(data: bytes, start: int, line: int, text: str) -> PythonError | None:
+    """The traceback that ends at the line `text` and whose header is missing: a log that was cut at its start."""
+    frames: list[Frame] = []
+    above = data[max(0, start - WINDOW // 8) : start].rstrip(b"\n").split(b"\n")
+    for number, raw in enumerate(reversed(above), 1):
+        shown, _ = message(raw[:2000].decode("utf-8", "replace"))
+        if frame := FRAME.match(shown):
+            frames.insert(0, Frame(frame["file"], int(frame["line"]), frame["name"] or "", line - number, shown.strip()))
+        elif shown[:1] not in (" ", "\t") and (frames or number > 6):
+            break
+    found = _exception(text, framed=True)
+    return PythonError(*found, line, start, tuple(frames)) if frames and found else None
+
+
 def _exception(text: str, framed: bool) -> tuple[str, str] | None:
     """The exception that a line names, or None. A bare class name counts only after frames."""
     found = EXCEPTION.match(text) or (ANY_EXCEPTION.match(text) if framed else None)

@@ -14,7 +14,7 @@ from itertools import islice
 import re2
 
 from graph.debugging.log import Block, Source, blocks, message, printable
-from graph.debugging.python_errors import PythonError, read_traceback
+from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
 from knowledge.signatures.matcher import Matcher, options
 from knowledge.signatures.model import Signature, strongest
 
@@ -24,7 +24,7 @@ MOST_REMEMBERED = 50_000
 LONGEST_LINE = 4_000
 LOOK_BACK = 64 << 10
 
-TRACEBACK = "python-traceback"
+HEADER = b"Traceback (most recent call last)"
 EXCEPTION = "python-exception"
 STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) )(\d\d):(\d\d):(\d\d)")
 PROGRESS = re2.compile(
@@ -139,16 +139,13 @@ class Scanner:
         if raw in self._remembered:
             self._again(self._remembered[raw])
             return
-        event = self._judge(raw, line, name)
-        if len(self._remembered) < MOST_REMEMBERED:
-            self._remembered[raw] = None if event and event.signature.id == TRACEBACK else event
-        if event is None:
+        if HEADER in raw and self._traceback(data, start, line, name):
             return
-        if event.signature.id == TRACEBACK:
-            self._remembered.pop(raw, None)
-            self._traceback(data, start, line, name)
-            return
-        event.time = event.time or _stamp(data, start, raw)
+        event = self._judge(raw, line, name, above=(data, start))
+        if len(self._remembered) < MOST_REMEMBERED and HEADER not in raw:
+            self._remembered[raw] = event
+        if event is not None:
+            event.time = event.time or _stamp(data, start, raw)
 
     def _again(self, event: Event | None) -> None:
         if event is None or event.run != self.scan.runs:
@@ -159,18 +156,26 @@ class Scanner:
         event.last_order = self._order
         self._last = event
 
-    def _judge(self, raw: bytes, line: int, name: str | None, error: PythonError | None = None) -> Event | None:
+    def _judge(
+        self,
+        raw: bytes,
+        line: int,
+        name: str | None,
+        error: PythonError | None = None,
+        above: tuple[bytes, int] | None = None,
+    ) -> Event | None:
         """The event of a line that is new, or None where no signature, or a harmless one, holds it."""
         text, rank = message(printable(raw.decode("utf-8", "replace")))
         clean = text.encode("utf-8", "replace")
         matched = self.matcher.match(clean)
-        if not matched and error is None:
+        if error is None and (not matched or any(s.kind == "harmless" for s in matched)):
             return None
-        if any(s.kind == "harmless" for s in matched):
-            return None
+        matched = [s for s in matched if s.kind != "harmless"]
         if error is not None and not any(s.strength >= 10 for s in matched):
             matched.append(_by_id(self.matcher, EXCEPTION))
         best = strongest(matched)
+        if error is None and above is not None and best.kind in ("fallback", "error"):
+            error = read_frames_above(*above, line, text)
         event = Event(
             best,
             line,
@@ -210,18 +215,20 @@ class Scanner:
         self._last = known
         return known
 
-    def _traceback(self, data: bytes, start: int, line: int, name: str | None) -> None:
-        """Read a traceback and judge its exception's line at once, with the frames at hand."""
+    def _traceback(self, data: bytes, start: int, line: int, name: str | None) -> bool:
+        """Read a traceback and judge its exception's line at once, with the frames at hand. False: it has no end."""
         shape = PLAIN.sub(b"", data[start : start + 1000])
         seen = self._seen_tracebacks.get(shape, 0)
         if seen >= 20 or self._parsed >= MOST_TRACEBACKS:
-            return
+            return True
         if len(self._seen_tracebacks) < MOST_TRACEBACKS:
             self._seen_tracebacks[shape] = seen + 1
         self._parsed += 1
         error = read_traceback(data, start, line)
-        if error is None or error.log_line in self._handled:
-            return
+        if error is None:
+            return False
+        if error.log_line in self._handled:
+            return True
         self._handled.add(error.log_line)
         end = data.find(b"\n", error.offset)
         raw = data[error.offset : end if end >= 0 else len(data)][:LONGEST_LINE]
@@ -229,6 +236,7 @@ class Scanner:
         event = self._judge(raw, error.log_line, name, error)
         if event is not None:
             event.time = event.time or _stamp(data, start, raw)
+        return True
 
 
 def _next(data: bytes, matched: int, end: int) -> int:
