@@ -45,7 +45,8 @@ def numbered(options: Iterable[str]) -> str:
 
 def script(made: Made, whole: bool) -> str:
     """The placeholder account first; then what changed, the script, how to submit, what was assumed, and the notes."""
-    parts = [placeholder(made), headline(made)]
+    account = placeholder(made)
+    parts = [reminder(account), headline(made)]
     if made.changes:
         parts.append("Changed: " + "; ".join(made.changes) + ".")
     if whole:
@@ -56,8 +57,9 @@ def script(made: Made, whole: bool) -> str:
     if made.diff:
         parts.append(fenced("", made.diff, "diff"))
     parts.append(f"Submit: `{made.bundle.submit}`")
-    if made.assumptions:
-        parts.append("Assumed (say otherwise to change):\n\n" + "\n".join(f"- {assumed(a)}" for a in made.assumptions))
+    rest = [a for a in made.assumptions if a is not account]
+    if rest:
+        parts.append("Assumed (say otherwise to change):\n\n" + "\n".join(f"- {assumed(a)}" for a in rest))
     parts += [f"Note: {note}" for note in made.notes]
     return "\n\n".join(part for part in parts if part)
 
@@ -67,8 +69,12 @@ def headline(made: Made) -> str:
     return f"**{made.bundle.name}** for {made.title}" + (f", with {beside} beside it." if beside else ".")
 
 
-def placeholder(made: Made) -> str:
-    account = next((a for a in made.assumptions if a.field == "account" and a.value.startswith("YOUR_")), None)
+def placeholder(made: Made) -> Assumption | None:
+    """The account that nobody named."""
+    return next((a for a in made.assumptions if a.field == "account" and a.value.startswith("YOUR_")), None)
+
+
+def reminder(account: Assumption | None) -> str:
     if account is None:
         return ""
     return f"**Before you submit:** replace `{account.value}` by your account, or tell me: *account NAME*."

@@ -36,7 +36,8 @@ class State(TypedDict, total=False):
     said: Sequence[Said]
 
     # From turn to turn. source: the script that is carried over, if any. described: what was said of a machine that
-    # nobody described here; stands_in: what is offered are other machines in its place.
+    # nobody described here; stands_in: what is offered are other machines in its place. told: the assumptions and
+    # notes that went with the newest script.
     request: JobRequest
     source: str
     question: Question | None
@@ -46,6 +47,7 @@ class State(TypedDict, total=False):
     stands_in: bool
     plan: LaunchPlan | None
     bundle: LaunchBundle | None
+    told: Sequence[Assumption | str]
 
 
 def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:

@@ -301,7 +301,8 @@ class Say:
 class Made:
     """A script that was made, and all that a person should read with it.
 
-    changes and diff tell what differs from the script before (empty for the first one, or for another machine).
+    changes and diff tell what differs from the script before (empty for the first one; no diff for another machine).
+    assumptions and notes are those not said with that script already; a placeholder account is always among them.
     """
 
     bundle: LaunchBundle

@@ -8,8 +8,9 @@ from graph.answering.facts import answer_from_facts
 from graph.answering.machines import named
 from graph.changes import changes, diff
 from graph.context import Context
+from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
-from knowledge.types import Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Said, Say
+from knowledge.types import Assumption, Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Said, Say
 
 WHAT_I_DO = (
     "I write launch scripts for deep learning on HPC machines, and tell why a job failed. "
@@ -40,15 +41,22 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
         return State(said=(*state["said"], Say(UNCHANGED)))
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster
+    assumptions = (*state.get("left_to_us", ()), *plan.assumptions)
+    notes = (*state["notes"], *plan.notes)
+    told = state.get("told", ())
     made = Made(
         bundle=draft,
         title=plan.title,
-        assumptions=(*state.get("left_to_us", ()), *plan.assumptions),
-        notes=(*state["notes"], *plan.notes),
+        assumptions=tuple(a for a in assumptions if a not in told or is_placeholder(a)),
+        notes=tuple(note for note in notes if note not in told),
         changes=changes(last, plan),
         diff=diff(before, draft) if same_machine else "",
     )
-    return State(said=(*state["said"], made), plan=plan, bundle=draft, offered=None)
+    return State(said=(*state["said"], made), plan=plan, bundle=draft, offered=None, told=(*assumptions, *notes))
+
+
+def is_placeholder(assumption: Assumption) -> bool:
+    return assumption.field == "account" and assumption.value.startswith(ACCOUNT_PLACEHOLDER)
 
 
 def words(state: State, context: Context) -> Said:

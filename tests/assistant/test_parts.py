@@ -97,9 +97,10 @@ def test_saving_overwrites_nothing_unasked(tmp_path: Path) -> None:
 
 
 def test_the_placeholder_account_is_pointed_out_first() -> None:
-    made = Made(BUNDLE, "Vista", (Assumption("account", "YOUR_ACCOUNT", "not said", "https://docs.tacc.utexas.edu/x"),))
+    queue = Assumption("queue", "gh", "the usual one", "https://docs.tacc.utexas.edu/x")
+    made = Made(BUNDLE, "Vista", (Assumption("account", "YOUR_ACCOUNT", "not said"), queue))
     text = markdown(Script(made))
-    assert text.startswith("**Before you submit:** replace `YOUR_ACCOUNT`")
+    assert text.startswith("**Before you submit:** replace `YOUR_ACCOUNT`") and "- account" not in text
     for part in ("sbatch job.sh", "srun x", "ds.json", "[docs.tacc.utexas.edu](https://docs.tacc.utexas.edu/x)"):
         assert part in text
     assert "srun x" not in markdown(Script(made), whole_script=False)

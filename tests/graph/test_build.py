@@ -114,6 +114,13 @@ def test_a_correction_gives_the_new_script_and_what_changed(talk: Talk) -> None:
     assert "-#SBATCH --nodes=4" in made.diff and "+#SBATCH --nodes=8" in made.diff
 
 
+def test_what_was_assumed_is_not_said_again_but_for_the_placeholder(talk: Talk) -> None:
+    first = only(talk("machine=perlmutter strategy=fsdp nodes=4"), Made)
+    assert {"walltime", "queue", "account"} <= {a.field for a in first.assumptions}
+    again = only(talk("nodes=8"), Made)
+    assert [a.field for a in again.assumptions] == ["account"] and not set(again.notes) & set(first.notes)
+
+
 def test_another_machine_gets_no_diff_of_every_line(talk: Talk) -> None:
     talk("machine=perlmutter strategy=fsdp nodes=4")
     made = only(talk("machine=frontier"), Made)
