@@ -19,7 +19,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -258,9 +257,3 @@ def why(shelf: Shelf, at: int, missing: Iterable[str]) -> str:
         return f"{lacks}saved by {one.provenance.who} on {one.provenance.when}: {backed}"
     page = "as its site's pages show it" if one.provenance.documented else "our reading of the facts; no page shows it"
     return f"{lacks}shipped, facts of {one.provenance.as_of}, {page}"
-
-
-@cache
-def library() -> Library:
-    """The library of this process. Raises FactsError when a cluster's file is wrong."""
-    return Library()

@@ -96,20 +96,21 @@ def why_near(template: Template, machine: Undescribed) -> str:
         if fits
     ]
     told = f"same {', '.join(shared)}" if shared else "nothing is known of the machine that would tell"
-    return f"unverified: nobody described {machine.name}; nearest is {template.cluster} ({told})"
+    name = "".join(letter for letter in machine.name if letter.isprintable())[:60]
+    return f"unverified: nobody described {name}; nearest is {template.cluster} ({told})"
 
 
 def questions(machine: Undescribed) -> tuple[Question, ...]:
     """What would make a script for that machine certain, most deciding first; what is known is not asked."""
-    slurm_like: Scheduler = machine.scheduler or "slurm"
+    likely: Scheduler = machine.scheduler or "slurm"
     asked = [
         Question("scheduler", "Which scheduler takes the jobs there?", SCHEDULERS) if not machine.scheduler else None,
         Question("gpu", "Which GPUs are in a node (vendor and model)?") if not machine.gpu else None,
         Question("gpus_per_node", "How many GPUs are in a node?") if not machine.gpus_per_node else None,
-        Question("gpu_request", "How does a job ask for GPUs there?", GPU_REQUESTS[slurm_like]),
+        Question("gpu_request", "How does a job ask for GPUs there?", GPU_REQUESTS[likely]),
         Question("queue", "Which queue or partition has these GPUs, and what is its longest walltime?"),
         Question("account", "Must a job name an account or project, and which is yours?"),
-        Question("launcher", "What starts tasks on the nodes there?", LAUNCHER_CHOICES[slurm_like]),
+        Question("launcher", "What starts tasks on the nodes there?", LAUNCHER_CHOICES[likely]),
         Question("setup", "Which module loads, or which environment or container, give Python and the framework?"),
         Question("interface", "Which network interface joins the nodes (for NCCL or gloo; `ip -br addr` on a node)?"),
         Question("internet", "Do compute nodes reach the internet, or only through a proxy?", ("yes", "no", "proxy")),

@@ -27,7 +27,7 @@ from templates.records import FRAMEWORK_WORDS, SCHEDULER_WORDS, STRATEGY_WORDS, 
 SUFFIX = ".template"
 FENCE = "---"
 MAX_BYTES = 1_000_000
-Line = Annotated[str, StringConstraints(pattern=r"^[^\n\r\x00]*$", max_length=2000)]
+Line = Annotated[str, StringConstraints(pattern=r"^[^\x00-\x1f\x7f-\x9f]*$", max_length=2000)]
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]*$", max_length=80)]
 
 # A scheduler's directives, and the launchers by the word that calls them; outermost first.

@@ -193,6 +193,12 @@ def test_a_machine_nobody_described_borrows_the_nearest(
     assert len({match.template.cluster for match in found}) == len(found)
 
 
+def test_a_hostile_machine_name_is_shown_plainly(library: Library) -> None:
+    told = library.find(cluster="hal\x1b[31m\n" + "x" * 999, framework="pytorch", strategy="ddp")[0].why
+    assert told.isprintable()
+    assert len(told) < 250
+
+
 def test_what_is_known_of_a_machine_is_not_asked() -> None:
     bare = [asked.field for asked in questions(Undescribed("hal"))]
     told = [asked.field for asked in questions(Undescribed("hal", "pbs", "A100", 4))]
@@ -233,6 +239,10 @@ def test_refused_with_one_line(library: Library) -> None:
         save(library, node_type="h900")
     with pytest.raises(InputError, match="one line"):
         save(library, "two\nlines")
+    with pytest.raises(InputError, match="one line"):
+        save(library, "\x1b]0;title\x07")
+    with pytest.raises(InputError, match="one line"):
+        save(library, "\udcff")
     with pytest.raises(InputError, match="cluster"):
         save(library, machine="///")
     save(library, "first")
