@@ -190,7 +190,7 @@ BY_NAME: dict[str, Tool] = {name: row for names, row in TOOLS for name in names.
 
 # Programs that print, copy or set up; what follows them is not a program of theirs.
 HOUSEKEEPING = words(
-    "echo printf which type module ml pip pip3 kill pkill killall log note say die cat grep sed awk cp mv rm "
+    "true false echo printf which type module ml pip pip3 kill pkill killall log note say die cat grep sed awk cp mv rm "
     "mkdir ls touch ln tar rsync scp wget curl git chmod chown find export alias ps test [ [[ read cd pushd "
     "popd hostname date sleep wait trap set unset shift source . nvidia-smi rocm-smi free df du sort uniq head "
     "tail tee wc cut tr scontrol squeue scancel sacct sinfo qstat qdel bjobs jutil ulimit umask make cmake "

@@ -192,6 +192,8 @@ def rank_gpus(parallel: list[Layer], counts: Counts, options: Mapping[str, str])
         per_node = told(layer, "per_node", counts) or mapped(layer)
         hosts = layer.role("hosts")
         slots = re.search(r":(\d+)", plain(hosts)) if hosts is not None else None
+        if layer.name == "jsrun" and told(layer, "sets_per_node", counts):
+            return (told(layer, "sets_per_node", counts) or 1) * (told(layer, "set_tasks", counts) or 1)
         if per_node or slots:
             return per_node or int(slots[1]) if slots else per_node
         if tasks == 1 and (layer.has("-o") or (nodes or 1) == 1):

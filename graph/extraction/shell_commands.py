@@ -248,6 +248,9 @@ def use_heredoc(
     piped = [c for c in redirect.named_children if c.type in ("pipeline", "command")]
     names = [command.name.rsplit("/", 1)[-1] if command else ""]
     names += [text_of(n).strip("| ").split(" ")[0] for n in piped]
+    if command is not None and names[0] == "read" and "-d" in command.argv:
+        env.values[command.argv[-1]] = Scalar(literal(text, True))
+        return
     if command is not None and names[0] == "tee" and not target:
         target = next((a for a in command.argv[1:] if not a.startswith("-")), "")
     if not target and names == ["cat"]:

@@ -11,6 +11,7 @@ from graph.extraction.launchers import base_name
 from graph.extraction.shell_words import plain
 
 TRAINS = re.compile(r"train|tune|(?<![a-z])(sft|fit|ppo|dpo|grpo|distill|lora|rlhf|learn)", re.I)
+SET_UP_MODULES = frozenset(("venv", "pip", "ensurepip", "virtualenv", "site", "json.tool", "http.server", "zipfile", "pytest"))
 MAIN = re.compile(r"(^|[/_.-])(main|run|launch|cli)", re.I)
 ASIDE = re.compile(
     r"(^|[/_.-])(eval|test|valid|infer|predict|preproc|prepare|process|download|setup|install|convert|check|warm|cache|plot|"
@@ -45,6 +46,8 @@ def weigh(command: Command) -> int:
     layers = layers_of(command)
     name = plain(program.entry)
     launched = [layer for layer in layers if layer.kind in ("spawner", "parallel")]
+    if program.kind == "module" and name in SET_UP_MODULES:
+        return 0
     if program.kind in ("executable", "shell"):
         unknown_name = base_name(program.entry) in HOUSEKEEPING or not (
             launched or any(k.kind == "remote" for k in layers)
