@@ -1,0 +1,220 @@
+# ruff: noqa: E501
+"""Launch arithmetic: nodes x tasks x processes, against the job and its GPUs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graph.extraction.launchers import Layer
+from graph.extraction.shell_words import plain
+from graph.verification.checks import sources
+from graph.verification.checks.launch import NODE_SPAWNERS, Launch
+from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.subject import Subject
+
+
+def node_spawner(launch: Launch | None) -> Layer | None:
+    found = launch.spawner if launch else None
+    return found if found is not None and found.name in NODE_SPAWNERS else None
+
+
+def once_per_rank(s: Subject) -> Iterator[Hit]:
+    """`srun torchrun` with four tasks a node: four torchruns on each node, each with four processes."""
+    launch, layer = s.launch, node_spawner(s.launch)
+    if launch is None or layer is None or launch.parallel is None or (launch.per_node or 1) < 2:
+        return
+    machines = launch.number(layer, "nodes")
+    if launch.procs == 1 and machines is not None and machines == launch.tasks:
+        return
+    each = f"each with {launch.procs} processes" if launch.procs else "each with its own processes"
+    says = f"{launch.parallel.name} starts {launch.per_node} {layer.name}s on every node, {each}: it is wanted once a node"
+    yield Hit(launch.line, says, "they fight for the same ports and GPUs: 'address already in use', or a wait that never ends",
+              sources.TORCHRUN)  # fmt: skip
+
+
+def first_node_only(s: Subject) -> Iterator[Hit]:
+    """A batch script runs on the first node; nothing reaches the others by itself."""
+    launch = s.launch
+    if launch is None or not s.several_nodes or launch.parallel or launch.remote or reaches_others(s):
+        return
+    layer = launch.spawner
+    if layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
+        says = f"{layer.name} starts on the first node only; the job has {s.job.nodes}"
+        yield Hit(launch.line, says, "a batch script runs on the first node: the outer launcher starts one a node", sources.TORCHRUN)
+    elif layer is None and launch.program.interpreter and launch.program.kind in ("script", "module"):
+        says = f"the program starts on the first node only; the job has {s.job.nodes}"
+        yield Hit(launch.line, says, "a batch script runs on the first node, and nothing here starts it on the others", None, "warning")
+
+
+def reaches_others(s: Subject) -> bool:
+    """Whether anything else in the script starts work on other nodes, or hands the launch to something unseen."""
+    words = ("srun", "mpirun", "mpiexec", "ibrun", "jsrun", "flux", "ssh", "pdsh", "pbsdsh", "blaunch", "ray", "clush", "sbatch", "parallel")
+    text = " ".join(line for _, line in s.code_lines)
+    launch = s.launch
+    own = launch is not None and any("--deepspeed-hostfile" in name or "hostfile" in name for layer in launch.layers for name, _ in layer.options)
+    return own or any(f" {word} " in f" {text} " for word in words) or bool(s.script.jobs)
+
+
+def deepspeed_alone(s: Subject) -> Iterator[Hit]:
+    launch = s.launch
+    layer = launch.spawner if launch else None
+    if launch is None or layer is None or layer.name != "deepspeed" or not s.several_nodes:
+        return
+    if launch.parallel is not None and (launch.tasks or 0) > 1 and not layer.has("--no-ssh"):
+        says = f"{launch.parallel.name} starts the deepspeed launcher {launch.tasks} times; it starts all nodes by itself"
+        yield Hit(launch.line, says, "start it once with --hostfile, or start the program itself by the parallel launcher", sources.DEEPSPEED)
+    elif launch.parallel is None and layer.role("hostfile") is None and not launch.open and not launch.remote:
+        says = f"deepspeed has no --hostfile and uses the first node only; the job has {s.job.nodes}"
+        yield Hit(launch.line, says, "it knows other nodes only from a host file (lines `NAME slots=GPUS`)", sources.DEEPSPEED, "warning")
+
+
+def processes_per_node(s: Subject) -> Iterator[Hit]:
+    """torchrun's processes against the GPUs of a node."""
+    launch, layer = s.launch, node_spawner(s.launch)
+    if launch is None or layer is None or launch.procs is None or (launch.per_node or 1) > 1:
+        return
+    yield from against_devices(s, launch, launch.procs, f"{layer.name} starts {launch.procs} processes a node")
+
+
+def tasks_per_node(s: Subject) -> Iterator[Hit]:
+    """One rank a GPU where the parallel launcher starts the ranks itself."""
+    launch = s.launch
+    if launch is None or launch.parallel is None or launch.spawner is not None or launch.per_node is None:
+        return
+    if launch.program.kind not in ("script", "module") or launch.tasks == 1 or launch.per_node == 1:
+        return  # Lightning, Ray and their like start their own processes
+    yield from against_devices(s, launch, launch.per_node, f"{launch.parallel.name} starts {launch.per_node} ranks a node")
+
+
+def against_devices(s: Subject, launch: Launch, procs: int, words: str) -> Iterator[Hit]:
+    devices = s.devices or s.node_devices
+    asked = s.devices is not None
+    if not devices or procs == devices:
+        return
+    unit = f"the job has {devices} GPUs there" if asked else f"a node has {devices} GPUs"
+    kinds = {kind.gpus.tile_name for kind in s.node_types if kind.gpus.tiles_per_gpu > 1}
+    unit = unit.replace("GPUs", f"devices ({next(iter(kinds)) or 'tile'}s)") if kinds else unit
+    if procs > devices:
+        yield Hit(launch.line, f"{words}; {unit}", "ranks without a GPU of their own fail: 'invalid device ordinal', 'Duplicate GPU detected'",
+                  sources.TORCH_DISTRIBUTED, change=(("gpus_per_node", devices),))  # fmt: skip
+    elif asked:
+        yield Hit(launch.line, f"{words}; {unit}: {devices - procs} stay idle", "one rank drives one device", sources.TORCH_DISTRIBUTED,
+                  "warning", change=(("gpus_per_node", devices),))  # fmt: skip
+
+
+def machine_count(s: Subject) -> Iterator[Hit]:
+    """torchrun --nnodes, accelerate --num_machines against the nodes that it is started on."""
+    launch, layer = s.launch, node_spawner(s.launch)
+    if launch is None or layer is None or launch.remote:
+        return
+    role = layer.role("nodes")
+    said = launch.number(layer, "nodes")
+    on = launch.tasks if launch.parallel is not None and launch.per_node == 1 else None
+    if role is None or said is None or on is None or ":" in plain(role) or said == on:
+        return
+    word = "--num_machines" if layer.name == "accelerate" else "--nnodes"
+    end = "it waits for the missing ones until it times out" if said > on else "the extra ones are turned away or form groups of their own"
+    yield Hit(launch.line, f"{word} is {said}, and {launch.parallel.name if launch.parallel else 'the launcher'} starts it on {on} nodes", end,
+              sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)  # fmt: skip
+
+
+def machine_count_missing(s: Subject) -> Iterator[Hit]:
+    """A spawner on several nodes that is told of one: each node trains alone."""
+    launch, layer = s.launch, node_spawner(s.launch)
+    if launch is None or layer is None or launch.parallel is None or launch.open or launch.remote:
+        return
+    several = launch.per_node == 1 and (launch.tasks or 1) > 1
+    alone = layer.has("--standalone")
+    if not several or layer.role("config") is not None or not (alone or layer.role("nodes") is None):
+        return
+    if layer.name == "torchrun" and any(name.startswith("PET_") for name in s.exported):
+        return
+    word = "--standalone" if alone else ("no --num_machines" if layer.name == "accelerate" else "no --nnodes")
+    says = f"{layer.name} runs on {launch.tasks} nodes with {word}: every node trains alone"
+    yield Hit(launch.line, says, "by default it starts a group of one node", sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)
+
+
+def total_processes(s: Subject) -> Iterator[Hit]:
+    """accelerate's --num_processes counts all nodes."""
+    launch, layer = s.launch, node_spawner(s.launch)
+    if launch is None or layer is None or layer.name != "accelerate":
+        return
+    total, machines = launch.number(layer, "tasks"), launch.number(layer, "nodes")
+    if total is None or machines is None or machines < 2:
+        return
+    devices = s.devices or s.node_devices
+    if total % machines or (devices and total == devices and total // machines < devices):
+        says = f"--num_processes is {total} for {machines} machines: it counts the processes of all of them"
+        says += f" ({machines} x {devices} = {machines * devices})" if devices else ""
+        yield Hit(launch.line, says, "accelerate divides it by the number of machines", sources.ACCELERATE)
+
+
+def launcher_tasks(s: Subject) -> Iterator[Hit]:
+    """The launcher's own numbers: total, a node, and the nodes of the job."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    nodes = s.job.nodes
+    if launch is None or layer is None or nodes is None or s.job.mixed or layer.role("hosts") is not None:
+        return
+    total, each = launch.number(layer, "tasks"), launch.per_node
+    wanted = launch.nodes if layer.name in ("srun", "flux") else nodes
+    if wanted is not None and layer.name in ("srun", "flux", "jsrun") and (launch.nodes or 0) > nodes:
+        yield Hit(launch.line, f"{layer.name} asks for {launch.nodes} nodes; the job has {nodes}", "the step is refused, or waits for ever",
+                  sources.SRUN if layer.name == "srun" else None)  # fmt: skip
+    elif total and each and wanted and total > each * wanted and stated(launch, layer):
+        yield Hit(launch.line, f"{layer.name} is told {total} tasks with {each} a node: that takes {-(-total // each)} nodes; the job has {wanted}",
+                  "the launcher refuses it or puts too many on a node")  # fmt: skip
+    elif total and each and wanted and total < each * wanted and stated(launch, layer) and total > 1:
+        yield Hit(launch.line, f"{layer.name} is told {total} tasks with {each} a node: {wanted - -(-total // each)} of {wanted} nodes get none" if -(-total // each) < wanted
+                  else f"{layer.name} is told {total} tasks, {each} a node on {wanted} nodes would be {each * wanted}",
+                  "the counts of one launch line should agree", None, "warning")  # fmt: skip
+
+
+def stated(launch: Launch, layer: Layer) -> bool:
+    """Whether the number a node stands on the launch line itself."""
+    return any(layer.role(role) is not None for role in ("per_node", "map", "sets_per_node"))
+
+
+def missing_nodes(s: Subject) -> Iterator[Hit]:
+    """Ranks started on fewer nodes than the job pays for, where only the total is given."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or not s.several_nodes or launch.spawner or s.job.mixed or launch.remote or layer.has("-o"):
+        return
+    total, devices, nodes = launch.tasks, s.devices, s.job.nodes or 1
+    if total and devices and layer.name in ("ibrun", "mpirun", "mpiexec") and not stated(launch, layer) and layer.role("hosts") is None:
+        if 1 < total < devices * nodes and total != nodes:
+            says = f"{layer.name} starts {total} ranks; the job has {nodes} x {devices} = {nodes * devices} GPUs"
+            yield Hit(launch.line, says, "one rank drives one device", sources.TORCH_DISTRIBUTED, "warning")
+
+
+def step_cpus(s: Subject) -> Iterator[Hit]:
+    """srun's tasks x CPUs against the CPUs that the job has on a node."""
+    launch, job = s.launch, s.job
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or layer.name != "srun" or launch.per_node is None:
+        return
+    each = next((launch.number_of(value) for name, value in layer.options if name in ("-c", "--cpus-per-task")), None)
+    whole = job.exclusive or (s.cluster is not None and s.cluster.whole_nodes)
+    sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
+    has = max(sizes) if whole and sizes and all(sizes) else None
+    if not whole and job.tasks_per_node and job.cpus_per_task:
+        has = job.tasks_per_node * job.cpus_per_task
+    if each and has and each * launch.per_node > has:
+        says = f"srun asks for {launch.per_node} tasks a node with {each} CPUs each; the job has {has} CPUs there"
+        yield Hit(launch.line, says, "'Unable to create step: More processors requested than permitted'", sources.SRUN)
+
+
+RULES = (
+    Rule("launch-once-per-rank", "launch", "error", "torchrun or accelerate started by every task instead of once a node", once_per_rank),
+    Rule("launch-first-node-only", "launch", "error", "several nodes, and nothing starts the program on the others", first_node_only),
+    Rule("launch-deepspeed", "launch", "error", "the deepspeed launcher started many times, or without a host file", deepspeed_alone),
+    Rule("launch-processes", "launch", "error", "processes a node and GPUs a node differ", processes_per_node),
+    Rule("launch-ranks", "launch", "error", "ranks a node and GPUs a node differ (on tiles too)", tasks_per_node),
+    Rule("launch-machines", "launch", "error", "--nnodes or --num_machines is not the number of nodes it is started on", machine_count),
+    Rule("launch-machines-missing", "launch", "error", "a spawner on several nodes that is told of one", machine_count_missing),
+    Rule("launch-num-processes", "launch", "error", "accelerate's --num_processes counts all machines", total_processes),
+    Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
+    Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),
+    Rule("launch-step-cpus", "launch", "error", "tasks x CPUs of the step are more than the job has on a node", step_cpus),
+)  # fmt: skip

@@ -1,0 +1,124 @@
+# ruff: noqa: E501
+"""Can the scheduler read what a directive asks for? Values: times, placeholders, variables, PBS chunks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graph.verification.checks import sources
+from graph.verification.checks.directive_rules import own_lines, swapped
+from graph.verification.checks.option_tables import SUBMITS, TIME_OPTION, WALLTIME_FORMS, WALLTIMES
+from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.subject import Subject
+
+ANGLE = re.compile(r"<[A-Za-z][\w .:/@-]*>|\[(?:your|my|account|project|partition|queue)[\w -]*\]|\{\{?\s*[a-z_]+\s*\}\}?", re.I)
+STANDS_FOR = re.compile(
+    r"(your|my)[-_ ]?\w*(account|project|allocation|partition|queue|group|budget|bank|email|name)\w*|change[-_]?me\w*|x{3,}|\?{2,}|\.{3}"
+    r"|todo\w*|fixme|insert[-_]\w+|(account|project|allocation|partition|queue|grp|proj)[-_]?(name|id|here|code)|<.*>",
+    re.I,
+)
+NAMED = ("account", "project", "group", "bank", "partition", "queue", "qos", "reservation", "mail-user")
+NOT_EXPANDED = {"slurm": "sbatch", "pbs": "qsub"}
+
+
+def walltime_format(s: Subject) -> Iterator[Hit]:
+    form = WALLTIMES.get(s.scheduler)
+    for one in own_lines(s):
+        if form is None or not one.active or one.option != TIME_OPTION[s.scheduler]:
+            continue
+        if not form.fullmatch(one.value) and "$" not in one.value and not ANGLE.search(one.value):
+            new = rewritten(s.scheduler, one.value)
+            says = f"'{one.value}' is no walltime: write {WALLTIME_FORMS[s.scheduler]}"
+            edit = swapped(s, one.line, one.value, new) if new and one.value else None
+            yield Hit(one.line, says, f"{SUBMITS[s.scheduler]} refuses a time that it cannot read", edit=edit)
+
+
+def rewritten(scheduler: str, text: str) -> str | None:
+    """The same time as this scheduler writes it; None where it is not clear."""
+    clock = re.fullmatch(r"(\d+):(\d{2}):(\d{2})", text)
+    unit = re.fullmatch(r"(\d+)\s*(d|h|hours?|m|min|minutes?)", text, re.I)
+    if clock:
+        minutes = int(clock[1]) * 60 + int(clock[2]) + (1 if int(clock[3]) else 0)
+    elif unit:
+        minutes = int(unit[1]) * {"d": 1440, "h": 60, "m": 1}[unit[2][0].lower()]
+    else:
+        return None
+    if scheduler == "lsf":
+        return f"{minutes // 60}:{minutes % 60:02d}"
+    return f"{minutes}m" if scheduler == "flux" else f"{minutes // 60:02d}:{minutes % 60:02d}:00"
+
+
+def placeholder(s: Subject) -> Iterator[Hit]:
+    """Not an error: it is for a person to fill in, and nobody else can."""
+    for one in own_lines(s):
+        if one.why_not and "says it again" not in one.why_not:
+            continue
+        word = next((w for w in (ANGLE.search(one.value),) if w), None)
+        named = one.option in NAMED and (STANDS_FOR.fullmatch(one.value) or re.match(r"YOUR_[A-Z]+", one.value))
+        if (word and "%" not in one.value and not s.script.jobs) or named:
+            yield Hit(one.line, f"{one.written.split()[-1]} still holds the placeholder '{one.value}': put your own there",
+                      "the scheduler takes it to the letter and refuses the job")  # fmt: skip
+
+
+def variable(s: Subject) -> Iterator[Hit]:
+    """`--output=$HOME/x`: the shell never sees a directive."""
+    tool = NOT_EXPANDED.get(s.scheduler)
+    for one in own_lines(s):
+        found = re.search(r"\$\{?\w+\}?|\$\(", one.value)
+        if not tool or not found or not one.active or s.script.jobs or one.option in ("variables", "comment", "attributes"):
+            continue
+        weight = "warning" if one.option in ("output", "error", "input", "chdir", "mail-user", "export") else "error"
+        instead = ": write the path itself, or %x and %j" if s.scheduler == "slurm" else ": write the value itself"
+        yield Hit(one.line, f"{found[0]} is not expanded in a directive{instead}",
+                  f"{tool} reads directives itself, as comments, and knows no shell variables",
+                  severity="warning" if weight == "warning" else None)  # fmt: skip
+
+
+def number_format(s: Subject) -> Iterator[Hit]:
+    """Counts that are no numbers, such as `--nodes=two`."""
+    shapes = {
+        "slurm": {"nodes": r"\d+k?(-\d+k?)?(,.*)?|\d+-\d+:\d+", "ntasks": r"\d+", "ntasks-per-node": r"\d+", "cpus-per-task": r"\d+"},
+        "flux": {"nodes": r"\d+(-\d+)?\+?(:.*)?", "nslots": r"\d+", "gpus-per-slot": r"\d+"},
+        "lsf": {"nodes": r"\d+(,\d+|!)?"},
+    }.get(s.scheduler, {})
+    for one in own_lines(s):
+        shape = shapes.get(one.option)
+        plain_value = one.active and "$" not in one.value and not ANGLE.search(one.value) and not one.value.startswith("=")
+        if shape and plain_value and not re.fullmatch(shape, one.value):
+            given = f"'{one.value}' is no count" if one.value else "no count is given"
+            yield Hit(one.line, f"{one.written}: {given}", f"{SUBMITS[s.scheduler]} refuses the script")
+
+
+def pbs_select(s: Subject) -> Iterator[Hit]:
+    if s.scheduler != "pbs":
+        return
+    lines = [one for one in own_lines(s) if one.active]
+    options = {one.option for one in lines}
+    for one in lines:
+        blank = re.search(r"-l\s+\S+,\s+\w+=", one.raw) or re.search(r"-l\s+\w+\s+=|-l\s+\w+=\s", one.raw)
+        if blank:
+            yield Hit(one.line, "a blank stands inside the resource list", "qsub reads only up to the blank and refuses the rest",
+                      edit=swapped(s, one.line, blank[0], squeezed(blank[0])))  # fmt: skip
+        elif one.option == "select" and not re.fullmatch(r"\d+(:[\w.-]+=[^:+=\s]+)*(\+\d+(:[\w.-]+=[^:+=\s]+)*)*", one.value):
+            if "$" not in one.value and not ANGLE.search(one.value):
+                yield Hit(one.line, f"'select={one.value}' is no list of chunks: write select=NODES:name=value",
+                          "qsub refuses a selection that it cannot read")  # fmt: skip
+        elif one.option == "select" and re.search(r":ppn=", one.value):
+            yield Hit(one.line, "ppn belongs to -l nodes=; in a chunk it is mpiprocs", "qsub knows no chunk resource ppn",
+                      edit=swapped(s, one.line, ":ppn=", ":mpiprocs="))  # fmt: skip
+        elif one.option in ("nodes", "ncpus", "ngpus", "mpiprocs") and "select" in options:
+            yield Hit(one.line, f"-l {one.option} stands beside -l select", f"qsub refuses both together: put {one.option} into the chunks")
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s*([=,])\s*", r"\1", text)
+
+
+RULES = (
+    Rule("directive-walltime-format", "directives", "error", "a walltime that this scheduler cannot read (LSF and Flux take no HH:MM:SS)", walltime_format),
+    Rule("directive-number-format", "directives", "error", "a count that is no number", number_format, sources.SBATCH),
+    Rule("directive-placeholder", "directives", "warning", "`YOUR_ACCOUNT`, `<account>` and their like, left to be filled in", placeholder),
+    Rule("directive-variable", "directives", "error", "a shell variable in a directive, which nobody expands", variable, sources.SBATCH),
+    Rule("pbs-select", "directives", "error", "a `select` that PBS cannot read, or counts beside it", pbs_select, sources.PBS),
+)  # fmt: skip

@@ -1,0 +1,165 @@
+# ruff: noqa: E501
+"""Does the job fit its queue and its nodes? From the machine's facts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from graph.extraction.directives import is_placeholder
+from graph.extraction.walltime import clock
+from graph.verification.checks.rule import Change, Hit, Rule
+from graph.verification.checks.subject import Subject
+from knowledge.cluster import Queue, walltime_seconds
+
+
+def on_site(s: Subject) -> bool:
+    return s.cluster is not None and s.scheduler == s.cluster.scheduler and not s.job.mixed
+
+
+def queue_options(s: Subject) -> tuple[str, ...]:
+    """The options that name a queue of the facts on this machine."""
+    texts = " ".join(fact.text for fact in s.cluster.directives) if s.cluster else ""
+    if s.scheduler != "slurm":
+        return ("queue",)
+    return ("qos",) if re.search(r"(--qos|-q)[= ]\{queue\}", texts) else ("partition",)
+
+
+def unknown_queue(s: Subject) -> Iterator[Hit]:
+    if not on_site(s) or s.cluster is None:
+        return
+    facts = " ".join(f"{fact.text}" for fact in s.cluster.directives)
+    known = {name for queue in s.cluster.queues for name in (queue.id, *queue.names)}
+    for option in queue_options(s):
+        value = s.job.value(option)
+        if not value or is_placeholder(value) or s.cluster.queue(value) or re.search(rf"[= ]{re.escape(value)}\b", facts):
+            continue
+        if "," in value and any(s.cluster.queue(part) for part in value.split(",")):
+            continue
+        near = get_close_matches(value.lower(), sorted(known), 1, 0.84)
+        listed = ", ".join(sorted(queue.id for queue in s.cluster.queues if queue.node_types))
+        says = f"{s.cluster.title} has no queue '{value}' that is known here" + (f"; the nearest is '{near[0]}'" if near else "")
+        yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs,
+                  "error" if near else "warning", change=(("queue", near[0]),) if near else ())  # fmt: skip
+
+
+def longest(queue: Queue, nodes: int | None) -> tuple[float | None, str]:
+    """(the walltime limit in seconds, for which node counts) of a queue at a node count."""
+    for limit in queue.limits:
+        if nodes and limit.min_nodes <= nodes and (limit.max_nodes is None or nodes <= limit.max_nodes):
+            upper = limit.max_nodes or "more"
+            return walltime_seconds(limit.max_walltime), f"with {limit.min_nodes} to {upper} nodes"
+    limits = [walltime_seconds(one.max_walltime) for one in queue.limits]
+    if queue.max_walltime:
+        limits.append(walltime_seconds(queue.max_walltime))
+    return (max(limits) if limits else None), "at most"
+
+
+def walltime_limit(s: Subject) -> Iterator[Hit]:
+    queue, time = s.queue, s.job.walltime
+    if not on_site(s) or queue is None or time is None or several(s):
+        return
+    most, words = longest(queue, s.job.nodes)
+    line = s.job.line("time", "walltime", "time-limit")
+    if most is not None and time > most:
+        says = f"{clock(time)} is more than '{queue.id}' gives: {clock(most)} {words}"
+        yield Hit(line, says, queue.note or "a longer job is refused, or waits for ever", queue.source, change=(("walltime", clock(most)),))
+    if queue.min_walltime and time < walltime_seconds(queue.min_walltime):
+        says = f"{clock(time)} is less than '{queue.id}' takes: {queue.min_walltime} at least"
+        yield Hit(line, says, queue.note or "a shorter job is refused", queue.source, change=(("walltime", queue.min_walltime),))
+
+
+def several(s: Subject) -> bool:
+    return any("," in s.job.value(option) for option in queue_options(s))
+
+
+def node_limit(s: Subject) -> Iterator[Hit]:
+    queue, nodes = s.queue, s.job.nodes
+    if not on_site(s) or queue is None or nodes is None or several(s) or s.cluster is None:
+        return
+    line = s.job.line("nodes", "select", "ntasks")
+    if queue.max_nodes and nodes > queue.max_nodes:
+        change: Change = (("nodes", queue.max_nodes),)
+        roomy = [q for q in s.cluster.queues if fits(q, queue, nodes)]
+        if roomy:
+            change = (("queue", roomy[0].id),)
+        says = f"{nodes} nodes are more than '{queue.id}' gives: {queue.max_nodes} at most"
+        says += f"; '{roomy[0].id}' takes them" if roomy else ""
+        yield Hit(line, says, queue.note or "a larger job is refused, or waits for ever", queue.source, change=change)
+    if nodes < queue.min_nodes:
+        roomy = [q for q in s.cluster.queues if fits(q, queue, nodes)]
+        says = f"{nodes} nodes are fewer than '{queue.id}' takes: {queue.min_nodes} at least"
+        says += f"; '{roomy[0].id}' takes them" if roomy else ""
+        change = (("queue", roomy[0].id),) if roomy else (("nodes", queue.min_nodes),)
+        yield Hit(line, says, queue.note or "a smaller job is refused", queue.source, change=change)
+
+
+def fits(other: Queue, than: Queue, nodes: int) -> bool:
+    """Whether another queue for everyday work takes that many of the same nodes."""
+    same = bool(set(other.node_types) & set(than.node_types)) and other.purpose in ("production", "debug")
+    return same and other != than and other.min_nodes <= nodes and (other.max_nodes is None or nodes <= other.max_nodes)
+
+
+def gpu_limit(s: Subject) -> Iterator[Hit]:
+    """More GPUs of a node than it has."""
+    most = max((kind.gpus.per_node or 0) * (1 if kind.gpus.scheduler_counts == "cards" else kind.gpus.tiles_per_gpu)
+               for kind in s.node_types) if s.node_types else 0  # fmt: skip
+    if not on_site(s) or not most or any(kind.gpus.per_node is None for kind in s.node_types):
+        return
+    job, model = s.job, s.node_types[0].gpus.model
+    line = job.line("gpus-per-node", "gres", "gpus", "select", "gpu", "gpus-per-task")
+    if job.gpus_per_node and job.gpus_per_node > most:
+        says = f"{job.gpus_per_node} GPUs a node are asked for; a node there has {most} ({model})"
+        yield Hit(line, says, "no node can serve that, so the job is refused", s.node_types[0].source, change=(("gpus_per_node", most),))
+    elif job.total_gpus and job.nodes and job.total_gpus > most * job.nodes:
+        says = f"{job.total_gpus} GPUs are asked for on {job.nodes} nodes; they have {most * job.nodes}"
+        yield Hit(line, says, "no nodes can serve that, so the job is refused", s.node_types[0].source)
+    elif job.gpus_per_task and job.tasks_per_node and job.gpus_per_task * job.tasks_per_node > most:
+        says = f"{job.tasks_per_node} tasks a node with {job.gpus_per_task} GPUs each are more than the node's {most}"
+        yield Hit(line, says, "no node can serve that, so the job is refused", s.node_types[0].source)
+
+
+def queue_gpus(s: Subject) -> Iterator[Hit]:
+    """The queue's own number of GPUs: at most so many, or whole nodes only."""
+    queue, job = s.queue, s.job
+    if not on_site(s) or queue is None:
+        return
+    total = job.total_gpus or (job.gpus_per_node * job.nodes if job.gpus_per_node and job.nodes else None)
+    line = job.line("gpus-per-node", "gres", "gpus", "select", "gpu")
+    if queue.max_gpus and total and total > queue.max_gpus:
+        says = f"{total} GPUs are more than '{queue.id}' gives: {queue.max_gpus} at most"
+        yield Hit(line, says, queue.note or "a larger job is refused", queue.source)
+    if queue.whole_nodes and job.nodes and total and s.node_devices and total < s.node_devices * job.nodes // s.tiles:
+        says = f"'{queue.id}' hands out whole nodes: ask for all {s.node_devices * job.nodes} GPUs of {job.nodes} nodes"
+        yield Hit(line, says, queue.note or "the rest stays idle and is charged, or the job is refused", queue.source, "warning")
+
+
+def cpu_limit(s: Subject) -> Iterator[Hit]:
+    job = s.job
+    sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
+    tasks = job.tasks_per_node or (job.ntasks // job.nodes if job.ntasks and job.nodes and job.ntasks % job.nodes == 0 else None)
+    if not on_site(s) or not sizes or not all(sizes) or not tasks or not job.cpus_per_task:
+        return
+    if tasks * job.cpus_per_task > max(sizes):
+        says = f"{tasks} tasks a node with {job.cpus_per_task} CPUs each need {tasks * job.cpus_per_task}; a node has {max(sizes)}"
+        yield Hit(job.line("cpus-per-task"), says, "no node can serve that: 'Requested node configuration is not available'")
+
+
+def memory_limit(s: Subject) -> Iterator[Hit]:
+    sizes = [kind.memory_gb for kind in s.node_types]
+    memory = s.job.memory_gb
+    if on_site(s) and memory and sizes and all(sizes) and memory > 1.1 * max(size or 0 for size in sizes):
+        says = f"{memory:.0f} GB a node are asked for; a node has {max(size or 0 for size in sizes):.0f}"
+        yield Hit(s.job.line("mem"), says, "no node can serve that: 'Requested node configuration is not available'")
+
+
+RULES = (
+    Rule("queue-unknown", "limits", "warning", "a queue that the machine's facts do not hold (an error where another one is spelt nearly so)", unknown_queue),
+    Rule("queue-walltime", "limits", "error", "a walltime outside the queue's limits at this node count", walltime_limit),
+    Rule("queue-nodes", "limits", "error", "more or fewer nodes than the queue takes", node_limit),
+    Rule("queue-gpus", "limits", "error", "more GPUs than the queue gives, or part of a node where it hands out whole ones", queue_gpus),
+    Rule("node-gpus", "limits", "error", "more GPUs a node than it has", gpu_limit),
+    Rule("node-cpus", "limits", "error", "more CPUs a node than it has: tasks x CPUs a task", cpu_limit),
+    Rule("node-memory", "limits", "error", "more memory than a node has", memory_limit),
+)  # fmt: skip

@@ -1,0 +1,80 @@
+"""The options that each batch system takes in directives, and the shapes of their values."""
+
+from __future__ import annotations
+
+import re
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# sbatch(1) of Slurm 25.05, with the spellings that it still takes.
+SLURM_LONG = words(
+    "account acctg-freq array batch bb bbf begin chdir cluster cluster-constraint clusters comment consolidate-segments "
+    "constraint container container-id contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline "
+    "delay-boot dependency distribution error exclude exclusive export export-file extra extra-node-info get-user-env gid "
+    "gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint hold ignore-pbs "
+    "immediate input job-name kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu "
+    "mem-per-gpu mincpus network nice no-kill no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu "
+    "ntasks-per-node ntasks-per-socket oom-kill-step open-mode output overcommit oversubscribe parsable partition power "
+    "prefer priority profile propagate qos quiet reboot requeue requeue-limit reservation resv-ports segment share signal "
+    "sockets-per-node spread-job spread-segments stepmgr switches tasks-per-node test-only thread-spec threads-per-core "
+    "time time-min tmp tres-bind tres-per-task uid usage use-min-nodes verbose version wait wait-all-nodes wckey workdir "
+    "wrap environment disable-stdout-job-summary cpu-bind cpu_bind kill-on-bad-exit"
+)
+# Options that plug-ins of sites and container tools add (pyxis, Shifter, uenv, CSCS, NERSC, Intel tools).
+SLURM_PLUGINS = words(
+    "image module volume container-image container-mounts container-workdir container-name container-save container-env "
+    "container-writable container-readonly container-mount-home no-container-mount-home container-remap-root "
+    "container-entrypoint no-container-entrypoint uenv view edf perf tmpfs cvmfs licenses-local scrontab ccr deepspeed "
+    "comment2 job-mem auks x11 mpi ear ear-policy ear-verbose disable-perfparanoid slurmd-debug"
+)
+SLURM_LETTERS = frozenset("AabCcDdeFGHhiJKkLMmNnOopQqSstVvWwxBE")
+SLURM_NO_VALUE = words(
+    "contiguous exclusive get-user-env hold ignore-pbs kill-on-invalid-dep nice no-kill no-requeue overcommit "
+    "oversubscribe parsable quiet reboot requeue share spread-job test-only use-min-nodes verbose version wait x11 "
+    "disable-stdout-job-summary stepmgr exclusive"
+)
+PBS_LETTERS = frozenset("AaCcehIJjkLlMmNnoPpqrRSstuVvWwXxzdfGD")
+PBS_RESOURCES = words(
+    "select walltime place filesystems nodes ncpus ngpus mem vmem pmem pvmem cput pcput file arch host vnode mpiprocs "
+    "ompthreads nice software min_walltime max_walltime soft_walltime storage wd jobfs accelerator_model gpu_type procs "
+    "feature naccesspolicy qos advres gattr opsys other prologue epilogue flags depend signal trl tpn nodect gpus gputype "
+    "daos daos_user singularity preempt_targets partition system broken allow_account_check_failure job_priority "
+    "USE_SSH rt_QF rt_HF aoe eoe energy pcap_node exec_vnode site ddt switch chip ppn ssd local"
+)
+LSF_OPTIONS = words(
+    "a alloc_flags app ar B b C c clusters cn_cu cn_mem core_isolation csm cwd D data datagrp Da E Ep e env eo eptl ext F f "
+    "freq G g gpu gpgpu H hl hostfile I Ip IS ISp ISs Is Isp Iss IX i is J Jd jobaff jsm K k L Lp ln_mem ln_slots M m mig N "
+    "n Ne nnodes notify noNe np o oo opt outdir P p pack ptl Q q R Rn r rc rcacct rcp rest rn S s smt sla sp stage step_cgroup "
+    "T t tty Tu U u ul v W w wa We wt x XF yaml Zs Zs network"
+)
+FLUX_LONG = words(
+    "account bank add-file begin-time bg broker-opts cc bcc conf config cores cores-per-slot cores-per-task cwd dependency "
+    "dry-run dump env env-file env-remove error exclusive flags gpus-per-node gpus-per-slot gpus-per-task input job-name "
+    "label-io log log-stderr log-level name nodes nslots ntasks output progress queue quiet requires rlimit setattr setopt "
+    "signal slots t tasks-per-core tasks-per-node taskmap time-limit unbuffered urgency verbose wait wait-event watch wrap "
+    "jps queue bank"
+)
+FLUX_LETTERS = frozenset("BqtonNcgxSOuvlw")
+
+MARKS = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "#flux:"}
+SUBMITS = {"slurm": "sbatch", "pbs": "qsub", "lsf": "bsub", "flux": "flux batch"}
+TIME_OPTION = {"slurm": "time", "pbs": "walltime", "lsf": "time", "flux": "time-limit"}
+
+# What each takes for a walltime, and how that is written.
+WALLTIMES = {
+    "slurm": re.compile(
+        r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}|-1|unlimited|infinite", re.I
+    ),
+    "pbs": re.compile(r"\d+(:\d{1,2}){0,3}(\.\d+)?"),
+    "lsf": re.compile(r"(\d+:)?\d+(/[\w.-]+)?"),
+    "flux": re.compile(r"\d+(\.\d+)?(ms|[smhd])?|inf|infinity", re.I),
+}
+WALLTIME_FORMS = {
+    "slurm": "minutes, HH:MM:SS or D-HH:MM:SS",
+    "pbs": "HH:MM:SS or seconds",
+    "lsf": "minutes or HH:MM; LSF takes no seconds",
+    "flux": "a number with its unit, such as 90m or 2h; Flux takes no HH:MM:SS",
+}

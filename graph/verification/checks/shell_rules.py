@@ -1,0 +1,162 @@
+# ruff: noqa: E501
+"""Will the shell read the script as it is meant? bash -n, line ends, continuations, characters of word processors."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+
+from graph.verification.checks import sources
+from graph.verification.checks.launcher_words import LAUNCHERS_OF
+from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.subject import Subject
+
+QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
+TYPOGRAPHIC = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00ab": '"', "\u00bb": '"'}
+DASHES = {"\u2013": "--", "\u2014": "--", "\u2212": "-", "\u2010": "-", "\u2011": "-"}
+BLANKS = ("\u00a0", "\u202f", "\u2007", "\u200b", "\u3000")
+SECONDS = 3.0
+
+
+def line_ends(s: Subject) -> Iterator[Hit]:
+    if "\r\n" in s.original:
+        first = s.original[: s.original.index("\r\n")].count("\n") + 1
+        lines = s.original.replace("\r\n", "\n").split("\n")
+        yield Hit(first, "the lines end as on Windows (CR LF)", "sbatch refuses them, and bash takes the CR for a part of each last word",
+                  edit=Edit(1, len(lines), tuple(lines)))  # fmt: skip
+
+
+def no_shebang(s: Subject) -> Iterator[Hit]:
+    text = s.original
+    if text.startswith("#!") or not s.job.asked or s.script.jobs or s.script.language not in ("bash", "csh"):
+        return
+    strict = s.scheduler in ("slurm", "flux")
+    if text.startswith("\ufeff#!"):
+        yield Hit(1, "an invisible mark (BOM) stands before #!", "the first two characters of the file must be #!", edit=Edit(1, 1, (s.line(1).lstrip("\ufeff"),)))
+    elif s.script.shebang and strict:
+        number = next((n for n, line in enumerate(s.lines, 1) if line.startswith("#!")), 1)
+        kept = tuple(line for n, line in enumerate(s.lines[:number], 1) if n != number)
+        yield Hit(number, "the line with #! is not the first one", "sbatch reads it only there: 'This does not look like a batch script'",
+                  sources.SBATCH, edit=Edit(1, number, (s.line(number), *kept)))  # fmt: skip
+    elif strict:
+        yield Hit(1, "the first line is no #! line", "the script is refused: 'This does not look like a batch script'", sources.SBATCH, edit=Edit(1, 0, ("#!/bin/bash",)))
+    elif not s.script.shebang:
+        yield Hit(1, "the first line is no #! line", "the job runs in your login shell, whichever that is", None, "info", edit=Edit(1, 0, ("#!/bin/bash",)))
+
+
+@cache
+def bash() -> str | None:
+    return shutil.which("bash")
+
+
+def syntax(s: Subject) -> Iterator[Hit]:
+    """bash reads the script and runs nothing of it."""
+    program = bash()
+    if program is None or not s.is_shell or re.search(r"\b(zsh|ksh|dash)\b", s.script.shebang):
+        return
+    try:
+        done = subprocess.run([program, "--norc", "-n"], input=s.script.text.encode("utf-8", "replace"), capture_output=True,
+                              timeout=SECONDS, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}, check=False)  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired):
+        return
+    for line in done.stderr.decode("utf-8", "replace").splitlines():
+        found = re.search(r"line (\d+): (.*)", line)
+        opened = re.search(r"here-document at line (\d+) delimited by end-of-file \(wanted `(.*)'\)", line)
+        if opened:
+            yield Hit(int(opened[1]), f"the here-document that begins here has no closing '{opened[2]}'", "everything to the end of the file is taken for its text", sources.BASH)
+        elif found and "syntax error" in found[2] + line and done.returncode or found and "unexpected EOF" in line:
+            yield Hit(min(int(found[1]), len(s.lines)), f"bash cannot read this: {found[2].strip()}", "the shell stops there", sources.BASH)
+            return
+
+
+def broken_continuation(s: Subject) -> Iterator[Hit]:
+    for number, line in s.code_lines:
+        if re.search(r"\\[ \t]+$", line) and number not in heredoc_lines(s):
+            yield Hit(number, "blanks follow the backslash: the command ends here", "only a backslash at the very end of a line continues it", sources.BASH,
+                      edit=Edit(number, number, (line.rstrip(),)))  # fmt: skip
+
+
+def option_as_command(s: Subject) -> Iterator[Hit]:
+    """A line that begins with an option: the line above lacks its backslash."""
+    for command in s.script.commands:
+        if re.match(r"--?[A-Za-z]", command.written[0]) and not command.inside and s.line(command.line).lstrip().startswith(command.written[0]):
+            above = s.line(command.line - 1)
+            says = f"'{command.written[0][:40]}' begins a command of its own: the line above does not end in a backslash"
+            edit = Edit(command.line - 1, command.line - 1, (above.rstrip() + " \\",)) if above.strip() and not above.lstrip().startswith("#") and not above.rstrip().endswith("\\") else None
+            yield Hit(command.line, says, "options below it are lost: 'command not found'", sources.BASH, edit=edit)
+
+
+def blanks_around_equals(s: Subject) -> Iterator[Hit]:
+    for command in s.script.commands:
+        words = command.written
+        if len(words) > 1 and re.fullmatch(r"[A-Za-z_]\w*", words[0]) and (words[1] == "=" or (words[1].startswith("=") and not words[1].startswith("=="))) and not command.inside:
+            line = s.line(command.line)
+            fixed = re.sub(rf"(\b{words[0]})\s*=\s*", r"\1=", line, count=1)
+            yield Hit(command.line, f"blanks stand around the = after {words[0]}", f"the shell looks for a program called {words[0]}", sources.BASH,
+                      edit=Edit(command.line, command.line, (fixed,)))  # fmt: skip
+
+
+def odd_characters(s: Subject) -> Iterator[Hit]:
+    """Quotes, dashes and blanks of a word processor, outside strings."""
+    skipped = heredoc_lines(s)
+    for number, line in enumerate(s.lines, 1):
+        directive = line.startswith(("#SBATCH", "#PBS", "#BSUB", "#FLUX:", "#flux:"))
+        if line.isascii() or number in skipped or (number in s.comment_lines and not directive and line.lstrip().startswith("#")):
+            continue
+        code = QUOTED.sub("", line) if not directive else line
+        code = re.sub(r"\s#.*", "", code) if not directive else code
+        found = [char for char in code if char in TYPOGRAPHIC or char in BLANKS] + re.findall(r"(?:(?<=\s)|^)[\u2010-\u2014\u2212](?=[A-Za-z\u2010-\u2014\u2212])", code)
+        if found and balanced(code):
+            name = "a typographic quote" if found[0] in TYPOGRAPHIC else "a typographic dash" if found[0] in DASHES else "an invisible or non-breaking blank"
+            fixed = line
+            for char, plain in (TYPOGRAPHIC | DASHES | dict.fromkeys(BLANKS, " ")).items():
+                fixed = fixed.replace(char, plain)
+            yield Hit(number, f"{name} stands in the code (U+{ord(found[0]):04X})", "a word processor or a web page put it there; the shell takes it for a letter",
+                      edit=Edit(number, number, (fixed,)))  # fmt: skip
+
+
+def balanced(code: str) -> bool:
+    """Whether no quote is left open on the line: else the character may stand inside a longer string."""
+    return code.count('"') % 2 == 0 and code.count("'") % 2 == 0
+
+
+def heredoc_lines(s: Subject) -> frozenset[int]:
+    lines: set[int] = set()
+    for document in s.script.documents:
+        lines |= set(range(document.line, document.line + document.text.count("\n") + 1))
+    return frozenset(lines)
+
+
+def foreign_launcher(s: Subject) -> Iterator[Hit]:
+    """srun on PBS, jsrun on Slurm, ibrun away from TACC."""
+    launch = s.launch
+    if launch is None or launch.parallel is None or launch.remote:
+        return
+    name = launch.parallel.name
+    of = LAUNCHERS_OF.get(name)
+    if of is None or s.scheduler == "none":
+        return
+    schedulers, whose = of
+    forms = {form.launcher for listed in s.cluster.launch.values() for form in listed} if s.cluster else set()
+    if s.scheduler not in schedulers and name not in forms:
+        best = next((form.launcher for form in s.cluster.launch["pytorch"]), "") if s.cluster else ""
+        there = f" on {s.cluster.title}" if s.cluster else ""
+        says = f"{name} is {whose}; this job runs under {s.scheduler.upper() if len(s.scheduler) == 3 else s.scheduler.title()}{there}" + (f", which starts ranks by {best}" if best else "")
+        yield Hit(launch.line, says, "the command is not there, or finds no allocation", s.cluster.launch["pytorch"][0].source if s.cluster else None)
+    elif name == "ibrun" and s.cluster and "ibrun" not in forms and "TACC" not in s.cluster.site:
+        yield Hit(launch.line, f"ibrun is TACC's; {s.cluster.title} does not have it", "the command is not there", s.cluster.launch["pytorch"][0].source)
+
+
+RULES = (
+    Rule("shell-line-ends", "shell", "error", "Windows line ends", line_ends, sources.SBATCH),
+    Rule("shell-shebang", "shell", "error", "no #! on the first line", no_shebang),
+    Rule("shell-syntax", "shell", "error", "what `bash -n` cannot read, and here-documents without an end", syntax),
+    Rule("shell-continuation", "shell", "error", "blanks behind a backslash", broken_continuation),
+    Rule("shell-option-as-command", "shell", "error", "a line of options above which the backslash is missing", option_as_command),
+    Rule("shell-assignment", "shell", "error", "blanks around the = of an assignment", blanks_around_equals),
+    Rule("shell-characters", "shell", "error", "typographic quotes and dashes, non-breaking blanks", odd_characters),
+    Rule("launcher-foreign", "launch", "error", "a launcher of another batch system", foreign_launcher),
+)  # fmt: skip

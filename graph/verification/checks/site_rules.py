@@ -1,0 +1,120 @@
+# ruff: noqa: E501
+"""What this machine forbids and what it wants: from its facts, with their pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graph.extraction.directives import is_placeholder
+from graph.verification.checks.directive_rules import own_lines
+from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.subject import Subject
+from knowledge.cluster import Forbidden, Required
+
+# What satisfies each required key, by the names of options in force.
+SATISFIES = {
+    "account": ("account", "project", "group", "bank"), "queue": ("partition", "qos", "queue"),
+    "walltime": ("time", "walltime", "time-limit"), "nodes": ("nodes", "select", "ntasks", "nodelist"),
+    "gpus": ("gpus", "gres", "gpus-per-node", "gpus-per-task", "gpus-per-socket", "tres-per-task", "ntasks-per-gpu"),
+    "memory": ("mem", "mem-per-gpu", "mem-per-cpu"), "filesystems": ("filesystems",), "place": ("place",),
+    "constraint": ("constraint",), "tasks": ("ntasks", "ntasks-per-node", "ntasks-per-core", "ntasks-per-socket"),
+    "cpus": ("cpus-per-task", "cpus-per-gpu", "ntasks-per-node", "ntasks"),
+}  # fmt: skip
+WORDS = {"gpus": "GPUs", "nodes": "a number of nodes", "tasks": "a number of tasks", "memory": "memory", "place": "a placement",
+         "account": "an account", "queue": "a queue", "walltime": "a walltime", "filesystems": "the file systems",
+         "constraint": "a constraint", "cpus": "CPUs"}  # fmt: skip
+REFUSED = re.compile(r"answers|refuse|reject|violat|required", re.I)
+# Left out, the job gets something else than asked for; it is not refused.
+SOFT = frozenset({"place", "memory", "cpus"})
+
+
+def forbidden_directive(s: Subject) -> Iterator[Hit]:
+    if s.cluster is None:
+        return
+    for fact in s.cluster.forbidden:
+        for one in own_lines(s):
+            same = f"--{one.option}" == fact.option or one.written == fact.option
+            if one.active and same and not (fact.option == "--export" and one.value.upper() in ("ALL", "NONE")):
+                edit = Edit(one.line, one.line, ()) if removable(s, one.line, fact) else None
+                says = f"{one.written} is {effect(fact)} on {s.cluster.title}"
+                yield Hit(one.line, says, fact.why, fact.source, severity_of(fact), edit=edit)
+
+
+def effect(fact: Forbidden) -> str:
+    return {"rejected": "refused", "deleted": "grounds to delete the job", "ignored": "ignored", "harmful": "harmful"}[fact.effect]
+
+
+def severity_of(fact: Forbidden) -> "None | str":  # type: ignore[valid-type]
+    return "error" if fact.effect in ("rejected", "deleted") else "warning"
+
+
+def removable(s: Subject, line: int, fact: Forbidden) -> bool:
+    """Whether the line holds this option alone, and something else asks for the GPUs (or the queue decides them)."""
+    alone = len({one.written for one in own_lines(s) if one.line == line}) == 1
+    return alone and (fact.effect in ("rejected", "deleted") or fact.option == "-V")
+
+
+def forbidden_launch(s: Subject) -> Iterator[Hit]:
+    """The same for what the launch line uses: an option of the launcher, or a launcher by name."""
+    if s.cluster is None or s.launch is None:
+        return
+    for fact in s.cluster.forbidden:
+        names = {layer.name for layer in s.launch.layers}
+        option = s.launch.parallel is not None and fact.option.startswith("--gpus-per-task") and s.launch.parallel.has(fact.option)
+        if fact.option in names or option:
+            yield Hit(s.launch.line, f"{fact.option} is {effect(fact)} on {s.cluster.title}", fact.why, fact.source, severity_of(fact))
+
+
+def required_missing(s: Subject) -> Iterator[Hit]:
+    """Only for scripts with directives: without any, the options stand on the submit command."""
+    if s.cluster is None or s.scheduler != s.cluster.scheduler or not s.job.asked or s.script.jobs:
+        return
+    for fact in s.cluster.required:
+        if not set(SATISFIES[fact.key]) & set(s.job.asked) and not moot(s, fact):
+            line = max(one.line for one in s.job.asked.values())
+            edit = added(s, fact, line)
+            says = f"{s.cluster.title} wants {WORDS[fact.key]}, and no directive asks for {'them' if fact.key in ('gpus', 'filesystems', 'cpus') else 'it'}"
+            hard = fact.key == "filesystems" or (fact.key not in SOFT and bool(REFUSED.search(fact.why or "")))
+            yield Hit(line, says, fact.why or "a job without it is refused or gets a default that does not fit",
+                      fact.source or s.cluster.docs, "error" if hard else "warning", edit=edit)  # fmt: skip
+
+
+def moot(s: Subject, fact: Required) -> bool:
+    if fact.key == "memory":
+        return "exclusive" in s.job.asked
+    return fact.key == "constraint" and "lustre" in (fact.why or "") and "/expanse/lustre" not in s.script.text and len(s.job.asked) < 4
+
+
+def added(s: Subject, fact: Required, line: int) -> Edit | None:
+    """The machine's own directive, where it has no gap to fill in."""
+    from graph.verification.checks.option_tables import MARKS
+
+    if s.cluster is None:
+        return None
+    words = {"filesystems": "filesystems=", "place": "place=", "constraint": "constraint="}.get(fact.key)
+    texts = [one.text for one in s.cluster.directives if words and words in one.text and "{" not in one.text and one.when == "always"]
+    return Edit(line + 1, line, (f"{MARKS[s.scheduler]} {texts[0]}",)) if len(texts) >= 1 else None
+
+
+def account_suffix(s: Subject) -> Iterator[Hit]:
+    if s.cluster is None or s.scheduler != s.cluster.scheduler:
+        return
+    account, facts = s.job.value("account", "project"), s.cluster.account
+    wanted = {facts.suffix_for(kind.id) for kind in s.node_types} - {None}
+    if not account or not facts.suffix_required or not wanted or is_placeholder(account):
+        return
+    if not any(account.lower().endswith(str(suffix)) for suffix in wanted):
+        suffix = sorted(str(one) for one in wanted)[0]
+        says = f"the account '{account}' does not end on {' or '.join(sorted(map(str, wanted)))}: GPU jobs on {s.cluster.title} need that"
+        change = (("account", f"{account}{suffix}"),) if len(wanted) == 1 and "-" not in account else ()
+        yield Hit(s.job.line("account", "project"), says, facts.note or "the account of the project's GPU share has another name",
+                  facts.source, change=change)  # fmt: skip
+
+
+RULES = (
+    Rule("site-forbidden-directive", "directives", "error", "an option that the machine's facts forbid", forbidden_directive),
+    Rule("site-forbidden-launch", "launch", "warning", "a launcher or launch option that the machine's facts forbid", forbidden_launch),
+    Rule("site-required-missing", "directives", "warning", "what the machine's facts require and no directive asks for", required_missing),
+    Rule("account-suffix", "limits", "error", "an account without the ending that GPU jobs need there", account_suffix),
+)  # fmt: skip

@@ -1,0 +1,207 @@
+"""What the rules look at: the script read, its job and launch in numbers, the machine, and what else the text tells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from tree_sitter import Node
+
+from graph.extraction.amounts import amount_of_command, arithmetic
+from graph.extraction.commands import Assignment
+from graph.extraction.dialects import checked
+from graph.extraction.script import Script, read_script
+from graph.extraction.script_record import scheduler_of
+from graph.extraction.shell_tree import PARSER
+from graph.verification.checks.job import Job, read_job
+from graph.verification.checks.launch import Launch, read_launch
+from knowledge.cluster import Cluster, NodeType, Queue
+
+NODES = ("JOB_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
+EXPORT = re.compile(r"(?:^|[;&|({]|\bthen\b|\bdo\b)\s*(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+([^;&|#]*)")
+# A worker script that a group writes: `{ ...; cat <<'EOF' ... EOF } > FILE`, as ibrun's are.
+GROUP = re.compile(r"(?m)^\{\n((?:(?!\}).*\n){0,9}?)^( *)cat <<(['\"]?)(\w+)\3\n((?:.*\n)*?)\4\n\} > (\S+)$")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """original is the text as given (line ends and all); lines are those of the text as read."""
+
+    original: str
+    script: Script
+    cluster: Cluster | None
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return self.script.text.split("\n")
+
+    def line(self, number: int) -> str:
+        return self.lines[number - 1] if 0 < number <= len(self.lines) else ""
+
+    @cached_property
+    def scheduler(self) -> str:
+        """The one whose directives stand in the script; the machine's where it has none."""
+        found = {one.scheduler for one in self.script.directives}
+        if self.cluster and (not found or self.cluster.scheduler in found):
+            return self.cluster.scheduler
+        return scheduler_of(self.script)
+
+    @cached_property
+    def job(self) -> Job:
+        return read_job(self.script, self.scheduler)
+
+    @cached_property
+    def launch(self) -> Launch | None:
+        return read_launch(self.script, self.job, self.facts)
+
+    @cached_property
+    def facts(self) -> dict[str, int]:
+        """Numbers by name: the scheduler's variables, and those that the script sets at its top level."""
+        job = self.job
+        facts = dict.fromkeys(NODES, job.nodes) if job.nodes else {}
+        tasks = job.ntasks or (job.nodes * job.tasks_per_node if job.nodes and job.tasks_per_node else None)
+        devices = self.devices
+        known = {
+            "SLURM_NTASKS": tasks, "SLURM_NPROCS": tasks, "SLURM_NTASKS_PER_NODE": job.tasks_per_node,
+            "SLURM_TASKS_PER_NODE": job.tasks_per_node, "SLURM_CPUS_PER_TASK": job.cpus_per_task,
+            "SLURM_GPUS_ON_NODE": devices, "NODE_GPUS": devices, "SLURM_GPUS_PER_NODE": job.gpus_per_node,
+            "LOOP": 0,
+        }  # fmt: skip
+        found = {name: value for name, value in (facts | known).items() if value is not None}
+        for one in self.script.assignments:
+            value = number_of(one.value, found) if not one.inside else None
+            if value is not None:
+                found[one.name] = value
+            elif not one.inside or "branch" in " ".join(one.inside):
+                found.pop(one.name, None)
+        return found
+
+    # -- the machine --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def queue(self) -> Queue | None:
+        """The queue that the job names, where the machine's facts hold it."""
+        if self.cluster is None:
+            return None
+        names = [self.job.value(option) for option in ("qos", "partition", "queue")]
+        found = [queue for name in names if name and (queue := self.cluster.queue(name))]
+        return found[0] if found else None
+
+    @cached_property
+    def node_types(self) -> tuple[NodeType, ...]:
+        """The node types that the job may land on; all of the machine's where no known queue is named."""
+        if self.cluster is None:
+            return ()
+        names = self.queue.node_types if self.queue else ()
+        kinds = tuple(self.cluster.node_type(name) for name in names) or self.cluster.node_types
+        named = self.job.value("gpus", "gpus-per-node", "gres")
+        typed = tuple(kind for kind in kinds if kind.gpu_type and kind.gpu_type in named)
+        return typed or kinds
+
+    @cached_property
+    def node_devices(self) -> int | None:
+        """Devices of one whole node as a framework counts them, where all nodes in question agree."""
+        counts = {kind.gpus.devices_per_node for kind in self.node_types}
+        return counts.pop() if len(counts) == 1 else None
+
+    @cached_property
+    def devices(self) -> int | None:
+        """Devices of one node that the job may use; None where the text does not tell."""
+        job, cluster = self.job, self.cluster
+        if job.mixed:
+            return None
+        if job.gpus_per_node is not None:
+            return job.gpus_per_node * self.tiles
+        if job.gpus_per_task and job.tasks_per_node:
+            return job.gpus_per_task * job.tasks_per_node * self.tiles
+        gpu_asked = {"gpus", "gpus-per-task", "gpus-per-node", "gres", "gpu", "ngpus"} & set(job.asked)
+        if cluster is not None and cluster.whole_nodes and not gpu_asked and self.scheduler == cluster.scheduler:
+            return self.node_devices
+        return None
+
+    @cached_property
+    def tiles(self) -> int:
+        """Devices behind one of the scheduler's GPUs."""
+        factors = {k.gpus.tiles_per_gpu if k.gpus.scheduler_counts == "cards" else 1 for k in self.node_types}
+        return factors.pop() if len(factors) == 1 else 1
+
+    # -- the text -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def comment_lines(self) -> frozenset[int]:
+        """Lines that the shell takes for comments: not those inside strings and heredocs."""
+        root = PARSER.parse(self.script.text.encode("utf-8", "replace")).root_node
+        return frozenset(node.start_point[0] + 1 for node in walk(root) if node.type == "comment")
+
+    @cached_property
+    def code_lines(self) -> list[tuple[int, str]]:
+        return [
+            (number, line)
+            for number, line in enumerate(self.lines, 1)
+            if line.strip() and not line.lstrip().startswith("#")
+        ]
+
+    @cached_property
+    def exported(self) -> frozenset[str]:
+        """Names that some line exports."""
+        found = {one.name for one in self.script.assignments if one.exported}
+        for _, line in self.code_lines:
+            for match in EXPORT.finditer(line):
+                found |= set(re.findall(r"([A-Za-z_]\w*)(?==|\s|$)", match[1]))
+        return frozenset(found)
+
+    def set_to(self, name: str) -> list[Assignment]:
+        """Where a variable is set, in order."""
+        return [one for one in self.script.assignments if one.name == name]
+
+    @property
+    def several_nodes(self) -> bool:
+        return (self.job.nodes or 0) > 1
+
+    @property
+    def is_shell(self) -> bool:
+        return self.script.language == "bash"
+
+
+def walk(root: Node) -> Iterator[Node]:
+    """Every node, without recursion: honest trees are shallow, hostile ones are not."""
+    left = [root]
+    while left:
+        node = left.pop()
+        yield node
+        left.extend(node.children)
+
+
+def number_of(text: str, facts: dict[str, int]) -> int | None:
+    """The number that an assignment's right side stands for."""
+    text = text.strip().strip("\"'")
+    if re.fullmatch(r"\d{1,9}", text):
+        return int(text)
+    inner = re.fullmatch(r"\$\(\((.*)\)\)", text, re.S) or re.fullmatch(r"(\$\{?[A-Za-z_]\w*\}?)", text)
+    if inner:
+        return arithmetic(re.sub(r"\$\{?([A-Za-z_]\w*)\}?", r"\1", inner[1]), facts)
+    command = re.fullmatch(r"\$\((.*)\)|`(.*)`", text, re.S)
+    amount = amount_of_command(command[1] or command[2] or "") if command else ""
+    return facts.get(amount) if amount else None
+
+
+def read_subject(text: str, cluster: Cluster | None) -> Subject:
+    """Raises InputError on what is no script."""
+    return Subject(text, with_text(read_script(unfolded(checked(text))), checked(text)), cluster)
+
+
+def with_text(script: Script, text: str) -> Script:
+    """The script with the text that people see, line for line the one that was read."""
+    return Script(
+        text, script.language, script.shebang, script.directives, script.commands, script.assignments, script.sourced,
+        script.documents, script.jobs, script.errors,
+    )  # fmt: skip
+
+
+def unfolded(text: str) -> str:
+    """Worker scripts written by a group as plain `cat > FILE <<EOF`, with the same lines."""
+    return GROUP.sub(
+        lambda m: ":\n" + ":\n" * m[1].count("\n") + f"{m[2]}cat > {m[6]} <<{m[3]}{m[4]}{m[3]}\n{m[5]}{m[4]}\n:", text
+    )

@@ -1,0 +1,30 @@
+"""All rules, in one table. A new rule is one function and its row in a family's file."""
+
+from __future__ import annotations
+
+from graph.verification.checks import (
+    count_rules,
+    directive_rules,
+    directive_values,
+    environment_rules,
+    limit_rules,
+    rank_rules,
+    rendezvous_rules,
+    shell_rules,
+    site_rules,
+    variable_rules,
+)
+from graph.verification.checks.rule import Rule
+
+RULES: tuple[Rule, ...] = (
+    *directive_rules.RULES,
+    *directive_values.RULES,
+    *site_rules.RULES,
+    *limit_rules.RULES,
+    *count_rules.RULES,
+    *rank_rules.RULES,
+    *rendezvous_rules.RULES,
+    *environment_rules.RULES,
+    *variable_rules.RULES,
+    *shell_rules.RULES,
+)

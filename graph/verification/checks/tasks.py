@@ -1,0 +1,128 @@
+"""The text that each task of the launcher runs, and which variables stand in it: expanded there, or too early."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from graph.extraction.commands import Command
+from graph.extraction.shell_words import atoms
+from graph.verification.checks.launch import Launch
+from graph.verification.checks.subject import Subject
+
+NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
+HEREDOC = re.compile(r"<<-?\s*(['\"\\]?)\w+")
+# Variables that differ from task to task, by who sets them.
+OF_TASK = {
+    "srun": re.compile(r"SLURM_(PROCID|LOCALID|NODEID|TASK_PID|GTIDS|TOPOLOGY_ADDR)|SLURMD_NODENAME"),
+    "open-mpi": re.compile(r"OMPI_COMM_WORLD_\w*RANK|OMPI_COMM_WORLD_(SIZE|LOCAL_SIZE)"),
+    "pmi": re.compile(r"PMI_(RANK|SIZE|LOCAL_RANK|LOCAL_SIZE|ID)"),
+    "pmix": re.compile(r"PMIX_RANK"),
+    "intel-mpi": re.compile(r"MPI_LOCALRANKID|MPI_LOCALNRANKS"),
+    "pals": re.compile(r"PALS_(RANKID|LOCAL_RANKID|NODEID|LOCAL_SIZE)"),
+    "flux": re.compile(r"FLUX_TASK_(RANK|LOCAL_ID)"),
+    "jsrun": re.compile(r"JSM_NAMESPACE_\w+"),
+    "mvapich": re.compile(r"MV2_COMM_WORLD_\w+"),
+}
+EACH_TASK = re.compile("|".join(f"(?:{one.pattern})" for one in OF_TASK.values()))
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """A variable of a launch: early where the batch shell expands it before the launcher starts anything."""
+
+    name: str
+    line: int
+    early: bool
+
+
+def root_with_launcher(launch: Launch) -> Command | None:
+    """The command of the chain that calls the parallel launcher."""
+    one: Command | None = launch.command
+    found: Command | None = None
+    while one is not None:
+        if any(layer.kind == "parallel" for layer in one.chain.layers):
+            found = one
+        one = one.outer
+    return found
+
+
+def variables(s: Subject) -> Iterator[Used]:
+    """Every variable of the launch line and of what its tasks run."""
+    launch = s.launch
+    command = root_with_launcher(launch) if launch else None
+    if launch is None or command is None:
+        return
+    nested = command.outer is not None
+    for word in command.written:
+        start = line_of(s, command, word)
+        for atom in atoms(word):
+            inner = start + word[: max(word.find(atom.text), 0)].count("\n")
+            if atom.kind == "parameter":
+                yield from (Used(name, inner, not nested) for name in re.findall(r"^[!#]?([A-Za-z_]\w*)", atom.text))
+            elif atom.kind == "text":
+                yield from (Used(found[1], inner + atom.text[: found.start()].count("\n"), False) for found in NAME.finditer(atom.text))
+            else:
+                yield from (Used(found[1], inner, not nested) for found in NAME.finditer(atom.text))
+    yield from of_workers(s, launch, command)
+
+
+def line_of(s: Subject, command: Command, word: str) -> int:
+    """The line on which a word of the command begins: searched, because a command only knows its first."""
+    first = word.split("\n")[0]
+    for number in range(command.line, min(command.line + 60, len(s.lines) + 1)):
+        if first and first in s.line(number):
+            return number
+    return command.line
+
+
+def of_workers(s: Subject, launch: Launch, command: Command) -> Iterator[Used]:
+    """Variables of worker scripts that the script itself writes and the launcher starts."""
+    if not any("heredoc" in where for where in launch.command.inside):
+        return
+    for document in s.script.documents:
+        last = document.line + document.text.count("\n")
+        if not document.line <= launch.command.line <= last + 1:
+            continue
+        opened = HEREDOC.search(" ".join(s.lines[max(document.line - 3, 0) : document.line - 1]))
+        early = bool(opened) and not (opened and opened[1])
+        for number in range(document.line, last + 1):
+            for found in re.finditer(r"(\\?)\$\{?([A-Za-z_]\w*)", s.line(number)):
+                yield Used(found[2], number, early and not found[1])
+
+
+def task_text(s: Subject) -> str:
+    """What the tasks run as shell text: `bash -c` and worker scripts; empty where they run a program at once."""
+    launch = s.launch
+    if launch is None:
+        return ""
+    texts: list[str] = []
+    one: Command | None = launch.command
+    while one is not None:
+        if one.chain.shell_text is not None:
+            texts.append("".join(piece.text for piece in one.chain.shell_text))
+        one = one.outer
+    for document in s.script.documents:
+        if any(document.name in where for where in launch.command.inside):
+            texts.append(document.text)
+    return "\n".join(texts)
+
+
+def in_tasks(s: Subject, names: frozenset[str]) -> dict[str, tuple[int, str]]:
+    """Name -> (line, value) for variables that the tasks themselves set."""
+    launch = s.launch
+    found: dict[str, tuple[int, str]] = {}
+    if launch is None:
+        return found
+    for one in s.script.assignments:
+        nested = any(" -c" in where or "heredoc" in where for where in one.inside)
+        if one.name in names and nested:
+            found[one.name] = (one.line, one.written)
+    command: Command | None = launch.command
+    while command is not None:
+        for name, value in command.assignments:
+            if name in names and command.outer is not None:
+                found[name] = (command.line, value)
+        command = command.outer
+    return found

@@ -1,0 +1,169 @@
+# ruff: noqa: E501
+"""Do variables reach those who need them? Exports, order, what launchers hand over, the world size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from graph.verification.checks import sources
+from graph.verification.checks.launch import text_of
+from graph.verification.checks.rank_rules import RANK_NAMES
+from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.subject import Subject, number_of
+from graph.verification.checks.tasks import in_tasks, root_with_launcher, variables
+
+# Read by libraries from the environment: setting them without export does nothing.
+FOR_LIBRARIES = re.compile(
+    r"(NCCL|RCCL|CCL|FI|UCX|MIOPEN|HSA|MPICH|OMPI_MCA|I_MPI|GLOO|TORCH|PYTORCH|TRANSFORMERS|HF|WANDB|ACCELERATE|FSDP|DEEPSPEED|MV2)_\w+"
+    r"|OMP_NUM_THREADS|PYTHONPATH|CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ZE_AFFINITY_MASK|ZE_FLAT_DEVICE_HIERARCHY"
+    r"|CUDA_DEVICE_MAX_CONNECTIONS|LD_LIBRARY_PATH_EXTRA|TOKENIZERS_PARALLELISM|https?_proxy|no_proxy"
+)  # fmt: skip
+# Words that scripts use for their own purposes: a dry switch, a folder.
+OWN_USE = re.compile(r"(HF_MODEL|HF_REPO|WANDB_ARGS|TORCH_ARGS|ACCELERATE_ARGS|TORCH_LAUNCH\w*|\w*_(ARGS|CMD|FLAGS|OPTS|LAUNCHER|CONFIG|DIR|FILE|SCRIPT|VERSION|IMAGE|ROOT|PREFIX|HOME|BIN|ENV))")
+
+
+def not_exported(s: Subject) -> Iterator[Hit]:
+    """Set and never exported: the tasks do not see it."""
+    if re.search(r"(?m)^\s*set\s+(-\w*a|-o allexport)", s.script.text) or not s.is_shell:
+        return
+    needed = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"} if ranks(s) else set()
+    used = {one.name for one in variables(s) if not one.early}
+    own = set(in_tasks(s, frozenset(used | needed)))
+    passed = passed_on(s)
+    told: set[str] = set()
+    for one in s.script.assignments:
+        plain_name = one.name not in s.exported | told | own | passed and not one.inside and not one.name.endswith(("+", "]"))
+        if re.search(rf"\b{one.name}\+?=\(|declare -p {one.name}\b", s.script.text):
+            continue  # an array: it cannot be exported, and worker scripts are given it by `declare -p`
+        wanted = one.name in needed or one.name in used or (FOR_LIBRARIES.fullmatch(one.name) and not OWN_USE.fullmatch(one.name) and not read_here(s, one.name))
+        if plain_name and wanted and not prefix_only(s, one.line, one.name) and s.launch is not None and one.line <= s.launch.line:
+            told.add(one.name)
+            indent = re.match(r"\s*", s.line(one.line))
+            edit = Edit(one.line, one.line, (re.sub(rf"(^|[;&]\s*|\s){one.name}=", rf"\1export {one.name}=", s.line(one.line), count=1),)) if indent else None
+            yield Hit(one.line, f"{one.name} is set and not exported: programs that the script starts do not see it", "a shell keeps variables to itself until `export`",
+                      sources.BASH + "#Bourne-Shell-Builtins", edit=edit)  # fmt: skip
+
+
+def ranks(s: Subject) -> bool:
+    """Whether the launcher's tasks are the ranks themselves, with env:// in sight."""
+    launch = s.launch
+    return launch is not None and launch.parallel is not None and launch.spawner is None and "RANK" in in_tasks(s, RANK_NAMES)
+
+
+def prefix_only(s: Subject, line: int, name: str) -> bool:
+    """`NAME=x command`, `env NAME=x command`: handed to that command; or an array, a function's local."""
+    text = s.line(line)
+    return bool(re.search(rf"\b{name}=(\"[^\"]*\"|'[^']*'|\S*)\s+(?!#)[\w./$-]", text) or re.search(rf"(local|declare|readonly|typeset)\s.*{name}=|\b{name}=\(", text))
+
+
+def read_here(s: Subject, name: str) -> bool:
+    """Whether the script itself reads it: then it may be a variable of its own."""
+    return len(re.findall(rf"\$\{{?{name}\b", s.script.text)) > 0
+
+
+def passed_on(s: Subject) -> set[str]:
+    """Names that the launcher hands over with a value (`-x NAME=v`, `-genv NAME v`, `--export=ALL,NAME=v`)."""
+    launch = s.launch
+    if launch is None:
+        return set()
+    text = " ".join(" ".join(command.written) for command in (launch.root, launch.command))
+    found = set(re.findall(r"(?:-x|--env|-env|--export[= ]\S*?)[= ,]([A-Za-z_]\w*)=", text)) | set(re.findall(r"-g?env\s+([A-Za-z_]\w*)\s", text))
+    return found | set(re.findall(r",([A-Za-z_]\w*)=", text))
+
+
+def not_forwarded(s: Subject) -> Iterator[Hit]:
+    """Open MPI's mpirun that forwards some variables by -x and forgets one of the rendezvous."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or layer.name not in ("mpirun", "mpiexec") or not s.several_nodes or not ranks(s):
+        return
+    forwarded = {"".join(piece.text for piece in value).split("=")[0] for name, value in layer.options if name == "-x"}
+    if not forwarded:
+        return
+    for name in ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"):
+        if name in s.exported and name not in forwarded and name not in in_tasks(s, frozenset({name})):
+            yield Hit(launch.line, f"{name} is not among the variables that mpirun forwards with -x", "on nodes reached over ssh the tasks do not see it", sources.OPEN_MPI)
+
+
+def export_none(s: Subject) -> Iterator[Hit]:
+    """`--export=NONE`: steps of srun inherit it and start without the script's own variables."""
+    one = s.job.asked.get("export")
+    layer = s.launch.parallel if s.launch else None
+    if one is None or one.value.upper() != "NONE" or layer is None or layer.name != "srun":
+        return
+    if text_of(layer, "--export") is None and not re.search(r"SLURM_EXPORT_ENV", s.script.text):
+        yield Hit(one.line, "--export=NONE holds for srun too: tasks start without what this script exports", "add `unset SLURM_EXPORT_ENV`, or srun --export=ALL", sources.SBATCH)
+
+
+def export_only(s: Subject) -> Iterator[Hit]:
+    """srun --export=A,B without ALL."""
+    layer = s.launch.parallel if s.launch else None
+    value = text_of(layer, "--export") if layer is not None and layer.name == "srun" else None
+    if value and "$" not in value and "ALL" not in value.upper().split(",") and s.launch is not None:
+        what = "nothing but Slurm's own variables" if value.upper() == "NONE" else f"only {value.split(',')[0].split('=')[0]} and what else is named"
+        yield Hit(s.launch.line, f"srun --export={value[:40]} without ALL: the tasks get {what}", "PATH, modules and the rendezvous are not handed over", sources.SRUN)
+
+
+def set_too_late(s: Subject) -> Iterator[Hit]:
+    """A variable of the launch line that is set only below it."""
+    launch = s.launch
+    command = root_with_launcher(launch) if launch else None
+    if launch is None or command is None or command.inside:
+        return
+    names = {one.name for one in variables(s)} | ({"MASTER_ADDR", "MASTER_PORT"} if ranks(s) else set())
+    last_line = command.line + sum(word.count("\n") for word in command.written)
+    for name in sorted(names):
+        places = [one.line for one in s.set_to(name)]
+        if places and min(places) > max(last_line, command.line) and not re.search(rf"\$\{{{name}:?[-=+]", s.script.text) and min(places) > max(word_lines(s, command.line)):
+            yield Hit(min(places), f"{name} is set here, below the launch on line {command.line} that needs it", "a script runs from top to bottom: move the launch to the end")
+
+
+def word_lines(s: Subject, line: int) -> list[int]:
+    """The lines of a command with its continuations."""
+    lines = [line]
+    while s.line(lines[-1]).endswith("\\") and lines[-1] < len(s.lines):
+        lines.append(lines[-1] + 1)
+    return lines
+
+
+def world_size(s: Subject) -> Iterator[Hit]:
+    """WORLD_SIZE against the ranks that are started."""
+    launch = s.launch
+    if launch is None or launch.parallel is None or launch.spawner is not None or not launch.tasks or not ranks(s):
+        return
+    found = [one for one in s.set_to("WORLD_SIZE") if "branch" not in " ".join(one.inside)]
+    if not found:
+        return
+    size = number_of(found[-1].written, s.facts) if not found[-1].inside else number_of(found[-1].value, s.facts)
+    if size is not None and size != launch.tasks:
+        yield Hit(found[-1].line, f"WORLD_SIZE is {size}; {launch.parallel.name} starts {launch.tasks} ranks", "the group waits for ranks that never come, or turns some away",
+                  sources.TORCH_DISTRIBUTED)  # fmt: skip
+
+
+def misspelt_own(s: Subject) -> Iterator[Hit]:
+    """A variable of the launch that nothing sets, and that is nearly one which the script sets."""
+    launch = s.launch
+    if launch is None or s.script.sourced and not s.script.assignments:
+        return
+    given = {one.name for one in s.script.assignments} | s.exported
+    names = sorted(name for name in given if len(name) > 4)
+    for used in list(variables(s)):
+        if used.name in given or len(used.name) < 5 or not re.fullmatch(r"[A-Z][A-Z0-9_]+", used.name):
+            continue
+        near = get_close_matches(used.name, names, 1, 0.88)
+        if near and not re.search(r"\d$", used.name) and not re.search(rf"\b{used.name}=|\bread\b.*{used.name}|\$\{{{used.name}:", s.script.text) and len(near[0]) - len(used.name) in (-1, 0, 1):
+            yield Hit(used.line, f"{used.name} is set nowhere; the script sets {near[0]}", "an unset variable is empty, or ends the script under set -u",
+                      edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
+
+
+RULES = (
+    Rule("variable-not-exported", "environment", "error", "a variable that tasks or libraries need, set without export", not_exported),
+    Rule("variable-not-forwarded", "environment", "warning", "mpirun -x that leaves out a variable of the rendezvous", not_forwarded),
+    Rule("variable-export-none", "environment", "warning", "--export=NONE in the directives, which srun inherits", export_none),
+    Rule("variable-export-only", "environment", "error", "srun --export without ALL", export_only),
+    Rule("variable-too-late", "environment", "error", "a variable set below the launch that needs it", set_too_late),
+    Rule("variable-unset", "environment", "error", "a misspelt variable of the launch: set nowhere", misspelt_own),
+    Rule("rank-world-size", "launch", "error", "WORLD_SIZE differs from the ranks that are started", world_size),
+)  # fmt: skip
