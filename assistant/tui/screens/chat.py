@@ -113,7 +113,10 @@ class ChatScreen(Screen[None]):
     @work(group="warm")
     async def warm(self) -> None:
         """Load the engine while the person still reads or types."""
-        await self.session.warm()
+        try:
+            await self.session.warm()
+        except Exception as error:
+            self.status(f"The engine cannot be loaded ({error}); `maple-chat doctor` tells more.", problem=True)
 
     @on(Composer.Sent)
     async def sent(self, message: Composer.Sent) -> None:
