@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graph.extraction.sentences.dialogue import Turn, reply
 from knowledge.types import JobRequest, Understood
+
+ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
 
 def understand(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
@@ -13,4 +16,11 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     before: the request so far (None: a first message). asked, options: the field that was just asked for and the
     choices that were offered, or None.
     """
-    return Understood("other", before or JobRequest())
+    intent, request = reply(Turn(text, before, asked, tuple(options or ())))
+    goes_on = intent in ("generate", "port") or (before is not None and before != JobRequest())
+    return Understood(intent, request, missing(request) if goes_on else ())
+
+
+def missing(request: JobRequest) -> tuple[str, ...]:
+    """The fields that a careful assistant still asks for, most telling first."""
+    return tuple(name for name in ASKED_FOR if getattr(request, name) is None)

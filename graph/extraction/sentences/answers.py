@@ -1,0 +1,248 @@
+"""A short answer to the question just asked: a bare number, "the second one", "yes", a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import cache
+
+from graph.extraction.sentences import choose
+from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.counts import Count, settle
+from graph.extraction.sentences.durations import find_durations, hms
+from graph.extraction.sentences.intents import is_question
+from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
+from graph.extraction.sentences.line import NUMBER, Line, make_line
+from graph.extraction.sentences.machines import names, squeeze
+from graph.extraction.sentences.names import find_names
+from graph.extraction.sentences.reading import Reading, read_command
+from knowledge.catalogue import catalogue
+from knowledge.types import STRATEGIES, JobRequest
+
+COUNTED = ("nodes", "gpus_per_node", "total_gpus")
+MOST_WORDS = 14
+
+
+@cache
+def _patterns() -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(pattern) for name, pattern in read_yaml("answers.yaml")["patterns"].items()}
+
+
+@cache
+def _ordinals() -> dict[str, int]:
+    return {fold(str(word)): place for place, words in read_yaml("answers.yaml")["ordinals"].items() for word in words}
+
+
+@cache
+def _cardinals() -> dict[str, int]:
+    words: dict[str, int] = read_yaml("answers.yaml")["cardinals"]
+    return words
+
+
+def is_yes(folded: str) -> bool:
+    return bool(_patterns()["yes"].match(folded.strip()))
+
+
+def is_open(folded: str) -> bool:
+    """"I don't know", "you choose": an answer that gives no value."""
+    return bool(_patterns()["open"].search(folded))
+
+
+def bare_numbers(reading: Reading) -> list[tuple[float, int]]:
+    """Numbers that belong to nothing, with their tokens."""
+    line = reading.line
+    used = {i for c in reading.counts for i in range(c.first, c.last + 1)}
+    used |= {i for d in find_durations(line) for i in range(d.first, d.last + 1)}
+    return [(float(t.key), i) for i, t in enumerate(line.tokens) if i not in used and t.mention is None and NUMBER.fullmatch(t.key)]
+
+
+def answer(reading: Reading, before: JobRequest, asked: str, options: Sequence[str]) -> dict[str, Said]:
+    """The fields that a reply gives because of what was asked; fields that it names in words are not in here."""
+    folded = fold(reading.message.said).strip()
+    said = reading.message.said.strip()
+    if len(said.split()) > MOST_WORDS or asked in reading.values or (asked in COUNTED and _counted(reading, asked)):
+        return {}
+    if any(is_question(part) for part in re.split(r"(?<=[?])", said)) and not options:
+        return {}
+    if picked := pick(folded, asked, options, reading):
+        return {asked: Said(picked, said[:80])}
+    if is_yes(folded):
+        return _agreed(before, asked, options, said)
+    if asked in COUNTED:
+        return _number(reading, before, asked, folded, said)
+    return _named(reading, before, asked, folded, said)
+
+
+def _counted(reading: Reading, asked: str) -> bool:
+    return any(c.field == asked for c in reading.counts)
+
+
+def pick(folded: str, asked: str, options: Sequence[str], reading: Reading) -> str | int | None:
+    """The option meant by its place or its own words."""
+    if not options:
+        return None
+    if asked in COUNTED and not re.search(r"option|choice|#|opcion|wahl|nummer", folded):
+        return None
+    if _patterns()["both"].search(folded):
+        values = {str(value_of(asked, option)) for option in options}
+        return "3d" if values == {"tp", "pp"} else None
+    place = _place(folded, len(options))
+    if place is not None:
+        return value_of(asked, options[place])
+    same = [o for o in options if squeeze(o) == squeeze(folded)] or [o for o in options if len(o) > 2 and squeeze(o) in squeeze(folded)]
+    return value_of(asked, same[0]) if len(same) == 1 else None
+
+
+def _place(folded: str, size: int) -> int | None:
+    match = _patterns()["place"].search(folded)
+    if match:
+        word = match["word"] or match["number"] or ""
+        place = int(word) if word.isdigit() else _cardinals().get(word, 0)
+        return place - 1 if 1 <= place <= size else None
+    match = _patterns()["letter"].match(folded)
+    if match and ord(match[1]) - ord("a") < size:
+        return ord(match[1]) - ord("a")
+    if _patterns()["last"].search(folded):
+        return size - 1
+    found = [place for word, place in _ordinals().items() if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded)] if len(folded) < 60 else []
+    return found[0] - 1 if len(set(found)) == 1 and found[0] <= size else None
+
+
+def value_of(asked: str, option: str) -> str | int | None:
+    """An option's text as the field's value: "ZeRO-3 (DeepSpeed)" is zero3."""
+    if option in STRATEGIES or asked not in ("strategy", "framework", "machine", *COUNTED):
+        return option
+    if asked in COUNTED:
+        number = re.search(r"\d+", option)
+        return int(number[0]) if number else None
+    line = make_line(option, find_names(option))
+    if asked == "strategy":
+        said = choose.strategy(line)
+    elif asked == "framework":
+        said = choose.framework(line)
+    else:
+        said = choose.last(line, choose.meant(line, "machine"))
+    return said.value if said else option.lower()
+
+
+def _agreed(before: JobRequest, asked: str, options: Sequence[str], said: str) -> dict[str, Said]:
+    """Yes to what was proposed: the one option, or the nodes that a total makes on this machine."""
+    if len(options) == 1:
+        value = value_of(asked, options[0])
+        return {asked: Said(value, said)} if value is not None else {}
+    per_node = devices(before)
+    if asked not in ("nodes", "gpus_per_node") or per_node is None:
+        return {}
+    if before.total_gpus:
+        nodes = -(-before.total_gpus // per_node)
+        each = before.total_gpus // nodes
+        return {"nodes": Said(nodes, said), "gpus_per_node": Said(each, said)} if nodes * each == before.total_gpus else {}
+    return {"gpus_per_node": Said(per_node, said)} if asked == "gpus_per_node" else {}
+
+
+def devices(request: JobRequest) -> int | None:
+    """GPUs of a node as a framework counts them, where all node types that are meant agree."""
+    cluster = catalogue().clusters.get(request.machine or "")
+    if cluster is None:
+        return None
+    queue = cluster.queue(request.queue) if request.queue else None
+    types = [n for n in cluster.node_types if queue is None or n.id in queue.node_types]
+    counts = {n.gpus.devices_per_node for n in types}
+    return next(iter(counts)) if len(counts) == 1 else None
+
+
+def most_devices(machine: str | None) -> int | None:
+    """The devices of the machine's largest node; None for a machine that is not known."""
+    cluster = catalogue().clusters.get(machine or "")
+    return max((n.gpus.devices_per_node or 0 for n in cluster.node_types), default=0) or None if cluster else None
+
+
+def _number(reading: Reading, before: JobRequest, asked: str, folded: str, said: str) -> dict[str, Said]:
+    if asked == "gpus_per_node" and _patterns()["all"].search(folded) and not bare_numbers(reading):
+        per_node = devices(before)
+        return {asked: Said(per_node, said[:80])} if per_node else {}
+    numbers = [n for n, _ in bare_numbers(reading)]
+    whole = [int(n) for n in numbers if n.is_integer() and n > 0]
+    if not whole:
+        article = re.fullmatch(r" (?:un|a|single)(?: please| [.!])? ", reading.line.canon)
+        return {asked: Said(1, said)} if article else {}
+    if len(whole) > 1 and not re.search(r" (?:oops|no|so|not|but|then) ", reading.line.canon):
+        return {}
+    return {asked: Said(whole[-1], said[:80])}
+
+
+def _named(reading: Reading, before: JobRequest, asked: str, folded: str, said: str) -> dict[str, Said]:
+    """A value that only the question makes one: an account, an unknown machine, a stage, hours."""
+    if is_open(folded):
+        return {}
+    if asked == "walltime":
+        return _hours(reading, said)
+    if asked == "strategy":
+        return _strategy(reading, before, folded, said)
+    if asked == "framework":
+        return {asked: Said("pytorch", said)} if _patterns()["plain"].search(folded) else {}
+    if asked == "entry":
+        command = read_command(said)
+        one = {asked: Said(said, said)} if re.fullmatch(r"[\w./~$-]+", said) and not lexicon().knows(folded) else {}
+        return {n: s for n, s in command.items() if n in ("entry", "args")} or one
+    if asked == "machine":
+        return _machine(reading, folded)
+    if asked in ("account", "queue", "model", "environment", "container"):
+        words = _patterns()["lead"].sub("", said).strip(" .!\"'`")
+        fits = re.fullmatch(r"[\w.@/:~$+-]+(?: [\w.+-]+){0,2}" if asked == "model" else r"[\w.@/:~$+-]+", words)
+        return {asked: Said(words, said)} if fits and not lexicon().knows(fold(words)) and not _patterns()["none"].match(folded) else {}
+    return {}
+
+
+def _hours(reading: Reading, said: str) -> dict[str, Said]:
+    """A bare number for a walltime: hours up to two days, minutes beyond."""
+    numbers = [n for n, _ in bare_numbers(reading)] or [float(c.value) for c in reading.counts]
+    if len(numbers) != 1 or numbers[0] <= 0:
+        return {}
+    return {"walltime": Said(hms(numbers[0] * (3600 if numbers[0] <= 48 else 60)), said)}
+
+
+def _strategy(reading: Reading, before: JobRequest, folded: str, said: str) -> dict[str, Said]:
+    if _patterns()["none"].match(folded):
+        return {"strategy": Said("none", said)}
+    stages = [int(n) for n, _ in bare_numbers(reading) if n in (1, 2, 3)]
+    if before.framework == "deepspeed" and len(stages) == 1 and len(said) < 16:
+        return {"strategy": Said(f"zero{stages[0]}", said)}
+    return {}
+
+
+def _machine(reading: Reading, folded: str) -> dict[str, Said]:
+    """A machine that nobody described: its name as said."""
+    if reading.values or reading.counts or _patterns()["none"].match(folded):
+        return {}
+    words = _patterns()["lead"].sub("", folded).strip(" .!\"'`")
+    words = re.sub(r"\s+(?:cluster|machine|system|supercomputer|please|bitte)$", "", words)
+    if not re.fullmatch(r"[^\W\d_][\w-]{2,20}(?: [\w-]{1,12})?", words) or is_small_talk(words):
+        return {}
+    if any(lexicon().knows(w) or w in names().not_names for w in words.split()):
+        return {}
+    return {"machine": Said(words, reading.message.said.strip()[:80])}
+
+
+def is_small_talk(words: str) -> bool:
+    from graph.extraction.sentences.intents import small_words
+
+    return all(w in small_words() for w in words.split()) or bool(_patterns()["open"].search(words))
+
+
+def settle_counts(counts: Sequence[Count], line: Line, before: JobRequest, machine: str | None, asked: str | None, articles: bool) -> dict[str, Said]:
+    """Counts as fields, each with its words."""
+    if asked == "gpus_per_node":
+        counts = [Count("gpus_per_node", c.value, c.first, c.last) if c.field == "gpus" else c for c in counts]
+    layout = settle(list(counts), before.nodes, most_devices(machine), articles)
+    words = {c.field: line.words(c.first, c.last) for c in counts}
+    shown = words.get("gpus") or words.get("total_gpus") or next(iter(words.values()), "")
+    out = {
+        name: Said(value, words.get(name, shown))
+        for name, value in (("nodes", layout.nodes), ("gpus_per_node", layout.gpus_per_node), ("total_gpus", layout.total_gpus))
+        if value
+    }
+    if layout.one_gpu and articles:
+        out |= {name: Said(1, shown) for name in COUNTED}
+        out["strategy"] = Said("none", shown)
+    return out

@@ -1,0 +1,102 @@
+"""Changes to what was said before: "double the nodes", "two fewer", "half of that", "back to 16"."""
+
+from __future__ import annotations
+
+import re
+
+from graph.extraction.sentences.answers import bare_numbers
+from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.durations import hms
+from graph.extraction.sentences.line import Line
+from graph.extraction.sentences.reading import Reading
+from knowledge.types import JobRequest
+
+FACTORS = {"double": 2.0, "triple": 3.0, "halve": 0.5}
+NAMED = (("nodes", r" node "), ("gpus_per_node", r" (?:gpu|<G>) "), ("walltime", r" (?:time|hour|min|day) "))
+STEP = re.compile(r" (?P<n>\d+|un|a|single) (?:(?P<way>more|less) (?P<unit>node|gpu|hour|min|day)|(?P<unit2>node|gpu|hour|min|day) (?P<way2>more|less)) ")
+STEP_AFTER = re.compile(r" (?P<way>more|less|another) (?P<n>\d+|un|a|single) (?P<unit>node|gpu|hour|min|day) (?!more|less)")
+UNITS = {"node": "nodes", "gpu": "gpus_per_node", "hour": "walltime", "min": "walltime", "day": "walltime"}
+SECONDS = {"hour": 3600, "min": 60, "day": 86400}
+NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
+PRECISION = re.compile(r" double (?:precision|check|-)")
+
+
+def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
+    """The fields changed relative to `before`, and a bare number that corrects the count said last."""
+    line = reading.line
+    if before.heard and (step := _step(line, before)):
+        return step
+    factor = next((f for key, f in FACTORS.items() if f" {key} " in line.canon and not PRECISION.search(line.canon)), None)
+    if factor is None and re.search(r" again [.!]? ?$", line.canon):
+        factor = _factor_before(before)
+    if factor is not None and not reading.counts and "walltime" not in reading.values:
+        return _scaled(line, before, factor)
+    return _corrected(reading, before, asked)
+
+
+def seconds(walltime: str) -> int:
+    hours, minutes, rest = (int(part) for part in walltime.split(":"))
+    return hours * 3600 + minutes * 60 + rest
+
+
+def last_number(before: JobRequest) -> str | None:
+    """The numeric field heard last."""
+    return next((h.field for h in reversed(before.heard) if h.field in NUMERIC and getattr(before, h.field)), None)
+
+
+def _factor_before(before: JobRequest) -> float | None:
+    words = next((h.words.lower() for h in reversed(before.heard) if h.field in NUMERIC), "")
+    return 2.0 if re.search(r"doubl|twice|doppel|dobl", words) else 0.5 if re.search(r"hal[fv]", words) else None
+
+
+def _scaled(line: Line, before: JobRequest, factor: float) -> dict[str, Said]:
+    named = next((field for field, pattern in NAMED if re.search(pattern, line.canon)), None)
+    field = named or last_number(before)
+    value = getattr(before, field) if field else None
+    if field == "gpus_per_node" and value is None:
+        field, value = "total_gpus", before.total_gpus
+    if not field or value is None:
+        return {}
+    words = line.words(0, len(line.tokens) - 1)
+    if field == "walltime":
+        return {field: Said(hms(seconds(value) * factor), words)}
+    changed = value * factor
+    return {field: Said(int(changed), words)} if changed >= 1 and changed == int(changed) else {}
+
+
+def _step(line: Line, before: JobRequest) -> dict[str, Said]:
+    match = STEP.search(line.canon) or STEP_AFTER.search(line.canon)
+    if not match:
+        return {}
+    got = match.groupdict()
+    unit, way = got["unit"] or got.get("unit2") or "", got["way"] or got.get("way2")
+    field = UNITS[unit]
+    value = getattr(before, field)
+    if value is None:
+        return {}
+    by = int(got["n"]) if got["n"].isdigit() else 1
+    sign = -1 if way == "less" else 1
+    words = line.words(line.at(match.start() + 1), line.at(match.end() - 2))
+    if field == "walltime":
+        changed = seconds(value) + sign * by * SECONDS[unit]
+        return {field: Said(hms(changed), words)} if changed > 0 else {}
+    return {field: Said(value + sign * by, words)} if value + sign * by > 0 else {}
+
+
+def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
+    """A bare number when nothing was asked, or said as a correction: it is of what was heard last."""
+    numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0]
+    field = last_number(before)
+    corrects = bool(re.search(r" (?:no|oops|back|not) ", reading.line.canon))
+    if not numbers or field is None or reading.counts or len(reading.line.tokens) > 14:
+        return {}
+    if asked and (not corrects or field in (asked, "total_gpus", "walltime")):
+        return {}
+    if {"nodes", "gpus_per_node", "total_gpus", "walltime"} & reading.values.keys():
+        return {}
+    value, token = numbers[-1]
+    words = reading.line.words(token, token)
+    if field == "walltime":
+        heard = next(h.words for h in reversed(before.heard) if h.field == field)
+        return {field: Said(hms(value * (60 if "min" in heard.lower() else 3600)), words)}
+    return {field: Said(value, words)}

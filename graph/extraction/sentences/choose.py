@@ -1,0 +1,119 @@
+"""From the names in a line to one value a field: what is taken back is left out, the last word wins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from graph.extraction.sentences.context import is_later, is_negated, is_past
+from graph.extraction.sentences.line import Line, Mention
+from graph.extraction.sentences.methods import hints, is_horovod
+
+PARALLEL = {"tp", "pp", "3d"}
+ZERO = {"zero1", "zero2", "zero3"}
+# Where several frameworks are named, one that wraps another is the one that starts the job.
+WRAPPERS = ("megatron", "lightning", "accelerate", "jax", "tensorflow", "other")
+IMPLIED = {"ddp": "pytorch", "fsdp": "pytorch", "zero1": "deepspeed", "zero2": "deepspeed", "zero3": "deepspeed"}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A value and the words that it came from."""
+
+    value: str | int
+    words: str
+
+
+Picked = tuple[int, Mention]
+
+
+def meant(line: Line, kind: str) -> list[Picked]:
+    """The names of a kind that count: not negated; those of the past or for later only where nothing else is said."""
+    said = [(i, m) for i, m in line.mentions(kind) if not is_negated(line, i)]
+    now = [(i, m) for i, m in said if not is_past(line, i) and not is_later(line, i)]
+    return now or said
+
+
+def denied(line: Line, kind: str) -> set[str]:
+    return {m.value for i, m in line.mentions(kind) if is_negated(line, i)}
+
+
+def last(line: Line, picked: Sequence[Picked]) -> Said | None:
+    """The last that is not weak, else the last."""
+    strong = [p for p in picked if not p[1].weak] or list(picked)
+    return Said(strong[-1][1].value, line.words(strong[-1][0], strong[-1][0])) if strong else None
+
+
+def strategy(line: Line, before: str | None = None) -> Said | None:
+    """The strategy; tensor and pipeline parallel together, or either with ZeRO, are 3D."""
+    picked = meant(line, "strategy")
+    if not picked:
+        return None
+    values = {m.value for _, m in picked}
+    words = line.words(picked[0][0], picked[-1][0]) if len(picked) > 1 else line.words(picked[0][0], picked[0][0])
+    if values & PARALLEL:
+        split = values & {"tp", "pp"}
+        added = before in ("tp", "pp") and split and before not in split and _adds(line, picked[0][0])
+        if "3d" in values or len(split) == 2 or values & ZERO or added:
+            return Said("3d", words)
+        if "fsdp" in values or "ddp" in values:
+            return _beside(line, picked)
+    return Said(picked[-1][1].value, line.words(picked[-1][0], picked[-1][0]))
+
+
+def _adds(line: Line, token: int) -> bool:
+    return bool(re.search(r" (?:more|and|with)(?: (?:some|a|un))? $", line.left(token)))
+
+
+def _beside(line: Line, picked: list[Picked]) -> Said:
+    """`tensor parallel 4, data parallel 2` is tensor parallel; `tensor parallel, no, DDP` is DDP."""
+    token, mention = picked[-1]
+    between = line.canon[line.starts[picked[0][0]] : line.starts[token]]
+    joined = not re.search(r" (?:but|oops|no|or|\.|;|instead|then|will) ", between) and len(between) < 60
+    split = [(i, m) for i, m in picked if m.value in PARALLEL]
+    numbered = any(re.search(r"\d", m_words) for m_words in (line.words(i, i) for i, _ in split))
+    if mention.value == "ddp" and joined and numbered:
+        return Said(split[-1][1].value, line.words(split[-1][0], split[-1][0]))
+    return Said(mention.value, line.words(token, token))
+
+
+def framework(line: Line) -> Said | None:
+    """The framework named: one that wraps another before the wrapped, DeepSpeed before PyTorch."""
+    picked = meant(line, "framework")
+    if not picked:
+        return None
+    wrapping = [p for p in picked if p[1].value in WRAPPERS]
+    if wrapping:
+        first = next((p for p in wrapping if p[1].value == "megatron"), wrapping[-1])
+        return Said(first[1].value, line.words(first[0], first[0]))
+    return last(line, [p for p in picked if p[1].value == "deepspeed"] or picked)
+
+
+def implied(said: Said | None) -> Said | None:
+    """The framework that a strategy brings; Horovod serves several and brings none."""
+    if said is None or str(said.value) not in IMPLIED or is_horovod(said.words):
+        return None
+    return Said(IMPLIED[str(said.value)], said.words)
+
+
+def model(line: Line) -> Said | None:
+    return last(line, meant(line, "model"))
+
+
+def entry(line: Line, port: bool) -> Said | None:
+    """The program to run. A shell script counts only where no Python program is named and no job is moved."""
+    picked = meant(line, "entry")
+    if port or any(not m.weak for _, m in picked):
+        picked = [p for p in picked if not p[1].weak]
+    return last(line, picked)
+
+
+def by_file_names(line: Line, pick: Callable[[str], bool]) -> Said | None:
+    """A strategy or framework that only a file's name tells: train_fsdp.py."""
+    for kind in ("entry", "noise"):
+        for token, mention in line.mentions(kind):
+            for hint in hints(mention.value):
+                if pick(hint.kind) and not is_negated(line, token):
+                    return Said(hint.value, line.words(token, token))
+    return None

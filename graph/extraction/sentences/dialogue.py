@@ -1,0 +1,167 @@
+"""A turn of the conversation: one message read in the light of what was said and asked before it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph.extraction.sentences import choose
+from graph.extraction.sentences.answers import answer, is_open, is_yes, settle_counts
+from graph.extraction.sentences.changes import changes
+from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.intents import Signs, decide, has, is_question, sentences
+from graph.extraction.sentences.lexicon import fold
+from graph.extraction.sentences.merge import merge
+from graph.extraction.sentences.pasted import script_values
+from graph.extraction.sentences.reading import Reading, read
+from knowledge.types import Intent, JobRequest
+
+# In the order in which they are noted; the count that a bare correction means comes last.
+FIELDS = ("machine", "source_machine", "framework", "strategy", "model", "entry", "args", "account", "queue", "environment",
+          "container", "walltime", "total_gpus", "gpus_per_node", "nodes")  # fmt: skip
+SILENT: frozenset[Intent] = frozenset(("question", "smalltalk", "other", "diagnose"))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What `understand` is given."""
+
+    text: str
+    before: JobRequest | None
+    asked: str | None
+    options: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """The values of one turn by where they came from."""
+
+    said: Mapping[str, Said]
+    answered: Mapping[str, Said]
+    quoted: Mapping[str, Said]
+
+
+def reply(turn: Turn) -> tuple[Intent, JobRequest]:
+    """The intent of a message, and the request after it."""
+    before = turn.before or JobRequest()
+    known = before != JobRequest()
+    reading = read(turn.text, before.strategy)
+    if _resets(reading):
+        before, known = JobRequest(), False
+    findings = find(reading, before, turn)
+    intent = decide(_signs(reading, findings, turn, known))
+    if known and _asks_and_states(reading, intent):
+        reading = read(_statements(reading), before.strategy)
+        findings = find(reading, before, turn)
+        if findings.said or findings.answered:
+            return "port" if reading.move else "generate", merge(before, findings.said, findings.answered, {}, reading.denied, turn.asked)
+    if known and intent in SILENT:
+        return intent, before
+    if known and intent == "generate" and before.source_machine:
+        intent = "port"
+    findings = _fitting(intent, reading, findings)
+    return intent, merge(before, findings.said, findings.answered, findings.quoted, reading.denied, turn.asked)
+
+
+def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
+    """All values of a turn."""
+    said: dict[str, Said] = {}
+    if before != JobRequest():
+        said |= changes(reading, before, turn.asked)
+    changed = set(said)
+    said = dict(reading.values) | said
+    machine = str(said["machine"].value) if "machine" in said else before.machine
+    if not changed & {"nodes", "gpus_per_node", "total_gpus"}:
+        counts = settle_counts(reading.counts, reading.line, before, machine, turn.asked, not _asks(reading))
+        said |= {name: value for name, value in counts.items() if name not in said}
+    answered = answer(reading, before, turn.asked, turn.options) if turn.asked and not changed else {}
+    quoted = dict(reading.quoted)
+    if reading.message.has_script:
+        quoted = script_values(reading.message.quoted[-1]) | quoted
+    return Findings(said, answered, quoted)
+
+
+def _asks(reading: Reading) -> bool:
+    return any(is_question(reading.message.said[a:b]) for a, b in sentences(reading.message.said))
+
+
+def _resets(reading: Reading) -> bool:
+    return bool(re.search(r"(?:^ | \. | ! | , |: )(?:(?:ok|now|and|so|great|thanks|let's|want|next|please|\.|,|!) )*reset ", reading.line.canon))
+
+
+def _signs(reading: Reading, findings: Findings, turn: Turn, known: bool) -> Signs:
+    folded = fold(reading.message.said)
+    answers = bool(findings.answered) or bool(turn.asked and (is_yes(folded) or is_open(folded)))
+    return Signs(
+        said=reading.message.said,
+        line=reading.line,
+        printed=bool(reading.message.printed.strip()),
+        has_script=reading.message.has_script,
+        has_command=bool(reading.message.quoted),
+        move=reading.move,
+        fields=frozenset(findings.said) | frozenset(findings.answered) | frozenset(findings.quoted),
+        in_dialogue=known or turn.asked is not None,
+        answers=answers or bool(turn.asked and turn.asked in findings.said),
+    )
+
+
+def _asks_and_states(reading: Reading, intent: Intent) -> bool:
+    parts = [is_question(reading.message.said[a:b]) for a, b in sentences(reading.message.said)]
+    return intent in ("question", "generate", "port") and any(parts) and not all(parts)
+
+
+def _statements(reading: Reading) -> str:
+    said = reading.message.said
+    return " ".join(said[a:b] for a, b in sentences(said) if not is_question(said[a:b]))
+
+
+def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:
+    """What a first message's intent lets stand: talk holds no request, a question no single GPU."""
+    if intent == "smalltalk" or (intent == "other" and _is_refused(reading)):
+        return Findings({}, {}, {})
+    said = dict(findings.said)
+    if intent in ("diagnose", "question"):
+        said = _as_told(intent, reading, said)
+    if intent not in ("port", "diagnose"):
+        said.pop("source_machine", None)
+    if intent == "port" and reading.message.has_script:
+        return Findings(said, findings.answered, _portable(findings.quoted, said))
+    return Findings(said, findings.answered, findings.quoted)
+
+
+def _is_refused(reading: Reading) -> bool:
+    folded = fold(reading.message.said)
+    return has("orders", folded) and "machine" not in reading.values or has("off_topic", folded)
+
+
+def _as_told(intent: Intent, reading: Reading, said: dict[str, Said]) -> dict[str, Said]:
+    """In a failure or a question, a number of GPUs alone says nothing of the job, and two strategies compared are none."""
+    if "nodes" not in {c.field for c in reading.counts}:
+        for name in ("total_gpus", "nodes") if any(c.field == "gpus" for c in reading.counts) else ():
+            said.pop(name, None)
+        if not any(c.field == "gpus_per_node" for c in reading.counts):
+            said.pop("gpus_per_node", None)
+    if said.get("strategy") and said["strategy"].value == "none":
+        said.pop("strategy")
+    if intent == "question":
+        for kind in ("strategy", "framework"):
+            if len({m.value for _, m in choose.meant(reading.line, kind)}) > 1:
+                said.pop(kind, None)
+                said.pop("framework", None)
+    if intent == "diagnose":
+        said.pop("walltime", None)
+    return said
+
+
+def _portable(quoted: Mapping[str, Said], said: Mapping[str, Any]) -> dict[str, Said]:
+    """Of a script for another machine: the words of the message go first, and no name of the machine is its target."""
+    out = {name: value for name, value in quoted.items() if name != "machine"}
+    machine = quoted.get("machine")
+    if machine and "source_machine" not in said and ("machine" not in said or said["machine"].value != machine.value):
+        out["source_machine"] = machine
+    return out
+
+
+__all__ = ["Turn", "reply", "replace"]

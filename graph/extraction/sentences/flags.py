@@ -1,0 +1,81 @@
+"""Options of schedulers and launchers (`-N 4`, `--nproc_per_node=4`, `-l select=2`), in a sentence or a command."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from graph.extraction.sentences.durations import clock, hms
+from graph.extraction.sentences.lexicon import read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Flag:
+    """One option with a value that a field takes; weak: another option of the same text says it better."""
+
+    field: str
+    value: str | int
+    start: int
+    end: int
+    weak: bool = False
+
+
+OPTION = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*?)(?:(?:=|[ \t]+|(?<=-[NtApqWP])(?=\d))[\"']?(?P<value>[\w.:@*/+-]+))?(?=[\"',;)\s`]|$)")
+PBS = (
+    ("nodes", re.compile(r"\b(?:select|nodes)=(\d+)(?=[:\s,;\"'`)]|$)")),
+    ("gpus_per_node", re.compile(r"\b(?:ngpus|ppn|gpus)=(\d+)\b")),
+    ("walltime", re.compile(r"\bwalltime=(\d{1,3}:\d\d(?::\d\d)?)\b")),
+)
+LAUNCHER_LINE = re.compile(r"-l\s+(?:select|nodes|walltime)=[\w:=.,]+")
+
+
+@cache
+def fields() -> Mapping[str, tuple[str, str]]:
+    """Option -> (kind, field)."""
+    data: dict[str, Any] = read_yaml("flags.yaml")
+    return {str(o): (kind, field) for kind in ("count", "time", "name") for field, options in data[kind].items() for o in options}
+
+
+@cache
+def weak() -> frozenset[str]:
+    return frozenset(read_yaml("flags.yaml")["weak"])
+
+
+def find_flags(text: str, prose: bool) -> list[Flag]:
+    """Every option with a usable value. In prose a short option needs a value that looks like one."""
+    found = [flag for match in OPTION.finditer(text) if (flag := _flag(match, prose))]
+    for line in LAUNCHER_LINE.finditer(text) if prose else [re.match(r"(?s).*", text)]:
+        if line:
+            found += _pbs(line[0], line.start())
+    return found
+
+
+def _pbs(text: str, offset: int) -> Iterator[Flag]:
+    for field, pattern in PBS:
+        for match in pattern.finditer(text):
+            value = clock(match[1], colon="hours") if field == "walltime" else int(match[1])
+            if value is not None:
+                shown = value if isinstance(value, int) and field != "walltime" else hms(float(value))
+                yield Flag(field, shown, offset + match.start(), offset + match.end(), field == "gpus_per_node" and "ppn" in match[0])
+
+
+def _flag(match: re.Match[str], prose: bool) -> Flag | None:
+    kind, field = fields().get(match["name"], ("", ""))
+    value = match["value"]
+    if not value or not kind:
+        return None
+    start, end = match.span()
+    if kind == "count":
+        number = re.search(r"(?:^|:)(\d{1,6})$", value)
+        return Flag(field, int(number[1]), start, end, match["name"] in weak()) if number and int(number[1]) else None
+    if kind == "time":
+        seconds = clock(value, colon="hours" if match["name"] == "-W" else "slurm")
+        return Flag(field, hms(seconds), start, end) if seconds else None
+    if prose and not re.search(r"[\d_-]", value) and match["name"] in ("-p", "-q", "-A", "-P", "-G") and len(value) < 3:
+        return None
+    if value.startswith("-") or "/" in value:
+        return None
+    return Flag("queue" if field == "qos" else field, value, start, end, field == "qos")

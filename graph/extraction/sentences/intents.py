@@ -1,0 +1,184 @@
+"""What a message is for: a script, a move to another machine, a failure, a question, smalltalk, or something else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from graph.extraction.sentences.lexicon import fold, read_yaml
+from graph.extraction.sentences.line import Line
+from knowledge.types import Intent
+
+SENTENCE = re.compile(r"(?<=[!?。])|(?<=[.;])\s+|\n+")
+# A request in so many words: "write ... a script", "need a script", "use FSDP".
+MAKES = re.compile(
+    r" write (?:(?!\. |; |not )\S+ ){0,7}?script | (?:want|please) (?:(?:a|un|my|another|to have|new|<\w>|simple|working|good) ){1,4}script |"
+    r" (?:please|so|but|want to|will) (?:use|try|write|run|go with) | (?:use|try|go with|switch to|move to) (?:\S+ ){0,2}<[SF]> | <[SF]> (?:\S+ ){0,4}please "
+)
+WANTS = re.compile(r" (?:want|write|please|use|help|run|script) ")
+WISH = re.compile(r" (?:want|write|please|help) (?:\S+ ){0,12}?(?:run|script) | (?:script|run) (?:\S+ ){0,5}?(?:want|please|write|help) |^ (?:\S+ ){0,4}script (?:please |for |[.!?] )?$| script (?:for|to|on) ")
+STRONG_QUESTION = re.compile(
+    r"^(?:what|whats|which|how|hows|why|when|where|wheres|who|whose|what's|how's|where's|who's|can\s+(?:i|we|you\s+(?:tell|explain))|does|is\s+there|are\s+there|should\s+(?:i|we)|do\s+(?:i|we|you\s+(?:know|support|have|store|save|keep))|any\s+idea|tell\s+me|explain|"
+    r"i\s+wonder|i'm\s+wondering|remind\s+me|wie|welche\w*|warum|wieso|weshalb|wann|wieviele?|cual|cuales|cuant[oa]s?|quel\w*|pourquoi|combien|quant[ie]|perche|qual|quais|wat|welke|hoe|waarom|hoeveel|jak|ile|как|какой|сколько|почему)(?![\w])"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What the readers found, as far as it bears on the intent."""
+
+    said: str
+    line: Line
+    printed: bool
+    has_script: bool
+    has_command: bool
+    move: bool
+    fields: frozenset[str]
+    in_dialogue: bool
+    answers: bool
+
+
+@cache
+def patterns() -> Mapping[str, re.Pattern[str]]:
+    """intents.yaml: each group of patterns as one."""
+    data: dict[str, Any] = read_yaml("intents.yaml")
+    groups = {name: "|".join(value) if isinstance(value, list) else value for name, value in data.items() if name != "small_words"}
+    return {name: re.compile(group) for name, group in groups.items()}
+
+
+@cache
+def small_words() -> frozenset[str]:
+    return frozenset(fold(str(word)) for word in read_yaml("intents.yaml")["small_words"])
+
+
+def has(group: str, folded: str) -> bool:
+    return patterns()[group].search(folded) is not None
+
+
+def sentences(text: str) -> list[tuple[int, int]]:
+    """Where each sentence of a text begins and ends."""
+    cuts = [0, *(m.end() for m in SENTENCE.finditer(text)), len(text)]
+    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if text[a:b].strip()]
+
+
+def is_question(sentence: str) -> bool:
+    """Whether one sentence asks for knowledge (and not, politely, for a script)."""
+    folded = fold(sentence).strip()
+    body = patterns()["question_heads"].sub("", folded).strip(" ¿¡\"'(")
+    if has("asks_to_make", folded):
+        return False
+    if STRONG_QUESTION.match(body):
+        return True
+    marked = patterns()["question_marks"].search(folded) is not None
+    if not marked:
+        return False
+    if not folded.isascii() and re.search(r"(?:多少|几|什么|怎么|如何|哪|为什么|是否|吗|呢|ですか|ますか|でしょうか|いくつ|何|どう|なぜ|どこ|どの|몇|무엇|어떻게|왜|나요|까요)", folded):
+        return True
+    if not folded.rstrip("\"') ").endswith("?"):
+        return True
+    inside = re.search(r"[:,-]\s*(?:what|which|how|why|when|where|who|is|are|does|do|can)\b", body)
+    return bool(re.match(patterns()["question_words"].pattern, body) or inside)
+
+
+def is_small(folded: str) -> bool:
+    words = re.findall(r"[^\W_]+(?:'[^\W_]+)?|[:;]-?[)dp(]", folded)
+    if not words:
+        return bool(folded.strip())
+    return len(words) <= 14 and all(w in small_words() or _laugh(w) or _all_small(w) for w in words)
+
+
+def _laugh(word: str) -> bool:
+    return bool(re.fullmatch(r"(?:ha){2,}h?|(?:he){2,}|lo+l|h+m+|o+k+|y+o+|he+y+|hi+|thx+|(?:ja){2,}|哈+|w{3,}|\d?", word))
+
+
+def _all_small(word: str) -> bool:
+    """Words of a script without blanks: greedy pieces."""
+    if word.isascii():
+        return False
+    while word:
+        piece = next((word[:n] for n in range(min(len(word), 10), 0, -1) if word[:n] in small_words()), "")
+        if not piece:
+            return False
+        word = word[len(piece) :]
+    return True
+
+
+JOB = frozenset(("machine", "source_machine", "framework", "strategy", "nodes", "gpus_per_node", "total_gpus", "entry", "account", "queue", "model"))
+METHOD = frozenset(("framework", "strategy"))
+
+
+def decide(signs: Signs) -> Intent:
+    """The intent of a message. Order matters: what must not be missed comes first."""
+    folded, canon = fold(signs.said), signs.line.canon
+    job = bool(signs.fields & JOB)
+    full = {"machine", "strategy"} <= signs.fields
+    if has("orders", folded) and not full:
+        return "other"
+    asks = [is_question(signs.said[a:b]) for a, b in sentences(signs.said)]
+    makes = has("asks_to_make", folded) or (bool(MAKES.search(canon)) and not all(asks))
+    if signs.has_script:
+        return _with_script(signs, folded, any(asks), makes)
+    if signs.printed and not makes:
+        return "diagnose"
+    if (has("failing", folded) or has("pending", folded)) and not _goes_on(signs, makes) and not _neutral(folded, asks):
+        return "diagnose"
+    if has("off_topic", folded) and not signs.fields & (METHOD | {"machine"}):
+        return "other"
+    if has("other_work", folded) and not signs.fields & METHOD and not any(asks):
+        return "other"
+    if signs.move and not (any(asks) and not makes and not _moves(signs)):
+        return "port"
+    if not job and (has("about_you", folded) or is_small(folded)):
+        return "smalltalk"
+    return _rest(signs, folded, asks, makes, job)
+
+
+def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -> Intent:
+    canon = signs.line.canon
+    if any(asks) and not makes:
+        counted = bool(signs.fields & {"nodes", "gpus_per_node"}) and " run " in canon and bool(signs.fields & (METHOD | {"entry"}))
+        stated = not all(asks) and bool(WISH.search(canon)) and job
+        if not (counted or stated or (signs.answers and not all(asks))):
+            known = job or has("topics", folded)
+            return "question" if known else "other"
+    if job or (WISH.search(canon) and not has("off_topic", folded)) or (makes and (" script " in canon or " run " in canon)):
+        return "generate"
+    if signs.answers or (signs.in_dialogue and signs.fields):
+        return "generate"
+    return "other"
+
+
+def _with_script(signs: Signs, folded: str, asks: bool, makes: bool) -> Intent:
+    """A pasted job script: to be moved, or it fails, or it is asked about."""
+    if signs.move:
+        return "port"
+    if signs.printed or has("failing", folded):
+        return "diagnose"
+    if asks and not makes:
+        return "question"
+    return "port"
+
+
+def _goes_on(signs: Signs, makes: bool) -> bool:
+    """Whether a failure is only the reason for a request: "it ran out of memory, use stage 3"."""
+    if signs.move and not signs.printed and makes:
+        return True
+    if not signs.in_dialogue:
+        return makes and bool(signs.fields & JOB)
+    changes = [
+        signs.said[a:b] for a, b in sentences(signs.said) if not has("failing", fold(signs.said[a:b])) or MAKES.search(signs.line.canon)
+    ]
+    return bool(signs.fields) and bool(changes) and not has("pending", fold(signs.said))
+
+
+def _neutral(folded: str, asks: list[bool]) -> bool:
+    """A question that only mentions failure: "what does error 13 mean?" is still a failure; "how do I set a timeout?" is not."""
+    return all(asks) and bool(asks) and bool(re.match(r"^(?:how\s+(?:do|can|should|to|long|many|much)|what\s+is\s+the|which|where|can\s+i|does)\b", folded)) and not re.search(r"\b(?:error|fail|crash|hang|stuck|wrong|killed|oom|fix)", folded)
+
+
+def _moves(signs: Signs) -> bool:
+    """Whether a question about two machines is about moving a job, and not about their difference."""
+    return " port " in signs.line.canon or bool(re.search(r"\b(?:instead\s+of|get\s+it|going\s+on|same|version|run\s+(?:this|it|my))\b", fold(signs.said)))

@@ -1,0 +1,116 @@
+"""A message taken apart: what the person says, what they quote (commands, a job script), and what a program printed."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from graph.extraction.sentences.lexicon import IDEOGRAPH, read_yaml
+
+MOST = 20_000  # characters looked at: two thirds from the beginning, the rest from the end
+MOST_SAID = 4_000  # characters of a person's own words; nobody writes more, and the rules are not made for it
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+BESIDE = re.compile(rf"(?<=[{IDEOGRAPH}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{IDEOGRAPH}])")
+TIMES = re.compile(r"(?<![\w.])(\d{1,4})\s?[xX×*](?=\s?\d{1,3}(?![\w.]|\s?x)|\s?[A-Za-z]{1,5}\d|\s?gpu|\s?GPU|\s?nodes?\b)")
+COMMA = re.compile(r"(?<=\d),(?=\d{1,2}\s*(?:h\b|hours?|std|stunden?|heures?|horas?|ore\b|uur|godz|час|tage?\b|jours?|d[ií]as?))", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """said: the person's own words, quoted pieces blanked. quoted: commands and scripts. printed: a program's output."""
+
+    said: str
+    quoted: tuple[str, ...] = ()
+    printed: str = ""
+    has_script: bool = False
+
+
+def clean(text: str) -> str:
+    """A bounded text without control characters, with blanks between scripts and around `x` in counts."""
+    if len(text) > MOST:
+        text = text[: MOST * 2 // 3] + "\n" + text[-MOST // 3 :]
+    text = unicodedata.normalize("NFKC", ANSI.sub("", text))
+    text = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
+    text = BESIDE.sub(" ", text)
+    return COMMA.sub(".", TIMES.sub(r"\1 x ", text))
+
+
+@cache
+def _lines() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    data = read_yaml("pasted.yaml")
+    return (
+        re.compile("|".join(data["directives"])),
+        re.compile("|".join(data["commands"])),
+        re.compile("|".join(data["printed"])),
+        re.compile("|".join(data["printed_inside"])),
+    )
+
+
+FENCE = re.compile(r"```[^\n]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+TICKS = re.compile(r"`([^`\n]+)`")
+
+
+def take_apart(text: str) -> Message:
+    """Split a message. Pure, and linear in the (bounded) text."""
+    text = clean(text)
+    quoted: list[str] = []
+    text = FENCE.sub(lambda m: "\n" + m[1] + "\n", text)
+    text = TICKS.sub(lambda m: _tick(m, quoted), text)
+    lines = text.split("\n")
+    first, last = _script(lines)
+    script = lines[first : last + 1] if first >= 0 else []
+    if script:
+        quoted.append("\n".join(script))
+    rest = lines[:first] + lines[last + 1 :] if script else lines
+    said, printed = _printed(rest)
+    return Message("\n".join(said)[:MOST_SAID], tuple(quoted), "\n".join(printed), bool(script))
+
+
+def _tick(match: re.Match[str], quoted: list[str]) -> str:
+    """A command in backquotes is blanked; a single word in backquotes is the person's own."""
+    _, command, _, _ = _lines()
+    if " " not in match[1].strip() and not command.match(match[1]):
+        return f" {match[1]} "
+    quoted.append(match[1])
+    return " <command> "
+
+
+def _script(lines: Sequence[str]) -> tuple[int, int]:
+    """The first and last line of a pasted job script; (-1, -1) without any directive."""
+    directive, command, printed, _ = _lines()
+    marks = [i for i, line in enumerate(lines) if directive.match(line)]
+    if not marks:
+        return -1, -1
+    last = marks[-1]
+    for i in range(last + 1, len(lines)):
+        if printed.match(lines[i]):
+            break
+        if command.match(lines[i]) or (i > 0 and lines[i - 1].rstrip().endswith("\\") and last == i - 1):
+            last = i
+    return marks[0], last
+
+
+def _printed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The person's own lines, and the lines that a program printed."""
+    _, _, printed, inside = _lines()
+    said, output, in_traceback = [], [], False
+    for line in lines:
+        if printed.match(line) or (in_traceback and line[:1] in (" ", "\t")):
+            output.append(line)
+            in_traceback = in_traceback or line.lstrip().startswith("Traceback")
+            said.append("")
+            continue
+        in_traceback = False
+        match = inside.search(line)
+        if match:
+            output.append(line[match.start() :])
+            end = match.end()
+            said.append(line[: match.start()] + " <printed> " + line[end:])
+        else:
+            said.append(line)
+    return said, output

@@ -1,0 +1,120 @@
+"""The meanings of words: words.yaml, made ready for looking up.
+
+A meaning is the key that the rules see: `node`, `per`, `hour`; a number word's key is its value, `~0.5` is a length of
+time in hours. Words are folded first: lower case, no accents, one kind of quote and hyphen.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FOLDER = Path(__file__).parent
+FILLER = ""
+Entry = tuple[tuple[str, ...], str]
+
+# Characters that people's keyboards and programs put for the plain ones. One for one: positions stay.
+_PLAIN = {
+    "’": "'", "‘": "'", "´": "'", "`": "`", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"',
+    "–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-", "×": "x", "✕": "x", "✖": "x", "⨯": "x",
+    "。": ".", "、": ",", "，": ",", "；": ";", "：": ":", "！": "!", "？": "?", "（": "(", "）": ")", "·": " ",
+    "œ": "o", "æ": "a", "ø": "o", "ß": "s", "ł": "l", "đ": "d", "ı": "i", "İ": "i", "ё": "е", "Ё": "е", "\u00a0": " ",
+}  # fmt: skip
+
+
+def _folding() -> dict[int, str]:
+    table = dict(_PLAIN)
+    for code in range(0xC0, 0x250):
+        letter = chr(code)
+        base = unicodedata.normalize("NFKD", letter)[0]
+        if base != letter and base.isascii():
+            table.setdefault(letter, base.lower())
+    return {ord(key): value for key, value in table.items()}
+
+
+_FOLDING = _folding()
+_QUOTES = {ord(key): value for key, value in _PLAIN.items() if not key.isalpha()}
+# A number; a word (letters with inner apostrophes, underscores and digits); one sign of a script without blanks; a mark.
+IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+PIECE = re.compile(
+    rf"\n|-+>|=>|>>|\d{{1,3}},\d{{3}}(?!\d)|\d+(?:\.\d+)?|[{IDEOGRAPH}]|(?:(?![{IDEOGRAPH}])[^\W\d])(?:(?![{IDEOGRAPH}])[\w'])*|[^\w\s]"
+)
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, of the same length."""
+    return text.translate(_FOLDING).lower()
+
+
+def lower(text: str) -> str:
+    """Lower case with its accents, quotes and hyphens made plain, of the same length."""
+    return text.replace("İ", "i").translate(_QUOTES).lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Lexicon:
+    """entries: first word -> (all words, meaning), longest first. exact holds spellings with accents, folded without."""
+
+    exact: Mapping[str, tuple[Entry, ...]]
+    folded: Mapping[str, tuple[Entry, ...]]
+
+    def match(self, exact: list[str], folded: list[str], at: int) -> tuple[str, int] | None:
+        """The meaning of the longest phrase that begins at this word, and how many words it takes."""
+        found = _longest(self.exact, exact, at)
+        plain = _longest(self.folded, folded, at)
+        return plain if plain and (not found or plain[1] > found[1]) else found
+
+    def knows(self, word: str) -> bool:
+        """Whether a single folded word has a meaning."""
+        return any(len(words) == 1 for words, _ in self.folded.get(word, ()))
+
+
+def _longest(entries: Mapping[str, tuple[Entry, ...]], words: list[str], at: int) -> tuple[str, int] | None:
+    for phrase, meaning in entries.get(words[at], ()):
+        if tuple(words[at : at + len(phrase)]) == phrase:
+            return meaning, len(phrase)
+    return None
+
+
+def read_yaml(name: str) -> Any:
+    """A data file beside this module."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def _phrases(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for meaning, words in data["meanings"].items():
+        yield from ((str(word), meaning) for word in words)
+    for value, words in data["numbers"].items():
+        yield from ((str(word), f"{value:g}") for word in words)
+    for hours, words in data["spans"].items():
+        yield from ((str(word), f"~{hours:g}") for word in words)
+    yield from ((str(word), FILLER) for word in data["fillers"])
+    for rule in data["compounds"]:
+        for first, one in rule["first"].items():
+            yield from ((first + rule["joint"] + then, f"{one + other}") for then, other in rule["then"].items())
+
+
+def _table(phrases: Iterable[tuple[str, str]], plain: bool) -> Mapping[str, tuple[Entry, ...]]:
+    entries: dict[str, dict[tuple[str, ...], str]] = {}
+    for phrase, meaning in phrases:
+        words = tuple(PIECE.findall(fold(phrase) if plain else lower(phrase)))
+        entries.setdefault(words[0], {}).setdefault(words, meaning)
+    return {first: tuple(sorted(found.items(), key=lambda e: -len(e[0]))) for first, found in entries.items()}
+
+
+@cache
+def lexicon() -> Lexicon:
+    """The meanings, read once a process."""
+    phrases = list(_phrases(read_yaml("words.yaml")))
+    accented = [entry for entry in phrases if fold(entry[0]) != lower(entry[0])]
+    # A spelling without accents means what its own entry says ("no"), not what the accented one does ("nó", node).
+    plain = [entry for entry in phrases if fold(entry[0]) == lower(entry[0])] + accented
+    return Lexicon(_table(accented, plain=False), _table(plain, plain=True))

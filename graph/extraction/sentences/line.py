@@ -1,0 +1,220 @@
+"""A text as the rules see it: a row of meanings, each with the place in the text that it came from.
+
+What the readers of names found (a machine, a model, a file) stands in the row as one key such as `<M>`.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from rapidfuzz.distance import OSA
+
+from graph.extraction.sentences.lexicon import FILLER, PIECE, Lexicon, fold, lexicon, lower
+
+KEYS = {
+    "machine": "<M>",
+    "strategy": "<S>",
+    "framework": "<F>",
+    "model": "<L>",
+    "entry": "<E>",
+    "account": "<A>",
+    "queue": "<Q>",
+    "gpu": "<G>",
+    "clock": "<T>",
+    "option": "<O>",
+    "noise": "<X>",
+}
+# Letters right behind a number: 2n, 4g, 30m, 12h. Alone they mean nothing.
+GLUED = {"n": "node", "g": "g", "h": "hour", "m": "m", "d": "day", "s": "sec", "x": "x", "w": "week", "hr": "hour", "u": "hour"}
+UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "gpu", "hours": "hour", "hour": "hour",
+         "minutes": "min", "mins": "min", "days": "day", "cards": "gpu", "tiles": "gpu"}  # fmt: skip
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A name found in the text: its kind (a key of KEYS), its value, and where it stands."""
+
+    kind: str
+    value: str
+    start: int
+    end: int
+    weak: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    key: str
+    start: int
+    end: int
+    spelled: bool = False
+    mention: Mention | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """canon is the keys joined by blanks, with a blank at both ends; starts holds where each key begins in it."""
+
+    text: str
+    tokens: tuple[Token, ...]
+    canon: str = ""
+    starts: Sequence[int] = field(default=())
+
+    def at(self, position: int) -> int:
+        """The token at a position of canon."""
+        return bisect_right(self.starts, position) - 1
+
+    def words(self, first: int, last: int) -> str:
+        """The person's own words from one token to another, both included; at most 80 characters."""
+        return " ".join(self.text[self.tokens[first].start : self.tokens[last].end].split())[:80]
+
+    def left(self, token: int) -> str:
+        return self.canon[: self.starts[token]]
+
+    def right(self, token: int) -> str:
+        return self.canon[self.starts[token] + len(self.tokens[token].key) :]
+
+    def mentions(self, kind: str) -> list[tuple[int, Mention]]:
+        """The names of one kind, with their tokens, in the order of the text."""
+        return [(i, t.mention) for i, t in enumerate(self.tokens) if t.mention and t.mention.kind == kind]
+
+
+def make_line(text: str, mentions: Iterable[Mention]) -> Line:
+    """Cut the text into tokens. mentions must not overlap."""
+    tokens: list[Token] = []
+    at = 0
+    for mention in sorted(mentions, key=lambda m: m.start):
+        tokens += _tokens(text, at, mention.start)
+        tokens.append(Token(KEYS[mention.kind], mention.start, mention.end, mention=mention))
+        at = mention.end
+    tokens += _tokens(text, at, len(text))
+    return line_of(text, _carry_units(_numbers(_typos(text, tokens))))
+
+
+def line_of(text: str, tokens: Sequence[Token]) -> Line:
+    starts, position = [], 1
+    for token in tokens:
+        starts.append(position)
+        position += len(token.key) + 1
+    return Line(text, tuple(tokens), " " + "".join(t.key + " " for t in tokens), starts)
+
+
+def _tokens(text: str, start: int, end: int) -> list[Token]:
+    spans = [span for piece in PIECE.finditer(text, start, end) for span in _split(text, *piece.span())]
+    exact = [lower(text[a:b]) for a, b in spans]
+    plain = [fold(word) for word in exact]
+    lex, tokens, i = lexicon(), [], 0
+    while i < len(spans):
+        key, taken = _meaning(lex, text, spans, exact, plain, i)
+        if key != FILLER:
+            word = not exact[i][0].isdigit()
+            tokens.append(Token(key, spans[i][0], spans[i + taken - 1][1], spelled=word))
+        i += taken
+    return tokens
+
+
+def _meaning(lex: Lexicon, text: str, spans: list[tuple[int, int]], exact: list[str], plain: list[str], i: int) -> tuple[str, int]:
+    word = plain[i]
+    if word[0].isdigit():
+        found = lex.match(exact, plain, i)
+        return found if found and found[1] > 1 else (word.replace(",", "") if "," in word else word, 1)
+    if i and spans[i][0] == spans[i - 1][1] and exact[i - 1][-1].isdigit() and word in GLUED:
+        return GLUED[word], 1
+    if word == "\n":
+        return ".", 1
+    return lex.match(exact, plain, i) or (word, 1)
+
+
+def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """gpus_per_node, x4, h30m, n2g4: words made of several."""
+    word = text[start:end].lower()
+    if not (word[0].isalpha() and ("_" in word or any(c.isdigit() for c in word))):
+        return [(start, end)]
+    lex = lexicon()
+    if "_" in word and not lex.knows(word):
+        parts = list(re.finditer(r"[^_]+", word))
+        if len(parts) > 1 and all(lex.knows(p[0]) or p[0] in ("n", "max") for p in parts):
+            return [(start + p.start(), start + p.end()) for p in parts if p[0] != "n"]
+        return [(start, end)]
+    parts = list(re.finditer(r"[a-z]+|\d+", word))
+    glued = start > 0 and text[start - 1].isdigit()
+    if (glued or re.fullmatch(r"x\d+|n\d+g\d+", word)) and all(p[0].isdigit() or p[0] in GLUED or lex.knows(p[0]) for p in parts):
+        return [(start + p.start(), start + p.end()) for p in parts]
+    return [(start, end)]
+
+
+def _typos(text: str, tokens: list[Token]) -> list[Token]:
+    """A misspelt unit is mended only behind a number: `2 ndoes`."""
+    for i in range(1, len(tokens)):
+        key = tokens[i].key
+        if tokens[i].mention or len(key) < 3 or not key.isascii() or not key.isalpha():
+            continue
+        if NUMBER.fullmatch(tokens[i - 1].key) and not lexicon().knows(key):
+            limit = 1 if len(key) < 7 else 2
+            best = min(UNITS, key=lambda unit: OSA.distance(key, unit))
+            if OSA.distance(key, best) <= limit:
+                tokens[i] = Token(UNITS[best], tokens[i].start, tokens[i].end)
+    return tokens
+
+
+def _numbers(tokens: list[Token]) -> list[Token]:
+    """Put spelled numbers together: `twenty - four`, `three hundred`, `half a dozen`, `two dozen`."""
+    out: list[Token] = []
+    for token in tokens:
+        joined = _join(out, token) if token.spelled and NUMBER.fullmatch(token.key) else None
+        if joined is None:
+            out.append(token)
+            continue
+        value, taken = joined
+        first = out[-taken]
+        del out[-taken:]
+        out.append(Token(f"{value:g}", first.start, token.end, spelled=True))
+    return out
+
+
+def _join(out: list[Token], token: Token) -> tuple[float, int] | None:
+    """The number that the tokens so far and this one make, and how many tokens of `out` it takes."""
+    value = float(token.key)
+    keys = [t.key for t in out[-2:]]
+    if value == 12 and keys[-1:] == ["half"]:
+        return 6, 1
+    if value == 12 and keys == ["half", "a"]:
+        return 6, 2
+    if keys[-1:] in (["a"], ["un"]) and value in (12, 2, 100):
+        return value, 1
+    back = 2 if len(out) > 1 and keys[-1] in ("-", "and") else 1
+    if len(out) < back or not out[-back].spelled or not NUMBER.fullmatch(out[-back].key):
+        return None
+    before = float(out[-back].key)
+    if before >= 20 and before % 10 == 0 and value < 10 and before % 100 != 0:
+        return before + value, back
+    if before >= 100 and before % 100 == 0 and value < 100:
+        return before + value, back
+    if before % 100 == 10 and value < 10 and back == 1:
+        return before + value, back
+    if value in (10, 12, 100, 1000) and before < 10 and back == 1:
+        return before * value, back
+    return None
+
+
+def _carry_units(tokens: list[Token]) -> list[Token]:
+    """`2 nodes, sorry, 3`: a number said to correct another has the other's unit."""
+    out: list[Token] = []
+    unit, corrected = "", False
+    for i, token in enumerate(tokens):
+        out.append(token)
+        following = tokens[i + 1].key if i + 1 < len(tokens) else "."
+        if token.key in ("oops", "no", "or", "not", "but"):
+            corrected = True
+        elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
+            unit, corrected = token.key, False
+        elif NUMBER.fullmatch(token.key):
+            if corrected and unit and following in (".", ",", ";", "!", "?", "no", "oops", "but", "please", "-", "per", "<X>"):
+                out.append(Token(unit, token.end, token.end))
+            corrected = False
+        elif token.mention:
+            corrected = False
+    return out

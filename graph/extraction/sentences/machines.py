@@ -1,0 +1,152 @@
+"""Machines: their names in a text, nicknames and misspellings included, and which is the source and which the target.
+
+Names come from the catalogue, so a site's own file counts at once; places.yaml adds machines that nobody described here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from rapidfuzz.distance import OSA
+
+from graph.extraction.sentences.lexicon import fold, read_yaml
+from graph.extraction.sentences.line import Mention
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+
+SHORTEST_GUESS = 5  # letters; shorter words are too near to each other to mend
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """pattern finds every known name; ids tells whose it is; guesses are the names that a misspelling is held against."""
+
+    pattern: re.Pattern[str]
+    ids: Mapping[str, str]
+    shy: frozenset[str]
+    sites: frozenset[str]
+    guesses: Mapping[str, str]
+    not_names: frozenset[str]
+
+
+def squeeze(name: str) -> str:
+    """A name without case, accents, blanks, hyphens and dots."""
+    return re.sub(r"[\s_.-]+", "", fold(name))
+
+
+def _aliases(cluster: Cluster) -> Iterator[str]:
+    names = (cluster.id, *cluster.names, re.sub(r"\(.*?\)", "", cluster.title))
+    yield from names
+    for name in names:
+        if re.fullmatch(r"[a-z]{5,}[ -]?\d", fold(name)):
+            yield re.sub(r"[ -]?\d$", "", name)
+
+
+def _sites(clusters: Mapping[str, Cluster]) -> dict[str, str]:
+    """Acronyms in `site` that name one machine only: CINECA -> leonardo, PSC -> bridges2."""
+    owners: dict[str, set[str]] = {}
+    for cluster in clusters.values():
+        for acronym in re.findall(r"\b[A-Z][A-Z0-9]{2,}\b", cluster.site):
+            owners.setdefault(fold(acronym), set()).add(cluster.id)
+        for name in re.findall(r"^[A-Z][a-z]{5,}", cluster.site):
+            owners.setdefault(fold(name), set()).add(cluster.id)
+    return {acronym: next(iter(ids)) for acronym, ids in owners.items() if len(ids) == 1}
+
+
+@cache
+def names() -> Names:
+    """All names, read once a process."""
+    data = read_yaml("places.yaml")
+    clusters = catalogue().clusters
+    spelled = {name: cluster.id for cluster in reversed(clusters.values()) for name in _aliases(cluster)}
+    guesses = {squeeze(name): cluster for name, cluster in spelled.items()}
+    for place, others in data["machines"].items():
+        spelled = {name: place for name in (place, *others)} | spelled
+    ids = {squeeze(name): cluster for name, cluster in spelled.items()}
+    sites = {name: one for name, one in _sites(clusters).items() if name not in ids and name not in data["not_sites"]}
+    shy = frozenset(data["shy"])
+    return Names(
+        pattern=_pattern([*spelled, *sites]),
+        ids=ids | sites,
+        shy=shy,
+        sites=frozenset(sites),
+        guesses={name: one for name, one in guesses.items() if len(name) >= SHORTEST_GUESS and name not in shy},
+        not_names=frozenset(data["not_names"]),
+    )
+
+
+def _pattern(spelled: list[str]) -> re.Pattern[str]:
+    """Between the words of a name, and before its number, may stand a blank, a hyphen or nothing."""
+    parts = [re.findall(r"\d+|[^\W\d_]+", fold(name)) for name in spelled]
+    loose = sorted((r"[\s_.-]{0,2}".join(map(re.escape, words)) for words in parts), key=len, reverse=True)
+    return re.compile(rf"(?<![\w$])(?<!\w-)(?:{'|'.join(dict.fromkeys(loose))})(?!\w)")
+
+
+# What stands before a name that is also an everyday word, when it is meant as a machine.
+POINTS = re.compile(
+    r"(?:\b(?:on|at|from|to|onto|for|auf|von|nach|sur|en|su|de|da|em|machine|cluster|system|supercomputer|host|target)|[:=@>])\s*(?:the\s+|is\s+)?[\"']?$"
+)
+LEADS = re.compile(r"\s*(?:[,:;/|]|\d|$)")
+STORE = re.compile(r"\s*(?::/|bucket|storage)")
+
+
+def find_machines(text: str, folded: str) -> list[Mention]:
+    """Every name of a machine, as mentions; a site's acronym is weak. Misspellings only where no name is found."""
+    found = []
+    for match in names().pattern.finditer(folded):
+        name = squeeze(match[0])
+        if _is_meant(name, text, folded, match):
+            found.append(Mention("machine", names().ids[name], *match.span(), weak=name in names().sites))
+    return found
+
+
+def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
+    before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 12]
+    if len(name) <= 2 and (before[-1:].isdigit() or STORE.match(after)):
+        return False
+    if name not in names().shy:
+        return True
+    if POINTS.search(folded[max(0, match.start() - 24) : match.start()]):
+        return not STORE.match(after)
+    capital = text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
+    return capital or (before == "" and bool(LEADS.match(after)))
+
+
+WORD = re.compile(r"(?<![\w$/.-])([^\W\d_]{3,})([ -]?(?:\d{1,2}|[^\W\d_]{2,8}))?(?![\w/])(?!-\w|\.\w)")
+
+
+def guess_machines(folded: str, taken: list[Mention]) -> list[Mention]:
+    """Words one slip away from a name of the catalogue (two for long names)."""
+    found = []
+    at = 0
+    while match := WORD.search(folded, at):
+        at = match.end(1)
+        for group in (0, 1):
+            start, end = match.span(group)
+            if any(m.start < end and start < m.end for m in taken):
+                continue
+            word = match[group]
+            if (one := guess(word)) and not (group == 0 and word[-1].isdigit() and not one[-1].isdigit()):
+                found.append(Mention("machine", one, start, end))
+                at = end
+                break
+    return found
+
+
+@cache
+def guess(word: str) -> str | None:
+    """The machine that a misspelt word means, or None."""
+    squeezed = squeeze(word)
+    if len(squeezed) < SHORTEST_GUESS or squeezed in names().not_names or word in names().not_names:
+        return None
+    best, least = None, 3
+    for name, cluster in names().guesses.items():
+        limit = 1 if len(name) < 8 else 2
+        distance = OSA.distance(squeezed, name, score_cutoff=limit)
+        same_start = squeezed[0] == name[0] or squeezed[:2] == name[1::-1]
+        if distance <= limit and distance < least and same_start:
+            best, least = cluster, distance
+    return best

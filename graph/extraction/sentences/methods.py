@@ -1,0 +1,61 @@
+"""Strategies, frameworks and GPU models: patterns of methods.yaml."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+
+from graph.extraction.sentences.lexicon import read_yaml
+from graph.extraction.sentences.line import Mention
+
+Patterns = Mapping[str, re.Pattern[str]]
+
+
+@cache
+def _data() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = read_yaml("methods.yaml")
+    return data
+
+
+def _pattern(patterns: list[str]) -> re.Pattern[str]:
+    text = "|".join(patterns)
+    for name in ("stage", "one", "two", "three", "sep"):
+        text = text.replace("{" + name + "}", _data()[name])
+    return re.compile(rf"(?<![a-z0-9_])(?:{text})")
+
+
+@cache
+def _kinds() -> Mapping[str, Patterns]:
+    data = _data()
+    return {
+        "strategy": {value: _pattern(patterns) for value, patterns in data["strategies"].items()},
+        "framework": {value: _pattern(patterns) for value, patterns in data["frameworks"].items()},
+        "gpu": {"gpu": _pattern(data["gpus"])},
+    }
+
+
+def find_methods(text: str, folded: str) -> list[Mention]:
+    """Strategies, frameworks and GPU models, in the order of belief: an earlier one has the better claim to its words."""
+    found = [
+        Mention(kind, value, *match.span())
+        for kind, patterns in _kinds().items()
+        for value, pattern in patterns.items()
+        for match in pattern.finditer(folded)
+    ]
+    cased: Mapping[str, str] = _data()["cased"]
+    for value, pattern in cased.items():
+        found += [Mention("framework", value, *match.span()) for match in re.finditer(pattern, text)]
+    return found
+
+
+def is_horovod(words: str) -> bool:
+    """Horovod is data parallel for several frameworks: it names none."""
+    return bool(re.match(r"horovod|hvd", words, re.IGNORECASE))
+
+
+def hints(file_name: str) -> list[Mention]:
+    """What a file's name says of the strategy or framework: train_fsdp.py, ds_config_zero2.json."""
+    spaced = re.sub(r"[_.\-/]", " ", file_name.lower())
+    return [Mention(m.kind, m.value, m.start, m.end, weak=True) for m in find_methods(spaced, spaced) if m.kind != "gpu"]

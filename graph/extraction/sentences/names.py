@@ -1,0 +1,55 @@
+"""All names in a text, each piece of text claimed once: files before accounts, accounts before machines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from graph.extraction.sentences.durations import CLOCK
+from graph.extraction.sentences.labels import find_accounts, find_queues
+from graph.extraction.sentences.lexicon import fold, read_yaml
+from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.machines import find_machines, guess_machines
+from graph.extraction.sentences.methods import find_methods
+from graph.extraction.sentences.models import find_models
+from graph.extraction.sentences.programs import find_programs
+
+
+@cache
+def _noise() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(pattern) for pattern in read_yaml("labels.yaml")["noise"])
+
+
+def find_names(text: str, taken: Iterable[Mention] = ()) -> list[Mention]:
+    """Every name, none overlapping another; taken are pieces that are spoken for already."""
+    folded = fold(text)
+    claims = Claims(taken)
+    claims.add(find_programs(text, folded))
+    claims.add(find_accounts(text, folded))
+    machines = claims.free(find_machines(text, folded))
+    guessed = machines or claims.free(guess_machines(folded, []))
+    claims.add(find_queues(text, folded, frozenset(m.value for m in guessed)))
+    claims.add(Mention("noise", "", *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
+    claims.add(Mention("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
+    claims.add(find_models(text, folded))
+    claims.add(find_methods(text, folded))
+    claims.add(machines)
+    if len({m.value for m in machines}) < 2:
+        claims.add(guess_machines(folded, list(claims.found)))
+    return claims.found
+
+
+class Claims:
+    """Mentions taken so far; a later one that overlaps an earlier one is dropped."""
+
+    def __init__(self, taken: Iterable[Mention]) -> None:
+        self.found: list[Mention] = list(taken)
+
+    def free(self, mentions: Iterable[Mention]) -> list[Mention]:
+        return [m for m in mentions if not any(o.start < m.end and m.start < o.end for o in self.found)]
+
+    def add(self, mentions: Iterable[Mention]) -> None:
+        for mention in mentions:
+            if mention.end > mention.start:
+                self.found += self.free([mention])

@@ -1,0 +1,149 @@
+"""One message, read: the values it gives, what it takes back, and what it is for. Nothing of earlier turns is in here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graph.extraction.sentences import choose
+from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.context import is_negated
+from graph.extraction.sentences.counts import Count, find_counts
+from graph.extraction.sentences.durations import find_durations, hms
+from graph.extraction.sentences.flags import Flag, find_flags
+from graph.extraction.sentences.layout import Message, take_apart
+from graph.extraction.sentences.lexicon import fold
+from graph.extraction.sentences.line import Line, Mention, make_line
+from graph.extraction.sentences.names import find_names
+from graph.extraction.sentences.programs import find_arguments, find_container, find_environment
+from graph.extraction.sentences.roles import assign, is_move
+
+KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """values: field -> what was said. counts are settled later, when the machine and the turns before are known.
+
+    quoted: what commands and scripts in the message say; the person's own words go before it.
+    """
+
+    message: Message
+    line: Line
+    values: Mapping[str, Said]
+    counts: tuple[Count, ...]
+    quoted: Mapping[str, Said]
+    denied: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    move: bool = False
+
+
+def read(text: str, strategy_before: str | None = None) -> Reading:
+    """Read one message. Pure; bounded by layout.MOST."""
+    message = take_apart(text)
+    flags = find_flags(message.said, prose=True)
+    taken = [Mention("noise", "", f.start, f.end) for f in _apart(flags)]
+    line = make_line(message.said, find_names(message.said, taken))
+    folded = fold(message.said)
+    move = is_move(line, folded)
+    values = _values(line, message, move, strategy_before)
+    values |= {name: said for name, said in _flag_values(flags, message.said).items() if name not in values}
+    return Reading(
+        message,
+        line,
+        values,
+        tuple(find_counts(line)) + _flag_counts(flags, line),
+        _quoted(message),
+        {kind: frozenset(choose.denied(line, kind)) for kind in KINDS},
+        move,
+    )
+
+
+def _apart(flags: list[Flag]) -> list[Flag]:
+    """Flags that do not overlap."""
+    out: list[Flag] = []
+    for flag in sorted(flags, key=lambda f: f.start):
+        if not out or flag.start >= out[-1].end:
+            out.append(flag)
+    return out
+
+
+def _values(line: Line, message: Message, move: bool, strategy_before: str | None) -> dict[str, Said]:
+    roles = assign(line, move)
+    found: dict[str, Said | None] = {}
+    for name, token in (("machine", roles.target), ("source_machine", roles.source)):
+        mention = line.tokens[token].mention if token is not None else None
+        found[name] = Said(mention.value, line.words(token, token)) if mention and token is not None else None
+    found["strategy"] = choose.strategy(line, strategy_before)
+    found["framework"] = choose.framework(line)
+    found["model"] = choose.model(line)
+    found["entry"] = choose.entry(line, move)
+    for name in ("account", "queue"):
+        found[name] = choose.last(line, choose.meant(line, name))
+    found["walltime"] = _walltime(line)
+    folded = fold(message.said)
+    for name, finder in (("container", find_container), ("environment", find_environment)):
+        value = finder(message.said, folded)
+        found[name] = Said(value, value) if value else None
+    if found["strategy"] is None:
+        found["strategy"] = choose.by_file_names(line, lambda kind: kind == "strategy")
+    return {name: said for name, said in found.items() if said is not None}
+
+
+def _walltime(line: Line) -> Said | None:
+    """The last length of time; one that words call a walltime goes before one that they do not."""
+    durations = [d for d in find_durations(line) if not is_negated(line, d.first)]
+    cued = [d for d in durations if d.cued] or durations
+    if not cued:
+        return None
+    chosen = durations[-1] if not durations[-1].cued and _corrects(line, durations[-1].first) else cued[-1]
+    return Said(hms(chosen.seconds), line.words(chosen.first, chosen.last))
+
+
+def _corrects(line: Line, token: int) -> bool:
+    return any(t.key in ("oops", "no", "so", "but", "or") for t in line.tokens[max(0, token - 3) : token])
+
+
+def _flag_values(flags: list[Flag], text: str) -> dict[str, Said]:
+    out: dict[str, Said] = {}
+    for flag in sorted(flags, key=lambda f: not f.weak):
+        if flag.field not in ("nodes", "gpus_per_node"):
+            out[flag.field] = Said(flag.value, text[flag.start : flag.end].strip())
+    return out
+
+
+def _flag_counts(flags: list[Flag], line: Line) -> tuple[Count, ...]:
+    """Counts given by options; weaker ones first, so that the others win."""
+    end = len(line.tokens) - 1
+    counts = [f for f in flags if f.field in ("nodes", "gpus_per_node")]
+    return tuple(Count(f.field, int(f.value), _token(line, f, end), _token(line, f, end)) for f in sorted(counts, key=lambda f: not f.weak))
+
+
+def _token(line: Line, flag: Flag, end: int) -> int:
+    return next((i for i, t in enumerate(line.tokens) if t.start <= flag.start < max(t.end, t.start + 1)), max(end, 0))
+
+
+def _quoted(message: Message) -> dict[str, Said]:
+    """What the commands in backquotes say. A whole pasted script is read elsewhere."""
+    out: dict[str, Said] = {}
+    for command in message.quoted[: len(message.quoted) - message.has_script]:
+        shown = " ".join(command.split())[:80]
+        out |= {name: Said(said.value, shown) for name, said in read_command(command).items()}
+    return out
+
+
+def read_command(command: str) -> dict[str, Said]:
+    """The fields that a quoted command line gives."""
+    flags = find_flags(command, prose=False)
+    line = make_line(command, find_names(command, [Mention("noise", "", f.start, f.end) for f in _apart(flags)]))
+    found = {
+        "strategy": choose.strategy(line) or choose.by_file_names(line, lambda kind: kind == "strategy"),
+        "framework": choose.framework(line),
+        "entry": choose.entry(line, port=True),
+    }
+    out = {name: said for name, said in found.items() if said is not None}
+    for flag in sorted(flags, key=lambda f: not f.weak):
+        out[flag.field] = Said(flag.value, command[flag.start : flag.end].strip())
+    arguments = find_arguments(command)
+    if arguments and "entry" in out:
+        out["args"] = Said(arguments, arguments)
+    return out
