@@ -120,7 +120,10 @@ class Library:
         template = self.get(name)
         if not isinstance(template.provenance, Saved):
             raise InputError(f"'{name}' is shipped and stays; only saved templates are removed")
-        template.provenance.path.unlink(missing_ok=True)
+        try:
+            template.provenance.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise InputError(f"cannot remove {template.provenance.path}: {error.strerror or error}") from error
         self._forget()
         return template
 
