@@ -14,8 +14,12 @@ from graph.debugging.scan import WENT_ON, Event, Scan
 from knowledge.signatures.loader import Cause
 
 STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
+# An exception that Python swallowed (in a destructor): a sign only where nothing else is.
+SWALLOWED = 20
 # A scheduler's verdict yields to an earlier sign of trouble of at least this strength.
 TROUBLE = 38
+# An exit code says that the job failed in spite of a proof of success.
+FAILED = 10
 # What a line of its own log level is worth less by.
 DISCOUNT = {"": 0, "warning": 25, "info": 35}
 
@@ -34,7 +38,7 @@ def weight(event: Event) -> int:
     """How strongly an event speaks for its cause, 0 to 100, after what its line says of itself."""
     strength = event.signature.strength
     if event.error is not None and event.error.ignored:
-        return min(strength, FAINT)
+        return SWALLOWED if strength >= STRONG else min(strength, FAINT)
     if strength >= 90 or event.signature.kind in ("verdict", "final") or event.error is not None:
         return strength
     return max(0, strength - DISCOUNT[event.level])
@@ -72,7 +76,7 @@ def _position(event: Event) -> tuple[int, int]:
 
 def _after_success(bad: list[Event], success: Event) -> list[Event]:
     """What still counts when the program said that it ended well: a failing exit, or what came after it."""
-    failed = any(e.signature.kind == "final" and weight(e) > 0 for e in bad)
+    failed = any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad)
     uncaught = any(e.error is not None and not e.error.ignored and e.last_order > success.order for e in bad)
     if failed or uncaught:
         return bad
