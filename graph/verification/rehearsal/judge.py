@@ -1,25 +1,15 @@
-"""From what the stand-in cluster recorded to findings: one function a question, one table of them."""
+"""From what the stand-in cluster recorded to the outcome of a rehearsal."""
 
 from __future__ import annotations
 
-import difflib
-import re
-from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from graph.extraction.script import Script
 from graph.verification.rehearsal.allocation import Allocation
 from graph.verification.rehearsal.isolation import LIMITS, Isolation
-from graph.verification.rehearsal.standin import main
+from graph.verification.rehearsal.questions import QUESTIONS, Evidence
 from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.types import Call, Rank, Rehearsal
-from knowledge.cluster import Cluster
-from knowledge.types import Finding, Severity
-
-if TYPE_CHECKING:
-    from graph.verification.rehearsal.rehearse import Ran
+from graph.verification.rehearsal.types import Call, Ran, Rank, Rehearsal
 
 UNSEEN = (
     "the real network and its libraries: NCCL, RCCL and oneCCL settings are carried, not used",
@@ -27,205 +17,10 @@ UNSEEN = (
     "the queue: limits, accounts and waiting",
     "the modules' and environments' contents, and your training program and its data",
 )
-SHELL_ERRORS = re.compile(
-    r"^.*: line \d+: (?!.*(?:Terminated|Killed)).*$|^.*syntax error.*$|^.*unbound variable.*$", re.M
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """Everything that the questions below may look at."""
-
-    ran: Ran
-    facts: StandIn
-    job: Allocation
-    script: Script
-    ranks: tuple[Rank, ...]
-    promised: int
-
-    def of(self, kind: str) -> list[dict[str, Any]]:
-        return [one for one in self.ran.records if one.get("kind") == kind]
-
-    def line_of(self, word: str) -> int:
-        """The line of the script that holds the word, for people to look at; 0 when it stands nowhere."""
-        lines = enumerate(self.script.text.splitlines(), 1)
-        return next((n for n, text in lines if word in text and not text.lstrip().startswith("#")), 0)
-
-    @property
-    def here(self) -> int:
-        """The ranks that should form the group on the part of the job that has processes."""
-        devices = self.facts.gpus_per_node or 1
-        return self.facts.running * min(devices, self.facts.sampled or devices)
-
-
-def finding(rule: str, line: int, says: str, why: str, severity: Severity = "error") -> Finding:
-    return Finding(f"rehearsal-{rule}", severity, line, says, why)
-
-
-def world_size(e: Evidence) -> Iterator[Finding]:
-    """Did one group of the size that the job's GPUs call for form?"""
-    line = launch_line(e)
-    if not e.ranks:
-        return
-    sizes = Counter(rank.world_size for rank in e.ranks)
-    formed = [rank for rank in e.ranks if not rank.error and rank.sums_right]
-    whole = len(formed) == len(e.ranks) and set(sizes) == {len(e.ranks)}
-    distinct = {rank.rank for rank in e.ranks}
-    if not whole or len(distinct) != len(e.ranks):
-        said = ", ".join(f"{count} ranks believe in a world of {size}" for size, count in sizes.items())
-        yield finding(
-            "world-size", line, f"no single process group formed: {said}", "counts on the launch line disagree"
-        )
-    elif len(e.ranks) != e.here:
-        devices = f"{e.facts.running} nodes x {e.here // e.facts.running} GPUs"
-        what = "GPUs stay idle" if len(e.ranks) < e.here else "ranks share GPUs"
-        says = f"{len(e.ranks)} ranks formed where {devices} = {e.here} are the job's: {what}"
-        yield finding("world-size", line, says, "ranks and GPUs of the job differ")
-
-
-def launch_line(e: Evidence) -> int:
-    return next((e.line_of(one["launcher"].split()[0]) for one in reversed(e.of("launch"))), 0)
-
-
-def started(e: Evidence) -> Iterator[Finding]:
-    """Did the training program start at all?"""
-    if not e.ranks and not e.ran.timed_out:
-        reasons = [one["says"] for kind in ("inner_failed", "refused") for one in e.of(kind)]
-        why = (reasons or [last_words(e.ran.output)])[0]
-        yield finding("no-ranks", launch_line(e), "the training program never started", why or "nothing is launched")
-
-
-def last_words(output: str) -> str:
-    lines = [line.strip() for line in output.splitlines() if line.strip()]
-    return lines[-1][:300] if lines else ""
-
-
-def rank_errors(e: Evidence) -> Iterator[Finding]:
-    """What ranks say went wrong, each wording once."""
-    wordings = Counter(re.sub(r"\d+", "N", rank.error) for rank in e.ranks if rank.error)
-    for wording, count in wordings.items():
-        first = next(rank for rank in e.ranks if rank.error and re.sub(r"\d+", "N", rank.error) == wording)
-        says = f"{count} of {len(e.ranks)} ranks failed; rank {first.rank} on {first.node}: {first.error}"
-        yield finding("rank-failed", launch_line(e), says, "the training program would fail in the same way")
-
-
-def sums(e: Evidence) -> Iterator[Finding]:
-    wrong = [rank.rank for rank in e.ranks if not rank.error and not rank.sums_right]
-    if wrong:
-        yield finding("wrong-sum", launch_line(e), f"the all-reduce or all-gather was wrong on ranks {wrong}",
-                      "two ranks have one number, or groups are mixed")  # fmt: skip
-
-
-def devices(e: Evidence) -> Iterator[Finding]:
-    """Does each rank of a node have a GPU of its own?"""
-    taken = Counter((rank.node, rank.device) for rank in e.ranks if rank.device not in ("", "cpu"))
-    shared = [place for place, count in taken.items() if count > 1]
-    if shared:
-        node, device = shared[0]
-        yield finding("shared-gpu", launch_line(e), f"{taken[shared[0]]} ranks on {node} take GPU {device}",
-                      "LOCAL_RANK is not the number of the rank on its node, or too few GPUs are visible")  # fmt: skip
-    if e.facts.gpus_per_node == 0 and e.ranks:
-        yield finding("no-gpus", 0, "the directives ask for no GPU", "this machine gives GPUs only to jobs that ask")
-
-
-def spread(e: Evidence) -> Iterator[Finding]:
-    """Are the ranks spread evenly over the nodes?"""
-    counts = Counter(rank.node for rank in e.ranks)
-    if e.ranks and (len(counts) < e.facts.running or len(set(counts.values())) > 1):
-        where = ", ".join(f"{count} on {node}" for node, count in sorted(counts.items()))
-        yield finding("spread", launch_line(e), f"ranks are not spread over the job's nodes: {where}",
-                      f"the job has {e.facts.running} nodes here")  # fmt: skip
-
-
-def rendezvous(e: Evidence) -> Iterator[Finding]:
-    """Do all ranks meet at one address, and is it on the node of rank 0?"""
-    masters = {rank.master for rank in e.ranks if rank.master}
-    if len(masters) > 1:
-        says = f"ranks have different addresses: {sorted(masters)[:3]}"
-        why = "the address is worked out on every node instead of once"
-        yield finding("master-differs", e.line_of("MASTER_ADDR"), says, why)
-    local = [m for m in masters if m.split(":")[0] in ("localhost", "127.0.0.1", "0.0.0.0")]
-    if local and e.facts.running > 1:
-        yield finding("master-local", e.line_of("MASTER_ADDR"), f"{local[0]} is another host on every node",
-                      "ranks of other nodes cannot reach it")  # fmt: skip
-
-
-def interfaces(e: Evidence) -> Iterator[Finding]:
-    """Does NCCL_SOCKET_IFNAME name an interface that the machine has?"""
-    for seen in e.of("seen")[:1]:
-        named = seen["variables"].get("NCCL_SOCKET_IFNAME", "")
-        wanted = [name.lstrip("=") for name in named.split(",") if name and not name.startswith("^")]
-        known = re.sub(r"\d+$", "", e.facts.interface)
-        if wanted and known != "eth" and not any(re.sub(r"\d+$", "", name) == known for name in wanted):
-            says = f"NCCL_SOCKET_IFNAME={named} is no interface of a node"
-            why = f"the machine's fast network is {e.facts.interface}"
-            yield finding("interface", e.line_of("NCCL_SOCKET_IFNAME"), says, why, "warning")
-
-
-def refusals(e: Evidence) -> Iterator[Finding]:
-    for one in e.of("refused"):
-        yield finding("refused", e.line_of(one["launcher"].split()[0]), f"{one['launcher']} refuses: {one['says']}",
-                      "its real counterpart refuses this too")  # fmt: skip
-    for program, says in dict.fromkeys((one["program"], one["says"]) for one in e.of("inner_failed")):
-        yield finding("inner-failed", e.line_of(program.split(".")[0]), f"{program}: {says}",
-                      "the launcher inside the task stopped")  # fmt: skip
-    for one in e.of("launch"):
-        for warning in one["warnings"]:
-            yield finding("launcher-warning", e.line_of(one["launcher"].split()[0]), f"{one['launcher']}: {warning}",
-                          "the layout differs from what was asked", "warning")  # fmt: skip
-
-
-def own_failures(e: Evidence) -> Iterator[Finding]:
-    """Where the stand-in cluster itself broke: the script is not to blame."""
-    for name, says in dict.fromkeys((one["name"], one["says"]) for one in e.of("crashed")):
-        yield finding(
-            "own-failure", 0, f"the stand-in {name} broke: {says}", "not the script's fault: please report it"
-        )
-
-
-def unknown_commands(e: Evidence) -> Iterator[Finding]:
-    """A command that nobody knows: a slip of the pen when it is close to one that the cluster has."""
-    for one in e.of("shell"):
-        if one["what"] == "unknown":
-            name = one["words"][0]
-            near = difflib.get_close_matches(name, main.names(), 1, 0.75)
-            hint = f"did you mean {near[0]}?" if near else "it is neither here nor in the stand-in cluster"
-            yield finding(
-                "unknown-command", e.line_of(name), f"{name}: command not found", hint, "error" if near else "warning"
-            )
-
-
-def exit_code(e: Evidence) -> Iterator[Finding]:
-    """Did the script itself end well?"""
-    if e.ran.timed_out:
-        yield finding(
-            "timeout", 0, "the script did not end in the time given", "it hangs, or waits for input or another node"
-        )
-    elif e.ran.code == 121:
-        yield finding(
-            "processes", 0, "the script started hundreds of processes and was ended", "a loop that starts itself"
-        )
-    elif e.ran.code:
-        found = SHELL_ERRORS.findall(e.ran.output)
-        number = re.search(r"line (\d+)", found[0]) if found else None
-        yield finding("exit-code", int(number[1]) if number else 0, f"the script ended with code {e.ran.code}",
-                      found[0][-300:] if found else last_words(e.ran.output))  # fmt: skip
-    else:
-        for text in dict.fromkeys(SHELL_ERRORS.findall(e.ran.output)):
-            number = re.search(r"line (\d+)", text)
-            yield finding(
-                "shell-error", int(number[1]) if number else 0, text[-300:], "the shell went on after it", "warning"
-            )
-
-
-QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    own_failures, started, rank_errors, world_size, sums, devices, spread, rendezvous, interfaces, refusals,
-    unknown_commands, exit_code,
-)  # fmt: skip
 
 
 def rehearsal(
-    ran: Ran, facts: StandIn, job: Allocation, script: Script, cluster: Cluster, isolation: Isolation, seconds: float
+    ran: Ran, facts: StandIn, job: Allocation, script: Script, isolation: Isolation, seconds: float
 ) -> Rehearsal:
     """Everything put together."""
     ranks = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from graph.verification.rehearsal import isolation as isolations
 from graph.verification.rehearsal import judge, program, stage
 from graph.verification.rehearsal.allocation import allocation
 from graph.verification.rehearsal.isolation import Isolation
-from graph.verification.rehearsal.types import Rehearsal
+from graph.verification.rehearsal.types import Ran, Rehearsal
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError, UnavailableError
 from knowledge.types import Framework, SideFile, Strategy
@@ -31,17 +31,6 @@ from knowledge.types import Framework, SideFile, Strategy
 Progress = Callable[[str], None]
 KEPT_OUTPUT = 200_000
 MOST_PROCESSES = 64
-
-
-@dataclass(slots=True)
-class Ran:
-    """What came back from the jail."""
-
-    records: list[dict[str, Any]] = field(default_factory=list)
-    ranks: list[dict[str, Any]] = field(default_factory=list)
-    output: str = ""
-    code: int = 0
-    timed_out: bool = False
 
 
 def rehearse(
@@ -85,7 +74,7 @@ def rehearse(
         inside = stage.IN_NAMESPACES if chosen == "namespaces" else str(place)
         stage.fill(place, inside, script_text, "job.sh", side_files, facts)
         ran = run(place, chosen, timeout, progress)
-    return judge.rehearsal(ran, facts, job, script, cluster, chosen, time.monotonic() - start)
+    return judge.rehearsal(ran, facts, job, script, chosen, time.monotonic() - start)
 
 
 def require(tools: frozenset[str]) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from knowledge.types import Finding
 
@@ -65,3 +66,14 @@ class Rehearsal:
     output: str
     exit_code: int
     seconds: float
+
+
+@dataclass(slots=True)
+class Ran:
+    """What came back from the jail."""
+
+    records: list[dict[str, Any]] = field(default_factory=list)
+    ranks: list[dict[str, Any]] = field(default_factory=list)
+    output: str = ""
+    code: int = 0
+    timed_out: bool = False

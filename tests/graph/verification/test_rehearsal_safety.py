@@ -21,8 +21,9 @@ from graph.verification.rehearsal import isolation as isolations
 from graph.verification.rehearsal import stage
 from graph.verification.rehearsal.allocation import allocation
 from graph.verification.rehearsal.isolation import Isolation
-from graph.verification.rehearsal.rehearse import Ran, folder, run
+from graph.verification.rehearsal.rehearse import folder, run
 from graph.verification.rehearsal.standin.kernel import landlock_version
+from graph.verification.rehearsal.types import Ran
 from knowledge.catalogue import catalogue
 
 BOTH: tuple[Isolation, ...] = ("namespaces", "landlock")

@@ -21,7 +21,6 @@ from graph.verification.rehearsal.standin import config, wire
 from graph.verification.rehearsal.standin.config import StandIn
 
 MINIAPP = "maple_preflight"
-JOIN_SECONDS = "40"
 
 
 def settle(stand_in: StandIn) -> None:
@@ -55,7 +54,6 @@ def programs(stage: Path, stand_in: StandIn, node: str, networked: bool) -> dict
 
 def run_miniapp(stage: Path, stand_in: StandIn, node: str, networked: bool) -> int:
     """The mini-app with the environment that the training program would have had."""
-    config.record(stage, "seen", node=node, variables=watched())
     if not networked:
         os.environ["GLOO_SOCKET_IFNAME"] = "lo"
     os.environ["MAPLE_REHEARSAL_DEVICES"] = ",".join(str(n) for n in range(stand_in.gpus_per_node))
@@ -63,10 +61,17 @@ def run_miniapp(stage: Path, stand_in: StandIn, node: str, networked: bool) -> i
     os.environ["ACCELERATE_USE_CPU"] = "true"
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     cut_world(stage)
-    words = ["--framework", stand_in.framework, "--strategy", stand_in.strategy, "--timeout", JOIN_SECONDS]
+    config.record(stage, "seen", node=node, variables=watched())
+    words = ["--framework", stand_in.framework, "--strategy", stand_in.strategy, "--timeout", join_seconds(stand_in)]
     miniapp: Any = sys.modules[MINIAPP]
     code: int = miniapp.main([*words, "--out", str(stage / "ranks.jsonl")])
     return code
+
+
+def join_seconds(stand_in: StandIn) -> str:
+    """How long a rank waits for the others: they start together, but on few cores of this computer."""
+    here = min(stand_in.gpus_per_node, stand_in.sampled or stand_in.gpus_per_node)
+    return str(15 + stand_in.running * here)
 
 
 def cut_world(stage: Path) -> None:
@@ -81,20 +86,10 @@ def cut_world(stage: Path) -> None:
         os.environ["WORLD_SIZE"] = str(len(ranks))
 
 
-WATCHED = (
-    "NCCL_",
-    "RCCL_",
-    "FI_",
-    "CCL_",
-    "GLOO_",
-    "MASTER_",
-    "CUDA_VIS",
-    "ROCR_VIS",
-    "HIP_VIS",
-    "ZE_",
-    "OMP_",
-    "TORCH_",
-)
+WATCHED_NAMES = """
+    NCCL_ RCCL_ FI_ CCL_ GLOO_ MASTER_ CUDA_VIS ROCR_VIS HIP_VIS ZE_ OMP_ TORCH_ RANK LOCAL_RANK WORLD_SIZE
+"""
+WATCHED = tuple(WATCHED_NAMES.split())
 
 
 def watched() -> dict[str, str]:
@@ -113,6 +108,8 @@ def run_inner(stage: Path, stand_in: StandIn, task: wire.Task) -> int:
     try:
         result = main() if main else runpy.run_module(name, run_name="__main__")
     except SystemExit as error:
+        if error.code == 2:
+            config.record(stage, "inner_failed", program=name, says="its options are wrong, see the last words")
         return error.code if isinstance(error.code, int) else int(error.code is not None)
     except Exception as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
