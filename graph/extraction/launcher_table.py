@@ -162,7 +162,7 @@ TOOLS: tuple[tuple[str, Tool], ...] = (
     ("sarus", tool("sarus", "container", values="--mount --workdir -w --env -e --entrypoint", flags="--mpi --tty -t --init --ssh --centralized-repository", before=1, subcommands="run")),
     ("env", tool("env", "wrapper", values="-u --unset -C --chdir -S")),
     ("time /usr/bin/time", tool("time", "wrapper", values="-f -o --format --output", flags="-p -v -a")),
-    ("nohup exec command builtin setsid sudo eatmydata caffeinate then do else ! winpty", tool("wrapper", "wrapper", values="-a")),
+    ("nohup exec command builtin setsid sudo eatmydata", tool("wrapper", "wrapper", values="-a")),
     ("nice ionice chrt", tool("nice", "wrapper", values="-n -c")),
     ("numactl", tool("numactl", "wrapper", values="-N -m -C -i -p")),
     ("numawrap numa_wrapper", tool("wrapper", "wrapper")),

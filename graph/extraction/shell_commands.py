@@ -83,9 +83,7 @@ def follow(reader: ShellReader, command: Command, env: Environment, place: Place
     chain = command.chain
     if chain.shell_text is not None:
         nested = env.copy()
-        nested.positional = chain.positional if chain.positional else None
-        if chain.positional:
-            nested.positional = chain.positional
+        nested.positional = chain.positional or None
         what = next((f"{layer.name} -c" for layer in chain.layers[::-1] if layer.kind == "shell"), "")
         what = what or next((layer.name for layer in chain.layers[::-1] if layer.kind == "remote"), "submitted")
         reader.read(shell_source(chain.shell_text), nested, Place((*place.inside, what), command, command.line))

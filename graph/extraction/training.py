@@ -11,7 +11,9 @@ from graph.extraction.launchers import base_name
 from graph.extraction.shell_words import plain
 
 TRAINS = re.compile(r"train|tune|(?<![a-z])(sft|fit|ppo|dpo|grpo|distill|lora|rlhf|learn)", re.I)
-SET_UP_MODULES = frozenset(("venv", "pip", "ensurepip", "virtualenv", "site", "json.tool", "http.server", "zipfile", "pytest"))
+SET_UP_MODULES = frozenset(
+    ("venv", "pip", "ensurepip", "virtualenv", "site", "json.tool", "http.server", "zipfile", "pytest")
+)
 MAIN = re.compile(r"(^|[/_.-])(main|run|launch|cli)", re.I)
 ASIDE = re.compile(
     r"(^|[/_.-])(eval|test|valid|infer|predict|preproc|prepare|process|download|setup|install|convert|check|warm|cache|plot|"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -11,7 +12,7 @@ from graph.extraction.commands import Assignment, Command
 from graph.extraction.script import Script
 from graph.extraction.script_counts import count, document_text
 from graph.extraction.script_record import scheduler_of
-from graph.extraction.shell_words import Field, Piece, plain, to_shell
+from graph.extraction.shell_words import Field, Piece, expansion, plain, to_shell
 from graph.porting.ownership import OWN_STEPS, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
 from knowledge.types import Variable
@@ -20,6 +21,7 @@ PLAIN_VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})")
 JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_JOB_ID"}
 END = "END_OF_FILE"
 FILE_NAME = re.compile(r"\.(json|ya?ml|toml|cfg|ini|txt)$")
+SCHEDULERS_OWN = re.compile(r"(SLURM|PBS|LSB|FLUX)_")
 JOB_ID_NAMES = frozenset((*JOB_ID.values(), "SLURM_JOBID"))
 
 
@@ -93,6 +95,8 @@ class Collector:
             return f"${{{self.job_id}}}" if piece.text.startswith("${") else f"${self.job_id}"
         if PLAIN_VARIABLE.fullmatch(piece.text):
             self.need(name)
+            if SCHEDULERS_OWN.match(name):
+                self.note(line, f"{piece.text} is a variable of the old scheduler: see what the new one has for it.")
             return piece.text
         if not piece.quoted:
             self.note(line, f"{piece.text} is one word now: split it by hand if it prints several.")
@@ -100,7 +104,8 @@ class Collector:
         name = f"VALUE_{self.made}"
         for inner in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):
             self.need(inner)
-        self.variables[name] = Variable(name, piece.text, "worked out by the job, as in the script before", expand=True)
+        why = "worked out by the job, as in the script before"
+        self.variables[name] = Variable(name, inside_quotes(piece.text), why, expand=True)
         return f"${name}"
 
     def named_place(self, args: tuple[str, ...], at: int) -> str:
@@ -154,8 +159,9 @@ class Collector:
         for other in inner:
             if other != name:
                 self.need(other)
-        simple = not re.search(r"\$[({]|`", found.value) or not PLAIN_VARIABLE.sub("", found.value).count("$")
-        self.variables[name] = Variable(name, self.renamed(found.value), "", expand=not simple)
+        simple = found.known or not re.search(r"[$`]", PLAIN_VARIABLE.sub("", found.value))
+        value = self.renamed(found.value)
+        self.variables[name] = Variable(name, value if simple else inside_quotes(value), "", expand=not simple)
         values = {a.value for a in self.script.assignments if a.name == name}
         if found.written.startswith("(") or "[" in found.value.partition("$")[2]:
             self.note(found.line, f"{name} is or uses an array: it is not carried over; set it at the top.")
@@ -179,6 +185,8 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
             collector.need(assignment.name)
     entry = collector.word(program.entry, training.line) or plain(program.entry)
     args = tuple(word for one in program.args for word in collector.words(one, training.line))
+    if is_site_path(entry):
+        collector.note(training.line, f"{entry} is a path of the old machine: give the program's new one with --entry.")
     setup = (*steps(script, training, collector), *written_files(program.args, collector))
     args = tuple(collector.named_place(args, i) for i in range(len(args)))
     collector.say_places(source, target)
@@ -199,9 +207,12 @@ def steps(script: Script, training: Command, collector: Collector) -> Iterator[s
             note_on_step(command, name, collector)
             continue
         text = " ".join(filter(None, (step_word(one, collector, command.line) for one in command.fields)))
+        if any(is_site_path(plain(one)) for one in command.fields):
+            collector.note(command.line, f"`{shown(command)}` works in a place of the old machine: change it.")
         if re.search(r"\$\{?(PBS_O_WORKDIR|SLURM_SUBMIT_DIR|LS_SUBCWD|FLUX_JOB_CWD)|dirname", text):
             continue
-        yield " ".join((text, *command.redirects))
+        if not any("<<" in redirect for redirect in command.redirects):
+            yield " ".join((text, *command.redirects))
 
 
 def note_on_step(command: Command, name: str, collector: Collector) -> None:
@@ -240,8 +251,20 @@ def written_files(args: tuple[Field, ...], collector: Collector) -> Iterator[str
         done.add(name)
         new = collector.renamed(name)
         quote = "'" if "$" not in text else ""
-        target = f'"{new}"' if "$" in new else new
+        target = f'"{inside_quotes(new)}"' if "$" in new else shlex.quote(new)
         yield from (f"cat > {target} <<{quote}{END}{quote}", *collector.renamed(text.rstrip("\n")).split("\n"), END)
+
+
+def inside_quotes(text: str) -> str:
+    """Shell text fit to stand in double quotes: what is no expansion is escaped, expansions stay as they are."""
+    out, i = "", 0
+    while i < len(text):
+        atom, end = expansion(text, i, True) if text[i] in "$`" else (None, i)
+        if atom is not None:
+            out, i = out + text[i:end], end
+            continue
+        out, i = out + ("\\" if text[i] in '"\\$`' else "") + text[i], i + 1
+    return out
 
 
 def shown(command: Command) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -191,3 +192,24 @@ def test_what_cannot_be_ported_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError) as error:
         port(text, cluster("polaris"))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
+def test_quotes_in_values_cannot_leave_their_place(tmp_path: Path) -> None:
+    text = (
+        '#SBATCH -N 2 --gpus-per-node=4 -t 20\nexport NOTE=\'a " b\'$(date +%Y)" $(id -u)"\nA=`date "+%F"`\n'
+        'srun python fit.py --strategy ddp --note "$NOTE" --day "x\\"y$A" --job $SLURM_ARRAY_TASK_ID\n'
+    )
+    script = ported(text, "polaris").bundle.script
+    before = script[: script.index("# --- Software")].replace('cd "$PBS_O_WORKDIR"', ":")
+    done = subprocess.run(
+        ["bash"],
+        input=before + 'printf "%s\\n" "${PROGRAM[@]}"\n',
+        text=True,
+        capture_output=True,
+        check=True,
+        cwd=tmp_path,
+    )
+    words = done.stdout.splitlines()
+    assert words[words.index("--note") + 1].startswith('a " b20')
+    assert words[words.index("--day") + 1].startswith('x"y20')
