@@ -118,7 +118,7 @@ def diagnosed(diagnosis: Diagnosis) -> str:
     sure = f" ({diagnosis.cause}, {diagnosis.confidence:.0%} sure)"
     parts = [f"**{diagnosis.says}**{sure}"]
     if diagnosis.evidence:
-        parts.append(fenced("", "\n".join(map(evidence, diagnosis.evidence[:MOST_EVIDENCE])), ""))
+        parts.append("\n".join(f"- {evidence(line)}" for line in diagnosis.evidence[:MOST_EVIDENCE]))
     if diagnosis.fix:
         parts.append("Fix:\n\n" + numbered(diagnosis.fix))
     if diagnosis.considered:
@@ -135,7 +135,15 @@ def evidence(line: LogEvidence) -> str:
     rank = f" rank {line.rank}" if line.rank is not None else ""
     times = f"  ({line.count} times)" if line.count > 1 else ""
     place = f"{line.file}:" if line.file else ""
-    return f"{place}{line.line}{rank}: {line.text}{times}"
+    return f"{place}{line.line}{rank}: {code(line.text)}{times}"
+
+
+def code(text: str) -> str:
+    """Text as it is, in a line that may wrap; the ticks around it are more than any inside."""
+    ticks = "`"
+    while ticks in text:
+        ticks += "`"
+    return f"{ticks}{text}{ticks}" if len(ticks) == 1 else f"{ticks} {text} {ticks}"
 
 
 def so_far(known: Known) -> str:

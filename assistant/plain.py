@@ -19,7 +19,9 @@ from assistant.session import Session
 
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
 LINK = re.compile(r"\[[^\]\n]+\]\((https?://[^)\s]+)\)")
-FENCE = re.compile(r"^(`{3,}).*?^\1$", re.M | re.S)
+CODE = re.compile(
+    r"^(?P<fence>`{3,})\w*\n(?P<block>.*?)\n(?P=fence)$|(?P<ticks>`+)(?P<inline>[^\n]+?)(?P=ticks)", re.M | re.S
+)
 BOLD, NORMAL = "\x1b[1m", "\x1b[0m"
 
 
@@ -47,19 +49,17 @@ def styled(out: TextIO) -> bool:
 
 
 def emphasis(text: str, bold: bool) -> str:
-    """Strong words in bold where the terminal can, plain elsewhere; blocks of code as they are, without fences."""
+    """Strong words in bold where the terminal can, plain elsewhere; code as it is, without its ticks and fences."""
     parts, place = [], 0
-    for block in FENCE.finditer(text):
-        parts.append(words(text[place : block.start()], bold))
-        parts.append(block[0].split("\n", 1)[1].rsplit("\n", 1)[0])
-        place = block.end()
+    for found in CODE.finditer(text):
+        parts += [words(text[place : found.start()], bold), found["block"] or found["inline"].strip()]
+        place = found.end()
     return "".join([*parts, words(text[place:], bold)])
 
 
 def words(text: str, bold: bool) -> str:
-    text = LINK.sub(r"\1", text)
-    text = STRONG.sub(rf"{BOLD}\1{NORMAL}" if bold else r"\1", text)
-    return re.sub(r"(?<![\w*])\*([^*\n]+)\*(?!\w)", r"'\1'", text).replace("`", "")
+    text = STRONG.sub(rf"{BOLD}\1{NORMAL}" if bold else r"\1", LINK.sub(r"\1", text)).replace("**", "")
+    return re.sub(r"(?<![\w*])\*([^*\n]+)\*(?!\w)", r"'\1'", text)
 
 
 def converse(session: Session) -> int:

@@ -116,16 +116,17 @@ def test_questions_refusals_and_diagnoses_say_what_to_do() -> None:
     assert "a, b, c" in markdown(Asked(Question("machine", "Which?", tuple("abcdefghijk"))))
     assert "1. take 32" in markdown(Refused(Refusal("No.", "Because.", None, (Alternative("take 32"),))))
     text = markdown(Diagnosed(Diagnosis("oom-gpu", "Out of memory.", 0.9, (LogEvidence(7, "boom", 3),), ("halve it",))))
-    assert "7 rank 3: boom" in text and "1. halve it" in text and "90%" in text
+    assert "7 rank 3: `boom`" in text and "1. halve it" in text and "90%" in text
 
 
 def test_evidence_names_file_rank_and_count() -> None:
-    assert evidence(LogEvidence(7, "boom", 3, "a.log", 4)) == "a.log:7 rank 3: boom  (4 times)"
+    assert evidence(LogEvidence(7, "boom", 3, "a.log", 4)) == "a.log:7 rank 3: `boom`  (4 times)"
 
 
 def test_line_mode_drops_marks_and_keeps_code() -> None:
     text = "**Bold** and `code`, see [docs](https://x.org/a).\n\n```bash\necho `date` **x**\n```\n\nSay *yes*."
     assert emphasis(text, bold=False) == "Bold and code, see https://x.org/a.\n\necho `date` **x**\n\nSay 'yes'."
+    assert emphasis("- 7: `` a `b` **c** `` x", bold=False) == "- 7: a `b` **c** x"
     assert "\x1b[1mBold\x1b[0m" in emphasis(text, bold=True)
 
 

@@ -192,21 +192,25 @@ class ChatScreen(Screen[None]):
         self.status(message.text, problem=True)
 
     def action_script(self) -> None:
-        """On a narrow terminal the other pane; on a wide one the keys go to the script."""
-        if self.bundle is None:
+        """Show the script, then each file beside it, then the conversation again."""
+        pane = self.query_one(ScriptPane)
+        if pane.bundle is None:
             self.status("No script yet. Say what to run and where, and it is made.")
-        elif self.has_class("narrow"):
-            self.toggle_class("script-first")
-            self.status("Ctrl+T goes back to the conversation." if self.has_class("script-first") else "")
+        elif self.has_class("narrow") and not self.has_class("script-first"):
+            self.add_class("script-first")
+            self.status("PgUp and PgDn scroll. Ctrl+T goes on.")
+        elif name := pane.next_file():
+            self.status(f"{name}. Ctrl+T goes on.")
         else:
-            self.query_one(ScriptPane).query("TextArea").first().focus()
+            self.action_back()
 
     def action_back(self) -> None:
         self.remove_class("script-first")
+        self.status("")
         self.composer.focus()
 
     def action_page(self, direction: int) -> None:
-        pane = self.query("Code").first() if self.has_class("script-first") else self.query_one(Conversation)
+        pane = self.query_one(ScriptPane).code if self.has_class("script-first") else self.query_one(Conversation)
         pane.scroll_relative(y=direction * (pane.size.height - 2), animate=False)
 
     def action_save(self) -> None:
@@ -249,7 +253,7 @@ class ChatScreen(Screen[None]):
             ("Shift+Enter, Ctrl+J", "new line"),
             ("↑ ↓", "messages sent before"),
             ("PgUp PgDn", "scroll"),
-            ("Ctrl+T", "show the script, and back"),
+            ("Ctrl+T", "show the script, the files beside it, and back"),
             ("Ctrl+S", "save the script here"),
             ("Ctrl+O", "copy the script"),
             ("Ctrl+Q", "leave; the conversation is kept"),

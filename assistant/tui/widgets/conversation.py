@@ -35,6 +35,16 @@ class Said(Static):
 class Note(Static):
     """A word of the program itself, not of the conversation."""
 
+    def on_resize(self) -> None:
+        self.query_ancestor(Conversation).read_from_top(self)
+
+
+class Answer(Markdown):
+    """What the assistant said. Its height is known only once it is laid out."""
+
+    def on_resize(self) -> None:
+        self.query_ancestor(Conversation).read_from_top(self)
+
 
 class Conversation(VerticalScroll):
     """Messages and answers; `answering` is the answer that grows as events come in."""
@@ -48,7 +58,7 @@ class Conversation(VerticalScroll):
         """Show a thread: its last turns, or the welcome where it is new."""
         await self.remove_children()
         if not turns:
-            await self.mount(Markdown(WELCOME))
+            await self.mount(Answer(WELCOME))
             return
         if len(turns) > MOST_TURNS:
             await self.mount(Note(f"({len(turns) - MOST_TURNS} earlier turns are kept and not shown)"))
@@ -67,16 +77,13 @@ class Conversation(VerticalScroll):
             await self.show(drawn)
 
     async def show(self, text: str) -> None:
-        await self.add(Markdown(text))
+        await self.mount(Answer(text))
 
     async def note(self, text: str) -> None:
-        await self.add(Note(text, markup=False))
+        await self.mount(Note(text, markup=False))
 
-    async def add(self, answer: Markdown | Note) -> None:
+    def read_from_top(self, answer: Answer | Note) -> None:
         """What does not fit is read from its first line: the newest line stays in sight only if nothing is lost."""
-        await self.mount(answer)
-        self.call_after_refresh(self.keep_top, answer)
-
-    def keep_top(self, answer: Markdown | Note) -> None:
-        if answer.outer_size.height > self.size.height:
+        if self.children and self.children[-1] is answer and answer.outer_size.height > self.size.height:
+            self.release_anchor()
             self.scroll_to_widget(answer, top=True, animate=False)

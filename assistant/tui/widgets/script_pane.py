@@ -40,3 +40,20 @@ class ScriptPane(Vertical):
             await self.mount(tabs)
             for pane in panes:
                 await tabs.add_pane(pane)
+
+    def next_file(self) -> str:
+        """Go to the next tab and give its name; empty after the last one, where the first comes again."""
+        for tabs in self.query(TabbedContent):
+            panes = list(tabs.query(TabPane))
+            place = next((i for i, pane in enumerate(panes) if pane.id == tabs.active), 0) + 1
+            tabs.active = str(panes[place % len(panes)].id)
+            return files(self.bundle)[place][0] if self.bundle and place < len(panes) else ""
+        return ""
+
+    @property
+    def code(self) -> Code:
+        """The text that is in sight."""
+        for tabs in self.query(TabbedContent):
+            if tabs.active_pane:
+                return tabs.active_pane.query_one(Code)
+        return self.query_one(Code)

@@ -124,6 +124,38 @@ async def test_a_narrow_terminal_shows_one_pane_at_a_time(app: MapleApp, whole: 
         assert talk.display and not pane.display
 
 
+async def test_the_files_beside_the_script_come_after_it(app: MapleApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await say(pilot, "DeepSpeed ZeRO-3 on Perlmutter, 4 nodes, 4 GPUs per node")
+        pane = screen.query_one(ScriptPane)
+        seen = []
+        for _ in range(2):
+            await pilot.press("ctrl+t")
+            await pilot.pause()
+            seen.append(pane.code.text.splitlines()[0])
+        assert seen == ["#!/bin/bash", "{"]
+        await pilot.press("ctrl+t")
+        assert screen.query_one(Conversation).display and not pane.display
+
+
+async def test_an_answer_that_does_not_fit_is_read_from_its_first_line(app: MapleApp, whole: str) -> None:
+    async with app.run_test(size=(80, 16)) as pilot:
+        screen = await say(pilot, whole)
+        await pilot.pause(0.2)
+        talk = screen.query_one(Conversation)
+        answer = talk.query(Markdown).last()
+        assert answer.outer_size.height > talk.size.height
+        assert answer.region.y >= talk.region.y
+
+
+async def test_typing_goes_into_the_box_wherever_the_focus_is(app: MapleApp, whole: str) -> None:
+    async with app.run_test(size=(160, 48)) as pilot:
+        screen = await say(pilot, whole)
+        screen.query_one(Code).focus()
+        await pilot.press("x")
+        assert screen.composer.has_focus and screen.composer.text == "x"
+
+
 async def test_a_wide_terminal_shows_both(app: MapleApp, whole: str) -> None:
     async with app.run_test(size=(160, 48)) as pilot:
         screen = await say(pilot, whole)
