@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from graph.extraction.script import Script, read_script
@@ -34,7 +35,9 @@ def side_by_side(ported: Ported, target: Cluster) -> tuple[Row, ...]:
     left = sections(ported.source, source)
     right = sections(read_script(ported.bundle.script), target)
     why = reasons(ported, target, source)
-    return tuple(row for name in SECTIONS for row in rows(name, left[name], right[name], why[name]))
+    noted = {note.line: note.says for note in ported.notes if note.line}
+    made = (row for name in SECTIONS for row in rows(name, left[name], right[name], why[name]))
+    return tuple(replace(row, why=noted.get(row.left_line, row.why)) if row.why else row for row in made)
 
 
 def rows(name: str, left: list[tuple[int, str]], right: list[tuple[int, str]], why: str) -> Iterator[Row]:
@@ -52,22 +55,16 @@ def rows(name: str, left: list[tuple[int, str]], right: list[tuple[int, str]], w
 
 
 def sections(script: Script, machine: Cluster | None) -> dict[str, list[tuple[int, str]]]:
-    """Each line of a script by what it is about; a continued line goes with the one before it."""
+    """Each line of a script by what it is about; a line that starts nothing goes with the one before it."""
     kinds = line_kinds(script, machine)
     found: dict[str, list[tuple[int, str]]] = {name: [] for name in SECTIONS}
-    kind, continued = "other", False
+    kind = "other"
     for number, text in enumerate(script.text.splitlines(), 1):
         bare = text.strip()
-        if not bare or (bare.startswith("#") and number not in kinds and not continued):
-            continue
-        kind = kinds.get(number, kind if continued else "other")
-        found[kind].append((number, text))
-        continued = bare.endswith("\\") or (continued and number not in kinds and not starts_anew(script, number))
+        if bare and (number in kinds or not bare.startswith("#")):
+            kind = kinds.get(number, kind)
+            found[kind].append((number, text))
     return found
-
-
-def starts_anew(script: Script, number: int) -> bool:
-    return any(command.line == number for command in script.commands)
 
 
 def line_kinds(script: Script, machine: Cluster | None) -> dict[int, str]:
@@ -87,11 +84,8 @@ def line_kinds(script: Script, machine: Cluster | None) -> dict[int, str]:
             at = at.outer
         kinds |= {script.training.line: "launch", at.line: "launch"}
     kinds |= {one.line: "request" for one in script.directives if one.active}
-    if script.shebang:
-        kinds[
-            script.text.splitlines().index(script.shebang) + 1 if script.shebang in script.text.splitlines() else 1
-        ] = "head"
-    return kinds
+    first = next((n for n, text in enumerate(script.text.splitlines(), 1) if text.startswith("#!")), 0)
+    return kinds | {first: "head"}
 
 
 def command_kind(name: str, words: tuple[str, ...]) -> str:
@@ -120,16 +114,22 @@ def reasons(ported: Ported, target: Cluster, source: Cluster | None) -> dict[str
 
 
 def as_text(rows_: tuple[Row, ...], width: int = 150) -> str:
-    """Two columns, each section under its reason."""
-    half = (width - 3) // 2
+    """Two columns, each section under its reason; a line with a reason of its own has it below."""
     out: list[str] = []
-    last = ""
-    for row in rows_:
-        if row.why and row.why != last:
-            out += ["", f"-- {row.section}: {row.why}"]
-            last = row.why
-        left = textwrap.wrap(row.left, half, subsequent_indent="    ", drop_whitespace=False) or [""]
-        right = textwrap.wrap(row.right, half, subsequent_indent="    ", drop_whitespace=False) or [""]
-        mark = "|" if row.why and row.left and row.right else "<" if row.left and row.why else ">" if row.why else " "
-        out += [f"{a:<{half}} {mark} {b}".rstrip() for a, b in zip_longest(left, right, fillvalue="")]
+    for name in SECTIONS:
+        listed = [row for row in rows_ if row.section == name]
+        usual = Counter(row.why for row in listed if row.why).most_common(1)
+        if listed:
+            out += ["", f"-- {name}" + (f": {usual[0][0]}" if usual else "")]
+        for row in listed:
+            out += columns(row, (width - 3) // 2)
+            if row.why and row.why != usual[0][0]:
+                out.append(f"   ^ {row.why}")
     return "\n".join(out).strip("\n")
+
+
+def columns(row: Row, half: int) -> list[str]:
+    left = textwrap.wrap(row.left, half, subsequent_indent="    ", drop_whitespace=False) or [""]
+    right = textwrap.wrap(row.right, half, subsequent_indent="    ", drop_whitespace=False) or [""]
+    mark = " " if not row.why else "|" if row.left and row.right else "<" if row.left else ">"
+    return [f"{a:<{half}} {mark} {b}".rstrip() for a, b in zip_longest(left, right, fillvalue="")]
