@@ -23,9 +23,9 @@ class Kind:
 def kind_of(
     script: Script, text: str, side_files: tuple[SideFile, ...], framework: str | None, strategy: str | None
 ) -> Kind:
-    """From what was said, else from the launch chain, the program's arguments and the files beside the script."""
+    """From what was said, else from the launch chain, the program's arguments and the files that the script names."""
     launchers = {word.split("/")[-1] for command in script.commands for word in command.argv[:40]}
-    everything = "\n".join([text, *(file.text for file in side_files)])
+    everything = "\n".join([text, *(file.text for file in side_files if file.name in text)])
     if framework is None:
         framework = framework_of(launchers, everything)
     stage = STAGE.search(everything)

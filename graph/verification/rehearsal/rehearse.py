@@ -100,7 +100,7 @@ def run(place: Path, isolation: Isolation, timeout: float, progress: Progress) -
     """Start the jail, tell how it goes, and end everything in it whatever happens."""
     words = [sys.executable, "-I", str(stage.STANDIN / "jail.py"), str(stage.PROJECT), str(place), isolation]
     process = subprocess.Popen(
-        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=jail_environment(),
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=jail_environment(place),
         start_new_session=True,
     )  # fmt: skip
     kept = bytearray()
@@ -123,11 +123,12 @@ def run(place: Path, isolation: Isolation, timeout: float, progress: Progress) -
     return ran
 
 
-def jail_environment() -> dict[str, str]:
+def jail_environment(place: Path) -> dict[str, str]:
     """Nothing of the person's environment goes in."""
     return {
         "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1",
         "DS_ACCELERATOR": "cpu", "TOKENIZERS_PARALLELISM": "false", "HOME": "/tmp",
+        "TMPDIR": str(place / "tmp"),
     }  # fmt: skip
 
 

@@ -11,6 +11,7 @@ import importlib.util
 import json
 import os
 import runpy
+import socket
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -47,7 +48,7 @@ def programs(stage: Path, stand_in: StandIn, node: str, networked: bool) -> dict
     """The kinds of request that are functions of ours."""
     return {
         "program": lambda task: run_miniapp(stage, stand_in, node, networked),
-        "inner": lambda task: run_inner(stage, stand_in, task),
+        "inner": lambda task: run_inner(stage, stand_in, node, task),
         "code": lambda task: run_code(stand_in, task),
     }
 
@@ -96,12 +97,14 @@ def watched() -> dict[str, str]:
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(WATCHED)}
 
 
-def run_inner(stage: Path, stand_in: StandIn, task: wire.Task) -> int:
+def run_inner(stage: Path, stand_in: StandIn, node: str, task: wire.Task) -> int:
     """The real torchrun, accelerate or deepspeed; its children are the stand-in python."""
     name, *words = task.words
     python = str(stage / "bin" / "python")
     sys.executable = python
     os.environ["PYTHON_EXEC"] = python
+    socket.gethostname = lambda: node
+    socket.getfqdn = lambda name="": name or node
     show_devices(stand_in)
     sys.argv = [name, *words]
     main = getattr(importlib.import_module(name), "main", None)

@@ -14,7 +14,17 @@ from pathlib import Path
 
 from graph.verification.rehearsal.standin import config, launch, options
 from graph.verification.rehearsal.standin.layout import compress, expand
-from graph.verification.rehearsal.standin.wrapping import Tool, binding, container, pbsdsh, pdsh, recorded, shifter, ssh
+from graph.verification.rehearsal.standin.wrapping import (
+    Tool,
+    binding,
+    chmod,
+    container,
+    pbsdsh,
+    pdsh,
+    recorded,
+    shifter,
+    ssh,
+)
 
 NOT_RUN_NAMES = """
     sbatch qsub bsub qdel scancel bkill salloc squeue sinfo sacct sstat sattach sbcast qstat bjobs bhosts bpeek jutil
@@ -146,5 +156,5 @@ TOOLS: dict[str, Tool] = {
     "dig": resolve_short, "nvidia-smi": gpu_query, "rocm-smi": gpu_query, "amd-smi": gpu_query, "xpu-smi": gpu_query,
     "flux": flux, "ssh": ssh, "pdsh": pdsh, "clush": pdsh, "pbsdsh": pbsdsh, "singularity": container,
     "apptainer": container, "podman-hpc": container, "shifter": shifter, "numactl": binding, "taskset": binding,
-    ".note": note,
+    "chmod": chmod, ".note": note,
 }  # fmt: skip
