@@ -16,7 +16,6 @@ from graph.extraction.directives import DirectiveLine, from_command, in_force, m
 from graph.extraction.expansion import Environment
 from graph.extraction.launch_chain import Layer, Program
 from graph.extraction.shell import ShellReader
-from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of, training_command
 
 SUBMITS = {"sbatch": "slurm", "salloc": "slurm", "qsub": "pbs", "bsub": "lsf"}
@@ -174,9 +173,3 @@ def submitted(commands: list[Command]) -> tuple[DirectiveLine, ...]:
             scheduler = SUBMITS[words[0].rsplit("/", 1)[-1]]
             return from_command(scheduler, words[1:], command.line, " ".join(command.written))
     return ()
-
-
-def program_name(script: Script) -> str:
-    """The training program as the script names it; empty where it is not to be seen."""
-    program = script.program
-    return plain(program.entry) if program else ""

@@ -16,6 +16,8 @@ AtomKind = Literal["text", "parameter", "command", "arithmetic"]
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What stands after a dollar sign without braces: a name, one digit, or a special parameter.
 BARE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+PLAIN_RUN = re.compile(r"[^\\'\"$`]*")
+ANSI_END = re.compile(r"(?<!\\)'")
 CLOSERS = {"(": ")", "{": "}"}
 
 
@@ -133,54 +135,47 @@ def ansi_text(text: str) -> str:
 
 
 def atoms(text: str, heredoc: bool = False) -> Iterator[Atom]:
-    """The parts of a word (or of a heredoc's body, where quotes mean nothing)."""
-    quoted, i, run = heredoc, 0, ""
-    escapes = "$`\\\n" if heredoc else '$`"\\\n'
+    """The parts of a word (or of a heredoc's body, where quotes mean nothing). Double quotes leave an empty text."""
+    quoted, i = heredoc, 0
     while i < len(text):
         char = text[i]
         if char == "\\" and i + 1 < len(text):
-            following = text[i + 1]
+            yield escaped(text[i + 1], quoted, heredoc)
             i += 2
-            if following == "\n":
-                continue
-            if quoted:
-                run += following if following in escapes else char + following
-                continue
-            if run:
-                yield Atom("text", run, False)
-                run = ""
-            yield Atom("text", following, True)
-        elif char == "'" and not quoted:
-            if run:
-                yield Atom("text", run, False)
-            end = text.find("'", i + 1)
-            end = len(text) if end < 0 else end
-            yield Atom("text", text[i + 1 : end], True)
-            run, i = "", end + 1
-        elif char == '"' and not heredoc:
-            if run or quoted:
-                yield Atom("text", run, quoted)
-            run, quoted, i = "", not quoted, i + 1
-        elif text.startswith("$'", i) and not quoted:
-            if run:
-                yield Atom("text", run, False)
-            closing_quote = re.compile(r"(?<!\\)'").search(text, i + 2)
-            stop = closing_quote.start() if closing_quote else len(text)
-            yield Atom("text", ansi_text(text[i + 2 : stop]), True)
-            run, i = "", stop + 1
-        elif char in "$`":
-            atom, end_at = expansion(text, i, quoted)
-            if atom is None:
-                run, i = run + char, i + 1
-                continue
-            if run:
-                yield Atom("text", run, quoted)
-            yield atom
-            run, i = "", end_at
-        else:
-            run, i = run + char, i + 1
-    if run:
-        yield Atom("text", run, quoted)
+            continue
+        if char == '"' and not heredoc:
+            yield Atom("text", "", True)
+            quoted, i = not quoted, i + 1
+            continue
+        if not quoted and (char == "'" or text.startswith("$'", i)):
+            inner, i = single_quoted(text, i)
+            yield Atom("text", inner, True)
+            continue
+        atom, end = expansion(text, i, quoted) if char in "$`" else (None, i)
+        if atom is None:
+            end = PLAIN_RUN.match(text, i + 1).end()  # type: ignore[union-attr]
+            atom = Atom("text", text[i:end], quoted)
+        yield atom
+        i = end
+
+
+def escaped(char: str, quoted: bool, heredoc: bool) -> Atom:
+    """The text of a backslash and a character; a backslash before a line end is nothing."""
+    if char == "\n":
+        return Atom("text", "", False)
+    special = "$`\\" if heredoc else '$`"\\'
+    return Atom("text", char if not quoted or char in special else f"\\{char}", True)
+
+
+def single_quoted(text: str, at: int) -> tuple[str, int]:
+    """The text between single quotes (or of $'...') and the index behind them; to the end where none closes."""
+    if text[at] == "$":
+        closing_quote = ANSI_END.search(text, at + 2)
+        stop = closing_quote.start() if closing_quote else len(text)
+        return ansi_text(text[at + 2 : stop]), stop + 1
+    stop = text.find("'", at + 1)
+    stop = len(text) if stop < 0 else stop
+    return text[at + 1 : stop], stop + 1
 
 
 def split_words(text: str) -> list[str]:

@@ -53,6 +53,11 @@ def test_a_pbs_script_counts_by_its_ranks() -> None:
         ("#SBATCH --ntasks=32 --ntasks-per-node=8 --gpus-per-task=1", 4, 8),
         ("#SBATCH -N 2 --gpus-per-task=4 --ntasks-per-node=1", 2, 4),
         ("#SBATCH -N 2 --ntasks-per-node=4", 2, 4),
+        (
+            '#SBATCH -N 2\nN="$SLURM_NNODES"\nG="${GPUS:-4}"\nset -- $((N * G))\nmpirun -np "$((N * G))" python t.py',
+            2,
+            4,
+        ),
         ("#PBS -l select=3:ngpus=8", 3, 8),
         ("#PBS -l nodes=2:ppn=16:gpus=4", 2, 4),
         ('#BSUB -n 16\n#BSUB -R "span[ptile=8]"\n#BSUB -gpu "num=4:mode=shared"', 2, 4),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graph.extraction.script import Script, program_name, read_script
-from graph.extraction.shell_words import to_shell
+from graph.extraction.script import Script, read_script
+from graph.extraction.shell_words import plain, to_shell
 from knowledge.errors import InputError
 
 
@@ -14,6 +14,11 @@ def launch(text: str) -> str:
     program = read_script(text).program
     assert program is not None
     return " ".join(to_shell(one) for one in (program.entry, *program.args))
+
+
+def program_name(script: Script) -> str:
+    assert script.program is not None
+    return plain(script.program.entry)
 
 
 def names(script: Script) -> list[str]:
@@ -26,6 +31,7 @@ def names(script: Script) -> list[str]:
         ("LR=0.1\npython a.py --lr $LR", "a.py --lr 0.1"),
         ("python a.py --n ${N:-4} --m ${M:=5} --again $M", "a.py --n 4 --m 5 --again 5"),
         ("A=6\nB=$((A * 7))\npython a.py --b $B", "a.py --b 42"),
+        ('A=$\'a\\tb\'\npython a.py "$A" x\\ y "q\\"r"', "a.py 'a\tb' 'x y' 'q\"r'"),
         ("O='--x 1'\nO+=' --y 2'\npython a.py $O", "a.py --x 1 --y 2"),
         ('L=(--x "a b")\nL+=(--z)\npython a.py "${L[@]}"', "a.py --x 'a b' --z"),
         ("declare -A T=([big]=--deep [small]=--flat)\nM=big\npython a.py ${T[$M]}", "a.py --deep"),
