@@ -71,11 +71,15 @@ def is_computed(field: Field) -> bool:
 def to_shell(field: Field) -> str:
     """The word quoted for a shell: known text safely quoted, open pieces as they were written."""
     out: list[str] = []
-    for piece in field:
-        if piece.open:
-            out.append(f'"{piece.text}"' if piece.quoted else piece.text)
-        elif piece.text:
-            out.append(piece.text if re.fullmatch(r"[\w@%+=:,./{}\[\]^-]+", piece.text) else shlex.quote(piece.text))
+    known = ""
+    for piece in (*field, Piece("", True)):
+        if not piece.open:
+            known += piece.text
+            continue
+        if known:
+            out.append(known if re.fullmatch(r"[\w@%+=:,./{}\[\]^-]+", known) else shlex.quote(known))
+        out.append(f'"{piece.text}"' if piece.quoted else piece.text)
+        known = ""
     return "".join(out) or "''"
 
 

@@ -53,11 +53,6 @@ def test_a_pbs_script_counts_by_its_ranks() -> None:
         ("#SBATCH --ntasks=32 --ntasks-per-node=8 --gpus-per-task=1", 4, 8),
         ("#SBATCH -N 2 --gpus-per-task=4 --ntasks-per-node=1", 2, 4),
         ("#SBATCH -N 2 --ntasks-per-node=4", 2, 4),
-        (
-            '#SBATCH -N 2\nN="$SLURM_NNODES"\nG="${GPUS:-4}"\nset -- $((N * G))\nmpirun -np "$((N * G))" python t.py',
-            2,
-            4,
-        ),
         ("#PBS -l select=3:ngpus=8", 3, 8),
         ("#PBS -l nodes=2:ppn=16:gpus=4", 2, 4),
         ('#BSUB -n 16\n#BSUB -R "span[ptile=8]"\n#BSUB -gpu "num=4:mode=shared"', 2, 4),
@@ -72,6 +67,8 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
 @pytest.mark.parametrize(
     ("command", "nodes", "gpus"),
     [
+        ('#SBATCH -N 2\nN="$SLURM_NNODES"\nG="${GPUS:-4}"\nmpirun -np "$((N * G))" python fit.py', 2, 4),
+        ('N="$SLURM_NNODES"\nG="${GPUS:-4}"\nmpirun -np "$((N * G))" python fit.py', None, 4),
         ("torchrun --standalone --nproc_per_node 3 fit.py", 1, 3),
         ("accelerate launch --num_machines 2 --num_processes 8 fit.py", 2, 4),
         ("mpirun -np 12 -H a:4,b:4,c:4 python fit.py", 3, 4),
@@ -83,7 +80,7 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ("torchrun --nproc_per_node $1 fit.py", 1, None),
     ],
 )
-def test_counts_of_launch_lines(command: str, nodes: int, gpus: int | None) -> None:
+def test_counts_of_launch_lines(command: str, nodes: int | None, gpus: int | None) -> None:
     found = fields(command)
     assert (found.get("nodes"), found.get("gpus_per_node")) == (nodes, gpus)
 

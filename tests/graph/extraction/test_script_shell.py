@@ -144,7 +144,7 @@ def test_modules_with_their_lines() -> None:
         ),
         (
             "fish",
-            "#!/usr/bin/env fish\nset n 4\nset -x A b\nfor x in 1 2\n  echo $x\nend\nmpirun -np $n python a.py --k $A\n",
+            "#!/usr/bin/env fish\nset n 4\nset -x A b\nfor x in 1 2\necho $x\nend\nmpirun -np $n python a.py --k $A\n",
         ),
         ("batch", "@echo off\nset A=b\nrem note\npython a.py --k %A%\n"),
     ],
