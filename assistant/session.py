@@ -133,8 +133,9 @@ class Session:
             error = Error(
                 "The message before this one stopped the program twice, so I leave it. Say it in other words."
             )
-            self.turns.close(self.thread, turn.number, [error])
-            return [error]
+            given_up: list[Event] = [error, Done(turn.number)]
+            self.turns.close(self.thread, turn.number, given_up)
+            return given_up
         self.turns.try_again(self.thread, turn.number)
         return self._answer(turn)
 
@@ -146,8 +147,9 @@ class Session:
             events = [Error(str(error))]
         except Exception as error:
             self._log_trouble(turn)
+            name = type(error).__name__
             events = [
-                Error(f"Something went wrong here ({type(error).__name__}); {self.settings.log} has the details.")
+                Error(f"Something went wrong here ({name}): see {self.settings.log}; a new conversation may help.")
             ]
         events.append(Done(turn.number))
         self.turns.close(self.thread, turn.number, events)

@@ -25,7 +25,10 @@ EXIT_FINE, EXIT_NO, EXIT_PROBLEM = 0, 1, 2
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", metavar="TEXT", help="what you want to say; - reads standard input")
     parser.add_argument(
-        "--thread", default=DEFAULT_THREAD, metavar="ID", help="the conversation to go on with (default: %(default)s)"
+        "--thread",
+        default=DEFAULT_THREAD,
+        metavar="ID",
+        help="the conversation to go on with (default: '%(default)s'); `maple-chat` opens the one used last",
     )
     parser.add_argument("--new", action="store_true", help="forget what was said on this thread before")
     parser.add_argument(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import date
@@ -44,7 +45,7 @@ async def copy(screen: ChatScreen, argument: str) -> None:
 
 
 async def attach_file(screen: ChatScreen, argument: str) -> None:
-    screen.composer.attach(attach(Path(argument)))
+    screen.composer.attach(await asyncio.to_thread(attach, Path(argument)))
 
 
 async def new(screen: ChatScreen, argument: str) -> None:

@@ -9,6 +9,7 @@ from graph.carried import told
 from graph.choosing import apply, changed, chosen, recommended
 from graph.extraction.request import understand as read
 from graph.porting.port import carried_over
+from graph.routes import TALK
 from graph.state import State
 from graph.undescribed import DECIDING
 from knowledge.errors import InputError
@@ -43,10 +44,11 @@ def pick(state: State, before: JobRequest, picked: Alternative) -> State:
 
 
 def message(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
-    """The words, and the script that came with them (attached or pasted), if one did."""
+    """The words, and the script that came with them, if one did: attached, or pasted behind the words."""
     for head in map(read_head, attachments):
         if is_script(head):
-            return text, head
+            words, script = split_script(head)
+            return f"{text}\n{words}".strip(), script
     return (text, "") if attachments else split_script(text)
 
 
@@ -70,7 +72,7 @@ def take(state: State, before: JobRequest | None, heard: Understood) -> State:
         request=heard.request,
         heard_nothing=heard.request == before,
         left_to_us=left,
-        offered=None,
+        offered=state.get("offered") if heard.intent in TALK else None,
         described=described(state, before, heard.request),
     )
 

@@ -125,3 +125,11 @@ def test_ten_megabytes_become_an_attachment(say: Say, session: Session) -> None:
 def test_an_attachment_that_has_gone_is_said_to_have_gone(say: Say, tmp_path: Path) -> None:
     events = say("why?", Attachment("gone.log", str(tmp_path / "gone.log"), 3))
     assert kinds(events)[0] == "refusal"
+
+
+def test_a_long_paste_keeps_the_words_before_its_script(say: Say) -> None:
+    steps = "\n".join(f"export SETTING_{n}={n}" for n in range(80))
+    script = f"#!/bin/bash\n#SBATCH -N 2 --gpus-per-node=4\n{steps}\nsrun torchrun --nproc-per-node=4 pretrain.py\n"
+    events = say(f"port this to Frontier with DDP please:\n{script}")
+    made = next(event.made for event in events if isinstance(event, Script))
+    assert made.title == "Frontier" and "pretrain.py" in made.bundle.script

@@ -139,6 +139,12 @@ def test_a_refusal_is_got_round_by_its_number(talk: Talk) -> None:
     assert made.bundle.script
 
 
+def test_the_ways_round_stay_open_over_a_question(talk: Talk) -> None:
+    talk("machine=lonestar6 strategy=ddp nodes=2 gpus_per_node=4")
+    talk("how many GPUs does a node have?")
+    assert only(talk("1"), Made)
+
+
 def test_a_field_that_no_script_can_hold_is_refused_in_words(talk: Talk) -> None:
     refusal = only(talk("machine=perlmutter strategy=ddp nodes=2 account=$(id)"), Refusal)
     assert "Account '$(id)'" in refusal.why

@@ -124,7 +124,8 @@ class ChatScreen(Screen[None]):
         called = commands.find(message.text)
         try:
             if called is None:
-                await self.say(message.text, (*message.attachments, *named_files(message.text)))
+                named = await asyncio.to_thread(named_files, message.text)
+                await self.say(message.text, (*message.attachments, *named))
                 return
             command, argument = called
             if command is None:

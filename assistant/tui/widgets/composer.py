@@ -55,6 +55,7 @@ class Composer(TextArea):
         self.attachments: tuple[Attachment, ...] = ()
         self.sent: list[str] = []
         self.place = 0
+        self.draft = ""
 
     def recall(self, sent: Sequence[str]) -> None:
         """The messages that the up key brings back, oldest first."""
@@ -98,8 +99,10 @@ class Composer(TextArea):
         event.prevent_default()
 
     def show_sent(self, place: int) -> None:
+        if self.place == len(self.sent):
+            self.draft = self.text
         self.place = place
-        self.text = self.sent[place] if place < len(self.sent) else ""
+        self.text = self.sent[place] if place < len(self.sent) else self.draft
         self.move_cursor(self.document.end)
 
     async def on_paste(self, event: events.Paste) -> None:

@@ -156,6 +156,13 @@ async def test_typing_goes_into_the_box_wherever_the_focus_is(app: MapleApp, who
         assert screen.composer.has_focus and screen.composer.text == "x"
 
 
+async def test_what_is_half_typed_survives_a_look_at_older_messages(app: MapleApp) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        screen = await settled(pilot)
+        await pilot.press("x", "up", "down")
+        assert screen.composer.text == "x"
+
+
 async def test_a_wide_terminal_shows_both(app: MapleApp, whole: str) -> None:
     async with app.run_test(size=(160, 48)) as pilot:
         screen = await say(pilot, whole)
