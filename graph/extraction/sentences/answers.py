@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 from graph.extraction.sentences import choose
@@ -230,11 +231,13 @@ def is_small_talk(words: str) -> bool:
     return all(w in small_words() for w in words.split()) or bool(_patterns()["open"].search(words))
 
 
-def settle_counts(counts: Sequence[Count], line: Line, before: JobRequest, machine: str | None, asked: str | None, articles: bool) -> dict[str, Said]:
-    """Counts as fields, each with its words."""
+def settle_counts(counts: Sequence[Count], line: Line, before: JobRequest, machine: str | None, asked: str | None, articles: bool, unsharded: bool) -> dict[str, Said]:
+    """Counts as fields, each with its words. articles: "a node" is one. unsharded: no strategy is named."""
     if asked == "gpus_per_node":
         counts = [Count("gpus_per_node", c.value, c.first, c.last) if c.field == "gpus" else c for c in counts]
     layout = settle(list(counts), before.nodes, most_devices(machine), articles)
+    if layout.gpus_per_node == 1 and not (layout.nodes or before.nodes or layout.total_gpus or asked) and unsharded:
+        layout = replace(layout, one_gpu=True)
     words = {c.field: line.words(c.first, c.last) for c in counts}
     shown = words.get("gpus") or words.get("total_gpus") or next(iter(words.values()), "")
     out = {

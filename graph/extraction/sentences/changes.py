@@ -34,6 +34,17 @@ def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str
     return _corrected(reading, before, asked)
 
 
+def rescaled(reading: Reading) -> dict[str, Said]:
+    """`16 nodes, actually half of that`: a first message that changes its own count."""
+    line = reading.line
+    for key, factor in FACTORS.items():
+        at = line.canon.find(f" {key} ")
+        nodes = [c for c in reading.counts if c.field == "nodes" and line.starts[c.last] < at]
+        if at >= 0 and nodes and (nodes[-1].value * factor).is_integer() and not PRECISION.search(line.canon):
+            return {"nodes": Said(int(nodes[-1].value * factor), line.words(nodes[-1].first, line.at(at + 1)))}
+    return {}
+
+
 def seconds(walltime: str) -> int:
     hours, minutes, rest = (int(part) for part in walltime.split(":"))
     return hours * 3600 + minutes * 60 + rest
@@ -96,6 +107,8 @@ def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[
         return {}
     value, token = numbers[-1]
     words = reading.line.words(token, token)
+    if before.gpus_per_node and re.search(r" (?:with|have) $", reading.line.left(token)) and value <= 16:
+        field = "gpus_per_node"
     if field == "walltime":
         heard = next(h.words for h in reversed(before.heard) if h.field == field)
         return {field: Said(hms(value * (60 if "min" in heard.lower() else 3600)), words)}

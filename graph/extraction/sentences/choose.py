@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -64,6 +65,15 @@ def strategy(line: Line, before: str | None = None) -> Said | None:
 
 def _adds(line: Line, token: int) -> bool:
     return bool(re.search(r" (?:more|and|with)(?: (?:some|a|un))? $", line.left(token)))
+
+
+DEGREE = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|tensor|pipeline|data)[\s_-]*(?:model[\s_-]*)?(?:parallel\w*)?[\s_-]*(?:size|degree)?[\s=:_-]*(?:of\s+)?(?P<degree>\d{1,4})(?![\d.]|\s*(?:gpu|node))")
+
+
+def world_size(folded: str) -> int | None:
+    """Tensor x pipeline x data parallel, where the data-parallel degree is said too."""
+    degrees = {match["kind"][0]: int(match["degree"]) for match in DEGREE.finditer(folded)}
+    return math.prod(degrees.values()) if "d" in degrees and len(degrees) > 1 else None
 
 
 def _beside(line: Line, picked: list[Picked]) -> Said:

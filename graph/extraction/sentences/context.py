@@ -9,12 +9,12 @@ from graph.extraction.sentences.line import Line
 NEAR = r"(?:a|un|any|use|with|plain|more|on|to|want|need|for|be|really|like|of|it|me|write|run|that|this|my|our|in|native|full|from|queue|<X>|is|is the|pure|vanilla|have|just|by)"
 NEGATED = re.compile(rf" not(?: {NEAR}){{0,4}}(?: (?P<other><\w>) (?:or|and|/))? $")
 # "No" before a name says no to it, but "no, 4" and "debug? no, prod" say no to what came before.
-REFUSED = re.compile(r"(?P<before>^|\S+) no(?: (?:more|need|a|use|for|to|of)){0,3} $")
+REFUSED = re.compile(r"(?P<before>^|\S+) no(?: (?:more|need|want|have|a|un|use|for|to|of)){0,3} $")
 TAKEN_BACK = re.compile(r"^ (?:-|(?:is|was|but|job|run|one|queue|script) ){0,2}(?:not_after|not_after )")
 PAST = re.compile(r" before(?: (?:with|on|use|in|at|the|a|un|have|we|i|was|were|had|also|run|some|to|of|from|out))* $")
 PAST_VERB = re.compile(r" (?:had|used|ran|was|were|did|comparing|compared)(?: (?:on|with|at|in|a|un|our|my|the|to|using|use|it))* $")
 PAST_AFTER = re.compile(r"^(?: (?!but|so|and|\.|;|now|,|-|<)\S+){0,3} before ")
-LATER = re.compile(r" later(?: (?:we|i|'ll|ll|will|do|with|use|on|try|also|want|go|be|move|to|switch|he|they|the|a|un|for)){0,5} $")
+LATER = re.compile(r" later(?: (?![<\d.,;])\S+){0,4} $")
 LATER_AFTER = re.compile(r"^(?: (?!but|so|and|\.|;|now|,|-|<)\S+){0,2} later ")
 FAILING = re.compile(
     r"^ (?:(?:but|it|that|which|always|also|just|because|run|works|keeps|ran|gets|is|was|went|goes|job|for|me|us|a|still|training|, )\s?){0,5}"

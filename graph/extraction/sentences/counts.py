@@ -43,6 +43,8 @@ N, G, T, P, IGNORED = (rf"(?P<{name}>\d{{1,6}}) " for name in ("n", "g", "t", "p
 RULES = tuple(
     re.compile(r"(?<= )" + pattern)
     for pattern in (
+        # too big for one GPU
+        rf"(?:big|large|gros|gross|grande|grand|fits?|fitting|passt|cabe|tient|entra|大) (?:\S+ ){{0,3}}?(?:1|a|un|single) {GPU}",
         # 2 of the 4 GPUs
         rf"{IGNORED}of (?:(?:our|my|your|these|those|all|its) )*\d+ {GPU}",
         # nodes=2 gpus_per_node=4; nodes, three of them
@@ -74,13 +76,15 @@ RULES = tuple(
         rf"{T}(?:{GPU}|rank )(?:(?:,|is|-) )?total ",
         rf"total (?:(?:of|is|number_of|gpu|rank|,|<G>|about) )*{T}(?:{GPU}|rank |{NOT_UNIT})",
         rf"{T}total (?:gpu|rank|<G>) ",
-        rf"{T}rank ",
+        rf"{T}total {STOP}",
+        rf"{T}rank (?!\d)",
         # nodes: 4, gpus: 4
         rf"(?<!\d )(?<!cnt )(?<!per )(?<!per - )(?:number_of (?:of )?)?(?:node|(?<!/ )n(?= is)) (?:(?:is|-|number_of|set|to|for|be) )*{N}(?:cnt )?{NOT_UNIT}",
         rf"(?<!\d )(?:number_of (?:of )?)(?:gpu|<G>) (?:(?:is|-) )*{P}{NOT_UNIT}",
         rf"(?<!\d )(?:gpu|<G>) is {P}{NOT_UNIT}",
         # 4 nodes of 4, 2 nodes with four
         rf"{N}{NODE}(?:of|with|a|have|at|use) {G}{STOP}",
+        rf"{N}{NODE}{G}(?=$)",
         # ranges say nothing certain; from 2 to 4 is 4
         rf"from \d+ (?:node )?to {N}{NODE}",
         rf"{IGNORED}(?:node )?(?:-|to|or) \d+ {NODE}",

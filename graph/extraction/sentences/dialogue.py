@@ -9,7 +9,7 @@ from typing import Any
 
 from graph.extraction.sentences import choose
 from graph.extraction.sentences.answers import answer, is_open, is_yes, settle_counts
-from graph.extraction.sentences.changes import changes
+from graph.extraction.sentences.changes import changes, rescaled
 from graph.extraction.sentences.choose import Said
 from graph.extraction.sentences.intents import Signs, decide, has, is_question, sentences
 from graph.extraction.sentences.lexicon import fold
@@ -47,13 +47,13 @@ def reply(turn: Turn) -> tuple[Intent, JobRequest]:
     """The intent of a message, and the request after it."""
     before = turn.before or JobRequest()
     known = before != JobRequest()
-    reading = read(turn.text, before.strategy)
+    reading = read(turn.text, before)
     if _resets(reading):
         before, known = JobRequest(), False
     findings = find(reading, before, turn)
-    intent = decide(_signs(reading, findings, turn, known))
+    intent = decide(_signs(reading, findings, turn, before, known))
     if known and _asks_and_states(reading, intent):
-        reading = read(_statements(reading), before.strategy)
+        reading = read(_statements(reading), before)
         findings = find(reading, before, turn)
         if findings.said or findings.answered:
             return "port" if reading.move else "generate", merge(before, findings.said, findings.answered, {}, reading.denied, turn.asked)
@@ -68,19 +68,27 @@ def reply(turn: Turn) -> tuple[Intent, JobRequest]:
 def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
     """All values of a turn."""
     said: dict[str, Said] = {}
-    if before != JobRequest():
-        said |= changes(reading, before, turn.asked)
+    said |= changes(reading, before, turn.asked) if before != JobRequest() else rescaled(reading)
     changed = set(said)
     said = dict(reading.values) | said
     machine = str(said["machine"].value) if "machine" in said else before.machine
     if not changed & {"nodes", "gpus_per_node", "total_gpus"}:
-        counts = settle_counts(reading.counts, reading.line, before, machine, turn.asked, not _asks(reading))
+        counts = settle_counts(reading.counts, reading.line, before, machine, turn.asked, not _asks(reading), "strategy" not in said)
         said |= {name: value for name, value in counts.items() if name not in said}
+        _by_degrees(reading, said)
     answered = answer(reading, before, turn.asked, turn.options) if turn.asked and not changed else {}
     quoted = dict(reading.quoted)
     if reading.message.has_script:
         quoted = script_values(reading.message.quoted[-1]) | quoted
     return Findings(said, answered, quoted)
+
+
+def _by_degrees(reading: Reading, said: dict[str, Said]) -> None:
+    """GPUs per node from the degrees of parallelism and the nodes, where nothing else tells them."""
+    world = choose.world_size(fold(reading.message.said))
+    nodes = said.get("nodes")
+    if world and nodes and not said.keys() & {"gpus_per_node", "total_gpus"} and world % int(nodes.value) == 0:
+        said["gpus_per_node"] = Said(world // int(nodes.value), said["strategy"].words if "strategy" in said else nodes.words)
 
 
 def _asks(reading: Reading) -> bool:
@@ -91,7 +99,13 @@ def _resets(reading: Reading) -> bool:
     return bool(re.search(r"(?:^ | \. | ! | , |: )(?:(?:ok|now|and|so|great|thanks|let's|want|next|please|\.|,|!) )*reset ", reading.line.canon))
 
 
-def _signs(reading: Reading, findings: Findings, turn: Turn, known: bool) -> Signs:
+def _taken_back(reading: Reading, before: JobRequest) -> frozenset[str]:
+    """Fields whose value in the request so far is refused by this message."""
+    back = {kind for kind, values in reading.denied.items() if getattr(before, kind, None) in values}
+    return frozenset(back | ({"strategy"} if before.strategy == "3d" and reading.denied["strategy"] & {"tp", "pp"} else set()))
+
+
+def _signs(reading: Reading, findings: Findings, turn: Turn, before: JobRequest, known: bool) -> Signs:
     folded = fold(reading.message.said)
     answers = bool(findings.answered) or bool(turn.asked and (is_yes(folded) or is_open(folded)))
     return Signs(
@@ -101,7 +115,7 @@ def _signs(reading: Reading, findings: Findings, turn: Turn, known: bool) -> Sig
         has_script=reading.message.has_script,
         has_command=bool(reading.message.quoted),
         move=reading.move,
-        fields=frozenset(findings.said) | frozenset(findings.answered) | frozenset(findings.quoted),
+        fields=frozenset((*findings.said, *findings.answered, *findings.quoted)) | _taken_back(reading, before),
         in_dialogue=known or turn.asked is not None,
         answers=answers or bool(turn.asked and turn.asked in findings.said),
     )

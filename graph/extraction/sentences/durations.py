@@ -121,6 +121,9 @@ def _cued(line: Line, first: int) -> bool:
 def _other(line: Line, duration: Duration) -> bool:
     """Whether it measures something else than the job: an epoch, a wait, a budget."""
     left, right = line.left(duration.first), line.right(duration.last)
+    mention = line.tokens[duration.first].mention
+    if mention and mention.value.count(":") == 2:
+        return False
     if NOT_BEFORE.search(left) or NOT_AFTER.match(right):
         return True
     clause = re.split(r" (?:\.|;|!|\?|so|and|but|,|~) ", left)[-1]

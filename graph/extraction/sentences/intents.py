@@ -83,6 +83,18 @@ def is_question(sentence: str) -> bool:
     return bool(re.match(patterns()["question_words"].pattern, body) or inside)
 
 
+def asked(said: str, line: Line) -> list[bool]:
+    """For each sentence, whether it is a question; "Where? Juwels Booster." answers itself."""
+    spans = sentences(said)
+    asks = [is_question(said[a:b]) for a, b in spans]
+    for i, (a, b) in enumerate(spans[:-1]):
+        begin, end = spans[i + 1]
+        names = any(t.mention or t.key.isdigit() for t in line.tokens if begin <= t.start < end)
+        if asks[i] and not asks[i + 1] and names and len(said[a:b].split()) <= 5 and len(said[begin:end].split()) <= 5:
+            asks[i] = False
+    return asks
+
+
 def is_small(folded: str) -> bool:
     words = re.findall(r"[^\W_]+(?:'[^\W_]+)?|[:;]-?[)dp(]", folded)
     if not words:
@@ -117,7 +129,7 @@ def decide(signs: Signs) -> Intent:
     full = {"machine", "strategy"} <= signs.fields
     if has("orders", folded) and not full:
         return "other"
-    asks = [is_question(signs.said[a:b]) for a, b in sentences(signs.said)]
+    asks = asked(signs.said, signs.line)
     makes = has("asks_to_make", folded) or (bool(MAKES.search(canon)) and not all(asks))
     if signs.has_script:
         return _with_script(signs, folded, any(asks), makes)

@@ -54,6 +54,9 @@ def _known(value: str, machines: frozenset[str]) -> str | None:
     for machine in machines:
         if one := queue_ids().get(machine, {}).get(fold(value)):
             return one if fold(one) == fold(value) else value
+        ends = [one for name, one in queue_ids().get(machine, {}).items() if name.endswith(fold(value))]
+        if len(value) > 3 and _odd(value) and len(machines) == 1 and len(ends) == 1:
+            return ends[0]
     return None
 
 
@@ -101,14 +104,15 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
 
 def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[Mention]:
     data = read_labels()
-    for match in re.finditer(r"(?<![\w/.-])[a-z][\w-]*\w(?![\w/])", folded):
+    for match in re.finditer(r"(?<![\w.-])[a-z][\w-]*\w(?!\w)", folded):
         word, before, after = match[0], folded[: match.start()], folded[match.end() :]
-        one = _known(word, machines) or (_anywhere(word) if _odd(word) or not machines else None)
+        gpu = word in data["gpu_queues"]
+        one = _known(word, machines) or (_anywhere(word) if not gpu and (_odd(word) or not machines) else None)
         if one is None or (word in data["verbs"] and _is_verb(before, after)):
             continue
         beside = _names_machine(before) and word not in data["never_beside"]
-        if _odd(word) or word in data["bare"] or (machines and word in data["gpu_queues"]) or beside or _listed(before, after):
-            if _odd(word) or word not in data["never_bare"] or beside:
+        if _odd(word) or word in data["bare"] or gpu or beside or _listed(before, after):
+            if _odd(word) or word not in data["never_bare"] or beside or (_listed(before, after) and word not in ("gpu", "gpus")):
                 yield Mention("queue", one, *match.span())
 
 
@@ -127,8 +131,8 @@ def _listed(before: str, after: str) -> bool:
 def _names_machine(before: str) -> bool:
     from graph.extraction.sentences.machines import names
 
-    ends = re.search(r"[\w.-]+\s+$", before)
-    return bool(ends) and bool(names().pattern.fullmatch(ends[0].strip() if ends else ""))
+    ends = re.search(r"([\w.-]+)[\s/|]+$", before)
+    return bool(ends) and bool(names().pattern.fullmatch(ends[1] if ends else ""))
 
 
 @cache

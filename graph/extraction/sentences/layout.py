@@ -52,6 +52,7 @@ def _lines() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Patt
 
 
 FENCE = re.compile(r"```[^\n]*\n?(.*?)(?:```|\Z)", re.DOTALL)
+REMARK = re.compile(r"[.!*]\s+\(([^()]{3,80})\)\s*$")  # what a person adds behind a pasted line
 TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -103,7 +104,8 @@ def _printed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         if printed.match(line) or (in_traceback and line[:1] in (" ", "\t")):
             output.append(line)
             in_traceback = in_traceback or line.lstrip().startswith("Traceback")
-            said.append("")
+            remark = REMARK.search(line)
+            said.append(remark[1] if remark else "")
             continue
         in_traceback = False
         match = inside.search(line)

@@ -71,6 +71,10 @@ class Lexicon:
         plain = _longest(self.folded, folded, at)
         return plain if plain and (not found or plain[1] > found[1]) else found
 
+    def starts(self, word: str) -> bool:
+        """Whether a phrase begins with this folded word."""
+        return word in self.folded
+
     def knows(self, word: str) -> bool:
         """Whether a single folded word has a meaning."""
         return any(len(words) == 1 for words, _ in self.folded.get(word, ()))

@@ -31,6 +31,10 @@ KEYS = {
 GLUED = {"n": "node", "g": "g", "h": "hour", "m": "m", "d": "day", "s": "sec", "x": "x", "w": "week", "hr": "hour", "u": "hour"}
 UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "gpu", "hours": "hour", "hour": "hour",
          "minutes": "min", "mins": "min", "days": "day", "cards": "gpu", "tiles": "gpu"}  # fmt: skip
+# What follows a bare number that stands for another of the same unit: `2 nodes, no, 3, please`.
+BEHIND_NUMBER = frozenset((*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead"))
+# Articles and pronouns that stick to the next word: un'ora, d'heure.
+STUCK = frozenset("un l d dell nell sull all dall qu c j n".split())
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -130,10 +134,13 @@ def _meaning(lex: Lexicon, text: str, spans: list[tuple[int, int]], exact: list[
 
 def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """gpus_per_node, x4, h30m, n2g4: words made of several."""
-    word = text[start:end].lower()
+    word = fold(text[start:end])
+    lex = lexicon()
+    head, _, rest = word.partition("'")
+    if rest and head in STUCK and not lex.starts(word):
+        return [(start, start + len(head)), (start + len(head) + 1, end)]
     if not (word[0].isalpha() and ("_" in word or any(c.isdigit() for c in word))):
         return [(start, end)]
-    lex = lexicon()
     if "_" in word and not lex.knows(word):
         parts = list(re.finditer(r"[^_]+", word))
         if len(parts) > 1 and all(lex.knows(p[0]) or p[0] in ("n", "max") for p in parts):
@@ -207,12 +214,12 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
     for i, token in enumerate(tokens):
         out.append(token)
         following = tokens[i + 1].key if i + 1 < len(tokens) else "."
-        if token.key in ("oops", "no", "or", "not", "but"):
+        if token.key in ("oops", "no", "or", "not", "but", "too"):
             corrected = True
         elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
             unit, corrected = token.key, False
         elif NUMBER.fullmatch(token.key):
-            if corrected and unit and following in (".", ",", ";", "!", "?", "no", "oops", "but", "please", "-", "per", "<X>"):
+            if corrected and unit and following in BEHIND_NUMBER:
                 out.append(Token(unit, token.end, token.end))
             corrected = False
         elif token.mention:

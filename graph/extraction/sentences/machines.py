@@ -89,7 +89,9 @@ def _pattern(spelled: list[str]) -> re.Pattern[str]:
 POINTS = re.compile(
     r"(?:\b(?:on|at|from|to|onto|for|auf|von|nach|sur|en|su|de|da|em|machine|cluster|system|supercomputer|host|target)|[:=@>])\s*(?:the\s+|is\s+)?[\"']?$"
 )
-LEADS = re.compile(r"\s*(?:[,:;/|]|\d|$)")
+LEADS = re.compile(
+    r"\s*(?:[,:;/|]|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
+)
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 
 
@@ -104,7 +106,7 @@ def find_machines(text: str, folded: str) -> list[Mention]:
 
 
 def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
-    before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 12]
+    before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 16]
     if len(name) <= 2 and (before[-1:].isdigit() or STORE.match(after)):
         return False
     if name not in names().shy:

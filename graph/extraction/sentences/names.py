@@ -21,23 +21,36 @@ def _noise() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for pattern in read_yaml("labels.yaml")["noise"])
 
 
-def find_names(text: str, taken: Iterable[Mention] = ()) -> list[Mention]:
-    """Every name, none overlapping another; taken are pieces that are spoken for already."""
+def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | None = None) -> list[Mention]:
+    """Every name, none overlapping another; taken are pieces that are spoken for already.
+
+    machine_before: the machine of the turns before, whose queues are meant where no machine is named.
+    """
     folded = fold(text)
     claims = Claims(taken)
     claims.add(find_programs(text, folded))
     claims.add(find_accounts(text, folded))
     machines = claims.free(find_machines(text, folded))
     guessed = machines or claims.free(guess_machines(folded, []))
-    claims.add(find_queues(text, folded, frozenset(m.value for m in guessed)))
+    meant = frozenset(m.value for m in guessed) or frozenset({machine_before} - {None})
+    claims.add(find_queues(text, folded, frozenset(str(m) for m in meant)))
     claims.add(Mention("noise", "", *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
     claims.add(Mention("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
     claims.add(find_models(text, folded))
     claims.add(find_methods(text, folded))
     claims.add(machines)
+    claims.add(find_machines(text, _without(folded, claims.found)))
     if len({m.value for m in machines}) < 2:
         claims.add(guess_machines(folded, list(claims.found)))
     return claims.found
+
+
+def _without(folded: str, taken: Iterable[Mention]) -> str:
+    """The text with taken pieces blanked: a shorter name may stand beside them (`mn5` in "mn5 acc partition")."""
+    letters = list(folded)
+    for mention in taken:
+        letters[mention.start : mention.end] = " " * (mention.end - mention.start)
+    return "".join(letters)
 
 
 class Claims:

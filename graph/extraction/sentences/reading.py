@@ -17,6 +17,7 @@ from graph.extraction.sentences.line import Line, Mention, make_line
 from graph.extraction.sentences.names import find_names
 from graph.extraction.sentences.programs import find_arguments, find_container, find_environment
 from graph.extraction.sentences.roles import assign, is_move
+from knowledge.types import JobRequest
 
 KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
 
@@ -37,15 +38,15 @@ class Reading:
     move: bool = False
 
 
-def read(text: str, strategy_before: str | None = None) -> Reading:
+def read(text: str, before: JobRequest) -> Reading:
     """Read one message. Pure; bounded by layout.MOST."""
     message = take_apart(text)
     flags = find_flags(message.said, prose=True)
     taken = [Mention("noise", "", f.start, f.end) for f in _apart(flags)]
-    line = make_line(message.said, find_names(message.said, taken))
+    line = make_line(message.said, find_names(message.said, taken, before.machine))
     folded = fold(message.said)
     move = is_move(line, folded)
-    values = _values(line, message, move, strategy_before)
+    values = _values(line, message, move, before.strategy)
     values |= {name: said for name, said in _flag_values(flags, message.said).items() if name not in values}
     return Reading(
         message,
@@ -78,7 +79,8 @@ def _values(line: Line, message: Message, move: bool, strategy_before: str | Non
     found["model"] = choose.model(line)
     found["entry"] = choose.entry(line, move)
     for name in ("account", "queue"):
-        found[name] = choose.last(line, choose.meant(line, name))
+        left_behind = roles.source if roles.target is not None else None
+        found[name] = choose.last(line, [p for p in choose.meant(line, name) if not _of(line, p[0], left_behind)])
     found["walltime"] = _walltime(line)
     folded = fold(message.said)
     for name, finder in (("container", find_container), ("environment", find_environment)):
@@ -87,6 +89,12 @@ def _values(line: Line, message: Message, move: bool, strategy_before: str | Non
     if found["strategy"] is None:
         found["strategy"] = choose.by_file_names(line, lambda kind: kind == "strategy")
     return {name: said for name, said in found.items() if said is not None}
+
+
+def _of(line: Line, token: int, machine: int | None) -> bool:
+    """Whether the nearest machine named before this token is the one given."""
+    named = [i for i, _ in line.mentions("machine") if i < token]
+    return bool(named) and named[-1] == machine
 
 
 def _walltime(line: Line) -> Said | None:

@@ -85,11 +85,12 @@ def _is_target(line: Line, token: int) -> bool:
     return bool(TARGET_LEFT.search(left) or VERSION.match(right) or TARGET_ON.search(left))
 
 
-PORT_WORD = re.compile(r" port (?!\d|already|is |in |of |number|=)")
+PORT_WORD = re.compile(r" port (?!\d|already|is |in |number|=)")
 MOVES = (
-    re.compile(r" from (?:\S+ ){0,4}?<M> (?:\S+ ){0,3}?(?:to|arrow|a|on|for) (?:\S+ ){0,2}?<M> "),
+    re.compile(r" from (?:\S+ ){0,4}?<M> (?:(?!\. |; )\S+ ){0,16}?(?:to|arrow|a) (?:\S+ ){0,2}?<M> "),
     re.compile(r" <M> (?:script |run )?(?:arrow|to) (?:the |my )?<M> "),
     re.compile(r" (?:of|from) <M> (?:a|to|arrow|on) <M> "),
+    re.compile(r" <M> (?:script|run) (?:oops|to|->) (?:\S+ ){0,2}<M> "),
     re.compile(r" (?:works|had|have)\b(?: \S+){0,8} (?:on|for|from|at) (?:a |un |my |our )?<M> .* (?:on|to|for) (?:a |un |the )?<M> "),
     re.compile(r" same (?:\S+ ){0,4}?(?:for|on|to|at) (?:\S+ ){0,2}?<M> "),
     re.compile(r" (?:<M>|version) (?:version|script|run|edition|variant)? ?(?:of|for) (?:\S+ ){0,3}<M> (?:\S+ ){0,2}(?:script|run|code)"),
@@ -110,9 +111,9 @@ def is_move(line: Line, folded: str) -> bool:
     machines = {m.value for _, m in line.mentions("machine")}
     if PORT_WORD.search(line.canon):
         return bool(machines) or " script " in line.canon or "<command>" in folded
-    if any(pattern.search(line.canon) for pattern in MOVES[:3]):
+    if any(pattern.search(line.canon) for pattern in MOVES[:4]):
         return len(machines) > 1
-    if len(machines) > 1 and any(pattern.search(line.canon) for pattern in MOVES[3:]):
+    if len(machines) > 1 and any(pattern.search(line.canon) for pattern in MOVES[4:]):
         return True
     if re.search(r"\b(?:turn|make|get|change)\s+(?:this|it|that|the\s+following|my)\b[^.?!\n]{0,60}\b(?:into|for|(?:work|run|go|going|running)\s+on|to)\b", folded):
         return len(machines) > 1 or (bool(machines) and "<command>" in folded and "same" in folded)
