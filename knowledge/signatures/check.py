@@ -11,6 +11,9 @@ from knowledge.signatures.loader import CAUSES_FILE, Cause, load, read_signature
 from knowledge.signatures.matcher import Matcher, compiled, plain_quotes
 from knowledge.signatures.model import Signature, strongest
 
+# Lines of an ordinary run. A signature whose fixed words stand in them would slow the scan down to their number.
+ORDINARY = Path(__file__).with_name("ordinary.txt")
+
 
 def check(extra: Sequence[Path] = ()) -> tuple[list[str], int]:
     """All problems in words, and how many signatures were looked at. extra: files that are not installed yet."""
@@ -37,6 +40,7 @@ def problems(signatures: Sequence[Signature], causes: Mapping[str, Cause]) -> li
     if found:
         return found
     use = Matcher(signatures)
+    found += [f"fixed word too common: '{word}'" for word in use.sought_in(ORDINARY.read_bytes())]
     for s in signatures:
         found += [f"{s.id}: {why}: {line[:80]}" for line in s.example if (why := _example(s, line, use))]
         found += [f"{s.id}: matches what it must leave alone: {line[:80]}" for line in s.unlike if _matches(s, line)]

@@ -10,24 +10,41 @@ from re import _constants as kinds  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
-SHORTEST = 4
+SHORTEST = 3
 LONGEST = 32
-MOST_TEXTS = 16
+MOST_TEXTS = 64
+ANY_CASE = "(?i)"
+# Words of every line of training output: a scan that stopped at them would be slow.
+ORDINARY_WORDS = """
+loss losses grad gradient norm token tokens step steps epoch iter iteration time rank info inf warn warning error train
+training model valid batch value values line file data memory index found node learning lr eval param params weight
+weights output input ring all ms the and for not with from has have
+"""
+COMMON = frozenset(ORDINARY_WORDS.split()) | {"nccl info", "loss scale"}
 
 
-def literals(pattern: str) -> tuple[str, ...]:
-    """Words in lower case, one of which is in every text that matches; empty where there is no such word."""
-    best = _best(parser.parse(pattern))
-    return tuple(sorted({word.lower()[:LONGEST] for word in best or ()}))
+def literals(pattern: str, common: bool = False) -> tuple[str, ...]:
+    """Words, one of which is in every text that matches; empty where there are none. `(?i)` before a word: any case.
+
+    common: words that stand in ordinary lines will do, since nobody searches for them.
+    """
+    any_case = "(?i" in pattern
+    words = {word[:LONGEST] for word in _best(parser.parse(pattern), common) or ()}
+    return tuple(sorted({ANY_CASE + word.lower() for word in words} if any_case else words))
 
 
-def _best(sequence: Any) -> tuple[str, ...] | None:
+def _best(sequence: Any, common: bool) -> tuple[str, ...] | None:
     """The most telling set of words of a sequence: its shortest word is the longest."""
-    found = [words for words in _candidates(sequence) if min(map(len, words)) >= SHORTEST]
+    found = [words for words in _candidates(sequence, common) if all(_telling(word, common) for word in words)]
     return max(found, key=lambda words: min(LONGEST, *map(len, words)) / (1 + len(words) / 8), default=None)
 
 
-def _candidates(sequence: Any) -> list[tuple[str, ...]]:
+def _telling(word: str, common: bool) -> bool:
+    bare = word.strip(" :=.,[](){}'\"").lower()
+    return len(word.strip()) >= SHORTEST and bare != "" and (common or bare not in COMMON or "rror: " in word or word == "Error")
+
+
+def _candidates(sequence: Any, common: bool) -> list[tuple[str, ...]]:
     """Sets of words, one of each set must be met: runs of plain characters, and what every branch of a choice holds."""
     found: list[tuple[str, ...]] = []
     runs = [""]
@@ -37,19 +54,19 @@ def _candidates(sequence: Any) -> list[tuple[str, ...]]:
             runs = [run + text for run in runs for text in texts]
             continue
         found, runs = [*found, tuple(runs)], [""]
-        if inner := _inside(node):
+        if inner := _inside(node, common):
             found.append(inner)
     return [words for words in [*found, tuple(runs)] if all(words)]
 
 
-def _inside(node: tuple[Any, Any]) -> tuple[str, ...] | None:
+def _inside(node: tuple[Any, Any], common: bool) -> tuple[str, ...] | None:
     """What a choice or a repetition holds in any case."""
     kind, value = node
     if kind is kinds.BRANCH:
-        branches = [_best(branch) for branch in value[1]]
+        branches = [_best(branch, common) for branch in value[1]]
         return tuple(word for words in branches for word in words or ()) if all(branches) else None
     if kind in (kinds.MAX_REPEAT, kinds.MIN_REPEAT) and value[0] >= 1:
-        return _best(value[2])
+        return _best(value[2], common)
     return None
 
 

@@ -23,13 +23,12 @@ NOT_SOUGHT = frozenset({"harmless", "frame"})
 MEMORY = 64 << 20
 
 
-def options(any_case: bool = False) -> Any:
+def options() -> Any:
     """RE2's options for signatures: bytes as Latin-1, bounded memory, no output of its own."""
     chosen = re2.Options()
     chosen.encoding = re2.Options.Encoding.LATIN1
     chosen.max_mem = MEMORY
     chosen.log_errors = False
-    chosen.case_sensitive = not any_case
     return chosen
 
 
@@ -41,20 +40,23 @@ class Matcher:
         self._frames = tuple(s for s in signatures if s.kind == "frame")
         self._of_word = _by_word(self.signatures)
         self._words = tuple(self._of_word)
-        self._set = re2.Set.SearchSet(options(any_case=True))
+        self._set = re2.Set.SearchSet(options())
         for word in self._words:
-            self._set.Add(re2.escape(word).encode())
+            self._set.Add(_escaped(word))
         self._set.Compile()
         sought = {word for s in self.signatures if s.kind not in NOT_SOUGHT for word in s.literals}
         # No word at all matches nothing: `\\z.` cannot be met.
-        union = "|".join(re2.escape(word) for word in sorted(sought)) or r"\z."
-        self.union = re2.compile(union.encode(), options(any_case=True))
+        self.union = re2.compile(b"|".join(map(_escaped, sorted(sought))) or rb"\z.", options())
 
     def match(self, line: bytes) -> list[Signature]:
         """The signatures that match this cleaned line, in the order of the files."""
         line = plain_quotes(line)
         maybe = {n for word in self._set.Match(line) or () for n in self._of_word[self._words[word]]}
         return [self.signatures[n] for n in sorted(maybe) if compiled(self.signatures[n].pattern).search(line)]
+
+    def sought_in(self, line: bytes) -> list[str]:
+        """The fixed words at which the scan stops in this line."""
+        return [found.decode("latin-1") for found in self.union.findall(line)]
 
     def frame(self, path: str) -> Signature | None:
         """What it means that a Python exception was raised in the file at this path."""
@@ -68,6 +70,13 @@ class Matcher:
             return {}
         named = ((_text(name), value) for name, value in found.groupdict().items() if value)
         return {name.rstrip("0123456789"): _text(value) for name, value in named}
+
+
+def _escaped(word: str) -> bytes:
+    """A fixed word as a pattern; its mark for any case is kept."""
+    bare = word.removeprefix("(?i)")
+    text = str(re2.escape(bare))
+    return (text if bare == word else f"(?i:{text})").encode("latin-1")
 
 
 def _text(value: str | bytes) -> str:

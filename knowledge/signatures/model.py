@@ -108,9 +108,9 @@ def _literals(pattern: str, kind: str, name: str) -> tuple[str, ...]:
     if kind == "frame":
         return ()
     try:
-        words = literals(pattern)
+        words = literals(pattern, common=kind == "harmless")
     except re.error as error:
         raise FactsError(f"{name}: the pattern does not compile: {error}") from error
     if not words:
-        raise FactsError(f"{name}: the pattern needs a fixed word of {SHORTEST} letters in each of its branches")
+        raise FactsError(f"{name}: the pattern needs a fixed, telling word of {SHORTEST} letters in each branch")
     return words
