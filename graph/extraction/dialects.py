@@ -51,8 +51,12 @@ def language_of(text: str) -> str:
 
 
 def to_bash(text: str, language: str) -> str:
-    """The script as bash, line for line; nothing for a language that is no shell."""
+    """The script as bash, line for line; nothing for a language that is no shell.
+
+    Two slips are read as they are meant: a blank behind a backslash at a line's end, and `NAME=<fill this in>`.
+    """
     if language == "bash":
+        text = re.sub(r"(?m)\\[ \t]+$", r"\\", text)
         return re.sub(r"(?m)^(\s*(?:export\s+)?\w+=)(<[^<>\n(]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
     translate = TRANSLATIONS.get(language)
     return translate(text) if translate else ""

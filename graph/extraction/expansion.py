@@ -78,7 +78,7 @@ class Environment:
                 pieces.append(Piece(atom.text, quoted=True))
             else:
                 pieces += join_fields(self.expand_atom(atom))
-        return tuple(pieces)
+        return tuple(piece for piece in pieces if piece.text)
 
     def expand_atom(self, atom: Atom) -> list[Field]:
         if atom.kind == "parameter":
@@ -195,7 +195,7 @@ class Environment:
             return value.fields[0] if value.fields else ()
         if isinstance(value, Table):
             return (as_written,)
-        if not is_computed(value.field) or any(not p.open and re.search(r"\S\s+\S", p.text) for p in value.field):
+        if not is_computed(value.field) or re.search(r"\S\s+\S", plain(value.field, "X")):
             return value.field
         return (Piece(as_written.text, True, as_written.quoted, field_amount(value.field)),)
 

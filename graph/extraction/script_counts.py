@@ -127,6 +127,8 @@ def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str]) -> i
     spawner = any(layer.kind == "spawner" for layer in layers)
     parallel = [layer for layer in layers if layer.kind == "parallel"]
     found = None if spawner else rank_gpus(parallel, counts, options)
+    if found == 1 and script.program is not None and script.program.kind == "shell":
+        found = None
     devices = program_devices(script, counts)
     if found == 1 and devices:
         return devices

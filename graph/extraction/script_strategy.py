@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph.extraction.script import Script
-from graph.extraction.script_counts import configured, document_text, number
+from graph.extraction.script_counts import VISIBLE, configured, document_text, number
 from graph.extraction.script_request import Counts
 from graph.extraction.shell_words import Field, plain
 
@@ -35,7 +35,8 @@ VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"ddp([_-].*)?|distributed_?data_?parallel|horovod", re.I), "ddp"),
 )
 CHOICES = re.compile(
-    r"(strategy|parallel|distributed|dist|mode|wrap|sharding|dp[_-]?mode|trainer|backend|plugin|ddp.*|fsdp.*)", re.I
+    r"(strategy|parallel|distributed|dist|mode|wrap|sharding|dp[_-]?mode|trainer|backend|accelerator|plugin|ddp.*|fsdp.*)",
+    re.I,
 )
 FLAGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(use[_-]?|enable[_-]?)?(fsdp2?|hsdp)([_-]\w+)*|fsdp\.\w+", re.I), "fsdp"),
@@ -204,8 +205,13 @@ def alone(script: Script, counts: Counts) -> bool:
         return True
     layers = [layer for layer in script.layers if layer.kind in ("parallel", "spawner")]
     tasks = layers[-1].role("tasks") if layers else None
-    farmed = tasks is not None and plain(tasks) == "1" and script.training is not None and script.training.background
-    return farmed and len(layers) == 1 and layers[0].name == "ibrun"
+    training = script.training
+    if training is None or not training.background:
+        return False
+    shown = [value for name, value in training.assignments if name in VISIBLE]
+    if "loop" in training.inside and not layers and shown and "," not in shown[-1]:
+        return True
+    return tasks is not None and plain(tasks) == "1" and len(layers) == 1 and layers[0].name == "ibrun"
 
 
 def framework_of(script: Script, counts: Counts, strategy: str | None) -> str | None:

@@ -51,9 +51,9 @@ def literal(text: str, quoted: bool = False) -> Field:
     return (Piece(text, quoted=quoted),)
 
 
-def plain(field: Field) -> str:
-    """The word as one string; open pieces keep their shell text."""
-    return "".join(piece.text for piece in field)
+def plain(field: Field, instead: str | None = None) -> str:
+    """The word as one string; open pieces keep their shell text, or stand as `instead`."""
+    return "".join(instead if piece.open and instead is not None else piece.text for piece in field)
 
 
 def is_known(field: Field) -> bool:

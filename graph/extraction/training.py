@@ -14,6 +14,7 @@ TRAINS = re.compile(r"train|tune|(?<![a-z])(sft|fit|ppo|dpo|grpo|distill|lora|rl
 SET_UP_MODULES = frozenset(
     ("venv", "pip", "ensurepip", "virtualenv", "site", "json.tool", "http.server", "zipfile", "pytest")
 )
+TRAINING_PROGRAMS = frozenset(("llamafactory-cli", "xtuner", "axolotl", "litgpt", "swift", "nemo", "llmtune", "dp"))
 MAIN = re.compile(r"(^|[/_.-])(main|run|launch|cli)", re.I)
 ASIDE = re.compile(
     r"(^|[/_.-])(eval|test|valid|infer|predict|preproc|prepare|process|download|setup|install|convert|check|warm|cache|plot|"
@@ -51,6 +52,9 @@ def weigh(command: Command) -> int:
     if program.kind == "module" and name in SET_UP_MODULES:
         return 0
     if program.kind in ("executable", "shell"):
+        own = bool(TRAINS.search(base_name(program.entry))) or base_name(program.entry) in TRAINING_PROGRAMS
+        if program.kind == "executable" and own and not launched:
+            return 20
         unknown_name = base_name(program.entry) in HOUSEKEEPING or not (
             launched or any(k.kind == "remote" for k in layers)
         )

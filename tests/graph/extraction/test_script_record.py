@@ -76,6 +76,9 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ("deepspeed --num_gpus 2 fit.py", 1, 2),
         ("printf x\ncat > h <<E\na slots=2\nb slots=2\nE\ndeepspeed --hostfile h fit.py", 2, 2),
         ("CUDA_VISIBLE_DEVICES=0,1 python fit.py", 1, 2),
+        ("#SBATCH -N 2\nsrun --ntasks-per-node=1 ./start_node.sh", 2, None),
+        ("#SBATCH -N 2\nsrun --ntasks-per-node=4 ./start_rank.sh", 2, 4),
+        ("#BSUB -nnodes 2\njsrun -r 4 -c 10 python fit.py", 2, 4),
         ("torchrun --nproc_per_node gpu fit.py", 1, None),
         ("torchrun --nproc_per_node $1 fit.py", 1, None),
     ],
@@ -109,6 +112,8 @@ def test_an_unknown_node_count_stays_unknown() -> None:
         ("horovodrun -np 4 python fit.py", None, "ddp"),
         ("CUDA_VISIBLE_DEVICES=1 python fit.py", "pytorch", "none"),
         ("mpirun -np 4 python fit_jax.py", "jax", None),
+        ("torchrun --nproc_per_node 4 fit.py --sharding_strategy=full", "pytorch", "fsdp"),
+        ("for i in 0 1 2; do CUDA_VISIBLE_DEVICES=$i python fit.py --shard $i & done", "pytorch", "none"),
     ],
 )
 def test_framework_and_strategy(command: str, framework: str | None, strategy: str | None) -> None:
