@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "extract": "the fields read from a request or a script",
     "script": "the launch script, with no conversation",
     "rehearse": "run a script on a stand-in cluster, here",
+    "check": "findings on any script",
     "why": "why a job failed: root cause, telling line, fix",
     "clusters": "what is known about a machine, with sources and date",
     "templates": "list, search and add templates",

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from graph.extraction.launchers import Layer
+from graph.extraction.launch_chain import Layer
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.launch import NODE_SPAWNERS, Launch

@@ -25,8 +25,7 @@ from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 
 WEIGHTY = frozenset(
-    "nodes time walltime time-limit account project bank group partition queue qos gpus gres gpus-per-node gpus-per-task "
-    "select filesystems constraint ntasks ntasks-per-node cpus-per-task mem gpu ngpus".split()
+    ["nodes", "time", "walltime", "time-limit", "account", "project", "bank", "group", "partition", "queue", "qos", "gpus", "gres", "gpus-per-node", "gpus-per-task", "select", "filesystems", "constraint", "ntasks", "ntasks-per-node", "cpus-per-task", "mem", "gpu", "ngpus"]
 )
 LOOKS_LIKE = re.compile(r"#[ \t]?([A-Za-z]{3,8}):?[ \t]+-{1,2}[A-Za-z]")
 
@@ -38,6 +37,11 @@ def own_lines(s: Subject) -> Iterator[DirectiveLine]:
             yield one
 
 
+def seen(one: DirectiveLine) -> bool:
+    """Whether the scheduler reads the line at all: a later one of the same name does not keep it from that."""
+    return one.active or "says it again" in one.why_not
+
+
 def swapped(s: Subject, line: int, old: str, new: str) -> Edit:
     return Edit(line, line, (s.line(line).replace(old, new, 1),))
 
@@ -45,7 +49,7 @@ def swapped(s: Subject, line: int, old: str, new: str) -> Edit:
 def unknown_option(s: Subject) -> Iterator[Hit]:
     judge = JUDGES.get(s.scheduler)
     for one in own_lines(s):
-        if judge and one.active | ("says it again" in one.why_not):
+        if judge and seen(one):
             yield from judge(s, one)
 
 
@@ -69,9 +73,10 @@ def slurm_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
 
 
 def slurm_letter(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
-    name = one.written.lstrip("-")
     why = "sbatch refuses a script with an option that it does not know"
-    if len(name) > 1 and name.replace("_", "-") in SLURM_LONG:
+    whole = re.search(rf"(?<=\s){re.escape(one.written)}[\w-]*", one.raw)
+    name = (whole[0] if whole else one.written).lstrip("-")
+    if len(name) > 3 and name.replace("_", "-") in SLURM_LONG:
         yield Hit(one.line, f"-{name} has one hyphen: long options take two", why,
                   edit=swapped(s, one.line, f"-{name}", f"--{name.replace('_', '-')}"))  # fmt: skip
     elif name[:1] not in SLURM_LETTERS:
@@ -151,7 +156,10 @@ def misspelt_mark(s: Subject) -> Iterator[Hit]:
             continue
         word = found[1]
         same = word == wanted or (s.scheduler == "flux" and word in ("flux", "FLUX"))
+        if (line.startswith("# ") and word.islower()) or re.search(r"\s(<|\S+\.\w+\s*$)", line[found.end() :]):
+            continue  # `# sbatch -N 4 job.sh` tells how the script is submitted
         near = word.upper() == wanted or bool(get_close_matches(word.upper(), [wanted], 1, 0.7))
+        near = near or sorted(word.upper()) == sorted(wanted)
         if near and not same:
             yield Hit(number, f"{line.split()[0]} is not {mark}: the line is an ordinary comment",
                       "the scheduler reads only its exact mark, so this option is silently left out",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 
 from graph.verification.checks import sources
-from graph.verification.checks.directive_rules import own_lines, swapped
+from graph.verification.checks.directive_rules import own_lines, seen, swapped
 from graph.verification.checks.option_tables import SUBMITS, TIME_OPTION, WALLTIME_FORMS, WALLTIMES
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
@@ -25,7 +25,7 @@ NOT_EXPANDED = {"slurm": "sbatch", "pbs": "qsub"}
 def walltime_format(s: Subject) -> Iterator[Hit]:
     form = WALLTIMES.get(s.scheduler)
     for one in own_lines(s):
-        if form is None or not one.active or one.option != TIME_OPTION[s.scheduler]:
+        if form is None or not seen(one) or one.option != TIME_OPTION[s.scheduler]:
             continue
         if not form.fullmatch(one.value) and "$" not in one.value and not ANGLE.search(one.value):
             new = rewritten(s.scheduler, one.value)
@@ -52,9 +52,9 @@ def rewritten(scheduler: str, text: str) -> str | None:
 def placeholder(s: Subject) -> Iterator[Hit]:
     """Not an error: it is for a person to fill in, and nobody else can."""
     for one in own_lines(s):
-        if one.why_not and "says it again" not in one.why_not:
+        if not seen(one):
             continue
-        word = next((w for w in (ANGLE.search(one.value),) if w), None)
+        word = None if "$" in one.value or (s.scheduler == "flux" and "{{" in one.value) else ANGLE.search(one.value)
         named = one.option in NAMED and (STANDS_FOR.fullmatch(one.value) or re.match(r"YOUR_[A-Z]+", one.value))
         if (word and "%" not in one.value and not s.script.jobs) or named:
             yield Hit(one.line, f"{one.written.split()[-1]} still holds the placeholder '{one.value}': put your own there",
@@ -66,10 +66,10 @@ def variable(s: Subject) -> Iterator[Hit]:
     tool = NOT_EXPANDED.get(s.scheduler)
     for one in own_lines(s):
         found = re.search(r"\$\{?\w+\}?|\$\(", one.value)
-        if not tool or not found or not one.active or s.script.jobs or one.option in ("variables", "comment", "attributes"):
+        if not tool or not found or not seen(one) or s.script.jobs or one.option in ("variables", "comment", "attributes"):
             continue
         weight = "warning" if one.option in ("output", "error", "input", "chdir", "mail-user", "export") else "error"
-        instead = ": write the path itself, or %x and %j" if s.scheduler == "slurm" else ": write the value itself"
+        instead = ": write the path itself, or %x and %j" if s.scheduler == "slurm" and weight == "warning" else ": write the value itself"
         yield Hit(one.line, f"{found[0]} is not expanded in a directive{instead}",
                   f"{tool} reads directives itself, as comments, and knows no shell variables",
                   severity="warning" if weight == "warning" else None)  # fmt: skip
@@ -84,7 +84,7 @@ def number_format(s: Subject) -> Iterator[Hit]:
     }.get(s.scheduler, {})
     for one in own_lines(s):
         shape = shapes.get(one.option)
-        plain_value = one.active and "$" not in one.value and not ANGLE.search(one.value) and not one.value.startswith("=")
+        plain_value = seen(one) and "$" not in one.value and not ANGLE.search(one.value) and not one.value.startswith("=")
         if shape and plain_value and not re.fullmatch(shape, one.value):
             given = f"'{one.value}' is no count" if one.value else "no count is given"
             yield Hit(one.line, f"{one.written}: {given}", f"{SUBMITS[s.scheduler]} refuses the script")

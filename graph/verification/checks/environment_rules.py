@@ -65,13 +65,13 @@ def misspelt_module(s: Subject) -> Iterator[Hit]:
 
 def network_module(s: Subject) -> Iterator[Hit]:
     """A script that follows the site's recipe, without its plug-in for the network."""
-    if s.cluster is None or not s.several_nodes or s.script.sourced or len(s.script.modules) < 2 and s.cluster.scheduler != "slurm":
+    if s.cluster is None or not s.several_nodes or s.script.sourced or (len(s.script.modules) < 2 and s.cluster.scheduler != "slurm"):
         return
     plugins = [name for name in module_names(s) if re.search(r"ofi|rccl-net|nccl", name)]
     loaded = [module.split("/")[0] for _, module in s.script.modules]
     recipe = [name for name in loaded if name in module_names(s) and name not in plugins]
     container = s.launch is not None and any(layer.kind == "container" for layer in s.launch.layers)
-    text = s.script.text
+    text = "\n".join(line for _, line in s.code_lines)
     for plugin in plugins:
         if recipe and plugin not in loaded and plugin not in text and not container and not re.search(r"NCCL_NET_PLUGIN|aws-ofi|libnccl-net|librccl-net", text):
             line = max(number for number, module in s.script.modules if module.split("/")[0] in recipe)

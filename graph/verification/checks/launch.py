@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Command
-from graph.extraction.expansion import field_amount
-from graph.extraction.launchers import Layer, Program
+from graph.extraction.shell_values import field_amount
+from graph.extraction.launch_chain import Layer, Program
 from graph.extraction.script import Script
 from graph.extraction.shell_words import Field, is_known, plain
 from graph.extraction.training import layers_of

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from graph.extraction.launchers import Layer
+from graph.extraction.launch_chain import Layer
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner
@@ -14,7 +14,7 @@ from graph.verification.checks.launch import Launch, text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
-from graph.verification.checks.tasks import in_tasks
+from graph.verification.checks.tasks import in_tasks, root_with_launcher
 
 LOCAL = re.compile(r"localhost|127(\.\d+){3}|::1|0\.0\.0\.0")
 ADDRESS_OPTIONS = ("--master-addr", "--rdzv-endpoint", "--main-process-ip")
@@ -75,7 +75,7 @@ def missing(s: Subject) -> Iterator[Hit]:
 
 def missing_for_ranks(s: Subject, launch: Launch) -> Iterator[Hit]:
     """Tasks that are told RANK (so env:// is used) and no MASTER_ADDR or MASTER_PORT."""
-    if launch.parallel is None or launch.spawner is not None or s.script.sourced and not activates_only(s):
+    if launch.parallel is None or launch.spawner is not None or (s.script.sourced and not activates_only(s)):
         return
     own = in_tasks(s, RANK_NAMES | {"MASTER_ADDR", "MASTER_PORT"})
     names = {one.name for one in s.script.assignments} | s.exported | set(own)
@@ -118,8 +118,6 @@ def wrong_host(s: Subject) -> Iterator[Hit]:
 
 def is_late(s: Subject, line: int, value: str) -> bool:
     """Whether the text stands so that a task expands it: single quotes, a quoted heredoc, or escaped."""
-    from graph.verification.checks.tasks import root_with_launcher
-
     command = root_with_launcher(s.launch) if s.launch else None
     if command is None:
         return False

@@ -67,7 +67,7 @@ def syntax(s: Subject) -> Iterator[Hit]:
         opened = re.search(r"here-document at line (\d+) delimited by end-of-file \(wanted `(.*)'\)", line)
         if opened:
             yield Hit(int(opened[1]), f"the here-document that begins here has no closing '{opened[2]}'", "everything to the end of the file is taken for its text", sources.BASH)
-        elif found and "syntax error" in found[2] + line and done.returncode or found and "unexpected EOF" in line:
+        elif (found and "syntax error" in found[2] + line and done.returncode) or (found and "unexpected EOF" in line):
             yield Hit(min(int(found[1]), len(s.lines)), f"bash cannot read this: {found[2].strip()}", "the shell stops there", sources.BASH)
             return
 

@@ -8,9 +8,11 @@ from collections.abc import Iterator
 
 from graph.extraction.directives import is_placeholder
 from graph.verification.checks.directive_rules import own_lines
+from graph.verification.checks.option_tables import MARKS
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.cluster import Forbidden, Required
+from knowledge.types import Severity
 
 # What satisfies each required key, by the names of options in force.
 SATISFIES = {
@@ -45,7 +47,7 @@ def effect(fact: Forbidden) -> str:
     return {"rejected": "refused", "deleted": "grounds to delete the job", "ignored": "ignored", "harmful": "harmful"}[fact.effect]
 
 
-def severity_of(fact: Forbidden) -> "None | str":  # type: ignore[valid-type]
+def severity_of(fact: Forbidden) -> str | None:  # type: ignore[valid-type]
     return "error" if fact.effect in ("rejected", "deleted") else "warning"
 
 
@@ -83,13 +85,12 @@ def required_missing(s: Subject) -> Iterator[Hit]:
 def moot(s: Subject, fact: Required) -> bool:
     if fact.key == "memory":
         return "exclusive" in s.job.asked
-    return fact.key == "constraint" and "lustre" in (fact.why or "") and "/expanse/lustre" not in s.script.text and len(s.job.asked) < 4
+    touched = re.search(r"(/[a-z]\w+/\w+)", fact.why or "")
+    return fact.key == "constraint" and bool(touched and touched[1] not in s.script.text)
 
 
 def added(s: Subject, fact: Required, line: int) -> Edit | None:
     """The machine's own directive, where it has no gap to fill in."""
-    from graph.verification.checks.option_tables import MARKS
-
     if s.cluster is None:
         return None
     words = {"filesystems": "filesystems=", "place": "place=", "constraint": "constraint="}.get(fact.key)

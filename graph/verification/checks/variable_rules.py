@@ -145,7 +145,7 @@ def world_size(s: Subject) -> Iterator[Hit]:
 def misspelt_own(s: Subject) -> Iterator[Hit]:
     """A variable of the launch that nothing sets, and that is nearly one which the script sets."""
     launch = s.launch
-    if launch is None or s.script.sourced and not s.script.assignments:
+    if launch is None or (s.script.sourced and not s.script.assignments):
         return
     given = {one.name for one in s.script.assignments} | s.exported
     names = sorted(name for name in given if len(name) > 4)

@@ -1,0 +1,148 @@
+"""`maple-chat check`: findings on any script, before a node hour is spent."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+import sys
+from pathlib import Path
+
+from assistant.errors import InputError
+from graph.verification.checks import check, report
+from graph.verification.checks.cure import Cured, cure
+from graph.verification.checks.side_files import missing_files
+from graph.verification.dry_run import DryRun, dry_run
+from graph.verification.shellcheck import lint
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.types import Finding
+
+LONGEST = 8_000_000
+ANY = "any"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Findings on a job script. Exit: 0 no errors, 1 errors found, 2 bad usage or input."
+    parser.add_argument("file", metavar="FILE", help="the script; - reads standard input")
+    parser.add_argument("--machine", metavar="M", help=f"the machine it is for ({ANY}: no facts); else as the script tells")
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+    parser.add_argument("--fix", action="store_true", help="write what can be cured to FILE.fixed (or -o), and show the diff")
+    parser.add_argument("-o", dest="output", metavar="OUT", help="where --fix writes to")
+    parser.add_argument("--dry-run", action="store_true", help="ask this computer's sbatch too (--test-only; nothing is submitted)")
+
+
+def run(options: argparse.Namespace) -> int:
+    text = read(options.file)
+    cluster = machine(options.machine, text)
+    target = fixed_path(options) if options.fix else None
+    cured = cure(text, cluster) if target else None
+    judged = cured.text if cured else text
+    findings = judge(judged, options.file, cluster)
+    asked = dry_run(judged, scheduler(judged, cluster)) if options.dry_run else None
+    findings += list(asked.findings) if asked else []
+    if cured and target:
+        write(cured, text, options.file, target)
+    (as_json if options.json else as_text)(judged, text, findings, cluster, cured, target, asked)
+    return 1 if any(one.severity == "error" for one in findings) else 0
+
+
+def judge(text: str, file: str, cluster: Cluster | None) -> list[Finding]:
+    """The rules, shellcheck where it is, and the files beside the script where it is a file."""
+    findings = check(text, cluster)
+    lines = {one.line for one in findings}
+    findings += [one for one in lint(text) if one.line not in lines]
+    return findings if file == "-" else findings + missing_files(text, Path(file).resolve().parent)
+
+
+def as_text(
+    text: str, original: str, findings: list[Finding], cluster: Cluster | None, cured: Cured | None, target: Path | None,
+    asked: DryRun | None,
+) -> None:  # fmt: skip
+    notes = [f"Dry run: {asked.says}."] if asked else []
+    if cured and target and cured.text != original:
+        print(report.diff(original, cured.text, "before", str(target)), end="\n\n")
+        notes.insert(0, f"{len(cured.cured)} cured; the script is in {target}.")
+    elif cured:
+        notes.insert(0, "Nothing here can be cured without you; no file was written.")
+    print(report.text_of(text, findings, cluster.title if cluster else None, notes))
+
+
+def as_json(
+    text: str, original: str, findings: list[Finding], cluster: Cluster | None, cured: Cured | None, target: Path | None,
+    asked: DryRun | None,
+) -> None:  # fmt: skip
+    more: dict[str, object] = {}
+    if cured and target:
+        changed = cured.text != original
+        more["fixed"] = {
+            "file": str(target) if changed else None,
+            "cured": [one.rule for one in cured.cured],
+            "diff": report.diff(original, cured.text, "before", str(target)),
+        }
+    if asked:
+        more["dry_run"] = {"asked": asked.asked, "says": asked.says}
+    print(json.dumps(report.json_of(text, findings, cluster.id if cluster else None, more), indent=2))
+
+
+def read(file: str) -> str:
+    """The text. Bytes that are no UTF-8 are kept as they are, for --fix to write back. Raises InputError."""
+    try:
+        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as stream:
+            data = stream.read(LONGEST + 1)
+    except OSError as error:
+        raise InputError(f"{file} cannot be read ({error.strerror}); give the path of a job script") from error
+    text = data.decode("utf-8", "surrogateescape")
+    if not text.strip() or "\x00" in text or len(data) > LONGEST:
+        raise InputError(f"{'standard input' if file == '-' else file} holds no job script; give the script's text")
+    return text
+
+
+def machine(name: str | None, text: str) -> Cluster | None:
+    """The machine named, or the one that the script's own marks tell. Raises InputError, which asks."""
+    if name is None:
+        from graph.extraction.script_record import understand_script
+
+        found = understand_script(text).machine
+        cluster = catalogue().find(found) if found else None
+        if cluster is None:
+            raise InputError(f"which machine is it for? Give --machine NAME (`maple-chat clusters` lists them), or --machine {ANY}")
+        return cluster
+    if name.lower() == ANY:
+        return None
+    cluster = catalogue().find(name)
+    if cluster is None:
+        near = ", ".join(catalogue().nearest(name))
+        raise InputError(f"no machine '{name[:40]}' is known{f'; nearest: {near}' if near else ''}; `maple-chat clusters` lists them")
+    return cluster
+
+
+def scheduler(text: str, cluster: Cluster | None) -> str:
+    from graph.extraction.script_record import understand_script
+
+    return cluster.scheduler if cluster else understand_script(text).scheduler
+
+
+def fixed_path(options: argparse.Namespace) -> Path:
+    """Where the cured script goes; never over the script itself. Raises InputError."""
+    if options.output:
+        target = Path(options.output)
+    elif options.file == "-":
+        raise InputError("standard input has no place beside it; give -o FILE")
+    else:
+        target = Path(f"{options.file}.fixed")
+    if options.file != "-" and target.resolve() == Path(options.file).resolve():
+        raise InputError("-o names the script itself; give another name")
+    return target
+
+
+def write(cured: Cured, original: str, file: str, target: Path) -> None:
+    """Only where something was cured. Raises InputError where it cannot be written."""
+    if cured.text == original:
+        return
+    try:
+        target.write_bytes(cured.text.encode("utf-8", "surrogateescape"))
+        if file != "-":
+            shutil.copymode(file, target)
+    except OSError as error:
+        raise InputError(f"{target} cannot be written ({error.strerror}); give another place with -o") from error

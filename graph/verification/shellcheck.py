@@ -1,0 +1,60 @@
+"""shellcheck, where it is installed: only those of its codes that break a job, in our words."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from knowledge.types import Finding
+
+SECONDS = 20
+PAGE = "https://www.shellcheck.net/wiki/SC{}"
+# code -> what it says of the line, why it matters.
+CODES = {
+    1007: ("a blank stands behind the = of an assignment", "the variable is set to nothing and the value runs as a command"),
+    1018: ("a non-breaking blank stands in the code", "the shell takes it for a letter"),
+    1068: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
+    1101: ("blanks follow the backslash", "the command ends there instead of going on"),
+    1082: ("an invisible mark (BOM) begins the file", "the first two characters must be #!"),
+    1083: ("a brace stands alone here", "the shell takes it for a plain letter"),
+    1128: ("the #! line is not the first one", "it is an ordinary comment there"),
+    2050: ("the condition compares constants", "a $ is missing, so it is always the same"),
+    2121: ("`set x=1` sets no variable in bash", "write x=1"),
+    2125: ("a list of braces or stars stands in an assignment", "it is not expanded there"),
+    2157: ("the condition is always true", "a $ or a blank is missing"),
+    2171: ("a ] stands alone", "the [ before it is missing"),
+    2215: ("the line begins with an option", "the line above lacks its backslash"),
+    2281: ("a $ stands before the name that is set", "write NAME=value"),
+    2283: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
+}  # fmt: skip
+
+
+def program() -> str | None:
+    """shellcheck on the PATH, or beside this Python."""
+    return shutil.which("shellcheck") or shutil.which("shellcheck", path=str(Path(sys.executable).parent))
+
+
+def lint(text: str) -> list[Finding]:
+    """Findings of shellcheck; none where it is not installed, takes too long, or is not meant for this shell."""
+    found = program()
+    if found is None:
+        return []
+    codes = ",".join(f"SC{code}" for code in CODES)
+    try:
+        done = subprocess.run(
+            [found, "--shell=bash", "--format=json", f"--include={codes}", "--norc", "-"],
+            input=text.encode("utf-8", "replace"), capture_output=True, timeout=SECONDS, check=False,
+        )  # fmt: skip
+        rows = json.loads(done.stdout or b"[]")
+    except (OSError, ValueError, subprocess.TimeoutExpired):
+        return []
+    return [made(row) for row in rows if row.get("code") in CODES and row["level"] in ("error", "warning")]
+
+
+def made(row: dict[str, int | str]) -> Finding:
+    code = int(row["code"])
+    says, why = CODES[code]
+    return Finding(f"shellcheck-{code}", "warning", int(row["line"]), says, why, PAGE.format(code))
