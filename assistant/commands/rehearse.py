@@ -83,7 +83,7 @@ def read_script(name: str) -> tuple[str, tuple[SideFile, ...]]:
         return sys.stdin.read(), ()
     path = Path(name)
     try:
-        text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        text = path.read_bytes().decode(errors="surrogateescape")  # line ends as they are: sbatch minds them
         beside = [other for other in sorted(path.parent.iterdir()) if other.suffix in SIDE_ENDINGS and other != path]
         files = tuple(
             SideFile(other.name, other.read_text(errors="replace"))

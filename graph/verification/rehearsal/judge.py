@@ -7,7 +7,7 @@ from typing import Any
 from graph.extraction.script import Script
 from graph.verification.rehearsal.allocation import Allocation
 from graph.verification.rehearsal.isolation import LIMITS, Isolation
-from graph.verification.rehearsal.questions import QUESTIONS, Evidence
+from graph.verification.rehearsal.questions import QUESTIONS, Evidence, modules
 from graph.verification.rehearsal.standin.config import StandIn
 from graph.verification.rehearsal.types import Call, Ran, Rank, Rehearsal
 
@@ -20,11 +20,11 @@ UNSEEN = (
 
 
 def rehearsal(
-    ran: Ran, facts: StandIn, job: Allocation, script: Script, isolation: Isolation, seconds: float
+    ran: Ran, facts: StandIn, job: Allocation, script: Script, text: str, isolation: Isolation, seconds: float
 ) -> Rehearsal:
     """Everything put together."""
     ranks = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))
-    evidence = Evidence(ran, facts, job, script, ranks, job.nodes * (job.gpus_per_node or 1))
+    evidence = Evidence(ran, facts, job, script, text, ranks, job.nodes * (job.gpus_per_node or 1))
     findings = tuple(found for question in QUESTIONS for found in question(evidence))
     seen: dict[str, str] = next((one["variables"] for one in evidence.of("seen")), {})
     return Rehearsal(
@@ -48,20 +48,6 @@ def rank_of(one: dict[str, Any]) -> Rank:
 
 def call_of(one: dict[str, Any]) -> Call:
     return Call(one["launcher"], one["ntasks"], len(one["counts"]), " ".join(one["command"])[:200])
-
-
-def modules(e: Evidence) -> tuple[str, ...]:
-    """What `module load` and its short forms loaded, in order."""
-    loaded: list[str] = []
-    for one in e.of("shell"):
-        words = one["words"]
-        if (
-            one["what"] == "module"
-            and words
-            and words[0] not in ("use", "purge", "reset", "list", "avail", "unload", "swap")
-        ):
-            loaded += [word for word in words if word not in ("load", "add") and not word.startswith("-")]
-    return tuple(dict.fromkeys(loaded))
 
 
 def not_run(e: Evidence) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from graph.verification.rehearsal.standin.config import StandIn
 from graph.verification.rehearsal.types import Ran, Rank
 from knowledge.types import Finding, Severity
 
+NOT_LOADING = ("use", "purge", "reset", "list", "avail", "unload", "swap", "spider", "show", "restore", "save")
 SHELL_ERRORS = re.compile(
     r"^.*: line \d+: (?!.*(?:Terminated|Killed)).*$|^.*syntax error.*$|^.*unbound variable.*$", re.M
 )
@@ -29,6 +30,7 @@ class Evidence:
     facts: StandIn
     job: Allocation
     script: Script
+    text: str
     ranks: tuple[Rank, ...]
     promised: int
 
@@ -93,6 +95,35 @@ def node_counts(e: Evidence) -> Iterator[Finding]:
             says = f"{one['program']} waits for {found[1]} nodes, the job has {e.job.nodes}"
             yield finding("nodes", e.line_of(found[1]), says, "the node count on the launch line is not the job's")
             return
+
+
+def submission(e: Evidence) -> Iterator[Finding]:
+    """Would sbatch take the file at all? In its own words."""
+    if e.facts.scheduler == "slurm" and "\r\n" in e.text:
+        yield finding(
+            "refused", 1, "sbatch refuses: Batch script contains DOS line breaks (\\r\\n)", "save it with Unix ones"
+        )
+    if e.facts.scheduler == "slurm" and not e.text.startswith("#!"):
+        says = "sbatch refuses: This does not look like a batch script. The first line must start with #!"
+        yield finding("refused", 1, says, "the first line names the interpreter")
+
+
+def unknown_modules(e: Evidence) -> Iterator[Finding]:
+    """Modules that the facts do not name: they may exist all the same."""
+    unknown = [name for name in modules(e) if name.split("/")[0] not in e.facts.known_modules]
+    if unknown and e.facts.known_modules:
+        says = f"modules that the facts of this machine do not name: {', '.join(unknown)}"
+        yield finding("unknown-module", e.line_of(unknown[0]), says, "check them with module spider", "info")
+
+
+def modules(e: Evidence) -> tuple[str, ...]:
+    """What `module load` and its short forms loaded, in order."""
+    loaded: list[str] = []
+    for one in e.of("shell"):
+        words = one["words"]
+        if one["what"] == "module" and words and words[0] not in NOT_LOADING:
+            loaded += [word for word in words if word not in ("load", "add") and not word.startswith("-")]
+    return tuple(dict.fromkeys(loaded))
 
 
 def started(e: Evidence) -> Iterator[Finding]:
@@ -231,6 +262,6 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
 
 
 QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    own_failures, started, twice, node_counts, rank_errors, world_size, sums, devices, spread, rendezvous, interfaces,
-    refusals, unknown_commands, exit_code,
+    submission, own_failures, started, twice, node_counts, rank_errors, world_size, sums, devices, spread, rendezvous,
+    interfaces, refusals, unknown_commands, unknown_modules, exit_code,
 )  # fmt: skip

@@ -74,7 +74,7 @@ def rehearse(
         inside = stage.IN_NAMESPACES if chosen == "namespaces" else str(place)
         stage.fill(place, inside, script_text, "job.sh", side_files, facts)
         ran = run(place, chosen, timeout, progress)
-    return judge.rehearsal(ran, facts, job, script, chosen, time.monotonic() - start)
+    return judge.rehearsal(ran, facts, job, script, script_text, chosen, time.monotonic() - start)
 
 
 def require(tools: frozenset[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections import Counter
 
 from graph.verification.rehearsal.types import Rank, Rehearsal
@@ -19,6 +20,7 @@ def text_of(rehearsal: Rehearsal) -> str:
             "launched", [f"{c.launcher}: {c.ntasks} tasks on {c.nodes} nodes: {c.command}" for c in rehearsal.calls]
         ),
         *listed("modules loaded", [", ".join(rehearsal.modules)] if rehearsal.modules else []),
+        *listed("variables that reached the program", wrapped([name for name, _ in rehearsal.variables])),
         *listed("recorded, not run", list(rehearsal.not_run)),
         *listed("not seen here", list(rehearsal.unseen)),
     ]
@@ -26,6 +28,10 @@ def text_of(rehearsal: Rehearsal) -> str:
         tail = [line for line in rehearsal.output.splitlines() if line.strip()][-12:]
         parts += listed("the script's last words", [line[:200] for line in tail])
     return "\n".join(parts)
+
+
+def wrapped(names: list[str]) -> list[str]:
+    return textwrap.wrap(", ".join(names), 100)
 
 
 def verdict(rehearsal: Rehearsal) -> str:

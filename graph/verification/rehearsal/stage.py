@@ -68,13 +68,24 @@ def stand_in(
         python=sys.executable, project=str(PROJECT), miniapp=str(MINIAPP), framework=framework, strategy=strategy,
         preload=tuple(module for name in ("always", *sorted(tools)) for module in PRELOAD[name]),
         side_files=tuple(file.name for file in side_files), places=places(isolation), bound=bound_paths(),
+        known_modules=modules_of(cluster),
     )  # fmt: skip
 
 
 def mpi_of(cluster: Cluster) -> str:
-    """Which MPI ibrun uses there: Intel's where the site's rank variables are those of PMI."""
-    forms = [form for several in cluster.launch.values() for form in several if form.rank_variables]
-    return "impi" if any("PMI_" in form.rank_variables.rank for form in forms if form.rank_variables) else "openmpi"
+    """Whose mpiexec, mpirun and ibrun a machine has: PALS (Cray, PBS), Intel's by its rank variables, or Open MPI."""
+    forms = [form for several in cluster.launch.values() for form in several]
+    if any(form.launcher == "mpiexec" for form in forms):
+        return "pals"
+    pmi = any("PMI_" in form.rank_variables.rank for form in forms if form.rank_variables)
+    return "impi" if pmi else "openmpi"
+
+
+def modules_of(cluster: Cluster) -> tuple[str, ...]:
+    """The modules that the facts name, versions off."""
+    lines = [line for software in cluster.software.values() for line in software.lines]
+    loads = [line.split()[2:] for line in lines if line.split()[:2] == ["module", "load"]]
+    return tuple(sorted({word.strip('"').split("/")[0] for words in loads for word in words}))
 
 
 def interface_of(cluster: Cluster, listed: str | None) -> str:
@@ -121,7 +132,7 @@ def fill(stage: Path, inside: str, script: str, name: str, files: tuple[SideFile
     shutil.copy(STANDIN / "shell.sh", stage / "shell.sh")
     for file in (SideFile(name, script), *files):
         path = stage / "work" / Path(file.name).name
-        path.write_text(file.text, encoding="utf-8")
+        path.write_bytes(file.text.encode(errors="surrogateescape"))
         path.chmod(0o755)
     (stage / "home" / ".bash_profile").write_text('. "$BASH_ENV"\n')
     write_host_files(stage, facts)

@@ -6,6 +6,7 @@ import pytest
 
 from graph.extraction.script import read_script
 from graph.verification.rehearsal.allocation import Allocation, allocation, amount_of_gpus, host_suffixes, node_names
+from graph.verification.rehearsal.stage import modules_of, mpi_of
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError
 
@@ -73,3 +74,19 @@ def test_names_are_of_the_machines_kind() -> None:
     assert aurora
     assert node_names(perlmutter, 2) == ("nid000001", "nid000002")
     assert ".hsn.cm.aurora.alcf.anl.gov" in host_suffixes(aurora)
+
+
+@pytest.mark.parametrize(
+    ("machine", "mpi"),
+    [("aurora", "pals"), ("polaris", "pals"), ("lonestar6", "impi"), ("abci3", "openmpi"), ("vista", "openmpi")],
+)
+def test_which_mpi_a_machine_has(machine: str, mpi: str) -> None:
+    cluster = catalogue().find(machine)
+    assert cluster
+    assert mpi_of(cluster) == mpi
+
+
+def test_modules_that_the_facts_name_lose_their_versions() -> None:
+    cluster = catalogue().find("frontier")
+    assert cluster
+    assert {"rocm", "PrgEnv-gnu"} <= set(modules_of(cluster))

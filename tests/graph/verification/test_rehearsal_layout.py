@@ -140,6 +140,13 @@ def test_every_task_gets_its_place(launcher: str, rank: str, local: str, size: s
     assert (last[rank], last[local], last[size]) == ("7", "3", "8")
 
 
+def test_intel_mpi_is_not_pals() -> None:
+    layout = Layout(("n1", "n2"), (1, 1))
+    seat = seats(layout, False)[1]
+    assert "PALS_RANKID" in OF_TASK["mpiexec"](seat, layout, replace(JOB, mpi="pals"), 0)
+    assert "PALS_RANKID" not in OF_TASK["mpiexec"](seat, layout, replace(JOB, mpi="impi"), 0)
+
+
 @pytest.mark.parametrize("launcher", list(LAUNCHERS))
 def test_no_launcher_sets_what_pytorch_reads(launcher: str) -> None:
     layout = Layout(("n1", "n2"), (1, 1))

@@ -78,6 +78,15 @@ def test_what_acts_outside_is_only_recorded(place: Path, name: str) -> None:
     assert [(r["kind"], r["name"], r["words"]) for r in records(place)] == [("not_run", name, ["--force", "thing"])]
 
 
+@pytest.mark.parametrize(
+    ("mpi", "refusal"), [("pals", "mpiexec: unrecognized option"), ("openmpi", "mpirun: Error: unknown")]
+)
+def test_mpiexec_and_mpirun_are_the_sites_one_mpi(place: Path, mpi: str, refusal: str) -> None:
+    config.write(place, replace(JOB, mpi=mpi))
+    for name in ("mpiexec", "mpirun"):
+        assert refusal in call(place, name, "--what", "true").stderr
+
+
 def test_python_makes_no_environments(place: Path) -> None:
     assert call(place, "python", "-m", "venv", "env").returncode == 0
     assert records(place)[0]["name"] == "python -m venv"

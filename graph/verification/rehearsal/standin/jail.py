@@ -102,6 +102,7 @@ def start_node(stage: Path, stand_in: config.StandIn, number: int, name: str, ne
     if process == 0:
         try:
             kernel.die_with_parent()
+            os.nice(5)  # the first process must get its turn when others multiply
             own_namespaces(stage, number, name, networked, ready[1], go[0], stand_in)
             node.serve(stage, name, program.programs(stage, stand_in, name, networked))
         finally:

@@ -14,17 +14,18 @@ from graph.verification.rehearsal.standin import config, inner, launch, tools, w
 from graph.verification.rehearsal.standin.launcher_options import LAUNCHERS
 
 PYTHONS = ("python", "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13")
-OTHER_NAMES = {"mpiexec.hydra": "mpiexec", "aprun": "mpiexec", "orterun": "mpirun", "prterun": "mpirun"}
+OF_MPI = ("mpiexec", "mpirun", "mpiexec.hydra", "orterun", "prterun")
 
 
 def names() -> list[str]:
     """Every command that the stand-in folder holds."""
     launchers = [name for name in LAUNCHERS if " " not in name]
-    return sorted({*launchers, *OTHER_NAMES, *PYTHONS, *inner.MODULES, *tools.TOOLS, *tools.NOT_RUN})
+    return sorted({*launchers, *OF_MPI, *PYTHONS, *inner.MODULES, *tools.TOOLS, *tools.NOT_RUN})
 
 
 def main(stage: Path, name: str, words: list[str]) -> int:
-    name = OTHER_NAMES.get(name, name)
+    if name in OF_MPI:  # both names are the site's one MPI
+        name = "mpirun" if config.read(stage).mpi == "openmpi" else "mpiexec"
     if name in LAUNCHERS:
         return launch.run(name, words, stage)
     if name in PYTHONS:

@@ -92,6 +92,11 @@ def mvapich(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
+def mpiexec(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+    """Hydra's launcher of Intel MPI has PALS's options and variables of its own."""
+    return (intel_mpi if job.mpi == "impi" else pals)(seat, layout, job, step)
+
+
 def ibrun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     """ibrun starts the tasks through whichever MPI is loaded."""
     by_mpi = {"impi": intel_mpi, "mvapich2": mvapich}
@@ -117,7 +122,7 @@ def flux_run(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
 
 
 OF_TASK: dict[str, Callable[[Seat, Layout, StandIn, int], Variables]] = {
-    "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": jsrun,
+    "srun": srun, "mpiexec": mpiexec, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": jsrun,
     "flux run": flux_run,
 }  # fmt: skip
 
