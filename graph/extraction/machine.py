@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError
 
 from graph.extraction.script import Script
 from knowledge.catalogue import catalogue
@@ -25,19 +25,34 @@ OWN_HEADLINE = re.compile(r"^# ([^:\n]+): .* ranks \((?:.|\n# )*?\n# Facts of ",
 Weights = Mapping[str, int]
 
 
-class Marks(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Marks:
     """The marks of one machine: regular expression -> weight, by where it is looked for."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
     scheduler: str | None = None
-    text: Weights = {}
-    comments: Weights = {}
-    accounts: Weights = {}
-    constraints: Weights = {}
-    queues: Weights = {}
-    modules: Weights = {}
-    queue_gpus: Mapping[str, int] = {}
+    text: Weights = field(default_factory=dict)
+    comments: Weights = field(default_factory=dict)
+    accounts: Weights = field(default_factory=dict)
+    constraints: Weights = field(default_factory=dict)
+    queues: Weights = field(default_factory=dict)
+    modules: Weights = field(default_factory=dict)
+    queue_gpus: Mapping[str, int] = field(default_factory=dict)
+
+
+def checked_marks(name: str, data: object) -> Marks:
+    """One machine's marks as read. Raises FactsError with file, key and reason."""
+    known = {one.name for one in fields(Marks)}
+    if not isinstance(data, dict) or not set(data) <= known:
+        raise FactsError(f"{MARKS}: {name}: keys are {', '.join(sorted(known))}")
+    for key, weights in data.items():
+        if key != "scheduler" and not (isinstance(weights, dict) and all(isinstance(w, int) for w in weights.values())):
+            raise FactsError(f"{MARKS}: {name}.{key}: is not a mapping to whole numbers")
+        for pattern in weights if key not in ("scheduler", "queue_gpus") else ():
+            try:
+                re.compile(pattern)
+            except re.error as error:
+                raise FactsError(f"{MARKS}: {name}.{key}: '{pattern}' is no regular expression: {error}") from error
+    return Marks(**data)
 
 
 @cache
@@ -48,8 +63,8 @@ def marks() -> Mapping[str, Marks]:
     """
     try:
         data = yaml.load(MARKS.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        found = {name: Marks.model_validate(value) for name, value in data.items()}
-    except (yaml.YAMLError, ValidationError, OSError) as error:
+        found = {name: checked_marks(name, value) for name, value in data.items()}
+    except (yaml.YAMLError, OSError) as error:
         raise FactsError(f"{MARKS}: {' '.join(str(error).split())[:200]}") from error
     for cluster in catalogue().clusters.values():
         if cluster.id not in found:

@@ -1,0 +1,27 @@
+"""The marks of machines: the shipped file is right, a wrong one is refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.extraction.machine import checked_marks, marks
+from knowledge.catalogue import catalogue
+from knowledge.errors import FactsError
+
+
+def test_every_machine_of_the_catalogue_has_marks() -> None:
+    assert set(catalogue().clusters) <= set(marks())
+
+
+def test_marks_agree_with_the_catalogue_on_the_scheduler() -> None:
+    for name, cluster in catalogue().clusters.items():
+        assert marks()[name].scheduler in (None, cluster.scheduler)
+
+
+@pytest.mark.parametrize(
+    "data", [{"paths": {"x": 1}}, {"text": {"x": "much"}}, {"text": {"(": 1}}, "text", {"text": ["x"]}]
+)
+def test_wrong_marks_are_refused_in_one_line(data: object) -> None:
+    with pytest.raises(FactsError, match="somewhere") as error:
+        checked_marks("somewhere", data)
+    assert "\n" not in str(error.value)
