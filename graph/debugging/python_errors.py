@@ -94,7 +94,9 @@ def read_frames_above(data: bytes, start: int, line: int, text: str) -> PythonEr
     for number, raw in enumerate(reversed(above), 1):
         shown, _ = message(raw[:2000].decode("utf-8", "replace"))
         if frame := FRAME.match(shown):
-            frames.insert(0, Frame(frame["file"], int(frame["line"]), frame["name"] or "", line - number, shown.strip()))
+            frames.insert(
+                0, Frame(frame["file"], int(frame["line"]), frame["name"] or "", line - number, shown.strip())
+            )
         elif shown[:1] not in (" ", "\t") and (frames or number > 6):
             break
     found = _exception(text, framed=True)

@@ -21,6 +21,7 @@ from knowledge.signatures.model import Signature, strongest
 MOST_EVENTS = 20_000
 MOST_TRACEBACKS = 3_000
 MOST_REMEMBERED = 50_000
+LONGEST_REMEMBERED = 400
 LONGEST_LINE = 4_000
 LOOK_BACK = 64 << 10
 
@@ -35,6 +36,10 @@ PROGRESS = re2.compile(
 WENT_ON = 3
 LEVEL = re.compile(r"\b(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
 PLAIN = re.compile(rb"\d+")
+# Lines that differ in longer numbers only are taken for the same after SURE of them, unless the number may be a code.
+NUMBERS = re.compile(rb"\d\d+")
+CODES = re.compile(rb"(?i)code|status|signal|exit|xid|rank \d+ ")
+SURE = 64
 
 
 @dataclass(slots=True)
@@ -80,6 +85,7 @@ class Scanner:
         self.scan = Scan()
         self._folded: dict[tuple[int, str, bytes, str | None], Event] = {}
         self._remembered: dict[bytes, Event | None] = {}
+        self._shapes: dict[bytes, tuple[int, Event | None]] = {}
         self._seen_tracebacks: dict[bytes, int] = {}
         self._parsed = 0
         self._handled: set[int] = set()
@@ -91,6 +97,7 @@ class Scanner:
         """All events of all logs, in the order read. Raises InputError when a log cannot be read."""
         for source in sources:
             self._remembered.clear()
+            self._shapes.clear()
             self._handled.clear()
             self._ended, self._last = False, None
             if self.scan.bytes:
@@ -136,25 +143,38 @@ class Scanner:
             raw = data[first : min(end, first + LONGEST_LINE)]
         raw = raw.partition(b"\r")[0] if b"\r" in raw else raw
         self._order += 1
-        if raw in self._remembered:
-            self._again(self._remembered[raw])
-            return
         if HEADER in raw and self._traceback(data, start, line, name):
             return
-        event = self._judge(raw, line, name, above=(data, start))
-        if len(self._remembered) < MOST_REMEMBERED and HEADER not in raw:
-            self._remembered[raw] = event
-        if event is not None:
-            event.time = event.time or _stamp(data, start, raw)
-
-    def _again(self, event: Event | None) -> None:
-        if event is None or event.run != self.scan.runs:
-            if event is not None:
-                self._remembered.clear()
+        shape = b"" if CODES.search(raw) or HEADER in raw else NUMBERS.sub(b"0", raw)
+        if self._known(raw, shape):
             return
-        event.count += 1
-        event.last_order = self._order
-        self._last = event
+        event = self._judge(raw, line, name)
+        self._remember(raw, shape, event)
+        if event is not None and event.count == 1:
+            event.time = _stamp(data, start, raw)
+            if event.error is None and event.signature.kind in ("fallback", "error"):
+                event.error = read_frames_above(data, start, line, event.text)
+
+    def _known(self, raw: bytes, shape: bytes) -> bool:
+        """Whether this line was judged before, in this run; if so it is counted."""
+        times, event = (SURE, self._remembered[raw]) if raw in self._remembered else self._shapes.get(shape, (0, None))
+        if times < SURE or (event is not None and event.run != self.scan.runs):
+            return False
+        if event is not None:
+            event.count += 1
+            event.last_order = self._order
+            self._last = event
+        return True
+
+    def _remember(self, raw: bytes, shape: bytes, event: Event | None) -> None:
+        """Keep the verdict on a short line; a header and the start of a run are judged each time."""
+        if HEADER in raw or len(raw) > LONGEST_REMEMBERED or (event is not None and event.signature.kind == "start"):
+            return
+        if len(self._remembered) < MOST_REMEMBERED:
+            self._remembered[raw] = event
+        if shape and (shape in self._shapes or len(self._shapes) < MOST_REMEMBERED):
+            times, like = self._shapes.get(shape, (0, event))
+            self._shapes[shape] = (times + 1, event) if event is like else (0, event)
 
     def _judge(
         self,
@@ -162,7 +182,6 @@ class Scanner:
         line: int,
         name: str | None,
         error: PythonError | None = None,
-        above: tuple[bytes, int] | None = None,
     ) -> Event | None:
         """The event of a line that is new, or None where no signature, or a harmless one, holds it."""
         text, rank = message(printable(raw.decode("utf-8", "replace")))
@@ -174,8 +193,6 @@ class Scanner:
         if error is not None and not any(s.strength >= 10 for s in matched):
             matched.append(_by_id(self.matcher, EXCEPTION))
         best = strongest(matched)
-        if error is None and above is not None and best.kind in ("fallback", "error"):
-            error = read_frames_above(*above, line, text)
         event = Event(
             best,
             line,
@@ -234,8 +251,8 @@ class Scanner:
         raw = data[error.offset : end if end >= 0 else len(data)][:LONGEST_LINE]
         self._order += 1
         event = self._judge(raw, error.log_line, name, error)
-        if event is not None:
-            event.time = event.time or _stamp(data, start, raw)
+        if event is not None and event.count == 1:
+            event.time = _stamp(data, start, raw)
         return True
 
 
