@@ -14,8 +14,8 @@ import pytest
 from graph.verification.rehearsal import stage
 from graph.verification.rehearsal.standin import config, main
 from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.standin.inner import cut_to_sample
 from graph.verification.rehearsal.standin.launch import exported
+from graph.verification.rehearsal.standin.sampling import cut_to_sample
 
 JOB = StandIn("toy", "slurm", ("nid000001", "nid000002"), 2, gpus_per_node=4)
 
@@ -130,6 +130,16 @@ def test_every_command_is_in_the_folder(tmp_path: Path) -> None:
 def test_only_counts_of_the_whole_job_are_cut(words: list[str], cut: list[str]) -> None:
     large = replace(JOB, nodes=("a1", "a2", "a3", "a4"), sampled=2)
     assert cut_to_sample("torch.distributed.run", words, large) == cut
+
+
+def test_counts_of_accelerates_file_are_cut(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("num_machines: 4\nnum_processes: 16\n")
+    large = replace(JOB, nodes=("a1", "a2", "a3", "a4"))
+    words = ["launch", "--config_file", str(file), "train.py"]
+    cut = ["launch", "--num_machines", "2", "--num_processes", "8", "--config_file", str(file), "train.py"]
+    assert cut_to_sample("accelerate.commands.accelerate_cli", words, large) == cut
+    assert cut_to_sample("accelerate.commands.accelerate_cli", words, JOB) == words
 
 
 def test_srun_export_hands_on_what_is_named() -> None:

@@ -12,6 +12,7 @@ import sys
 from pathlib import Path
 
 from graph.verification.rehearsal.standin import config, launch, wire
+from graph.verification.rehearsal.standin.sampling import cut_to_sample
 
 MODULES = {
     "torchrun": "torch.distributed.run", "torchrun_jsc": "torch.distributed.run",
@@ -99,37 +100,3 @@ def rendezvous_seen() -> dict[str, str]:
         "GLOO_SOCKET_IFNAME",
     )
     return {name: os.environ[name] for name in names if name in os.environ}
-
-
-NODE_COUNTS = ("--nnodes", "--num_machines", "--num_nodes")
-PER_NODE_COUNTS = ("--nproc-per-node", "--nproc", "--num_gpus")
-WORLD_COUNTS = ("--num_processes",)
-
-
-def cut_to_sample(program: str, words: list[str], job: config.StandIn) -> list[str]:
-    """Cut counts that say the whole job to the part that has processes."""
-    whole_nodes, nodes = len(job.nodes), job.running
-    per_node = job.gpus_per_node or 1
-    here = min(per_node, job.sampled or per_node)
-    cuts = {
-        **{name: {str(whole_nodes): str(nodes)} for name in NODE_COUNTS},
-        **{name: {str(per_node): str(here)} for name in PER_NODE_COUNTS},
-        **{name: {str(whole_nodes * per_node): str(nodes * here)} for name in WORLD_COUNTS},
-    }
-    result: list[str] = []
-    for word in words:
-        name, equals, value = word.partition("=")
-        previous = result[-1] if result else ""
-        if equals and spelt(name) in cuts:
-            result.append(f"{name}={cuts[spelt(name)].get(value, value)}")
-        elif spelt(previous) in cuts and not word.startswith("-"):
-            result.append(cuts[spelt(previous)].get(word, word))
-        else:
-            result.append(word)
-    return result
-
-
-def spelt(name: str) -> str:
-    """torchrun takes its options with hyphens or underscores."""
-    hyphens = name.replace("_", "-")
-    return hyphens if hyphens in PER_NODE_COUNTS else name

@@ -126,6 +126,7 @@ def show_devices(stand_in: StandIn) -> None:
     torch: Any = sys.modules["torch"]
     shown = os.environ.get("CUDA_VISIBLE_DEVICES", os.environ.get("ROCR_VISIBLE_DEVICES"))
     count = len([n for n in shown.split(",") if n not in ("", "-1")]) if shown is not None else stand_in.gpus_per_node
+    count = min(count, stand_in.sampled or count)
     part: ModuleType = torch.xpu if stand_in.vendor == "intel" else torch.cuda
     part.is_available = lambda: count > 0  # type: ignore[attr-defined]
     part.device_count = lambda: count  # type: ignore[attr-defined]
