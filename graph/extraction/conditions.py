@@ -34,6 +34,7 @@ def decide(text: str, env: Environment) -> bool | None:
 
 
 def decide_words(words: list[str], env: Environment) -> bool | None:
+    """The truth of a condition given as words, `||` binding least."""
     for sign, default in (("||", True), ("-o", True), ("&&", False), ("-a", False)):
         if sign in words:
             at = words.index(sign)
@@ -65,6 +66,7 @@ def unary(sign: str, word: str, env: Environment) -> bool | None:
 
 
 def binary(left: str, sign: str, right: str, env: Environment) -> bool | None:
+    """A comparison of two words; None for what only the run can compare."""
     if sign in ("=~", "<", ">", "-nt", "-ot", "-ef"):
         return None
     a, b = settled(left, env), settled(right, env)

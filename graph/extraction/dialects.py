@@ -130,6 +130,7 @@ def batch_to_bash(text: str) -> str:
 
 
 def batch_line(line: str) -> str:
+    """One line of a Windows batch file as bash."""
     line = re.sub(r"\^\s*$", r"\\", line)
     line = re.sub(r"%(\w+)%", r"${\1}", line)
     bare = line.strip()

@@ -50,6 +50,7 @@ def read_directives(text: str) -> tuple[DirectiveLine, ...]:
 
 
 def directives_of(line: str, number: int, syntax: Syntax, seen_command: bool) -> Iterator[DirectiveLine]:
+    """The options of one comment line in one syntax, dead ones with the reason."""
     mark = syntax.mark.match(line)
     why_not = ""
     if mark:

@@ -134,6 +134,7 @@ class Environment:
         return join_fields(self.expand_words(split_words(echoed[1]))) if echoed else self.command(atom)
 
     def parameter(self, atom: Atom) -> list[Field]:
+        """What `$NAME` or `${NAME...}` becomes; as written where the script does not tell."""
         found = PARAMETER.fullmatch(atom.text)
         as_written = Piece(atom.written, True, atom.quoted)
         if not found:

@@ -81,6 +81,7 @@ def after_subcommand(tool: Tool, rest: list[Field]) -> list[Field] | None:
 
 
 def read_layer(tool: Tool, head: Field, rest: list[Field]) -> tuple[Layer, list[Field]]:
+    """One program of the chain with its options, and the words behind them."""
     options: list[tuple[str, Field]] = []
     while rest:
         if tool.name == "env" and re.match(r"[A-Za-z_]\w*=", plain(rest[0])):

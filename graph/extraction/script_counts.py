@@ -24,6 +24,7 @@ DEVICE_OPTIONS = re.compile(
 
 
 def count(script: Script, scheduler: str) -> Counts:
+    """The counts of the job: what the directives ask for, then what the launch line shows."""
     counts = Counts()
     options = {name: one.value for name, one in script.active.items() if not is_placeholder(one.value)}
     if scheduler == "lsf":
@@ -77,6 +78,7 @@ def told(layer: Layer, role: str, counts: Counts) -> int | None:
 
 
 def launch_nodes(script: Script, counts: Counts, scheduler: str) -> int | None:
+    """Nodes by the launch line; one where nothing in it starts a second, None where a count in it is open."""
     layers = [layer for layer in script.layers if layer.kind in ("parallel", "spawner")]
     open_count = False
     for layer in reversed(layers):
@@ -97,6 +99,7 @@ def launch_nodes(script: Script, counts: Counts, scheduler: str) -> int | None:
 
 
 def layer_nodes(layer: Layer, script: Script, counts: Counts) -> int | None:
+    """Nodes that one launcher is told of, by number, hosts, host file or configuration."""
     nodes, tasks, per_node = (told(layer, name, counts) for name in ("nodes", "tasks", "per_node"))
     if nodes:
         return nodes

@@ -60,6 +60,7 @@ def understand_script(text: str) -> ScriptRecord:
 
 
 def record_of(script: Script) -> ScriptRecord:
+    """The record of a script that was read."""
     scheduler = scheduler_of(script)
     counts = count(script, scheduler)
     machine = machine_of(script, scheduler)

@@ -15,7 +15,7 @@ TENSOR = re.compile(
     r"(tensor[_-]?(model[_-])?parallel([_-]?(size|degree))?|tp([_-]?(size|degree))?|tensor[_-]parallel[_-]size)$"
 )
 PIPELINE = re.compile(r"(pipeline[_-]?(model[_-])?parallel([_-]?(size|degree))?|pp([_-]?(size|degree))?)$")
-STAGE = re.compile(r"((actor[_-])?zero([_-]?(stage|level|opt\w*))?|deepspeed[_-]stage|ds[_-]stage|stage)$")
+STAGE = re.compile(r"((actor[_-])?zero([_-]?(stage|level|opt\w*))?|deepspeed[_-]stage|ds[_-]stage)$")
 MEGATRON = re.compile(
     r"megatron|(^|/)pretrain_(gpt|bert|t5|llama|vlm|mamba|retro)\w*\.py\b|tensor-model-parallel-size"
     r"|--num-layers\b.*--hidden-size\b|--hidden-size\b.*--num-layers\b",
@@ -27,7 +27,7 @@ LIGHTNING = re.compile(
 HOROVOD = re.compile(r"horovod|(^|[/_.-])hvd", re.I)
 JAX = re.compile(r"(^|[/_.\s-])(jax|flax|pmap|maxtext)|_jax\b|XLA_FLAGS", re.I)
 TENSORFLOW = re.compile(r"(^|[/_.\s-])(tensorflow|keras|tf_cnn)|TF_CONFIG", re.I)
-ZERO_NAME = re.compile(r"(?:zero|(?<![a-z])z|stage|ds)[_-]?(?:dp|stage|config)?[_-]?([123])(?!\d)", re.I)
+ZERO_NAME = re.compile(r"(?:zero|(?<![a-z])z|stage)[_-]?(?:dp|stage)?[_-]?([123])(?!\d)", re.I)
 # A whole value that names a strategy (`--strategy fsdp`, `trainer=ddp`, `deepspeed_stage_2_offload`).
 VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(fsdp2?|hsdp|fully[_-]sharded(_data_parallel)?|full_shard|hybrid_shard)([_ -].*)?", re.I), "fsdp"),
@@ -95,31 +95,40 @@ def strategy_of(script: Script, counts: Counts) -> str | None:
         return said
     if stage:
         return f"zero{stage}"
+    flagged = flagged_strategy(args)
+    if flagged:
+        return flagged
     return launcher_strategy(script) or named_strategy(script, args) or ("none" if alone(script, counts) else None)
 
 
 def said_strategy(args: Arguments) -> str | None:
-    """A strategy that an argument names, the last one winning."""
+    """A strategy that an argument's value names (`--strategy fsdp`), the last one winning."""
     found = None
     for name, value in args.pairs:
         last = name.rsplit(".", 1)[-1]
+        if re.search(r"shard", last, re.I) and re.fullmatch(r"full|hybrid|shard_grad_op", value, re.I):
+            found = "fsdp"
         for pattern, strategy in VALUES:
             match = pattern.fullmatch(value.strip("'\"")) if CHOICES.search(last) or not name else None
-            if re.search(r"shard", last, re.I) and re.fullmatch(r"full|hybrid|shard_grad_op", value, re.I):
-                found = "fsdp"
-            if match and strategy == "zero":
-                found = f"zero{match[1]}"
-            elif match:
-                found = strategy
+            if match:
+                found = f"zero{match[1]}" if strategy == "zero" else strategy
+    return found
+
+
+def flagged_strategy(args: Arguments) -> str | None:
+    """A strategy that a flag's own name tells (`--use_fsdp`, `--ddp_timeout 600`); FSDP before DDP."""
+    found = None
+    for name, value in args.pairs:
         for pattern, strategy in FLAGS:
-            if (pattern.fullmatch(name) or pattern.fullmatch(last)) and (value.lower() not in OFF or value == ""):
+            named = pattern.fullmatch(name) or pattern.fullmatch(name.rsplit(".", 1)[-1])
+            if named and (value.lower() not in OFF or value == ""):
                 found = found if strategy == "ddp" and found == "fsdp" else strategy
     return found
 
 
 def zero_stage(script: Script, args: Arguments) -> int | None:
     """The ZeRO stage: said to the program, in the config that the script writes, or in the config's name."""
-    said = [int(v) for n, v in args.pairs if STAGE.fullmatch(n.rsplit(".", 1)[-1]) and v in ("1", "2", "3")]
+    said = [int(value) for name, value in args.pairs if value in ("1", "2", "3") and is_stage(name)]
     if said:
         return said[-1]
     for layer in script.layers:
@@ -136,6 +145,11 @@ def zero_stage(script: Script, args: Arguments) -> int | None:
         ):
             return int(named[1])
     return None
+
+
+def is_stage(name: str) -> bool:
+    """Whether an option is the ZeRO stage; a bare `--stage` is as often a stage of the training."""
+    return bool(STAGE.fullmatch(name.rsplit(".", 1)[-1]) or re.search(r"(zero|deepspeed).*\.stage$", name, re.I))
 
 
 def config_names(script: Script, args: Arguments) -> Iterator[str]:

@@ -66,6 +66,7 @@ class ShellReader:
             self.statement(node, env, place, following == "&")
 
     def statement(self, node: Node, env: Environment, place: Place, background: bool = False) -> None:
+        """One statement, by its kind in the tree; what is none is passed over."""
         match node.type:
             case "command":
                 shell_commands.simple(self, node, env, place, background=background)
@@ -106,14 +107,15 @@ class ShellReader:
                 env.values.pop(word, None)
             return
         exported = words[0] == "export" or "-x" in words
-        arrays = [c for c in node.named_children if c.type == "variable_assignment" and "=(" in text_of(c)]
+        arrays = [c for c in node.named_children if shell_commands.ARRAY.match(text_of(c))]
         for child in arrays:
             self.assign(child, env, place, exported, table="-A" in words)
         for word in words:
-            if shell_commands.ASSIGNMENT.match(word) and "=(" not in word.partition("\n")[0][:200]:
+            if shell_commands.ASSIGNMENT.match(word) and not shell_commands.ARRAY.match(word):
                 self.assign_text(word, place.first_line + node.start_point[0], env, place, exported)
 
     def assign(self, node: Node, env: Environment, place: Place, exported: bool = False, table: bool = False) -> None:
+        """An assignment as the tree has it: arrays here, all else by its text."""
         line = place.first_line + node.start_point[0]
         value_node = node.child_by_field_name("value")
         if value_node is None or value_node.type != "array":
@@ -198,6 +200,7 @@ class ShellReader:
         return truth_of(listed[0], env) if len(listed) == 1 else None
 
     def case(self, node: Node, env: Environment, place: Place) -> None:
+        """The first item that is known to fit; where that is open, all that may fit, their values merged."""
         subject_node = node.child_by_field_name("value")
         word = text_of(subject_node) if subject_node is not None else ""
         known = settled(word, env)
@@ -220,6 +223,7 @@ class ShellReader:
         merge(env, outcomes or [env.copy()])
 
     def loop(self, node: Node, env: Environment, place: Place) -> None:
+        """The body once: one value is that value, several are a choice, anything else is open."""
         variable = node.child_by_field_name("variable")
         body = node.child_by_field_name("body")
         if variable is not None:

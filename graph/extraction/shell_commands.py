@@ -15,13 +15,14 @@ from graph.extraction.launch_chain import Chain
 from graph.extraction.launchers import read_chain
 from graph.extraction.shell_tree import adjacent_words, text_of
 from graph.extraction.shell_values import Array, Choice, Scalar
-from graph.extraction.shell_words import Field, Piece, join_fields, literal, plain
+from graph.extraction.shell_words import Piece, join_fields, literal, plain
 
 if TYPE_CHECKING:
     from graph.extraction.shell import ShellReader
 
 Run = Callable[[Environment, Place], None]
 SUBMIT = frozenset({"sbatch", "qsub", "bsub", "msub"})
+ARRAY = re.compile(r"[A-Za-z_]\w*\+?=\(")
 PRINTS = ("echo", "printf")
 ASSIGNMENT = re.compile(r"[A-Za-z_]\w*(\[[^]]*\])?\+?=")
 SHELLS = frozenset({"bash", "sh", "zsh", "ksh", "dash"})
@@ -73,8 +74,7 @@ def perform(reader: ShellReader, command: Command, env: Environment, place: Plac
     if builtin:
         builtin(reader, command, env, place)
         return
-    if place.outer is None or command.fields:
-        reader.commands.append(command)
+    reader.commands.append(command)
     follow(reader, command, env, place)
 
 
@@ -86,7 +86,7 @@ def follow(reader: ShellReader, command: Command, env: Environment, place: Place
         nested.positional = chain.positional or None
         what = next((f"{layer.name} -c" for layer in chain.layers[::-1] if layer.kind == "shell"), "")
         what = what or next((layer.name for layer in chain.layers[::-1] if layer.kind == "remote"), "submitted")
-        reader.read(shell_source(chain.shell_text), nested, Place((*place.inside, what), command, command.line))
+        reader.read(plain(chain.shell_text), nested, Place((*place.inside, what), command, command.line))
         return
     program = chain.program
     if program is None or not program.entry:
@@ -102,11 +102,6 @@ def follow(reader: ShellReader, command: Command, env: Environment, place: Place
         reader.jobs.append(Job(command.name, document.text, document.line))
     nested = Environment(dict(env.values), (program.entry, *program.args))
     reader.read(document.text, nested, Place((*place.inside, f"heredoc {document.name}"), command, document.line))
-
-
-def shell_source(text: Field) -> str:
-    """Text handed to another shell: known text as it is, open pieces as their shell text."""
-    return plain(text)
 
 
 # -- builtins ------------------------------------------------------------------------------------------------------
@@ -240,6 +235,7 @@ def heredoc_text(redirect: Node, env: Environment) -> str:
 def use_heredoc(
     reader: ShellReader, command: Command | None, redirect: Node, target: str, env: Environment, place: Place
 ) -> None:
+    """What becomes of a heredoc: a variable, a file, a job that is submitted, or text for a shell."""
     text = heredoc_text(redirect, env)
     first = next((c.start_point[0] for c in redirect.children if c.type == "heredoc_body"), redirect.start_point[0] + 1)
     line = place.first_line + first

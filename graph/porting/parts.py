@@ -85,6 +85,7 @@ class Collector:
         return True
 
     def piece(self, piece: Piece, line: int) -> str:
+        """A part of a word as text: numbers worked out, plain variables kept, all else in a variable of its own."""
         if not piece.open:
             return piece.text
         known = arithmetic(piece.amount, self.facts) if piece.amount else None

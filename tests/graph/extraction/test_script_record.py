@@ -113,6 +113,11 @@ def test_an_unknown_node_count_stays_unknown() -> None:
         ("CUDA_VISIBLE_DEVICES=1 python fit.py", "pytorch", "none"),
         ("mpirun -np 4 python fit_jax.py", "jax", None),
         ("torchrun --nproc_per_node 4 fit.py --sharding_strategy=full", "pytorch", "fsdp"),
+        ("deepspeed --num_gpus 4 fit.py --deepspeed zero3.json --ddp_timeout 600", "deepspeed", "zero3"),
+        ("deepspeed --num_gpus 4 fit.py --deepspeed zero3.json --strategy ddp", "deepspeed", "ddp"),
+        ("torchrun --nproc_per_node 4 fit.py --stage 2", "pytorch", None),
+        ("deepspeed --num_gpus 4 fit.py --deepspeed ds_config_2gpu.json", "deepspeed", None),
+        ("torchrun --nproc_per_node 4 fit.py zero_optimization.stage=2", "deepspeed", "zero2"),
         ("for i in 0 1 2; do CUDA_VISIBLE_DEVICES=$i python fit.py --shard $i & done", "pytorch", "none"),
     ],
 )

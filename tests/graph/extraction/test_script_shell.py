@@ -32,6 +32,7 @@ def names(script: Script) -> list[str]:
         ("python a.py --n ${N:-4} --m ${M:=5} --again $M", "a.py --n 4 --m 5 --again 5"),
         ("A=6\nB=$((A * 7))\npython a.py --b $B", "a.py --b 42"),
         ('A=$\'a\\tb\'\npython a.py "$A" x\\ y "q\\"r"', "a.py 'a\tb' 'x y' 'q\"r'"),
+        ('export A="--x=(1)" B=2\npython a.py $A $B', "a.py '--x=(1)' 2"),
         ("O='--x 1'\nO+=' --y 2'\npython a.py $O", "a.py --x 1 --y 2"),
         ('L=(--x "a b")\nL+=(--z)\npython a.py "${L[@]}"', "a.py --x 'a b' --z"),
         ("declare -A T=([big]=--deep [small]=--flat)\nM=big\npython a.py ${T[$M]}", "a.py --deep"),
