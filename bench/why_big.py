@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -101,9 +102,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, patterns = Path(folder) / "train.log", Path(folder) / "patterns"
         write(log, options.megabytes)
-        shown = [s.pattern for s in library().signatures if s.kind not in ("frame", "harmless")]
+        shown = [re.sub(r"\?P<\w+>", "?:", s.pattern) for s in library().signatures if s.kind not in ("frame", "harmless")]
         patterns.write_text("\n".join(shown))
-        log.read_bytes()[:1]  # into the page cache
         why = str(Path(sys.executable).parent / "maple-chat")
         print("maple-chat why: {:.1f} s, {} MiB: {}".format(*measure([why, "why", str(log)])))
         if shutil.which("rg"):
