@@ -10,6 +10,8 @@ from knowledge.types import SideFile
 
 STAGE = re.compile(r"\"stage\"\s*:\s*([123])|zero[_-]?stage[\s=:]+([123])|zero[_-]?([123])\b", re.I)
 
+ACCELERATES_DEEPSPEED = re.compile(r"use_deepspeed|distributed_type: DEEPSPEED")
+
 
 @dataclass(frozen=True, slots=True)
 class Kind:
@@ -26,31 +28,24 @@ def kind_of(
     """From what was said, else from the launch chain, the program's arguments and the files that the script names."""
     launchers = {word.split("/")[-1] for command in script.commands for word in command.argv[:40]}
     everything = "\n".join([text, *(file.text for file in side_files if file.name in text)])
-    if framework is None:
-        framework = framework_of(launchers, everything)
-    stage = STAGE.search(everything)
-    if strategy is None:
-        if (
-            stage
-            and framework in ("deepspeed", "megatron", "lightning", "pytorch")
-            and "deepspeed" in everything.lower()
-        ):
-            strategy = "zero" + next(filter(None, stage.groups()))
-        else:
-            strategy = "fsdp" if re.search(r"fsdp", everything, re.I) else "ddp"
-    tools = set()
+    framework = framework or framework_of(launchers, everything)
+    strategy = strategy or strategy_of(framework, everything)
     if framework == "accelerate" or "accelerate" in launchers:
         strategy = "accelerate"
-        tools.add("accelerate")
     elif strategy not in ("fsdp", "zero1", "zero2", "zero3"):
         strategy = "ddp"
-    if (
-        strategy.startswith("zero")
-        or "deepspeed" in launchers
-        or re.search(r"use_deepspeed|distributed_type: DEEPSPEED", everything)
-    ):
+    tools = {"accelerate"} if strategy == "accelerate" else set()
+    if strategy.startswith("zero") or "deepspeed" in launchers or ACCELERATES_DEEPSPEED.search(everything):
         tools.add("deepspeed")
     return Kind(framework, strategy, frozenset(tools))
+
+
+def strategy_of(framework: str, everything: str) -> str:
+    """A ZeRO stage where DeepSpeed is at work, FSDP where it is named, else DDP."""
+    stage = STAGE.search(everything)
+    if stage and framework != "accelerate" and "deepspeed" in everything.lower():
+        return f"zero{next(filter(None, stage.groups()))}"
+    return "fsdp" if "fsdp" in everything.lower() else "ddp"
 
 
 def framework_of(launchers: set[str], everything: str) -> str:

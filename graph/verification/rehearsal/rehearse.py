@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -31,6 +32,7 @@ from knowledge.types import Framework, SideFile, Strategy
 Progress = Callable[[str], None]
 KEPT_OUTPUT = 200_000
 MOST_PROCESSES = 64
+LONGEST_RECORDS = 1 << 24
 
 
 def rehearse(
@@ -159,9 +161,18 @@ def end(process: subprocess.Popen[bytes], place: Path) -> None:
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
-    """JSON lines; a torn one (a rank killed while writing) is left out."""
+    """JSON lines; a torn one (a rank killed while writing) is left out.
+
+    The script could have put a link or a pipe in the file's place: only a plain file is read, and not without end.
+    """
     found = []
-    for line in path.read_text(errors="replace").splitlines() if path.exists() else ():
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return []
+    with os.fdopen(descriptor, "rb") as file:
+        data = file.read(LONGEST_RECORDS) if stat.S_ISREG(os.fstat(descriptor).st_mode) else b""
+    for line in data.decode(errors="replace").splitlines():
         with contextlib.suppress(ValueError):
             found.append(json.loads(line))
     return [one for one in found if isinstance(one, dict)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
@@ -21,19 +22,8 @@ PROJECT = Path(__file__).parents[3]
 STANDIN = Path(__file__).parent / "standin"
 MINIAPP = PROJECT / "templates" / "miniapp" / "preflight.py"
 IN_NAMESPACES = "/stand-in"
-FOLDERS = (
-    "SCRATCH",
-    "PSCRATCH",
-    "CSCRATCH",
-    "WORK",
-    "PROJECT",
-    "STORE",
-    "FAST",
-    "CFS",
-    "DATA",
-    "STORAGE",
-    "LOCAL_SCRATCH",
-)
+FOLDER_NAMES = "SCRATCH PSCRATCH CSCRATCH WORK PROJECT STORE FAST CFS DATA STORAGE LOCAL_SCRATCH"
+"""Variables of sites that name a person's or a project's folder."""
 PRELOAD = {
     "always": ("torch", "torch.distributed", "torch.distributed.run", "torch.distributed.fsdp", "torch._dynamo"),
     "deepspeed": (
@@ -64,7 +54,7 @@ def stand_in(
         tasks_per_node=job.tasks_per_node, cpus_per_task=job.cpus_per_task, cpus_per_node=cpus,
         gpus_per_node=job.gpus_per_node, gpus_per_task=job.gpus_per_task, gpu_option=job.gpu_option,
         gpu_bind=job.gpu_bind, vendor=node.gpus.vendor, one_device=cluster.id == "juwels-booster",
-        mpi=mpi_of(cluster), interface=interface_of(cluster, node.nics.interface), suffixes=host_suffixes(cluster),
+        mpi=mpi_of(cluster), interface=interface_of(node.nics.interface), suffixes=host_suffixes(cluster),
         python=sys.executable, project=str(PROJECT), miniapp=str(MINIAPP), framework=framework, strategy=strategy,
         preload=tuple(module for name in ("always", *sorted(tools)) for module in PRELOAD[name]),
         side_files=tuple(file.name for file in side_files), places=places(isolation), bound=bound_paths(),
@@ -88,7 +78,8 @@ def modules_of(cluster: Cluster) -> tuple[str, ...]:
     return tuple(sorted({word.strip('"').split("/")[0] for words in loads for word in words}))
 
 
-def interface_of(cluster: Cluster, listed: str | None) -> str:
+def interface_of(listed: str | None) -> str:
+    """One whole name: facts may list several, or the part that they have in common (`hsn`)."""
     name = (listed or "eth0").split(",")[0].strip()
     return name if name[-1:].isdigit() else name + "0"
 
@@ -113,7 +104,8 @@ def bound_paths() -> tuple[str, ...]:
     ]
     while executable.is_symlink():
         executable = Path(os.path.normpath(executable.parent / executable.readlink()))
-        wanted.append(str(executable.parent.parent))
+        prefix = executable.parent.parent
+        wanted += [str(prefix)] if any((prefix / "lib").glob("python3*")) else []
     wanted += [str(PROJECT / "graph"), str(PROJECT / "templates"), str(Path(sys.base_prefix).resolve())]
     kept: list[str] = []
     for path in sorted(dict.fromkeys(wanted), key=len):
@@ -159,8 +151,6 @@ def write_host_files(stage: Path, facts: config.StandIn) -> None:
 
 def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.StandIn) -> None:
     """What is started on the first node: the script by its own shebang, with the scheduler's variables."""
-    import json
-
     where = {key: path if path.startswith("/") else f"{inside}/{path}" for key, path in facts.places.items()}
     login = login_variables(inside, where, facts)
     shebang = script.split("\n", 1)[0]
@@ -192,5 +182,5 @@ def login_variables(inside: str, where: Mapping[str, str], facts: config.StandIn
         "MAPLE_REHEARSAL_BIN": f"{inside}/bin",
         "MAPLE_REHEARSAL_ELSEWHERE": "" if where["home"].startswith("/rehearsal") else f"{inside}/elsewhere",
         "SYS_TYPE": "stand_in", "LD_LIBRARY_PATH": "", "CRAY_LD_LIBRARY_PATH": "", "TERM": "dumb",
-        **dict.fromkeys(FOLDERS, where["scratch"]),
+        **dict.fromkeys(FOLDER_NAMES.split(), where["scratch"]),
     }  # fmt: skip

@@ -7,6 +7,7 @@ job's are cut to that part; any other count goes through as written and fails as
 
 from __future__ import annotations
 
+import ast
 import os
 import sys
 from pathlib import Path
@@ -19,10 +20,9 @@ MODULES = {
     "accelerate": "accelerate.commands.accelerate_cli", "accelerate-launch": "accelerate.commands.launch",
     "deepspeed": "deepspeed.launcher.runner",
 }  # fmt: skip
-INNER = {*MODULES.values(), "torch.distributed.launch", "deepspeed.launcher.launch", "torch.distributed.elastic"}
+INNER = {*MODULES.values(), "torch.distributed.launch", "deepspeed.launcher.launch"}
 ONLY_RECORDED = {"pip", "venv", "ensurepip", "virtualenv", "conda", "ipykernel"}
 FLAGS_WITH_VALUE = {"-W", "-X", "--check-hash-based-pycs"}
-TRAINING_WORDS = ("torch", "accelerate", "deepspeed", "lightning", "transformers", "megatron")
 
 
 def launcher(name: str, words: list[str], stage: Path) -> int:
@@ -49,7 +49,7 @@ def python(words: list[str], stage: Path) -> int:
 
 
 def module(name: str, rest: list[str], words: list[str], stage: Path) -> int:
-    if name in INNER or name in ("accelerate.commands.launch", "accelerate.commands.accelerate_cli"):
+    if name in INNER:
         return in_node(stage, "inner", name, rest)
     if name.split(".")[0] in ONLY_RECORDED:
         config.record(stage, "not_run", name=f"python -m {name}", words=rest)
@@ -60,11 +60,16 @@ def module(name: str, rest: list[str], words: list[str], stage: Path) -> int:
 
 
 def is_helper(path: str, stage: Path) -> bool:
-    """Whether this is a side file that trains nothing: it may run as it is."""
+    """Whether this is a side file that needs the standard library alone: it cannot train, so it runs as it is."""
     if Path(path).name not in config.read(stage).side_files or not Path(path).is_file():
         return False
-    text = Path(path).read_text(errors="replace")
-    return not any(f"import {word}" in text or f"from {word}" in text for word in TRAINING_WORDS)
+    try:
+        tree = ast.parse(Path(path).read_text(errors="replace"))
+    except SyntaxError:
+        return False
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "." for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return all(name.split(".")[0] in sys.stdlib_module_names for name in names)
 
 
 def real_python(stage: Path, words: list[str]) -> int:
@@ -76,7 +81,7 @@ def in_node(stage: Path, kind: str, name: str, words: list[str]) -> int:
     """Have this node's daemon do it in a forked process, with our streams and environment."""
     job = config.read(stage)
     if kind == "inner":
-        config.record(stage, "inner", program=name, words=words, node=launch.current_node(), seen=rendezvous_seen())
+        config.record(stage, "inner", program=name, words=words, node=launch.current_node())
         words = cut_to_sample(name, words, job)
     elif kind == "program":
         config.record(stage, "program", program=name, words=words, node=launch.current_node())
@@ -87,16 +92,3 @@ def in_node(stage: Path, kind: str, name: str, words: list[str]) -> int:
         print(f"{name}: this node does not answer ({error})", file=sys.stderr)
         return 1
     return next((code if code >= 0 else 128 - code for _, code in wire.answers(connection)), 137)
-
-
-def rendezvous_seen() -> dict[str, str]:
-    names = (
-        "MASTER_ADDR",
-        "MASTER_PORT",
-        "RANK",
-        "WORLD_SIZE",
-        "LOCAL_RANK",
-        "NCCL_SOCKET_IFNAME",
-        "GLOO_SOCKET_IFNAME",
-    )
-    return {name: os.environ[name] for name in names if name in os.environ}

@@ -5,6 +5,7 @@ Run as a program: `python -I jail.py PROJECT STAGE namespaces|landlock`. Exits w
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import os
@@ -22,12 +23,15 @@ from graph.verification.rehearsal.standin import config, kernel, netlink, node, 
 BRIDGE = "standin0"
 NETWORK = "10.77.0."
 TOO_MANY = 121
+THREADS_EACH = 10
+"""Threads that a rank of torch has, about."""
 
 
 def main() -> int:
     stage, isolation = Path(sys.argv[2]), sys.argv[3]
     kernel.die_with_parent()
     stand_in = config.read(stage)
+    outside = threads_running()
     if isolation == "landlock":
         kernel.adopt_orphans()
         version = kernel.allow_writes_only_in([str(stage)], ["/dev/null", "/dev/tty", "/dev/zero"])
@@ -36,7 +40,7 @@ def main() -> int:
         config.record(stage, "jail", isolation=f"landlock {version}", network="shared")
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
         try:
-            return run(stage, stand_in, networked=False)
+            return run(stage, stand_in, False, outside)
         finally:
             end_descendants()
     kernel.enter_user_namespace(kernel.ALL_NAMESPACES)
@@ -47,7 +51,7 @@ def main() -> int:
     networked = cable_works()
     root.build(str(stage), stand_in, hosts_file(stand_in, networked))
     config.record(Path(root.STAGE), "jail", isolation="namespaces", network="own" if networked else "loopback")
-    code = run(Path(root.STAGE), stand_in, networked)
+    code = run(Path(root.STAGE), stand_in, networked, outside)
     os._exit(code)
 
 
@@ -75,8 +79,8 @@ def hosts_file(stand_in: config.StandIn, networked: bool) -> str:
     return "\n".join(rows) + "\n"
 
 
-def run(stage: Path, stand_in: config.StandIn, networked: bool) -> int:
-    """Start the nodes, run the batch script on the first, and give its exit code."""
+def run(stage: Path, stand_in: config.StandIn, networked: bool, outside: int) -> int:
+    """Start the nodes, run the batch script on the first, and give its exit code. outside: the computer's threads."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 29, 1 << 29))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for module in stand_in.preload:
@@ -86,7 +90,8 @@ def run(stage: Path, stand_in: config.StandIn, networked: bool) -> int:
         start_node(stage, stand_in, number, name, networked)
     drop()
     limit = stand_in.max_processes + (0 if os.getpid() == 1 else processes())
-    resource.setrlimit(resource.RLIMIT_NPROC, (limit, limit))
+    threads = THREADS_EACH * stand_in.max_processes + outside
+    resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
     batch = json.loads((stage / "batch.json").read_text())
     task = wire.Task(0, tuple(batch["words"]), batch["variables"], batch["folder"])
     config.record(stage, "start", nodes=stand_in.hosts)
@@ -160,6 +165,16 @@ def processes() -> int:
     return sum(entry.name.isdigit() for entry in Path("/proc").iterdir())
 
 
+def threads_running() -> int:
+    """All threads of the computer: kernels before 5.14 count a person's other ones into the limit, too."""
+    found = 0
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError):
+                found += len(list((entry / "task").iterdir()))
+    return found
+
+
 def end_descendants() -> None:
     """Without a process space of our own: kill children until none is left (orphans come to us as the subreaper)."""
     while True:
@@ -172,11 +187,9 @@ def end_descendants() -> None:
 
 
 def reap() -> None:
-    try:
+    with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
-    except ChildProcessError:
-        pass
 
 
 if __name__ == "__main__":
