@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launchers import is_python
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.launch import NODE_SPAWNERS, Launch
@@ -41,7 +42,7 @@ def first_node_only(s: Subject) -> Iterator[Hit]:
     if layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
         says = f"{layer.name} starts on the first node only; the job has {s.job.nodes}"
         yield Hit(launch.line, says, "a batch script runs on the first node: the outer launcher starts one a node", sources.TORCHRUN)
-    elif layer is None and launch.program.interpreter and launch.program.kind in ("script", "module"):
+    elif layer is None and launch.program.interpreter and launch.program.kind in ("script", "module") and is_python(launch.root.fields[0]):
         says = f"the program starts on the first node only; the job has {s.job.nodes}"
         yield Hit(launch.line, says, "a batch script runs on the first node, and nothing here starts it on the others", None, "warning")
 

@@ -214,7 +214,7 @@ def other_scheduler(s: Subject) -> Iterator[Hit]:
         says = f"{foreign[0].raw.split()[0]} directives mean nothing on {name}: it takes {MARKS[mine]} lines"
         yield Hit(foreign[0].line, says, f"{SUBMITS[mine]} reads them as comments, so the job gets defaults or is refused")
     elif foreign and not any(one.scheduler == foreign[0].scheduler for one in lines if one.scheduler == mine):
-        stray = [one for one in foreign if len(foreign) < len(lines) / 2]
+        stray = foreign if len({one.line for one in foreign}) == 1 and len(lines) > 3 else []
         for one in stray[:1]:
             says = f"this is a directive of another batch system; {name} takes {MARKS[mine]} lines"
             yield Hit(one.line, says, "it is not read as one, so what it asks for is left out", None, "warning")
@@ -224,7 +224,7 @@ def said_twice(s: Subject) -> Iterator[Hit]:
     for one in own_lines(s):
         again = re.fullmatch(r"line (\d+) says it again", one.why_not)
         last = s.job.asked.get(one.option)
-        if again and last is not None and last.value != one.value and one.line != last.line and not s.script.jobs:
+        if again and "$" not in one.value and last is not None and last.value != one.value and one.line != last.line and not s.script.jobs:
             says = f"{one.written} is {one.value or 'set'} here and {last.value or 'set'} on line {last.line}"
             yield Hit(one.line, says, "of two directives with one name the last one counts")
 

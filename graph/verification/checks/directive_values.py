@@ -65,9 +65,11 @@ def variable(s: Subject) -> Iterator[Hit]:
     """`--output=$HOME/x`: the shell never sees a directive."""
     tool = NOT_EXPANDED.get(s.scheduler)
     for one in own_lines(s):
-        found = re.search(r"\$\{?\w+\}?|\$\(", one.value)
+        found = re.search(r"\$\{[^}]*\}|\$\w+|\$\(", one.value)
         if not tool or not found or not seen(one) or s.script.jobs or one.option in ("variables", "comment", "attributes"):
             continue
+        if s.scheduler == "pbs" and one.option in ("output", "error"):
+            continue  # some of PBS's descendants expand $PBS_JOBID there
         weight = "warning" if one.option in ("output", "error", "input", "chdir", "mail-user", "export") else "error"
         instead = ": write the path itself, or %x and %j" if s.scheduler == "slurm" and weight == "warning" else ": write the value itself"
         yield Hit(one.line, f"{found[0]} is not expanded in a directive{instead}",

@@ -40,7 +40,10 @@ def nothing_loaded(s: Subject) -> Iterator[Hit]:
         software = s.cluster.software["default"]
         first = next((line for line in software.lines if "module load" in line), "")
         says = f"nothing loads a Python environment: no module, no conda, no virtual environment{', such as `' + first + '`' if first else ''}"
-        yield Hit(launch.line, says, "the job takes the submitting shell's environment, or the system's Python without PyTorch", software.source)
+        if s.scheduler == "pbs":
+            yield Hit(launch.line, says, "PBS starts a job without the submitting shell's environment: the system's Python has no PyTorch", software.source)
+        else:
+            yield Hit(launch.line, says, "right only if the job is submitted from a shell where the environment is active", software.source, "info")
 
 
 def module_names(s: Subject) -> list[str]:

@@ -9,6 +9,9 @@ from difflib import get_close_matches
 
 from graph.extraction.directives import is_placeholder
 from graph.extraction.walltime import clock
+from graph.verification.checks.directive_rules import swapped
+from graph.verification.checks.directive_values import rewritten
+from graph.verification.checks.option_tables import TIME_OPTION
 from graph.verification.checks.rule import Change, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.cluster import Queue, walltime_seconds
@@ -39,9 +42,11 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
             continue
         near = get_close_matches(value.lower(), sorted(known), 1, 0.84)
         listed = ", ".join(sorted(queue.id for queue in s.cluster.queues if queue.node_types))
-        says = f"{s.cluster.title} has no queue '{value}' that is known here" + (f"; the nearest is '{near[0]}'" if near else "")
+        near = [name for name in near if not name.startswith(value.lower()) and not value.lower().startswith(name)]
+        says = f"'{value}' is none of {s.cluster.title}'s GPU queues that are known here" + (f"; the nearest is '{near[0]}'" if near else "")
         yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs,
-                  "error" if near else "warning", change=(("queue", near[0]),) if near else ())  # fmt: skip
+                  "error" if near else "warning", (("queue", near[0]),) if near else (),
+                  swapped(s, s.job.line(option), value, near[0]) if near else None)  # fmt: skip
 
 
 def longest(queue: Queue, nodes: int | None) -> tuple[float | None, str]:
@@ -64,7 +69,8 @@ def walltime_limit(s: Subject) -> Iterator[Hit]:
     line = s.job.line("time", "walltime", "time-limit")
     if most is not None and time > most:
         says = f"{clock(time)} is more than '{queue.id}' gives: {clock(most)} {words}"
-        yield Hit(line, says, queue.note or "a longer job is refused, or waits for ever", queue.source, change=(("walltime", clock(most)),))
+        yield Hit(line, says, queue.note or "a longer job is refused, or waits for ever", queue.source, None, (("walltime", clock(most)),),
+                  swapped(s, line, s.job.asked[TIME_OPTION[s.scheduler]].value, rewritten(s.scheduler, clock(most)) or clock(most)))
     if queue.min_walltime and time < walltime_seconds(queue.min_walltime):
         says = f"{clock(time)} is less than '{queue.id}' takes: {queue.min_walltime} at least"
         yield Hit(line, says, queue.note or "a shorter job is refused", queue.source, change=(("walltime", queue.min_walltime),))

@@ -11,7 +11,7 @@ from graph.verification.checks import sources
 from graph.verification.checks.launch import Launch, text_of
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
-from graph.verification.checks.tasks import EACH_TASK, OF_TASK, in_tasks, task_text, variables
+from graph.verification.checks.tasks import EACH_TASK, OF_TASK, Used, in_tasks, root_with_launcher, task_text, variables
 
 RANK_NAMES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "NODE_RANK", "GROUP_RANK"})
 # The families that each launcher may set; what is in none of them for a launcher is empty or wrong there.
@@ -100,7 +100,16 @@ def early(s: Subject) -> Iterator[Hit]:
         told.add((used.name, used.line))
         says = f"{used.name} is expanded by the batch shell, before {launch.parallel.name} starts the tasks: all get one value"
         yield Hit(used.line, says, "put the command into bash -c '...' with single quotes, or write \\$: then each task expands it",
-                  sources.BASH + "#Quoting")  # fmt: skip
+                  sources.BASH + "#Quoting", edit=escaped(s, launch, used))  # fmt: skip
+
+
+def escaped(s: Subject, launch: Launch, used: Used) -> Edit | None:
+    """A backslash before the dollar sign, where a shell of the tasks will read the text."""
+    command = root_with_launcher(launch)
+    doubled = command is not None and command.chain.shell_text is not None and any(word.startswith('"') and used.name in word for word in command.written)
+    line = s.line(used.line)
+    made = re.sub(rf"(?<!\\)\$(?=\{{?{used.name}\b)", r"\\$", line)
+    return Edit(used.line, used.line, (made,)) if doubled and made != line and "'" not in line else None
 
 
 def set_in_batch(s: Subject) -> Iterator[Hit]:

@@ -143,7 +143,7 @@ def site_name(s: Subject) -> Iterator[Hit]:
     ends = re.findall(r"\)\"?(\.[a-z0-9.-]+[a-z])", host) + re.findall(r"[)}](i|-hsn\d|-ib)\b", host)
     found = [one for one in last_set(s) if not one[3]]
     for line, where, value, _ in found:
-        plain_name = re.search(r"hostname\b(?! *(-i|-I|--ip))|hostnames|NODEFILE", value) and not re.search(r"nslookup|getent|dig |srun|awk|ip addr", value)
+        plain_name = re.search(r"hostname\b(?! *(-i|-I|--ip))|hostnames", value) and not re.search(r"nslookup|getent|dig |srun|awk|ip addr", value)
         if ends and plain_name and not any(re.search(rf"[)}}\"`]{re.escape(end)}\b|{re.escape(end)}", value) if end[0] == "." else re.search(rf"[)}}\"`]{end}\b", value) for end in ends):
             if not appended(s, where, ends[0], line):
                 yield Hit(line, f"{where} is the plain name of the node; on {s.cluster.title} it takes the ending '{ends[0]}'",

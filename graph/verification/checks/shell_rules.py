@@ -68,7 +68,10 @@ def syntax(s: Subject) -> Iterator[Hit]:
         if opened:
             yield Hit(int(opened[1]), f"the here-document that begins here has no closing '{opened[2]}'", "everything to the end of the file is taken for its text", sources.BASH)
         elif (found and "syntax error" in found[2] + line and done.returncode) or (found and "unexpected EOF" in line):
-            yield Hit(min(int(found[1]), len(s.lines)), f"bash cannot read this: {found[2].strip()}", "the shell stops there", sources.BASH)
+            number = min(int(found[1]), len(s.lines))
+            hole = re.search(r"<[A-Za-z][\w .:/-]*>", s.line(number))
+            says = f"the placeholder {hole[0]} is still to be filled in" if hole else f"bash cannot read this: {found[2].strip()}"
+            yield Hit(number, says, "bash takes < and > for redirections and stops there" if hole else "the shell stops there", sources.BASH)
             return
 
 

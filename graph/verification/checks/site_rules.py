@@ -37,7 +37,8 @@ def forbidden_directive(s: Subject) -> Iterator[Hit]:
     for fact in s.cluster.forbidden:
         for one in own_lines(s):
             same = f"--{one.option}" == fact.option or one.written == fact.option
-            if one.active and same and not (fact.option == "--export" and one.value.upper() in ("ALL", "NONE")):
+            undone = fact.option == "--gpus-per-task" and s.job.value("gpu-bind") == "none"
+            if one.active and same and not undone and not (fact.option == "--export" and one.value.upper() in ("ALL", "NONE")):
                 edit = Edit(one.line, one.line, ()) if removable(s, one.line, fact) else None
                 says = f"{one.written} is {effect(fact)} on {s.cluster.title}"
                 yield Hit(one.line, says, fact.why, fact.source, severity_of(fact), edit=edit)
@@ -70,7 +71,7 @@ def forbidden_launch(s: Subject) -> Iterator[Hit]:
 
 def required_missing(s: Subject) -> Iterator[Hit]:
     """Only for scripts with directives: without any, the options stand on the submit command."""
-    if s.cluster is None or s.scheduler != s.cluster.scheduler or not s.job.asked or s.script.jobs:
+    if s.cluster is None or s.scheduler != s.cluster.scheduler or s.script.jobs or not sized(s):
         return
     for fact in s.cluster.required:
         if not set(SATISFIES[fact.key]) & set(s.job.asked) and not moot(s, fact):
@@ -79,12 +80,19 @@ def required_missing(s: Subject) -> Iterator[Hit]:
             says = f"{s.cluster.title} wants {WORDS[fact.key]}, and no directive asks for {'them' if fact.key in ('gpus', 'filesystems', 'cpus') else 'it'}"
             hard = fact.key == "filesystems" or (fact.key not in SOFT and bool(REFUSED.search(fact.why or "")))
             yield Hit(line, says, fact.why or "a job without it is refused or gets a default that does not fit",
-                      fact.source or s.cluster.docs, "error" if hard else "warning", edit=edit)  # fmt: skip
+                      fact.source or s.cluster.docs, "error" if hard else "info" if fact.key == "place" else "warning", edit=edit)  # fmt: skip
+
+
+def sized(s: Subject) -> bool:
+    """Whether the directives ask for the job; else its options stand on the submit command."""
+    return bool({"nodes", "select", "ntasks", "time", "walltime", "time-limit"} & set(s.job.asked))
 
 
 def moot(s: Subject, fact: Required) -> bool:
     if fact.key == "memory":
         return "exclusive" in s.job.asked
+    if fact.key == "gpus" and s.queue is None and s.job.value("partition", "qos", "queue"):
+        return True  # a queue that is not among the GPU queues: another rule says so
     touched = re.search(r"(/[a-z]\w+/\w+)", fact.why or "")
     return fact.key == "constraint" and bool(touched and touched[1] not in s.script.text)
 

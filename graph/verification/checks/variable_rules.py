@@ -34,16 +34,16 @@ def not_exported(s: Subject) -> Iterator[Hit]:
     passed = passed_on(s)
     told: set[str] = set()
     for one in s.script.assignments:
-        plain_name = one.name not in s.exported | told | own | passed and not one.inside and not one.name.endswith(("+", "]"))
-        if re.search(rf"\b{one.name}\+?=\(|declare -p {one.name}\b", s.script.text):
-            continue  # an array: it cannot be exported, and worker scripts are given it by `declare -p`
-        wanted = one.name in needed or one.name in used or (FOR_LIBRARIES.fullmatch(one.name) and not OWN_USE.fullmatch(one.name) and not read_here(s, one.name))
-        if plain_name and wanted and not prefix_only(s, one.line, one.name) and s.launch is not None and one.line <= s.launch.line:
-            told.add(one.name)
-            indent = re.match(r"\s*", s.line(one.line))
-            edit = Edit(one.line, one.line, (re.sub(rf"(^|[;&]\s*|\s){one.name}=", rf"\1export {one.name}=", s.line(one.line), count=1),)) if indent else None
-            yield Hit(one.line, f"{one.name} is set and not exported: programs that the script starts do not see it", "a shell keeps variables to itself until `export`",
-                      sources.BASH + "#Bourne-Shell-Builtins", edit=edit)  # fmt: skip
+        if s.launch is None or one.line > s.launch.line or one.inside or one.name in s.exported | told | own | passed:
+            continue
+        library = FOR_LIBRARIES.fullmatch(one.name) and not OWN_USE.fullmatch(one.name) and not read_here(s, one.name)
+        if not (one.name in needed or one.name in used or library) or kept_back(s, one.line, one.name):
+            continue
+        told.add(one.name)
+        made = re.sub(rf"(^|[;&]\s*|\s){one.name}=", rf"\1export {one.name}=", s.line(one.line), count=1)
+        yield Hit(one.line, f"{one.name} is set and not exported: programs that the script starts do not see it",
+                  "a shell keeps variables to itself until `export`", sources.BASH + "#Bourne-Shell-Builtins",
+                  edit=Edit(one.line, one.line, (made,)))  # fmt: skip
 
 
 def ranks(s: Subject) -> bool:
@@ -52,10 +52,10 @@ def ranks(s: Subject) -> bool:
     return launch is not None and launch.parallel is not None and launch.spawner is None and "RANK" in in_tasks(s, RANK_NAMES)
 
 
-def prefix_only(s: Subject, line: int, name: str) -> bool:
-    """`NAME=x command`, `env NAME=x command`: handed to that command; or an array, a function's local."""
-    text = s.line(line)
-    return bool(re.search(rf"\b{name}=(\"[^\"]*\"|'[^']*'|\S*)\s+(?!#)[\w./$-]", text) or re.search(rf"(local|declare|readonly|typeset)\s.*{name}=|\b{name}=\(", text))
+def kept_back(s: Subject, line: int, name: str) -> bool:
+    """A function's local, or an array, which worker scripts are given by `declare -p`: neither can be exported."""
+    local = re.search(rf"(local|declare|readonly|typeset)\s.*{name}=|\b{name}\+?=\(", s.line(line))
+    return bool(local) or bool(re.search(rf"\b{name}\+?=\(|declare -p {name}\b", s.script.text))
 
 
 def read_here(s: Subject, name: str) -> bool:
