@@ -45,7 +45,7 @@ def is_yes(folded: str) -> bool:
 
 
 def is_open(folded: str) -> bool:
-    """"I don't know", "you choose": an answer that gives no value."""
+    """ "I don't know", "you choose": an answer that gives no value."""
     return bool(_patterns()["open"].search(folded))
 
 
@@ -54,7 +54,11 @@ def bare_numbers(reading: Reading) -> list[tuple[float, int]]:
     line = reading.line
     used = {i for c in reading.counts for i in range(c.first, c.last + 1)}
     used |= {i for d in find_durations(line) for i in range(d.first, d.last + 1)}
-    return [(float(t.key), i) for i, t in enumerate(line.tokens) if i not in used and t.mention is None and NUMBER.fullmatch(t.key)]
+    return [
+        (float(t.key), i)
+        for i, t in enumerate(line.tokens)
+        if i not in used and t.mention is None and NUMBER.fullmatch(t.key)
+    ]
 
 
 def answer(reading: Reading, before: JobRequest, asked: str, options: Sequence[str]) -> dict[str, Said]:
@@ -90,7 +94,9 @@ def pick(folded: str, asked: str, options: Sequence[str], reading: Reading) -> s
     place = _place(folded, len(options))
     if place is not None:
         return value_of(asked, options[place])
-    same = [o for o in options if squeeze(o) == squeeze(folded)] or [o for o in options if len(o) > 2 and squeeze(o) in squeeze(folded)]
+    same = [o for o in options if squeeze(o) == squeeze(folded)] or [
+        o for o in options if len(o) > 2 and squeeze(o) in squeeze(folded)
+    ]
     return value_of(asked, same[0]) if len(same) == 1 else None
 
 
@@ -105,7 +111,11 @@ def _place(folded: str, size: int) -> int | None:
         return ord(match[1]) - ord("a")
     if _patterns()["last"].search(folded):
         return size - 1
-    found = [place for word, place in _ordinals().items() if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded)] if len(folded) < 60 else []
+    found = (
+        [place for word, place in _ordinals().items() if re.search(rf"(?<!\w){re.escape(word)}(?!\w)", folded)]
+        if len(folded) < 60
+        else []
+    )
     return found[0] - 1 if len(set(found)) == 1 and found[0] <= size else None
 
 
@@ -137,7 +147,9 @@ def _agreed(before: JobRequest, asked: str, options: Sequence[str], said: str) -
     if before.total_gpus:
         nodes = -(-before.total_gpus // per_node)
         each = before.total_gpus // nodes
-        return {"nodes": Said(nodes, said), "gpus_per_node": Said(each, said)} if nodes * each == before.total_gpus else {}
+        return (
+            {"nodes": Said(nodes, said), "gpus_per_node": Said(each, said)} if nodes * each == before.total_gpus else {}
+        )
     return {"gpus_per_node": Said(per_node, said)} if asked == "gpus_per_node" else {}
 
 
@@ -191,7 +203,11 @@ def _named(reading: Reading, before: JobRequest, asked: str, folded: str, said: 
     if asked in ("account", "queue", "model", "environment", "container"):
         words = _patterns()["lead"].sub("", said).strip(" .!\"'`")
         fits = re.fullmatch(r"[\w.@/:~$+-]+(?: [\w.+-]+){0,2}" if asked == "model" else r"[\w.@/:~$+-]+", words)
-        return {asked: Said(words, said)} if fits and not lexicon().knows(fold(words)) and not _patterns()["none"].match(folded) else {}
+        return (
+            {asked: Said(words, said)}
+            if fits and not lexicon().knows(fold(words)) and not _patterns()["none"].match(folded)
+            else {}
+        )
     return {}
 
 
@@ -231,7 +247,15 @@ def is_small_talk(words: str) -> bool:
     return all(w in small_words() for w in words.split()) or bool(_patterns()["open"].search(words))
 
 
-def settle_counts(counts: Sequence[Count], line: Line, before: JobRequest, machine: str | None, asked: str | None, articles: bool, unsharded: bool) -> dict[str, Said]:
+def settle_counts(
+    counts: Sequence[Count],
+    line: Line,
+    before: JobRequest,
+    machine: str | None,
+    asked: str | None,
+    articles: bool,
+    unsharded: bool,
+) -> dict[str, Said]:
     """Counts as fields, each with its words. articles: "a node" is one. unsharded: no strategy is named."""
     if asked == "gpus_per_node":
         counts = [Count("gpus_per_node", c.value, c.first, c.last) if c.field == "gpus" else c for c in counts]
@@ -242,7 +266,11 @@ def settle_counts(counts: Sequence[Count], line: Line, before: JobRequest, machi
     shown = words.get("gpus") or words.get("total_gpus") or next(iter(words.values()), "")
     out = {
         name: Said(value, words.get(name, shown))
-        for name, value in (("nodes", layout.nodes), ("gpus_per_node", layout.gpus_per_node), ("total_gpus", layout.total_gpus))
+        for name, value in (
+            ("nodes", layout.nodes),
+            ("gpus_per_node", layout.gpus_per_node),
+            ("total_gpus", layout.total_gpus),
+        )
         if value
     }
     if layout.one_gpu and articles:

@@ -13,8 +13,12 @@ from knowledge.types import JobRequest
 
 FACTORS = {"double": 2.0, "triple": 3.0, "halve": 0.5}
 NAMED = (("nodes", r" node "), ("gpus_per_node", r" (?:gpu|<G>) "), ("walltime", r" (?:time|hour|min|day) "))
-STEP = re.compile(r" (?P<n>\d+|un|a|single) (?:(?P<way>more|less) (?P<unit>node|gpu|hour|min|day)|(?P<unit2>node|gpu|hour|min|day) (?P<way2>more|less)) ")
-STEP_AFTER = re.compile(r" (?P<way>more|less|another) (?P<n>\d+|un|a|single) (?P<unit>node|gpu|hour|min|day) (?!more|less)")
+STEP = re.compile(
+    r" (?P<n>\d+|un|a|single) (?:(?P<way>more|less) (?P<unit>node|gpu|hour|min|day)|(?P<unit2>node|gpu|hour|min|day) (?P<way2>more|less)) "
+)
+STEP_AFTER = re.compile(
+    r" (?P<way>more|less|another) (?P<n>\d+|un|a|single) (?P<unit>node|gpu|hour|min|day) (?!more|less)"
+)
 UNITS = {"node": "nodes", "gpu": "gpus_per_node", "hour": "walltime", "min": "walltime", "day": "walltime"}
 SECONDS = {"hour": 3600, "min": 60, "day": 86400}
 NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
@@ -26,7 +30,9 @@ def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str
     line = reading.line
     if before.heard and (step := _step(line, before)):
         return step
-    factor = next((f for key, f in FACTORS.items() if f" {key} " in line.canon and not PRECISION.search(line.canon)), None)
+    factor = next(
+        (f for key, f in FACTORS.items() if f" {key} " in line.canon and not PRECISION.search(line.canon)), None
+    )
     if factor is None and re.search(r" again [.!]? ?$", line.canon):
         factor = _factor_before(before)
     if factor is not None and not reading.counts and "walltime" not in reading.values:

@@ -67,7 +67,9 @@ def _adds(line: Line, token: int) -> bool:
     return bool(re.search(r" (?:more|and|with)(?: (?:some|a|un))? $", line.left(token)))
 
 
-DEGREE = re.compile(r"(?<![a-z])(?P<kind>tp|pp|dp|tensor|pipeline|data)[\s_-]*(?:model[\s_-]*)?(?:parallel\w*)?[\s_-]*(?:size|degree)?[\s=:_-]*(?:of\s+)?(?P<degree>\d{1,4})(?![\d.]|\s*(?:gpu|node))")
+DEGREE = re.compile(
+    r"(?<![a-z])(?P<kind>tp|pp|dp|tensor|pipeline|data)[\s_-]*(?:model[\s_-]*)?(?:parallel\w*)?[\s_-]*(?:size|degree)?[\s=:_-]*(?:of\s+)?(?P<degree>\d{1,4})(?![\d.]|\s*(?:gpu|node))"
+)
 
 
 def world_size(folded: str) -> int | None:

@@ -12,7 +12,10 @@ NEGATED = re.compile(rf" not(?: {NEAR}){{0,4}}(?: (?P<other><\w>) (?:or|and|/))?
 REFUSED = re.compile(r"(?P<before>^|\S+) no(?: (?:more|need|want|have|a|un|use|for|to|of)){0,3} $")
 TAKEN_BACK = re.compile(r"^ (?:-|(?:is|was|but|job|run|one|queue|script) ){0,2}(?:not_after|not_after )")
 PAST = re.compile(r" before(?: (?:with|on|use|in|at|the|a|un|have|we|i|was|were|had|also|run|some|to|of|from|out))* $")
-PAST_VERB = re.compile(r" (?:had|used|ran|was|were|did|comparing|compared)(?: (?:on|with|at|in|a|un|our|my|the|to|using|use|it))* $")
+PAST_VERB = re.compile(
+    r" (?:had|used|ran|was|were|did|comparing|compared)(?: (?:on|with|at|in|a|un|our|my|the|to|using|use|it))* $"
+)
+THAN = re.compile(r" than(?: (?:on|with|at|in|for|from))? $")
 PAST_AFTER = re.compile(r"^(?: (?!but|so|and|\.|;|now|,|-|<)\S+){0,3} before ")
 LATER = re.compile(r" later(?: (?![<\d.,;])\S+){0,4} $")
 LATER_AFTER = re.compile(r"^(?: (?!but|so|and|\.|;|now|,|-|<)\S+){0,2} later ")
@@ -25,8 +28,12 @@ FAILING = re.compile(
 def is_negated(line: Line, token: int) -> bool:
     """Whether the name at this token is said not to be wanted."""
     left, right = line.left(token), line.right(token)
+    if line.tokens[token].key in ("<S>", "<F>") and left.endswith(f" {line.tokens[token].key} over "):
+        return True
     negated = NEGATED.search(left)
-    if (negated and negated["other"] in (None, line.tokens[token].key)) or re.match(r"^ (?:-|queue|script|job)? ?not_after ", right):
+    if (negated and negated["other"] in (None, line.tokens[token].key)) or re.match(
+        r"^ (?:-|queue|script|job)? ?not_after ", right
+    ):
         return True
     refused = REFUSED.search(left)
     if not refused:
@@ -39,7 +46,13 @@ def is_negated(line: Line, token: int) -> bool:
 def is_past(line: Line, token: int) -> bool:
     """Whether it is what people used before, or what has failed them."""
     left, right = line.left(token), line.right(token)
-    return bool(PAST.search(left) or PAST_VERB.search(left) or PAST_AFTER.match(right) or FAILING.match(right))
+    return bool(
+        PAST.search(left)
+        or PAST_VERB.search(left)
+        or THAN.search(left)
+        or PAST_AFTER.match(right)
+        or FAILING.match(right)
+    )
 
 
 def is_later(line: Line, token: int) -> bool:

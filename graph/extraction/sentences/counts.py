@@ -31,7 +31,9 @@ class Count:
 FILL = r"(?:(?:cnt|<M>|<G>|<Q>|<X>|all|compute|different|separate|big|fat|gpu|of|single|more|entire|identical|worker|hopper|extra) ){0,3}"
 NODE = rf"{FILL}node (?!hour )"
 GPU = r"(?:(?:cnt|of|un|more|big|separate|individual|different|dedicated|<X>|<M>|all|full|total|physical) ){0,2}(?:(?:gpu|<G>)(?: -)?(?: <X>)? )+(?!hour )"
-PER = r"(?:(?:on|in|of|for|to|at) )?(?:(?:per|every|each|/|a|un) )+(?:of )?(?:<M> |<G> |<Q> |single |gpu |compute )?node "
+PER = (
+    r"(?:(?:on|in|of|for|to|at) )?(?:(?:per|every|each|/|a|un) )+(?:of )?(?:<M> |<G> |<Q> |single |gpu |compute )?node "
+)
 LINK = r"(?:(?:with|of|have|use|on|get|its|is|should|all|cnt|,|each|up|their|need|uses) ){0,4}"
 LINK0 = r"(?:(?:with|have|,|is|get|use) ){0,2}"
 STOP = r"(?=(?:[,.;!?)/|-]|and|but|total|please|<\w>|so|on|for|with|$|now) ?)"
@@ -89,21 +91,24 @@ RULES = tuple(
         rf"from \d+ (?:node )?to {N}{NODE}",
         rf"{IGNORED}(?:node )?(?:-|to|or) \d+ {NODE}",
         # 2n4g; 4 nodes
-        rf"{N}node (?:x |, |and )?{G}g ",
+        rf"{N}node (?:x |, |and |/ )?{P}g ",
         rf"{N}(?:- )?{NODE}",
         rf"(?P<single>single) (?:- )?{NODE}",
         rf"(?<!gpu )(?<!multi )(?P<article>un|a) (?:<M> |single |<G> |gpu |whole |full )?node (?!have )",
         # 4 GPUs, 4xA100, A100 x4, a single GPU
         rf"{P}(?:- )?(?P<boxed>x )(?:gpu |<G> )+",
         rf"<G> (?P<boxed>x) {P}",
-        rf"(?:all )?{P}(?:- )?{GPU}",
+        rf"(?P<boxed>all ){P}(?:- )?{GPU}",
+        rf"{P}(?:- )?{GPU}",
         rf"(?:gpu|<G>) {P}cnt ",
         rf"(?P<one>single) (?:- )?{GPU}",
         rf"(?P<one>un|a) (?:single )?gpu (?!node|<X>|memory|type)",
     )
 )  # fmt: skip
 FIELDS = {"n": "nodes", "g": "gpus_per_node", "t": "total_gpus", "p": "gpus"}
-NEGATED = re.compile(r" (?:not|no longer|not <\w> or)(?: (?:on|at|with|use|the|more|than|need|want|just|have|exactly|total))* $")
+NEGATED = re.compile(
+    r" (?:not|no longer|not <\w> or)(?: (?:on|at|with|use|the|more|than|need|want|just|have|exactly|total))* $"
+)
 LISTED = re.compile(r"(?<= )(?:,|/|\||;|_) (?P<value>\d{1,4}) (?=(?:,|/|\||;|\.|!|$|<\w>))")
 
 
@@ -130,7 +135,11 @@ def _wild(match: re.Match[str]) -> bool:
 def _read(line: Line, match: re.Match[str]) -> list[Count]:
     first, last = line.at(match.start()), line.at(match.end() - 2)
     got = {name: value for name, value in match.groupdict().items() if value}
-    counts = [Count(FIELDS[name], int(value), first, last, boxed="boxed" in got) for name, value in got.items() if name in FIELDS]
+    counts = [
+        Count(FIELDS[name], int(value), first, last, boxed="boxed" in got)
+        for name, value in got.items()
+        if name in FIELDS
+    ]
     if "single" in got or "article" in got:
         counts.append(Count("nodes", 1, first, last, weak="article" in got))
     if "one" in got:
@@ -151,7 +160,10 @@ def _listed(line: Line, canon: str, found: list[Count]) -> list[Count]:
         value, at = bare[-1]
         return [Count("gpus_per_node", value, at, at)] if len(bare) == 1 and 0 < value <= MOST_GPUS_OF_A_NODE else []
     if len(bare) == 2 and 0 < bare[1][0] <= MOST_GPUS_OF_A_NODE and bare[0][0] > 0:
-        return [Count("nodes", bare[0][0], bare[0][1], bare[0][1]), Count("gpus_per_node", bare[1][0], bare[1][1], bare[1][1])]
+        return [
+            Count("nodes", bare[0][0], bare[0][1], bare[0][1]),
+            Count("gpus_per_node", bare[1][0], bare[1][1], bare[1][1]),
+        ]
     return []
 
 
@@ -174,7 +186,9 @@ def settle(counts: list[Count], nodes_before: int | None, most_per_node: int | N
     last = {c.field: c for c in counts if not c.weak}
     weak = {c.field: c for c in counts if c.weak and articles}
     picked = weak | last
-    nodes, per_node, total = (picked[f].value if f in picked else None for f in ("nodes", "gpus_per_node", "total_gpus"))
+    nodes, per_node, total = (
+        picked[f].value if f in picked else None for f in ("nodes", "gpus_per_node", "total_gpus")
+    )
     plain = [c for c in counts if c.field == "gpus" and (not c.weak or articles)]
     if plain:
         nodes, per_node, total = _place(plain[-1], nodes, nodes_before, per_node, total, most_per_node)

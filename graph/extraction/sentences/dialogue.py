@@ -56,7 +56,9 @@ def reply(turn: Turn) -> tuple[Intent, JobRequest]:
         reading = read(_statements(reading), before)
         findings = find(reading, before, turn)
         if findings.said or findings.answered:
-            return "port" if reading.move else "generate", merge(before, findings.said, findings.answered, {}, reading.denied, turn.asked)
+            return "port" if reading.move else "generate", merge(
+                before, findings.said, findings.answered, {}, reading.denied, turn.asked
+            )
     if known and intent in SILENT:
         return intent, before
     if known and intent == "generate" and before.source_machine:
@@ -73,7 +75,15 @@ def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
     said = dict(reading.values) | said
     machine = str(said["machine"].value) if "machine" in said else before.machine
     if not changed & {"nodes", "gpus_per_node", "total_gpus"}:
-        counts = settle_counts(reading.counts, reading.line, before, machine, turn.asked, not _asks(reading), "strategy" not in said)
+        counts = settle_counts(
+            reading.counts,
+            reading.line,
+            before,
+            machine,
+            turn.asked,
+            not _asks(reading),
+            "strategy" not in said and not _fails(reading),
+        )
         said |= {name: value for name, value in counts.items() if name not in said}
         _by_degrees(reading, said)
     answered = answer(reading, before, turn.asked, turn.options) if turn.asked and not changed else {}
@@ -83,12 +93,18 @@ def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
     return Findings(said, answered, quoted)
 
 
+def _fails(reading: Reading) -> bool:
+    return has("failing", fold(reading.message.said))
+
+
 def _by_degrees(reading: Reading, said: dict[str, Said]) -> None:
     """GPUs per node from the degrees of parallelism and the nodes, where nothing else tells them."""
     world = choose.world_size(fold(reading.message.said))
     nodes = said.get("nodes")
     if world and nodes and not said.keys() & {"gpus_per_node", "total_gpus"} and world % int(nodes.value) == 0:
-        said["gpus_per_node"] = Said(world // int(nodes.value), said["strategy"].words if "strategy" in said else nodes.words)
+        said["gpus_per_node"] = Said(
+            world // int(nodes.value), said["strategy"].words if "strategy" in said else nodes.words
+        )
 
 
 def _asks(reading: Reading) -> bool:
@@ -96,13 +112,20 @@ def _asks(reading: Reading) -> bool:
 
 
 def _resets(reading: Reading) -> bool:
-    return bool(re.search(r"(?:^ | \. | ! | , |: )(?:(?:ok|now|and|so|great|thanks|let's|want|next|please|\.|,|!) )*reset ", reading.line.canon))
+    return bool(
+        re.search(
+            r"(?:^ | \. | ! | , |: )(?:(?:ok|now|and|so|great|thanks|let's|want|next|please|\.|,|!) )*reset ",
+            reading.line.canon,
+        )
+    )
 
 
 def _taken_back(reading: Reading, before: JobRequest) -> frozenset[str]:
     """Fields whose value in the request so far is refused by this message."""
     back = {kind for kind, values in reading.denied.items() if getattr(before, kind, None) in values}
-    return frozenset(back | ({"strategy"} if before.strategy == "3d" and reading.denied["strategy"] & {"tp", "pp"} else set()))
+    return frozenset(
+        back | ({"strategy"} if before.strategy == "3d" and reading.denied["strategy"] & {"tp", "pp"} else set())
+    )
 
 
 def _signs(reading: Reading, findings: Findings, turn: Turn, before: JobRequest, known: bool) -> Signs:

@@ -15,14 +15,20 @@ CLOCK = re.compile(r"(?<![\w:.])(?:\d{1,3}-\d{1,2}(?::\d{2}){1,2}|\d{1,3}(?::\d{
 NUMBER = r"\d+(?:\.\d+)?"
 UNIT = r"(?:week|day|hour|min|m|sec)"
 AMOUNT = rf"(?:(?P<n>{NUMBER})(?P<half> and (?:a )?half)?|(?P<bare>half(?: (?:a|un))?|a half)|(?P<one>a|un|single))"
-PART = re.compile(rf"(?<= )(?:{AMOUNT} (?:cnt )?(?P<mid>half )?(?:- )?(?P<unit>{UNIT})(?: (?:and |e )?(?:a |un )?(?P<tail>half)(?! (?:an? |un )?(?:hour|day|min)))?|~(?P<fixed>{NUMBER})) ")
+PART = re.compile(
+    rf"(?<= )(?:{AMOUNT} (?:cnt )?(?P<mid>half )?(?:- )?(?P<unit>{UNIT})(?: (?:and |e )?(?:a |un )?(?P<tail>half)(?! (?:an? |un )?(?:hour|day|min)))?|~(?P<fixed>{NUMBER})|(?P<plus>hour and (?:a |un )?half)) "
+)
 # `1 h 30`: minutes without their unit.
 LOOSE = re.compile(rf"hour (?P<n>[0-5]?\d) (?!{UNIT}|node|gpu|x |rank|per |-|each|<G>)")
 JOINT = re.compile(r"(?:and |, |plus )?")
 
-NOT_BEFORE = re.compile(r" (?:every|(?<!gpu )(?<!node )(?<!\d )each|wait(?: (?:of|is|a|for|about|some|nearly|almost|another|like|maybe|~)){0,3}) $")
+NOT_BEFORE = re.compile(
+    r" (?:every|(?<!gpu )(?<!node )(?<!\d )each|wait(?: (?:of|is|a|for|about|some|nearly|almost|another|like|maybe|~)){0,3}) $"
+)
 NOT_AFTER = re.compile(r"^ (?:wait|per|every|old|later|into|apart|late|early)\b")
-CUE = re.compile(r"(?:time|for|during|lasting|run|limit|request|max|need|want) (?:(?:is|of|to|with|=|for|a|on|at|time|use|set|should|be|want) ){0,3}$")
+CUE = re.compile(
+    r"(?:time|for|during|lasting|run|limit|request|max|need|want) (?:(?:is|of|to|with|=|for|a|on|at|time|use|set|should|be|want) ){0,3}$"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,8 @@ def _smaller(before: str, match: re.Match[str]) -> bool:
 
 
 def _seconds(match: re.Match[str]) -> float:
+    if match["plus"]:
+        return 5400.0
     if match["fixed"]:
         return float(match["fixed"]) * 3600
     unit = SECONDS[match["unit"]]

@@ -23,7 +23,9 @@ class Flag:
     weak: bool = False
 
 
-OPTION = re.compile(r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*?)(?:(?:=|[ \t]+|(?<=-[NtApqWP])(?=\d))[\"']?(?P<value>[\w.:@*/+-]+))?(?=[\"',;)\s`]|$)")
+OPTION = re.compile(
+    r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*?)(?:(?:=|[ \t]+|(?<=-[NtApqWP])(?=\d))[\"']?(?P<value>[\w.:@*/+-]+))?(?=[\"',;)\s`]|$)"
+)
 PBS = (
     ("nodes", re.compile(r"\b(?:select|nodes)=(\d+)(?=[:\s,;\"'`)]|$)")),
     ("gpus_per_node", re.compile(r"\b(?:ngpus|ppn|gpus)=(\d+)\b")),
@@ -36,7 +38,12 @@ LAUNCHER_LINE = re.compile(r"-l\s+(?:select|nodes|walltime)=[\w:=.,]+")
 def fields() -> Mapping[str, tuple[str, str]]:
     """Option -> (kind, field)."""
     data: dict[str, Any] = read_yaml("flags.yaml")
-    return {str(o): (kind, field) for kind in ("count", "time", "name") for field, options in data[kind].items() for o in options}
+    return {
+        str(o): (kind, field)
+        for kind in ("count", "time", "name")
+        for field, options in data[kind].items()
+        for o in options
+    }
 
 
 @cache
@@ -59,7 +66,13 @@ def _pbs(text: str, offset: int) -> Iterator[Flag]:
             value = clock(match[1], colon="hours") if field == "walltime" else int(match[1])
             if value is not None:
                 shown = value if isinstance(value, int) and field != "walltime" else hms(float(value))
-                yield Flag(field, shown, offset + match.start(), offset + match.end(), field == "gpus_per_node" and "ppn" in match[0])
+                yield Flag(
+                    field,
+                    shown,
+                    offset + match.start(),
+                    offset + match.end(),
+                    field == "gpus_per_node" and "ppn" in match[0],
+                )
 
 
 def _flag(match: re.Match[str], prose: bool) -> Flag | None:

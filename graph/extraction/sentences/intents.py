@@ -19,9 +19,11 @@ MAKES = re.compile(
     r" (?:please|so|but|want to|will) (?:use|try|write|run|go with) | (?:use|try|go with|switch to|move to) (?:\S+ ){0,2}<[SF]> | <[SF]> (?:\S+ ){0,4}please "
 )
 WANTS = re.compile(r" (?:want|write|please|use|help|run|script) ")
-WISH = re.compile(r" (?:want|write|please|help) (?:\S+ ){0,12}?(?:run|script) | (?:script|run) (?:\S+ ){0,5}?(?:want|please|write|help) |^ (?:\S+ ){0,4}script (?:please |for |[.!?] )?$| script (?:for|to|on) ")
+WISH = re.compile(
+    r" (?:want|write|please|help) (?:\S+ ){0,12}?(?:run|script) | (?:script|run) (?:\S+ ){0,5}?(?:want|please|write|help) |^ (?:\S+ ){0,4}script (?:please |for |[.!?] )?$| script (?:for|to|on) "
+)
 STRONG_QUESTION = re.compile(
-    r"^(?:what|whats|which|how|hows|why|when|where|wheres|who|whose|what's|how's|where's|who's|can\s+(?:i|we|you\s+(?:tell|explain))|does|is\s+there|are\s+there|should\s+(?:i|we)|do\s+(?:i|we|you\s+(?:know|support|have|store|save|keep))|any\s+idea|tell\s+me|explain|"
+    r"^(?:what(?!\s+(?:i|we)\s+(?:want|need|have|would|am|are)\b)|whats|which|how|hows|why|when|where|wheres|who|whose|what's|how's|where's|who's|can\s+(?:i|we|you\s+(?:tell|explain))|does|is\s+there|are\s+there|should\s+(?:i|we)|do\s+(?:i|we|you\s+(?:know|support|have|store|save|keep))|any\s+idea|tell\s+me|explain|"
     r"i\s+wonder|i'm\s+wondering|remind\s+me|wie|welche\w*|warum|wieso|weshalb|wann|wieviele?|cual|cuales|cuant[oa]s?|quel\w*|pourquoi|combien|quant[ie]|perche|qual|quais|wat|welke|hoe|waarom|hoeveel|jak|ile|как|какой|сколько|почему)(?![\w])"
 )
 
@@ -45,7 +47,11 @@ class Signs:
 def patterns() -> Mapping[str, re.Pattern[str]]:
     """intents.yaml: each group of patterns as one."""
     data: dict[str, Any] = read_yaml("intents.yaml")
-    groups = {name: "|".join(value) if isinstance(value, list) else value for name, value in data.items() if name != "small_words"}
+    groups = {
+        name: "|".join(value) if isinstance(value, list) else value
+        for name, value in data.items()
+        if name != "small_words"
+    }
     return {name: re.compile(group) for name, group in groups.items()}
 
 
@@ -72,13 +78,10 @@ def is_question(sentence: str) -> bool:
         return False
     if STRONG_QUESTION.match(body):
         return True
-    marked = patterns()["question_marks"].search(folded) is not None
-    if not marked:
+    if has("question_signs", folded):
+        return True
+    if not folded.rstrip("\"') ").endswith(("?", "؟")):
         return False
-    if not folded.isascii() and re.search(r"(?:多少|几|什么|怎么|如何|哪|为什么|是否|吗|呢|ですか|ますか|でしょうか|いくつ|何|どう|なぜ|どこ|どの|몇|무엇|어떻게|왜|나요|까요)", folded):
-        return True
-    if not folded.rstrip("\"') ").endswith("?"):
-        return True
     inside = re.search(r"[:,-]\s*(?:what|which|how|why|when|where|who|is|are|does|do|can)\b", body)
     return bool(re.match(patterns()["question_words"].pattern, body) or inside)
 
@@ -103,7 +106,9 @@ def is_small(folded: str) -> bool:
 
 
 def _laugh(word: str) -> bool:
-    return bool(re.fullmatch(r"(?:ha){2,}h?|(?:he){2,}|lo+l|h+m+|o+k+|y+o+|he+y+|hi+|thx+|(?:ja){2,}|哈+|w{3,}|\d?", word))
+    return bool(
+        re.fullmatch(r"(?:ha){2,}h?|(?:he){2,}|lo+l|h+m+|o+k+|y+o+|he+y+|hi+|thx+|(?:ja){2,}|哈+|w{3,}|\d?", word)
+    )
 
 
 def _all_small(word: str) -> bool:
@@ -118,7 +123,21 @@ def _all_small(word: str) -> bool:
     return True
 
 
-JOB = frozenset(("machine", "source_machine", "framework", "strategy", "nodes", "gpus_per_node", "total_gpus", "entry", "account", "queue", "model"))
+JOB = frozenset(
+    (
+        "machine",
+        "source_machine",
+        "framework",
+        "strategy",
+        "nodes",
+        "gpus_per_node",
+        "total_gpus",
+        "entry",
+        "account",
+        "queue",
+        "model",
+    )
+)
 METHOD = frozenset(("framework", "strategy"))
 
 
@@ -143,20 +162,39 @@ def decide(signs: Signs) -> Intent:
         return "other"
     if signs.move and not (any(asks) and not makes and not _moves(signs)):
         return "port"
-    if not job and (has("about_you", folded) or is_small(folded)):
+    if not job and (has("about_you", folded) or is_small(folded) or (_greets(folded, signs) and not any(asks))):
         return "smalltalk"
     return _rest(signs, folded, asks, makes, job)
+
+
+def _greets(folded: str, signs: Signs) -> bool:
+    """Thanks or a greeting with a few words that say nothing of the work."""
+    return (
+        has("greet", folded.strip())
+        and len(folded.split()) <= 9
+        and not has("topics", folded)
+        and not signs.fields
+        and not WANTS.search(signs.line.canon)
+    )
 
 
 def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -> Intent:
     canon = signs.line.canon
     if any(asks) and not makes:
-        counted = bool(signs.fields & {"nodes", "gpus_per_node"}) and " run " in canon and bool(signs.fields & (METHOD | {"entry"}))
+        counted = (
+            bool(signs.fields & {"nodes", "gpus_per_node"})
+            and " run " in canon
+            and bool(signs.fields & (METHOD | {"entry"}))
+        )
         stated = not all(asks) and bool(WISH.search(canon)) and job
         if not (counted or stated or (signs.answers and not all(asks))):
             known = job or has("topics", folded)
             return "question" if known else "other"
-    if job or (WISH.search(canon) and not has("off_topic", folded)) or (makes and (" script " in canon or " run " in canon)):
+    if (
+        job
+        or (WISH.search(canon) and not has("off_topic", folded))
+        or (makes and (" script " in canon or " run " in canon))
+    ):
         return "generate"
     if signs.answers or (signs.in_dialogue and signs.fields):
         return "generate"
@@ -181,16 +219,31 @@ def _goes_on(signs: Signs, makes: bool) -> bool:
     if not signs.in_dialogue:
         return makes and bool(signs.fields & JOB)
     changes = [
-        signs.said[a:b] for a, b in sentences(signs.said) if not has("failing", fold(signs.said[a:b])) or MAKES.search(signs.line.canon)
+        signs.said[a:b]
+        for a, b in sentences(signs.said)
+        if not has("failing", fold(signs.said[a:b])) or MAKES.search(signs.line.canon)
     ]
     return bool(signs.fields) and bool(changes) and not has("pending", fold(signs.said))
 
 
 def _neutral(folded: str, asks: list[bool]) -> bool:
     """A question that only mentions failure: "what does error 13 mean?" is still a failure; "how do I set a timeout?" is not."""
-    return all(asks) and bool(asks) and bool(re.match(r"^(?:how\s+(?:do|can|should|to|long|many|much)|what\s+is\s+the|which|where|can\s+i|does)\b", folded)) and not re.search(r"\b(?:error|fail|crash|hang|stuck|wrong|killed|oom|fix)", folded)
+    return (
+        all(asks)
+        and bool(asks)
+        and bool(
+            re.match(
+                r"^(?:how\s+(?:do|can|should|to|long|many|much)|what\s+is\s+the|which|where|can\s+i|does)\b", folded
+            )
+        )
+        and not re.search(r"\b(?:error|fail|crash|hang|stuck|wrong|killed|oom|fix)", folded)
+    )
 
 
 def _moves(signs: Signs) -> bool:
     """Whether a question about two machines is about moving a job, and not about their difference."""
-    return " port " in signs.line.canon or bool(re.search(r"\b(?:instead\s+of|get\s+it|going\s+on|same|version|run\s+(?:this|it|my))\b", fold(signs.said)))
+    return " port " in signs.line.canon or bool(
+        re.search(
+            r"\b(?:instead\s+of|get\s+it|going\s+on|same|look\s+like|version|run\s+(?:this|it|my))\b", fold(signs.said)
+        )
+    )

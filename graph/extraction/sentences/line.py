@@ -28,11 +28,24 @@ KEYS = {
     "noise": "<X>",
 }
 # Letters right behind a number: 2n, 4g, 30m, 12h. Alone they mean nothing.
-GLUED = {"n": "node", "g": "g", "h": "hour", "m": "m", "d": "day", "s": "sec", "x": "x", "w": "week", "hr": "hour", "u": "hour"}
+GLUED = {
+    "n": "node",
+    "g": "g",
+    "h": "hour",
+    "m": "m",
+    "d": "day",
+    "s": "sec",
+    "x": "x",
+    "w": "week",
+    "hr": "hour",
+    "u": "hour",
+}
 UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "gpu", "hours": "hour", "hour": "hour",
          "minutes": "min", "mins": "min", "days": "day", "cards": "gpu", "tiles": "gpu"}  # fmt: skip
 # What follows a bare number that stands for another of the same unit: `2 nodes, no, 3, please`.
-BEHIND_NUMBER = frozenset((*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead"))
+BEHIND_NUMBER = frozenset(
+    (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead")
+)
 # Articles and pronouns that stick to the next word: un'ora, d'heure.
 STUCK = frozenset("un l d dell nell sull all dall qu c j n".split())
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -120,7 +133,9 @@ def _tokens(text: str, start: int, end: int) -> list[Token]:
     return tokens
 
 
-def _meaning(lex: Lexicon, text: str, spans: list[tuple[int, int]], exact: list[str], plain: list[str], i: int) -> tuple[str, int]:
+def _meaning(
+    lex: Lexicon, text: str, spans: list[tuple[int, int]], exact: list[str], plain: list[str], i: int
+) -> tuple[str, int]:
     word = plain[i]
     if word[0].isdigit():
         found = lex.match(exact, plain, i)
@@ -148,7 +163,9 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
         return [(start, end)]
     parts = list(re.finditer(r"[a-z]+|\d+", word))
     glued = start > 0 and text[start - 1].isdigit()
-    if (glued or re.fullmatch(r"x\d+|n\d+g\d+", word)) and all(p[0].isdigit() or p[0] in GLUED or lex.knows(p[0]) for p in parts):
+    if (glued or re.fullmatch(r"x\d+|n\d+g\d+", word)) and all(
+        p[0].isdigit() or p[0] in GLUED or lex.knows(p[0]) for p in parts
+    ):
         return [(start + p.start(), start + p.end()) for p in parts]
     return [(start, end)]
 
@@ -210,17 +227,18 @@ def _join(out: list[Token], token: Token) -> tuple[float, int] | None:
 def _carry_units(tokens: list[Token]) -> list[Token]:
     """`2 nodes, sorry, 3`: a number said to correct another has the other's unit."""
     out: list[Token] = []
-    unit, corrected = "", False
+    unit, corrected, refused = "", False, False
     for i, token in enumerate(tokens):
         out.append(token)
         following = tokens[i + 1].key if i + 1 < len(tokens) else "."
         if token.key in ("oops", "no", "or", "not", "but", "too"):
             corrected = True
         elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
-            unit, corrected = token.key, False
+            unit, corrected, refused = token.key, refused, False
         elif NUMBER.fullmatch(token.key):
             if corrected and unit and following in BEHIND_NUMBER:
                 out.append(Token(unit, token.end, token.end))
+            refused = i > 0 and tokens[i - 1].key in ("not", "no")
             corrected = False
         elif token.mention:
             corrected = False

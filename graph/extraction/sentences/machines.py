@@ -142,11 +142,18 @@ def guess_machines(folded: str, taken: list[Mention]) -> list[Mention]:
 def guess(word: str) -> str | None:
     """The machine that a misspelt word means, or None."""
     squeezed = squeeze(word)
+    if (
+        squeezed != (single := re.sub(r"(.)\1+", r"\1", squeezed))
+        and len(single) > 3
+        and single in names().ids
+        and single not in names().shy
+    ):
+        return names().ids[single]
     if len(squeezed) < SHORTEST_GUESS or squeezed in names().not_names or word in names().not_names:
         return None
-    best, least = None, 3
+    best, least = None, 4
     for name, cluster in names().guesses.items():
-        limit = 1 if len(name) < 8 else 2
+        limit = 1 if len(name) < 8 else 2 if len(name) < 12 else 3
         distance = OSA.distance(squeezed, name, score_cutoff=limit)
         same_start = squeezed[0] == name[0] or squeezed[:2] == name[1::-1]
         if distance <= limit and distance < least and same_start:

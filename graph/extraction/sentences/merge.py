@@ -18,7 +18,14 @@ OWN = ("strategy", "framework", "queue", "account", "entry", "model")
 Denied = Mapping[str, frozenset[str]]
 
 
-def merge(before: JobRequest, said: Mapping[str, Said], answered: Mapping[str, Said], quoted: Mapping[str, Said], denied: Denied, asked: str | None) -> JobRequest:
+def merge(
+    before: JobRequest,
+    said: Mapping[str, Said],
+    answered: Mapping[str, Said],
+    quoted: Mapping[str, Said],
+    denied: Denied,
+    asked: str | None,
+) -> JobRequest:
     """The request after this turn. Words go before quotes, both before what stood there."""
     new = {**quoted, **answered, **said}
     taken_back = _taken_back(before, new, denied)
@@ -27,15 +34,26 @@ def merge(before: JobRequest, said: Mapping[str, Said], answered: Mapping[str, S
     _queues(before, new, taken_back)
     if new.get("machine") and new.get("source_machine") and new["machine"].value == new["source_machine"].value:
         del new["source_machine"]
-    values: dict[str, Any] = {name: None for name in taken_back} | {name: new[name].value for name in FIELDS if name in new}
+    values: dict[str, Any] = {name: None for name in taken_back} | {
+        name: new[name].value for name in FIELDS if name in new
+    }
     heard = tuple(h for h in before.heard if h.field not in values)
     heard += tuple(
-        Heard(name, _origin(name, new[name], said, answered, quoted, asked), new[name].words) for name in FIELDS if name in new
+        Heard(name, _origin(name, new[name], said, answered, quoted, asked), new[name].words)
+        for name in FIELDS
+        if name in new
     )
     return replace(before, **values, heard=heard)
 
 
-def _origin(name: str, value: Said, said: Mapping[str, Said], answered: Mapping[str, Said], quoted: Mapping[str, Said], asked: str | None) -> Origin:
+def _origin(
+    name: str,
+    value: Said,
+    said: Mapping[str, Said],
+    answered: Mapping[str, Said],
+    quoted: Mapping[str, Said],
+    asked: str | None,
+) -> Origin:
     if name in answered or name == asked:
         return "answer"
     return "script" if name in quoted and name not in said else "said"
@@ -44,7 +62,11 @@ def _origin(name: str, value: Said, said: Mapping[str, Said], answered: Mapping[
 def _taken_back(before: JobRequest, new: Mapping[str, Said], denied: Denied) -> set[str]:
     """Fields whose value was refused without another in its place."""
     gone = {name for name in OWN if getattr(before, name) in denied.get(name, ()) and name not in new}
-    if "deepspeed" in denied.get("framework", ()) and IMPLIED.get(before.strategy or "") == "deepspeed" and "strategy" not in new:
+    if (
+        "deepspeed" in denied.get("framework", ())
+        and IMPLIED.get(before.strategy or "") == "deepspeed"
+        and "strategy" not in new
+    ):
         gone.add("strategy")
     if before.strategy == "3d" and "strategy" not in new and isinstance(new, dict):
         left = {"pp": "tp", "tp": "pp"}
@@ -66,7 +88,12 @@ def _frameworks(before: JobRequest, new: dict[str, Said], gone: set[str], denied
     if named or brought is None:
         return
     kept = None if "framework" in gone else before.framework
-    forced = brought.value == "deepspeed" or strategy is None or strategy.value == "fsdp" or IMPLIED.get(before.strategy or "") == "deepspeed"
+    forced = (
+        brought.value == "deepspeed"
+        or strategy is None
+        or strategy.value == "fsdp"
+        or IMPLIED.get(before.strategy or "") == "deepspeed"
+    )
     if kept is None or (kept in ("pytorch", "deepspeed") and kept != brought.value and forced):
         new["framework"] = brought
         gone.discard("framework")
@@ -74,7 +101,10 @@ def _frameworks(before: JobRequest, new: dict[str, Said], gone: set[str], denied
 
 def _totals(before: JobRequest, new: dict[str, Said], gone: set[str]) -> None:
     """Keep nodes x GPUs per node = total where all three are known."""
-    value = {name: new[name].value if name in new else getattr(before, name) for name in ("nodes", "gpus_per_node", "total_gpus")}
+    value = {
+        name: new[name].value if name in new else getattr(before, name)
+        for name in ("nodes", "gpus_per_node", "total_gpus")
+    }
     nodes, each, total = (int(v) if v else None for v in value.values())
     if not total:
         return

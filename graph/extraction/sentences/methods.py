@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from rapidfuzz.distance import OSA
+
 from graph.extraction.sentences.lexicon import read_yaml
 from graph.extraction.sentences.line import Mention
 
@@ -50,6 +52,24 @@ def find_methods(text: str, folded: str) -> list[Mention]:
     return found
 
 
+def guess_methods(folded: str) -> list[Mention]:
+    """Misspelt frameworks."""
+    names: Mapping[str, str] = _data()["guessed"]
+    found = []
+    for match in re.finditer(r"(?<![\w./-])[a-z]{6,12}(?![\w])", folded):
+        word = match[0]
+        if word not in _data()["not_guessed"] and (name := _nearest(word)) is not None:
+            found.append(Mention("framework", names[name], *match.span()))
+    return found
+
+
+@cache
+def _nearest(word: str) -> str | None:
+    names: Mapping[str, str] = _data()["guessed"]
+    best = min(names, key=lambda name: OSA.distance(word, name))
+    return best if word[0] == best[0] and OSA.distance(word, best) <= (2 if len(best) > 8 else 1) else None
+
+
 def is_horovod(words: str) -> bool:
     """Horovod is data parallel for several frameworks: it names none."""
     return bool(re.match(r"horovod|hvd", words, re.IGNORECASE))
@@ -58,4 +78,6 @@ def is_horovod(words: str) -> bool:
 def hints(file_name: str) -> list[Mention]:
     """What a file's name says of the strategy or framework: train_fsdp.py, ds_config_zero2.json."""
     spaced = re.sub(r"[_.\-/]", " ", file_name.lower())
-    return [Mention(m.kind, m.value, m.start, m.end, weak=True) for m in find_methods(spaced, spaced) if m.kind != "gpu"]
+    return [
+        Mention(m.kind, m.value, m.start, m.end, weak=True) for m in find_methods(spaced, spaced) if m.kind != "gpu"
+    ]

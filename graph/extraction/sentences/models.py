@@ -11,7 +11,9 @@ from graph.extraction.sentences.lexicon import read_yaml
 from graph.extraction.sentences.line import Mention
 
 SEP = r"[\s_-]{0,1}"
-SIZE = r"(?:\d{1,2}x)?\d+(?:\.\d+)?\s?(?:[bm]|billion|bn|million|mrd|milliarden|milliards|mil millones|miliardi)(?![\w/])"
+SIZE = (
+    r"(?:\d{1,2}x)?\d+(?:\.\d+)?\s?(?:[bm]|billion|bn|million|mrd|milliarden|milliards|mil millones|miliardi)(?![\w/])"
+)
 PARAMETERS = r"(?:\s*-?\s*(?:parameters?|params?|parametern?|parametres|parametros|parametri|参数|パラメータ))?"
 # A size by itself names a model only beside a word such as these.
 MODEL_WORD = r"(?:llm|lm|model\w*|modell\w*|modele|modelo|modello|network|transformer|network|checkpoint|模型|モデル|모델|dense|moe|param\w*)"

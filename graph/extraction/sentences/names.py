@@ -11,7 +11,7 @@ from graph.extraction.sentences.labels import find_accounts, find_queues
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import Mention
 from graph.extraction.sentences.machines import find_machines, guess_machines
-from graph.extraction.sentences.methods import find_methods
+from graph.extraction.sentences.methods import find_methods, guess_methods
 from graph.extraction.sentences.models import find_models
 from graph.extraction.sentences.programs import find_programs
 
@@ -38,6 +38,7 @@ def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | N
     claims.add(Mention("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
     claims.add(find_models(text, folded))
     claims.add(find_methods(text, folded))
+    claims.add(guess_methods(folded))
     claims.add(machines)
     claims.add(find_machines(text, _without(folded, claims.found)))
     if len({m.value for m in machines}) < 2:

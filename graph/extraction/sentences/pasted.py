@@ -5,7 +5,19 @@ from __future__ import annotations
 from graph.extraction.sentences.choose import Said
 from knowledge.errors import InputError
 
-TAKEN = ("machine", "framework", "strategy", "nodes", "gpus_per_node", "walltime", "model", "entry", "account", "queue", "args")
+TAKEN = (
+    "machine",
+    "framework",
+    "strategy",
+    "nodes",
+    "gpus_per_node",
+    "walltime",
+    "model",
+    "entry",
+    "account",
+    "queue",
+    "args",
+)
 WORDS = "the script"
 
 

@@ -6,10 +6,14 @@ import re
 
 from graph.extraction.sentences.line import Mention
 
-FILE = re.compile(r"(?<![\w/.~$@:-])(?:[~.$]{0,2}/)?[\w.${}~+-]*[\w}](?:/[\w.${}~+-]+)*\.(?P<ending>[a-z]\w{0,7})(?![\w/])")
+FILE = re.compile(
+    r"(?<![\w/.~$@:-])(?:[~.$]{0,2}/)?[\w.${}~+-]*[\w}](?:/[\w.${}~+-]+)*\.(?P<ending>[a-z]\w{0,7})(?![\w/])"
+)
 PATH = re.compile(r"(?<![\w.:])(?:~|\$\w+|\$\{\w+\})?(?:/[\w.${}@+-]+){1,}/?(?=\s|[,.;:!?)\"']|$)")
 ADDRESS = re.compile(r"\b(?:https?|s3|gs|ssh|docker|oras)://\S+|\b[\w.+-]+@[\w-]+\.[\w.]+")
-MODULE = re.compile(r"(?<!\S)(?:python[\d.]*|torchrun|accelerate\s+launch|deepspeed)(?:\s+-[\w-]+(?:[= ][\w.:]+)?)*?\s+-m\s+(?P<name>[A-Za-z_][\w.]*)")
+MODULE = re.compile(
+    r"(?<!\S)(?:python[\d.]*|torchrun|accelerate\s+launch|deepspeed)(?:\s+-[\w-]+(?:[= ][\w.:]+)?)*?\s+-m\s+(?P<name>[A-Za-z_][\w.]*)"
+)
 # Modules that start other programs.
 STARTERS = ("torch.distributed", "accelerate", "deepspeed", "torch.utils", "pip", "venv", "http", "ipykernel", "conda")
 SHELL_ENDINGS = frozenset(("sh", "bash", "jl", "r", "exe", "out"))
@@ -17,7 +21,9 @@ OTHER_ENDINGS = frozenset(
     "json yaml yml toml sif sqsh txt csv log err pt pth ckpt ipynb slurm sbatch pbs lsf cfg ini md tar gz zip whl h5 hdf5 "
     "parquet npz npy bin safetensors conf env def so pdf png jpg cpp c cu f90 sub job".split()
 )
-CALLED = re.compile(r"(?:\b(?:run|launch|start|execute|script is|program is|called|named|bash|entry(?: point)?(?: is)?)\b|[:=])[\s\"'`]*$")
+CALLED = re.compile(
+    r"(?:\b(?:run|launch|start|execute|script is|program is|called|named|bash|entry(?: point)?(?: is)?)\b|[:=])[\s\"'`]*$"
+)
 CONTAINER = re.compile(r"(?<![\w/])[\w./~$-]+\.(?:sif|sqsh)\b|\bnvcr\.io/[\w./:-]+|\bdocker://\S+")
 ENVIRONMENT = re.compile(
     r"\b(?:conda|mamba|micromamba|virtual|venv|uv)?[\s-]*(?:env|environment|venv|umgebung|entorno|environnement|ambiente)\s+"
@@ -60,5 +66,7 @@ def find_environment(text: str, folded: str) -> str | None:
 
 def find_arguments(command: str) -> str | None:
     """The program's own arguments in one command line: what follows the Python file or module, up to a pipe or `;`."""
-    match = re.search(r"(?:\s|^)(?:-m\s+(?!torch\.|accelerate|deepspeed)[\w.]+|[\w./~${}-]+\.py)\s+(?P<rest>[^|;&><\n]+)", command)
+    match = re.search(
+        r"(?:\s|^)(?:-m\s+(?!torch\.|accelerate|deepspeed)[\w.]+|[\w./~${}-]+\.py)\s+(?P<rest>[^|;&><\n]+)", command
+    )
     return " ".join(match["rest"].split()) or None if match else None

@@ -123,7 +123,10 @@ def _flag_counts(flags: list[Flag], line: Line) -> tuple[Count, ...]:
     """Counts given by options; weaker ones first, so that the others win."""
     end = len(line.tokens) - 1
     counts = [f for f in flags if f.field in ("nodes", "gpus_per_node")]
-    return tuple(Count(f.field, int(f.value), _token(line, f, end), _token(line, f, end)) for f in sorted(counts, key=lambda f: not f.weak))
+    return tuple(
+        Count(f.field, int(f.value), _token(line, f, end), _token(line, f, end))
+        for f in sorted(counts, key=lambda f: not f.weak)
+    )
 
 
 def _token(line: Line, flag: Flag, end: int) -> int:

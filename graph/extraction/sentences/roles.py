@@ -11,10 +11,18 @@ from graph.extraction.sentences.line import Line, Mention
 WORDS = r"(?:(?:a|un|my|our|your|this|that|existing|current|old|working|good|mein\w*|unser\w*|mi|mis|mon|ma|nos|notre|mio|mia|meu|minha|nuestro|script|run|have|machine|cluster|system|now|code|have|one|same|of|works|fine|well|already|it|them|version|place|over) )"
 SOURCE_LEFT = re.compile(rf" from {WORDS}{{0,4}}$")
 TARGET_LEFT = re.compile(rf" (?:to|arrow|for|port) {WORDS}{{0,3}}$")
-TARGET_ON = re.compile(r" (?:(?:run|start|work|going|use|it|that|this|script|same|job|time|now|so|them|target|be|launch|works) )?(?:now )?on $")
-SOURCE_ON = re.compile(r" (?:works|had|have|used|written|wrote|made|tested|use|was|were|been|developed)(?: (?:it|fine|well|just|already|all|good|great|perfectly|script|code|run|this|that|a|un|my|one|time|ok|okay|nicely|without|problems|flawlessly|is|<\w+>))* (?:on|for|to|with|at)?\s?$")
-POSSESSED = re.compile(r"^ (?:-|'|s )?\s?(?:s )?(?:<[SFLE]> |batch |old |existing |training |jsrun |submit )*(?:script|code|run|setup|version of|workflow|config|launch|write|sh|directives|header)\b")
-OWNED = re.compile(r" (?:my|our|this|that|an|a|un|existing|old|working|current|mein\w*|unser\w*|mi|mon|notre|mio|meu|的|following|below|attached|same) $")
+TARGET_ON = re.compile(
+    r" (?:(?:run|start|work|going|use|it|that|this|script|same|job|time|now|so|them|target|be|launch|works) )?(?:now )?on $"
+)
+SOURCE_ON = re.compile(
+    r" (?:works|had|have|used|written|wrote|made|tested|use|was|were|been|developed)(?: (?:it|fine|well|just|already|all|good|great|perfectly|script|code|run|this|that|a|un|my|one|time|ok|okay|nicely|without|problems|flawlessly|is|<\w+>))* (?:on|for|to|with|at)?\s?$"
+)
+POSSESSED = re.compile(
+    r"^ (?:-|'|s )?\s?(?:s )?(?:<[SFLE]> |batch |old |existing |training |jsrun |submit )*(?:script|code|run|setup|version of|workflow|config|launch|write|sh|directives|header)\b"
+)
+OWNED = re.compile(
+    r" (?:my|our|this|that|an|a|un|existing|old|working|current|mein\w*|unser\w*|mi|mon|notre|mio|meu|的|following|below|attached|same) $"
+)
 VERSION = re.compile(r"^ (?:' ?s |- )?(?:version|port|flavou?r|counterpart|edition|variant|style)\b")
 STRAIGHT = re.compile(r"^ (?:script |run )?(?:arrow|to|a) (?:the |my )?<M>")
 NOW_AWAY = re.compile(r"^ (?:is gone|not_after|is (?:being )?(?:retired|decommissioned|shut))")
@@ -89,12 +97,19 @@ PORT_WORD = re.compile(r" port (?!\d|already|is |in |number|=)")
 MOVES = (
     re.compile(r" from (?:\S+ ){0,4}?<M> (?:(?!\. |; )\S+ ){0,16}?(?:to|arrow|a) (?:\S+ ){0,2}?<M> "),
     re.compile(r" <M> (?:script |run )?(?:arrow|to) (?:the |my )?<M> "),
+    re.compile(r" <M> (?:(?!\. )\S+ ){0,12}?arrow (?:\S+ ){0,2}?<M> "),
     re.compile(r" (?:of|from) <M> (?:a|to|arrow|on) <M> "),
     re.compile(r" <M> (?:script|run) (?:oops|to|->) (?:\S+ ){0,2}<M> "),
-    re.compile(r" (?:works|had|have)\b(?: \S+){0,8} (?:on|for|from|at) (?:a |un |my |our )?<M> .* (?:on|to|for) (?:a |un |the )?<M> "),
+    re.compile(
+        r" (?:works|had|have)\b(?: \S+){0,8} (?:on|for|from|at) (?:a |un |my |our )?<M> .* (?:on|to|for) (?:a |un |the )?<M> "
+    ),
     re.compile(r" same (?:\S+ ){0,4}?(?:for|on|to|at) (?:\S+ ){0,2}?<M> "),
-    re.compile(r" (?:<M>|version) (?:version|script|run|edition|variant)? ?(?:of|for) (?:\S+ ){0,3}<M> (?:\S+ ){0,2}(?:script|run|code)"),
-    re.compile(r" (?:my|our|this|a|un|mein\w*|mi|mon) (?:<\S> )?<M> (?:\S+ ){0,3}?(?:script|run|code)\b.*? (?:on|to|for) (?:\S+ ){0,2}?<M> "),
+    re.compile(
+        r" (?:<M>|version) (?:version|script|run|edition|variant)? ?(?:of|for) (?:\S+ ){0,3}<M> (?:\S+ ){0,2}(?:script|run|code)"
+    ),
+    re.compile(
+        r" (?:my|our|this|a|un|mein\w*|mi|mon) (?:<\S> )?<M> (?:\S+ ){0,3}?(?:script|run|code)\b.*? (?:on|to|for) (?:\S+ ){0,2}?<M> "
+    ),
     re.compile(r" (?:run|works?|use|used|start) (?:\S+ ){0,6}?on <M> not (?:\S+ ){0,2}?<M> "),
     re.compile(r" on <M> (?:what|the same|same) (?:\S+ ){0,4}(?:on|for) <M> "),
 )
@@ -111,13 +126,21 @@ def is_move(line: Line, folded: str) -> bool:
     machines = {m.value for _, m in line.mentions("machine")}
     if PORT_WORD.search(line.canon):
         return bool(machines) or " script " in line.canon or "<command>" in folded
-    if any(pattern.search(line.canon) for pattern in MOVES[:4]):
+    if any(pattern.search(line.canon) for pattern in MOVES[:5]):
         return len(machines) > 1
-    if len(machines) > 1 and any(pattern.search(line.canon) for pattern in MOVES[4:]):
+    if len(machines) > 1 and any(pattern.search(line.canon) for pattern in MOVES[5:]):
         return True
-    if re.search(r"\b(?:turn|make|get|change)\s+(?:this|it|that|the\s+following|my)\b[^.?!\n]{0,60}\b(?:into|for|(?:work|run|go|going|running)\s+on|to)\b", folded):
+    if re.search(
+        r"\b(?:turn|make|get|change)\s+(?:this|it|that|the\s+following|my)\b[^.?!\n]{0,60}\b(?:into|for|(?:work|run|go|going|running)\s+on|to)\b",
+        folded,
+    ):
         return len(machines) > 1 or (bool(machines) and "<command>" in folded and "same" in folded)
-    return _left(line, folded) or bool(HOME.search(folded) and machines and re.search(r"\bworking|works|runs?\b", folded) and re.search(r"\bwant|need|now\b", folded))
+    return _left(line, folded) or bool(
+        HOME.search(folded)
+        and machines
+        and re.search(r"\bworking|works|runs?\b", folded)
+        and re.search(r"\bwant|need|now\b", folded)
+    )
 
 
 def _left(line: Line, folded: str) -> bool:
@@ -126,4 +149,6 @@ def _left(line: Line, folded: str) -> bool:
         before = folded[max(0, mention.start - 30) : mention.start]
         if ELSEWHERE.search(before) and re.search(r"\b(?:run|job|script|laufen|correr|tourner)", folded):
             return True
-    return bool(re.search(r"\binstead\s+of\s+(?:on\s+|at\s+)?[a-z]{3,6}\b", folded)) and len(line.mentions("machine")) > 1
+    return (
+        bool(re.search(r"\binstead\s+of\s+(?:on\s+|at\s+)?[a-z]{3,6}\b", folded)) and len(line.mentions("machine")) > 1
+    )
