@@ -21,6 +21,9 @@ from knowledge.types import Considered, Diagnosis, LogEvidence
 LONGEST_SHOWN = 600
 MOST_EVIDENCE = 8
 CERTAIN, LIKELY, POSSIBLE, FAINT = 0.95, 0.75, 0.5, 0.2
+# What the file that raised an exception may tell better; a message that is plain enough keeps its word.
+GENERAL_KINDS = ("error", "fallback", "effect")
+MOST_GENERAL = 52
 # Below this the answer is `unknown`.
 THRESHOLD = 0.4
 
@@ -46,7 +49,9 @@ def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> 
 
 def by_frames(event: Event, use: Matcher) -> Signature:
     """A general exception is judged by the library file that raised it, where that file tells more."""
-    if event.error is None or event.error.last_frame is None or event.signature.kind not in ("error", "fallback"):
+    if event.error is None or event.error.last_frame is None or event.signature.kind not in GENERAL_KINDS:
+        return event.signature
+    if event.signature.strength > MOST_GENERAL:
         return event.signature
     return use.frame(event.error.last_frame.file) or event.signature
 
@@ -67,12 +72,21 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
         says=fill(says, captured),
         confidence=confidence,
         evidence=_evidence(winner, choice.others),
-        fix=tuple(fill(step, captured) for step in (winner.signature.fix or told.fix)),
+        fix=tuple(fill(step, captured) for step in (winner.signature.fix or (*told.fix, *_by_scheduler(told, scan)))),
         considered=_considered(winner, choice.others, causes),
         send_next=told.send,
         sources=(winner.signature.source,) if winner.signature.source else (),
         captured=tuple(captured.items()),
     )
+
+
+def _by_scheduler(cause: Cause, scan: Scan) -> tuple[str, ...]:
+    """The steps for the scheduler whose words stand in the log, where one does."""
+    starts = {"slurm": ("slurm", "srun"), "pbs": ("pbs", "pals"), "lsf": ("lsf", "jsrun"), "flux": ("flux",)}
+    for scheduler, names in starts.items():
+        if any(event.signature.id.startswith(names) for event in scan.events):
+            return cause.by.get(scheduler, ())
+    return ()
 
 
 def _no_failure(scan: Scan, choice: Choice, causes: Mapping[str, Cause]) -> Diagnosis:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graph.debugging.scan import WENT_ON, Event, Scan
 from knowledge.signatures.loader import Cause
 
-STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
+STRONG, GENERAL, EFFECT, HINT, FAINT = 70, 45, 30, 15, 8
 # An exception that Python swallowed (in a destructor): a sign only where nothing else is.
 SWALLOWED = 20
 # A scheduler's verdict yields to an earlier sign of trouble of at least this strength.
@@ -88,7 +88,7 @@ def _survived(event: Event) -> bool:
 
 
 def _first_of_the_strongest(bad: list[Event]) -> Event:
-    for floor in (STRONG, GENERAL, EFFECT, 0):
+    for floor in (STRONG, GENERAL, EFFECT, HINT, 0):
         level = [e for e in bad if weight(e) >= floor]
         if level:
             lasting = [e for e in level if not _survived(e)]

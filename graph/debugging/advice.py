@@ -1,0 +1,138 @@
+"""What a machine's facts add to a diagnosis: its queues, modules, variables, rendezvous in place of general words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from knowledge.cluster import Cluster, EnvironmentFact, Queue
+from knowledge.signatures.loader import library
+from knowledge.types import Diagnosis
+
+MOST_QUEUES = 6
+NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
+# A step of the facts: words, and the page they come from.
+Step = tuple[str, str | None]
+
+
+def for_cluster(diagnosis: Diagnosis, cluster: Cluster) -> Diagnosis:
+    """The same diagnosis with this machine's steps first, and the pages that they come from."""
+    steps = FACTS[diagnosis.cause](cluster) if diagnosis.cause in FACTS else []
+    steps += _forbidden(diagnosis, cluster)
+    by = library().causes[diagnosis.cause].by
+    others = {step for scheduler, each in by.items() if scheduler != cluster.scheduler for step in each}
+    general = [step for step in diagnosis.fix if step not in others]
+    own = [step for step in by.get(cluster.scheduler, ()) if step not in general]
+    sources = dict.fromkeys([*diagnosis.sources, *(source for _, source in steps if source)])
+    return replace(diagnosis, fix=(*(step for step, _ in steps), *general, *own), sources=tuple(sources))
+
+
+def _queues(cluster: Cluster) -> list[Step]:
+    """The queues a GPU job may name, with their limits."""
+    told = [_queue(queue) for queue in cluster.queues if queue.purpose != "special"][:MOST_QUEUES]
+    source = next((queue.source for queue in cluster.queues if queue.source), None)
+    return [(f"Queues of {cluster.title}: {'; '.join(told)}.", source)]
+
+
+def _queue(queue: Queue) -> str:
+    limits = [f"{queue.max_nodes} nodes" if queue.max_nodes else "", queue.max_walltime or ""]
+    most = ", ".join(limit for limit in limits if limit)
+    return f"{queue.id} (at most {most})" if most else queue.id
+
+
+def _account(cluster: Cluster) -> list[Step]:
+    fact = cluster.account
+    suffix = f" GPU projects end on '{fact.suffix}'." if fact.suffix else ""
+    if not (fact.note or suffix):
+        return []
+    return [(f"Accounts on {cluster.title}: {fact.note or ''}{suffix}".strip(), fact.source)]
+
+
+def _software(cluster: Cluster) -> list[Step]:
+    """What a job loads there before it starts Python."""
+    software = cluster.software.get("default") or next(iter(cluster.software.values()), None)
+    if software is None or not software.lines:
+        return []
+    lines = "; ".join(line for line in software.lines if not line.startswith("#"))
+    return [(f"On {cluster.title} a job sets up its software with: {lines}", software.source)]
+
+
+def _network(cluster: Cluster) -> list[Step]:
+    """The network variables that this machine's jobs set."""
+    facts = [fact for fact in cluster.environment if fact.name.startswith(NETWORK) and fact.apply != "advice"]
+    return [(_variable(fact, cluster), fact.source) for fact in facts[:4]]
+
+
+def _variable(fact: EnvironmentFact, cluster: Cluster) -> str:
+    why = f" ({fact.why})" if fact.why else ""
+    return f"On {cluster.title}: `export {fact.name}={fact.value}`{why}."
+
+
+def _rendezvous(cluster: Cluster) -> list[Step]:
+    fact = cluster.rendezvous
+    return [(f"On {cluster.title}: `MASTER_ADDR={fact.host}`, `MASTER_PORT={fact.port}`.", fact.source)]
+
+
+def _internet(cluster: Cluster) -> list[Step]:
+    fact = cluster.internet
+    if fact.access == "proxy":
+        exports = " ".join(f"{name}={value}" for name, value in fact.proxy.items())
+        return [
+            (f"Compute nodes of {cluster.title} reach the internet through a proxy: `export {exports}`.", fact.source)
+        ]
+    if fact.access == "no":
+        return [(f"Compute nodes of {cluster.title} have no way to the internet: stage files first.", fact.source)]
+    return []
+
+
+def _devices(cluster: Cluster) -> list[Step]:
+    told = [
+        f"{node.gpus.devices_per_node} x {node.gpus.model} ({node.id})"
+        for node in cluster.node_types
+        if node.gpus.devices_per_node
+    ]
+    return (
+        [(f"GPUs of a node on {cluster.title}, as the framework counts them: {', '.join(told)}.", None)] if told else []
+    )
+
+
+def _backend(cluster: Cluster) -> list[Step]:
+    backends = ", ".join(sorted({node.gpus.backend for node in cluster.node_types}))
+    return [(f"The backend for the GPUs of {cluster.title} is {backends}.", None)]
+
+
+def _refusals(cluster: Cluster) -> list[Step]:
+    return [(f"{fact.says} {fact.instead}", fact.source) for fact in cluster.refusals[:2]]
+
+
+def _forbidden(diagnosis: Diagnosis, cluster: Cluster) -> list[Step]:
+    """Options that this machine refuses, where a line of the evidence names one."""
+    shown = " ".join(evidence.text for evidence in diagnosis.evidence)
+    return [
+        (f"{fact.option}: {fact.why}", fact.source) for fact in cluster.forbidden if fact.option.split("=")[0] in shown
+    ]
+
+
+FACTS: dict[str, Callable[[Cluster], list[Step]]] = {
+    "sched-bad-queue": _queues,
+    "sched-over-limit": _queues,
+    "sched-time-limit": _queues,
+    "sched-bad-account": _account,
+    "env-module": _software,
+    "env-python-package": _software,
+    "env-shared-library": _software,
+    "env-not-propagated": _software,
+    "env-compiler": _software,
+    "env-no-internet": _internet,
+    "gpu-not-visible": _devices,
+    "sched-step-layout": _devices,
+    "comm-rendezvous": _rendezvous,
+    "comm-world-size": _rendezvous,
+    "comm-interface": _network,
+    "comm-nccl-system": _network,
+    "comm-collective-timeout": _network,
+    "comm-oneccl": _network,
+    "comm-mpi-init": _network,
+    "fw-backend": _backend,
+    "fw-op-build": _refusals,
+}
