@@ -36,7 +36,7 @@ def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str
     if factor is None and re.search(r" again [.!]? ?$", line.canon):
         factor = _factor_before(before)
     if factor is not None and not reading.counts and "walltime" not in reading.values:
-        return _scaled(line, before, factor)
+        return _scaled(line, before, factor, line.canon)
     return _corrected(reading, before, asked)
 
 
@@ -66,8 +66,8 @@ def _factor_before(before: JobRequest) -> float | None:
     return 2.0 if re.search(r"doubl|twice|doppel|dobl", words) else 0.5 if re.search(r"hal[fv]", words) else None
 
 
-def _scaled(line: Line, before: JobRequest, factor: float) -> dict[str, Said]:
-    named = next((field for field, pattern in NAMED if re.search(pattern, line.canon)), None)
+def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, Said]:
+    named = next((field for field, pattern in NAMED if re.search(pattern, part)), None)
     field = named or last_number(before)
     value = getattr(before, field) if field else None
     if field == "gpus_per_node" and value is None:

@@ -97,8 +97,7 @@ def framework(line: Line) -> Said | None:
         return None
     wrapping = [p for p in picked if p[1].value in WRAPPERS]
     if wrapping:
-        first = next((p for p in wrapping if p[1].value == "megatron"), wrapping[-1])
-        return Said(first[1].value, line.words(first[0], first[0]))
+        return Said(wrapping[-1][1].value, line.words(wrapping[-1][0], wrapping[-1][0]))
     return last(line, [p for p in picked if p[1].value == "deepspeed"] or picked)
 
 

@@ -87,6 +87,9 @@ RULES = tuple(
         # 4 nodes of 4, 2 nodes with four
         rf"{N}{NODE}(?:of|with|a|have|at|use) {G}{STOP}",
         rf"{N}{NODE}{G}(?=$)",
+        # 8 (not 16) nodes
+        rf"{N}not \d+ {NODE}",
+        rf"{P}not \d+ {GPU}",
         # ranges say nothing certain; from 2 to 4 is 4
         rf"from \d+ (?:node )?to {N}{NODE}",
         rf"{IGNORED}(?:node )?(?:-|to|or) \d+ {NODE}",

@@ -25,7 +25,7 @@ JOINT = re.compile(r"(?:and |, |plus )?")
 NOT_BEFORE = re.compile(
     r" (?:every|(?<!gpu )(?<!node )(?<!\d )each|wait(?: (?:of|is|a|for|about|some|nearly|almost|another|like|maybe|~)){0,3}) $"
 )
-NOT_AFTER = re.compile(r"^ (?:wait|per|every|old|later|into|apart|late|early)\b")
+NOT_AFTER = re.compile(r"^ (?:wait|per(?! (?:script|run))|every|old|later|into|apart|late|early)\b")
 CUE = re.compile(
     r"(?:time|for|during|lasting|run|limit|request|max|need|want) (?:(?:is|of|to|with|=|for|a|on|at|time|use|set|should|be|want) ){0,3}$"
 )

@@ -12,7 +12,7 @@ WORDS = r"(?:(?:a|un|my|our|your|this|that|existing|current|old|working|good|mei
 SOURCE_LEFT = re.compile(rf" from {WORDS}{{0,4}}$")
 TARGET_LEFT = re.compile(rf" (?:to|arrow|for|port) {WORDS}{{0,3}}$")
 TARGET_ON = re.compile(
-    r" (?:(?:run|start|work|going|use|it|that|this|script|same|job|time|now|so|them|target|be|launch|works) )?(?:now )?on $"
+    r" (?:(?:run|start|work|going|use|it|that|this|script|same|job|time|so|them|target|be|launch|works) (?:now )?|now )on $"
 )
 SOURCE_ON = re.compile(
     r" (?:works|had|have|used|written|wrote|made|tested|use|was|were|been|developed)(?: (?:it|fine|well|just|already|all|good|great|perfectly|script|code|run|this|that|a|un|my|one|time|ok|okay|nicely|without|problems|flawlessly|is|<\w+>))* (?:on|for|to|with|at)?\s?$"
@@ -56,18 +56,15 @@ def assign(line: Line, port: bool) -> Roles:
 
 
 def _complete(line: Line, named: list[tuple[int, Mention]], sources: list[int], targets: list[int]) -> Roles:
-    value = dict(named)
-    target = targets[-1] if targets else None
-    rest = [i for i, _ in named if i not in sources and i not in targets]
-    if target is None:
-        away = {value[i].value for i in sources}
-        fresh = [i for i in rest if value[i].value not in away]
-        if fresh:
-            target = fresh[-1]
-        elif len({m.value for m in value.values()}) > 1:
-            target = named[-1][0]
-    taken = value[target].value if target is not None else None
-    source = next((i for i in (*sources, *rest, *targets) if value[i].value != taken), None)
+    """Fill in what the words leave open: of two machines, the first is left and the last is gone to."""
+    value = {i: m.value for i, m in named}
+    rest = [i for i in value if i not in sources and i not in targets]
+    away = {value[i] for i in sources}
+    target = targets[-1] if targets else next((i for i in reversed(rest) if value[i] not in away), None)
+    if target is None and len(set(value.values())) > 1:
+        target = named[-1][0]
+    taken = value[target] if target is not None else None
+    source = next((i for i in (*sources, *rest, *targets) if value[i] != taken), None)
     return Roles(target, source if source is not None else _instead(line))
 
 
@@ -103,6 +100,8 @@ MOVES = (
     re.compile(
         r" (?:works|had|have)\b(?: \S+){0,8} (?:on|for|from|at) (?:a |un |my |our )?<M> .* (?:on|to|for) (?:a |un |the )?<M> "
     ),
+    re.compile(r" (?:my|our|mein\w*|mi|mon) <M> (?:\S+ )(?:on|to|for) (?:\S+ ){0,2}?<M> "),
+    re.compile(r" works (?:\S+ ){0,3}on <M> .*(?:now|want|do|same|please|then) (?:\S+ ){0,6}<M> "),
     re.compile(r" same (?:\S+ ){0,4}?(?:for|on|to|at) (?:\S+ ){0,2}?<M> "),
     re.compile(
         r" (?:<M>|version) (?:version|script|run|edition|variant)? ?(?:of|for) (?:\S+ ){0,3}<M> (?:\S+ ){0,2}(?:script|run|code)"
