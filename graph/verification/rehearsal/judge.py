@@ -57,7 +57,7 @@ def not_run(e: Evidence) -> tuple[str, ...]:
 
 def unseen(e: Evidence, isolation: Isolation) -> tuple[str, ...]:
     """What this rung cannot see, here and in general."""
-    texts: list[str] = []
+    texts = [f"{path}: not on this computer, taken as fine" for path in e.facts.programs]
     for one in e.of("shell"):
         if one["what"] == "source" and one["words"]:
             texts.append(f"{one['words'][0]}: not on this computer, taken as fine")

@@ -70,7 +70,7 @@ def rehearse(
     if running * here > MOST_PROCESSES:
         raise InputError(f"{running} x {here} ranks are too many for one computer; give --nodes or --gpus-per-node")
     facts = stage.stand_in(
-        cluster, job, kind.framework, kind.strategy, running, gpus_per_node, chosen, side_files, kind.tools
+        cluster, script, job, kind.framework, kind.strategy, running, gpus_per_node, chosen, side_files, kind.tools
     )
     with folder() as place:
         inside = stage.IN_NAMESPACES if chosen == "namespaces" else str(place)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
+import string
 import sys
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
+from graph.extraction.script import Script
 from graph.verification.rehearsal.allocation import Allocation, host_suffixes, node_names
 from graph.verification.rehearsal.setting import batch_variables
 from graph.verification.rehearsal.standin import config, main, variables
@@ -24,6 +27,7 @@ MINIAPP = PROJECT / "templates" / "miniapp" / "preflight.py"
 IN_NAMESPACES = "/stand-in"
 FOLDER_NAMES = "SCRATCH PSCRATCH CSCRATCH WORK PROJECT STORE FAST CFS DATA STORAGE LOCAL_SCRATCH"
 """Variables of sites that name a person's or a project's folder."""
+PROGRAM_PATH = re.compile(r"\S*/(python[\d.]*|torchrun|accelerate|deepspeed)")
 PRELOAD = {
     "always": ("torch", "torch.distributed", "torch.distributed.run", "torch.distributed.fsdp", "torch._dynamo"),
     "deepspeed": (
@@ -39,8 +43,8 @@ PRELOAD = {
 
 
 def stand_in(
-    cluster: Cluster, job: Allocation, framework: str, strategy: str, running: int, sampled: int | None, isolation: str,
-    side_files: tuple[SideFile, ...], tools: frozenset[str],
+    cluster: Cluster, script: Script, job: Allocation, framework: str, strategy: str, running: int,
+    sampled: int | None, isolation: str, side_files: tuple[SideFile, ...], tools: frozenset[str],
 ) -> config.StandIn:  # fmt: skip
     """The facts that the programs in the jail work from."""
     shared = isolation == "landlock"
@@ -58,8 +62,16 @@ def stand_in(
         python=sys.executable, project=str(PROJECT), miniapp=str(MINIAPP), framework=framework, strategy=strategy,
         preload=tuple(module for name in ("always", *sorted(tools)) for module in PRELOAD[name]),
         side_files=tuple(file.name for file in side_files), places=places(isolation), bound=bound_paths(),
-        known_modules=modules_of(cluster),
+        known_modules=modules_of(cluster), programs=programs_by_path(script, places(isolation)),
     )  # fmt: skip
+
+
+def programs_by_path(script: Script, where: Mapping[str, str]) -> tuple[str, ...]:
+    """Absolute paths by which the script calls Python or a launcher, as far as they can be worked out."""
+    known = {"HOME": where["home"], "USER": "user", **dict.fromkeys(FOLDER_NAMES.split(), where["scratch"])}
+    words = [word for command in script.commands for word in command.argv if PROGRAM_PATH.fullmatch(word)]
+    paths = [string.Template(word).safe_substitute(known) for word in words]
+    return tuple(dict.fromkeys(path for path in paths if path.startswith("/") and "$" not in path and ".." not in path))
 
 
 def mpi_of(cluster: Cluster) -> str:

@@ -43,8 +43,9 @@ def jailed(body: str, isolation: Isolation, timeout: float = 20) -> Ran:
     cluster = catalogue().find("perlmutter")
     assert cluster
     text = HEAD + body
-    job = allocation(read_script(text), cluster)
-    facts = stage.stand_in(cluster, job, "pytorch", "ddp", 2, None, isolation, (), frozenset())
+    script = read_script(text)
+    job = allocation(script, cluster)
+    facts = stage.stand_in(cluster, script, job, "pytorch", "ddp", 2, None, isolation, (), frozenset())
     with folder() as place:
         inside = stage.IN_NAMESPACES if isolation == "namespaces" else str(place)
         stage.fill(place, inside, text, "job.sh", (), replace(facts, preload=(), max_processes=150))
@@ -181,6 +182,11 @@ def test_the_folder_is_gone_afterwards(isolation: Isolation) -> None:
     before = set(Path("/tmp").glob("maple-*"))
     jailed("touch work; mkdir -p deep/er\n", isolation)
     assert set(Path("/tmp").glob("maple-*")) <= before
+
+
+def test_a_path_of_the_cluster_leads_to_the_stand_in() -> None:
+    ran = jailed('VENV=/proj/me/env\n"$VENV/bin/python" -m venv x\n$SCRATCH/t/bin/python -m pip list\n', "namespaces")
+    assert [one["name"] for one in ran.records if one["kind"] == "not_run"] == ["python -m venv", "python -m pip"]
 
 
 def test_nodes_have_names_networks_and_tmp_of_their_own() -> None:

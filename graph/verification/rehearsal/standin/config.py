@@ -51,6 +51,7 @@ class StandIn:
     places: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     bound: tuple[str, ...] = ()
+    programs: tuple[str, ...] = ()
     max_processes: int = 600
 
     @property

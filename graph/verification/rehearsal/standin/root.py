@@ -30,6 +30,8 @@ def build(stage: str, stand_in: StandIn, hosts: str) -> None:
     make_proc(f"{new}/proc")
     for folder in ("tmp", "run", "var/tmp", "old", *(p.lstrip("/") for p in stand_in.places.values())):
         Path(new, folder).mkdir(parents=True, exist_ok=True)
+    for path in stand_in.programs:
+        stand_for(path, new)
     Path(new, STAGE[1:]).mkdir()
     kernel.mount(stage, new + STAGE, flags=kernel.MS_BIND)
     os.chdir(new)
@@ -38,6 +40,14 @@ def build(stage: str, stand_in: StandIn, hosts: str) -> None:
     kernel.unmount("/old")
     Path("/old").rmdir()
     shutil.copytree(f"{STAGE}/work", stand_in.places["work"], dirs_exist_ok=True)
+
+
+def stand_for(path: str, new: str) -> None:
+    """A Python or launcher that the script calls by its path on the cluster: our command lies there, too."""
+    target = Path(new + path)
+    if not target.exists():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.symlink_to(f"{STAGE}/bin/{'python' if target.name.startswith('python') else target.name}")
 
 
 def show_read_only(path: str, new: str) -> None:

@@ -23,6 +23,7 @@ source() {
     case "$1" in */bin/activate) export VIRTUAL_ENV="${1%/bin/activate}" ;; esac
     return 0
 }
+# shellcheck disable=SC1090  # what is sourced is the script's choice
 .() { source "$@"; }
 
 # A folder that lies on the cluster is made here, inside the private root.
@@ -31,7 +32,7 @@ cd() {
     local MAPLE_FOLDER="${!#}"
     "$MAPLE_REHEARSAL_BIN/.note" cd "$@"
     mkdir -p "$MAPLE_REHEARSAL_ELSEWHERE$MAPLE_FOLDER" 2>/dev/null
-    builtin cd "$MAPLE_REHEARSAL_ELSEWHERE$MAPLE_FOLDER"
+    builtin cd "$MAPLE_REHEARSAL_ELSEWHERE$MAPLE_FOLDER" || return
 }
 
 # Without a process space of our own, "every process" would be every process of the person.
