@@ -41,7 +41,8 @@ def read_settings() -> Settings:
         name = "_".join(str(part) for part in fault["loc"]).upper()
         raise InputError(f"MAPLE_CHAT_{name}: {fault['msg']}; correct or unset it") from error
     try:
-        settings.pasted.mkdir(parents=True, exist_ok=True, mode=0o700)
+        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+        settings.pasted.mkdir(exist_ok=True, mode=0o700)
     except OSError as error:
         raise UnavailableError(
             f"cannot write to {settings.data} ({error.strerror}); set MAPLE_CHAT_DATA to a folder of yours"

@@ -133,3 +133,7 @@ def test_a_long_paste_keeps_the_words_before_its_script(say: Say) -> None:
     events = say(f"port this to Frontier with DDP please:\n{script}")
     made = next(event.made for event in events if isinstance(event, Script))
     assert made.title == "Frontier" and "pretrain.py" in made.bundle.script
+
+
+def test_nobody_else_on_the_login_node_can_read_a_conversation(settings: Settings) -> None:
+    assert settings.data.stat().st_mode & 0o077 == 0
