@@ -279,6 +279,7 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
 
 
 def main(words: list[str] | None = None) -> int:
+    """Run the check, say one line, give the exit code."""
     options: Any = read_options(words)
     report = Report(host=socket.gethostname(), node=os.environ.get("MAPLE_REHEARSAL_NODE", socket.gethostname()))
     start = time.perf_counter()

@@ -9,6 +9,7 @@ from typing import Literal
 
 from graph.verification.rehearsal.standin import seccomp
 from graph.verification.rehearsal.standin.kernel import landlock_version
+from knowledge.errors import UnavailableError
 
 Isolation = Literal["namespaces", "landlock"]
 PROJECT = Path(__file__).parents[3]
@@ -41,3 +42,14 @@ def available() -> Isolation | None:
     if probe.returncode == 0:
         return "namespaces"
     return "landlock" if landlock_version() >= LANDLOCK_NEEDED and seccomp.known() else None
+
+
+def required() -> Isolation:
+    """The same, for those who cannot do without. Raises UnavailableError."""
+    found = available()
+    if found is None:
+        raise UnavailableError(
+            "nothing here could keep the script in its folder; rehearse on Linux, where user namespaces or Landlock "
+            "(6.2 and newer) are allowed"
+        )
+    return found

@@ -12,7 +12,7 @@ from typing import Any
 from graph.extraction.script import Script
 from graph.verification.rehearsal.allocation import Allocation
 from graph.verification.rehearsal.standin import main
-from graph.verification.rehearsal.standin.config import StandIn
+from graph.verification.rehearsal.standin.config import TOO_MANY, StandIn
 from graph.verification.rehearsal.types import Ran, Rank
 from knowledge.types import Finding, Severity
 
@@ -203,6 +203,7 @@ def interfaces(e: Evidence) -> Iterator[Finding]:
 
 
 def refusals(e: Evidence) -> Iterator[Finding]:
+    """What launchers refused or warned of, outer and inner ones."""
     for one in e.of("refused"):
         yield finding("refused", e.line_of(one["launcher"].split()[0]), f"{one['launcher']} refuses: {one['says']}",
                       "its real counterpart refuses this too")  # fmt: skip
@@ -244,7 +245,7 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
         yield finding(
             "timeout", 0, "the script did not end in the time given", "it hangs, or waits for input or another node"
         )
-    elif e.ran.code == 121:
+    elif e.ran.code == TOO_MANY:
         yield finding(
             "processes", 0, "the script started hundreds of processes and was ended", "a loop that starts itself"
         )

@@ -22,7 +22,7 @@ from typing import Any
 from graph.extraction.script import read_script
 from graph.verification.rehearsal import isolation as isolations
 from graph.verification.rehearsal import judge, program, stage
-from graph.verification.rehearsal.allocation import allocation
+from graph.verification.rehearsal.allocation import Allocation, allocation
 from graph.verification.rehearsal.isolation import Isolation
 from graph.verification.rehearsal.types import Ran, Rehearsal
 from knowledge.cluster import Cluster
@@ -59,16 +59,8 @@ def rehearse(
     job = allocation(script, cluster)
     kind = program.kind_of(script, script_text, side_files, framework, strategy)
     require(kind.tools)
-    chosen = isolation or isolations.available()
-    if chosen is None:
-        raise UnavailableError(
-            "nothing here could keep the script in its folder; rehearse on Linux, where user namespaces "
-            "or Landlock (6.2 and newer) are allowed"
-        )
-    running = min(nodes, job.nodes)
-    here = min(gpus_per_node or job.gpus_per_node or 1, job.gpus_per_node or 1)
-    if running * here > MOST_PROCESSES:
-        raise InputError(f"{running} x {here} ranks are too many for one computer; give --nodes or --gpus-per-node")
+    chosen = isolation or isolations.required()
+    running = runnable(job, nodes, gpus_per_node)
     facts = stage.stand_in(
         cluster, script, job, kind.framework, kind.strategy, running, gpus_per_node, chosen, side_files, kind.tools
     )
@@ -76,7 +68,21 @@ def rehearse(
         inside = stage.IN_NAMESPACES if chosen == "namespaces" else str(place)
         stage.fill(place, inside, script_text, "job.sh", side_files, facts)
         ran = run(place, chosen, timeout, progress)
+    if not ran.timed_out and not any(one.get("kind") == "start" for one in ran.records):
+        reason = (ran.output.strip().splitlines() or ["it said nothing"])[-1][:200]
+        raise UnavailableError(
+            f"the stand-in cluster did not start ({reason}); `maple-chat doctor` tells what is missing"
+        )
     return judge.rehearsal(ran, facts, job, script, script_text, chosen, time.monotonic() - start)
+
+
+def runnable(job: Allocation, nodes: int, gpus_per_node: int | None) -> int:
+    """How many nodes get processes. Raises InputError where that is more ranks than a computer takes."""
+    running = min(nodes, job.nodes)
+    here = min(gpus_per_node or job.gpus_per_node or 1, job.gpus_per_node or 1)
+    if running * here > MOST_PROCESSES:
+        raise InputError(f"{running} x {here} ranks are too many for one computer; give --nodes or --gpus-per-node")
+    return running
 
 
 def require(tools: frozenset[str]) -> None:

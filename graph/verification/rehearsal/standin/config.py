@@ -8,6 +8,9 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+TOO_MANY = 121
+"""The jail's exit code when processes multiply without end."""
+
 
 @dataclass(frozen=True, slots=True)
 class StandIn:

@@ -22,12 +22,12 @@ from graph.verification.rehearsal.standin import config, kernel, netlink, node, 
 
 BRIDGE = "standin0"
 NETWORK = "10.77.0."
-TOO_MANY = 121
 THREADS_EACH = 10
 """Threads that a rank of torch has, about."""
 
 
 def main() -> int:
+    """Shut the door behind us, then run the job. Gives the exit code."""
     stage, isolation = Path(sys.argv[2]), sys.argv[3]
     kernel.die_with_parent()
     stand_in = config.read(stage)
@@ -125,6 +125,7 @@ def start_node(stage: Path, stand_in: config.StandIn, number: int, name: str, ne
 def own_namespaces(
     stage: Path, number: int, name: str, networked: bool, ready: int, go: int, stand_in: config.StandIn
 ) -> None:
+    """A node's own host name, network and /tmp; then no rights are left to change them."""
     if str(stage) != root.STAGE:  # Landlock: nothing to unshare
         return
     kernel.unshare(kernel.CLONE_NEWUTS | kernel.CLONE_NEWNS | (kernel.CLONE_NEWNET if networked else 0))
@@ -157,7 +158,7 @@ def follow(connection: socket.socket, limit: int) -> int:
             return int(json.loads(answer)[1]) if answer else 1
         reap()
         if processes() > limit:
-            return TOO_MANY
+            return config.TOO_MANY
 
 
 def processes() -> int:

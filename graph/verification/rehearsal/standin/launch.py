@@ -40,6 +40,7 @@ def run(launcher: str, words: list[str], stage: Path) -> int:
 
 
 def start(launcher: str, parsed: options.Parsed, plan: layout.Layout, job: config.StandIn, stage: Path) -> int:
+    """Start the tasks of a layout that have processes here, and wait. Gives the exit code."""
     cyclic = any((parsed.last(name) or "").startswith(word) for name, word in CYCLIC.items())
     everyone = variables.seats(plan, cyclic)
     here = [s for s in everyone if s.name in job.running_nodes and s.local < (job.sampled or 10**6)]

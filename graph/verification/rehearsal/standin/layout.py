@@ -121,6 +121,7 @@ def hosts_of(parsed: Parsed, job: StandIn) -> list[str]:
 
 
 def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+    """mpiexec of PALS, and Hydra's: --ppn ranks on each host in turn."""
     hosts = hosts_of(parsed, job)
     per_node = parsed.count("per_node")
     ntasks = parsed.count("ntasks") or (per_node or 1) * (len(hosts) if per_node else 1)
@@ -144,6 +145,7 @@ def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
 
 
 def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+    """mpirun fills slots host by host, unless --map-by or -npernode says otherwise."""
     hosts = hosts_of(parsed, job)
     mapped = re.match(r"ppr:(\d+):node", parsed.last("map_by") or "")
     per_node = (
@@ -230,6 +232,7 @@ def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
 
 
 def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+    """flux run: tasks in even blocks; no GPU is shown that was not asked for."""
     nodes = parsed.count("nodes")
     per_node = parsed.count("tasks_per_node")
     ntasks = parsed.count("ntasks") or (nodes or 1) * (per_node or 1)

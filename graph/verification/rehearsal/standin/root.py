@@ -77,6 +77,7 @@ def kept_flags(mounted: str) -> int:
 
 
 def make_etc(etc: str, hosts: str) -> None:
+    """The few files that name look-ups and shells read."""
     Path(etc).mkdir()
     for name in FROM_ETC:
         show_read_only(f"/etc/{name}", etc.removesuffix("/etc"))

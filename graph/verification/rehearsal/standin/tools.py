@@ -54,6 +54,7 @@ def hostname(words: list[str], stage: Path) -> int:
 
 
 def scontrol(words: list[str], stage: Path) -> int:
+    """show hostnames, show job; the rest is recorded."""
     if len(words) > 1 and words[0] == "show" and words[1].startswith("hostname"):
         listed = words[2] if len(words) > 2 else os.environ.get("SLURM_JOB_NODELIST", "")
         if not listed:
@@ -103,6 +104,7 @@ def gpu_query(words: list[str], stage: Path) -> int:
 
 
 def flux(words: list[str], stage: Path) -> int:
+    """run, and the queries that scripts make; the rest is recorded."""
     job = config.read(stage)
     command, rest = (words[0], words[1:]) if words else ("", [])
     if command == "run":

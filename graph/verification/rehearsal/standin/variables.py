@@ -46,6 +46,7 @@ def per_node_text(counts: tuple[int, ...]) -> str:
 
 
 def srun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+    """What srun(1) lists, as far as programs read it."""
     size, nodes = str(layout.ntasks), str(len(layout.counts))
     names = compress(layout.nodes)
     return {

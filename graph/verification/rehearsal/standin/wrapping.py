@@ -126,6 +126,7 @@ def shifter(words: list[str], stage: Path) -> int:
 
 
 def inside(image: str, options: list[str], command: list[str], stage: Path) -> int:
+    """The command of a container call, with the variables that the call hands in."""
     config.record(stage, "container", image=image, options=options, command=command)
     for name, value in list(os.environ.items()):
         for prefix in PREFIXES:
