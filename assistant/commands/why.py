@@ -6,12 +6,14 @@ import argparse
 import json
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from assistant.errors import InputError
 from graph.debugging.answer import as_json, as_text
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import Source, from_paths
+from knowledge.types import Diagnosis
 
 NO_FAILURE = "no-failure"
 
@@ -23,6 +25,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("log", nargs="*", help="log files (one a rank, .gz too) or folders; - or none: standard input")
     parser.add_argument("--json", action="store_true", help="answer as JSON")
     parser.add_argument("--jsonl", action="store_true", help='read {"id", "log"} lines, answer one JSON line each')
+    parser.add_argument("--machine", metavar="M", help="the machine it ran on: steps and sources for it")
+    parser.add_argument("--script", metavar="FILE", type=Path, help="the job's script: corrected where that is safe")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,16 +34,61 @@ def run(options: argparse.Namespace) -> int:
         return run_lines(options.log)
     paths = [word for word in options.log if word != "-"]
     sources = from_paths([Path(p) for p in paths]) if paths else [Source(None, stream=sys.stdin.buffer)]
+    script = read_text(options.script) if options.script else ""
     diagnosis = diagnose(sources)
-    print(json.dumps(as_json(diagnosis), indent=2) if options.json else as_text(diagnosis))
+    words, value = as_text(diagnosis), as_json(diagnosis)
+    if options.machine or script:
+        words, value = with_facts(diagnosis, options.machine, script, options.script)
+    print(json.dumps(value, indent=2) if options.json else words)
     return 0 if diagnosis.cause == NO_FAILURE else 1
+
+
+def read_text(path: Path) -> str:
+    """A script's text with its line ends as they are. Raises InputError."""
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror}; give the job script") from error
+
+
+def with_facts(
+    diagnosis: Diagnosis, machine: str | None, script: str, path: Path | None
+) -> tuple[str, dict[str, object]]:
+    """The answer for a machine and a script. Loaded only here: the facts and the reader of scripts cost 50 ms."""
+    from graph.debugging.advice import for_cluster
+    from graph.debugging.correction import correct, request_of
+    from graph.debugging.revise import revise
+    from graph.extraction.script_record import understand_script
+    from knowledge.catalogue import catalogue
+    from knowledge.types import JobRequest
+
+    request = request_of(understand_script(script)) if script else JobRequest()
+    cluster = catalogue().find(machine) if machine else None
+    if machine and cluster is None:
+        near = ", ".join(catalogue().nearest(machine)) or "see `maple-chat clusters`"
+        raise InputError(f"no facts about the machine '{machine[:40]}'; known: {near}")
+    if cluster is not None:
+        diagnosis = revise(for_cluster(diagnosis, cluster), cluster, replace(request, machine=cluster.id))
+    correction = correct(script, diagnosis, cluster, path.name if path else "script") if script else None
+    value: dict[str, object] = as_json(diagnosis)
+    words = as_text(diagnosis)
+    if script:
+        value["correction"] = {"says": correction.says, "diff": correction.diff} if correction else None
+        words += f"\n\nthe script, corrected: {correction.says}\n{correction.diff}" if correction else NOT_CORRECTED
+    return words, value
+
+
+NOT_CORRECTED = "\n\nthe script is left as it is: what to change there needs your decision"
 
 
 def run_lines(words: list[str]) -> int:
     """One JSON object a line in and out. A line that is no such object is an error."""
     if words and words[0] != "-":
-        with Path(words[0]).open("rb") as stream:
-            return answer_lines(stream)
+        try:
+            with Path(words[0]).open("rb") as stream:
+                return answer_lines(stream)
+        except OSError as error:
+            raise InputError(f"cannot read {words[0]}: {error.strerror}; give a file of JSON lines") from error
     return answer_lines(sys.stdin.buffer)
 
 
