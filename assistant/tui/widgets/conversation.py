@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from textual.containers import VerticalScroll
+from textual.widget import Widget
 from textual.widgets import Markdown, Static
 
 from assistant.attachments import worded
@@ -13,7 +14,7 @@ from assistant.events import Event
 from assistant.turns import Turn
 from knowledge.types import Attachment
 
-MOST_TURNS = 20
+MOST_TURNS = 12
 WELCOME = """\
 **maple-chat** writes launch scripts for deep learning on HPC machines, and tells why a job failed.
 
@@ -60,21 +61,17 @@ class Conversation(VerticalScroll):
         if not turns:
             await self.mount(Answer(WELCOME))
             return
-        if len(turns) > MOST_TURNS:
-            await self.mount(Note(f"({len(turns) - MOST_TURNS} earlier turns are kept and not shown)"))
-        for turn in turns[-MOST_TURNS:]:
-            await self.ask(turn.text, turn.attachments)
-            if turn.answer is not None:
-                await self.answer(turn.answer)
+        left_out = len(turns) - MOST_TURNS
+        first = [Note(f"({left_out} earlier turns are kept and not shown)")] if left_out > 0 else []
+        await self.mount(*first, *(part for turn in turns[-MOST_TURNS:] for part in drawn(turn)))
 
     async def ask(self, text: str, attachments: Sequence[Attachment]) -> None:
-        parts = [*([text] if text else []), *(f"[{worded(attachment)}]" for attachment in attachments)]
-        await self.mount(Said("\n".join(parts), markup=False))
+        await self.mount(message(text, attachments))
 
     async def answer(self, events: Sequence[Event]) -> None:
-        drawn = "\n\n".join(filter(None, (markdown(event, whole_script=False) for event in events)))
-        if drawn:
-            await self.show(drawn)
+        text = in_words(events)
+        if text:
+            await self.show(text)
 
     async def show(self, text: str) -> None:
         await self.mount(Answer(text))
@@ -87,3 +84,20 @@ class Conversation(VerticalScroll):
         if self.children and self.children[-1] is answer and answer.outer_size.height > self.size.height:
             self.release_anchor()
             self.scroll_to_widget(answer, top=True, animate=False)
+
+
+def drawn(turn: Turn) -> Iterator[Widget]:
+    yield message(turn.text, turn.attachments)
+    text = in_words(turn.answer or ())
+    if text:
+        yield Answer(text)
+
+
+def message(text: str, attachments: Sequence[Attachment]) -> Said:
+    parts = [*([text] if text else []), *(f"[{worded(attachment)}]" for attachment in attachments)]
+    return Said("\n".join(parts), markup=False)
+
+
+def in_words(events: Sequence[Event]) -> str:
+    """An answer in Markdown; the script itself is in its pane."""
+    return "\n\n".join(filter(None, (markdown(event, whole_script=False) for event in events)))
