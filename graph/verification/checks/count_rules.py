@@ -74,6 +74,8 @@ def processes_per_node(s: Subject) -> Iterator[Hit]:
     launch, layer = s.launch, node_spawner(s.launch)
     if launch is None or layer is None or launch.procs is None or (launch.per_node or 1) > 1:
         return
+    if layer.role("per_node") is None and "PET_NPROC_PER_NODE" in s.exported:
+        return
     yield from against_devices(s, launch, launch.procs, f"{layer.name} starts {launch.procs} processes a node")
 
 
@@ -189,6 +191,27 @@ def missing_nodes(s: Subject) -> Iterator[Hit]:
             yield Hit(launch.line, says, "one rank drives one device", sources.TORCH_DISTRIBUTED, "warning")
 
 
+def idle_nodes(s: Subject) -> Iterator[Hit]:
+    """A launch on fewer nodes than the job has: hot spares are so, and forgotten counts."""
+    launch, nodes = s.launch, s.job.nodes
+    if launch is None or launch.parallel is None or nodes is None or launch.nodes is None or launch.remote or s.job.mixed:
+        return
+    if 1 < launch.nodes < nodes:
+        yield Hit(launch.line, f"{launch.parallel.name} starts on {launch.nodes} of the job's {nodes} nodes", "the others are charged and idle")
+
+
+def no_gpus(s: Subject) -> Iterator[Hit]:
+    """jsrun gives a resource set no GPU unless it is told."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or layer.name != "jsrun" or launch.open:
+        return
+    gpus = layer.role("set_gpus")
+    if (gpus is None or plain(gpus) == "0") and not any(name in ("-U", "--erf_input") for name, _ in layer.options):
+        yield Hit(launch.line, "jsrun gives these ranks no GPU: --gpu_per_rs is " + ("missing" if gpus is None else "0"), "a resource set has none by default",
+                  sources.JSRUN)  # fmt: skip
+
+
 def step_cpus(s: Subject) -> Iterator[Hit]:
     """srun's tasks x CPUs against the CPUs that the job has on a node."""
     launch, job = s.launch, s.job
@@ -217,5 +240,7 @@ RULES = (
     Rule("launch-num-processes", "launch", "error", "accelerate's --num_processes counts all machines", total_processes),
     Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
     Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),
+    Rule("launch-nodes-idle", "launch", "info", "a launch on fewer nodes than the job has", idle_nodes),
+    Rule("launch-no-gpus", "launch", "warning", "jsrun without GPUs for its resource sets", no_gpus),
     Rule("launch-step-cpus", "launch", "error", "tasks x CPUs of the step are more than the job has on a node", step_cpus),
 )  # fmt: skip

@@ -34,6 +34,14 @@ def walltime_format(s: Subject) -> Iterator[Hit]:
             yield Hit(one.line, says, f"{SUBMITS[s.scheduler]} refuses a time that it cannot read", edit=edit)
 
 
+def walltime_short(s: Subject) -> Iterator[Hit]:
+    """`--time=01:00` is one minute: two numbers are minutes and seconds."""
+    time, option = s.job.walltime, TIME_OPTION.get(s.scheduler, "")
+    one = s.job.asked.get(option)
+    if time is not None and one is not None and 0 < time <= 120 and one.value.count(":") == 1:
+        yield Hit(one.line, f"'{one.value}' is {time:.0f} seconds", "of two numbers the first is minutes (in LSF hours): write HH:MM:SS where hours are meant")
+
+
 def rewritten(scheduler: str, text: str) -> str | None:
     """The same time as this scheduler writes it; None where it is not clear."""
     clock = re.fullmatch(r"(\d+):(\d{2}):(\d{2})", text)
@@ -119,6 +127,7 @@ def squeezed(text: str) -> str:
 
 RULES = (
     Rule("directive-walltime-format", "directives", "error", "a walltime that this scheduler cannot read (LSF and Flux take no HH:MM:SS)", walltime_format),
+    Rule("directive-walltime-short", "directives", "warning", "a walltime of a minute or two, written with a colon", walltime_short, sources.SBATCH),
     Rule("directive-number-format", "directives", "error", "a count that is no number", number_format, sources.SBATCH),
     Rule("directive-placeholder", "directives", "warning", "`YOUR_ACCOUNT`, `<account>` and their like, left to be filled in", placeholder),
     Rule("directive-variable", "directives", "error", "a shell variable in a directive, which nobody expands", variable, sources.SBATCH),

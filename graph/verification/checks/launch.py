@@ -181,6 +181,8 @@ def processes(launch: Launch, nodes: int | None) -> int | None:
         total, machines = launch.number(layer, "tasks"), launch.number(layer, "nodes")
         machines = machines or (1 if layer.role("nodes") is None and nodes == 1 else None)
         return total // machines if total and machines and total % machines == 0 else None
+    if layer.name == "torchrun" and layer.role("per_node") is None:
+        return None if launch.open else 1
     return launch.number(layer, "per_node")
 
 

@@ -126,6 +126,19 @@ def gpu_limit(s: Subject) -> Iterator[Hit]:
         yield Hit(line, says, "no node can serve that, so the job is refused", s.node_types[0].source)
 
 
+def gpu_type(s: Subject) -> Iterator[Hit]:
+    """A GPU type that this machine's scheduler does not have, where its facts name all of them."""
+    types = {kind.gpu_type for kind in s.node_types}
+    if not on_site(s) or not types or None in types:
+        return
+    for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task"):
+        found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
+        if found and found[1] not in types:
+            listed = ", ".join(sorted(str(one) for one in types))
+            yield Hit(s.job.line(option), f"there is no GPU type '{found[1]}'; the types are {listed}", "a type that no node has is refused", s.node_types[0].source,
+                      "info" if any(str(one).startswith(f"{found[1]}-") for one in types) else None)
+
+
 def queue_gpus(s: Subject) -> Iterator[Hit]:
     """The queue's own number of GPUs: at most so many, or whole nodes only."""
     queue, job = s.queue, s.job
@@ -166,6 +179,7 @@ RULES = (
     Rule("queue-nodes", "limits", "error", "more or fewer nodes than the queue takes", node_limit),
     Rule("queue-gpus", "limits", "error", "more GPUs than the queue gives, or part of a node where it hands out whole ones", queue_gpus),
     Rule("node-gpus", "limits", "error", "more GPUs a node than it has", gpu_limit),
+    Rule("node-gpu-type", "limits", "warning", "a GPU type that the machine does not have", gpu_type),
     Rule("node-cpus", "limits", "error", "more CPUs a node than it has: tasks x CPUs a task", cpu_limit),
     Rule("node-memory", "limits", "error", "more memory than a node has", memory_limit),
 )  # fmt: skip

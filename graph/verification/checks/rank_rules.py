@@ -207,6 +207,28 @@ def sees_one(s: Subject, launch: Launch) -> bool:
     return layer.name == "jsrun" and gpus == 1 and tasks == 1
 
 
+def mixed_up(s: Subject) -> Iterator[Hit]:
+    """A number on the node where the number in the job is wanted, or the reverse."""
+    launch = s.launch
+    if launch is None or launch.parallel is None or not s.several_nodes or (launch.tasks or 2) < 2:
+        return
+    own = in_tasks(s, RANK_NAMES)
+    spawner = launch.spawner
+    told = [(own[name][0], name, own[name][1]) for name in ("RANK", "LOCAL_RANK", "NODE_RANK") if name in own and spawner is None]
+    if spawner is not None and (text_of(spawner, "--rdzv-backend") or "static") == "static":
+        value = text_of(spawner, "--node-rank", "--machine-rank")
+        told += [(launch.line, "the node's rank", value)] if value else []
+    for line, name, value in told:
+        variable = re.fullmatch(r"[\"']?\$\{?(\w+)\}?[\"']?", value)
+        if not variable or not EACH_TASK.fullmatch(variable[1]):
+            continue
+        local = bool(re.search(r"LOCAL", variable[1]))
+        if name != "LOCAL_RANK" and local:
+            yield Hit(line, f"{name} is {variable[1]}, which begins at 0 on every node", "two nodes then claim the same numbers", sources.TORCH_DISTRIBUTED)
+        elif name == "LOCAL_RANK" and re.search(r"PROCID|(?<!LOCAL_)RANK(ID)?$", variable[1]) and not local and (launch.per_node or 2) > 1:
+            yield Hit(line, f"{name} is {variable[1]}, which counts over all nodes", "'invalid device ordinal' on every node but the first", sources.TORCH_DISTRIBUTED)
+
+
 def misspelt(s: Subject) -> Iterator[Hit]:
     """A scheduler's variable that does not exist, and nearly does."""
     told: set[str] = set()
@@ -237,5 +259,6 @@ RULES = (
     Rule("rank-half-set", "rendezvous", "error", "tasks that get only one of RANK and LOCAL_RANK", half_set),
     Rule("rank-not-set", "rendezvous", "info", "nothing sets RANK for ranks that a parallel launcher starts", nothing_set),
     Rule("rank-constant", "rendezvous", "error", "RANK or LOCAL_RANK the same for all, or LOCAL_RANK counting where one device is seen", constant),
+    Rule("rank-mixed-up", "rendezvous", "error", "the rank on the node taken for the rank in the job, or the reverse", mixed_up),
     Rule("variable-misspelt", "shell", "error", "a scheduler's variable that does not exist, and nearly does", misspelt),
 )  # fmt: skip

@@ -112,6 +112,8 @@ def wrong_host(s: Subject) -> Iterator[Hit]:
             yield Hit(line, f"{where} is the host that the job was submitted from", "rank 0 runs on the first node of the job", sources.TORCH_DISTRIBUTED)
         elif NODE_LIST.search(value) and last_node(value) and not elastic:
             yield Hit(line, f"{where} is the last node of the job; rank 0 runs on the first", "the others look for rank 0 where it is not", sources.TORCH_DISTRIBUTED)
+        elif all_names(value):
+            yield Hit(line, f"{where} holds the names of all nodes", "a rendezvous has one address: take the first (`| head -n 1`)", sources.TORCH_DISTRIBUTED)
         elif re.fullmatch(r"[\"']?\$\{?SLURM_(JOB_)?NODELIST\}?[\"']?", value):
             yield Hit(line, f"{where} is the whole node list in Slurm's short form", "that is no host name: take the first of `scontrol show hostnames`", sources.SRUN)
 
@@ -129,6 +131,12 @@ def launches_from_lsf(s: Subject, value: str) -> bool:
     if s.scheduler != "lsf" or not re.search(r"LSB_MCPU_HOSTS|LSB_HOSTS|DJOB_HOSTFILE|LSB_DJOB", value):
         return False
     return bool(re.search(r"-f\s*1\b|\{\s*print \$1\s*\}|head\s+-(n\s*)?1\b", value)) and not re.search(r"tail|uniq|batch|NR|grep|sed", value)
+
+
+def all_names(value: str) -> bool:
+    """Whether a command prints every host of the job and nothing picks one."""
+    printed = re.fullmatch(r"[\"']?(?:\$\(|`)\s*(scontrol show hostnames?\b[^|]*|cat \S*NODEFILE\S*|flux hostlist local)\s*(?:\)|`)[\"']?", value)
+    return bool(printed) and "-n" not in value
 
 
 def last_node(value: str) -> bool:
@@ -170,6 +178,8 @@ def port(s: Subject) -> Iterator[Hit]:
             yield Hit(line, f"{name} is {number}: a port lies between 1024 and 65535", "lower ones belong to the system, higher ones do not exist", sources.TORCH_DISTRIBUTED)
         elif re.fullmatch(r"[A-Za-z][\w.-]*", text):
             yield Hit(line, f"{name} is '{text}', not a number", "the rendezvous needs a port number", sources.TORCH_DISTRIBUTED)
+        elif re.fullmatch(r"[\"']?\$\{?(SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID)\}?[\"']?", text):
+            yield Hit(line, f"{name} is the number of the job, which may be above 65535", "keep it in range: $((10000 + number % 50000))", sources.TORCH_DISTRIBUTED)
         elif nested and re.search(r"RANDOM|shuf|randint|free_port|\(0\)", text) and launch is not None and launch.parallel is not None and launch.tasks != 1:
             yield Hit(line, f"{name} is drawn by every task for itself", "all ranks need the same port: draw it in the batch script and export it", sources.TORCH_DISTRIBUTED)
 

@@ -7,8 +7,11 @@ import re
 import shutil
 import subprocess
 from collections.abc import Iterator
+from difflib import get_close_matches
 from functools import cache
 
+from graph.extraction.launcher_table import BY_NAME
+from graph.extraction.launchers import HOUSEKEEPING, base_name, is_python
 from graph.verification.checks import sources
 from graph.verification.checks.launcher_words import LAUNCHERS_OF
 from graph.verification.checks.rule import Edit, Hit, Rule
@@ -102,6 +105,38 @@ def blanks_around_equals(s: Subject) -> Iterator[Hit]:
                       edit=Edit(command.line, command.line, (fixed,)))  # fmt: skip
 
 
+def dollar_zero(s: Subject) -> Iterator[Hit]:
+    """`bash -c '... "$@"' python train.py`: the first word behind the text is $0, not $1."""
+    launch = s.launch
+    command = launch.root if launch else None
+    if command is None:
+        return
+    text = command.chain.shell_text
+    words = command.chain.positional
+    body = "".join(piece.text for piece in text) if text else ""
+    if words and re.search(r"\$[@*1]|\$\{[@*1]", body) and "$0" not in body and (is_python(words[0]) or base_name(words[0]) in BY_NAME):
+        yield Hit(command.line, f"'{base_name(words[0])}' becomes the name of the shell ($0) and is not run", "put a word before it: bash -c '... \"$@\"' worker PROGRAM", sources.BASH)
+
+
+# Commands without which nothing starts.
+NEEDED = ("module", "srun", "mpiexec", "mpirun", "ibrun", "jsrun", "torchrun", "accelerate", "deepspeed", "python", "python3", "conda", "source",
+          "export", "singularity", "apptainer", "shifter", "scontrol")  # fmt: skip
+
+
+def misspelt_command(s: Subject) -> Iterator[Hit]:
+    told: set[str] = set()
+    for command in s.script.commands:
+        name = command.argv[0]
+        if name in told or not re.fullmatch(r"[a-z][a-z]{3,}", name) or name in BY_NAME or name in HOUSEKEEPING or name in NEEDED:
+            continue
+        near = get_close_matches(name, NEEDED, 1, 0.72 if len(name) < 6 else 0.8)
+        close = near and name[0] == near[0][0] and abs(len(name) - len(near[0])) < 2
+        if close and not re.search(rf"\b{name}\s*\(\)|function {name}\b|alias {name}=", s.script.text) and len(set(near[0]) ^ set(name)) < 3:
+            told.add(name)
+            yield Hit(command.line, f"'{name}' is no command that is known here; '{near[0]}' is nearly the same", "'command not found', and the script goes on or stops there",
+                      sources.BASH, edit=Edit(command.line, command.line, (re.sub(rf"\b{name}\b", near[0], s.line(command.line), count=1),)))  # fmt: skip
+
+
 def odd_characters(s: Subject) -> Iterator[Hit]:
     """Quotes, dashes and blanks of a word processor, outside strings."""
     skipped = heredoc_lines(s)
@@ -160,6 +195,8 @@ RULES = (
     Rule("shell-continuation", "shell", "error", "blanks behind a backslash", broken_continuation),
     Rule("shell-option-as-command", "shell", "error", "a line of options above which the backslash is missing", option_as_command),
     Rule("shell-assignment", "shell", "error", "blanks around the = of an assignment", blanks_around_equals),
+    Rule("shell-dollar-zero", "shell", "error", "the program in the place of the shell's own name behind `bash -c`", dollar_zero, sources.BASH),
+    Rule("command-misspelt", "shell", "warning", "a command whose name is nearly one that a launch needs", misspelt_command),
     Rule("shell-characters", "shell", "error", "typographic quotes and dashes, non-breaking blanks", odd_characters),
     Rule("launcher-foreign", "launch", "error", "a launcher of another batch system", foreign_launcher),
 )  # fmt: skip

@@ -69,6 +69,20 @@ def forbidden_launch(s: Subject) -> Iterator[Hit]:
             yield Hit(s.launch.line, f"{fact.option} is {effect(fact)} on {s.cluster.title}", fact.why, fact.source, severity_of(fact))
 
 
+def own_torchrun(s: Subject) -> Iterator[Hit]:
+    """Machines whose network needs a torchrun of their own."""
+    launch = s.launch
+    layer = launch.spawner if launch else None
+    if s.cluster is None or launch is None or layer is None or layer.name != "torchrun" or not s.several_nodes:
+        return
+    forms = [form for form in s.cluster.launch.get("pytorch", ()) if form.workers == "torchrun"]
+    other = [form for form in forms if re.match(r"torchrun_\w+|.*\btorchrun_", form.torchrun)]
+    if other and layer.written.rsplit("/", 1)[-1] == "torchrun" and not layer.has("--rdzv-conf") and not layer.has("--local-addr"):
+        name = re.search(r"torchrun_\w+", other[0].torchrun)
+        yield Hit(launch.line, f"{s.cluster.title} has its own {name[0] if name else 'torchrun'}; plain torchrun is used",
+                  other[0].note or "the plain one finds the nodes over the wrong network, or not at all", other[0].source)  # fmt: skip
+
+
 def required_missing(s: Subject) -> Iterator[Hit]:
     """Only for scripts with directives: without any, the options stand on the submit command."""
     if s.cluster is None or s.scheduler != s.cluster.scheduler or s.script.jobs or not sized(s):
@@ -89,8 +103,6 @@ def sized(s: Subject) -> bool:
 
 
 def moot(s: Subject, fact: Required) -> bool:
-    if fact.key == "memory":
-        return "exclusive" in s.job.asked
     if fact.key == "gpus" and s.queue is None and s.job.value("partition", "qos", "queue"):
         return True  # a queue that is not among the GPU queues: another rule says so
     touched = re.search(r"(/[a-z]\w+/\w+)", fact.why or "")
@@ -124,6 +136,7 @@ def account_suffix(s: Subject) -> Iterator[Hit]:
 RULES = (
     Rule("site-forbidden-directive", "directives", "error", "an option that the machine's facts forbid", forbidden_directive),
     Rule("site-forbidden-launch", "launch", "warning", "a launcher or launch option that the machine's facts forbid", forbidden_launch),
+    Rule("site-torchrun", "launch", "warning", "plain torchrun on a machine that has its own", own_torchrun),
     Rule("site-required-missing", "directives", "warning", "what the machine's facts require and no directive asks for", required_missing),
     Rule("account-suffix", "limits", "error", "an account without the ending that GPU jobs need there", account_suffix),
 )  # fmt: skip

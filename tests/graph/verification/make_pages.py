@@ -1,0 +1,116 @@
+"""Writes docs/checks.md and docs/mutations.md anew: `uv run python tests/graph/verification/make_pages.py`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+import yaml
+
+from graph.verification.checks import check
+from graph.verification.checks.table import RULES
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.types import Finding
+
+ROOT = Path(__file__).parents[3]
+GOLDEN = ROOT / "tests" / "golden"
+CHECKS, MUTATIONS = ROOT / "docs" / "checks.md", ROOT / "docs" / "mutations.md"
+LIST = Path(__file__).parent / "mutations.yaml"
+REHEARSAL = "rehearsal"
+FAMILIES = {
+    "directives": "Directives", "limits": "Limits", "launch": "Launch", "rendezvous": "Rendezvous and ranks",
+    "environment": "Environment", "shell": "Shell",
+}  # fmt: skip
+HEAD = """# Checks
+
+`maple-chat check FILE --machine M` reads a job script's text and says what would be refused, what would not start, and
+why. Nothing is run. Without `--machine` the machine is taken from the script where its marks tell it; `--machine any`
+checks without a machine's facts. Exit code: 0 no errors, 1 errors, 2 bad input.
+
+| option | does |
+|---|---|
+| `--fix` | writes the script with all that can be cured to `FILE.fixed` (or `-o OUT`), shows the diff, checks again |
+| `--dry-run` | asks this computer's `sbatch --test-only` too; PBS, LSF and Flux have nothing like it |
+| `--json` | the same as JSON |
+
+error: the job will be refused or fail. warning: it will likely hurt. info: good to know. A rule that cannot know says
+nothing: what is computed when the job runs is left alone.
+This page is made from the table of rules by `tests/graph/verification/make_pages.py`.
+"""
+MUTATION_HEAD = """# Which rung finds which defect
+
+Each line is a good script of `tests/golden/` with one defect put into it. `check` reads the text; `rehearsal` stands
+for what only a run can show. The untouched scripts (with an account filled in) give no finding at all.
+This page is made by `tests/graph/verification/make_pages.py` from `mutations.yaml` beside it.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    """One defect: the good script, the defect's text, and the rule that must find it."""
+
+    name: str
+    of: str
+    text: str
+    rule: str
+
+    @property
+    def cluster(self) -> Cluster:
+        return machine(self.of)
+
+
+def machine(of: str) -> Cluster:
+    return catalogue().clusters[of.split("/")[0]]
+
+
+def good(of: str) -> str:
+    """A golden script with the account filled in: a placeholder is a finding of its own."""
+    text = (GOLDEN / f"{of}.sh").read_text()
+    return re.sub(r"YOUR_ACCOUNT(-delta-gpu|-dtai-gh)", r"abcd\1", text).replace("YOUR_ACCOUNT", "abc123")
+
+
+def mutations() -> list[Mutation]:
+    """All of mutations.yaml. Raises ValueError where a text to replace is not there."""
+    found = []
+    for row in yaml.safe_load(LIST.read_text(encoding="utf-8")):
+        text = good(row["of"])
+        for step in (row, *row.get("then", ())):
+            if step["old"] not in text:
+                raise ValueError(f"{row['id']}: '{step['old']}' is not in {row['of']}")
+            text = text.replace(step["old"], step["new"], -1 if row.get("all") else 1)
+        found.append(Mutation(row["id"], row["of"], text, row["rule"]))
+    return found
+
+
+def caught(one: Mutation) -> list[Finding]:
+    """What check says of the defect: the rule that is meant first."""
+    found = check(one.text, one.cluster)
+    return sorted(found, key=lambda finding: finding.rule != one.rule)
+
+
+def checks_page() -> str:
+    parts = [HEAD]
+    for family, title in FAMILIES.items():
+        rows = [f"| `{rule.id}` | {rule.severity} | {rule.finds} |" for rule in RULES if rule.family == family]
+        parts.append("\n".join([f"## {title}", "", "| rule | severity | finds |", "|---|---|---|", *rows, ""]))
+    return "\n".join(parts)
+
+
+def mutations_page() -> str:
+    rows, by_check = [], 0
+    for one in mutations():
+        found = caught(one)
+        hit = found[0] if found and found[0].rule == one.rule else None
+        by_check += hit is not None
+        rung = f"check: `{hit.rule}` ({hit.severity})" if hit else one.rule if one.rule == REHEARSAL else "nothing"
+        rows.append(f"| {one.name} | {one.of} | {rung} |")
+    total = f"{by_check} of {len(rows)} are found by `check`.\n"
+    return "\n".join([MUTATION_HEAD, total, "| defect | put into | found by |", "|---|---|---|", *rows, ""])
+
+
+if __name__ == "__main__":
+    CHECKS.write_text(checks_page())
+    MUTATIONS.write_text(mutations_page())
+    print(f"{len(RULES)} rules, {len(mutations())} mutations: {CHECKS}, {MUTATIONS}")
