@@ -13,6 +13,8 @@ from graph.verification.rehearsal.standin.layout import blocks
 from graph.verification.rehearsal.standin.variables import per_node_text
 
 Where = Mapping[str, str]
+LONGEST_LIST = 4096
+"""Characters of LSB_HOSTS beyond which LSF leaves it out."""
 
 
 def slurm(job: StandIn, inside: str, where: Where, names: str) -> dict[str, str]:
@@ -53,18 +55,20 @@ def pbs(job: StandIn, inside: str, where: Where, names: str) -> dict[str, str]:
 
 
 def lsf(job: StandIn, inside: str, where: Where, names: str) -> dict[str, str]:
-    """The launch node comes first in every list, with one slot."""
+    """The launch node comes first in every list, with one slot. LSF leaves LSB_HOSTS out where it gets long."""
     first = [job.launch_node] if job.launch_node else []
     slots = max(1, job.cpus_per_node)
     hosts = [*first, *(name for name in job.nodes for _ in range(slots))]
     pairs = [*(f"{name} 1" for name in first), *(f"{name} {slots}" for name in job.nodes)]
-    return {
+    found = {
         "LSB_JOBID": job.job_id, "LSB_BATCH_JID": job.job_id, "LSB_JOBNAME": job.job_name, "LSB_QUEUE": job.queue,
-        "LSB_HOSTS": " ".join(hosts), "LSB_MCPU_HOSTS": " ".join(pairs), "LSB_DJOB_HOSTFILE": f"{inside}/hostfile",
+        "LSB_MCPU_HOSTS": " ".join(pairs), "LSB_DJOB_HOSTFILE": f"{inside}/hostfile",
         "LSB_DJOB_RANKFILE": f"{inside}/hostfile", "LSB_DJOB_NUMPROC": str(len(hosts)), "LS_SUBCWD": where["work"],
         "LSB_SUB_HOST": "login01", "LSB_PROJECT_NAME": job.account, "LSB_MAX_NUM_PROCESSORS": str(len(hosts)),
         "LS_JOBPID": "1", "LSB_EXIT_PRE_ABORT": "99",
     }  # fmt: skip
+    listed = " ".join(hosts)
+    return found | ({"LSB_HOSTS": listed} if len(listed) < LONGEST_LIST else {})
 
 
 def flux(job: StandIn, inside: str, where: Where, names: str) -> dict[str, str]:

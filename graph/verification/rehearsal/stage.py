@@ -48,7 +48,7 @@ def stand_in(
 ) -> config.StandIn:  # fmt: skip
     """The facts that the programs in the jail work from."""
     shared = isolation == "landlock"
-    names = tuple(f"127.0.1.{n + 1}" for n in range(job.nodes)) if shared else node_names(cluster, job.nodes)
+    names = tuple(config.address(n, False) for n in range(job.nodes)) if shared else node_names(cluster, job.nodes)
     launch_node = f"{cluster.id}-batch1" if cluster.scheduler == "lsf" and not shared else None
     node = job.node_type
     cpus = node.cpu.schedulable or (node.cpu.cores or 64) * (node.cpu.threads_per_core or 1)

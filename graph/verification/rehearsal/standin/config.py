@@ -67,6 +67,11 @@ class StandIn:
         return (*((self.launch_node,) if self.launch_node else ()), *self.running_nodes)
 
 
+def address(number: int, networked: bool) -> str:
+    """The address of a node: on the stand-in network, or in the loopback range where all nodes share one."""
+    return f"{'10.77' if networked else '127.0'}.{1 + number // 250}.{1 + number % 250}"
+
+
 def write(stage: Path, stand_in: StandIn) -> None:
     (stage / "cluster.json").write_text(json.dumps(asdict(stand_in)), encoding="utf-8")
 

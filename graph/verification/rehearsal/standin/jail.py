@@ -21,7 +21,6 @@ sys.path.insert(0, sys.argv[1])
 from graph.verification.rehearsal.standin import config, kernel, netlink, node, program, root, seccomp, wire
 
 BRIDGE = "standin0"
-NETWORK = "10.77.0."
 THREADS_EACH = 10
 """Threads that a rank of torch has, about."""
 
@@ -65,17 +64,13 @@ def cable_works() -> bool:
     return True
 
 
-def address(number: int, networked: bool) -> str:
-    return f"{NETWORK if networked else '127.0.1.'}{number + 1}"
-
-
 def hosts_file(stand_in: config.StandIn, networked: bool) -> str:
     """Names of all nodes. One without processes resolves and does not answer, as a node that is down."""
     rows = ["127.0.0.1 localhost"]
     for number, name in enumerate(stand_in.hosts):
-        rows.append(" ".join([address(number, networked), name, *(name + end for end in stand_in.suffixes)]))
+        rows.append(" ".join([config.address(number, networked), name, *(name + end for end in stand_in.suffixes)]))
     for number, name in enumerate(stand_in.nodes[stand_in.running :], start=len(stand_in.hosts)):
-        rows.append(f"{address(number, networked)} {name}")
+        rows.append(f"{config.address(number, networked)} {name}")
     return "\n".join(rows) + "\n"
 
 
@@ -138,7 +133,7 @@ def own_namespaces(
         os.write(ready, b".")
         os.read(go, 1)
         netlink.set_up("lo")
-        netlink.add_address(stand_in.interface, address(number, True), 24)
+        netlink.add_address(stand_in.interface, config.address(number, True), 16)
         netlink.set_up(stand_in.interface)
     drop()
 
