@@ -32,7 +32,7 @@ def chip(name: str, request: JobRequest, plan: LaunchPlan | None, reasons: dict[
     decided = getattr(plan, FIELDS[name]) if plan else None
     value = said if said is not None else decided
     if value is None and name == "nodes" and request.total_gpus is not None:
-        return Chip("nodes", f"{request.total_gpus} GPUs in all", "known")
+        return Chip("total_gpus", str(request.total_gpus), "known")
     if value in (None, ""):
         return Chip(name, "", "missing") if name in NEEDED else None
     if said is not None and name not in reasons:

@@ -35,16 +35,18 @@ def worded(value: object) -> str:
 
 
 def diff(before: LaunchBundle | None, after: LaunchBundle) -> str:
-    """A unified diff of the script and the files beside it; empty where nothing differs."""
+    """A unified diff of the script and of the files beside it; empty where nothing, or nearly all, differs."""
     if before is None:
         return ""
-    old, new = contents(before), contents(after)
-    parts = []
-    for name in sorted(old.keys() | new.keys(), key=lambda n: (n != after.name, n)):
-        a, b = old.get(name, "").splitlines(), new.get(name, "").splitlines()
-        parts += unified_diff(a, b, f"{name} (before)", f"{name} (now)", n=1, lineterm="")
+    parts = lines_of(before.name, before.script, after.name, after.script)
+    if sum(line[:1] in "+-" for line in parts) > len(after.script.splitlines()):
+        return ""
+    old = {file.name: file.text for file in before.files}
+    for file in after.files:
+        parts += lines_of(file.name, old.get(file.name, ""), file.name, file.text)
     return "\n".join(parts)
 
 
-def contents(bundle: LaunchBundle) -> dict[str, str]:
-    return {bundle.name: bundle.script, **{file.name: file.text for file in bundle.files}}
+def lines_of(name: str, text: str, new_name: str, new_text: str) -> list[str]:
+    marks = (f"{name} (before)", f"{new_name} (now)")
+    return list(unified_diff(text.splitlines(), new_text.splitlines(), *marks, n=1, lineterm=""))

@@ -33,11 +33,13 @@ def about_machine(state: State, context: Context) -> State:
     """A machine that nobody described, and that is no slip of the pen: what decides which one comes nearest."""
     if context.catalogue.nearest(state["request"].machine or ""):
         return State(question=None)
-    before = None if state["intent"] in TALK else state.get("question")
+    answered = state["intent"] not in TALK and not state["heard_nothing"]
+    before = state.get("question") if answered else None
     question = next_question(state["request"], state.get("described", ""), before)
     return State(question=question, said=(*state["said"], question) if question else state["said"])
 
 
 def not_read(question: Question) -> str:
-    hint = "" if question.field == "machine" else " Say *you choose* to leave it to me."
+    machine = question.field == "machine"
+    hint = " Give its name, also if it is not among these." if machine else " Say *you choose* to leave it to me."
     return f"I could not read {WORDS.get(question.field, question.field)} in that.{hint}"

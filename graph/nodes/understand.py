@@ -29,8 +29,18 @@ def understand(state: State) -> State:
     if state["attachments"]:
         return State(intent="diagnose", request=before or JobRequest())
     heard = read(words, before, question.field if question else None, question.options or None if question else None)
+    if question and question.field in DECIDING and heard.request == before and "?" not in words:
+        return of_the_machine(state, before or JobRequest(), question)
     left = leave_to_us(state, heard.request, question)
     return left or take(state, before, heard)
+
+
+def of_the_machine(state: State, request: JobRequest, question: Question) -> State:
+    """An answer about a machine that nobody described: a choice, by number or name, or any words."""
+    picked = chosen(state["text"], [Alternative(option) for option in question.options])
+    words = picked.says if picked else state["text"]
+    known = f"{state.get('described', '')} {words}"[:MOST_DESCRIBED]
+    return State(intent="generate", request=request, described=known)
 
 
 def pick(state: State, before: JobRequest, picked: Alternative) -> State:
@@ -78,12 +88,9 @@ def take(state: State, before: JobRequest | None, heard: Understood) -> State:
 
 
 def described(state: State, before: JobRequest | None, request: JobRequest) -> str:
-    """What was said of the machine: the message that named it, and the answers to what was asked about it."""
-    question = state.get("question")
+    """What was said of the machine: the message that named it; answers to what was asked about it are added."""
     if before is None or before.machine != request.machine:
         return state["text"][:MOST_DESCRIBED]
-    if question and question.field in DECIDING:
-        return f"{state.get('described', '')} {state['text']}"[:MOST_DESCRIBED]
     return state.get("described", "")
 
 

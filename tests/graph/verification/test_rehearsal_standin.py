@@ -26,7 +26,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def call(place: Path, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def call(place: Path, *words: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
     """One command of the cluster, as the files in its folder start it: no site packages (-S), no user settings (-I)."""
     environment = {"PATH": os.environ["PATH"], "MAPLE_REHEARSAL_NODE": "nid000002", **variables}
     program = [sys.executable, "-IS", str(stage.STANDIN / "main.py"), str(place), *words]
@@ -85,6 +85,15 @@ def test_mpiexec_and_mpirun_are_the_sites_one_mpi(place: Path, mpi: str, refusal
     config.write(place, replace(JOB, mpi=mpi))
     for name in ("mpiexec", "mpirun"):
         assert refusal in call(place, name, "--what", "true").stderr
+
+
+def test_a_pbs_job_that_stays_at_home_does_not_find_its_program(place: Path) -> None:
+    home = place / "home"
+    home.mkdir()
+    config.write(place, replace(JOB, scheduler="pbs", places={"home": str(home)}))
+    done = call(place, "python", "train.py", folder=home)
+    assert "can't open file" in done.stderr
+    assert (done.returncode, records(place)[0]["kind"]) == (2, "lost")
 
 
 def test_python_makes_no_environments(place: Path) -> None:
