@@ -126,6 +126,14 @@ def modules(e: Evidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(loaded))
 
 
+def lost(e: Evidence) -> Iterator[Finding]:
+    """Is the training program looked for in the folder that it lies in?"""
+    for one in e.of("lost")[:1]:
+        yield finding(
+            "wrong-folder", launch_line(e), one["says"], 'a PBS job starts at home: cd "$PBS_O_WORKDIR" first'
+        )
+
+
 def started(e: Evidence) -> Iterator[Finding]:
     """Did the training program start at all?"""
     if not e.ranks and not e.ran.timed_out:
@@ -263,6 +271,6 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
 
 
 QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    submission, own_failures, started, twice, node_counts, rank_errors, world_size, sums, devices, spread, rendezvous,
-    interfaces, refusals, unknown_commands, unknown_modules, exit_code,
+    submission, own_failures, lost, started, twice, node_counts, rank_errors, world_size, sums, devices, spread,
+    rendezvous, interfaces, refusals, unknown_commands, unknown_modules, exit_code,
 )  # fmt: skip

@@ -31,7 +31,7 @@ def call(place: Path, *words: str, folder: Path | None = None, **variables: str)
     environment = {"PATH": os.environ["PATH"], "MAPLE_REHEARSAL_NODE": "nid000002", **variables}
     program = [sys.executable, "-IS", str(stage.STANDIN / "main.py"), str(place), *words]
     return subprocess.run(
-        program, capture_output=True, text=True, env=environment, check=False, stdin=subprocess.DEVNULL
+        program, capture_output=True, text=True, env=environment, check=False, stdin=subprocess.DEVNULL, cwd=folder
     )
 
 

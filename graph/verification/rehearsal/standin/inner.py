@@ -45,7 +45,21 @@ def python(words: list[str], stage: Path) -> int:
         return in_node(stage, "code", left[1] if len(left) > 1 else "", left[2:])
     if left[0] == "-m" and len(left) > 1:
         return module(left[1], left[2:], words, stage)
-    return real_python(stage, words) if is_helper(left[0], stage) else in_node(stage, "program", left[0], left[1:])
+    if is_helper(left[0], stage):
+        return real_python(stage, words)
+    return in_wrong_folder(left[0], stage) or in_node(stage, "program", left[0], left[1:])
+
+
+def in_wrong_folder(path: str, stage: Path) -> int:
+    """PBS starts a job in the home folder: a program named from there without `cd $PBS_O_WORKDIR` is not found."""
+    job = config.read(stage)
+    home = (stage / job.places["home"]).resolve() if job.places else None
+    if job.scheduler != "pbs" or path.startswith("/") or Path.cwd().resolve() != home:
+        return 0
+    says = f"can't open file '{Path.cwd() / path}': [Errno 2] No such file or directory"
+    config.record(stage, "lost", says=says)
+    print(f"python: {says}", file=sys.stderr)
+    return 2
 
 
 def module(name: str, rest: list[str], words: list[str], stage: Path) -> int:
