@@ -20,6 +20,10 @@ NOT_KNOWN = (
     "That is not in what I know, so I will not guess. Name a machine and one of its facts (queues, walltime, GPUs, "
     "modules), or ask your site's support; `maple-chat clusters` lists the machines."
 )
+SEND_LOG = (
+    "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
+    "its file, as in *@slurm-123.out*."
+)
 THANKS = "You are welcome. The script stands; say *make it 8 nodes* or *account m1234* to change it."
 UNCHANGED = "I read no change in that, so the script stays as it is. Say what to change, such as *make it 8 nodes*."
 
@@ -62,11 +66,13 @@ def is_placeholder(assumption: Assumption) -> bool:
 def words(state: State, context: Context) -> Said:
     """A question out of the facts, small talk, and what could not be read: one friendly line on what there is."""
     text = state["text"]
-    if state["intent"] == "question" or "?" in text:
+    if state["intent"] == "question" or ("?" in text and state["intent"] != "diagnose"):
         about = named(text) or context.cluster(state["request"])
         found = answer_from_facts(text, about)
         if found or state["intent"] == "question":
             return Say(found.with_sources() if found else NOT_KNOWN)
+    if state["intent"] == "diagnose":
+        return Say(SEND_LOG)
     if state["intent"] == "smalltalk" and state.get("bundle"):
         return Say(THANKS)
     return Say(WHAT_I_DO)

@@ -182,6 +182,10 @@ def test_a_log_is_diagnosed_and_the_open_question_comes_again(talk: Talk, monkey
     assert isinstance(said[-1], Question)
 
 
+def test_a_failure_without_its_log_is_asked_for_the_log(talk: Talk) -> None:
+    assert "Show me the log" in only(talk("Traceback somewhere in my job"), Say).text
+
+
 def test_only_the_newest_checkpoint_is_kept_and_nothing_needs_shared_memory(talk: Talk, tmp_path: Path) -> None:
     for text in ("job", "perlmutter", "hi"):
         talk(text)
