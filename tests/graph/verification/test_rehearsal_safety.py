@@ -85,6 +85,14 @@ def test_nothing_outside_is_touched(isolation: Isolation, attack: str, precious:
 
 
 @pytest.mark.parametrize("isolation", BOTH)
+def test_devices_keep_their_modes(isolation: Isolation) -> None:
+    before = Path("/dev/null").stat().st_mode
+    ran = jailed("/bin/chmod 600 /dev/null; chmod 600 /dev/zero; echo x > /dev/null && echo WRITTEN\n", isolation)
+    assert Path("/dev/null").stat().st_mode == before
+    assert "WRITTEN" in ran.output
+
+
+@pytest.mark.parametrize("isolation", BOTH)
 def test_home_and_scratch_are_private(isolation: Isolation) -> None:
     ran = jailed('rm -rf "$HOME" "$SCRATCH"; ls "$HOME" "$SCRATCH"; echo "home=$HOME"\n', isolation)
     assert f"home={Path.home()}\n" not in ran.output

@@ -62,7 +62,12 @@ def show_read_only(path: str, new: str) -> None:
     target.mkdir() if place.is_dir() else target.touch()
     kernel.mount(path, str(target), flags=kernel.MS_BIND | kernel.MS_REC)
     for mounted in mounts_below(str(target)):
-        kernel.mount("none", mounted, flags=kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kept_flags(mounted))
+        make_read_only(mounted)
+
+
+def make_read_only(mounted: str) -> None:
+    """A device stays writable by this; its mode and owner do not."""
+    kernel.mount("none", mounted, flags=kernel.MS_REMOUNT | kernel.MS_BIND | kernel.MS_RDONLY | kept_flags(mounted))
 
 
 def mounts_below(target: str) -> list[str]:
@@ -98,6 +103,7 @@ def make_devices(dev: str) -> None:
     for name in DEVICES:
         Path(dev, name).touch()
         kernel.mount(f"/dev/{name}", f"{dev}/{name}", flags=kernel.MS_BIND)
+        make_read_only(f"{dev}/{name}")
     for name, target in (("fd", ""), ("stdin", "/0"), ("stdout", "/1"), ("stderr", "/2")):
         Path(dev, name).symlink_to("/proc/self/fd" + target)
     kernel.mount("tmpfs", f"{dev}/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "size=256m")
