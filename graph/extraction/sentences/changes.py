@@ -8,21 +8,18 @@ from graph.extraction.sentences.answers import bare_numbers
 from graph.extraction.sentences.choose import Said
 from graph.extraction.sentences.durations import hms
 from graph.extraction.sentences.line import Line
+from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import Reading
 from knowledge.types import JobRequest
 
 FACTORS = {"double": 2.0, "triple": 3.0, "halve": 0.5}
-NAMED = (("nodes", r" node "), ("gpus_per_node", r" (?:gpu|<G>) "), ("walltime", r" (?:time|hour|min|day) "))
-STEP = re.compile(
-    r" (?P<n>\d+|un|a|single) (?:(?P<way>more|less) (?P<unit>node|gpu|hour|min|day)|(?P<unit2>node|gpu|hour|min|day) (?P<way2>more|less)) "
-)
-STEP_AFTER = re.compile(
-    r" (?P<way>more|less|another) (?P<n>\d+|un|a|single) (?P<unit>node|gpu|hour|min|day) (?!more|less)"
-)
 UNITS = {"node": "nodes", "gpu": "gpus_per_node", "hour": "walltime", "min": "walltime", "day": "walltime"}
 SECONDS = {"hour": 3600, "min": 60, "day": 86400}
 NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
-PRECISION = re.compile(r" double (?:precision|check|-)")
+
+
+def _change(name: str) -> re.Pattern[str]:
+    return pattern("grammar.yaml", "changes", name)
 
 
 def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
@@ -30,14 +27,19 @@ def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str
     line = reading.line
     if before.heard and (step := _step(line, before)):
         return step
-    factor = next(
-        (f for key, f in FACTORS.items() if f" {key} " in line.canon and not PRECISION.search(line.canon)), None
-    )
-    if factor is None and re.search(r" again [.!]? ?$", line.canon):
-        factor = _factor_before(before)
-    if factor is not None and not reading.counts and "walltime" not in reading.values:
-        return _scaled(line, before, factor, line.canon)
+    if not reading.counts and "walltime" not in reading.values and (scaled := _factors(line, before)):
+        return {name: said for part, factor in scaled for name, said in _scaled(line, before, factor, part).items()}
     return _corrected(reading, before, asked)
+
+
+def _factors(line: Line, before: JobRequest) -> list[tuple[str, float]]:
+    """Each piece of the message that doubles or halves something, and by how much."""
+    if _change("no_factor").search(line.canon):
+        return []
+    parts = [f" {part.strip()} " for part in _change("part").split(line.canon)]
+    found = [(part, factor) for part in parts for key, factor in FACTORS.items() if f" {key} " in part]
+    again = _factor_before(before) if not found and _change("again").search(line.canon) else None
+    return [(line.canon, again)] if again else found
 
 
 def rescaled(reading: Reading) -> dict[str, Said]:
@@ -46,7 +48,7 @@ def rescaled(reading: Reading) -> dict[str, Said]:
     for key, factor in FACTORS.items():
         at = line.canon.find(f" {key} ")
         nodes = [c for c in reading.counts if c.field == "nodes" and line.starts[c.last] < at]
-        if at >= 0 and nodes and (nodes[-1].value * factor).is_integer() and not PRECISION.search(line.canon):
+        if at >= 0 and nodes and (nodes[-1].value * factor).is_integer():
             return {"nodes": Said(int(nodes[-1].value * factor), line.words(nodes[-1].first, line.at(at + 1)))}
     return {}
 
@@ -67,7 +69,7 @@ def _factor_before(before: JobRequest) -> float | None:
 
 
 def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, Said]:
-    named = next((field for field, pattern in NAMED if re.search(pattern, part)), None)
+    named = next((name for name in ("nodes", "gpus_per_node", "walltime") if _change(name).search(part)), None)
     field = named or last_number(before)
     value = getattr(before, field) if field else None
     if field == "gpus_per_node" and value is None:
@@ -82,7 +84,7 @@ def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[st
 
 
 def _step(line: Line, before: JobRequest) -> dict[str, Said]:
-    match = STEP.search(line.canon) or STEP_AFTER.search(line.canon)
+    match = _change("step").search(line.canon) or _change("step_after").search(line.canon)
     if not match:
         return {}
     got = match.groupdict()
@@ -104,7 +106,7 @@ def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[
     """A bare number when nothing was asked, or said as a correction: it is of what was heard last."""
     numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0]
     field = last_number(before)
-    corrects = bool(re.search(r" (?:no|oops|back|not) ", reading.line.canon))
+    corrects = _change("corrects").search(reading.line.canon) is not None
     if not numbers or field is None or reading.counts or len(reading.line.tokens) > 14:
         return {}
     if asked and (not corrects or field in (asked, "total_gpus", "walltime")):
@@ -113,7 +115,7 @@ def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[
         return {}
     value, token = numbers[-1]
     words = reading.line.words(token, token)
-    if before.gpus_per_node and re.search(r" (?:with|have) $", reading.line.left(token)) and value <= 16:
+    if before.gpus_per_node and _change("with").search(reading.line.left(token)) and value <= 16:
         field = "gpus_per_node"
     if field == "walltime":
         heard = next(h.words for h in reversed(before.heard) if h.field == field)

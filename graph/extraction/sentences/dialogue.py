@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from graph.extraction.sentences import choose
@@ -15,12 +14,10 @@ from graph.extraction.sentences.intents import Signs, decide, has, is_question, 
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.merge import merge
 from graph.extraction.sentences.pasted import script_values
+from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import Reading, read
 from knowledge.types import Intent, JobRequest
 
-# In the order in which they are noted; the count that a bare correction means comes last.
-FIELDS = ("machine", "source_machine", "framework", "strategy", "model", "entry", "args", "account", "queue", "environment",
-          "container", "walltime", "total_gpus", "gpus_per_node", "nodes")  # fmt: skip
 SILENT: frozenset[Intent] = frozenset(("question", "smalltalk", "other", "diagnose"))
 
 
@@ -112,12 +109,7 @@ def _asks(reading: Reading) -> bool:
 
 
 def _resets(reading: Reading) -> bool:
-    return bool(
-        re.search(
-            r"(?:^ | \. | ! | , |: )(?:(?:ok|now|and|so|great|thanks|let's|want|next|please|\.|,|!) )*reset ",
-            reading.line.canon,
-        )
-    )
+    return pattern("grammar.yaml", "changes", "reset").search(reading.line.canon) is not None
 
 
 def _taken_back(reading: Reading, before: JobRequest) -> frozenset[str]:
@@ -170,11 +162,11 @@ def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:
 
 def _is_refused(reading: Reading) -> bool:
     folded = fold(reading.message.said)
-    return has("orders", folded) and "machine" not in reading.values or has("off_topic", folded)
+    return has("off_topic", folded) or (has("orders", folded) and "machine" not in reading.values)
 
 
 def _as_told(intent: Intent, reading: Reading, said: dict[str, Said]) -> dict[str, Said]:
-    """In a failure or a question, a number of GPUs alone says nothing of the job, and two strategies compared are none."""
+    """In a failure or a question, GPUs alone say nothing of the job, and two strategies compared are none."""
     if "nodes" not in {c.field for c in reading.counts}:
         for name in ("total_gpus", "nodes") if any(c.field == "gpus" for c in reading.counts) else ():
             said.pop(name, None)
@@ -199,6 +191,3 @@ def _portable(quoted: Mapping[str, Said], said: Mapping[str, Any]) -> dict[str, 
     if machine and "source_machine" not in said and ("machine" not in said or said["machine"].value != machine.value):
         out["source_machine"] = machine
     return out
-
-
-__all__ = ["Turn", "reply", "replace"]

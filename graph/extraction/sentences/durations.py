@@ -8,32 +8,21 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graph.extraction.sentences.line import Line
+from graph.extraction.sentences.patterns import pattern
 
 SECONDS = {"week": 604800, "day": 86400, "hour": 3600, "min": 60, "m": 60, "sec": 1}
 LONGEST = 100 * 86400
 CLOCK = re.compile(r"(?<![\w:.])(?:\d{1,3}-\d{1,2}(?::\d{2}){1,2}|\d{1,3}(?::\d{2}){1,2})(?![\w:])")
-NUMBER = r"\d+(?:\.\d+)?"
-UNIT = r"(?:week|day|hour|min|m|sec)"
-AMOUNT = rf"(?:(?P<n>{NUMBER})(?P<half> and (?:a )?half)?|(?P<bare>half(?: (?:a|un))?|a half)|(?P<one>a|un|single))"
-PART = re.compile(
-    rf"(?<= )(?:{AMOUNT} (?:cnt )?(?P<mid>half )?(?:- )?(?P<unit>{UNIT})(?: (?:and |e )?(?:a |un )?(?P<tail>half)(?! (?:an? |un )?(?:hour|day|min)))?|~(?P<fixed>{NUMBER})|(?P<plus>hour and (?:a |un )?half)) "
-)
-# `1 h 30`: minutes without their unit.
-LOOSE = re.compile(rf"hour (?P<n>[0-5]?\d) (?!{UNIT}|node|gpu|x |rank|per |-|each|<G>)")
-JOINT = re.compile(r"(?:and |, |plus )?")
+ORDER = ("week", "day", "hour", "min", "sec")
 
-NOT_BEFORE = re.compile(
-    r" (?:every|(?<!gpu )(?<!node )(?<!\d )each|wait(?: (?:of|is|a|for|about|some|nearly|almost|another|like|maybe|~)){0,3}) $"
-)
-NOT_AFTER = re.compile(r"^ (?:wait|per(?! (?:script|run))|every|old|later|into|apart|late|early)\b")
-CUE = re.compile(
-    r"(?:time|for|during|lasting|run|limit|request|max|need|want) (?:(?:is|of|to|with|=|for|a|on|at|time|use|set|should|be|want) ){0,3}$"
-)
+
+def _time(name: str) -> re.Pattern[str]:
+    return pattern("grammar.yaml", "durations", name)
 
 
 @dataclass(frozen=True, slots=True)
 class Duration:
-    """A length of time in the row: seconds, its first and last token, and whether words around it call it a walltime."""
+    """A length of time in the row: seconds, first and last token, and whether words around it call it a walltime."""
 
     seconds: float
     first: int
@@ -77,23 +66,23 @@ def _clocks(line: Line) -> Iterator[Duration]:
     for at, mention in line.mentions("clock"):
         seconds = clock(mention.value)
         left = line.left(at)
-        hour_of_day = re.search(r" (?:at|on|um|until|till|by|before|@|since) $", left) and mention.value.count(":") == 1
+        hour_of_day = _time("of_day").search(left) and mention.value.count(":") == 1
         if seconds and not hour_of_day:
             yield Duration(seconds, at, at, _cued(line, at))
 
 
 def _spoken(line: Line) -> Iterator[Duration]:
     position = 0
-    while match := PART.search(line.canon, position):
+    while match := _time("part").search(line.canon, position):
         begin, seconds, end = match.start(), 0.0, match.start()
         while match:
             seconds += _seconds(match)
             end = match.end()
-            if loose := LOOSE.match(line.canon, end - 5):
+            if loose := _time("loose").match(line.canon, end - 5):
                 seconds += int(loose["n"]) * 60
                 end = loose.end()
-            joint = JOINT.match(line.canon, end)
-            match = PART.match(line.canon, joint.end() if joint else end)
+            joint = _time("joint").match(line.canon, end)
+            match = _time("part").match(line.canon, joint.end() if joint else end)
             if match and not _smaller(line.canon[begin:end], match):
                 match = None
         yield Duration(seconds, line.at(begin), line.at(end - 2), _cued(line, line.at(begin)))
@@ -102,10 +91,9 @@ def _spoken(line: Line) -> Iterator[Duration]:
 
 def _smaller(before: str, match: re.Match[str]) -> bool:
     """`1 day 12 hours` is one length, `2 hours, 3 hours` are two."""
-    order = ["week", "day", "hour", "min", "sec"]
-    units = [u for u in order if f" {u} " in f" {before} "]
+    units = [u for u in ORDER if f" {u} " in f" {before} "]
     unit = {"m": "min", None: "hour"}.get(match["unit"], match["unit"])
-    return bool(units) and order.index(unit) > order.index(units[-1])
+    return bool(units) and ORDER.index(unit) > ORDER.index(units[-1])
 
 
 def _seconds(match: re.Match[str]) -> float:
@@ -123,7 +111,7 @@ def _seconds(match: re.Match[str]) -> float:
 
 
 def _cued(line: Line, first: int) -> bool:
-    return bool(CUE.search(line.left(first))) or line.right(first).startswith(" time ")
+    return bool(_time("cue").search(line.left(first))) or line.right(first).startswith(" time ")
 
 
 def _other(line: Line, duration: Duration) -> bool:
@@ -132,7 +120,7 @@ def _other(line: Line, duration: Duration) -> bool:
     mention = line.tokens[duration.first].mention
     if mention and mention.value.count(":") == 2:
         return False
-    if NOT_BEFORE.search(left) or NOT_AFTER.match(right):
+    if _time("not_before").search(left) or _time("not_after").match(right):
         return True
-    clause = re.split(r" (?:\.|;|!|\?|so|and|but|,|~) ", left)[-1]
+    clause = _time("clause").split(left)[-1]
     return " wait " in f" {clause} " and not duration.cued

@@ -10,6 +10,7 @@ from typing import Any
 
 from graph.extraction.sentences.durations import clock, hms
 from graph.extraction.sentences.lexicon import read_yaml
+from graph.extraction.sentences.patterns import pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +24,6 @@ class Flag:
     weak: bool = False
 
 
-OPTION = re.compile(
-    r"(?<![\w-])(?P<name>--?[A-Za-z][\w-]*?)(?:(?:=|[ \t]+|(?<=-[NtApqWP])(?=\d))[\"']?(?P<value>[\w.:@*/+-]+))?(?=[\"',;)\s`]|$)"
-)
 PBS = (
     ("nodes", re.compile(r"\b(?:select|nodes)=(\d+)(?=[:\s,;\"'`)]|$)")),
     ("gpus_per_node", re.compile(r"\b(?:ngpus|ppn|gpus)=(\d+)\b")),
@@ -53,7 +51,9 @@ def weak() -> frozenset[str]:
 
 def find_flags(text: str, prose: bool) -> list[Flag]:
     """Every option with a usable value. In prose a short option needs a value that looks like one."""
-    found = [flag for match in OPTION.finditer(text) if (flag := _flag(match, prose))]
+    found = [
+        flag for match in pattern("flags.yaml", "patterns", "option").finditer(text) if (flag := _flag(match, prose))
+    ]
     for line in LAUNCHER_LINE.finditer(text) if prose else [re.match(r"(?s).*", text)]:
         if line:
             found += _pbs(line[0], line.start())
@@ -61,8 +61,8 @@ def find_flags(text: str, prose: bool) -> list[Flag]:
 
 
 def _pbs(text: str, offset: int) -> Iterator[Flag]:
-    for field, pattern in PBS:
-        for match in pattern.finditer(text):
+    for field, request in PBS:
+        for match in request.finditer(text):
             value = clock(match[1], colon="hours") if field == "walltime" else int(match[1])
             if value is not None:
                 shown = value if isinstance(value, int) and field != "walltime" else hms(float(value))

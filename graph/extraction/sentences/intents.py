@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,22 +11,10 @@ from typing import Any
 
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import Line
+from graph.extraction.sentences.patterns import pattern
 from knowledge.types import Intent
 
 SENTENCE = re.compile(r"(?<=[!?。])|(?<=[.;])\s+|\n+")
-# A request in so many words: "write ... a script", "need a script", "use FSDP".
-MAKES = re.compile(
-    r" write (?:(?!\. |; |not )\S+ ){0,7}?script | (?:want|please) (?:(?:a|un|my|another|to have|new|<\w>|simple|working|good) ){1,4}script |"
-    r" (?:please|so|but|want to|will) (?:use|try|write|run|go with) | (?:use|try|go with|switch to|move to) (?:\S+ ){0,2}<[SF]> | <[SF]> (?:\S+ ){0,4}please "
-)
-WANTS = re.compile(r" (?:want|write|please|use|help|run|script) ")
-WISH = re.compile(
-    r" (?:want|write|please|help) (?:\S+ ){0,12}?(?:run|script) | (?:script|run) (?:\S+ ){0,5}?(?:want|please|write|help) |^ (?:\S+ ){0,4}script (?:please |for |[.!?] )?$| script (?:for|to|on) "
-)
-STRONG_QUESTION = re.compile(
-    r"^(?:what(?!\s+(?:i|we)\s+(?:want|need|have|would|am|are)\b)|whats|which|how|hows|why|when|where|wheres|who|whose|what's|how's|where's|who's|can\s+(?:i|we|you\s+(?:tell|explain))|does|is\s+there|are\s+there|should\s+(?:i|we)|do\s+(?:i|we|you\s+(?:know|support|have|store|save|keep))|any\s+idea|tell\s+me|explain|"
-    r"i\s+wonder|i'm\s+wondering|remind\s+me|wie|welche\w*|warum|wieso|weshalb|wann|wieviele?|cual|cuales|cuant[oa]s?|quel\w*|pourquoi|combien|quant[ie]|perche|qual|quais|wat|welke|hoe|waarom|hoeveel|jak|ile|как|какой|сколько|почему)(?![\w])"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +39,7 @@ def patterns() -> Mapping[str, re.Pattern[str]]:
     groups = {
         name: "|".join(value) if isinstance(value, list) else value
         for name, value in data.items()
-        if name != "small_words"
+        if name not in ("small_words", "moving")
     }
     return {name: re.compile(group) for name, group in groups.items()}
 
@@ -60,6 +49,10 @@ def small_words() -> frozenset[str]:
     return frozenset(fold(str(word)) for word in read_yaml("intents.yaml")["small_words"])
 
 
+def _asking(name: str) -> re.Pattern[str]:
+    return pattern("grammar.yaml", "asking", name)
+
+
 def has(group: str, folded: str) -> bool:
     return patterns()[group].search(folded) is not None
 
@@ -67,7 +60,7 @@ def has(group: str, folded: str) -> bool:
 def sentences(text: str) -> list[tuple[int, int]]:
     """Where each sentence of a text begins and ends."""
     cuts = [0, *(m.end() for m in SENTENCE.finditer(text)), len(text)]
-    return [(a, b) for a, b in zip(cuts, cuts[1:], strict=False) if text[a:b].strip()]
+    return [(a, b) for a, b in itertools.pairwise(cuts) if text[a:b].strip()]
 
 
 def is_question(sentence: str) -> bool:
@@ -76,14 +69,13 @@ def is_question(sentence: str) -> bool:
     body = patterns()["question_heads"].sub("", folded).strip(" ¿¡\"'(")
     if has("asks_to_make", folded):
         return False
-    if STRONG_QUESTION.match(body):
+    if patterns()["question_strong"].match(body):
         return True
     if has("question_signs", folded):
         return True
     if not folded.rstrip("\"') ").endswith(("?", "؟")):
         return False
-    inside = re.search(r"[:,-]\s*(?:what|which|how|why|when|where|who|is|are|does|do|can)\b", body)
-    return bool(re.match(patterns()["question_words"].pattern, body) or inside)
+    return bool(patterns()["question_words"].match(body) or patterns()["question_inside"].search(body))
 
 
 def asked(said: str, line: Line) -> list[bool]:
@@ -149,7 +141,7 @@ def decide(signs: Signs) -> Intent:
     if has("orders", folded) and not full:
         return "other"
     asks = asked(signs.said, signs.line)
-    makes = has("asks_to_make", folded) or (bool(MAKES.search(canon)) and not all(asks))
+    makes = has("asks_to_make", folded) or (bool(_asking("makes").search(canon)) and not all(asks))
     if signs.has_script:
         return _with_script(signs, folded, any(asks), makes)
     if signs.printed and not makes:
@@ -174,7 +166,7 @@ def _greets(folded: str, signs: Signs) -> bool:
         and len(folded.split()) <= 9
         and not has("topics", folded)
         and not signs.fields
-        and not WANTS.search(signs.line.canon)
+        and not _asking("wants").search(signs.line.canon)
     )
 
 
@@ -186,13 +178,13 @@ def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -
             and " run " in canon
             and bool(signs.fields & (METHOD | {"entry"}))
         )
-        stated = not all(asks) and bool(WISH.search(canon)) and job
+        stated = not all(asks) and bool(_asking("wish").search(canon)) and job
         if not (counted or stated or (signs.answers and not all(asks))):
             known = job or has("topics", folded)
             return "question" if known else "other"
     if (
         job
-        or (WISH.search(canon) and not has("off_topic", folded))
+        or (_asking("wish").search(canon) and not has("off_topic", folded))
         or (makes and (" script " in canon or " run " in canon))
     ):
         return "generate"
@@ -221,29 +213,18 @@ def _goes_on(signs: Signs, makes: bool) -> bool:
     changes = [
         signs.said[a:b]
         for a, b in sentences(signs.said)
-        if not has("failing", fold(signs.said[a:b])) or MAKES.search(signs.line.canon)
+        if not has("failing", fold(signs.said[a:b])) or _asking("makes").search(signs.line.canon)
     ]
     return bool(signs.fields) and bool(changes) and not has("pending", fold(signs.said))
 
 
 def _neutral(folded: str, asks: list[bool]) -> bool:
-    """A question that only mentions failure: "what does error 13 mean?" is still a failure; "how do I set a timeout?" is not."""
-    return (
-        all(asks)
-        and bool(asks)
-        and bool(
-            re.match(
-                r"^(?:how\s+(?:do|can|should|to|long|many|much)|what\s+is\s+the|which|where|can\s+i|does)\b", folded
-            )
-        )
-        and not re.search(r"\b(?:error|fail|crash|hang|stuck|wrong|killed|oom|fix)", folded)
-    )
+    """Whether a question only touches on failure: "how do I set a timeout?", not "what does exit code 13 mean?"."""
+    return bool(asks) and all(asks) and has("question_of_use", folded) and not has("failed", folded)
 
 
 def _moves(signs: Signs) -> bool:
     """Whether a question about two machines is about moving a job, and not about their difference."""
-    return " port " in signs.line.canon or bool(
-        re.search(
-            r"\b(?:instead\s+of|get\s+it|going\s+on|same|look\s+like|version|run\s+(?:this|it|my))\b", fold(signs.said)
-        )
+    return (
+        " port " in signs.line.canon or pattern("intents.yaml", "moving", "asked").search(fold(signs.said)) is not None
     )

@@ -6,43 +6,30 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 
-from graph.extraction.sentences.lexicon import IDEOGRAPH, fold, lexicon, read_yaml
+from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
 from graph.extraction.sentences.line import Mention
 from graph.extraction.sentences.machines import names, squeeze
+from graph.extraction.sentences.patterns import filled
 from knowledge.catalogue import catalogue
 
-BEING = r"\s*(?:(?:name|code|id|number|nr)\b\.?\s*)?(?P<being>(?:should\s+be|shall\s+be|will\s+be|is|=|:|->|named|called|ist|heisst|es|est|e|sera|は|是|为|to)(?=\W|$))?\s*(?:the\s+)?[\"'`<]?"
-VALUE = r"(?P<value>[A-Za-z][\w.@-]*\w|\w*[A-Za-z_]\w*)"
-PLACEHOLDER = re.compile(
-    r"^(?:(?:your|my|the|some)?[_-]?(?:account|project|allocation|queue|partition)s?[_-]?(?:name|id|code)?|x{2,}|xyz|foo_bar|tbd|none|null)$",
-    re.I,
-)
-
 
 @cache
-def cues() -> Mapping[str, re.Pattern[str]]:
-    """Patterns made of labels.yaml: queue_after, queue_before, account_after, account_before, shapes."""
+def _lists() -> Mapping[str, frozenset[str]]:
     data = read_yaml("labels.yaml")
-    queue, account = (_words(data[name]) for name in ("queue", "account"))
-    edge = rf"(?<![a-z0-9_-]){{}}(?![a-z0-9_-])"
-    return {
-        "any_queue": re.compile(edge.format(queue)),
-        "queue_after": re.compile(edge.format(queue) + BEING + VALUE),
-        "queue_before": re.compile(rf"(?<![\w-])[\"'`]?{VALUE}[\"'`]?[\s-]+" + rf"{queue}(?![a-z0-9_])"),
-        "account_after": re.compile(edge.format(account) + BEING + VALUE),
-        "account_before": re.compile(
-            rf"(?<![\w-]){VALUE}[\s-]+(?:as\s+)?" + rf"{_words(data['account_behind'])}(?![a-z0-9_])"
-        ),
-        "account_under": re.compile(
-            r"\b(?:under|unter|bajo|sous|sotto|charge|charging)\s+(?:(?:account|project)\s+)?(?P<value>[a-z]{2,}[\w-]*\d[\w-]*)"
-        ),
-        "shapes": re.compile(rf"(?<![\w/.-])(?:{'|'.join(data['account_shapes'])})(?![\w-])"),
-    }
+    return {name: frozenset(map(str, value)) for name, value in data.items() if isinstance(value, list)}
 
 
 @cache
-def stop_words() -> frozenset[str]:
-    return frozenset(map(str, read_yaml("labels.yaml")["stop"]))
+def _label(name: str) -> re.Pattern[str]:
+    """A pattern of labels.yaml with the cue words filled in."""
+    data = read_yaml("labels.yaml")
+    words = {
+        "QUEUE_WORD": _words(data["queue"]),
+        "ACCOUNT_WORD": _words(data["account"]),
+        "ACCOUNT_BEHIND": _words(data["account_behind"]),
+        "ACCOUNT_SHAPE": "|".join(data["account_shapes"]),
+    }
+    return re.compile(filled(data["patterns"][name], words | data["fragments"]))
 
 
 def _words(words: list[str]) -> str:
@@ -84,14 +71,14 @@ def _odd(value: str) -> bool:
 
 def _plain_word(value: str) -> bool:
     folded = fold(value)
-    return folded in stop_words() or lexicon().knows(folded)
+    return folded in _lists()["stop"] or lexicon().knows(folded)
 
 
 def find_queues(text: str, folded: str, machines: frozenset[str]) -> list[Mention]:
     """Queues named by a cue, and words that are a queue's name on the machine meant."""
     found: list[Mention] = []
     for name in ("queue_after", "queue_before"):
-        for match in cues()[name].finditer(folded):
+        for match in _label(name).finditer(folded):
             start, end = match.span("value")
             value = text[start:end].rstrip(".-")
             being = name == "queue_after" and bool(match["being"])
@@ -104,9 +91,9 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
     known = _known(value, machines)
     if not known and squeeze(value) in names().ids:
         return None
-    if known or PLACEHOLDER.match(value):
+    if known or _label("placeholder").match(value.lower()):
         return known if known else None
-    if fold(value) in stop_words():
+    if fold(value) in _lists()["stop"]:
         return None
     if _odd(value):
         return _anywhere(value) or value
@@ -118,76 +105,62 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
 
 
 def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[Mention]:
-    data = read_labels()
+    """Words that are a queue's name, where they stand as one: in a list, beside the machine, behind "in" or "use"."""
+    cued = bool(machines) and _label("any_queue").search(folded) is not None
     for match in re.finditer(r"(?<![\w.-])[a-z][\w-]*\w(?!\w)", folded):
-        word, before, after = match[0], folded[: match.start()], folded[match.end() :]
-        gpu = word in data["gpu_queues"]
-        one = _known(word, machines, whole=True) or (
-            _anywhere(word) if not gpu and (_odd(word) or not machines) else None
-        )
-        if one is None or (word in data["verbs"] and _is_verb(before, after)):
-            continue
-        beside = _names_machine(before) and word not in data["never_beside"]
-        pointed = bool(machines) and (bool(POINTED.search(before)) or cues()["any_queue"].search(folded) is not None)
-        if _odd(word) or word in data["bare"] or gpu or beside or pointed or _listed(before, after):
-            if (
-                _odd(word)
-                or word not in data["never_bare"]
-                or beside
-                or (_listed(before, after) and word not in ("gpu", "gpus"))
-            ):
-                yield Mention("queue", one, *match.span())
+        one = _named(match[0], machines)
+        if one and (_odd(match[0]) or _stands_alone(match, folded, machines, cued)):
+            yield Mention("queue", one, *match.span())
 
 
-POINTED = re.compile(r"\b(?:use|using|into|via|to|take|with|in|on)\s+(?:the\s+)?$")
+def _named(word: str, machines: frozenset[str]) -> str | None:
+    """The queue of that name: of the machines meant, else of any where the name is odd or no machine is named."""
+    if one := _known(word, machines, whole=True):
+        return one
+    return _anywhere(word) if word not in _lists()["gpu_queues"] and (_odd(word) or not machines) else None
 
 
-def _is_verb(before: str, after: str) -> bool:
-    """debug my job; to debug"""
-    return bool(
-        re.match(r"\s+(?:my|this|why|the|it|a|an|what|how|our|these|that|and fix)\b", after)
-        or re.search(r"(?:\bto|help(?: me)?|please|can you|let's|we)\s+$", before)
-    )
-
-
-def _listed(before: str, after: str) -> bool:
-    return bool(
-        re.search(r"(?:[,;/|]|^|\bin|\bon|\binto|\bvia)\s*(?:the\s+)?$", before) and re.match(r"\s*(?:[,;/|]|$)", after)
-    )
+def _stands_alone(match: re.Match[str], folded: str, machines: frozenset[str], cued: bool) -> bool:
+    word, before, after = match[0], folded[: match.start()], folded[match.end() :]
+    if word in _lists()["verbs"] and (_label("verb_after").match(after) or _label("verb_before").search(before)):
+        return False
+    listed = bool(_label("listed_before").search(before) and _label("listed_after").match(after))
+    beside = _names_machine(before) and word not in _lists()["never_beside"]
+    if word in _lists()["never_bare"]:
+        return beside or (listed and word not in ("gpu", "gpus"))
+    pointed = bool(machines) and (cued or _label("pointed").search(before) is not None)
+    return beside or listed or pointed or word in _lists()["bare"] or word in _lists()["gpu_queues"]
 
 
 def _names_machine(before: str) -> bool:
     ends = re.search(r"([\w.-]+)[\s/|]+$", before)
-    return bool(ends) and bool(names().pattern.fullmatch(ends[1] if ends else ""))
-
-
-@cache
-def read_labels() -> Mapping[str, frozenset[str]]:
-    data = read_yaml("labels.yaml")
-    return {
-        name: frozenset(map(str, data[name])) for name in ("verbs", "never_beside", "bare", "gpu_queues", "never_bare")
-    }
+    return ends is not None and names().pattern.fullmatch(ends[1]) is not None
 
 
 def find_accounts(text: str, folded: str) -> list[Mention]:
     """Accounts named by a cue, or whose shape is that of a site's accounts."""
-    found = [Mention("account", text[m.start() : m.end()], *m.span()) for m in cues()["shapes"].finditer(folded)]
-    for match in cues()["account_after"].finditer(folded):
+    found = [Mention("account", text[m.start() : m.end()], *m.span()) for m in _label("account_shape").finditer(folded)]
+    for match in _label("account_after").finditer(folded):
         start, end = match.span("value")
         value = text[start:end].rstrip(".-")
-        ends = re.match(r"\s*(?:[,.;!)\"']|and\b|$)", folded[match.end("value") :]) is not None
+        ends = _label("ends").match(folded[match.end("value") :]) is not None
         if _is_account(value, bool(match["being"]) and ends, folded[match.start() : start]):
             found.append(Mention("account", value, start, start + len(value)))
-    for match in (*cues()["account_before"].finditer(folded), *cues()["account_under"].finditer(folded)):
+    for match in (*_label("account_before").finditer(folded), *_label("account_under").finditer(folded)):
         start, end = match.span("value")
         value = text[start:end]
-        if re.search(r"\d|_", value) and not _plain_word(value) and not PLACEHOLDER.match(value):
+        if re.search(r"\d|_", value) and not _plain_word(value) and not _label("placeholder").match(value.lower()):
             found.append(Mention("account", value, start, end))
     return found
 
 
 def _is_account(value: str, being: bool, cue: str) -> bool:
-    if PLACEHOLDER.match(value) or _plain_word(value) or value.endswith(".py") or squeeze(value) in names().ids:
+    if (
+        _label("placeholder").match(value.lower())
+        or _plain_word(value)
+        or value.endswith(".py")
+        or squeeze(value) in names().ids
+    ):
         return False
     if _odd(value) or re.search(r"\d", value) or re.fullmatch(r"[A-Z]{3,}", value):
         return True

@@ -17,11 +17,10 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 BESIDE = re.compile(rf"(?<=[{IDEOGRAPH}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{IDEOGRAPH}])")
 TIMES = re.compile(
-    r"(?<![\w.])(\d{1,4})\s?[xX×*](?=\s?\d{1,3}(?![\w.]|\s?x)|\s?[A-Za-z]{1,5}\d|\s?gpu|\s?GPU|\s?nodes?\b)"
+    r"(?<![\w.])(\d{1,4})\s?[xX\u00d7*](?=\s?\d{1,3}(?![\w.]|\s?x)|\s?[A-Za-z]{1,5}\d|\s?gpu|\s?GPU|\s?nodes?\b)"
 )
 COMMA = re.compile(
-    r"(?<=\d),(?=\d{1,2}\s*(?:h\b|hours?|std|stunden?|heures?|horas?|ore\b|uur|godz|час|tage?\b|jours?|d[ií]as?))",
-    re.IGNORECASE,
+    r"(?<=\d),(?=\d{1,2}\s*(?:h\b|hours?|std|stund|heure|hora|ore\b|uur|godz|час|tage?\b|jours?|d[ií]a))", re.I
 )
 
 

@@ -20,47 +20,59 @@ FOLDER = Path(__file__).parent
 FILLER = ""
 Entry = tuple[tuple[str, ...], str]
 
-# Characters that people's keyboards and programs put for the plain ones. One for one: positions stay.
-_PLAIN = {
-    "’": "'", "‘": "'", "´": "'", "`": "`", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"',
-    "–": "-", "—": "-", "−": "-", "‐": "-", "‑": "-", "×": "x", "✕": "x", "✖": "x", "⨯": "x",
-    "。": ".", "、": ",", "，": ",", "；": ";", "：": ":", "！": "!", "？": "?", "（": "(", "）": ")", "·": " ",
-    "œ": "o", "æ": "a", "ø": "o", "ß": "s", "ł": "l", "đ": "d", "ı": "i", "İ": "i", "ё": "е", "Ё": "е", "\u00a0": " ",
-}  # fmt: skip
-
-
-def _folding() -> dict[int, str]:
-    table = dict(_PLAIN)
-    for code in range(0xC0, 0x250):
-        letter = chr(code)
-        base = unicodedata.normalize("NFKD", letter)[0]
-        if base != letter and base.isascii():
-            table.setdefault(letter, base.lower())
-    return {ord(key): value for key, value in table.items()}
-
-
-_FOLDING = _folding()
-_QUOTES = {ord(key): value for key, value in _PLAIN.items() if not key.isalpha()}
-# A number; a word (letters with inner apostrophes, underscores and digits); one sign of a script without blanks; a mark.
+# A number; a word (letters with inner apostrophes, underscores, digits); a sign of a script without blanks; a mark.
 IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 PIECE = re.compile(
-    rf"\n|-+>|=>|>>|\d{{1,3}},\d{{3}}(?!\d)|\d+(?:\.\d+)?|[{IDEOGRAPH}]|(?:(?![{IDEOGRAPH}])[^\W\d])(?:(?![{IDEOGRAPH}])[\w'])*|[^\w\s]"
+    r"\n|-+>|=>|>>|\d{1,3},\d{3}(?!\d)|\d+(?:\.\d+)?"
+    rf"|[{IDEOGRAPH}]|(?:(?![{IDEOGRAPH}])[^\W\d])(?:(?![{IDEOGRAPH}])[\w'])*|[^\w\s]"
 )
+
+
+def read_yaml(name: str) -> Any:
+    """A data file beside this module."""
+    text = (FOLDER / name).read_text(encoding="utf-8")
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+@cache
+def _words() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = read_yaml("words.yaml")
+    return data
+
+
+@cache
+def _plain() -> Mapping[int, str]:
+    return {ord(letter): plain for plain, letters in _words()["plain"].items() for letter in letters}
+
+
+@cache
+def _folding() -> Mapping[int, str]:
+    table = dict(_plain())
+    for code in range(0xC0, 0x250):
+        base = unicodedata.normalize("NFKD", chr(code))[0]
+        if base.isascii():
+            table.setdefault(code, base.lower())
+    return table
 
 
 def fold(text: str) -> str:
     """Lower case without accents, of the same length."""
-    return text.translate(_FOLDING).lower()
+    return text.translate(_folding()).lower()
 
 
 def lower(text: str) -> str:
     """Lower case with its accents, quotes and hyphens made plain, of the same length."""
-    return text.replace("İ", "i").translate(_QUOTES).lower()
+    return text.replace("\u0130", "i").translate(_marks()).lower()
+
+
+@cache
+def _marks() -> Mapping[int, str]:
+    return {code: plain for code, plain in _plain().items() if not chr(code).isalpha()}
 
 
 @dataclass(frozen=True, slots=True)
 class Lexicon:
-    """entries: first word -> (all words, meaning), longest first. exact holds spellings with accents, folded without."""
+    """Each table: first word -> (all words, meaning), longest first. exact: spellings with accents."""
 
     exact: Mapping[str, tuple[Entry, ...]]
     folded: Mapping[str, tuple[Entry, ...]]
@@ -87,12 +99,6 @@ def _longest(entries: Mapping[str, tuple[Entry, ...]], words: list[str], at: int
     return None
 
 
-def read_yaml(name: str) -> Any:
-    """A data file beside this module."""
-    text = (FOLDER / name).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-
-
 def _phrases(data: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for meaning, words in data["meanings"].items():
         yield from ((str(word), meaning) for word in words)
@@ -117,7 +123,7 @@ def _table(phrases: Iterable[tuple[str, str]], plain: bool) -> Mapping[str, tupl
 @cache
 def lexicon() -> Lexicon:
     """The meanings, read once a process."""
-    phrases = list(_phrases(read_yaml("words.yaml")))
+    phrases = list(_phrases(_words()))
     accented = [entry for entry in phrases if fold(entry[0]) != lower(entry[0])]
     # A spelling without accents means what its own entry says ("no"), not what the accented one does ("nó", node).
     plain = [entry for entry in phrases if fold(entry[0]) == lower(entry[0])] + accented

@@ -47,7 +47,7 @@ BEHIND_NUMBER = frozenset(
     (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead")
 )
 # Articles and pronouns that stick to the next word: un'ora, d'heure.
-STUCK = frozenset("un l d dell nell sull all dall qu c j n".split())
+STUCK = frozenset(("un", "l", "d", "dell", "nell", "sull", "all", "dall", "qu", "c", "j", "n"))
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 

@@ -1,6 +1,6 @@
-"""Machines: their names in a text, nicknames and misspellings included, and which is the source and which the target.
+"""Machines: their names in a text, nicknames and misspellings included.
 
-Names come from the catalogue, so a site's own file counts at once; places.yaml adds machines that nobody described here.
+Names come from the catalogue, so a site's own file counts at once; places.yaml adds machines that nobody described.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHORTEST_GUESS = 5  # letters; shorter words are too near to each other to mend
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """pattern finds every known name; ids tells whose it is; guesses are the names that a misspelling is held against."""
+    """pattern finds every known name; ids tells whose it is; a misspelling is held against guesses."""
 
     pattern: re.Pattern[str]
     ids: Mapping[str, str]
@@ -61,10 +61,10 @@ def names() -> Names:
     """All names, read once a process."""
     data = read_yaml("places.yaml")
     clusters = catalogue().clusters
-    spelled = {name: cluster.id for cluster in reversed(clusters.values()) for name in _aliases(cluster)}
+    spelled = {name: cluster.id for cluster in reversed(tuple(clusters.values())) for name in _aliases(cluster)}
     guesses = {squeeze(name): cluster for name, cluster in spelled.items()}
     for place, others in data["machines"].items():
-        spelled = {name: place for name in (place, *others)} | spelled
+        spelled = dict.fromkeys((place, *others), place) | spelled
     ids = {squeeze(name): cluster for name, cluster in spelled.items()}
     sites = {name: one for name, one in _sites(clusters).items() if name not in ids and name not in data["not_sites"]}
     shy = frozenset(data["shy"])

@@ -1,4 +1,4 @@
-"""What was said before and what is said now, put together: one request that holds no contradiction of its own making."""
+"""What was said before and what is said now, put together, with no contradiction of its own making."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from graph.extraction.sentences.lexicon import fold
 from knowledge.types import Heard, JobRequest, Origin
 
 # In the order in which they are noted: the count that a bare correction means ("no, 8") comes last.
-FIELDS = ("machine", "source_machine", "framework", "strategy", "model", "entry", "args", "account", "queue", "environment",
-          "container", "walltime", "total_gpus", "gpus_per_node", "nodes")  # fmt: skip
+FIELDS = (
+    *("machine", "source_machine", "framework", "strategy", "model", "entry", "args", "account", "queue"),
+    *("environment", "container", "walltime", "total_gpus", "gpus_per_node", "nodes"),
+)
 OWN = ("strategy", "framework", "queue", "account", "entry", "model")
 Denied = Mapping[str, frozenset[str]]
 
@@ -34,9 +36,7 @@ def merge(
     _queues(before, new, taken_back)
     if new.get("machine") and new.get("source_machine") and new["machine"].value == new["source_machine"].value:
         del new["source_machine"]
-    values: dict[str, Any] = {name: None for name in taken_back} | {
-        name: new[name].value for name in FIELDS if name in new
-    }
+    values: dict[str, Any] = dict.fromkeys(taken_back) | {name: new[name].value for name in FIELDS if name in new}
     heard = tuple(h for h in before.heard if h.field not in values)
     heard += tuple(
         Heard(name, _origin(name, new[name], said, answered, quoted, asked), new[name].words)

@@ -39,7 +39,7 @@ def _kinds() -> Mapping[str, Patterns]:
 
 
 def find_methods(text: str, folded: str) -> list[Mention]:
-    """Strategies, frameworks and GPU models, in the order of belief: an earlier one has the better claim to its words."""
+    """Strategies, frameworks and GPU models; an earlier one has the better claim to its words."""
     found = [
         Mention(kind, value, *match.span())
         for kind, patterns in _kinds().items()

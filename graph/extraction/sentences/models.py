@@ -9,17 +9,7 @@ from typing import Any
 
 from graph.extraction.sentences.lexicon import read_yaml
 from graph.extraction.sentences.line import Mention
-
-SEP = r"[\s_-]{0,1}"
-SIZE = (
-    r"(?:\d{1,2}x)?\d+(?:\.\d+)?\s?(?:[bm]|billion|bn|million|mrd|milliarden|milliards|mil millones|miliardi)(?![\w/])"
-)
-PARAMETERS = r"(?:\s*-?\s*(?:parameters?|params?|parametern?|parametres|parametros|parametri|参数|パラメータ))?"
-# A size by itself names a model only beside a word such as these.
-MODEL_WORD = r"(?:llm|lm|model\w*|modell\w*|modele|modelo|modello|network|transformer|network|checkpoint|模型|モデル|모델|dense|moe|param\w*)"
-BARE = re.compile(
-    rf"(?<![\w.,/=-])(?P<size>\d+(?:\.\d+)?\s?(?:b|billion|bn|milliarden|milliards))(?!\w)(?:{PARAMETERS}[\s-]*{MODEL_WORD}|(?!\s*(?:tokens?|rows|images|samples|examples|items|files|users)))"
-)
+from graph.extraction.sentences.patterns import filled, pattern
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +22,23 @@ class Family:
 @cache
 def families() -> tuple[Family, ...]:
     data = read_yaml("models.yaml")
-    return tuple(_family(entry, data["unit"], data["variants"]) for entry in data["families"])
+    return tuple(_family(entry, data) for entry in data["families"])
 
 
-def _family(entry: dict[str, Any], unit: str, variants: str) -> Family:
-    version = entry.get("version")
-    parts = [rf"(?<![\w./])(?:(?P<before>{SIZE}){PARAMETERS}[\s-]+)?(?P<name>{entry['like']})"]
-    if version:
-        parts.append(rf"(?:{SEP}(?P<version>{version})(?![\w]|\.\d|{SEP}[bm](?!\w)){unit})?")
-    if entry.get("glued"):
-        parts.append(rf"(?P<glued>{entry['glued']})?")
-    size = rf"(?:[\s_-]{{0,2}}(?P<size>{SIZE}))?" if entry.get("size", True) else ""
-    variant = entry.get("variant", variants)
-    parts += [rf"(?:{SEP}(?P<first>{variant})(?!\w))?", size, rf"(?:{SEP}(?P<variant>{variants})(?!\w))?"]
-    return Family(entry["name"], re.compile("".join(parts).replace("{sep}", SEP)), bool(entry.get("spaced")))
+def _family(entry: dict[str, Any], data: dict[str, Any]) -> Family:
+    """One family's pattern: a size before it, its name, version, variant and size behind it."""
+    name, variants = entry["like"], data["variants"]
+    parts = [r"(?<![\w./])(?:(?P<before>{SIZE}){PARAMETERS}[\s-]+)?(?P<name>" + name + ")"]
+    if version := entry.get("version"):
+        parts.append(r"(?:{SEP}(?P<version>" + version + r")(?![\w]|\.\d|{SEP}[bm](?!\w))" + data["unit"] + ")?")
+    if glued := entry.get("glued"):
+        parts.append(f"(?P<glued>{glued})?")
+    parts.append(r"(?:{SEP}(?P<first>" + entry.get("variant", variants) + r")(?!\w))?")
+    if entry.get("size", True):
+        parts.append(r"(?:[\s_-]{0,2}(?P<size>{SIZE}))?")
+    parts.append(r"(?:{SEP}(?P<variant>" + variants + r")(?!\w))?")
+    text = filled("".join(parts).replace("{sep}", "{SEP}"), data["fragments"])
+    return Family(entry["name"], re.compile(text), bool(entry.get("spaced")))
 
 
 def find_models(text: str, folded: str) -> list[Mention]:
@@ -55,7 +48,7 @@ def find_models(text: str, folded: str) -> list[Mention]:
         for match in family.pattern.finditer(folded):
             if not any(m.start < match.end() and match.start() < m.end for m in found):
                 found.append(Mention("model", _written(family, match), *match.span()))
-    for match in BARE.finditer(folded):
+    for match in pattern("models.yaml", "patterns", "bare").finditer(folded):
         if not any(m.start < match.end() and match.start() < m.end for m in found):
             found.append(Mention("model", _size(match["size"]), *match.span(), weak=True))
     return found

@@ -3,61 +3,48 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
+from graph.extraction.sentences.lexicon import read_yaml
 from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.patterns import pattern
 
-FILE = re.compile(
-    r"(?<![\w/.~$@:-])(?:[~.$]{0,2}/)?[\w.${}~+-]*[\w}](?:/[\w.${}~+-]+)*\.(?P<ending>[a-z]\w{0,7})(?![\w/])"
-)
-PATH = re.compile(r"(?<![\w.:])(?:~|\$\w+|\$\{\w+\})?(?:/[\w.${}@+-]+){1,}/?(?=\s|[,.;:!?)\"']|$)")
-ADDRESS = re.compile(r"\b(?:https?|s3|gs|ssh|docker|oras)://\S+|\b[\w.+-]+@[\w-]+\.[\w.]+")
-MODULE = re.compile(
-    r"(?<!\S)(?:python[\d.]*|torchrun|accelerate\s+launch|deepspeed)(?:\s+-[\w-]+(?:[= ][\w.:]+)?)*?\s+-m\s+(?P<name>[A-Za-z_][\w.]*)"
-)
-# Modules that start other programs.
-STARTERS = ("torch.distributed", "accelerate", "deepspeed", "torch.utils", "pip", "venv", "http", "ipykernel", "conda")
-SHELL_ENDINGS = frozenset(("sh", "bash", "jl", "r", "exe", "out"))
-OTHER_ENDINGS = frozenset(
-    "json yaml yml toml sif sqsh txt csv log err pt pth ckpt ipynb slurm sbatch pbs lsf cfg ini md tar gz zip whl h5 hdf5 "
-    "parquet npz npy bin safetensors conf env def so pdf png jpg cpp c cu f90 sub job".split()
-)
-CALLED = re.compile(
-    r"(?:\b(?:run|launch|start|execute|script is|program is|called|named|bash|entry(?: point)?(?: is)?)\b|[:=])[\s\"'`]*$"
-)
-CONTAINER = re.compile(r"(?<![\w/])[\w./~$-]+\.(?:sif|sqsh)\b|\bnvcr\.io/[\w./:-]+|\bdocker://\S+")
-ENVIRONMENT = re.compile(
-    r"\b(?:conda|mamba|micromamba|virtual|venv|uv)?[\s-]*(?:env|environment|venv|umgebung|entorno|environnement|ambiente)\s+"
-    r"(?:is\s+)?(?:called|named|=|:|at|in|namens|llamado|appele)\s*[\"'`]?(?P<name>[\w./~$-]*[\w/])"
-    r"|\bconda\s+activate\s+(?P<activated>[\w./~$-]+)|\bsource\s+(?P<sourced>[\w./~$-]+)/bin/activate"
-)
+
+def _file(name: str) -> re.Pattern[str]:
+    return pattern("programs.yaml", "patterns", name)
+
+
+@cache
+def _list(name: str) -> tuple[str, ...]:
+    return tuple(read_yaml("programs.yaml")[name])
 
 
 def find_programs(text: str, folded: str) -> list[Mention]:
     """Python programs as entries (a shell script that is to be run as a weak one); every other file as noise."""
-    found = [Mention("noise", "", *match.span()) for match in ADDRESS.finditer(folded)]
-    for match in MODULE.finditer(folded):
+    found = [Mention("noise", "", *match.span()) for match in _file("address").finditer(folded)]
+    for match in _file("module").finditer(folded):
         start, end = match.span("name")
-        if not text[start:end].startswith(STARTERS):
+        if not text[start:end].startswith(_list("starters")):
             found.append(Mention("entry", text[start:end], start, end))
-    for match in FILE.finditer(folded):
+    for match in _file("file").finditer(folded):
         ending = match["ending"]
         if ending == "py":
             found.append(Mention("entry", text[match.start() : match.end()], *match.span()))
-        elif ending in SHELL_ENDINGS and CALLED.search(folded[max(0, match.start() - 30) : match.start()]):
+        elif ending in _list("shell") and _file("called").search(folded[max(0, match.start() - 30) : match.start()]):
             found.append(Mention("entry", text[match.start() : match.end()], *match.span(), weak=True))
-        elif ending in OTHER_ENDINGS or ending in SHELL_ENDINGS:
+        elif ending in _list("other") or ending in _list("shell"):
             found.append(Mention("noise", text[match.start() : match.end()], *match.span()))
-    found += [Mention("noise", "", *match.span()) for match in PATH.finditer(folded)]
+    found += [Mention("noise", "", *match.span()) for match in _file("path").finditer(folded)]
     return found
 
 
 def find_container(text: str, folded: str) -> str | None:
-    match = CONTAINER.search(folded)
+    match = _file("container").search(folded)
     return text[match.start() : match.end()] if match else None
 
 
 def find_environment(text: str, folded: str) -> str | None:
-    match = ENVIRONMENT.search(folded)
+    match = _file("environment").search(folded)
     if not match:
         return None
     group = match.lastgroup or "name"
@@ -66,7 +53,5 @@ def find_environment(text: str, folded: str) -> str | None:
 
 def find_arguments(command: str) -> str | None:
     """The program's own arguments in one command line: what follows the Python file or module, up to a pipe or `;`."""
-    match = re.search(
-        r"(?:\s|^)(?:-m\s+(?!torch\.|accelerate|deepspeed)[\w.]+|[\w./~${}-]+\.py)\s+(?P<rest>[^|;&><\n]+)", command
-    )
+    match = _file("arguments").search(command)
     return " ".join(match["rest"].split()) or None if match else None

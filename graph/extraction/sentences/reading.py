@@ -1,4 +1,4 @@
-"""One message, read: the values it gives, what it takes back, and what it is for. Nothing of earlier turns is in here."""
+"""One message, read by itself: the values it gives and what it takes back."""
 
 from __future__ import annotations
 

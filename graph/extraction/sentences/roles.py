@@ -7,25 +7,15 @@ from dataclasses import dataclass
 
 from graph.extraction.sentences.context import is_negated, is_past
 from graph.extraction.sentences.line import Line, Mention
+from graph.extraction.sentences.patterns import pattern, pattern_list
 
-WORDS = r"(?:(?:a|un|my|our|your|this|that|existing|current|old|working|good|mein\w*|unser\w*|mi|mis|mon|ma|nos|notre|mio|mia|meu|minha|nuestro|script|run|have|machine|cluster|system|now|code|have|one|same|of|works|fine|well|already|it|them|version|place|over) )"
-SOURCE_LEFT = re.compile(rf" from {WORDS}{{0,4}}$")
-TARGET_LEFT = re.compile(rf" (?:to|arrow|for|port) {WORDS}{{0,3}}$")
-TARGET_ON = re.compile(
-    r" (?:(?:run|start|work|going|use|it|that|this|script|same|job|time|so|them|target|be|launch|works) (?:now )?|now )on $"
-)
-SOURCE_ON = re.compile(
-    r" (?:works|had|have|used|written|wrote|made|tested|use|was|were|been|developed)(?: (?:it|fine|well|just|already|all|good|great|perfectly|script|code|run|this|that|a|un|my|one|time|ok|okay|nicely|without|problems|flawlessly|is|<\w+>))* (?:on|for|to|with|at)?\s?$"
-)
-POSSESSED = re.compile(
-    r"^ (?:-|'|s )?\s?(?:s )?(?:<[SFLE]> |batch |old |existing |training |jsrun |submit )*(?:script|code|run|setup|version of|workflow|config|launch|write|sh|directives|header)\b"
-)
-OWNED = re.compile(
-    r" (?:my|our|this|that|an|a|un|existing|old|working|current|mein\w*|unser\w*|mi|mon|notre|mio|meu|的|following|below|attached|same) $"
-)
-VERSION = re.compile(r"^ (?:' ?s |- )?(?:version|port|flavou?r|counterpart|edition|variant|style)\b")
-STRAIGHT = re.compile(r"^ (?:script |run )?(?:arrow|to|a) (?:the |my )?<M>")
-NOW_AWAY = re.compile(r"^ (?:is gone|not_after|is (?:being )?(?:retired|decommissioned|shut))")
+
+def _role(name: str) -> re.Pattern[str]:
+    return pattern("grammar.yaml", "roles", name)
+
+
+def _moving(name: str) -> re.Pattern[str]:
+    return pattern("intents.yaml", "moving", name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,79 +65,48 @@ def _instead(line: Line) -> int | None:
 
 def _is_source(line: Line, token: int) -> bool:
     left, right = line.left(token), line.right(token)
-    if VERSION.match(right):
+    if _role("version").match(right):
         return False
-    if SOURCE_ON.search(left) or STRAIGHT.match(right):
+    if _role("source_on").search(left) or _role("straight").match(right):
         return True
-    if TARGET_LEFT.search(left):
+    if _role("target_left").search(left):
         return False
-    owned = POSSESSED.match(right) and (OWNED.search(left) or not re.search(r" (?:to|on|for|a|un|write|one) $", left))
-    return bool(SOURCE_LEFT.search(left) or STRAIGHT.match(right) or owned or NOW_AWAY.match(right))
+    owned = _role("possessed").match(right) and (_role("owned").search(left) or not _role("not_owned").search(left))
+    return bool(
+        _role("source_left").search(left) or _role("straight").match(right) or owned or _role("away").match(right)
+    )
 
 
 def _is_target(line: Line, token: int) -> bool:
     left, right = line.left(token), line.right(token)
-    return bool(TARGET_LEFT.search(left) or VERSION.match(right) or TARGET_ON.search(left))
-
-
-PORT_WORD = re.compile(r" port (?!\d|already|is |in |number|=)")
-MOVES = (
-    re.compile(r" from (?:\S+ ){0,4}?<M> (?:(?!\. |; )\S+ ){0,16}?(?:to|arrow|a) (?:\S+ ){0,2}?<M> "),
-    re.compile(r" <M> (?:script |run )?(?:arrow|to) (?:the |my )?<M> "),
-    re.compile(r" <M> (?:(?!\. )\S+ ){0,12}?arrow (?:\S+ ){0,2}?<M> "),
-    re.compile(r" (?:of|from) <M> (?:a|to|arrow|on) <M> "),
-    re.compile(r" <M> (?:script|run) (?:oops|to|->) (?:\S+ ){0,2}<M> "),
-    re.compile(
-        r" (?:works|had|have)\b(?: \S+){0,8} (?:on|for|from|at) (?:a |un |my |our )?<M> .* (?:on|to|for) (?:a |un |the )?<M> "
-    ),
-    re.compile(r" (?:my|our|mein\w*|mi|mon) <M> (?:\S+ )(?:on|to|for) (?:\S+ ){0,2}?<M> "),
-    re.compile(r" works (?:\S+ ){0,3}on <M> .*(?:now|want|do|same|please|then) (?:\S+ ){0,6}<M> "),
-    re.compile(r" same (?:\S+ ){0,4}?(?:for|on|to|at) (?:\S+ ){0,2}?<M> "),
-    re.compile(
-        r" (?:<M>|version) (?:version|script|run|edition|variant)? ?(?:of|for) (?:\S+ ){0,3}<M> (?:\S+ ){0,2}(?:script|run|code)"
-    ),
-    re.compile(
-        r" (?:my|our|this|a|un|mein\w*|mi|mon) (?:<\S> )?<M> (?:\S+ ){0,3}?(?:script|run|code)\b.*? (?:on|to|for) (?:\S+ ){0,2}?<M> "
-    ),
-    re.compile(r" (?:run|works?|use|used|start) (?:\S+ ){0,6}?on <M> not (?:\S+ ){0,2}?<M> "),
-    re.compile(r" on <M> (?:what|the same|same) (?:\S+ ){0,4}(?:on|for) <M> "),
-)
-ELSEWHERE = re.compile(
-    r"\b(?:instead\s+of|anstatt|statt|en\s+vez\s+de|en\s+lugar\s+de|au\s+lieu\s+de|invece\s+di|em\s+vez\s+de)\s+(?:on\s+|at\s+|the\s+|auf\s+|en\s+|sur\s+|su\s+)?$"
-)
-HOME = re.compile(
-    r"\b(?:my|our|the|a|local|lab|group'?s?)\s+(?:\w+\s+)?(?:laptop|workstation|lab\s+server|server|desktop|box|local\s+machine|own\s+machine|colab|notebook|pc)\b|\bcolab\b|\blocally\b"
-)
+    return bool(_role("target_left").search(left) or _role("version").match(right) or _role("target_on").search(left))
 
 
 def is_move(line: Line, folded: str) -> bool:
     """Whether the words tell of a job that moves from one machine to another."""
     machines = {m.value for _, m in line.mentions("machine")}
-    if PORT_WORD.search(line.canon):
+    if _role("port_word").search(line.canon):
         return bool(machines) or " script " in line.canon or "<command>" in folded
-    if any(pattern.search(line.canon) for pattern in MOVES[:5]):
-        return len(machines) > 1
-    if len(machines) > 1 and any(pattern.search(line.canon) for pattern in MOVES[5:]):
+    if len(machines) > 1 and any(p.search(line.canon) for name in ("moves", "moves_of_two") for p in _moves(name)):
         return True
-    if re.search(
-        r"\b(?:turn|make|get|change)\s+(?:this|it|that|the\s+following|my)\b[^.?!\n]{0,60}\b(?:into|for|(?:work|run|go|going|running)\s+on|to)\b",
-        folded,
-    ):
+    if _moving("made_over").search(folded):
         return len(machines) > 1 or (bool(machines) and "<command>" in folded and "same" in folded)
-    return _left(line, folded) or bool(
-        HOME.search(folded)
-        and machines
-        and re.search(r"\bworking|works|runs?\b", folded)
-        and re.search(r"\bwant|need|now\b", folded)
-    )
+    return _given_up(line, folded) or (bool(machines) and _from_home(folded))
 
 
-def _left(line: Line, folded: str) -> bool:
-    """A machine named after "instead of", or two of which one is."""
+def _moves(name: str) -> tuple[re.Pattern[str], ...]:
+    return pattern_list("grammar.yaml", name)
+
+
+def _from_home(folded: str) -> bool:
+    """A job that works on a laptop or a server of one's own, and is wanted elsewhere."""
+    return all(_moving(name).search(folded) for name in ("home", "works", "wanted"))
+
+
+def _given_up(line: Line, folded: str) -> bool:
+    """A machine named after "instead of", or two machines with those words between them."""
     for _, mention in line.mentions("machine"):
         before = folded[max(0, mention.start - 30) : mention.start]
-        if ELSEWHERE.search(before) and re.search(r"\b(?:run|job|script|laufen|correr|tourner)", folded):
+        if _moving("instead").search(before) and _moving("runs").search(folded):
             return True
-    return (
-        bool(re.search(r"\binstead\s+of\s+(?:on\s+|at\s+)?[a-z]{3,6}\b", folded)) and len(line.mentions("machine")) > 1
-    )
+    return len(line.mentions("machine")) > 1 and _moving("instead_of_site").search(folded) is not None
