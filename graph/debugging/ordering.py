@@ -47,6 +47,7 @@ def weight(event: Event) -> int:
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
     events = sorted(last_runs(scan.events), key=_position)
+    events = [e for e in events if not _over(e, events)]
     success = next((e for e in reversed(events) if e.signature.kind == "success"), None)
     bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
     if success is not None:
@@ -67,6 +68,11 @@ def last_runs(events: list[Event]) -> list[Event]:
         if event.signature.kind == "success" or weight(event) >= FAINT:
             last[event.file] = max(last.get(event.file, 0), event.run)
     return [e for e in events if e.run == last.get(e.file)]
+
+
+def _over(event: Event, events: list[Event]) -> bool:
+    """Whether a later line says that this trouble is over."""
+    return any(event.signature.id in e.signature.ends and e.last_order > event.last_order for e in events)
 
 
 def _position(event: Event) -> tuple[int, int]:

@@ -37,6 +37,8 @@ def problems(signatures: Sequence[Signature], causes: Mapping[str, Cause]) -> li
     found = [f"{name}: the id is used {n} times" for name, n in Counter(s.id for s in signatures).items() if n > 1]
     found += [f"{s.id}: no cause '{s.cause}' in causes.yaml" for s in signatures if s.cause and s.cause not in causes]
     found += [f"{s.id}: {why}" for s in signatures if (why := _uncompiled(s.pattern))]
+    ids = {s.id for s in signatures}
+    found += [f"{s.id}: ends '{name}', which is no signature" for s in signatures for name in s.ends if name not in ids]
     if found:
         return found
     use = Matcher(signatures)

@@ -40,7 +40,8 @@ class Signature:
 
     cause is an id of causes.yaml, empty for harmless, success and start. `^` is the start of the message after rank
     prefixes. says and fix, where given, replace the cause's own; named groups fill their {names}. example holds lines
-    that this signature must decide, unlike lines that it must leave alone. group is the file it stands in.
+    that this signature must decide, unlike lines that it must leave alone. ends names signatures whose trouble is over
+    when this line comes. group is the file it stands in.
     """
 
     id: str
@@ -53,6 +54,7 @@ class Signature:
     source: str = ""
     says: str = ""
     fix: tuple[str, ...] = ()
+    ends: tuple[str, ...] = ()
     group: str = ""
     literals: tuple[str, ...] = ()
 
@@ -64,7 +66,7 @@ def strongest(matched: Sequence[Signature]) -> Signature:
 
 
 KEYS = frozenset(f.name for f in fields(Signature)) - {"group", "literals"}
-LISTS = ("example", "unlike", "fix", "literals")
+LISTS = ("example", "unlike", "fix", "ends", "literals")
 
 
 def signature(raw: object, where: str, group: str, source: str) -> Signature:
@@ -91,6 +93,7 @@ def signature(raw: object, where: str, group: str, source: str) -> Signature:
         source=str(raw.get("source", source)),
         says=str(raw.get("says", "")),
         fix=_lines(raw.get("fix", ())),
+        ends=_lines(raw.get("ends", ())),
         group=group,
         literals=_literals(str(raw["pattern"]), kind, name),
     )

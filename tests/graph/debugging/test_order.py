@@ -1,0 +1,98 @@
+"""Which line is the root cause: the first thing that went wrong, whatever else was printed."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.debugging.diagnosis import diagnose
+
+WATCHDOG = (
+    "[rank2]:[E1121 10:00:00.1 ProcessGroupNCCL.cpp:629] [Rank 2] Watchdog caught collective operation timeout:"
+    " WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
+)
+TIME_LIMIT = "slurmstepd: error: *** JOB 9 ON gpu04 CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***"
+CANCELLED = "slurmstepd: error: *** STEP 9.0 ON gpu04 CANCELLED AT 2026-11-21T10:00:00 ***"
+CLOSED = "RuntimeError: [../gloo/transport/tcp/pair.cc:598] Connection closed by peer [10.0.0.2]:4711"
+SUMMARY = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError:"
+STEPS = "\n".join(f"step {n} loss {9 / (n + 1):.3f}" for n in range(12))
+KEY_ERROR = (
+    "[rank3]: Traceback (most recent call last):\n"
+    '[rank3]:   File "/scratch/ada/run/train.py", line 12, in <module>\n'
+    "[rank3]:     loss = batch['labels']\n"
+    "[rank3]: KeyError: 'labels'"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        ([STEPS, KEY_ERROR, CLOSED, SUMMARY], "user-code"),
+        ([STEPS, CLOSED, SUMMARY, KEY_ERROR], "user-code"),
+        ([STEPS, KEY_ERROR, WATCHDOG], "user-code"),
+        ([STEPS, WATCHDOG], "comm-collective-timeout"),
+        ([STEPS, TIME_LIMIT], "sched-time-limit"),
+        ([STEPS, KEY_ERROR, TIME_LIMIT], "user-code"),
+        ([STEPS, CANCELLED], "sched-cancelled"),
+        ([STEPS, KEY_ERROR, CANCELLED], "user-code"),
+        ([STEPS, "RuntimeError: DataLoader worker (pid 9) is killed by signal: Killed."], "fw-dataloader"),
+        (
+            [
+                STEPS,
+                "RuntimeError: DataLoader worker (pid 9) is killed by signal: Killed.",
+                "slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some of the step tasks were killed.",
+            ],
+            "sched-host-oom",
+        ),
+        ([STEPS, SUMMARY, "  exitcode  : 1 (pid: 4711)"], "unknown"),
+        ([STEPS, "srun: error: gpu04: task 3: Exited with exit code 1"], "unknown"),
+        ([STEPS], "no-failure"),
+        ([STEPS, "Training complete."], "no-failure"),
+        ([STEPS, "UserWarning: no such file last.pt", "Training complete."], "no-failure"),
+        ([KEY_ERROR, STEPS, "Training complete.", "nohup: ignoring input", STEPS, TIME_LIMIT], "sched-time-limit"),
+        (["run.sh: line 4: module: command not found", "ModuleNotFoundError: No module named 'torch'"], "env-module"),
+        (
+            ["srun: Job step creation temporarily disabled, retrying", "srun: Step created for StepId=9.1", STEPS],
+            "no-failure",
+        ),
+        (
+            ["sbatch: error: invalid partition specified: gpux", "sbatch: error: Batch job submission failed: x"],
+            "sched-bad-queue",
+        ),
+        (
+            ["run.sh: line 4: CUDA out of memory is what this script is about", STEPS, "Training complete."],
+            "no-failure",
+        ),
+    ],
+)
+def test_the_root_cause(lines: list[str], cause: str) -> None:
+    assert diagnose("\n".join(lines)).cause == cause
+
+
+def test_the_evidence_is_the_line_of_the_original_and_the_persons_own_frame() -> None:
+    found = diagnose("\n".join(["\x1b[31mstep\x1b[0m 1\r\n", STEPS, KEY_ERROR]))
+    assert found.evidence[0].text == "KeyError: 'labels'"
+    assert (found.evidence[0].line, found.evidence[0].rank) == (18, 3)
+    assert "train.py" in found.evidence[1].text
+
+
+def test_the_same_message_of_many_ranks_is_folded() -> None:
+    log = "\n".join(f"[rank{n}]: RuntimeError: CUDA error: device-side assert triggered" for n in range(64))
+    found = diagnose(log)
+    assert found.cause == "gpu-kernel-fault"
+    assert found.evidence[0].count == 64
+    assert len(found.evidence) == 1
+
+
+def test_what_else_it_could_be_is_told_with_the_reason() -> None:
+    found = diagnose("\n".join([STEPS, KEY_ERROR, WATCHDOG]))
+    assert [c.cause for c in found.considered] == ["comm-collective-timeout"]
+    assert found.considered[0].why_not
+
+
+def test_several_files_are_one_job(tmp_path_factory: pytest.TempPathFactory) -> None:
+    folder = tmp_path_factory.mktemp("ranks")
+    for rank in range(3):
+        (folder / f"rank-{rank}.log").write_text(KEY_ERROR if rank == 2 else f"{STEPS}\n{CLOSED}\n")
+    found = diagnose(folder)
+    assert found.cause == "user-code"
+    assert found.evidence[0].file == str(folder / "rank-2.log")
