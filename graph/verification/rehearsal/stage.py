@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import re
@@ -61,7 +62,8 @@ def stand_in(
         mpi=mpi_of(cluster), interface=interface_of(node.nics.interface), suffixes=host_suffixes(cluster),
         python=sys.executable, project=str(PROJECT), miniapp=str(MINIAPP), framework=framework, strategy=strategy,
         preload=tuple(module for name in ("always", *sorted(tools)) for module in PRELOAD[name]),
-        side_files=tuple(file.name for file in side_files), places=places(isolation), bound=bound_paths(),
+        side_files=tuple(file.name for file in side_files), places=places(isolation),
+        bound=bound_paths(), packages=package_folders(),
         known_modules=modules_of(cluster), programs=programs_by_path(script, places(isolation)),
     )  # fmt: skip
 
@@ -104,6 +106,12 @@ def places(isolation: str) -> dict[str, str]:
     return {name: name for name in (*names, "tmp")}
 
 
+def package_folders() -> tuple[str, ...]:
+    """Where torch and its friends lie: a person's own site-packages, too, which an isolated Python leaves out."""
+    found = [importlib.util.find_spec(name) for name in ("torch", "accelerate", "deepspeed", "numpy")]
+    return tuple(dict.fromkeys(str(Path(one.origin).parents[1]) for one in found if one and one.origin))
+
+
 def bound_paths() -> tuple[str, ...]:
     """Folders of Python and of this project that the jail must show, read-only."""
     executable = Path(sys.executable)
@@ -118,7 +126,12 @@ def bound_paths() -> tuple[str, ...]:
         executable = Path(os.path.normpath(executable.parent / executable.readlink()))
         prefix = executable.parent.parent
         wanted += [str(prefix)] if any((prefix / "lib").glob("python3*")) else []
-    wanted += [str(PROJECT / "graph"), str(PROJECT / "templates"), str(Path(sys.base_prefix).resolve())]
+    wanted += [
+        *package_folders(),
+        str(PROJECT / "graph"),
+        str(PROJECT / "templates"),
+        str(Path(sys.base_prefix).resolve()),
+    ]
     kept: list[str] = []
     for path in sorted(dict.fromkeys(wanted), key=len):
         inside = any(path == k or path.startswith(k + "/") for k in (*kept, "/usr", "/bin", "/lib"))

@@ -179,6 +179,12 @@ def test_processes_outside_cannot_be_signalled(isolation: Isolation) -> None:
     assert alive
 
 
+def test_a_fork_bomb_goes_off_inside() -> None:
+    ran = jailed(":(){ :|:& };:\nsleep 5\n", "namespaces", timeout=10)
+    assert ran.code != 0
+    assert not ran.timed_out
+
+
 def test_much_output_is_cut() -> None:
     ran = jailed("yes rehearsal | head -c 5000000; echo THE END\n", "namespaces")
     assert len(ran.output) < 1_000_000

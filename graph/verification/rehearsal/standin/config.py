@@ -54,6 +54,7 @@ class StandIn:
     places: dict[str, str] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)
     bound: tuple[str, ...] = ()
+    packages: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     max_processes: int = 600
 

@@ -78,6 +78,7 @@ def run(stage: Path, stand_in: config.StandIn, networked: bool, outside: int) ->
     """Start the nodes, run the batch script on the first, and give its exit code. outside: the computer's threads."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 29, 1 << 29))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.path += [path for path in stand_in.packages if path not in sys.path]
     for module in stand_in.preload:
         importlib.import_module(module)
     program.settle(stand_in)
