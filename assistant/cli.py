@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "script": "the launch script, with no conversation",
     "rehearse": "run a script on a stand-in cluster, here",
     "check": "findings on any script",
+    "verify": "prove on the machine that such a job starts: a small job, asked first",
     "why": "why a job failed: root cause, telling line, fix",
     "clusters": "what is known about a machine, with sources and date",
     "templates": "list, search and add templates",
