@@ -84,7 +84,7 @@ def binary(left: str, sign: str, right: str, env: Environment) -> bool | None:
 
 def settled(word: str, env: Environment) -> str | None:
     """The text of a word with unset variables as empty; None where the run decides it."""
-    field = env.expand_whole(word)
+    field = env.resolved().expand_whole(word)
     return None if any(not is_unset(piece, env) for piece in field if piece.open) else plain(tuple(closed(field)))
 
 

@@ -45,13 +45,21 @@ OPERATOR = re.compile(r"(:?[-=+?]|##?|%%?|//?|\^\^?|,,?|:)(.*)", re.S)
 
 @dataclass(slots=True)
 class Environment:
-    """The variables at one point of the script. positional is None for the script's own, unknown arguments."""
+    """The variables at one point of the script. positional is None for the script's own, unknown arguments.
+
+    kept names stay as written in words, so that a script can be written anew with them; conditions see their values.
+    """
 
     values: dict[str, Value] = field(default_factory=dict)
     positional: tuple[Field, ...] | None = None
+    kept: frozenset[str] = frozenset()
 
     def copy(self) -> Environment:
-        return Environment(dict(self.values), self.positional)
+        return Environment(dict(self.values), self.positional, self.kept)
+
+    def resolved(self) -> Environment:
+        """The same variables, none of them kept as a name."""
+        return Environment(self.values, self.positional) if self.kept else self
 
     def expand(self, text: str) -> list[Field]:
         """The fields that one raw word becomes: none, one, or several."""
@@ -140,6 +148,8 @@ class Environment:
         if not found:
             return [(as_written,)]
         name, index, rest = found["name"], found["index"], found["rest"]
+        if name in self.kept and name in self.values and not (found["mark"] or index or rest):
+            return [(as_written,)]
         if found["mark"] == "#" and not rest:
             return [self.length(name, index, as_written)]
         if found["mark"] == "!":

@@ -117,12 +117,17 @@ MODULE_VERBS = frozenset(
 )
 
 
-def read_script(text: str, files: Mapping[str, str] | None = None) -> Script:
-    """Read a script; `files` are texts of what it sources or passes, by name. Raises InputError on what is none."""
+def read_script(
+    text: str, files: Mapping[str, str] | None = None, kept: frozenset[str] = frozenset()
+) -> Script:
+    """Read a script; `files` are texts of what it sources or passes, by name. Raises InputError on what is none.
+
+    kept are variables that stay names in words and values: for writing the script anew, not for judging it.
+    """
     text = checked(text)
     language = language_of(text)
     reader = ShellReader(files or {})
-    reader.read(to_bash(text, language), Environment(), Place())
+    reader.read(to_bash(text, language), Environment(kept=kept), Place())
     read_unused(reader)
     return Script(
         text,

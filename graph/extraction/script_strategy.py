@@ -22,7 +22,7 @@ MEGATRON = re.compile(
     re.I | re.S,
 )
 LIGHTNING = re.compile(
-    r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d|ddp_find_unused|ddp_spawn", re.I
+    r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d|ddp_find_unused_parameters_(true|false)|ddp_spawn", re.I
 )
 HOROVOD = re.compile(r"horovod|(^|[/_.-])hvd", re.I)
 JAX = re.compile(r"(^|[/_.\s-])(jax|flax|pmap|maxtext)|_jax\b|XLA_FLAGS", re.I)
@@ -42,6 +42,8 @@ FLAGS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"(use[_-]?|enable[_-]?)?(fsdp2?|hsdp)([_-]\w+)*|fsdp\.\w+", re.I), "fsdp"),
     (re.compile(r"(use[_-]?|enable[_-]?)?ddp([_-]\w+)*|hvd|horovod", re.I), "ddp"),
 )
+# Options of transformers' TrainingArguments that tune DDP: a False there switches something else off.
+TUNES_DDP = re.compile(r"ddp_(find_unused_parameters|broadcast_buffers|bucket_cap_mb|timeout|backend)")
 OFF = frozenset({"false", "0", "no", "off", "none", "null", "''", '""', ""})
 
 
@@ -121,7 +123,7 @@ def flagged_strategy(args: Arguments) -> str | None:
     for name, value in args.pairs:
         for pattern, strategy in FLAGS:
             named = pattern.fullmatch(name) or pattern.fullmatch(name.rsplit(".", 1)[-1])
-            if named and (value.lower() not in OFF or value == ""):
+            if named and (value.lower() not in OFF or value == "" or TUNES_DDP.fullmatch(name)):
                 found = found if strategy == "ddp" and found == "fsdp" else strategy
     return found
 

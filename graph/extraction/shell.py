@@ -132,14 +132,15 @@ class ShellReader:
         name_text, _, written = text.partition("=")
         more = name_text.endswith("+")
         name, _, index = name_text.rstrip("+").partition("[")
-        value: Value = Scalar(bounded(env.expand_whole(written), name))
+        value: Value = Scalar(bounded(env.resolved().expand_whole(written), name))
         value = merged_value(env.values.get(name), value, index.rstrip("]"), more)
         if isinstance(value, Scalar):
             value = Scalar(bounded(value.field, name))
         env.values[name] = value
         shown = value.field if isinstance(value, Scalar) else ()
-        known = is_known(shown) if isinstance(value, Scalar) else True
-        self.assignments.append(Assignment(line, name, plain(shown), written, exported, known, place.inside))
+        if env.kept and shown and not more:
+            shown = bounded(env.expand_whole(written), name)
+        self.assignments.append(Assignment(line, name, plain(shown), written, exported, is_known(shown), place.inside))
 
     # -- control flow ---------------------------------------------------------------------------------------------
 

@@ -100,7 +100,8 @@ def follow(reader: ShellReader, command: Command, env: Environment, place: Place
         return
     if any(layer.kind == "submit" for layer in chain.layers):
         reader.jobs.append(Job(command.name, document.text, document.line))
-    nested = Environment(dict(env.values), (program.entry, *program.args))
+    nested = env.copy()
+    nested.positional = (program.entry, *program.args)
     reader.read(document.text, nested, Place((*place.inside, f"heredoc {document.name}"), command, document.line))
 
 
@@ -216,7 +217,7 @@ def written_file(redirect: Node, env: Environment) -> str:
         return next((t for c in redirect.named_children if (t := written_file(c, env))), "")
     text = text_of(redirect)
     found = re.match(r"1?(>>?\|?)\s*(\S+)", text)
-    return plain(env.expand_whole(found[2])) if redirect.type == "file_redirect" and found else ""
+    return plain(env.resolved().expand_whole(found[2])) if redirect.type == "file_redirect" and found else ""
 
 
 def later_words(redirect: Node) -> list[str]:
