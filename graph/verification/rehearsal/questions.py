@@ -109,11 +109,22 @@ def submission(e: Evidence) -> Iterator[Finding]:
 
 
 def unknown_modules(e: Evidence) -> Iterator[Finding]:
-    """Modules that the facts do not name: they may exist all the same."""
-    unknown = [name for name in modules(e) if name.split("/")[0] not in e.facts.known_modules]
-    if unknown and e.facts.known_modules:
-        says = f"modules that the facts of this machine do not name: {', '.join(unknown)}"
-        yield finding("unknown-module", e.line_of(unknown[0]), says, "check them with module spider", "info")
+    """Modules that the facts do not name: a slip of the pen when close to one of theirs; else they may exist."""
+    known = e.facts.known_modules
+    for name in modules(e) if known else ():
+        base = name.split("/")[0]
+        near = difflib.get_close_matches(base, known, 1, 0.85) if len(base) > 5 else []
+        if near and base not in known and letters(base) != letters(near[0]):
+            says = f'Lmod has detected the following error: The following module(s) are unknown: "{name}"'
+            yield finding("unknown-module", e.line_of(name), says, f"did you mean {near[0]}?")
+        elif base not in known:
+            says = f"the facts of this machine do not name the module {name}"
+            yield finding("unknown-module", e.line_of(name), says, "check it with module spider", "info")
+
+
+def letters(name: str) -> str:
+    """A name without digits: python and python3 are two modules, not one misspelt."""
+    return re.sub(r"[\d.]+", "", name)
 
 
 def modules(e: Evidence) -> tuple[str, ...]:

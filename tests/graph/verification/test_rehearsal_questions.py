@@ -96,6 +96,8 @@ def test_what_ranks_say(ranks: list[dict[str, Any]], rule: str) -> None:
         ([{"kind": "shell", "what": "unknown", "words": ["srnu"]}], "unknown-command", "error"),
         ([{"kind": "shell", "what": "unknown", "words": ["sitetool"]}], "unknown-command", "warning"),
         ([{"kind": "shell", "what": "module", "words": ["load", "gromacs/2025"]}], "unknown-module", "info"),
+        ([{"kind": "shell", "what": "module", "words": ["load", "pytroch/2.6"]}], "unknown-module", "error"),
+        ([{"kind": "shell", "what": "module", "words": ["load", "pytorch2"]}], "unknown-module", "info"),
     ],
 )
 def test_what_the_records_say(records: list[dict[str, Any]], rule: str, severity: str) -> None:

@@ -6,6 +6,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -22,6 +23,7 @@ pytestmark = [
     pytest.mark.skipif(isolation.available() is None, reason="nothing here could keep a script in its folder"),
 ]
 
+GOLDEN = Path(__file__).parents[2] / "golden"
 SRUN = """#!/bin/bash
 #SBATCH -N 2
 #SBATCH -C gpu
@@ -103,6 +105,26 @@ def test_a_slip_is_caught(name: str) -> None:
     outcome = go(script.replace(good, bad), timeout=60)
     assert outcome.passed is (rule is None), text_of(outcome)
     assert rule is None or rule in rules(outcome), text_of(outcome)
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad", "rule"),
+    [
+        ("aurora/pytorch-ddp", "module load frameworks", "module load framework", "unknown-module"),
+        ("lumi/pytorch-ddp", 'exec "$@"', 'exec "$*"', "no-ranks"),
+        ("polaris/pytorch-ddp", 'cd "$PBS_O_WORKDIR"', "", "wrong-folder"),
+        ("lonestar6/pytorch-ddp", "RANKS_PER_NODE=3", "RANKS_PER_NODE=4", "rank-failed"),
+        ("frontier/pytorch-ddp", "LOCAL_RANK=0", "LOCAL_RANK=$SLURM_LOCALID", "rank-failed"),
+        ("lassen/pytorch-ddp", "--tasks_per_rs", "--tasks_per_host", "refused"),
+        ("tuolumne/pytorch-ddp", "FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "rank-twice"),
+        ("abci3/pytorch-ddp", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_RANK", "rank-failed"),
+    ],
+)
+def test_a_slip_in_a_generated_script_is_caught(name: str, good: str, bad: str, rule: str) -> None:
+    text = (GOLDEN / f"{name}.sh").read_text()
+    assert good in text
+    outcome = go(text.replace(good, bad), name.split("/")[0], timeout=90)
+    assert rule in rules(outcome), text_of(outcome)
 
 
 def test_four_nodes_are_rehearsed_on_two() -> None:
