@@ -11,6 +11,8 @@ from knowledge.types import Diagnosis
 
 MOST_QUEUES = 6
 NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
+# What torch.distributed calls the collectives of each kind of GPU; xccl is built in since PyTorch 2.8.
+COLLECTIVES = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 # A step of the facts: words, and the page they come from.
 Step = tuple[str, str | None]
 
@@ -97,8 +99,8 @@ def _devices(cluster: Cluster) -> list[Step]:
 
 
 def _backend(cluster: Cluster) -> list[Step]:
-    backends = ", ".join(sorted({node.gpus.backend for node in cluster.node_types}))
-    return [(f"The backend for the GPUs of {cluster.title} is {backends}.", None)]
+    backends = " or ".join(sorted({COLLECTIVES[node.gpus.backend] for node in cluster.node_types}))
+    return [(f"The backend of torch.distributed for the GPUs of {cluster.title} is {backends}.", None)]
 
 
 def _refusals(cluster: Cluster) -> list[Step]:

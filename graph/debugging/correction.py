@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches, unified_diff
 
+from graph.debugging.advice import COLLECTIVES
 from graph.debugging.revise import revise
 from graph.extraction.directive_tables import SLURM_FLAGS, SLURM_LONG
 from graph.extraction.script import Script, read_script
@@ -197,7 +198,7 @@ def _backend(case: Case) -> Edit:
     """The backend of this machine's GPUs."""
     if case.cluster is None or len({node.gpus.backend for node in case.cluster.node_types}) != 1:
         return None
-    right = case.cluster.node_types[0].gpus.backend
+    right = COLLECTIVES[case.cluster.node_types[0].gpus.backend]
     return BACKEND.sub(lambda found: found["before"] + right, case.text), f"The backend is {right}."
 
 
