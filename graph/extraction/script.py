@@ -117,9 +117,7 @@ MODULE_VERBS = frozenset(
 )
 
 
-def read_script(
-    text: str, files: Mapping[str, str] | None = None, kept: frozenset[str] = frozenset()
-) -> Script:
+def read_script(text: str, files: Mapping[str, str] | None = None, kept: frozenset[str] = frozenset()) -> Script:
     """Read a script; `files` are texts of what it sources or passes, by name. Raises InputError on what is none.
 
     kept are variables that stay names in words and values: for writing the script anew, not for judging it.

@@ -22,7 +22,9 @@ MEGATRON = re.compile(
     re.I | re.S,
 )
 LIGHTNING = re.compile(
-    r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d|ddp_find_unused_parameters_(true|false)|ddp_spawn", re.I
+    r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d"
+    r"|ddp_find_unused_parameters_(true|false)|ddp_spawn",
+    re.I,
 )
 HOROVOD = re.compile(r"horovod|(^|[/_.-])hvd", re.I)
 JAX = re.compile(r"(^|[/_.\s-])(jax|flax|pmap|maxtext)|_jax\b|XLA_FLAGS", re.I)

@@ -13,16 +13,17 @@ from graph.extraction.script import Script
 from graph.extraction.script_counts import count, document_text
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_words import Field, Piece, expansion, plain, to_shell
+from graph.porting.own_names import JOB_ID, JOB_ID_NAMES, PLAIN_VARIABLE, by_name, inner_names, is_elsewhere
 from graph.porting.ownership import OWN_STEPS, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
 from knowledge.types import Variable
+from templates.quoting import shell_word
 
-PLAIN_VARIABLE = re.compile(r"\$(?:[A-Za-z_]\w*|\{[A-Za-z_]\w*\})")
-JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_JOB_ID"}
 END = "END_OF_FILE"
 FILE_NAME = re.compile(r"\.(json|ya?ml|toml|cfg|ini|txt)$")
 SCHEDULERS_OWN = re.compile(r"(SLURM|PBS|LSB|FLUX)_")
-JOB_ID_NAMES = frozenset((*JOB_ID.values(), "SLURM_JOBID"))
+# `NAME=${NAME:-value}`: what is given from outside goes before the value.
+DEFAULT = re.compile(r"[\"']?(\$\{(\w+):?[-=][^$`\\\"'{}\n]*\})[\"']?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ class Collector:
     def named_place(self, args: tuple[str, ...], at: int) -> str:
         """A path of the old machine becomes a variable at the top of the script, named after its option."""
         name, equals, value = args[at].rpartition("=")
-        if not is_site_path(value) or (equals and not re.fullmatch(r"[\w.+-]+", name)):
+        if not is_elsewhere(value, self.script) or (equals and not re.fullmatch(r"[\w.+-]+", name)):
             return args[at]
         before = args[at - 1] if at and args[at - 1].startswith("-") and "=" not in args[at - 1] else ""
         option = re.sub(r"\W+", "_", (name or before).lstrip("-+")).strip("_").upper() or "PLACE"
@@ -133,6 +134,12 @@ class Collector:
             number += 1
             name = f"{base}_{number}"
         return name
+
+    def is_one_word(self, piece: Piece) -> bool:
+        """Whether a plain variable cannot fall apart at blanks: it is set from outside, or to a value without any."""
+        found = PLAIN_VARIABLE.fullmatch(piece.text) if piece.open else None
+        value = self.script.value_of(found[1] or found[2]) if found else None
+        return found is not None and (value is None or not re.search(r"\s", value))
 
     def say_places(self, source: Cluster | None, target: Cluster) -> None:
         """Mark the variables that hold a path of the machine that is left."""
@@ -155,6 +162,10 @@ class Collector:
         """Carry a variable over, behind those that its value is made of."""
         found = self.assigned(name)
         if found is None or name in self.variables or is_machine_variable(name, self.source):
+            return
+        given = DEFAULT.fullmatch(found.written)
+        if given and given[2] == name:
+            self.variables[name] = Variable(name, given[1], "", expand=True)
             return
         inner = re.findall(r"\$\{?([A-Za-z_]\w*)", found.value)
         for other in inner:
@@ -180,15 +191,18 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     if program is None or training is None:
         return None
     facts = count(script, scheduler_of(script)).facts
+    files = tuple(plain(one).rpartition("=")[2] for one in program.args)
+    script = by_name(script, source, target)
+    program, training = script.program or program, script.training or training
     collector = Collector(script, source, JOB_ID[target.scheduler], facts)
     for assignment in script.assignments:
         if assignment.exported and not is_machine_variable(assignment.name, source):
             collector.need(assignment.name)
     entry = collector.word(program.entry, training.line) or plain(program.entry)
     args = tuple(word for one in program.args for word in collector.words(one, training.line))
-    if is_site_path(entry):
+    if is_elsewhere(entry, script):
         collector.note(training.line, f"{entry} is a path of the old machine: give the program's new one with --entry.")
-    setup = (*steps(script, training, collector), *written_files(program.args, collector))
+    setup = (*steps(script, training, collector), *written_files(files, program.args, collector))
     args = tuple(collector.named_place(args, i) for i in range(len(args)))
     collector.say_places(source, target)
     return UserPart(
@@ -208,11 +222,13 @@ def steps(script: Script, training: Command, collector: Collector) -> Iterator[s
             note_on_step(command, name, collector)
             continue
         text = " ".join(filter(None, (step_word(one, collector, command.line) for one in command.fields)))
-        if any(is_site_path(plain(one)) for one in command.fields):
+        if any(is_elsewhere(plain(one), script) for one in command.fields):
             collector.note(command.line, f"`{shown(command)}` works in a place of the old machine: change it.")
         if re.search(r"\$\{?(PBS_O_WORKDIR|SLURM_SUBMIT_DIR|LS_SUBCWD|FLUX_JOB_CWD)|dirname", text):
             continue
         if not any("<<" in redirect for redirect in command.redirects):
+            for variable in inner_names(" ".join(command.redirects)):
+                collector.need(variable)
             yield " ".join((text, *command.redirects))
 
 
@@ -229,7 +245,7 @@ def note_on_step(command: Command, name: str, collector: Collector) -> None:
 
 
 def step_word(one: Field, collector: Collector, line: int) -> str:
-    """A word of a step as shell text. What it needs is carried along."""
+    """A word of a step as shell text, quoted where it is one word for sure. What it needs is carried along."""
     for piece in one:
         if piece.open:
             for name in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):
@@ -238,19 +254,27 @@ def step_word(one: Field, collector: Collector, line: int) -> str:
         Piece(collector.piece(p, line), True, p.quoted) if p.open and p.text.strip("${}") in JOB_ID_NAMES else p
         for p in one
     )
+    known = "".join(p.text for p in renamed if not p.open)
+    opened = [p for p in renamed if p.open]
+    if opened and all(collector.is_one_word(p) for p in opened) and re.fullmatch(r"[\w@%+=:,./^-]*", known):
+        return shell_word(plain(renamed))
     return to_shell(renamed)
 
 
-def written_files(args: tuple[Field, ...], collector: Collector) -> Iterator[str]:
-    """Files that the script writes and the program is given, such as a DeepSpeed configuration, as heredocs again."""
+def written_files(names: tuple[str, ...], args: tuple[Field, ...], collector: Collector) -> Iterator[str]:
+    """Files that the script writes and the program is given, such as a DeepSpeed configuration, as heredocs again.
+
+    names are the arguments' values filled in: a file is known by its name.
+    """
     done: set[str] = set()
-    for one in args:
-        name = plain(one).rpartition("=")[2]
+    for name, one in zip(names, args, strict=True):
         text = document_text(collector.script, name) if FILE_NAME.search(name) else None
         if text is None or name in done:
             continue
         done.add(name)
-        new = collector.renamed(name)
+        for variable in inner_names(text):
+            collector.need(variable)
+        new = collector.renamed(plain(one).rpartition("=")[2])
         quote = "'" if "$" not in text else ""
         target = f'"{inside_quotes(new)}"' if "$" in new else shlex.quote(new)
         yield from (f"cat > {target} <<{quote}{END}{quote}", *collector.renamed(text.rstrip("\n")).split("\n"), END)
