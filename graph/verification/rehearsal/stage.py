@@ -193,7 +193,7 @@ def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.
 
 def first_node(facts: config.StandIn, name: str) -> dict[str, str]:
     shown = {"MAPLE_REHEARSAL_NODE": name}
-    if facts.scheduler == "slurm" and facts.gpu_option and facts.gpus_per_node:
+    if facts.scheduler == "slurm" and facts.gpu_option and facts.gpus_per_node and not facts.one_device:
         shown[variables.DEVICE_VARIABLE[facts.vendor]] = ",".join(str(n) for n in range(facts.gpus_per_node))
     return shown
 

@@ -50,9 +50,10 @@ def ssh(words: list[str], stage: Path) -> int:
 
 
 def remote(host: str, command: str, stage: Path) -> int:
+    """Run a command line on a node of the job, named or by its address. Other hosts: noted only."""
     job = config.read(stage)
-    if host in ("localhost", "127.0.0.1"):
-        host = launch.current_node()
+    by_address = {config.address(number, True): name for number, name in enumerate(job.hosts)}
+    host = launch.current_node() if host in ("localhost", "127.0.0.1") else by_address.get(host, host)
     config.record(stage, "remote", host=host, command=command, in_job=host in job.nodes)
     if host not in job.hosts:
         return 0
