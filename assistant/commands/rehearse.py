@@ -10,8 +10,8 @@ from datetime import date
 from pathlib import Path
 
 from assistant.errors import InputError
+from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.grid import rehearse_all, table
-from graph.verification.rehearsal.rehearse import rehearse
 from graph.verification.rehearsal.report import text_of
 from knowledge.catalogue import catalogue
 from knowledge.types import FRAMEWORKS, STRATEGIES, SideFile

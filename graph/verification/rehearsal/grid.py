@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.verification.rehearsal.rehearse import rehearse
+from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.types import Rehearsal
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster

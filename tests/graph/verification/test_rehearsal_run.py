@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from graph.verification.rehearsal import isolation, stage
-from graph.verification.rehearsal.rehearse import rehearse
+from graph.verification.rehearsal import isolation, rehearse, stage
 from graph.verification.rehearsal.report import text_of
 from graph.verification.rehearsal.types import Rehearsal
 from knowledge.catalogue import catalogue

@@ -21,7 +21,7 @@ from graph.verification.rehearsal import isolation as isolations
 from graph.verification.rehearsal import stage
 from graph.verification.rehearsal.allocation import allocation
 from graph.verification.rehearsal.isolation import Isolation
-from graph.verification.rehearsal.rehearse import folder, run
+from graph.verification.rehearsal.rehearsing import folder, run
 from graph.verification.rehearsal.standin.kernel import landlock_version
 from graph.verification.rehearsal.types import Ran
 from knowledge.catalogue import catalogue
