@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
-import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from virtual_site import environment, with_gpus
 from virtual_slurm import missing, small
 
 from graph.planning.plan import plan
 from knowledge.catalogue import catalogue
-from knowledge.cluster import Cluster
 from knowledge.types import JobRequest, LaunchPlan
 from templates.render import render
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
-# The site's commands, as its login shell would define them, and the places that scripts name.
-SITE = """\
-module() { echo "module $*" >> "$SITE_LOG"; }
-conda() { echo "conda $*" >> "$SITE_LOG"; }
-export -f module conda
-"""
 # Stands where the user's program would stand. A node is known by Slurm's name for it: all are this computer.
 PROGRAM = """\
 import os, runpy, sys
@@ -50,27 +41,7 @@ def lay_out(folder: Path, framework: str, strategy: str, texts: dict[str, str]) 
     miniapp = ROOT / "templates" / "miniapp" / "preflight.py"
     text = PROGRAM.format(strategy=wanted, framework=framework, out=folder / "ranks.jsonl", miniapp=miniapp)
     (folder / "train.py").write_text(text)
-    (folder / "site.sh").write_text(SITE)
-    (folder / "venvs" / "train" / "bin").mkdir(parents=True)
-    (folder / "venvs" / "train" / "bin" / "activate").touch()
     return folder / next(iter(texts))
-
-
-def with_gpus(cluster: Cluster, count: int) -> Cluster:
-    """The machine with that many GPUs a node."""
-    nodes = tuple(replace(node, gpus=replace(node.gpus, per_node=count)) for node in cluster.node_types)
-    return replace(cluster, node_types=nodes)
-
-
-def environment(folder: Path, devices: int) -> dict[str, str]:
-    """What the person's login shell on that machine would hold; Python with torch comes by PATH."""
-    own = {"BASH_ENV": str(folder / "site.sh"), "SITE_LOG": str(folder / "site.log"), "OMP_NUM_THREADS": "1"}
-    own |= dict.fromkeys(("WORK", "PROJECT", "SCRATCH", "HOME"), str(folder))
-    return own | {
-        "PATH": os.pathsep.join((str(Path(sys.executable).parent), "/usr/local/bin:/usr/bin:/bin")),
-        "GLOO_SOCKET_IFNAME": "lo",
-        "MAPLE_REHEARSAL_DEVICES": ",".join(str(number) for number in range(devices)),
-    }
 
 
 def run_job(slurm: Any, script: Path, extra: dict[str, str], seconds: int = 80) -> str:

@@ -61,7 +61,7 @@ class Reach:
         """How the files get there, for a person to read."""
         if self.host is None:
             return f"written to the new folder {self.folder} on this computer"
-        return f"tar -cf - FILES | {shlex.join(['ssh', self.host, self.receiving()])}"
+        return f"tar -cf - FILES | {shlex.join(['ssh', self.host, at_login(self.receiving())])}"
 
     def run(self, argv: Sequence[str]) -> Done:
         """Raises UnavailableError where the command or the host is not there."""
@@ -84,7 +84,12 @@ class Reach:
         return f"{make}mkdir {place} && cd {place} && tar -xf -"
 
     def over_ssh(self, command: str) -> tuple[str, ...]:
-        return ("ssh", *self.options, "--", self.host or "", command)
+        return ("ssh", *self.options, "--", self.host or "", at_login(command))
+
+
+def at_login(command: str) -> str:
+    """The command in a login shell: sites put sbatch, qsub and $SCRATCH there. It also makes every far shell bash."""
+    return f"bash -lc {shlex.quote(command)}"
 
 
 def here(folder: str) -> Path:
