@@ -1,11 +1,12 @@
 """The whole conversation on one page: every node and every edge.
 
-understand -> ask -> retrieve -> write -> answer    a request; `ask` ends the turn while something is missing
-understand -> diagnose -> answer                    a log
-understand -> answer                                a question, small talk
-answer -> ask                                       the question that was open before comes again
-
-Checks of a script come between `write` and `answer`.
+understand -> ask -> retrieve -> write -> verify -> answer    a request; `ask` ends the turn while something is missing
+                                   ^         | a finding with a cure, at most five scripts
+                                   +- debug <+
+understand -> diagnose -> answer                              a log
+understand -> diagnose -> debug -> write -> verify -> answer  a log, and the thread has a script
+understand -> answer                                          a question, small talk
+answer -> ask                                                 the question that was open before comes again
 """
 
 from __future__ import annotations
@@ -17,11 +18,21 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.context import Context
 from graph.nodes.answer import answer
 from graph.nodes.ask import ask
+from graph.nodes.debug import debug
 from graph.nodes.diagnose import diagnose
 from graph.nodes.retrieve import retrieve
 from graph.nodes.understand import understand
+from graph.nodes.verify import verify
 from graph.nodes.write import write
-from graph.routes import after_answer, after_ask, after_retrieve, after_understand
+from graph.routes import (
+    after_answer,
+    after_ask,
+    after_debug,
+    after_diagnose,
+    after_retrieve,
+    after_understand,
+    after_verify,
+)
 from graph.state import State
 
 Graph = CompiledStateGraph[State, Context, State, State]
@@ -34,6 +45,8 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     page.add_node("ask", ask)
     page.add_node("retrieve", retrieve)
     page.add_node("write", write)
+    page.add_node("verify", verify)
+    page.add_node("debug", debug)
     page.add_node("diagnose", diagnose)
     page.add_node("answer", answer)
 
@@ -41,7 +54,9 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     page.add_conditional_edges("understand", after_understand, {n: n for n in ("diagnose", "answer", "ask")})
     page.add_conditional_edges("ask", after_ask, {"retrieve": "retrieve", "end": END})
     page.add_conditional_edges("retrieve", after_retrieve, {n: n for n in ("write", "answer")})
-    page.add_edge("write", "answer")
-    page.add_edge("diagnose", "answer")
+    page.add_edge("write", "verify")
+    page.add_conditional_edges("verify", after_verify, {n: n for n in ("debug", "answer")})
+    page.add_conditional_edges("diagnose", after_diagnose, {n: n for n in ("debug", "answer")})
+    page.add_conditional_edges("debug", after_debug, {n: n for n in ("write", "answer")})
     page.add_conditional_edges("answer", after_answer, {"ask": "ask", "end": END})
     return page.compile(checkpointer=checkpointer)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Literal
 
 from graph.state import State
+from graph.verification.mending import MOST_TRIES
+from knowledge.types import Diagnosis
 
 TALK = frozenset({"question", "smalltalk"})
 
@@ -33,6 +35,23 @@ def after_ask(state: State) -> Literal["retrieve", "end"]:
 def after_retrieve(state: State) -> Literal["write", "answer"]:
     """A machine that nobody described gets no script, but an answer."""
     return "answer" if state["outcome"] else "write"
+
+
+def after_verify(state: State) -> Literal["debug", "answer"]:
+    """A finding that says what would cure it goes to debug, until five scripts were written."""
+    curable = any(finding.change for finding in state["findings"])
+    return "debug" if curable and state["tries"] < MOST_TRIES else "answer"
+
+
+def after_diagnose(state: State) -> Literal["debug", "answer"]:
+    """A failure of a thread that has a script leads to another script."""
+    outcome = state["outcome"]
+    failed = isinstance(outcome, Diagnosis) and outcome.cause not in ("no-failure", "unknown")
+    return "debug" if failed and state.get("bundle") else "answer"
+
+
+def after_debug(state: State) -> Literal["write", "answer"]:
+    return "write" if state["again"] else "answer"
 
 
 def after_answer(state: State) -> Literal["ask", "end"]:

@@ -9,6 +9,7 @@ from knowledge.types import (
     Assumption,
     Attachment,
     Diagnosis,
+    Finding,
     Intent,
     JobRequest,
     LaunchBundle,
@@ -27,17 +28,22 @@ class State(TypedDict, total=False):
     text: str
     attachments: Sequence[Attachment]
 
-    # This turn, written by the nodes; the session empties them before each turn.
+    # This turn, written by the nodes; the session empties them before each turn. again: the request was changed and
+    # is to be written once more; tries counts the scripts of this turn.
     intent: Intent
     heard_nothing: bool
     outcome: LaunchPlan | Refusal | Diagnosis | None
     draft: LaunchBundle | None
     notes: Sequence[str]
+    findings: Sequence[Finding]
+    proof: Sequence[str]
+    again: bool
+    tries: int
     said: Sequence[Said]
 
     # From turn to turn. source: the script that is carried over, if any. described: what was said of a machine that
     # nobody described here; stands_in: what is offered are other machines in its place. told: the assumptions and
-    # notes that went with the newest script.
+    # notes that went with the newest script. tried: the requests that failed, or that a failure led to.
     request: JobRequest
     source: str
     question: Question | None
@@ -48,6 +54,7 @@ class State(TypedDict, total=False):
     plan: LaunchPlan | None
     bundle: LaunchBundle | None
     told: Sequence[Assumption | str]
+    tried: Sequence[str]
 
 
 def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:
@@ -61,5 +68,9 @@ def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> St
         outcome=None,
         draft=None,
         notes=(),
+        findings=(),
+        proof=(),
+        again=False,
+        tries=1,
         said=(),
     )

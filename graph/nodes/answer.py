@@ -35,7 +35,8 @@ def answer(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(outcome, Refusal):
         return State(said=(*state["said"], outcome), offered=outcome if outcome.instead else None)
     if isinstance(outcome, Diagnosis):
-        return State(said=(*state["said"], outcome))
+        told = any(isinstance(part, Diagnosis) for part in state["said"])
+        return State(said=state["said"] if told else (*state["said"], outcome))
     return State(said=(*state["said"], words(state, runtime.context)))
 
 
@@ -46,7 +47,7 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster
     assumptions = (*state.get("left_to_us", ()), *plan.assumptions)
-    notes = (*state["notes"], *plan.notes)
+    notes = (*state["notes"], *plan.notes, *state["proof"])
     told = state.get("told", ())
     made = Made(
         bundle=draft,
