@@ -18,7 +18,7 @@ from graph.extraction.script import Script
 from graph.verification.rehearsal.allocation import Allocation, host_suffixes, node_names
 from graph.verification.rehearsal.setting import batch_variables
 from graph.verification.rehearsal.standin import config, main, variables
-from graph.verification.rehearsal.standin.layout import compress
+from graph.verification.rehearsal.standin.hostlist import compress
 from knowledge.cluster import Cluster
 from knowledge.types import SideFile
 

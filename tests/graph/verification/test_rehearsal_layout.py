@@ -7,8 +7,9 @@ from dataclasses import replace
 import pytest
 
 from graph.verification.rehearsal.standin.config import StandIn
+from graph.verification.rehearsal.standin.hostlist import compress, expand
 from graph.verification.rehearsal.standin.launcher_options import LAUNCHERS
-from graph.verification.rehearsal.standin.layout import LAYOUTS, Layout, compress, expand
+from graph.verification.rehearsal.standin.layout import LAYOUTS, Layout
 from graph.verification.rehearsal.standin.options import LayoutRefusedError, Parsed, parse
 from graph.verification.rehearsal.standin.variables import OF_TASK, of_devices, per_node_text, seats
 
@@ -35,7 +36,8 @@ def lay(launcher: str, words: str, job: StandIn = JOB, **variables: str) -> Layo
         ("srun", "--ntasks-per-n=2 prog", (2, 2)),
         ("mpiexec", "-n 8 --ppn 4 prog", (4, 4)),
         ("mpiexec", "--np=8 -ppn 4 --depth=16 prog", (4, 4)),
-        ("mpiexec", "-n 2 prog", (1, 1)),
+        ("mpiexec", "-n 8 prog", (8,)),
+        ("mpiexec", "-n 8 --depth 16 prog", (4, 4)),
         ("mpirun", "-np 8 -npernode 4 prog", (4, 4)),
         ("mpirun", "-np 2 --map-by ppr:1:node -mca btl ^openib prog", (1, 1)),
         ("mpirun", "-np 8 -H n1:4,n2:4 prog", (4, 4)),
@@ -57,9 +59,11 @@ def test_tasks_are_spread_as_the_launcher_does(launcher: str, words: str, counts
         ("srun", "-n8 -c 32 prog", "More processors requested than permitted"),
         ("srun", "-n8 --gpus-per-task=2 prog", "Invalid generic resource (gres) specification"),
         ("srun", "-w n9 prog", "Requested node configuration is not available"),
-        ("mpiexec", "-n 16 --ppn 4 prog", "need 4 nodes, the job has 2"),
-        ("mpiexec", "-n 8 --ppn 4 --depth 32 prog", "more CPUs"),
-        ("mpirun", "-np 16 -npernode 4 prog", "not enough slots"),
+        ("mpiexec", "-n 16 --ppn 4 prog", "need 4 nodes of 4, the job has 2"),
+        ("mpiexec", "-n 8 --ppn 4 --depth 32 prog", "more than a node's CPUs"),
+        ("mpirun", "-np 16 -npernode 4 prog", "more processes than the ppr"),
+        ("mpirun", "-np 16 prog", "not enough slots"),
+        ("ibrun", "-n 16 prog", "exceeds the total number of slots"),
         ("mpirun", "-np 16 -npernode 8 prog", "not enough slots"),
         ("jsrun", "-n 16 -r 4 -g 1 prog", "do not fit"),
         ("jsrun", "-n 2 -r 1 -g 8 prog", "do not fit"),

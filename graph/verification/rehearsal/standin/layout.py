@@ -11,10 +11,28 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph.verification.rehearsal.standin.config import StandIn
+from graph.verification.rehearsal.standin.hostlist import expand
 from graph.verification.rehearsal.standin.options import LayoutRefusedError, Parsed
 
 MORE_THAN_PERMITTED = "error: Unable to create step for job {job}: More processors requested than permitted"
 BAD_GRES = "error: Unable to create step for job {job}: Invalid generic resource (gres) specification"
+
+SLOTS = """There are not enough slots available in the system to satisfy the {ntasks}
+slots that were requested by the application:
+
+  {app}
+"""
+PPR = """Your job has requested more processes than the ppr for
+this topology can support:
+
+  App: {app}
+  Number of procs:  {ntasks}
+  PPR: {per_node}:node
+
+Please revise the conflict and try again."""
+OFFSET = (
+    "ERROR: Number of hosts (requested through -n) plus offset (via -o) exceeds the total number of slots available."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,20 +139,23 @@ def hosts_of(parsed: Parsed, job: StandIn) -> list[str]:
 
 
 def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
-    """mpiexec of PALS, and Hydra's: --ppn ranks on each host in turn."""
+    """mpiexec of PALS, and Hydra's: --ppn ranks on each host in turn.
+
+    Without --ppn, PALS fills the CPUs of the first host before the next (so 8 ranks land on one node); Hydra under
+    Slurm takes the job's tasks a node.
+    """
     hosts = hosts_of(parsed, job)
+    depth = parsed.count("cpus") or 1
+    filled = job.tasks_per_node if job.mpi == "impi" else job.cpus_per_node // depth
     per_node = parsed.count("per_node")
-    ntasks = parsed.count("ntasks") or (per_node or 1) * (len(hosts) if per_node else 1)
-    counts = packed(ntasks, per_node or -(-ntasks // len(hosts)))
+    ntasks = parsed.count("ntasks") or (per_node * len(hosts) if per_node else 1)
+    counts = packed(ntasks, per_node or filled or -(-ntasks // len(hosts)))
     if len(counts) > len(hosts):
         raise LayoutRefusedError(
-            f"error: {ntasks} ranks at {per_node} a node need {len(counts)} nodes, the job has {len(hosts)}"
+            f"error: {ntasks} ranks need {len(counts)} nodes of {counts[0]}, the job has {len(hosts)}"
         )
-    depth = parsed.count("cpus") or 1
     if depth * max(counts) > job.cpus_per_node:
-        raise LayoutRefusedError(
-            f"error: {max(counts)} ranks of depth {depth} need more CPUs than a node's {job.cpus_per_node}"
-        )
+        raise LayoutRefusedError(f"error: {max(counts)} ranks of depth {depth} are more than a node's CPUs")
     bind = parsed.last("gpu_bind") or ""
     devices = None
     if bind and bind != "none":
@@ -155,11 +176,10 @@ def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layo
     ntasks = parsed.count("ntasks") or (per_node or slots) * len(hosts)
     by_node = parsed.last("map_by") == "node" or "bynode" in parsed.options
     counts = packed(ntasks, per_node or slots) if not by_node else blocks(ntasks, len(hosts))
+    if per_node and ntasks > per_node * len(hosts):
+        raise LayoutRefusedError(PPR.format(app=" ".join(parsed.command[:1]), ntasks=ntasks, per_node=per_node))
     if len(counts) > len(hosts) or (per_node and per_node > slots and "oversubscribe" not in parsed.options):
-        raise LayoutRefusedError(
-            f"There are not enough slots available in the system to satisfy the {ntasks}\nslots that were requested by "
-            f"the application:\n\n  {' '.join(parsed.command[:1])}\n"
-        )
+        raise LayoutRefusedError(SLOTS.format(app=" ".join(parsed.command[:1]), ntasks=ntasks))
     return Layout(tuple(hosts[: len(counts)]), counts)
 
 
@@ -179,7 +199,7 @@ def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     total = job.ntasks or (job.tasks_per_node or 1) * len(job.nodes)
     ntasks = parsed.count("ntasks") or total
     if ntasks > total:
-        raise LayoutRefusedError(f"TACC:  ERROR: {ntasks} tasks asked for, the job has {total}")
+        raise LayoutRefusedError(OFFSET)
     per_node = -(-total // len(job.nodes))
     counts = blocks(ntasks, len(job.nodes)) if ntasks == total else packed(ntasks, per_node)
     return Layout(job.nodes[: len(counts)], tuple(c for c in counts if c))
@@ -257,31 +277,3 @@ LAYOUTS: dict[str, Callable[[Parsed, StandIn, Mapping[str, str]], Layout]] = {
     "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": lrun,
     "flux run": flux_run,
 }  # fmt: skip
-
-
-def expand(text: str) -> list[str]:
-    """`nid[001-003,007],login1` as a list of names; digits keep their width."""
-    names: list[str] = []
-    for part in re.findall(r"[^,\[\]]+(?:\[[^\]]*\][^,\[\]]*)?", text):
-        match = re.match(r"([^\[]*)\[([^\]]*)\](.*)", part)
-        if not match:
-            names.append(part)
-            continue
-        head, inside, tail = match.groups()
-        for piece in inside.split(","):
-            low, _, high = piece.partition("-")
-            names += [f"{head}{n:0{len(low)}d}{tail}" for n in range(int(low), int(high or low) + 1)]
-    return names
-
-
-def compress(names: tuple[str, ...]) -> str:
-    """The bracket form of a run of node names, as SLURM_JOB_NODELIST has it."""
-    heads = {re.sub(r"\d+$", "", name) for name in names}
-    numbers = [re.search(r"\d+$", name) for name in names]
-    if len(names) < 2 or len(heads) != 1 or not all(numbers):
-        return ",".join(names)
-    texts = [match[0] for match in numbers if match]
-    values = [int(text) for text in texts]
-    if values != list(range(values[0], values[0] + len(values))):
-        return ",".join(names)
-    return f"{heads.pop()}[{texts[0]}-{texts[-1]}]"

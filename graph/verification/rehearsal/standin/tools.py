@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from graph.verification.rehearsal.standin import config, launch, options
-from graph.verification.rehearsal.standin.layout import compress, expand
+from graph.verification.rehearsal.standin.hostlist import compress, expand
 from graph.verification.rehearsal.standin.wrapping import (
     Tool,
     binding,

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.standin.layout import Layout, compress
+from graph.verification.rehearsal.standin.hostlist import compress
+from graph.verification.rehearsal.standin.layout import Layout
 
 Variables = dict[str, str]
 DEVICE_VARIABLE = {"nvidia": "CUDA_VISIBLE_DEVICES", "amd": "ROCR_VISIBLE_DEVICES", "intel": "ZE_AFFINITY_MASK"}

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from graph.verification.rehearsal.standin import config, launch
-from graph.verification.rehearsal.standin.layout import expand
+from graph.verification.rehearsal.standin.hostlist import expand
 
 STAGE = "/stand-in"
 """Where the rehearsal's folder is in namespaces (root.py)."""
