@@ -1,12 +1,14 @@
 """What is sent to the machine: the mini-app with a launch script of its own, planned for the same machine, framework
 and strategy, on two nodes at most and for ten minutes.
 
-Nothing of the person's script is run: no `rm`, no download, no training. What goes along are its account, its
-environment and its plain exported variables, because they decide whether the process group forms.
+Nothing of the person's script is run: no `rm`, no download, no training. What goes along are its account, its Python
+environment and its variables of the network libraries, because they decide whether the process group forms; no other
+variable, which may be a key.
 """
 
 from __future__ import annotations
 
+import re
 import shlex
 import time
 from collections.abc import Iterator
@@ -19,7 +21,6 @@ from graph.extraction.script_record import ScriptRecord, record_of
 from graph.planning.plan import ACCOUNT_PLACEHOLDER, plan
 from graph.planning.queues import longest
 from graph.planning.strategies import with_usual_framework
-from graph.porting.parts import user_part
 from graph.verification.on_machine.schedulers import SCHEDULERS
 from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.errors import InputError, UnavailableError
@@ -34,10 +35,15 @@ from knowledge.types import (
     Strategy,
     Variable,
 )
+from templates.quoting import PLAIN_VARIABLE
 from templates.render import render
 
 MINIAPP = Path(__file__).parents[3] / "templates" / "miniapp" / "preflight.py"
 NODES, WALLTIME = 2, "00:10:00"
+# NCCL and its plugins, RCCL, oneCCL, libfabric, UCX, Gloo, the MPIs, and torch's own switches.
+NETWORK = re.compile(
+    r"(TORCH_)?(NCCL|RCCL|CCL|FI|UCX|GLOO|MPICH|OMPI_MCA|I_MPI|MV2|PALS|CXI|OFI|TORCH_DISTRIBUTED)_\w+"
+)
 OWN_STRATEGIES = ("fsdp", "zero1", "zero2", "zero3")
 
 
@@ -80,6 +86,7 @@ def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
     decided = planned(request, cluster)
     if isinstance(decided, Refusal):
         return decided
+    decided = with_variables(decided, script)
     bundle = render(decided)
     files = (SideFile(bundle.name, bundle.script), *bundle.files, SideFile(MINIAPP.name, miniapp()))
     submit = submit_words(decided, bundle.name)
@@ -126,7 +133,6 @@ def request_of(script: Script, record: ScriptRecord, cluster: Cluster, asked: As
             account=asked.account or own(record.account),
             queue=asked.queue or known_queue(record.queue, cluster),
             environment=asked.environment or environment_of(script, cluster),
-            variables=variables_of(script, cluster),
         )
     )
     return replace(request, args=arguments(request))
@@ -157,15 +163,21 @@ def environment_of(script: Script, cluster: Cluster) -> str | None:
     facts = [fact for software in cluster.software.values() for fact in software.settings if fact.environment]
     for fact in facts:
         value = script.value_of(fact.name)
-        if value and value != fact.value and "`" not in value and "$(" not in value:
+        if value and value != fact.value and "$" not in PLAIN_VARIABLE.sub("", value) and "`" not in value:
             return value
     return None
 
 
-def variables_of(script: Script, cluster: Cluster) -> tuple[Variable, ...]:
-    """The exported variables with plain values. Those that run a command are left out: it is not ours to run."""
-    part = user_part(script, cluster, cluster)
-    return tuple(one for one in part.variables if not one.expand) if part else ()
+def with_variables(decided: LaunchPlan, script: Script) -> LaunchPlan:
+    """The plan with the script's own network variables. One that runs a command is left out."""
+    own = {one.name: one for one in script.assignments if one.exported and NETWORK.fullmatch(one.name)}
+    there = {(one.name, one.value) for one in decided.variables}
+    added = tuple(
+        Variable(one.name, one.value, "as in your script")
+        for one in own.values()
+        if (one.name, one.value) not in there and "$" not in PLAIN_VARIABLE.sub("", one.value) and "`" not in one.value
+    )
+    return replace(decided, user_variables=added)
 
 
 def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
