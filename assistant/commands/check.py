@@ -12,6 +12,7 @@ from assistant.errors import InputError
 from graph.verification.checks import check, report
 from graph.verification.checks.cure import Cured, cure
 from graph.verification.checks.side_files import missing_files
+from graph.verification.checks.subject import narrow
 from graph.verification.dry_run import DryRun, dry_run
 from graph.verification.shellcheck import lint
 from knowledge.catalogue import catalogue
@@ -25,11 +26,17 @@ ANY = "any"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Findings on a job script. Exit: 0 no errors, 1 errors found, 2 bad usage or input."
     parser.add_argument("file", metavar="FILE", help="the script; - reads standard input")
-    parser.add_argument("--machine", metavar="M", help=f"the machine it is for ({ANY}: no facts); else as the script tells")
+    parser.add_argument(
+        "--machine", metavar="M", help=f"the machine it is for ({ANY}: no facts); else as the script tells"
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
-    parser.add_argument("--fix", action="store_true", help="write what can be cured to FILE.fixed (or -o), and show the diff")
+    parser.add_argument(
+        "--fix", action="store_true", help="write what can be cured to FILE.fixed (or -o), and show the diff"
+    )
     parser.add_argument("-o", dest="output", metavar="OUT", help="where --fix writes to")
-    parser.add_argument("--dry-run", action="store_true", help="ask this computer's sbatch too (--test-only; nothing is submitted)")
+    parser.add_argument(
+        "--dry-run", action="store_true", help="ask this computer's sbatch too (--test-only; nothing is submitted)"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,24 +110,28 @@ def machine(name: str | None, text: str) -> Cluster | None:
     if name is None:
         from graph.extraction.script_record import understand_script
 
-        found = understand_script(text).machine
+        found = understand_script(narrow(text)).machine
         cluster = catalogue().find(found) if found else None
         if cluster is None:
-            raise InputError(f"which machine is it for? Give --machine NAME (`maple-chat clusters` lists them), or --machine {ANY}")
+            raise InputError(
+                f"which machine is it for? Give --machine NAME (`maple-chat clusters` lists them), or --machine {ANY}"
+            )
         return cluster
     if name.lower() == ANY:
         return None
     cluster = catalogue().find(name)
     if cluster is None:
         near = ", ".join(catalogue().nearest(name))
-        raise InputError(f"no machine '{name[:40]}' is known{f'; nearest: {near}' if near else ''}; `maple-chat clusters` lists them")
+        raise InputError(
+            f"no machine '{name[:40]}' is known{f'; nearest: {near}' if near else ''}; `maple-chat clusters` lists them"
+        )
     return cluster
 
 
 def scheduler(text: str, cluster: Cluster | None) -> str:
     from graph.extraction.script_record import understand_script
 
-    return cluster.scheduler if cluster else understand_script(text).scheduler
+    return cluster.scheduler if cluster else understand_script(narrow(text)).scheduler
 
 
 def fixed_path(options: argparse.Namespace) -> Path:

@@ -125,12 +125,18 @@ def understood(text: str, output: str) -> list[Finding]:
             says = f"sbatch refuses: {row.says.format(word=word)}"
             found.append(Finding(f"dry-run-{row.rule}", "error", line_of(directives, row, word), says, row.why, SBATCH))
     specific = [one for one in found if one.rule not in ("dry-run-node", "dry-run-queue") or len(found) == 1]
-    return specific or found or [Finding("dry-run-refused", "error", 0, f"sbatch refuses: {first_line(output)}", "its own words", SBATCH)]
+    return (
+        specific
+        or found
+        or [Finding("dry-run-refused", "error", 0, f"sbatch refuses: {first_line(output)}", "its own words", SBATCH)]
+    )
 
 
 def line_of(directives: list[DirectiveLine], row: Refused, word: str) -> int:
     """The directive that the message is about; 0 where it names none."""
     for one in directives:
-        if one.option in row.options or (row.rule in ("option", "value") and word and (word.split("=")[0].lstrip("-") == one.written.lstrip("-"))):
+        if one.option in row.options or (
+            row.rule in ("option", "value") and word and (word.split("=")[0].lstrip("-") == one.written.lstrip("-"))
+        ):
             return one.line
     return 0

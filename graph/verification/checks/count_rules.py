@@ -28,7 +28,9 @@ def once_per_rank(s: Subject) -> Iterator[Hit]:
     if launch.procs == 1 and machines is not None and machines == launch.tasks:
         return
     each = f"each with {launch.procs} processes" if launch.procs else "each with its own processes"
-    says = f"{launch.parallel.name} starts {launch.per_node} {layer.name}s on every node, {each}: it is wanted once a node"
+    says = (
+        f"{launch.parallel.name} starts {launch.per_node} {layer.name}s on every node, {each}: it is wanted once a node"
+    )
     yield Hit(launch.line, says, "they fight for the same ports and GPUs: 'address already in use', or a wait that never ends",
               sources.TORCHRUN)  # fmt: skip
 
@@ -41,18 +43,51 @@ def first_node_only(s: Subject) -> Iterator[Hit]:
     layer = launch.spawner
     if layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
         says = f"{layer.name} starts on the first node only; the job has {s.job.nodes}"
-        yield Hit(launch.line, says, "a batch script runs on the first node: the outer launcher starts one a node", sources.TORCHRUN)
-    elif layer is None and launch.program.interpreter and launch.program.kind in ("script", "module") and is_python(launch.root.fields[0]):
+        yield Hit(
+            launch.line,
+            says,
+            "a batch script runs on the first node: the outer launcher starts one a node",
+            sources.TORCHRUN,
+        )
+    elif (
+        layer is None
+        and launch.program.interpreter
+        and launch.program.kind in ("script", "module")
+        and is_python(launch.root.fields[0])
+    ):
         says = f"the program starts on the first node only; the job has {s.job.nodes}"
-        yield Hit(launch.line, says, "a batch script runs on the first node, and nothing here starts it on the others", None, "warning")
+        yield Hit(
+            launch.line,
+            says,
+            "a batch script runs on the first node, and nothing here starts it on the others",
+            None,
+            "warning",
+        )
 
 
 def reaches_others(s: Subject) -> bool:
     """Whether anything else in the script starts work on other nodes, or hands the launch to something unseen."""
-    words = ("srun", "mpirun", "mpiexec", "ibrun", "jsrun", "flux", "ssh", "pdsh", "pbsdsh", "blaunch", "ray", "clush", "sbatch", "parallel")
+    words = (
+        "srun",
+        "mpirun",
+        "mpiexec",
+        "ibrun",
+        "jsrun",
+        "flux",
+        "ssh",
+        "pdsh",
+        "pbsdsh",
+        "blaunch",
+        "ray",
+        "clush",
+        "sbatch",
+        "parallel",
+    )
     text = " ".join(line for _, line in s.code_lines)
     launch = s.launch
-    own = launch is not None and any("--deepspeed-hostfile" in name or "hostfile" in name for layer in launch.layers for name, _ in layer.options)
+    own = launch is not None and any(
+        "--deepspeed-hostfile" in name or "hostfile" in name for layer in launch.layers for name, _ in layer.options
+    )
     return own or any(f" {word} " in f" {text} " for word in words) or bool(s.script.jobs)
 
 
@@ -62,11 +97,24 @@ def deepspeed_alone(s: Subject) -> Iterator[Hit]:
     if launch is None or layer is None or layer.name != "deepspeed" or not s.several_nodes:
         return
     if launch.parallel is not None and (launch.tasks or 0) > 1 and not layer.has("--no-ssh"):
-        says = f"{launch.parallel.name} starts the deepspeed launcher {launch.tasks} times; it starts all nodes by itself"
-        yield Hit(launch.line, says, "start it once with --hostfile, or start the program itself by the parallel launcher", sources.DEEPSPEED)
+        says = (
+            f"{launch.parallel.name} starts the deepspeed launcher {launch.tasks} times; it starts all nodes by itself"
+        )
+        yield Hit(
+            launch.line,
+            says,
+            "start it once with --hostfile, or start the program itself by the parallel launcher",
+            sources.DEEPSPEED,
+        )
     elif launch.parallel is None and layer.role("hostfile") is None and not launch.open and not launch.remote:
         says = f"deepspeed has no --hostfile and uses the first node only; the job has {s.job.nodes}"
-        yield Hit(launch.line, says, "it knows other nodes only from a host file (lines `NAME slots=GPUS`)", sources.DEEPSPEED, "warning")
+        yield Hit(
+            launch.line,
+            says,
+            "it knows other nodes only from a host file (lines `NAME slots=GPUS`)",
+            sources.DEEPSPEED,
+            "warning",
+        )
 
 
 def processes_per_node(s: Subject) -> Iterator[Hit]:
@@ -86,7 +134,9 @@ def tasks_per_node(s: Subject) -> Iterator[Hit]:
         return
     if launch.program.kind not in ("script", "module") or launch.tasks == 1 or launch.per_node == 1:
         return  # Lightning, Ray and their like start their own processes
-    yield from against_devices(s, launch, launch.per_node, f"{launch.parallel.name} starts {launch.per_node} ranks a node")
+    yield from against_devices(
+        s, launch, launch.per_node, f"{launch.parallel.name} starts {launch.per_node} ranks a node"
+    )
 
 
 def against_devices(s: Subject, launch: Launch, procs: int, words: str) -> Iterator[Hit]:
@@ -116,7 +166,11 @@ def machine_count(s: Subject) -> Iterator[Hit]:
     if role is None or said is None or on is None or ":" in plain(role) or said == on:
         return
     word = "--num_machines" if layer.name == "accelerate" else "--nnodes"
-    end = "it waits for the missing ones until it times out" if said > on else "the extra ones are turned away or form groups of their own"
+    end = (
+        "it waits for the missing ones until it times out"
+        if said > on
+        else "the extra ones are turned away or form groups of their own"
+    )
     yield Hit(launch.line, f"{word} is {said}, and {launch.parallel.name if launch.parallel else 'the launcher'} starts it on {on} nodes", end,
               sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)  # fmt: skip
 
@@ -134,7 +188,12 @@ def machine_count_missing(s: Subject) -> Iterator[Hit]:
         return
     word = "--standalone" if alone else ("no --num_machines" if layer.name == "accelerate" else "no --nnodes")
     says = f"{layer.name} runs on {launch.tasks} nodes with {word}: every node trains alone"
-    yield Hit(launch.line, says, "by default it starts a group of one node", sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE)
+    yield Hit(
+        launch.line,
+        says,
+        "by default it starts a group of one node",
+        sources.TORCHRUN if layer.name != "accelerate" else sources.ACCELERATE,
+    )
 
 
 def total_processes(s: Subject) -> Iterator[Hit]:
@@ -152,83 +211,6 @@ def total_processes(s: Subject) -> Iterator[Hit]:
         yield Hit(launch.line, says, "accelerate divides it by the number of machines", sources.ACCELERATE)
 
 
-def launcher_tasks(s: Subject) -> Iterator[Hit]:
-    """The launcher's own numbers: total, a node, and the nodes of the job."""
-    launch = s.launch
-    layer = launch.parallel if launch else None
-    nodes = s.job.nodes
-    if launch is None or layer is None or nodes is None or s.job.mixed or layer.role("hosts") is not None:
-        return
-    total, each = launch.number(layer, "tasks"), launch.per_node
-    wanted = launch.nodes if layer.name in ("srun", "flux") else nodes
-    if wanted is not None and layer.name in ("srun", "flux", "jsrun") and (launch.nodes or 0) > nodes:
-        yield Hit(launch.line, f"{layer.name} asks for {launch.nodes} nodes; the job has {nodes}", "the step is refused, or waits for ever",
-                  sources.SRUN if layer.name == "srun" else None)  # fmt: skip
-    elif total and each and wanted and total > each * wanted and stated(launch, layer):
-        yield Hit(launch.line, f"{layer.name} is told {total} tasks with {each} a node: that takes {-(-total // each)} nodes; the job has {wanted}",
-                  "the launcher refuses it or puts too many on a node")  # fmt: skip
-    elif total and each and wanted and total < each * wanted and stated(launch, layer) and total > 1:
-        yield Hit(launch.line, f"{layer.name} is told {total} tasks with {each} a node: {wanted - -(-total // each)} of {wanted} nodes get none" if -(-total // each) < wanted
-                  else f"{layer.name} is told {total} tasks, {each} a node on {wanted} nodes would be {each * wanted}",
-                  "the counts of one launch line should agree", None, "warning")  # fmt: skip
-
-
-def stated(launch: Launch, layer: Layer) -> bool:
-    """Whether the number a node stands on the launch line itself."""
-    return any(layer.role(role) is not None for role in ("per_node", "map", "sets_per_node"))
-
-
-def missing_nodes(s: Subject) -> Iterator[Hit]:
-    """Ranks started on fewer nodes than the job pays for, where only the total is given."""
-    launch = s.launch
-    layer = launch.parallel if launch else None
-    if launch is None or layer is None or not s.several_nodes or launch.spawner or s.job.mixed or launch.remote or layer.has("-o"):
-        return
-    total, devices, nodes = launch.tasks, s.devices, s.job.nodes or 1
-    if total and devices and layer.name in ("ibrun", "mpirun", "mpiexec") and not stated(launch, layer) and layer.role("hosts") is None:
-        if 1 < total < devices * nodes and total != nodes:
-            says = f"{layer.name} starts {total} ranks; the job has {nodes} x {devices} = {nodes * devices} GPUs"
-            yield Hit(launch.line, says, "one rank drives one device", sources.TORCH_DISTRIBUTED, "warning")
-
-
-def idle_nodes(s: Subject) -> Iterator[Hit]:
-    """A launch on fewer nodes than the job has: hot spares are so, and forgotten counts."""
-    launch, nodes = s.launch, s.job.nodes
-    if launch is None or launch.parallel is None or nodes is None or launch.nodes is None or launch.remote or s.job.mixed:
-        return
-    if 1 < launch.nodes < nodes:
-        yield Hit(launch.line, f"{launch.parallel.name} starts on {launch.nodes} of the job's {nodes} nodes", "the others are charged and idle")
-
-
-def no_gpus(s: Subject) -> Iterator[Hit]:
-    """jsrun gives a resource set no GPU unless it is told."""
-    launch = s.launch
-    layer = launch.parallel if launch else None
-    if launch is None or layer is None or layer.name != "jsrun" or launch.open:
-        return
-    gpus = layer.role("set_gpus")
-    if (gpus is None or plain(gpus) == "0") and not any(name in ("-U", "--erf_input") for name, _ in layer.options):
-        yield Hit(launch.line, "jsrun gives these ranks no GPU: --gpu_per_rs is " + ("missing" if gpus is None else "0"), "a resource set has none by default",
-                  sources.JSRUN)  # fmt: skip
-
-
-def step_cpus(s: Subject) -> Iterator[Hit]:
-    """srun's tasks x CPUs against the CPUs that the job has on a node."""
-    launch, job = s.launch, s.job
-    layer = launch.parallel if launch else None
-    if launch is None or layer is None or layer.name != "srun" or launch.per_node is None:
-        return
-    each = next((launch.number_of(value) for name, value in layer.options if name in ("-c", "--cpus-per-task")), None)
-    whole = job.exclusive or (s.cluster is not None and s.cluster.whole_nodes)
-    sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
-    has = max(sizes) if whole and sizes and all(sizes) else None
-    if not whole and job.tasks_per_node and job.cpus_per_task:
-        has = job.tasks_per_node * job.cpus_per_task
-    if each and has and each * launch.per_node > has:
-        says = f"srun asks for {launch.per_node} tasks a node with {each} CPUs each; the job has {has} CPUs there"
-        yield Hit(launch.line, says, "'Unable to create step: More processors requested than permitted'", sources.SRUN)
-
-
 RULES = (
     Rule("launch-once-per-rank", "launch", "error", "torchrun or accelerate started by every task instead of once a node", once_per_rank),
     Rule("launch-first-node-only", "launch", "error", "several nodes, and nothing starts the program on the others", first_node_only),
@@ -238,9 +220,4 @@ RULES = (
     Rule("launch-machines", "launch", "error", "--nnodes or --num_machines is not the number of nodes it is started on", machine_count),
     Rule("launch-machines-missing", "launch", "error", "a spawner on several nodes that is told of one", machine_count_missing),
     Rule("launch-num-processes", "launch", "error", "accelerate's --num_processes counts all machines", total_processes),
-    Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
-    Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),
-    Rule("launch-nodes-idle", "launch", "info", "a launch on fewer nodes than the job has", idle_nodes),
-    Rule("launch-no-gpus", "launch", "warning", "jsrun without GPUs for its resource sets", no_gpus),
-    Rule("launch-step-cpus", "launch", "error", "tasks x CPUs of the step are more than the job has on a node", step_cpus),
 )  # fmt: skip

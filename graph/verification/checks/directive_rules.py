@@ -25,7 +25,32 @@ from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 
 WEIGHTY = frozenset(
-    ["nodes", "time", "walltime", "time-limit", "account", "project", "bank", "group", "partition", "queue", "qos", "gpus", "gres", "gpus-per-node", "gpus-per-task", "select", "filesystems", "constraint", "ntasks", "ntasks-per-node", "cpus-per-task", "mem", "gpu", "ngpus"]
+    [
+        "nodes",
+        "time",
+        "walltime",
+        "time-limit",
+        "account",
+        "project",
+        "bank",
+        "group",
+        "partition",
+        "queue",
+        "qos",
+        "gpus",
+        "gres",
+        "gpus-per-node",
+        "gpus-per-task",
+        "select",
+        "filesystems",
+        "constraint",
+        "ntasks",
+        "ntasks-per-node",
+        "cpus-per-task",
+        "mem",
+        "gpu",
+        "ngpus",
+    ]
 )
 LOOKS_LIKE = re.compile(r"#[ \t]?([A-Za-z]{3,8}):?[ \t]+-{1,2}[A-Za-z]")
 
@@ -94,7 +119,9 @@ def pbs_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
     if letter.startswith("--") and len(letter) > 2:
         yield Hit(one.line, f"qsub has no option {letter}", "qsub takes single letters only and refuses the script")
     elif letter[1:2] not in PBS_LETTERS:
-        yield Hit(one.line, f"qsub has no option {letter}", "qsub refuses a script with an option that it does not know")
+        yield Hit(
+            one.line, f"qsub has no option {letter}", "qsub refuses a script with an option that it does not know"
+        )
     elif resource and resource not in PBS_RESOURCES:
         near = get_close_matches(resource, PBS_RESOURCES - {"switch"}, 1, 0.8)
         if near and len(resource) > 4:
@@ -212,7 +239,9 @@ def other_scheduler(s: Subject) -> Iterator[Hit]:
     foreign = [one for one in lines if one.scheduler != mine]
     if foreign and len(foreign) == len(lines):
         says = f"{foreign[0].raw.split()[0]} directives mean nothing on {name}: it takes {MARKS[mine]} lines"
-        yield Hit(foreign[0].line, says, f"{SUBMITS[mine]} reads them as comments, so the job gets defaults or is refused")
+        yield Hit(
+            foreign[0].line, says, f"{SUBMITS[mine]} reads them as comments, so the job gets defaults or is refused"
+        )
     elif foreign and not any(one.scheduler == foreign[0].scheduler for one in lines if one.scheduler == mine):
         stray = foreign if len({one.line for one in foreign}) == 1 and len(lines) > 3 else []
         for one in stray[:1]:
@@ -224,7 +253,14 @@ def said_twice(s: Subject) -> Iterator[Hit]:
     for one in own_lines(s):
         again = re.fullmatch(r"line (\d+) says it again", one.why_not)
         last = s.job.asked.get(one.option)
-        if again and "$" not in one.value and last is not None and last.value != one.value and one.line != last.line and not s.script.jobs:
+        if (
+            again
+            and "$" not in one.value
+            and last is not None
+            and last.value != one.value
+            and one.line != last.line
+            and not s.script.jobs
+        ):
             says = f"{one.written} is {one.value or 'set'} here and {last.value or 'set'} on line {last.line}"
             yield Hit(one.line, says, "of two directives with one name the last one counts")
 

@@ -12,7 +12,9 @@ from graph.verification.checks.option_tables import SUBMITS, TIME_OPTION, WALLTI
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 
-ANGLE = re.compile(r"<[A-Za-z][\w .:/@-]*>|\[(?:your|my|account|project|partition|queue)[\w -]*\]|\{\{?\s*[a-z_]+\s*\}\}?", re.I)
+ANGLE = re.compile(
+    r"<[A-Za-z][\w .:/@-]*>|\[(?:your|my|account|project|partition|queue)[\w -]*\]|\{\{?\s*[a-z_]+\s*\}\}?", re.I
+)
 STANDS_FOR = re.compile(
     r"(your|my)[-_ ]?\w*(account|project|allocation|partition|queue|group|budget|bank|email|name)\w*|change[-_]?me\w*|x{3,}|\?{2,}|\.{3}"
     r"|todo\w*|fixme|insert[-_]\w+|(account|project|allocation|partition|queue|grp|proj)[-_]?(name|id|here|code)|<.*>",
@@ -39,7 +41,11 @@ def walltime_short(s: Subject) -> Iterator[Hit]:
     time, option = s.job.walltime, TIME_OPTION.get(s.scheduler, "")
     one = s.job.asked.get(option)
     if time is not None and one is not None and 0 < time <= 120 and one.value.count(":") == 1:
-        yield Hit(one.line, f"'{one.value}' is {time:.0f} seconds", "of two numbers the first is minutes (in LSF hours): write HH:MM:SS where hours are meant")
+        yield Hit(
+            one.line,
+            f"'{one.value}' is {time:.0f} seconds",
+            "of two numbers the first is minutes (in LSF hours): write HH:MM:SS where hours are meant",
+        )
 
 
 def rewritten(scheduler: str, text: str) -> str | None:
@@ -74,12 +80,22 @@ def variable(s: Subject) -> Iterator[Hit]:
     tool = NOT_EXPANDED.get(s.scheduler)
     for one in own_lines(s):
         found = re.search(r"\$\{[^}]*\}|\$\w+|\$\(", one.value)
-        if not tool or not found or not seen(one) or s.script.jobs or one.option in ("variables", "comment", "attributes"):
+        if (
+            not tool
+            or not found
+            or not seen(one)
+            or s.script.jobs
+            or one.option in ("variables", "comment", "attributes")
+        ):
             continue
         if s.scheduler == "pbs" and one.option in ("output", "error"):
             continue  # some of PBS's descendants expand $PBS_JOBID there
         weight = "warning" if one.option in ("output", "error", "input", "chdir", "mail-user", "export") else "error"
-        instead = ": write the path itself, or %x and %j" if s.scheduler == "slurm" and weight == "warning" else ": write the value itself"
+        instead = (
+            ": write the path itself, or %x and %j"
+            if s.scheduler == "slurm" and weight == "warning"
+            else ": write the value itself"
+        )
         yield Hit(one.line, f"{found[0]} is not expanded in a directive{instead}",
                   f"{tool} reads directives itself, as comments, and knows no shell variables",
                   severity="warning" if weight == "warning" else None)  # fmt: skip
@@ -88,13 +104,20 @@ def variable(s: Subject) -> Iterator[Hit]:
 def number_format(s: Subject) -> Iterator[Hit]:
     """Counts that are no numbers, such as `--nodes=two`."""
     shapes = {
-        "slurm": {"nodes": r"\d+k?(-\d+k?)?(,.*)?|\d+-\d+:\d+", "ntasks": r"\d+", "ntasks-per-node": r"\d+", "cpus-per-task": r"\d+"},
+        "slurm": {
+            "nodes": r"\d+k?(-\d+k?)?(,.*)?|\d+-\d+:\d+",
+            "ntasks": r"\d+",
+            "ntasks-per-node": r"\d+",
+            "cpus-per-task": r"\d+",
+        },
         "flux": {"nodes": r"\d+(-\d+)?\+?(:.*)?", "nslots": r"\d+", "gpus-per-slot": r"\d+"},
         "lsf": {"nodes": r"\d+(,\d+|!)?"},
     }.get(s.scheduler, {})
     for one in own_lines(s):
         shape = shapes.get(one.option)
-        plain_value = seen(one) and "$" not in one.value and not ANGLE.search(one.value) and not one.value.startswith("=")
+        plain_value = (
+            seen(one) and "$" not in one.value and not ANGLE.search(one.value) and not one.value.startswith("=")
+        )
         if shape and plain_value and not re.fullmatch(shape, one.value):
             given = f"'{one.value}' is no count" if one.value else "no count is given"
             yield Hit(one.line, f"{one.written}: {given}", f"{SUBMITS[s.scheduler]} refuses the script")
@@ -110,7 +133,9 @@ def pbs_select(s: Subject) -> Iterator[Hit]:
         if blank:
             yield Hit(one.line, "a blank stands inside the resource list", "qsub reads only up to the blank and refuses the rest",
                       edit=swapped(s, one.line, blank[0], squeezed(blank[0])))  # fmt: skip
-        elif one.option == "select" and not re.fullmatch(r"\d+(:[\w.-]+=[^:+=\s]+)*(\+\d+(:[\w.-]+=[^:+=\s]+)*)*", one.value):
+        elif one.option == "select" and not re.fullmatch(
+            r"\d+(:[\w.-]+=[^:+=\s]+)*(\+\d+(:[\w.-]+=[^:+=\s]+)*)*", one.value
+        ):
             if "$" not in one.value and not ANGLE.search(one.value):
                 yield Hit(one.line, f"'select={one.value}' is no list of chunks: write select=NODES:name=value",
                           "qsub refuses a selection that it cannot read")  # fmt: skip
@@ -118,7 +143,11 @@ def pbs_select(s: Subject) -> Iterator[Hit]:
             yield Hit(one.line, "ppn belongs to -l nodes=; in a chunk it is mpiprocs", "qsub knows no chunk resource ppn",
                       edit=swapped(s, one.line, ":ppn=", ":mpiprocs="))  # fmt: skip
         elif one.option in ("nodes", "ncpus", "ngpus", "mpiprocs") and "select" in options:
-            yield Hit(one.line, f"-l {one.option} stands beside -l select", f"qsub refuses both together: put {one.option} into the chunks")
+            yield Hit(
+                one.line,
+                f"-l {one.option} stands beside -l select",
+                f"qsub refuses both together: put {one.option} into the chunks",
+            )
 
 
 def squeezed(text: str) -> str:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
 from difflib import get_close_matches
 
@@ -12,7 +11,6 @@ from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
-from knowledge.cluster import EnvironmentFact
 
 # Slow on purpose: left in, they cost time or fill the disk.
 DEBUG = {
@@ -22,7 +20,6 @@ DEBUG = {
     "CCL_LOG_LEVEL": ("trace", "every call is printed by every rank"), "TORCH_SHOW_CPP_STACKTRACES": ("", ""),
 }  # fmt: skip
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
-DOWNLOADS = re.compile(r"^\s*(?:pip3? install|python3? -m pip install|git clone|wget|curl|huggingface-cli download|hf download|conda install|mamba install|uv pip install|gdown|aws s3)\b")
 SETS_UP = re.compile(
     r"\b(module|ml|conda|mamba|micromamba|source|spack|guix|pixi|poetry|uv|singularity|apptainer|shifter|podman\S*|docker|enroot|sarus|ch-run|"
     r"setenv|jutil)\b|^\s*\.\s|PATH=|--container-image|--environment|--uenv|--image|/bin/|venv|\.sif|\.sqsh", re.M)  # fmt: skip
@@ -33,17 +30,34 @@ def nothing_loaded(s: Subject) -> Iterator[Hit]:
     launch = s.launch
     if s.cluster is None or launch is None or not s.is_shell or s.script.sourced or s.script.modules or not s.job.asked:
         return
-    if any(layer.kind == "container" for layer in launch.layers) or s.job.value("image", "container-image", "environment", "edf", "uenv", "export"):
+    if any(layer.kind == "container" for layer in launch.layers) or s.job.value(
+        "image", "container-image", "environment", "edf", "uenv", "export"
+    ):
         return
     text = "\n".join(line for _, line in s.code_lines)
-    if not SETS_UP.search(text) and launch.program.kind in ("script", "module") and "/" not in launch.program.interpreter:
+    if (
+        not SETS_UP.search(text)
+        and launch.program.kind in ("script", "module")
+        and "/" not in launch.program.interpreter
+    ):
         software = s.cluster.software["default"]
         first = next((line for line in software.lines if "module load" in line), "")
         says = f"nothing loads a Python environment: no module, no conda, no virtual environment{', such as `' + first + '`' if first else ''}"
         if s.scheduler == "pbs":
-            yield Hit(launch.line, says, "PBS starts a job without the submitting shell's environment: the system's Python has no PyTorch", software.source)
+            yield Hit(
+                launch.line,
+                says,
+                "PBS starts a job without the submitting shell's environment: the system's Python has no PyTorch",
+                software.source,
+            )
         else:
-            yield Hit(launch.line, says, "right only if the job is submitted from a shell where the environment is active", software.source, "info")
+            yield Hit(
+                launch.line,
+                says,
+                "right only if the job is submitted from a shell where the environment is active",
+                software.source,
+                "info",
+            )
 
 
 def module_names(s: Subject) -> list[str]:
@@ -51,7 +65,9 @@ def module_names(s: Subject) -> list[str]:
     if s.cluster is None:
         return []
     lines = [line for software in s.cluster.software.values() for line in software.lines]
-    words = [word for line in lines for found in re.finditer(r"module load ([^;&|#]*)", line) for word in found[1].split()]
+    words = [
+        word for line in lines for found in re.finditer(r"module load ([^;&|#]*)", line) for word in found[1].split()
+    ]
     return sorted({word.split("/")[0] for word in words if re.match(r"[\w.+-]+", word)})
 
 
@@ -60,35 +76,34 @@ def misspelt_module(s: Subject) -> Iterator[Hit]:
     for line, module in s.script.modules:
         name = module.split("/")[0]
         near = get_close_matches(name, known, 1, 0.8)
-        if near and name not in known and len(name) > 4 and not re.search(r"\d|\$", name) and not name.startswith(near[0]) and not near[0].startswith(name):
+        if (
+            near
+            and name not in known
+            and len(name) > 4
+            and not re.search(r"\d|\$", name)
+            and not name.startswith(near[0])
+            and not near[0].startswith(name)
+        ):
             says = f"there is no module '{name}' in what is known of the machine; '{near[0]}' is nearest"
             yield Hit(line, says, "`module load` of an unknown name fails", s.cluster.software["default"].source if s.cluster else None,
                       edit=Edit(line, line, (s.line(line).replace(name, near[0], 1),)))  # fmt: skip
 
 
-def network_module(s: Subject) -> Iterator[Hit]:
-    """A script that follows the site's recipe, without its plug-in for the network."""
-    if s.cluster is None or not s.several_nodes or s.script.sourced or (len(s.script.modules) < 2 and s.cluster.scheduler != "slurm"):
-        return
-    plugins = [name for name in module_names(s) if re.search(r"ofi|rccl-net|nccl", name)]
-    loaded = [module.split("/")[0] for _, module in s.script.modules]
-    recipe = [name for name in loaded if name in module_names(s) and name not in plugins]
-    container = s.launch is not None and any(layer.kind == "container" for layer in s.launch.layers)
-    text = "\n".join(line for _, line in s.code_lines)
-    for plugin in plugins:
-        if recipe and plugin not in loaded and plugin not in text and not container and not re.search(r"NCCL_NET_PLUGIN|aws-ofi|libnccl-net|librccl-net", text):
-            line = max(number for number, module in s.script.modules if module.split("/")[0] in recipe)
-            says = f"the module '{plugin}' is not loaded: NCCL finds no plug-in for this machine's network"
-            yield Hit(line, says, "between nodes it falls back to TCP sockets: slow, and no error says so", s.cluster.software["default"].source,
-                      edit=Edit(line + 1, line, (f"module load {plugin}",)))  # fmt: skip
-
-
 def module_order(s: Subject) -> Iterator[Hit]:
     """`conda activate` above the module that brings conda."""
-    brings = [(line, module) for line, module in s.script.modules if re.match(r"(ana|mini)?conda|miniforge|mamba|python|pytorch", module.rsplit("/", 1)[0].split("/")[0], re.I)]
+    brings = [
+        (line, module)
+        for line, module in s.script.modules
+        if re.match(r"(ana|mini)?conda|miniforge|mamba|python|pytorch", module.rsplit("/", 1)[0].split("/")[0], re.I)
+    ]
     for command in s.script.commands:
         words = command.argv[:2]
-        if words == ("conda", "activate") and not command.inside and brings and "conda" in " ".join(module for _, module in brings) + " forge":
+        if (
+            words == ("conda", "activate")
+            and not command.inside
+            and brings
+            and "conda" in " ".join(module for _, module in brings) + " forge"
+        ):
             later = [one for one in brings if one[0] > command.line]
             if later and len(later) == len(brings) and not any(line < command.line for line, _ in s.script.sourced):
                 says = f"conda is activated before line {later[0][0]} loads the module that brings it"
@@ -96,84 +111,16 @@ def module_order(s: Subject) -> Iterator[Hit]:
                 return
 
 
-def facts_of(s: Subject) -> list[EnvironmentFact]:
-    """The variables that every job of several nodes sets there."""
-    if s.cluster is None:
-        return []
-    kinds = {kind.id for kind in s.node_types}
-    return [
-        fact for fact in s.cluster.environment
-        if fact.apply in ("always", "multi_node") and (not fact.node_types or kinds <= set(fact.node_types)) and not fact.frameworks
-        and (not fact.workers or (s.launch is not None and worker_kind(s) in fact.workers)) and fact.name not in ("PATH", "LD_LIBRARY_PATH")
-    ]  # fmt: skip
-
-
-def worker_kind(s: Subject) -> str:
-    layer = s.launch.spawner if s.launch else None
-    return layer.name if layer is not None and layer.name in ("torchrun", "accelerate") else "ranks"
-
-
-def network_missing(s: Subject) -> Iterator[Hit]:
-    launch = s.launch
-    if s.cluster is None or launch is None or not s.several_nodes or s.scheduler != s.cluster.scheduler:
-        return
-    if sources_settings(s) or (launch.nodes or 2) < 2 or launch.remote:
-        return
-    given = {one.name for one in s.script.assignments} | s.exported | {name for command in s.script.commands for name, _ in command.assignments}
-    absent = [fact for fact in facts_of(s) if fact.name not in given and fact.name not in s.script.text]
-    if absent:
-        names = ", ".join(fact.name for fact in absent)
-        lines = tuple(f"export {fact.name}={quoted(fact)}" for fact in absent)
-        says = f"{s.cluster.title}'s jobs of several nodes set {names}; this one does not"
-        yield Hit(launch.line, says, absent[0].why, absent[0].source, edit=Edit(launch.line, launch.line - 1, lines) if not launch.command.inside and launch.line == launch.command.line else None)
-
-
-def quoted(fact: EnvironmentFact) -> str:
-    if fact.expand:
-        return f'"{fact.value}"'
-    return shlex.quote(fact.value)
-
-
-def sources_settings(s: Subject) -> bool:
-    """Whether a file is read in that may set anything (not merely an environment's activate script)."""
-    return any(not re.search(r"activate|profile\.d|bashrc|conda\.sh|modules\.sh|/etc/profile", name) for _, name in s.script.sourced)
-
-
-def interface(s: Subject) -> Iterator[Hit]:
-    """NCCL_SOCKET_IFNAME that names another network than the machine's."""
-    if s.cluster is None or not s.several_nodes:
-        return
-    wanted = [fact.value for fact in s.cluster.environment if fact.name == "NCCL_SOCKET_IFNAME" and fact.apply != "advice"]
-    kinds = {letters(name) for value in wanted for name in value.split(",")} | {letters(k.nics.interface) for k in s.node_types if k.nics.interface}
-    for one in s.script.assignments:
-        if one.name not in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME") or not one.value or "$" in one.value or one.value[0] in "^=!":
-            continue
-        if kinds and wanted and not {letters(name) for name in one.value.split(",")} & kinds:
-            says = f"{one.name} is {one.value}; the network of {s.cluster.title} is {wanted[0]}"
-            yield Hit(one.line, says, "no such interface, or the slow one: 'no socket interface found', or a hang", sources.NCCL,
-                      edit=Edit(one.line, one.line, (s.line(one.line).replace(one.value, wanted[0], 1),)))  # fmt: skip
-
-
-def letters(name: str) -> str:
-    found = re.match(r"[a-z]+", name)
-    return found[0] if found else name
-
-
-def slow_network(s: Subject) -> Iterator[Hit]:
-    for one in s.script.assignments:
-        bad = (one.name == "NCCL_IB_DISABLE" and one.value == "1") or (one.name == "NCCL_NET" and one.value.lower() == "socket")
-        loop = one.name in ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME") and one.value == "lo"
-        if s.several_nodes and loop:
-            yield Hit(one.line, f"{one.name}=lo: the loopback does not reach other nodes", "the group never forms on several nodes", sources.NCCL, "error")
-        elif s.several_nodes and bad and any(k.nics.kind and re.search(r"infiniband|hdr|edr|ndr|slingshot", k.nics.kind, re.I) for k in s.node_types):
-            yield Hit(one.line, f"{one.name}={one.value} turns the fast network off", "NCCL goes over TCP sockets instead", sources.NCCL)
-
-
 def debug_left(s: Subject) -> Iterator[Hit]:
     for one in s.script.assignments:
         value, cost = DEBUG.get(one.name, ("", ""))
         if value and one.value.upper() == value.upper() and not one.inside:
-            yield Hit(one.line, f"{one.name}={one.value} is left in: {cost}", "for finding a fault, not for training", sources.TORCH_DISTRIBUTED)
+            yield Hit(
+                one.line,
+                f"{one.name}={one.value} is left in: {cost}",
+                "for finding a fault, not for training",
+                sources.TORCH_DISTRIBUTED,
+            )
 
 
 def visible_devices(s: Subject) -> Iterator[Hit]:
@@ -183,12 +130,23 @@ def visible_devices(s: Subject) -> Iterator[Hit]:
         return
     procs = launch.procs if launch.spawner is not None else launch.per_node
     for one in s.script.assignments:
-        if one.name not in VISIBLE or not re.fullmatch(r"\d+(,\d+)*", one.value) or one.inside or one.line > launch.line:
+        if (
+            one.name not in VISIBLE
+            or not re.fullmatch(r"\d+(,\d+)*", one.value)
+            or one.inside
+            or one.line > launch.line
+        ):
             continue
         count = len(one.value.split(","))
         if procs and count < procs:
             says = f"{one.name} shows {count} device{'s' * (count > 1)}; {procs} processes of a node share {'them' if count > 1 else 'it'}"
-            yield Hit(one.line, says, "processes beyond the list fail: 'invalid device ordinal'", sources.CUDA, edit=Edit(one.line, one.line, ()) if alone(s, one.line) else None)
+            yield Hit(
+                one.line,
+                says,
+                "processes beyond the list fail: 'invalid device ordinal'",
+                sources.CUDA,
+                edit=Edit(one.line, one.line, ()) if alone(s, one.line) else None,
+            )
         elif s.devices and max(int(number) for number in one.value.split(",")) >= s.devices:
             says = f"{one.name} names device {max(int(n) for n in one.value.split(','))}; the job has {s.devices}, numbered from 0"
             yield Hit(one.line, says, "devices that the job was not given do not exist for it", sources.CUDA, "warning")
@@ -206,47 +164,39 @@ def backend_word(s: Subject) -> Iterator[Hit]:
         return
     backend = backends.pop()
     words = [plain(word) for word in launch.program.args]
-    pairs = [(w.partition("=")[0], w.partition("=")[2] or (words[i + 1] if i + 1 < len(words) else "")) for i, w in enumerate(words)]
+    pairs = [
+        (w.partition("=")[0], w.partition("=")[2] or (words[i + 1] if i + 1 < len(words) else ""))
+        for i, w in enumerate(words)
+    ]
     for name, value in pairs:
         option = name.lstrip("-").replace("_", "-")
         if option in ("backend", "dist-backend", "distributed-backend", "ddp-backend", "process-group-backend"):
             wrong = value == "nccl" if backend == "xpu" else value in ("ccl", "xccl")
             right = "xccl" if backend == "xpu" else "nccl"
         elif option in ("device", "device-type", "accelerator"):
-            wrong = value.split(":")[0] in ("cuda", "gpu" if option != "accelerator" else "cuda") if backend == "xpu" else value.split(":")[0] == "xpu"
+            wrong = (
+                value.split(":")[0] in ("cuda", "gpu" if option != "accelerator" else "cuda")
+                if backend == "xpu"
+                else value.split(":")[0] == "xpu"
+            )
             right = "xpu" if backend == "xpu" else "cuda"
         else:
             continue
         if wrong:
             says = f"{name} is {value}; the GPUs of {s.cluster.title} ({s.node_types[0].gpus.model}) take {right}"
-            yield Hit(launch.line, says, "PyTorch is built for one kind of GPU: 'not compiled with CUDA enabled', 'no NCCL'", s.cluster.software["default"].source)
-
-
-def way_out(s: Subject) -> Iterator[Hit]:
-    """Downloads inside the job where nodes reach no internet, or only through a proxy."""
-    if s.cluster is None or s.cluster.internet.access not in ("no", "proxy"):
-        return
-    fact = s.cluster.internet
-    names = {one.name.lower() for one in s.script.assignments} | {name.lower() for name in s.exported}
-    for number, line in s.code_lines:
-        if DOWNLOADS.search(line) and (fact.access == "no" or not names & {"http_proxy", "https_proxy"}) and not re.search(r"--no-index|localhost|proxy|file:", line):
-            how = "reach no internet: do it on a login node" if fact.access == "no" else "reach the internet only through a proxy, and none is set"
-            lines = tuple(f"export {name}={shlex.quote(value)}" for name, value in fact.proxy.items())
-            yield Hit(number, f"compute nodes of {s.cluster.title} {how}", "the download waits until it times out", fact.source,
-                      edit=Edit(number, number - 1, lines) if lines else None)  # fmt: skip
-            return
+            yield Hit(
+                launch.line,
+                says,
+                "PyTorch is built for one kind of GPU: 'not compiled with CUDA enabled', 'no NCCL'",
+                s.cluster.software["default"].source,
+            )
 
 
 RULES = (
     Rule("environment-none", "environment", "warning", "nothing loads a Python environment", nothing_loaded),
     Rule("module-misspelt", "environment", "warning", "a module whose name is nearly one of the machine's recipe", misspelt_module),
-    Rule("module-network", "environment", "warning", "the recipe's plug-in module for the network left out", network_module),
     Rule("module-order", "environment", "error", "`conda activate` above the module that brings conda", module_order),
-    Rule("network-missing", "environment", "warning", "network variables that the machine's jobs of several nodes set", network_missing),
-    Rule("network-interface", "environment", "warning", "NCCL_SOCKET_IFNAME names another network than the machine's", interface),
-    Rule("network-slow", "environment", "warning", "settings that turn the fast network off, or use the loopback", slow_network),
     Rule("debug-left-in", "environment", "warning", "debug settings that slow training down", debug_left),
     Rule("devices-fixed", "environment", "error", "CUDA_VISIBLE_DEVICES with fewer devices than processes, or with others than the job's", visible_devices),
     Rule("backend-device", "environment", "error", "a backend or device word of another kind of GPU", backend_word),
-    Rule("internet", "environment", "warning", "a download in the job where nodes have no way out", way_out),
 )  # fmt: skip

@@ -81,7 +81,9 @@ def slurm(asked: Asked, script: Script) -> Job:
         nodes = -(-ntasks // per_node)
     if "nodes" not in asked and ntasks == 1:
         nodes = 1
-    here = next((gpus_of(asked[n].value) for n in ("gpus-per-node", "gres") if n in asked and gpu_words(asked[n])), None)
+    here = next(
+        (gpus_of(asked[n].value) for n in ("gpus-per-node", "gres") if n in asked and gpu_words(asked[n])), None
+    )
     total = gpus_of(asked["gpus"].value) if "gpus" in asked else None
     return Job(
         asked, nodes, ntasks, per_node, number("cpus-per-task"),

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Command
-from graph.extraction.shell_values import field_amount
 from graph.extraction.launch_chain import Layer, Program
 from graph.extraction.script import Script
+from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, is_known, plain
 from graph.extraction.training import layers_of
 from graph.verification.checks.job import Job
@@ -134,7 +134,12 @@ def by_srun(launch: Launch, layer: Layer, job: Job) -> tuple[int | None, int | N
         if "cpus-per-task" in job.asked or layer.has("--ntasks-per-gpu"):
             return nodes, None, None
         return nodes, nodes, 1 if nodes else None
-    if said[1] is not None and said[0] is None and job.ntasks is not None and job.ntasks != (per_node or 0) * (nodes or 0):
+    if (
+        said[1] is not None
+        and said[0] is None
+        and job.ntasks is not None
+        and job.ntasks != (per_node or 0) * (nodes or 0)
+    ):
         return nodes, None, per_node
     return nodes, tasks, per_node
 

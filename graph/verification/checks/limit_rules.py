@@ -36,14 +36,21 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
     known = {name for queue in s.cluster.queues for name in (queue.id, *queue.names)}
     for option in queue_options(s):
         value = s.job.value(option)
-        if not value or is_placeholder(value) or s.cluster.queue(value) or re.search(rf"[= ]{re.escape(value)}\b", facts):
+        if (
+            not value
+            or is_placeholder(value)
+            or s.cluster.queue(value)
+            or re.search(rf"[= ]{re.escape(value)}\b", facts)
+        ):
             continue
         if "," in value and any(s.cluster.queue(part) for part in value.split(",")):
             continue
         near = get_close_matches(value.lower(), sorted(known), 1, 0.84)
         listed = ", ".join(sorted(queue.id for queue in s.cluster.queues if queue.node_types))
         near = [name for name in near if not name.startswith(value.lower()) and not value.lower().startswith(name)]
-        says = f"'{value}' is none of {s.cluster.title}'s GPU queues that are known here" + (f"; the nearest is '{near[0]}'" if near else "")
+        says = f"'{value}' is none of {s.cluster.title}'s GPU queues that are known here" + (
+            f"; the nearest is '{near[0]}'" if near else ""
+        )
         yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs,
                   "error" if near else "warning", (("queue", near[0]),) if near else (),
                   swapped(s, s.job.line(option), value, near[0]) if near else None)  # fmt: skip
@@ -69,11 +76,26 @@ def walltime_limit(s: Subject) -> Iterator[Hit]:
     line = s.job.line("time", "walltime", "time-limit")
     if most is not None and time > most:
         says = f"{clock(time)} is more than '{queue.id}' gives: {clock(most)} {words}"
-        yield Hit(line, says, queue.note or "a longer job is refused, or waits for ever", queue.source, None, (("walltime", clock(most)),),
-                  swapped(s, line, s.job.asked[TIME_OPTION[s.scheduler]].value, rewritten(s.scheduler, clock(most)) or clock(most)))
+        yield Hit(
+            line,
+            says,
+            queue.note or "a longer job is refused, or waits for ever",
+            queue.source,
+            None,
+            (("walltime", clock(most)),),
+            swapped(
+                s, line, s.job.asked[TIME_OPTION[s.scheduler]].value, rewritten(s.scheduler, clock(most)) or clock(most)
+            ),
+        )
     if queue.min_walltime and time < walltime_seconds(queue.min_walltime):
         says = f"{clock(time)} is less than '{queue.id}' takes: {queue.min_walltime} at least"
-        yield Hit(line, says, queue.note or "a shorter job is refused", queue.source, change=(("walltime", queue.min_walltime),))
+        yield Hit(
+            line,
+            says,
+            queue.note or "a shorter job is refused",
+            queue.source,
+            change=(("walltime", queue.min_walltime),),
+        )
 
 
 def several(s: Subject) -> bool:
@@ -117,7 +139,13 @@ def gpu_limit(s: Subject) -> Iterator[Hit]:
     line = job.line("gpus-per-node", "gres", "gpus", "select", "gpu", "gpus-per-task")
     if job.gpus_per_node and job.gpus_per_node > most:
         says = f"{job.gpus_per_node} GPUs a node are asked for; a node there has {most} ({model})"
-        yield Hit(line, says, "no node can serve that, so the job is refused", s.node_types[0].source, change=(("gpus_per_node", most),))
+        yield Hit(
+            line,
+            says,
+            "no node can serve that, so the job is refused",
+            s.node_types[0].source,
+            change=(("gpus_per_node", most),),
+        )
     elif job.total_gpus and job.nodes and job.total_gpus > most * job.nodes:
         says = f"{job.total_gpus} GPUs are asked for on {job.nodes} nodes; they have {most * job.nodes}"
         yield Hit(line, says, "no nodes can serve that, so the job is refused", s.node_types[0].source)
@@ -135,8 +163,13 @@ def gpu_type(s: Subject) -> Iterator[Hit]:
         found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
         if found and found[1] not in types:
             listed = ", ".join(sorted(str(one) for one in types))
-            yield Hit(s.job.line(option), f"there is no GPU type '{found[1]}'; the types are {listed}", "a type that no node has is refused", s.node_types[0].source,
-                      "info" if any(str(one).startswith(f"{found[1]}-") for one in types) else None)
+            yield Hit(
+                s.job.line(option),
+                f"there is no GPU type '{found[1]}'; the types are {listed}",
+                "a type that no node has is refused",
+                s.node_types[0].source,
+                "info" if any(str(one).startswith(f"{found[1]}-") for one in types) else None,
+            )
 
 
 def queue_gpus(s: Subject) -> Iterator[Hit]:
@@ -151,18 +184,28 @@ def queue_gpus(s: Subject) -> Iterator[Hit]:
         yield Hit(line, says, queue.note or "a larger job is refused", queue.source)
     if queue.whole_nodes and job.nodes and total and s.node_devices and total < s.node_devices * job.nodes // s.tiles:
         says = f"'{queue.id}' hands out whole nodes: ask for all {s.node_devices * job.nodes} GPUs of {job.nodes} nodes"
-        yield Hit(line, says, queue.note or "the rest stays idle and is charged, or the job is refused", queue.source, "warning")
+        yield Hit(
+            line,
+            says,
+            queue.note or "the rest stays idle and is charged, or the job is refused",
+            queue.source,
+            "warning",
+        )
 
 
 def cpu_limit(s: Subject) -> Iterator[Hit]:
     job = s.job
     sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
-    tasks = job.tasks_per_node or (job.ntasks // job.nodes if job.ntasks and job.nodes and job.ntasks % job.nodes == 0 else None)
+    tasks = job.tasks_per_node or (
+        job.ntasks // job.nodes if job.ntasks and job.nodes and job.ntasks % job.nodes == 0 else None
+    )
     if not on_site(s) or not sizes or not all(sizes) or not tasks or not job.cpus_per_task:
         return
     if tasks * job.cpus_per_task > max(sizes):
         says = f"{tasks} tasks a node with {job.cpus_per_task} CPUs each need {tasks * job.cpus_per_task}; a node has {max(sizes)}"
-        yield Hit(job.line("cpus-per-task"), says, "no node can serve that: 'Requested node configuration is not available'")
+        yield Hit(
+            job.line("cpus-per-task"), says, "no node can serve that: 'Requested node configuration is not available'"
+        )
 
 
 def memory_limit(s: Subject) -> Iterator[Hit]:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The options that each batch system takes in directives, and the shapes of their values."""
 
 from __future__ import annotations
@@ -65,9 +66,7 @@ TIME_OPTION = {"slurm": "time", "pbs": "walltime", "lsf": "time", "flux": "time-
 
 # What each takes for a walltime, and how that is written.
 WALLTIMES = {
-    "slurm": re.compile(
-        r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}|-1|unlimited|infinite", re.I
-    ),
+    "slurm": re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}|-1|unlimited|infinite", re.I),
     "pbs": re.compile(r"\d+(:\d{1,2}){0,3}(\.\d+)?"),
     "lsf": re.compile(r"(\d+:)?\d+(/[\w.-]+)?"),
     "flux": re.compile(r"\d+(\.\d+)?(ms|[smhd])?|inf|infinity", re.I),

@@ -9,10 +9,11 @@ from dataclasses import asdict
 from typing import Any
 
 from graph.extraction.script import read_script
+from graph.verification.checks.subject import narrow
 from knowledge.errors import InputError
-from knowledge.types import Finding
+from knowledge.types import Finding, Severity
 
-SEVERITIES = ("error", "warning", "info")
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
 UNSEEN = (
     "your account, quota and the queue's state",
     "whether modules, files and environments exist",
@@ -26,7 +27,9 @@ def text_of(text: str, findings: Sequence[Finding], machine: str | None, notes: 
     """Sorted by severity and line; the last line says what the check could not see."""
     lines = text.splitlines()
     blocks = [block(one, lines) for one in ordered(findings)]
-    return "\n\n".join([*blocks, "\n".join([*notes, summary(findings, machine), f"Not seen: {'; '.join(unseen(text))}."])])
+    return "\n\n".join(
+        [*blocks, "\n".join([*notes, summary(findings, machine), f"Not seen: {'; '.join(unseen(text))}."])]
+    )
 
 
 def ordered(findings: Iterable[Finding]) -> list[Finding]:
@@ -66,14 +69,16 @@ def summary(findings: Iterable[Finding], machine: str | None) -> str:
     on = f"on {machine}" if machine else "without a machine's facts"
     if not counts:
         return f"Nothing found, checked {on}."
-    words = [f"{counts[name]} {name}{'s' * (counts[name] > 1 and name != 'info')}" for name in SEVERITIES if counts[name]]
+    words = [
+        f"{counts[name]} {name}{'s' * (counts[name] > 1 and name != 'info')}" for name in SEVERITIES if counts[name]
+    ]
     return f"{', '.join(words)}, checked {on}."
 
 
 def unseen(text: str) -> list[str]:
     """What every check leaves open, and what this script leaves open: files that it reads in, counts of the run."""
     try:
-        script = read_script(text)
+        script = read_script(narrow(text))
     except InputError:
         return list(UNSEEN)
     sourced = [clean(name) for _, name in script.sourced if name]

@@ -39,7 +39,11 @@ def checked(text: str, cluster: Cluster | None) -> list[Checked]:
         why = "nothing could be checked"
         return [Checked(Finding(UNREAD, "error", 0, str(error), why))]
     except RecursionError:
-        return [Checked(Finding(UNREAD, "error", 0, "the script is nested too deeply to be read", "nothing could be checked"))]
+        return [
+            Checked(
+                Finding(UNREAD, "error", 0, "the script is nested too deeply to be read", "nothing could be checked")
+            )
+        ]
     found = [one for rule in RULES for one in apply(rule, subject)]
     unique = list({(one.finding.rule, one.finding.line, one.finding.says): one for one in found}.values())
     return sorted(unique, key=lambda one: (SEVERITIES.index(one.finding.severity), one.finding.line, one.finding.rule))
@@ -52,7 +56,11 @@ def apply(rule: Rule, subject: Subject) -> Iterator[Checked]:
     except Exception as error:
         LOG.exception("rule %s failed", rule.id)
         says = f"the rule {rule.id} could not read this script ({type(error).__name__})"
-        yield Checked(Finding("rule-failed", "info", 0, says, "a fault of the rule, not of your script; the other rules were applied"))
+        yield Checked(
+            Finding(
+                "rule-failed", "info", 0, says, "a fault of the rule, not of your script; the other rules were applied"
+            )
+        )
         return
     for hit in hits:
         yield Checked(finding(rule, hit), hit.edit)

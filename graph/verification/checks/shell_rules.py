@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from graph.extraction.launcher_table import BY_NAME
-from graph.extraction.launchers import HOUSEKEEPING, base_name, is_python
+from graph.extraction.launcher_table import BY_NAME, HOUSEKEEPING
+from graph.extraction.launchers import base_name, is_python
 from graph.verification.checks import sources
 from graph.verification.checks.launcher_words import LAUNCHERS_OF
 from graph.verification.checks.rule import Edit, Hit, Rule
@@ -38,16 +38,34 @@ def no_shebang(s: Subject) -> Iterator[Hit]:
         return
     strict = s.scheduler in ("slurm", "flux")
     if text.startswith("\ufeff#!"):
-        yield Hit(1, "an invisible mark (BOM) stands before #!", "the first two characters of the file must be #!", edit=Edit(1, 1, (s.line(1).lstrip("\ufeff"),)))
+        yield Hit(
+            1,
+            "an invisible mark (BOM) stands before #!",
+            "the first two characters of the file must be #!",
+            edit=Edit(1, 1, (s.line(1).lstrip("\ufeff"),)),
+        )
     elif s.script.shebang and strict:
         number = next((n for n, line in enumerate(s.lines, 1) if line.startswith("#!")), 1)
         kept = tuple(line for n, line in enumerate(s.lines[:number], 1) if n != number)
         yield Hit(number, "the line with #! is not the first one", "sbatch reads it only there: 'This does not look like a batch script'",
                   sources.SBATCH, edit=Edit(1, number, (s.line(number), *kept)))  # fmt: skip
     elif strict:
-        yield Hit(1, "the first line is no #! line", "the script is refused: 'This does not look like a batch script'", sources.SBATCH, edit=Edit(1, 0, ("#!/bin/bash",)))
+        yield Hit(
+            1,
+            "the first line is no #! line",
+            "the script is refused: 'This does not look like a batch script'",
+            sources.SBATCH,
+            edit=Edit(1, 0, ("#!/bin/bash",)),
+        )
     elif not s.script.shebang:
-        yield Hit(1, "the first line is no #! line", "the job runs in your login shell, whichever that is", None, "info", edit=Edit(1, 0, ("#!/bin/bash",)))
+        yield Hit(
+            1,
+            "the first line is no #! line",
+            "the job runs in your login shell, whichever that is",
+            None,
+            "info",
+            edit=Edit(1, 0, ("#!/bin/bash",)),
+        )
 
 
 @cache
@@ -69,12 +87,26 @@ def syntax(s: Subject) -> Iterator[Hit]:
         found = re.search(r"line (\d+): (.*)", line)
         opened = re.search(r"here-document at line (\d+) delimited by end-of-file \(wanted `(.*)'\)", line)
         if opened:
-            yield Hit(int(opened[1]), f"the here-document that begins here has no closing '{opened[2]}'", "everything to the end of the file is taken for its text", sources.BASH)
+            yield Hit(
+                int(opened[1]),
+                f"the here-document that begins here has no closing '{opened[2]}'",
+                "everything to the end of the file is taken for its text",
+                sources.BASH,
+            )
         elif (found and "syntax error" in found[2] + line and done.returncode) or (found and "unexpected EOF" in line):
             number = min(int(found[1]), len(s.lines))
             hole = re.search(r"<[A-Za-z][\w .:/-]*>", s.line(number))
-            says = f"the placeholder {hole[0]} is still to be filled in" if hole else f"bash cannot read this: {found[2].strip()}"
-            yield Hit(number, says, "bash takes < and > for redirections and stops there" if hole else "the shell stops there", sources.BASH)
+            says = (
+                f"the placeholder {hole[0]} is still to be filled in"
+                if hole
+                else f"bash cannot read this: {found[2].strip()}"
+            )
+            yield Hit(
+                number,
+                says,
+                "bash takes < and > for redirections and stops there" if hole else "the shell stops there",
+                sources.BASH,
+            )
             return
 
 
@@ -88,17 +120,32 @@ def broken_continuation(s: Subject) -> Iterator[Hit]:
 def option_as_command(s: Subject) -> Iterator[Hit]:
     """A line that begins with an option: the line above lacks its backslash."""
     for command in s.script.commands:
-        if re.match(r"--?[A-Za-z]", command.written[0]) and not command.inside and s.line(command.line).lstrip().startswith(command.written[0]):
+        if (
+            re.match(r"--?[A-Za-z]", command.written[0])
+            and not command.inside
+            and s.line(command.line).lstrip().startswith(command.written[0])
+        ):
             above = s.line(command.line - 1)
-            says = f"'{command.written[0][:40]}' begins a command of its own: the line above does not end in a backslash"
-            edit = Edit(command.line - 1, command.line - 1, (above.rstrip() + " \\",)) if above.strip() and not above.lstrip().startswith("#") and not above.rstrip().endswith("\\") else None
+            says = (
+                f"'{command.written[0][:40]}' begins a command of its own: the line above does not end in a backslash"
+            )
+            edit = (
+                Edit(command.line - 1, command.line - 1, (above.rstrip() + " \\",))
+                if above.strip() and not above.lstrip().startswith("#") and not above.rstrip().endswith("\\")
+                else None
+            )
             yield Hit(command.line, says, "options below it are lost: 'command not found'", sources.BASH, edit=edit)
 
 
 def blanks_around_equals(s: Subject) -> Iterator[Hit]:
     for command in s.script.commands:
         words = command.written
-        if len(words) > 1 and re.fullmatch(r"[A-Za-z_]\w*", words[0]) and (words[1] == "=" or (words[1].startswith("=") and not words[1].startswith("=="))) and not command.inside:
+        if (
+            len(words) > 1
+            and re.fullmatch(r"[A-Za-z_]\w*", words[0])
+            and (words[1] == "=" or (words[1].startswith("=") and not words[1].startswith("==")))
+            and not command.inside
+        ):
             line = s.line(command.line)
             fixed = re.sub(rf"(\b{words[0]})\s*=\s*", r"\1=", line, count=1)
             yield Hit(command.line, f"blanks stand around the = after {words[0]}", f"the shell looks for a program called {words[0]}", sources.BASH,
@@ -114,8 +161,18 @@ def dollar_zero(s: Subject) -> Iterator[Hit]:
     text = command.chain.shell_text
     words = command.chain.positional
     body = "".join(piece.text for piece in text) if text else ""
-    if words and re.search(r"\$[@*1]|\$\{[@*1]", body) and "$0" not in body and (is_python(words[0]) or base_name(words[0]) in BY_NAME):
-        yield Hit(command.line, f"'{base_name(words[0])}' becomes the name of the shell ($0) and is not run", "put a word before it: bash -c '... \"$@\"' worker PROGRAM", sources.BASH)
+    if (
+        words
+        and re.search(r"\$[@*1]|\$\{[@*1]", body)
+        and "$0" not in body
+        and (is_python(words[0]) or base_name(words[0]) in BY_NAME)
+    ):
+        yield Hit(
+            command.line,
+            f"'{base_name(words[0])}' becomes the name of the shell ($0) and is not run",
+            "put a word before it: bash -c '... \"$@\"' worker PROGRAM",
+            sources.BASH,
+        )
 
 
 # Commands without which nothing starts.
@@ -127,11 +184,21 @@ def misspelt_command(s: Subject) -> Iterator[Hit]:
     told: set[str] = set()
     for command in s.script.commands:
         name = command.argv[0]
-        if name in told or not re.fullmatch(r"[a-z][a-z]{3,}", name) or name in BY_NAME or name in HOUSEKEEPING or name in NEEDED:
+        if (
+            name in told
+            or not re.fullmatch(r"[a-z][a-z]{3,}", name)
+            or name in BY_NAME
+            or name in HOUSEKEEPING
+            or name in NEEDED
+        ):
             continue
         near = get_close_matches(name, NEEDED, 1, 0.72 if len(name) < 6 else 0.8)
         close = near and name[0] == near[0][0] and abs(len(name) - len(near[0])) < 2
-        if close and not re.search(rf"\b{name}\s*\(\)|function {name}\b|alias {name}=", s.script.text) and len(set(near[0]) ^ set(name)) < 3:
+        if (
+            close
+            and not re.search(rf"\b{name}\s*\(\)|function {name}\b|alias {name}=", s.script.text)
+            and len(set(near[0]) ^ set(name)) < 3
+        ):
             told.add(name)
             yield Hit(command.line, f"'{name}' is no command that is known here; '{near[0]}' is nearly the same", "'command not found', and the script goes on or stops there",
                       sources.BASH, edit=Edit(command.line, command.line, (re.sub(rf"\b{name}\b", near[0], s.line(command.line), count=1),)))  # fmt: skip
@@ -142,13 +209,25 @@ def odd_characters(s: Subject) -> Iterator[Hit]:
     skipped = heredoc_lines(s)
     for number, line in enumerate(s.lines, 1):
         directive = line.startswith(("#SBATCH", "#PBS", "#BSUB", "#FLUX:", "#flux:"))
-        if line.isascii() or number in skipped or (number in s.comment_lines and not directive and line.lstrip().startswith("#")):
+        if (
+            line.isascii()
+            or number in skipped
+            or (number in s.comment_lines and not directive and line.lstrip().startswith("#"))
+        ):
             continue
         code = QUOTED.sub("", line) if not directive else line
         code = re.sub(r"\s#.*", "", code) if not directive else code
-        found = [char for char in code if char in TYPOGRAPHIC or char in BLANKS] + re.findall(r"(?:(?<=\s)|^)[\u2010-\u2014\u2212](?=[A-Za-z\u2010-\u2014\u2212])", code)
+        found = [char for char in code if char in TYPOGRAPHIC or char in BLANKS] + re.findall(
+            r"(?:(?<=\s)|^)[\u2010-\u2014\u2212](?=[A-Za-z\u2010-\u2014\u2212])", code
+        )
         if found and balanced(code):
-            name = "a typographic quote" if found[0] in TYPOGRAPHIC else "a typographic dash" if found[0] in DASHES else "an invisible or non-breaking blank"
+            name = (
+                "a typographic quote"
+                if found[0] in TYPOGRAPHIC
+                else "a typographic dash"
+                if found[0] in DASHES
+                else "an invisible or non-breaking blank"
+            )
             fixed = line
             for char, plain in (TYPOGRAPHIC | DASHES | dict.fromkeys(BLANKS, " ")).items():
                 fixed = fixed.replace(char, plain)
@@ -182,10 +261,23 @@ def foreign_launcher(s: Subject) -> Iterator[Hit]:
     if s.scheduler not in schedulers and name not in forms:
         best = next((form.launcher for form in s.cluster.launch["pytorch"]), "") if s.cluster else ""
         there = f" on {s.cluster.title}" if s.cluster else ""
-        says = f"{name} is {whose}; this job runs under {s.scheduler.upper() if len(s.scheduler) == 3 else s.scheduler.title()}{there}" + (f", which starts ranks by {best}" if best else "")
-        yield Hit(launch.line, says, "the command is not there, or finds no allocation", s.cluster.launch["pytorch"][0].source if s.cluster else None)
+        says = (
+            f"{name} is {whose}; this job runs under {s.scheduler.upper() if len(s.scheduler) == 3 else s.scheduler.title()}{there}"
+            + (f", which starts ranks by {best}" if best else "")
+        )
+        yield Hit(
+            launch.line,
+            says,
+            "the command is not there, or finds no allocation",
+            s.cluster.launch["pytorch"][0].source if s.cluster else None,
+        )
     elif name == "ibrun" and s.cluster and "ibrun" not in forms and "TACC" not in s.cluster.site:
-        yield Hit(launch.line, f"ibrun is TACC's; {s.cluster.title} does not have it", "the command is not there", s.cluster.launch["pytorch"][0].source)
+        yield Hit(
+            launch.line,
+            f"ibrun is TACC's; {s.cluster.title} does not have it",
+            "the command is not there",
+            s.cluster.launch["pytorch"][0].source,
+        )
 
 
 RULES = (

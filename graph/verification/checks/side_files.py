@@ -17,7 +17,7 @@ HERE = re.compile(r"^cd\s+[\"']?(\$\{?(PBS_O_WORKDIR|SLURM_SUBMIT_DIR|LS_SUBCWD)
 
 
 def missing_files(text: str, folder: Path) -> list[Finding]:
-    """A finding for each side file that the text names and the folder lacks. Nothing where the script goes elsewhere."""
+    """A finding for each side file that is named and not there. None where the script goes to another folder."""
     try:
         subject = read_subject(text, None)
     except InputError:
@@ -40,7 +40,12 @@ def named(subject: Subject) -> Iterator[tuple[int, str]]:
     launch = subject.launch
     if launch is None:
         return
-    words = [word for layer in launch.layers for name, value in layer.options for word in (((), value) if not name else (value,))]
+    words = [
+        word
+        for layer in launch.layers
+        for name, value in layer.options
+        for word in (((), value) if not name else (value,))
+    ]
     args = list(launch.program.args)
     for number, word in enumerate(args):
         option = OPTIONS.fullmatch(plain(word))

@@ -38,17 +38,24 @@ def forbidden_directive(s: Subject) -> Iterator[Hit]:
         for one in own_lines(s):
             same = f"--{one.option}" == fact.option or one.written == fact.option
             undone = fact.option == "--gpus-per-task" and s.job.value("gpu-bind") == "none"
-            if one.active and same and not undone and not (fact.option == "--export" and one.value.upper() in ("ALL", "NONE")):
+            if (
+                one.active
+                and same
+                and not undone
+                and not (fact.option == "--export" and one.value.upper() in ("ALL", "NONE"))
+            ):
                 edit = Edit(one.line, one.line, ()) if removable(s, one.line, fact) else None
                 says = f"{one.written} is {effect(fact)} on {s.cluster.title}"
                 yield Hit(one.line, says, fact.why, fact.source, severity_of(fact), edit=edit)
 
 
 def effect(fact: Forbidden) -> str:
-    return {"rejected": "refused", "deleted": "grounds to delete the job", "ignored": "ignored", "harmful": "harmful"}[fact.effect]
+    return {"rejected": "refused", "deleted": "grounds to delete the job", "ignored": "ignored", "harmful": "harmful"}[
+        fact.effect
+    ]
 
 
-def severity_of(fact: Forbidden) -> str | None:  # type: ignore[valid-type]
+def severity_of(fact: Forbidden) -> Severity:
     return "error" if fact.effect in ("rejected", "deleted") else "warning"
 
 
@@ -64,9 +71,19 @@ def forbidden_launch(s: Subject) -> Iterator[Hit]:
         return
     for fact in s.cluster.forbidden:
         names = {layer.name for layer in s.launch.layers}
-        option = s.launch.parallel is not None and fact.option.startswith("--gpus-per-task") and s.launch.parallel.has(fact.option)
+        option = (
+            s.launch.parallel is not None
+            and fact.option.startswith("--gpus-per-task")
+            and s.launch.parallel.has(fact.option)
+        )
         if fact.option in names or option:
-            yield Hit(s.launch.line, f"{fact.option} is {effect(fact)} on {s.cluster.title}", fact.why, fact.source, severity_of(fact))
+            yield Hit(
+                s.launch.line,
+                f"{fact.option} is {effect(fact)} on {s.cluster.title}",
+                fact.why,
+                fact.source,
+                severity_of(fact),
+            )
 
 
 def own_torchrun(s: Subject) -> Iterator[Hit]:
@@ -77,7 +94,12 @@ def own_torchrun(s: Subject) -> Iterator[Hit]:
         return
     forms = [form for form in s.cluster.launch.get("pytorch", ()) if form.workers == "torchrun"]
     other = [form for form in forms if re.match(r"torchrun_\w+|.*\btorchrun_", form.torchrun)]
-    if other and layer.written.rsplit("/", 1)[-1] == "torchrun" and not layer.has("--rdzv-conf") and not layer.has("--local-addr"):
+    if (
+        other
+        and layer.written.rsplit("/", 1)[-1] == "torchrun"
+        and not layer.has("--rdzv-conf")
+        and not layer.has("--local-addr")
+    ):
         name = re.search(r"torchrun_\w+", other[0].torchrun)
         yield Hit(launch.line, f"{s.cluster.title} has its own {name[0] if name else 'torchrun'}; plain torchrun is used",
                   other[0].note or "the plain one finds the nodes over the wrong network, or not at all", other[0].source)  # fmt: skip
@@ -114,7 +136,11 @@ def added(s: Subject, fact: Required, line: int) -> Edit | None:
     if s.cluster is None:
         return None
     words = {"filesystems": "filesystems=", "place": "place=", "constraint": "constraint="}.get(fact.key)
-    texts = [one.text for one in s.cluster.directives if words and words in one.text and "{" not in one.text and one.when == "always"]
+    texts = [
+        one.text
+        for one in s.cluster.directives
+        if words and words in one.text and "{" not in one.text and one.when == "always"
+    ]
     return Edit(line + 1, line, (f"{MARKS[s.scheduler]} {texts[0]}",)) if len(texts) >= 1 else None
 
 

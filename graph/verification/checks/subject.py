@@ -21,6 +21,9 @@ from knowledge.cluster import Cluster, NodeType, Queue
 
 NODES = ("JOB_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 EXPORT = re.compile(r"(?:^|[;&|({]|\bthen\b|\bdo\b)\s*(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+([^;&|#]*)")
+WIDE = re.compile(r"[^\x00-\xff]")
+# What stands on the right of an assignment: no name in it is exported.
+VALUES = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|\$\w+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 # A worker script that a group writes: `{ ...; cat <<'EOF' ... EOF } > FILE`, as ibrun's are.
 GROUP = re.compile(r"(?m)^\{\n((?:(?!\}).*\n){0,9}?)^( *)cat <<(['\"]?)(\w+)\3\n((?:.*\n)*?)\4\n\} > (\S+)$")
 
@@ -132,7 +135,7 @@ class Subject:
     @cached_property
     def comment_lines(self) -> frozenset[int]:
         """Lines that the shell takes for comments: not those inside strings and heredocs."""
-        root = PARSER.parse(self.script.text.encode("utf-8", "replace")).root_node
+        root = PARSER.parse(narrow(self.script.text).encode()).root_node
         return frozenset(node.start_point[0] + 1 for node in walk(root) if node.type == "comment")
 
     @cached_property
@@ -148,8 +151,8 @@ class Subject:
         """Names that some line exports."""
         found = {one.name for one in self.script.assignments if one.exported}
         for _, line in self.code_lines:
-            for match in EXPORT.finditer(line):
-                found |= set(re.findall(r"([A-Za-z_]\w*)(?==|\s|$)", match[1]))
+            for match in EXPORT.finditer(VALUES.sub("0", line)):
+                found |= set(re.findall(r"(?:^|\s)([A-Za-z_]\w*)(?==|\s|$)", match[1]))
         return frozenset(found)
 
     def set_to(self, name: str) -> list[Assignment]:
@@ -189,7 +192,7 @@ def number_of(text: str, facts: dict[str, int]) -> int | None:
 
 def read_subject(text: str, cluster: Cluster | None) -> Subject:
     """Raises InputError on what is no script."""
-    return Subject(text, with_text(read_script(unfolded(checked(text))), checked(text)), cluster)
+    return Subject(text, with_text(read_script(unfolded(narrow(checked(text)))), checked(text)), cluster)
 
 
 def with_text(script: Script, text: str) -> Script:
@@ -198,6 +201,15 @@ def with_text(script: Script, text: str) -> Script:
         text, script.language, script.shebang, script.directives, script.commands, script.assignments, script.sourced,
         script.documents, script.jobs, script.errors,
     )  # fmt: skip
+
+
+def narrow(text: str) -> str:
+    """The text with every character above U+00FF as one plain letter, for parsing.
+
+    tree-sitter-bash 0.25 asks isalpha() of libc for them, which reads outside its table: `{` before U+2D6BA ends the
+    process. Lines and columns stay; the rules look at the lines as they were given.
+    """
+    return WIDE.sub("x", text)
 
 
 def unfolded(text: str) -> str:

@@ -8,10 +8,14 @@ from graph.verification.checks import (
     directive_values,
     environment_rules,
     limit_rules,
+    meeting_rules,
+    network_rules,
     rank_rules,
+    rank_value_rules,
     rendezvous_rules,
     shell_rules,
     site_rules,
+    step_rules,
     variable_rules,
 )
 from graph.verification.checks.rule import Rule
@@ -22,9 +26,13 @@ RULES: tuple[Rule, ...] = (
     *site_rules.RULES,
     *limit_rules.RULES,
     *count_rules.RULES,
+    *step_rules.RULES,
     *rank_rules.RULES,
+    *rank_value_rules.RULES,
     *rendezvous_rules.RULES,
+    *meeting_rules.RULES,
     *environment_rules.RULES,
+    *network_rules.RULES,
     *variable_rules.RULES,
     *shell_rules.RULES,
 )

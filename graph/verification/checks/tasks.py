@@ -62,7 +62,10 @@ def variables(s: Subject) -> Iterator[Used]:
             if atom.kind == "parameter":
                 yield from (Used(name, inner, not nested) for name in re.findall(r"^[!#]?([A-Za-z_]\w*)", atom.text))
             elif atom.kind == "text":
-                yield from (Used(found[1], inner + atom.text[: found.start()].count("\n"), False) for found in NAME.finditer(atom.text))
+                yield from (
+                    Used(found[1], inner + atom.text[: found.start()].count("\n"), False)
+                    for found in NAME.finditer(atom.text)
+                )
             else:
                 yield from (Used(found[1], inner, not nested) for found in NAME.finditer(atom.text))
     yield from of_workers(s, launch, command)

@@ -21,7 +21,9 @@ FOR_LIBRARIES = re.compile(
     r"|CUDA_DEVICE_MAX_CONNECTIONS|LD_LIBRARY_PATH_EXTRA|TOKENIZERS_PARALLELISM|https?_proxy|no_proxy"
 )  # fmt: skip
 # Words that scripts use for their own purposes: a dry switch, a folder.
-OWN_USE = re.compile(r"(HF_MODEL|HF_REPO|WANDB_ARGS|TORCH_ARGS|ACCELERATE_ARGS|TORCH_LAUNCH\w*|\w*_(ARGS|CMD|FLAGS|OPTS|LAUNCHER|CONFIG|DIR|FILE|SCRIPT|VERSION|IMAGE|ROOT|PREFIX|HOME|BIN|ENV))")
+OWN_USE = re.compile(
+    r"(HF_MODEL|HF_REPO|WANDB_ARGS|TORCH_ARGS|ACCELERATE_ARGS|TORCH_LAUNCH\w*|\w*_(ARGS|CMD|FLAGS|OPTS|LAUNCHER|CONFIG|DIR|FILE|SCRIPT|VERSION|IMAGE|ROOT|PREFIX|HOME|BIN|ENV))"
+)
 
 
 def not_exported(s: Subject) -> Iterator[Hit]:
@@ -49,7 +51,12 @@ def not_exported(s: Subject) -> Iterator[Hit]:
 def ranks(s: Subject) -> bool:
     """Whether the launcher's tasks are the ranks themselves, with env:// in sight."""
     launch = s.launch
-    return launch is not None and launch.parallel is not None and launch.spawner is None and "RANK" in in_tasks(s, RANK_NAMES)
+    return (
+        launch is not None
+        and launch.parallel is not None
+        and launch.spawner is None
+        and "RANK" in in_tasks(s, RANK_NAMES)
+    )
 
 
 def kept_back(s: Subject, line: int, name: str) -> bool:
@@ -69,7 +76,9 @@ def passed_on(s: Subject) -> set[str]:
     if launch is None:
         return set()
     text = " ".join(" ".join(command.written) for command in (launch.root, launch.command))
-    found = set(re.findall(r"(?:-x|--env|-env|--export[= ]\S*?)[= ,]([A-Za-z_]\w*)=", text)) | set(re.findall(r"-g?env\s+([A-Za-z_]\w*)\s", text))
+    found = set(re.findall(r"(?:-x|--env|-env|--export[= ]\S*?)[= ,]([A-Za-z_]\w*)=", text)) | set(
+        re.findall(r"-g?env\s+([A-Za-z_]\w*)\s", text)
+    )
     return found | set(re.findall(r",([A-Za-z_]\w*)=", text))
 
 
@@ -77,14 +86,25 @@ def not_forwarded(s: Subject) -> Iterator[Hit]:
     """Open MPI's mpirun that forwards some variables by -x and forgets one of the rendezvous."""
     launch = s.launch
     layer = launch.parallel if launch else None
-    if launch is None or layer is None or layer.name not in ("mpirun", "mpiexec") or not s.several_nodes or not ranks(s):
+    if (
+        launch is None
+        or layer is None
+        or layer.name not in ("mpirun", "mpiexec")
+        or not s.several_nodes
+        or not ranks(s)
+    ):
         return
     forwarded = {"".join(piece.text for piece in value).split("=")[0] for name, value in layer.options if name == "-x"}
     if not forwarded:
         return
     for name in ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"):
         if name in s.exported and name not in forwarded and name not in in_tasks(s, frozenset({name})):
-            yield Hit(launch.line, f"{name} is not among the variables that mpirun forwards with -x", "on nodes reached over ssh the tasks do not see it", sources.OPEN_MPI)
+            yield Hit(
+                launch.line,
+                f"{name} is not among the variables that mpirun forwards with -x",
+                "on nodes reached over ssh the tasks do not see it",
+                sources.OPEN_MPI,
+            )
 
 
 def export_none(s: Subject) -> Iterator[Hit]:
@@ -94,7 +114,12 @@ def export_none(s: Subject) -> Iterator[Hit]:
     if one is None or one.value.upper() != "NONE" or layer is None or layer.name != "srun":
         return
     if text_of(layer, "--export") is None and not re.search(r"SLURM_EXPORT_ENV", s.script.text):
-        yield Hit(one.line, "--export=NONE holds for srun too: tasks start without what this script exports", "add `unset SLURM_EXPORT_ENV`, or srun --export=ALL", sources.SBATCH)
+        yield Hit(
+            one.line,
+            "--export=NONE holds for srun too: tasks start without what this script exports",
+            "add `unset SLURM_EXPORT_ENV`, or srun --export=ALL",
+            sources.SBATCH,
+        )
 
 
 def export_only(s: Subject) -> Iterator[Hit]:
@@ -102,8 +127,17 @@ def export_only(s: Subject) -> Iterator[Hit]:
     layer = s.launch.parallel if s.launch else None
     value = text_of(layer, "--export") if layer is not None and layer.name == "srun" else None
     if value and "$" not in value and "ALL" not in value.upper().split(",") and s.launch is not None:
-        what = "nothing but Slurm's own variables" if value.upper() == "NONE" else f"only {value.split(',')[0].split('=')[0]} and what else is named"
-        yield Hit(s.launch.line, f"srun --export={value[:40]} without ALL: the tasks get {what}", "PATH, modules and the rendezvous are not handed over", sources.SRUN)
+        what = (
+            "nothing but Slurm's own variables"
+            if value.upper() == "NONE"
+            else f"only {value.split(',')[0].split('=')[0]} and what else is named"
+        )
+        yield Hit(
+            s.launch.line,
+            f"srun --export={value[:40]} without ALL: the tasks get {what}",
+            "PATH, modules and the rendezvous are not handed over",
+            sources.SRUN,
+        )
 
 
 def set_too_late(s: Subject) -> Iterator[Hit]:
@@ -116,8 +150,17 @@ def set_too_late(s: Subject) -> Iterator[Hit]:
     last_line = command.line + sum(word.count("\n") for word in command.written)
     for name in sorted(names):
         places = [one.line for one in s.set_to(name)]
-        if places and min(places) > max(last_line, command.line) and not re.search(rf"\$\{{{name}:?[-=+]", s.script.text) and min(places) > max(word_lines(s, command.line)):
-            yield Hit(min(places), f"{name} is set here, below the launch on line {command.line} that needs it", "a script runs from top to bottom: move the launch to the end")
+        if (
+            places
+            and min(places) > max(last_line, command.line)
+            and not re.search(rf"\$\{{{name}:?[-=+]", s.script.text)
+            and min(places) > max(word_lines(s, command.line))
+        ):
+            yield Hit(
+                min(places),
+                f"{name} is set here, below the launch on line {command.line} that needs it",
+                "a script runs from top to bottom: move the launch to the end",
+            )
 
 
 def word_lines(s: Subject, line: int) -> list[int]:
@@ -153,7 +196,12 @@ def misspelt_own(s: Subject) -> Iterator[Hit]:
         if used.name in given or len(used.name) < 5 or not re.fullmatch(r"[A-Z][A-Z0-9_]+", used.name):
             continue
         near = get_close_matches(used.name, names, 1, 0.88)
-        if near and not re.search(r"\d$", used.name) and not re.search(rf"\b{used.name}=|\bread\b.*{used.name}|\$\{{{used.name}:", s.script.text) and len(near[0]) - len(used.name) in (-1, 0, 1):
+        if (
+            near
+            and not re.search(r"\d$", used.name)
+            and not re.search(rf"\b{used.name}=|\bread\b.*{used.name}|\$\{{{used.name}:", s.script.text)
+            and len(near[0]) - len(used.name) in (-1, 0, 1)
+        ):
             yield Hit(used.line, f"{used.name} is set nowhere; the script sets {near[0]}", "an unset variable is empty, or ends the script under set -u",
                       edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
 

@@ -9,7 +9,9 @@ from graph.verification.checks.table import RULES
 from knowledge.catalogue import catalogue
 from knowledge.types import Finding
 
-HEAD = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=4\n#SBATCH --time=01:00:00\n"
+HEAD = (
+    "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gpus-per-node=4\n#SBATCH --time=01:00:00\n"
+)
 MASTER = "export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\n"
 TORCHRUN = "torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$MASTER_ADDR:29500 train.py\n"
 STATIC = "--nnodes=2 --nproc_per_node=4 --master_addr=$MASTER_ADDR --master_port=29500"
@@ -59,7 +61,9 @@ def test_defects_without_a_machine(old: str, new: str, rule: str) -> None:
 
 
 def test_node_rank_by_each_node_is_fine_and_constant_is_not() -> None:
-    inside = f"{HEAD}source env/bin/activate\n{MASTER}srun bash -c 'torchrun {STATIC} --node_rank=$SLURM_NODEID train.py'\n"
+    inside = (
+        f"{HEAD}source env/bin/activate\n{MASTER}srun bash -c 'torchrun {STATIC} --node_rank=$SLURM_NODEID train.py'\n"
+    )
     assert found(inside) == []
     assert "rendezvous-node-rank" in rules(inside.replace("$SLURM_NODEID", "0"))
     assert "rendezvous-node-rank" in rules(inside.replace(" --node_rank=$SLURM_NODEID", ""))
@@ -85,7 +89,10 @@ def test_an_escaped_rank_is_left_to_the_tasks() -> None:
 
 def test_ssh_loops_start_the_other_nodes() -> None:
     loop = "i=0\nfor h in $(scontrol show hostnames $SLURM_JOB_NODELIST); do\n  ssh $h torchrun {s} --node_rank=$i train.py &\n  i=$((i+1))\ndone\nwait\n"
-    assert not rules(HEAD + "source x/bin/activate\n" + MASTER + loop.format(s=STATIC)) & {"launch-first-node-only", "rendezvous-node-rank"}
+    assert not rules(HEAD + "source x/bin/activate\n" + MASTER + loop.format(s=STATIC)) & {
+        "launch-first-node-only",
+        "rendezvous-node-rank",
+    }
 
 
 def test_directives_inside_a_here_document_belong_to_the_other_job() -> None:
@@ -118,7 +125,9 @@ def test_what_a_machine_gives(machine: str, old: str, new: str, rule: str) -> No
 
 
 def test_a_finding_says_what_would_cure_it() -> None:
-    text = GOOD.replace("#SBATCH --nodes=2", "#SBATCH -A x -p batch --nodes=2").replace("time=01:00:00", "time=05:00:00")
+    text = GOOD.replace("#SBATCH --nodes=2", "#SBATCH -A x -p batch --nodes=2").replace(
+        "time=01:00:00", "time=05:00:00"
+    )
     limit = next(one for one in found(text, "frontier") if one.rule == "queue-walltime")
     assert limit.change == (("walltime", "02:00:00"),)
     assert limit.source and limit.source.startswith("https://docs.olcf.ornl.gov")

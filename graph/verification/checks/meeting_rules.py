@@ -1,0 +1,190 @@
+# ruff: noqa: E501
+"""How do the nodes meet: port, each node's number, the kind of rendezvous?"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from graph.extraction.launch_chain import Layer
+from graph.extraction.shell_words import plain
+from graph.verification.checks import sources
+from graph.verification.checks.count_rules import node_spawner
+from graph.verification.checks.launch import text_of
+from graph.verification.checks.rendezvous_rules import several
+from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.subject import Subject
+
+
+def port(s: Subject) -> Iterator[Hit]:
+    launch = s.launch
+    found = [
+        (one.line, one.name, one.value, bool(one.inside)) for one in s.script.assignments if one.name == "MASTER_PORT"
+    ][-1:]
+    if launch is not None and launch.spawner is not None:
+        value = text_of(launch.spawner, "--master-port", "--main-process-port") or ""
+        endpoint = re.search(r":(\d+)$", text_of(launch.spawner, "--rdzv-endpoint") or "")
+        for text in (value, endpoint[1] if endpoint else ""):
+            if text and not any(text == one[2] for one in found):
+                found.append((launch.line, "the port", text, False))
+    for line, name, text, nested in found:
+        number = (
+            s.facts.get("MASTER_PORT")
+            if name == "MASTER_PORT" and not text.isdigit()
+            else int(text)
+            if text.isdigit() and len(text) < 9
+            else None
+        )
+        if number is not None and (number > 65535 or 0 < number < 1024):
+            yield Hit(
+                line,
+                f"{name} is {number}: a port lies between 1024 and 65535",
+                "lower ones belong to the system, higher ones do not exist",
+                sources.TORCH_DISTRIBUTED,
+            )
+        elif re.fullmatch(r"[A-Za-z][\w.-]*", text):
+            yield Hit(
+                line,
+                f"{name} is '{text}', not a number",
+                "the rendezvous needs a port number",
+                sources.TORCH_DISTRIBUTED,
+            )
+        elif re.fullmatch(r"[\"']?\$\{?(SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID)\}?[\"']?", text):
+            yield Hit(
+                line,
+                f"{name} is the number of the job, which may be above 65535",
+                "keep it in range: $((10000 + number % 50000))",
+                sources.TORCH_DISTRIBUTED,
+            )
+        elif (
+            nested
+            and re.search(r"RANDOM|shuf|randint|free_port|\(0\)", text)
+            and launch is not None
+            and launch.parallel is not None
+            and launch.tasks != 1
+        ):
+            yield Hit(
+                line,
+                f"{name} is drawn by every task for itself",
+                "all ranks need the same port: draw it in the batch script and export it",
+                sources.TORCH_DISTRIBUTED,
+            )
+
+
+def shared_port(s: Subject) -> Iterator[Hit]:
+    """A fixed port on a node that others use too."""
+    if (
+        s.cluster is None
+        or s.cluster.whole_nodes
+        or s.job.exclusive
+        or s.launch is None
+        or not s.devices
+        or not s.node_devices
+    ):
+        return
+    layer = s.launch.spawner
+    values = [one.value for one in s.set_to("MASTER_PORT")] + (
+        [text_of(layer, "--master-port", "--main-process-port") or ""] if layer else []
+    )
+    if (
+        s.devices < s.node_devices
+        and any(re.fullmatch(r"\d{4,5}", value) for value in values)
+        and not (layer is not None and layer.has("--standalone"))
+    ):
+        line = next((one.line for one in reversed(s.set_to("MASTER_PORT"))), s.launch.line)
+        yield Hit(line, "the port is fixed, and other jobs may share the node", "a second job with the same port fails: 'address already in use'; derive it from the job's number",
+                  sources.TORCH_DISTRIBUTED)  # fmt: skip
+
+
+def node_rank(s: Subject) -> Iterator[Hit]:
+    """A static rendezvous needs each node's own number."""
+    launch, layer = s.launch, node_spawner(s.launch)
+    if (
+        launch is None
+        or layer is None
+        or launch.parallel is None
+        or launch.remote
+        or not several(s)
+        or launch.per_node not in (1, None)
+    ):
+        return
+    word = "--machine_rank" if layer.name == "accelerate" else "--node_rank"
+    value = text_of(layer, "--machine-rank", "--node-rank")
+    elastic = (text_of(layer, "--rdzv-backend") or "static") != "static" or layer.has("--standalone")
+    page = sources.ACCELERATE if layer.name == "accelerate" else sources.TORCHRUN
+    if value is not None and value.strip("'\"").isdigit() and not elastic:
+        yield Hit(
+            launch.line,
+            f"{word} is {value} on every node",
+            "each node needs its own number, or all claim to be the first",
+            page,
+        )
+    elif value is None and not elastic and not launch.open and static_told(layer) and layer.role("nodes") is not None:
+        variable = {"srun": "$SLURM_NODEID", "flux": "$FLUX_TASK_RANK"}.get(
+            launch.parallel.name, "the launcher's rank variable"
+        )
+        yield Hit(launch.line, f"{layer.name} has no {word}: every node claims to be number 0",
+                  f"with one task a node it is {variable}, inside bash -c '...'; or --rdzv-backend=c10d, which numbers the nodes itself", page)  # fmt: skip
+
+
+def static_told(layer: Layer) -> bool:
+    if layer.name == "accelerate":
+        return text_of(layer, "--main-process-ip") is not None
+    return layer.name in ("torchrun", "tune") and any(
+        text_of(layer, option) for option in ("--master-addr", "--rdzv-endpoint")
+    )
+
+
+def backend_mismatch(s: Subject) -> Iterator[Hit]:
+    """--master-addr with c10d is not read; --rdzv-backend that torchrun does not have."""
+    launch = s.launch
+    layer = launch.spawner if launch else None
+    if launch is None or layer is None or layer.name not in ("torchrun", "tune"):
+        return
+    backend = text_of(layer, "--rdzv-backend")
+    if (
+        backend == "c10d"
+        and text_of(layer, "--rdzv-endpoint") is None
+        and text_of(layer, "--master-addr") is not None
+        and several(s)
+    ):
+        yield Hit(
+            launch.line,
+            "with --rdzv-backend=c10d the address is --rdzv-endpoint; --master-addr is not read",
+            "each node looks for the meeting point on itself",
+            sources.TORCHRUN,
+        )
+    if (
+        backend is not None
+        and "$" not in backend
+        and backend not in ("c10d", "static", "etcd", "etcd-v2", "zeus-adapter", "mast-tcpstore")
+    ):
+        yield Hit(
+            launch.line,
+            f"torchrun has no rendezvous backend '{backend}'",
+            "c10d, static, etcd and etcd-v2 are there; nccl and gloo belong to the program",
+            sources.RENDEZVOUS,
+        )
+    drawn = plain(next((value for name, value in reversed(layer.options) if name == "--rdzv-id"), ()))
+    if (
+        launch.command.outer is not None
+        and re.search(r"RANDOM|date|uuidgen", drawn)
+        and several(s)
+        and f'"{drawn}' not in s.script.text
+    ):
+        quoted = any(word.startswith("'") and drawn in word for word in launch.root.written)
+        if quoted:
+            yield Hit(
+                launch.line,
+                "--rdzv-id is drawn by every node for itself",
+                "nodes with different ids never meet",
+                sources.TORCHRUN,
+            )
+
+
+RULES = (
+    Rule("rendezvous-port", "rendezvous", "error", "a port that is none, or that every task draws for itself", port),
+    Rule("rendezvous-shared-port", "rendezvous", "info", "a fixed port on a shared node", shared_port),
+    Rule("rendezvous-node-rank", "rendezvous", "error", "a static rendezvous without each node's own number", node_rank),
+    Rule("rendezvous-backend", "rendezvous", "error", "rendezvous options that do not go together", backend_mismatch),
+)  # fmt: skip

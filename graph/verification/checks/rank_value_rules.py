@@ -1,0 +1,151 @@
+# ruff: noqa: E501
+"""Does each rank get a number of its own, and the right one? And the names of the scheduler's variables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from difflib import get_close_matches
+
+from graph.verification.checks import sources
+from graph.verification.checks.launch import Launch, text_of
+from graph.verification.checks.rank_rules import RANK_NAMES
+from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.scheduler_variables import KNOWN
+from graph.verification.checks.subject import Subject
+from graph.verification.checks.tasks import EACH_TASK, in_tasks
+
+FAMILY = re.compile(r"(SLURM|PBS|LSB|FLUX|OMPI_COMM|PMI|PALS|JSM|MPI_LOCAL)\w*")
+
+
+def constant(s: Subject) -> Iterator[Hit]:
+    """RANK=0 for all tasks, or LOCAL_RANK=0 where every task sees all devices."""
+    launch = s.launch
+    if launch is None or launch.parallel is None or launch.spawner is not None or (launch.tasks or 0) < 2:
+        return
+    own = in_tasks(s, RANK_NAMES)
+    rank = own.get("RANK")
+    if rank and rank[1].strip("'\"").isdigit():
+        yield Hit(
+            rank[0],
+            f"RANK is {rank[1]} for all {launch.tasks} tasks",
+            "each rank needs a number of its own, or the group never forms",
+            sources.TORCH_DISTRIBUTED,
+        )
+    local = own.get("LOCAL_RANK")
+    one_each = sees_one(s, launch)
+    if local and local[1].strip("'\"") == "0" and not one_each and (launch.per_node or 0) > 1 and not limited(s):
+        says = (
+            f"LOCAL_RANK is 0 for all {launch.per_node} tasks of a node, and each sees all devices: they share one GPU"
+        )
+        yield Hit(
+            local[0],
+            says,
+            "cuda:LOCAL_RANK is the same device for all: 'Duplicate GPU detected'",
+            sources.TORCH_DISTRIBUTED,
+        )
+    if local and EACH_TASK.search(local[1]) and one_each and (launch.per_node or 0) > 1 and local_kind(local[1]):
+        says = "each task sees one device, number 0, and LOCAL_RANK counts up: 'invalid device ordinal' on all but the first"
+        yield Hit(local[0], says, "with one GPU bound to each task LOCAL_RANK is 0, or leave all visible (--gpu-bind=none)", sources.SRUN,
+                  "warning")  # fmt: skip
+
+
+def local_kind(value: str) -> bool:
+    return bool(re.search(r"LOCAL", value))
+
+
+def limited(s: Subject) -> bool:
+    """Whether the tasks choose their device by themselves."""
+    return bool(
+        re.search(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES|ZE_AFFINITY_MASK|gpu_tile|set_affinity|select_gpu", s.script.text)
+    )
+
+
+def sees_one(s: Subject, launch: Launch) -> bool:
+    """Whether the launcher binds one device to each task."""
+    layer = launch.parallel
+    if layer is None:
+        return False
+    bind = text_of(layer, "--gpu-bind") or s.job.value("gpu-bind")
+    each = launch.number(layer, "gpus_per_task") or (s.job.gpus_per_task if layer.name == "srun" else None)
+    if layer.name == "srun":
+        return bind != "none" and (
+            each == 1 or bind.startswith(("single:1", "per_task:1", "map_gpu")) or layer.has("--ntasks-per-gpu")
+        )
+    if layer.name == "flux":
+        return each == 1
+    gpus, tasks = launch.number(layer, "set_gpus"), launch.number(layer, "set_tasks") or 1
+    return layer.name == "jsrun" and gpus == 1 and tasks == 1
+
+
+def mixed_up(s: Subject) -> Iterator[Hit]:
+    """A number on the node where the number in the job is wanted, or the reverse."""
+    launch = s.launch
+    if launch is None or launch.parallel is None or not s.several_nodes or (launch.tasks or 2) < 2:
+        return
+    own = in_tasks(s, RANK_NAMES)
+    spawner = launch.spawner
+    told: list[tuple[int, str, str]] = [
+        (own[name][0], name, own[name][1])
+        for name in ("RANK", "LOCAL_RANK", "NODE_RANK")
+        if name in own and spawner is None
+    ]
+    if spawner is not None and (text_of(spawner, "--rdzv-backend") or "static") == "static":
+        value = text_of(spawner, "--node-rank", "--machine-rank")
+        told += [(launch.line, "the node's rank", value)] if value else []
+    for line, name, value in told:
+        variable = re.fullmatch(r"[\"']?\$\{?(\w+)\}?[\"']?", value)
+        if not variable or not EACH_TASK.fullmatch(variable[1]):
+            continue
+        local = bool(re.search(r"LOCAL", variable[1]))
+        if name != "LOCAL_RANK" and local:
+            yield Hit(
+                line,
+                f"{name} is {variable[1]}, which begins at 0 on every node",
+                "two nodes then claim the same numbers",
+                sources.TORCH_DISTRIBUTED,
+            )
+        elif (
+            name == "LOCAL_RANK"
+            and re.search(r"PROCID|(?<!LOCAL_)RANK(ID)?$", variable[1])
+            and not local
+            and (launch.per_node or 2) > 1
+        ):
+            yield Hit(
+                line,
+                f"{name} is {variable[1]}, which counts over all nodes",
+                "'invalid device ordinal' on every node but the first",
+                sources.TORCH_DISTRIBUTED,
+            )
+
+
+def misspelt(s: Subject) -> Iterator[Hit]:
+    """A scheduler's variable that does not exist, and nearly does."""
+    told: set[str] = set()
+    set_here = {one.name for one in s.script.assignments} | s.exported
+    for number, line in s.code_lines:
+        for found in re.finditer(r"\$\{?#?([A-Z][A-Z0-9_]+)", line):
+            name = found[1]
+            if name in KNOWN or name in told or name in set_here or not FAMILY.match(name):
+                continue
+            near = get_close_matches(name, KNOWN, 1, 0.85)
+            if near and not re.search(rf"\$\{{{name}:?[-+?]", line) and not optional(name):
+                told.add(name)
+                yield Hit(number, f"{name} is set by nobody; the nearest is {near[0]}", "an unset variable is empty, or ends the script under set -u",
+                          sources.SRUN, edit=Edit(number, number, (line.replace(name, near[0]),)))  # fmt: skip
+
+
+def optional(name: str) -> bool:
+    """Real variables that are set only now and then."""
+    return bool(
+        re.fullmatch(r"SLURM_(JOB|STEP|ARRAY|GPUS|MEM|CPUS|TRES|HET)\w*|PBS_O_\w+|PMI_\w+|SLURM_NTASKS_PER_\w+", name)
+    ) and not re.fullmatch(
+        r"SLURM_JOB_(NUM_NODE|NODE_LIST|NODELISTS|NUMNODES)|SLURM_NTASKS_PER_NODES|SLURM_CPUS_PER_TASKS", name
+    )
+
+
+RULES = (
+    Rule("rank-constant", "rendezvous", "error", "RANK or LOCAL_RANK the same for all, or LOCAL_RANK counting where one device is seen", constant),
+    Rule("rank-mixed-up", "rendezvous", "error", "the rank on the node taken for the rank in the job, or the reverse", mixed_up),
+    Rule("variable-misspelt", "shell", "error", "a scheduler's variable that does not exist, and nearly does", misspelt),
+)  # fmt: skip

@@ -1,0 +1,118 @@
+# ruff: noqa: E501
+"""Does the parallel launcher's own arithmetic hold: tasks, tasks a node, nodes, CPUs, GPUs?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from graph.extraction.launch_chain import Layer
+from graph.extraction.shell_words import plain
+from graph.verification.checks import sources
+from graph.verification.checks.launch import Launch
+from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.subject import Subject
+
+
+def launcher_tasks(s: Subject) -> Iterator[Hit]:
+    """The launcher's own numbers: total, a node, and the nodes of the job."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    nodes = s.job.nodes
+    if launch is None or layer is None or nodes is None or s.job.mixed or layer.role("hosts") is not None:
+        return
+    total, each = launch.number(layer, "tasks"), launch.per_node
+    wanted = launch.nodes if layer.name in ("srun", "flux") else nodes
+    if wanted is not None and layer.name in ("srun", "flux", "jsrun") and (launch.nodes or 0) > nodes:
+        yield Hit(launch.line, f"{layer.name} asks for {launch.nodes} nodes; the job has {nodes}", "the step is refused, or waits for ever",
+                  sources.SRUN if layer.name == "srun" else None)  # fmt: skip
+    elif total and each and wanted and total > each * wanted and stated(launch, layer):
+        yield Hit(launch.line, f"{layer.name} is told {total} tasks with {each} a node: that takes {-(-total // each)} nodes; the job has {wanted}",
+                  "the launcher refuses it or puts too many on a node")  # fmt: skip
+    elif total and each and wanted and total < each * wanted and stated(launch, layer) and total > 1:
+        yield Hit(launch.line, f"{layer.name} is told {total} tasks with {each} a node: {wanted - -(-total // each)} of {wanted} nodes get none" if -(-total // each) < wanted
+                  else f"{layer.name} is told {total} tasks, {each} a node on {wanted} nodes would be {each * wanted}",
+                  "the counts of one launch line should agree", None, "warning")  # fmt: skip
+
+
+def stated(launch: Launch, layer: Layer) -> bool:
+    """Whether the number a node stands on the launch line itself."""
+    return any(layer.role(role) is not None for role in ("per_node", "map", "sets_per_node"))
+
+
+def missing_nodes(s: Subject) -> Iterator[Hit]:
+    """Ranks started on fewer nodes than the job pays for, where only the total is given."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    if (
+        launch is None
+        or layer is None
+        or not s.several_nodes
+        or launch.spawner
+        or s.job.mixed
+        or launch.remote
+        or layer.has("-o")
+    ):
+        return
+    total, devices, nodes = launch.tasks, s.devices, s.job.nodes or 1
+    bare = layer.name in ("ibrun", "mpirun", "mpiexec") and not stated(launch, layer) and layer.role("hosts") is None
+    if bare and total and devices and 1 < total < devices * nodes and total != nodes:
+        says = f"{layer.name} starts {total} ranks; the job has {nodes} x {devices} = {nodes * devices} GPUs"
+        yield Hit(launch.line, says, "one rank drives one device", sources.TORCH_DISTRIBUTED, "warning")
+
+
+def idle_nodes(s: Subject) -> Iterator[Hit]:
+    """A launch on fewer nodes than the job has: hot spares are so, and forgotten counts."""
+    launch, nodes = s.launch, s.job.nodes
+    if (
+        launch is None
+        or launch.parallel is None
+        or nodes is None
+        or launch.nodes is None
+        or launch.remote
+        or s.job.mixed
+    ):
+        return
+    if 1 < launch.nodes < nodes:
+        yield Hit(
+            launch.line,
+            f"{launch.parallel.name} starts on {launch.nodes} of the job's {nodes} nodes",
+            "the others are charged and idle",
+        )
+
+
+def no_gpus(s: Subject) -> Iterator[Hit]:
+    """jsrun gives a resource set no GPU unless it is told."""
+    launch = s.launch
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or layer.name != "jsrun" or launch.open:
+        return
+    gpus = layer.role("set_gpus")
+    if (gpus is None or plain(gpus) == "0") and not any(name in ("-U", "--erf_input") for name, _ in layer.options):
+        yield Hit(launch.line, "jsrun gives these ranks no GPU: --gpu_per_rs is " + ("missing" if gpus is None else "0"), "a resource set has none by default",
+                  sources.JSRUN)  # fmt: skip
+
+
+def step_cpus(s: Subject) -> Iterator[Hit]:
+    """srun's tasks x CPUs against the CPUs that the job has on a node."""
+    launch, job = s.launch, s.job
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or layer.name != "srun" or launch.per_node is None:
+        return
+    each = next((launch.number_of(value) for name, value in layer.options if name in ("-c", "--cpus-per-task")), None)
+    whole = job.exclusive or (s.cluster is not None and s.cluster.whole_nodes)
+    sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
+    has = max(sizes) if whole and sizes and all(sizes) else None
+    if not whole and job.tasks_per_node and job.cpus_per_task:
+        has = job.tasks_per_node * job.cpus_per_task
+    if each and has and each * launch.per_node > has:
+        says = f"srun asks for {launch.per_node} tasks a node with {each} CPUs each; the job has {has} CPUs there"
+        yield Hit(launch.line, says, "'Unable to create step: More processors requested than permitted'", sources.SRUN)
+
+
+RULES = (
+    Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
+    Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),
+    Rule("launch-nodes-idle", "launch", "info", "a launch on fewer nodes than the job has", idle_nodes),
+    Rule("launch-no-gpus", "launch", "warning", "jsrun without GPUs for its resource sets", no_gpus),
+    Rule("launch-step-cpus", "launch", "error", "tasks x CPUs of the step are more than the job has on a node", step_cpus),
+)  # fmt: skip

@@ -1,0 +1,61 @@
+"""Slurm's words become findings; where nothing answers, that is said."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.verification.dry_run import dry_run
+
+SCRIPT = (
+    "#!/bin/bash\n#SBATCH --nodes=99\n#SBATCH --time=96:00:00\n#SBATCH --partition=gpux\n#SBATCH --gres=gpu:9\n"
+    "#SBATCH --mem=9T\n#SBATCH --gpu-per-nodes=4\nsrun hostname\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "rule", "line"),
+    [
+        (1, "allocation failure: Requested time limit is invalid (missing or exceeds some limit)", "dry-run-walltime", 3),
+        (1, "allocation failure: Node count specification invalid", "dry-run-nodes", 2),
+        (1, "sbatch: error: invalid partition specified: gpux\nallocation failure: Invalid partition name specified", "dry-run-queue", 4),
+        (1, "sbatch: error: Invalid generic resource (gres) specification", "dry-run-gpus", 5),
+        (255, "sbatch: unrecognized option '--gpu-per-nodes=4'\nTry \"sbatch --help\" for more information", "dry-run-option", 7),
+        (1, "sbatch: error: Memory specification can not be satisfied\nallocation failure: Requested node configuration is not available", "dry-run-memory", 6),
+        (1, "allocation failure: Requested node configuration is not available", "dry-run-node", 5),
+        (255, "sbatch: error: Invalid --time specification", "dry-run-value", 3),
+        (1, "allocation failure: Invalid account or account/partition combination specified", "dry-run-account", 4),
+        (1, "sbatch: error: something that no table holds", "dry-run-refused", 0),
+    ],
+)  # fmt: skip
+def test_refusals(code: int, output: str, rule: str, line: int) -> None:
+    told = dry_run(SCRIPT, "slurm", lambda text: (code, output))
+    assert told.asked
+    assert (told.findings[0].rule, told.findings[0].line, told.findings[0].severity) == (rule, line, "error")
+    assert len(told.findings) == 1
+
+
+def test_acceptance() -> None:
+    told = dry_run(
+        SCRIPT, "slurm", lambda text: (0, "sbatch: Job 2 to start at 2026-11-21T01:12:27 using 128 processors")
+    )
+    assert told.asked
+    assert told.findings == ()
+    assert "Job 2 to start" in told.says
+
+
+@pytest.mark.parametrize(
+    "output",
+    ["sbatch: error: Batch job submission failed: Unable to contact slurm controller (connect failure)",
+     "sbatch: error: resolve_ctls_from_dns_srv: res_nsearch error\nsbatch: fatal: Could not establish a configuration source"],
+)  # fmt: skip
+def test_no_answer_is_no_refusal(output: str) -> None:
+    told = dry_run(SCRIPT, "slurm", lambda text: (1, output))
+    assert not told.asked
+    assert told.findings == ()
+
+
+@pytest.mark.parametrize("scheduler", ["pbs", "lsf", "flux"])
+def test_others_have_none(scheduler: str) -> None:
+    told = dry_run(SCRIPT, scheduler)
+    assert not told.asked
+    assert "dry" in told.says
