@@ -14,8 +14,11 @@ from itertools import pairwise
 from graph.extraction.script import Script, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
-from graph.planning.plan import plan
-from graph.porting.parts import Note, UserPart, user_part
+from graph.porting.batch import default_of, keep_batch
+from graph.porting.collector import Note
+from graph.porting.layout import layout_note, planned, spread_evenly
+from graph.porting.lost import lost, precision_of
+from graph.porting.parts import UserPart, user_part
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -32,6 +35,7 @@ from knowledge.types import (
 from templates.render import render
 
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
+JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
 
 
@@ -64,9 +68,13 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     decided, more = planned(request, target)
     if isinstance(decided, Refusal):
         return decided
+    if not counts_said(changes) and decided.ranks == (request.nodes or 0) * (request.gpus_per_node or 0):
+        more = (*layout_note(request, record, target), *more)
     args, counted = counted_args(split(request.args), record, decided)
-    decided = own_sizes(replace(decided, args=args))
-    notes += (*more, *counted, *part.notes, *lost(script, record, target))
+    decided = own_sizes(own_choices(script, replace(decided, args=args)))
+    said_args = changes is not None and changes.args is not None
+    decided, batch = keep_batch(decided, None if said_args else own_request(record, part).total_gpus)
+    notes += (*more, *batch, *counted, *part.notes, *lost(script, record, target, decided))
     return Ported(script, record, part, decided, render(decided), notes)
 
 
@@ -127,63 +135,31 @@ def request_for(
         )
         if (value := getattr(changes, name)) is not None
     }
+    if record.machine == target.id:
+        queue = record.queue if record.queue and target.queue(record.queue) else None
+        said = {"account": record.account, "queue": queue} | said
     request = replace(request, machine=target.id, **said)
     if request.strategy is None:
         usual = usual_strategy(request.framework)
         request = replace(request, strategy=usual)
-        notes += (Note(0, f"The script does not tell the strategy: {usual} assumed; the launch is the same."),)
-    if changes.nodes or changes.gpus_per_node:
-        notes += ranks_change(request)
+        notes += (
+            Note(0, f"The script does not name its strategy: {usual} assumed. The launch is the same for others."),
+        )
+    if counts_said(changes):
         return replace(request, total_gpus=None), notes
     if request.total_gpus is None:
         if record.nodes is None:
             raise InputError("the script does not tell how many nodes and GPUs it runs on; give --nodes")
         return replace(request, nodes=record.nodes), notes
-    spread, said_spread = spread_evenly(request, record, target)
-    return spread, (*notes, *said_spread)
+    return spread_evenly(request, target), notes
+
+
+def counts_said(changes: JobRequest | None) -> bool:
+    return changes is not None and bool(changes.nodes or changes.gpus_per_node)
 
 
 def usual_strategy(framework: str | None) -> Strategy:
     return "zero2" if framework == "deepspeed" else "ddp"
-
-
-def ranks_change(request: JobRequest) -> tuple[Note, ...]:
-    before = request.total_gpus
-    after = (request.nodes or 1) * (request.gpus_per_node or 0)
-    if not before or not after or before == after:
-        return ()
-    return (Note(0, f"{before} ranks become {after}: the global batch changes unless you change the batch a rank."),)
-
-
-def spread_evenly(request: JobRequest, record: ScriptRecord, target: Cluster) -> tuple[JobRequest, tuple[Note, ...]]:
-    """The same number of ranks on the new nodes: whole nodes where it comes out even, else fewer GPUs each."""
-    total = request.total_gpus or 1
-    queue = (target.queue(request.queue) if request.queue else None) or target.default_queue
-    devices = target.node_type(queue.node_types[0]).gpus.devices_per_node or 1
-    each = next(n for n in range(min(devices, total), 0, -1) if total % n == 0)
-    spread = replace(request, nodes=total // each, gpus_per_node=each, total_gpus=None)
-    if (spread.nodes, each) == (record.nodes, record.gpus_per_node):
-        return spread, ()
-    before = f"{record.nodes} x {record.gpus_per_node}" if record.nodes else str(total)
-    says = f"{before} ranks become {spread.nodes} x {each}: the same {total}, so the global batch stays."
-    if each < min(devices, total):
-        rest = devices - each
-        says += f" {rest} of {devices} GPUs of each node stay idle; --nodes with all GPUs would change the batch."
-    return spread, (Note(0, says),)
-
-
-def planned(request: JobRequest, target: Cluster) -> tuple[LaunchPlan | Refusal, tuple[Note, ...]]:
-    """The plan; where only the walltime does not fit the machine, the longest that does, said."""
-    decided = plan(request, target)
-    if not isinstance(decided, Refusal):
-        return decided, ()
-    for way in decided.instead:
-        change = dict(way.change)
-        if set(change) <= {"walltime", "queue"} and isinstance(change.get("walltime"), str):
-            again = plan(replace(request, **change), target)  # type: ignore[arg-type]
-            if not isinstance(again, Refusal):
-                return again, (Note(0, f"{decided.says} Taken instead: {way.says}."),)
-    return decided, ()
 
 
 def split(args: str | None) -> tuple[str, ...]:
@@ -217,10 +193,21 @@ def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) 
     return None
 
 
+def own_choices(script: Script, decided: LaunchPlan) -> LaunchPlan:
+    """The job's name and accelerate's precision are the user's, where the script tells them."""
+    directive = script.active.get("job-name")
+    if directive is not None and JOB_NAME.fullmatch(directive.value):
+        decided = replace(decided, job_name=directive.value)
+    precision = precision_of(script)
+    return replace(decided, mixed_precision=precision) if precision in ("bf16", "fp16") else decided  # type: ignore[arg-type]
+
+
 def own_sizes(decided: LaunchPlan) -> LaunchPlan:
     """Tensor and pipeline sizes that the program is told already are the user's, not the plan's default."""
     sizes = {"--tensor-model-parallel-size": 1, "--pipeline-model-parallel-size": 1}
+    values = {f"${one.name}": default_of(one) for one in decided.user_variables}
     words = [part for word in decided.args for part in word.split("=", 1)]
+    words = [values.get(word.replace("{", "").replace("}", ""), word) for word in words]
     told = {name: int(after) for name, after in pairwise(words) if name in sizes and after.isdigit()}
     if not told:
         return decided
@@ -231,27 +218,3 @@ def own_sizes(decided: LaunchPlan) -> LaunchPlan:
         pipeline_parallel=sizes["--pipeline-model-parallel-size"],
         assumptions=tuple(a for a in decided.assumptions if a.field != "parallel sizes"),
     )
-
-
-def lost(script: Script, record: ScriptRecord, target: Cluster) -> tuple[Note, ...]:
-    """What belongs to the machine that is left and has no counterpart by itself."""
-    notes = []
-    if record.queue:
-        notes.append(Note(line(script, "partition", "queue", "qos"), f"Queue {record.queue} is the old machine's."))
-    if record.account:
-        where = line(script, "account", "project", "bank", "group")
-        notes.append(
-            Note(where, f"Account {record.account} is the old machine's: give {target.title}'s with --account.")
-        )
-    if record.container:
-        says = f"Container {record.container} is not carried over: {target.title}'s own software is loaded instead."
-        notes.append(Note(0, says))
-    for option in ("array", "dependency"):
-        if option in script.active:
-            says = f"--{option} {script.active[option].value} is not carried over: submit the new script with it."
-            notes.append(Note(script.active[option].line, says))
-    return tuple(notes)
-
-
-def line(script: Script, *options: str) -> int:
-    return next((script.active[name].line for name in options if name in script.active), 0)

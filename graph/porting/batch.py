@@ -1,0 +1,124 @@
+"""The global batch when the number of ranks changes: kept by gradient accumulation where it comes out even, else said.
+
+global batch = batch a rank x gradient accumulation x data-parallel ranks. Only options whose names say that they count
+a rank are trusted with a change; `--batch-size` is a rank's in some programs and the node's or the job's in others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from graph.porting.collector import Note
+from knowledge.types import LaunchPlan, Variable
+
+# transformers (and its example programs without Trainer), DeepSpeed, Megatron, Lightning's litgpt.
+A_RANK = re.compile(r"--(per_(device|gpu)_train_batch_size|train_micro_batch_size_per_gpu|micro[_-]batch[_-]size)")
+STEPS = re.compile(
+    r"--(gradient[_-]accumulation[_-]steps|grad[_-]acc(um(ulation)?)?[_-]steps|(trainer\.)?accumulate_grad_batches"
+    r"|accum[_-]iter|update[_-]freq)"
+)
+WHOLE = re.compile(r"--(global[_-](train[_-])?batch[_-]size|total[_-]batch[_-]size|train_batch_size)")
+UNCLEAR = re.compile(r"--((train[_-])?batch[_-]?size|bs|b)|-b")
+# Programs with this option take --gradient_accumulation_steps too, 1 if not given (transformers' TrainingArguments).
+TAKES_STEPS = re.compile(r"--per_(device|gpu)_train_batch_size")
+STEPS_OPTION = "--gradient_accumulation_steps"
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An option with a whole number: its name as written, where its value stands, and through which variable."""
+
+    name: str
+    at: int
+    value: int
+    joined: bool
+    variable: str = ""
+
+
+def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tuple[Note, ...]]:
+    """The plan with the same global batch as on `before` ranks, and what a person should know about it."""
+    after = decided.ranks
+    if not before or before == after:
+        return decided, ()
+    head = f"{before} ranks become {after}"
+    found = tuple(numbers(decided.args, decided.user_variables))
+    whole, a_rank, steps = (first(found, names) for names in (WHOLE, A_RANK, STEPS))
+    if whole:
+        return decided, (Note(0, whole_batch(head, whole, a_rank, decided)),)
+    if a_rank is None:
+        return decided, (Note(0, unclear(head, first(found, UNCLEAR), steps)),)
+    old_steps = steps.value if steps else 1
+    total = a_rank.value * old_steps * before
+    new_steps, rest = divmod(old_steps * before, after)
+    if rest == 0 and (steps or TAKES_STEPS.fullmatch(a_rank.name)):
+        says = f"{head}: gradient accumulation {old_steps} becomes {new_steps}, so the global batch stays {total}."
+        return with_steps(decided, steps, new_steps), (Note(0, says),)
+    size, rest = divmod(a_rank.value * before, after)
+    if rest == 0 and after > before:
+        says = f"{head}: {a_rank.name} {a_rank.value} becomes {size}, so the global batch stays {total}."
+        return changed(decided, a_rank, size), (Note(0, says),)
+    now = a_rank.value * old_steps * after
+    says = f"{head}: the global batch {total} becomes {now}, and the learning rate may have to follow."
+    return decided, (Note(0, says),)
+
+
+def whole_batch(head: str, whole: Number, a_rank: Number | None, decided: LaunchPlan) -> str:
+    groups = decided.ranks // max(1, decided.tensor_parallel * decided.pipeline_parallel) or 1
+    share = (a_rank.value if a_rank else 1) * groups
+    if whole.value % share == 0:
+        return f"{head}: {whole.name} {whole.value} counts the whole job, so the global batch stays."
+    each = f"{groups} data-parallel ranks" + (f" x {a_rank.value} samples" if a_rank else "")
+    return f"{head}: {whole.name} {whole.value} does not spread over {each}; choose a multiple of {share}."
+
+
+def unclear(head: str, size: Number | None, steps: Number | None) -> str:
+    if size is None:
+        return (
+            f"{head}: no batch size is among the arguments; if your program sets one a rank, the global batch changes."
+        )
+    more = f" and {steps.name} {steps.value}" if steps else ""
+    return f"{head}: if {size.name} {size.value}{more} counts one rank, the global batch changes by that factor."
+
+
+def numbers(args: tuple[str, ...], variables: tuple[Variable, ...]) -> Iterator[Number]:
+    """Every option whose value is a whole number, also one that a variable at the top holds."""
+    values = {one.name: default_of(one) for one in variables}
+    for at, word in enumerate(args):
+        name, joined, value = word.partition("=")
+        if not joined:
+            value = args[at + 1] if at + 1 < len(args) else ""
+        variable = value.strip("${}") if value.startswith("$") else ""
+        value = values.get(variable, "") if variable else value
+        if name.startswith("-") and value.isdigit():
+            yield Number(name, at if joined else at + 1, int(value), bool(joined), variable)
+
+
+def default_of(variable: Variable) -> str:
+    """A variable's value; of `${NAME:-8}` the value that it has when nothing is given."""
+    given = re.fullmatch(r"\$\{\w+:?[-=](.*)\}", variable.value)
+    return given[1] if given else variable.value
+
+
+def first(found: tuple[Number, ...], names: re.Pattern[str]) -> Number | None:
+    return next((one for one in found if names.fullmatch(one.name)), None)
+
+
+def with_steps(decided: LaunchPlan, steps: Number | None, value: int) -> LaunchPlan:
+    if steps is None:
+        return replace(decided, args=(*decided.args, STEPS_OPTION, str(value)))
+    return changed(decided, steps, value)
+
+
+def changed(decided: LaunchPlan, number: Number, value: int) -> LaunchPlan:
+    """The plan with another number, in the variable that holds it or in the argument itself."""
+    if number.variable:
+        variables = tuple(
+            replace(one, value=one.value.replace(str(number.value), str(value))) if one.name == number.variable else one
+            for one in decided.user_variables
+        )
+        return replace(decided, user_variables=variables)
+    args = list(decided.args)
+    args[number.at] = f"{number.name}={value}" if number.joined else str(value)
+    return replace(decided, args=tuple(args))

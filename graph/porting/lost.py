@@ -1,0 +1,93 @@
+"""What stays behind with the old machine and has no counterpart by itself: each thing said once, with what to do."""
+
+from __future__ import annotations
+
+from graph.extraction.launch_chain import Layer
+from graph.extraction.launcher_table import words
+from graph.extraction.script import Script
+from graph.extraction.script_counts import configured
+from graph.extraction.script_record import ScriptRecord
+from graph.extraction.shell_words import plain
+from graph.planning.plan import ACCOUNT_PLACEHOLDER
+from graph.porting.collector import Note
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.types import LaunchPlan
+
+# Directives that are the user's wish and that no template writes.
+WISHES = ("array", "dependency", "mail-user", "mail-type", "signal", "reservation", "requeue", "begin")
+# Options of launchers that the new launch sets itself, or that say what the plan already holds.
+ANEW = words(
+    "--nnodes --nproc-per-node --rdzv-backend --rdzv-endpoint --rdzv-id --rdzv-conf --node-rank --master-addr "
+    "--master-port --standalone --local-addr --module -m --use-env --num-machines --num-processes --machine-rank "
+    "--main-process-ip --main-process-port --multi-gpu --use-fsdp --use-deepspeed --use-xpu --same-network "
+    "--config-file --mixed-precision --zero-stage --num-nodes --num-gpus --hostfile -H --launcher --no-ssh "
+    "--force-multi --include -i --no-local-rank --"
+)
+SPAWNERS = ("torchrun", "accelerate", "deepspeed")
+# What accelerate assumes where nothing tells the precision.
+PLAIN_PRECISION = "no"
+
+
+def lost(script: Script, record: ScriptRecord, target: Cluster, decided: LaunchPlan) -> tuple[Note, ...]:
+    """Notes on the queue, the account, the container, wishes in directives, and launcher options."""
+    source = catalogue().find(record.machine) if record.machine else None
+    old = source.title if source else "the old machine"
+    notes = []
+    if record.queue and record.queue != decided.queue:
+        says = f"Queue {record.queue} is {old}'s: the new job goes to {decided.queue}; --queue names another."
+        notes.append(Note(line(script, "partition", "queue", "qos"), says))
+    if record.account and record.account != decided.account:
+        notes += account_note(script, record.account, old, target, decided)
+    if record.container:
+        says = f"Container {record.container} is not carried over: {target.title}'s own software is loaded instead."
+        notes.append(Note(0, says))
+    for option in WISHES:
+        if option in script.active:
+            value = f"--{option} {script.active[option].value}".strip()
+            says = f"{value} is not carried over: add it, in the words of {target.scheduler}, if you still want it."
+            notes.append(Note(script.active[option].line, says))
+    spawners = [layer for layer in script.layers if layer.name in SPAWNERS]
+    return (*notes, *(note for layer in spawners for note in launcher_notes(script, layer, decided)))
+
+
+def account_note(script: Script, account: str, old: str, target: Cluster, decided: LaunchPlan) -> list[Note]:
+    """Said where the new script has a placeholder or none at all; an account that was given needs no word."""
+    if decided.account and not decided.account.startswith(ACCOUNT_PLACEHOLDER):
+        return []
+    instead = "give" if decided.account else "the default allocation pays unless you give"
+    says = f"Account {account} is {old}'s: {instead} {target.title}'s with --account."
+    return [Note(line(script, "account", "project", "bank", "group"), says)]
+
+
+def launcher_notes(script: Script, layer: Layer, decided: LaunchPlan) -> list[Note]:
+    """Options of torchrun, accelerate or deepspeed that were the user's choice."""
+    at = script.training.line if script.training else 0
+    notes = []
+    own = [name for name, _ in layer.options if name not in ANEW]
+    if own:
+        where = "accelerate.yaml" if decided.launch.workers == "accelerate" else "the new launch line"
+        shown = ", ".join(dict.fromkeys(own))
+        notes.append(Note(at, f"{layer.name}'s {shown}: not carried over; put into {where} what you still need."))
+    config = layer.role("config")
+    if config is not None and not dict(configured(script, layer)):
+        says = f"{plain(config)} is not read here: compare it with what the new script sets for Accelerate."
+        notes.append(Note(at, says))
+    elif layer.name == "accelerate" and precision_of(script) == PLAIN_PRECISION:
+        says = f"The old script names no mixed precision, the new one says {decided.mixed_precision}: change it there."
+        notes.append(Note(at, says))
+    return notes
+
+
+def precision_of(script: Script) -> str:
+    """The mixed precision that accelerate was told by an option or by a file that the script writes; `no` if none."""
+    for layer in script.layers:
+        if layer.name == "accelerate":
+            said = [plain(value) for name, value in layer.options if name == "--mixed-precision"]
+            settings = dict(configured(script, layer))
+            return said[-1] if said else settings.get("mixed_precision", PLAIN_PRECISION).strip("'\"")
+    return PLAIN_PRECISION
+
+
+def line(script: Script, *options: str) -> int:
+    return next((script.active[name].line for name in options if name in script.active), 0)
