@@ -1,14 +1,14 @@
 """Starts and ends a virtual Slurm: munged, slurmctld and one slurmd a node, as this user, in a folder of its own.
 
 No init system, free ports, nothing outside the folder; another Slurm on this computer is not touched. The daemons stay
-in the foreground as our children and end with us, also when we are killed.
+in the foreground as our children and end with us, also when we are killed (a job that runs then ends in its own time).
 """
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
+import pwd
 import shutil
 import signal
 import socket
@@ -153,7 +153,7 @@ def small(cluster: Cluster, nodes: int = 2) -> Iterator[VirtualSlurm]:
     with place(cluster) as folder:
         port, *others = free_ports(nodes + 1)
         names = [f"127.0.1.{number + 1}" for number in range(nodes)]
-        write_small(cluster, folder, head(cluster, folder, port, patience=10), others, names, platform.node())
+        write_small(cluster, folder, head(cluster, folder, port, patience=10), others, names, host())
         with running(VirtualSlurm(cluster, folder, names)) as slurm:
             yield slurm
 
@@ -181,8 +181,13 @@ def place(cluster: Cluster) -> Iterator[Path]:
 
 
 def head(cluster: Cluster, folder: Path, port: int, patience: int) -> str:
-    user = getpass.getuser()
-    return HEAD.format(name=cluster.id, host=platform.node(), user=user, folder=folder, port=port, patience=patience)
+    user = pwd.getpwuid(os.getuid()).pw_name
+    return HEAD.format(name=cluster.id, host=host(), user=user, folder=folder, port=port, patience=patience)
+
+
+def host() -> str:
+    """This computer's name as Slurm has it: without a domain."""
+    return platform.node().split(".")[0]
 
 
 def free_ports(count: int) -> list[int]:
