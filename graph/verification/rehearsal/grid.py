@@ -18,7 +18,9 @@ HEAD = """# Rehearsals
 
 Every generated script, run on a stand-in of its cluster: the script itself, two nodes, one process a GPU, with the
 mini-app in the training program's place. "8 of 8" is the world size that formed, and the one that the job's GPUs call
-for. Written by `maple-chat rehearse --grid tests/golden -o docs/rehearsals.md` on {day}: {passed} of {count} passed.
+for; the seconds are those of the computer it ran on. [How it works](rehearsal.md).
+
+Written by `maple-chat rehearse --grid tests/golden -o docs/rehearsals.md` on {day}: {passed} of {count} passed.
 
 """
 
