@@ -20,8 +20,12 @@ SWALLOWED = 20
 TROUBLE = 38
 # An exit code says that the job failed in spite of a proof of success.
 FAILED = 10
+# The strength of words of success that a job script may echo whatever happened.
+ECHOED = 1
+# Groups whose messages, printed before the training runs on, were of no consequence.
+MINOR = ("environment", "user", "scheduler", "batch", "communication", "communication_mpi")
 # What a line of its own log level is worth less by.
-DISCOUNT = {"": 0, "warning": 25, "info": 35}
+DISCOUNT = {"": 0, "notice": 0, "warning": 25, "info": 35}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,12 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
     events = sorted(last_runs(scan.events), key=_position)
     events = [e for e in events if not _over(e, events)]
-    success = next((e for e in reversed(events) if e.signature.kind == "success"), None)
+    success = _success(events)
     bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
     if success is not None:
         bad = _after_success(bad, success)
+    elif not any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad):
+        bad = [e for e in bad if not _harmed_nothing(e)]
     if not bad:
         return Choice(None, (), 0, success)
     winner = _first_of_the_strongest(bad)
@@ -80,9 +86,19 @@ def _position(event: Event) -> tuple[int, int]:
     return (event.time or 0, event.order) if event.file else (0, event.order)
 
 
+def _success(events: list[Event]) -> Event | None:
+    """The last proof of success; the program's own words before what a script may have echoed."""
+    proofs = [e for e in events if e.signature.kind == "success"]
+    sure = [e for e in proofs if e.signature.strength > ECHOED]
+    return next(reversed(sure or proofs), None)
+
+
 def _after_success(bad: list[Event], success: Event) -> list[Event]:
-    """What still counts when the program said that it ended well: a failing exit, or what came after it."""
-    failed = any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad)
+    """What still counts when the log says that it ended well: a failing exit, an uncaught error, what came after it."""
+    if success.signature.strength <= ECHOED:
+        ended = [e for e in bad if e.signature.kind == "final" and weight(e) >= FAILED]
+        return bad if ended else [e for e in bad if weight(e) >= GENERAL and not _survived(e) and not e.level]
+    failed = any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad if e.last_order > success.order)
     uncaught = any(e.error is not None and not e.error.ignored and e.last_order > success.order for e in bad)
     if failed or uncaught:
         return bad
@@ -91,6 +107,12 @@ def _after_success(bad: list[Event], success: Event) -> list[Event]:
 
 def _survived(event: Event) -> bool:
     return event.progress_after >= WENT_ON
+
+
+def _harmed_nothing(event: Event) -> bool:
+    """A remark or a command of the script that failed, after which the training ran on; no exception, no verdict."""
+    minor = event.level != "" or event.signature.group in MINOR
+    return minor and _survived(event) and event.error is None and event.signature.kind != "verdict"
 
 
 def _first_of_the_strongest(bad: list[Event]) -> Event:

@@ -90,7 +90,9 @@ def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
 def read_frames_above(data: bytes, start: int, line: int, text: str) -> PythonError | None:
     """The traceback that ends at the line `text` and whose header is missing: a log that was cut at its start."""
     frames: list[Frame] = []
-    above = data[max(0, start - WINDOW // 8) : start].rstrip(b"\n").split(b"\n")
+    if data[start - 1 : start] != b"\n":  # the piece of a line after a carriage return
+        return None
+    above = data[max(0, start - WINDOW // 8) : start - 1].split(b"\n")
     for number, raw in enumerate(reversed(above), 1):
         shown, _ = message(raw[:2000].decode("utf-8", "replace"))
         if frame := FRAME.match(shown):

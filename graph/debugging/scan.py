@@ -35,6 +35,8 @@ PROGRESS = re2.compile(
 )
 WENT_ON = 3
 LEVEL = re.compile(r"\b(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
+# glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
+NOTICE = re.compile(r"\[?W(?:\d{3,4})? |NCCL WARN|\S+ \[\d+\] NCCL WARN")
 PLAIN = re.compile(rb"\d+")
 # Lines that differ in longer numbers only are taken for the same after SURE of them, unless the number may be a code.
 NUMBERS = re.compile(rb"\d\d+")
@@ -267,10 +269,10 @@ def _by_id(matcher: Matcher, name: str) -> Signature:
 
 
 def _level(text: str) -> str:
-    """The log level a line gives itself near its start: warning, info, or empty."""
+    """The level a line gives itself near its start: warning, info, notice (a warning that may tell much), or empty."""
     found = LEVEL.search(text, 0, 160)
     if not found or "NCCL WARN" in text:
-        return ""
+        return "notice" if NOTICE.match(text) else ""
     return "warning" if found[0].lower().startswith("warn") or found[0].endswith("Warning") else "info"
 
 

@@ -27,7 +27,7 @@ STRENGTH: dict[str, int] = {
     "effect": 30,
     "context": 5,
     "harmless": 0,
-    "success": 0,
+    "success": 10,
     "final": 10,
     "start": 0,
     "frame": 55,

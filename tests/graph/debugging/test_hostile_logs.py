@@ -181,3 +181,15 @@ def test_a_stream_that_breaks_is_said_in_words() -> None:
 
     with pytest.raises(InputError, match="cannot read"):
         diagnose([Source(None, stream=Broken())])  # type: ignore[arg-type]
+
+
+@settings(deadline=None, max_examples=300)
+@given(
+    st.lists(
+        st.sampled_from(["a", "\n", "\r", 'File "x", line 1, in f', "AError: b", "Traceback (most recent call last)"])
+    )
+)
+def test_line_numbers_stay_in_the_log(parts: list[str]) -> None:
+    log = "".join(parts)
+    found = diagnose(log)
+    assert all(1 <= e.line <= log.count("\n") + 1 for e in found.evidence)

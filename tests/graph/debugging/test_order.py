@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from graph.debugging.diagnosis import diagnose
@@ -96,3 +98,27 @@ def test_several_files_are_one_job(tmp_path_factory: pytest.TempPathFactory) -> 
     found = diagnose(folder)
     assert found.cause == "user-code"
     assert found.evidence[0].file == str(folder / "rank-2.log")
+
+
+HARMLESS = Path(__file__).with_name("harmless.txt").read_text().splitlines()[1:]
+
+
+@pytest.mark.parametrize("end", ["", "Training complete.\n"])
+@pytest.mark.parametrize("line", HARMLESS)
+def test_no_false_alarm(line: str, end: str) -> None:
+    assert diagnose(f"{line}\n{STEPS}\n{end}").cause == "no-failure"
+
+
+@pytest.mark.parametrize("echo", ["Job finished at Mon Mar  2 10:00:12", "Training completed", "Done: job completed"])
+def test_what_a_script_echoes_at_its_end_is_no_proof(echo: str) -> None:
+    assert diagnose(f"{STEPS}\n{KEY_ERROR}\n{echo}\n").cause == "user-code"
+
+
+def test_what_the_program_says_at_its_end_is_a_proof() -> None:
+    caught = KEY_ERROR.replace("[rank3]: ", "")
+    assert diagnose(f"{caught}\n{STEPS}\n{{'train_runtime': 9.1, 'train_loss': 0.3}}\n").cause == "no-failure"
+
+
+def test_a_restart_that_went_well_is_no_failure() -> None:
+    log = f"{KEY_ERROR}\nE1121 elastic/multiprocessing/api.py:9] failed (exitcode: 1) local_rank: 0 (pid: 7)\n{STEPS}\n"
+    assert diagnose(f"{log}{{'train_runtime': 9.1}}\n").cause == "no-failure"
