@@ -1,0 +1,93 @@
+"""`maple-chat why` and `maple-chat signatures` as a person calls them."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from assistant.cli import main
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+TIME = "slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***"
+SCRIPT = "#!/bin/bash\n#SBATCH -p regular\n#SBATCH -N 2\n#SBATCH --time=01:00:00\nsrun python train.py\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Path:
+    path = tmp_path / "job.log"
+    path.write_text(f"step 1\n[rank2]: {OOM}\n")
+    return path
+
+
+def test_the_answer_for_a_person(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", str(log)]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("The GPU ran out of memory")
+    assert f"line 2, rank 2: {OOM}" in shown
+    assert "what to change" in shown
+
+
+def test_json(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "--json", str(log)]) == 1
+    value = json.loads(capsys.readouterr().out)
+    assert (value["cause"], value["evidence"][0]["line"], value["evidence"][0]["rank"]) == ("gpu-oom", 2, 2)
+    assert value["schema"] == 1
+
+
+def test_no_failure_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.log").write_text("step 1 loss 0.1\nTraining complete.\n")
+    assert main(["why", str(tmp_path / "a.log")]) == 0
+    assert "no failure" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["no-such.log"], "no such file"),
+        (["--jsonl", "no-such.jsonl"], "cannot read"),
+        (["--script", "no-such.sh", "LOG"], "cannot read"),
+        (["--machine", "no-such-machine", "LOG"], "no facts"),
+    ],
+)
+def test_bad_input_is_exit_2(words: list[str], says: str, log: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", *(str(log) if word == "LOG" else word for word in words)]) == 2
+    assert says in capsys.readouterr().err
+
+
+def test_jsonl_and_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = "\n".join(json.dumps({"id": n, "log": text}) for n, text in enumerate((OOM, TIME, "")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
+    assert main(["why", "--jsonl"]) == 0
+    answers = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [(a["id"], a["cause"]) for a in answers] == [(0, "gpu-oom"), (1, "sched-time-limit"), (2, "unknown")]
+
+
+def test_a_line_that_is_no_case_is_exit_2(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"id": 1}\n')))
+    assert main(["why", "--jsonl"]) == 2
+    assert "line 1" in capsys.readouterr().err
+
+
+def test_the_machine_and_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.sh").write_text(SCRIPT)
+    (tmp_path / "job.log").write_text(TIME)
+    words = ["why", str(tmp_path / "job.log"), "--script", str(tmp_path / "job.sh"), "--machine", "Perlmutter"]
+    assert main(words) == 1
+    shown = capsys.readouterr().out
+    assert "Queues of Perlmutter" in shown
+    assert "-#SBATCH --time=01:00:00\n+#SBATCH --time=02:00:00" in shown
+    assert main([*words, "--json"]) == 1
+    assert "+#SBATCH --time=02:00:00" in json.loads(capsys.readouterr().out)["correction"]["diff"]
+
+
+def test_signatures_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["signatures", "check"]) == 0
+    assert "all fine" in capsys.readouterr().out
+    path = tmp_path / "ours.yaml"
+    path.write_text("signatures:\n- {id: tide, pattern: 'tidal wave', cause: sea, example: 'tidal wave'}\n")
+    assert main(["signatures", "check", str(path)]) == 1
+    assert "no cause 'sea'" in capsys.readouterr().out
