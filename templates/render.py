@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from functools import cache
 from pathlib import Path
@@ -71,7 +72,7 @@ def render(plan: LaunchPlan) -> LaunchBundle:
             plan=plan,
             headline=headline(plan),
             submit=submit,
-            program=" ".join(shell_word(word) for word in program_words(plan)),
+            program=folded(program_words(plan)),
             strategy_variables=extra,
             tasks=tasks,
             total_tasks='"$WORLD_SIZE"' if plan.launch.workers == "ranks" else '"$NNODES"',
@@ -81,6 +82,18 @@ def render(plan: LaunchPlan) -> LaunchBundle:
         )
     )
     return LaunchBundle(name, script, files, submit)
+
+
+def folded(words: tuple[str, ...]) -> str:
+    """The program and its arguments for an array: one line, or where that is long, a line for each option."""
+    quoted = [shell_word(word) for word in words]
+    if len(" ".join(quoted)) <= WIDTH:
+        return " ".join(quoted)
+    rows: list[str] = []
+    for number, word in enumerate(quoted):
+        starts = number == 0 or re.match(r"-(?![\d.])", word)
+        rows = [*rows, word] if starts else [*rows[:-1], f"{rows[-1]} {word}"]
+    return "".join(f"\n    {row}" for row in rows) + "\n"
 
 
 def comment(text: str) -> str:

@@ -151,8 +151,9 @@ def test_hostile_words_stay_quoted_on_every_machine(cluster: str, tmp_path: Path
     request = JobRequest(framework="pytorch", strategy="ddp", nodes=2, entry="x.py", args=shlex.join(HOSTILE))
     decided = plan(request, CLUSTERS[cluster])
     assert isinstance(decided, LaunchPlan)
-    line = next(line for line in render(decided).script.splitlines() if line.startswith("PROGRAM=("))
+    script = render(decided).script
+    array = script[script.index("\nPROGRAM=(") : script.index("\nexport RANKS_PER_NODE=")]
     done = subprocess.run(
-        ["bash", "-c", line + "\nprintf '%s\\0' \"${PROGRAM[@]}\""], capture_output=True, cwd=tmp_path
+        ["bash", "-c", array + "\nprintf '%s\\0' \"${PROGRAM[@]}\""], capture_output=True, cwd=tmp_path
     )
     assert done.stdout.decode().split("\0")[:-1] == ["x.py", *HOSTILE]
