@@ -102,8 +102,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         log, patterns = Path(folder) / "train.log", Path(folder) / "patterns"
         write(log, options.megabytes)
-        shown = [re.sub(r"\?P<\w+>", "?:", s.pattern) for s in library().signatures if s.kind not in ("frame", "harmless")]
-        patterns.write_text("\n".join(shown))
+        sought = [s.pattern for s in library().signatures if s.kind not in ("frame", "harmless")]
+        patterns.write_text("\n".join(re.sub(r"\?P<\w+>", "?:", pattern) for pattern in sought))
         why = str(Path(sys.executable).parent / "maple-chat")
         print("maple-chat why: {:.1f} s, {} MiB: {}".format(*measure([why, "why", str(log)])))
         if shutil.which("rg"):

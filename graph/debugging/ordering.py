@@ -50,7 +50,7 @@ def weight(event: Event) -> int:
 
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
-    events = sorted(last_runs(scan.events), key=_position)
+    events = in_order(last_runs(scan.events))
     events = [e for e in events if not _over(e, events)]
     success = _success(events)
     bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
@@ -63,7 +63,7 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     winner = _first_of_the_strongest(bad)
     winner = _before_the_verdict(winner, bad)
     winner = _explained(winner, bad, causes)
-    others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), _position(e)))
+    others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
     return Choice(winner, tuple(others), weight(winner), success)
 
 
@@ -81,9 +81,14 @@ def _over(event: Event, events: list[Event]) -> bool:
     return any(event.signature.id in e.signature.ends and e.last_order > event.last_order for e in events)
 
 
-def _position(event: Event) -> tuple[int, int]:
-    """Order of happening: by the clock over several files where they have one, else as read."""
-    return (event.time or 0, event.order) if event.file else (0, event.order)
+def in_order(events: list[Event]) -> list[Event]:
+    """The events as they happened: as read, or by the clock over several files where each event has one."""
+    if len({event.file for event in events}) < 2 or any(event.time is None for event in events):
+        return sorted(events, key=lambda event: event.order)
+    timed = sorted(events, key=lambda event: (event.time or 0, event.order))
+    for number, event in enumerate(timed):
+        event.order = event.last_order = number
+    return timed
 
 
 def _success(events: list[Event]) -> Event | None:
@@ -129,7 +134,7 @@ def _before_the_verdict(winner: Event, bad: list[Event]) -> Event:
     if winner.signature.kind != "verdict" or winner.signature.cause in ("sched-node-failure", "sched-host-oom"):
         return winner
     for event in bad:
-        if event is winner or _position(event) >= _position(winner):
+        if event is winner or event.order >= winner.order:
             break
         if weight(event) >= TROUBLE and not _survived(event) and event.signature.cause != "unknown":
             return event
@@ -153,7 +158,7 @@ def _explains(event: Event, winner: Event, causes: Mapping[str, Cause]) -> bool:
         return False
     if event.signature.group == winner.signature.group == "python" and weight(event) < STRONG:
         return False
-    before = _position(event) < _position(winner)
+    before = event.order < winner.order
     if weight(event) >= STRONG and cause.group in ("scheduler", "gpu"):
         return before or not _survived(winner)
     return before and weight(event) >= GENERAL and not _survived(event)

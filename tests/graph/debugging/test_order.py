@@ -122,3 +122,9 @@ def test_what_the_program_says_at_its_end_is_a_proof() -> None:
 def test_a_restart_that_went_well_is_no_failure() -> None:
     log = f"{KEY_ERROR}\nE1121 elastic/multiprocessing/api.py:9] failed (exitcode: 1) local_rank: 0 (pid: 7)\n{STEPS}\n"
     assert diagnose(f"{log}{{'train_runtime': 9.1}}\n").cause == "no-failure"
+
+
+def test_over_several_files_the_clock_decides(tmp_path: Path) -> None:
+    (tmp_path / "rank-0.log").write_text("2026-11-21 10:09:00 torch.OutOfMemoryError: CUDA out of memory.\n")
+    (tmp_path / "rank-1.log").write_text("2026-11-21 10:01:00 RuntimeError: CUDA error: device-side assert triggered\n")
+    assert diagnose(tmp_path).cause == "gpu-kernel-fault"
