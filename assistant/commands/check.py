@@ -30,9 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--machine", metavar="M", help=f"the machine it is for ({ANY}: no facts); else as the script tells"
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
-    parser.add_argument(
-        "--fix", action="store_true", help="write what can be cured to FILE.fixed (or -o), and show the diff"
-    )
+    parser.add_argument("--fix", action="store_true", help="write what can be cured to FILE.fixed, show the diff")
     parser.add_argument("-o", dest="output", metavar="OUT", help="where --fix writes to")
     parser.add_argument(
         "--dry-run", action="store_true", help="ask this computer's sbatch too (--test-only; nothing is submitted)"
@@ -63,8 +61,8 @@ def judge(text: str, file: str, cluster: Cluster | None) -> list[Finding]:
 
 
 def as_text(
-    text: str, original: str, findings: list[Finding], cluster: Cluster | None, cured: Cured | None, target: Path | None,
-    asked: DryRun | None,
+    text: str, original: str, findings: list[Finding], cluster: Cluster | None,
+    cured: Cured | None, target: Path | None, asked: DryRun | None,
 ) -> None:  # fmt: skip
     notes = [f"Dry run: {asked.says}."] if asked else []
     if cured and target and cured.text != original:
@@ -76,8 +74,8 @@ def as_text(
 
 
 def as_json(
-    text: str, original: str, findings: list[Finding], cluster: Cluster | None, cured: Cured | None, target: Path | None,
-    asked: DryRun | None,
+    text: str, original: str, findings: list[Finding], cluster: Cluster | None,
+    cured: Cured | None, target: Path | None, asked: DryRun | None,
 ) -> None:  # fmt: skip
     more: dict[str, object] = {}
     if cured and target:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """The scheduler's own dry run: `sbatch --test-only`, where a Slurm answers. PBS, LSF and Flux have none that fits.
 
 Messages are those of Slurm 22.05 to 25.05 (slurm_errno.c, sbatch's option parser).

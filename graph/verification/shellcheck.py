@@ -14,7 +14,7 @@ SECONDS = 20
 PAGE = "https://www.shellcheck.net/wiki/SC{}"
 # code -> what it says of the line, why it matters.
 CODES = {
-    1007: ("a blank stands behind the = of an assignment", "the variable is set to nothing and the value runs as a command"),
+    1007: ("a blank stands behind the = of an assignment", "the variable stays empty and the value runs as a command"),
     1018: ("a non-breaking blank stands in the code", "the shell takes it for a letter"),
     1068: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
     1101: ("blanks follow the backslash", "the command ends there instead of going on"),

@@ -178,6 +178,10 @@ def misspelt_mark(s: Subject) -> Iterator[Hit]:
     mark = MARKS.get(s.scheduler, "")
     wanted = mark.strip("#:").upper()
     for number, line in enumerate(s.lines, 1):
+        if number in s.comment_lines and re.match(rf"{re.escape(mark)}-{{1,2}}[A-Za-z]", line):
+            yield Hit(number, f"a blank is missing behind {mark}: the line is an ordinary comment", "the scheduler reads only its exact mark",
+                      edit=Edit(number, number, (f"{mark} {line[len(mark):]}",)))  # fmt: skip
+            continue
         found = LOOKS_LIKE.match(line)
         if not found or number not in s.comment_lines or not wanted:
             continue

@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""What the program finds when it starts: modules, network settings, devices, the way out."""
+"""What the program finds when it starts: modules, devices, the words for them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEBUG = {
     "CUDA_LAUNCH_BLOCKING": ("1", "every kernel is waited for"), "HIP_LAUNCH_BLOCKING": ("1", "every kernel is waited for"),
     "AMD_SERIALIZE_KERNEL": ("3", "every kernel is waited for"), "NCCL_DEBUG": ("TRACE", "every call is printed by every rank"),
     "TORCH_DISTRIBUTED_DEBUG": ("DETAIL", "every collective is checked on all ranks first"), "TORCH_CPP_LOG_LEVEL": ("INFO", "much is printed by every rank"),
-    "CCL_LOG_LEVEL": ("trace", "every call is printed by every rank"), "TORCH_SHOW_CPP_STACKTRACES": ("", ""),
+    "CCL_LOG_LEVEL": ("trace", "every call is printed by every rank"),
 }  # fmt: skip
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 SETS_UP = re.compile(
@@ -91,24 +91,14 @@ def misspelt_module(s: Subject) -> Iterator[Hit]:
 
 def module_order(s: Subject) -> Iterator[Hit]:
     """`conda activate` above the module that brings conda."""
-    brings = [
-        (line, module)
-        for line, module in s.script.modules
-        if re.match(r"(ana|mini)?conda|miniforge|mamba|python|pytorch", module.rsplit("/", 1)[0].split("/")[0], re.I)
-    ]
+    brings = [line for line, module in s.script.modules if re.match(r"(ana|mini)?conda|miniforge|mamba", module, re.I)]
     for command in s.script.commands:
-        words = command.argv[:2]
-        if (
-            words == ("conda", "activate")
-            and not command.inside
-            and brings
-            and "conda" in " ".join(module for _, module in brings) + " forge"
-        ):
-            later = [one for one in brings if one[0] > command.line]
-            if later and len(later) == len(brings) and not any(line < command.line for line, _ in s.script.sourced):
-                says = f"conda is activated before line {later[0][0]} loads the module that brings it"
-                yield Hit(command.line, says, "'conda: command not found', or another environment than meant")
-                return
+        if command.argv[:2] != ("conda", "activate") or command.inside or not brings:
+            continue
+        if min(brings) > command.line and not any(line < command.line for line, _ in s.script.sourced):
+            says = f"conda is activated before line {min(brings)} loads the module that brings it"
+            yield Hit(command.line, says, "'conda: command not found', or another environment than meant")
+            return
 
 
 def debug_left(s: Subject) -> Iterator[Hit]:
@@ -195,8 +185,8 @@ def backend_word(s: Subject) -> Iterator[Hit]:
 RULES = (
     Rule("environment-none", "environment", "warning", "nothing loads a Python environment", nothing_loaded),
     Rule("module-misspelt", "environment", "warning", "a module whose name is nearly one of the machine's recipe", misspelt_module),
-    Rule("module-order", "environment", "error", "`conda activate` above the module that brings conda", module_order),
+    Rule("module-order", "environment", "warning", "`conda activate` above the module that brings conda", module_order),
     Rule("debug-left-in", "environment", "warning", "debug settings that slow training down", debug_left),
-    Rule("devices-fixed", "environment", "error", "CUDA_VISIBLE_DEVICES with fewer devices than processes, or with others than the job's", visible_devices),
+    Rule("devices-fixed", "environment", "warning", "CUDA_VISIBLE_DEVICES with fewer devices than processes, or with others than the job's", visible_devices),
     Rule("backend-device", "environment", "error", "a backend or device word of another kind of GPU", backend_word),
 )  # fmt: skip

@@ -14,61 +14,51 @@ from graph.verification.checks.launch import text_of
 from graph.verification.checks.rendezvous_rules import several
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
+from graph.verification.checks.tasks import in_task
+
+BACKENDS = ("c10d", "static", "etcd", "etcd-v2", "zeus-adapter", "mast-tcpstore")
 
 
 def port(s: Subject) -> Iterator[Hit]:
-    launch = s.launch
-    found = [
-        (one.line, one.name, one.value, bool(one.inside)) for one in s.script.assignments if one.name == "MASTER_PORT"
-    ][-1:]
-    if launch is not None and launch.spawner is not None:
-        value = text_of(launch.spawner, "--master-port", "--main-process-port") or ""
-        endpoint = re.search(r":(\d+)$", text_of(launch.spawner, "--rdzv-endpoint") or "")
-        for text in (value, endpoint[1] if endpoint else ""):
-            if text and not any(text == one[2] for one in found):
-                found.append((launch.line, "the port", text, False))
-    for line, name, text, nested in found:
-        number = (
-            s.facts.get("MASTER_PORT")
-            if name == "MASTER_PORT" and not text.isdigit()
-            else int(text)
-            if text.isdigit() and len(text) < 9
-            else None
+    for line, name, text, nested in ports(s):
+        found = wrong_port(s, name, text, nested)
+        if found:
+            yield Hit(line, f"{name} {found[0]}", found[1], sources.TORCH_DISTRIBUTED)
+
+
+def ports(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
+    """(line, name, text, inside the tasks): the last MASTER_PORT, and what the spawner is told besides."""
+    found = [(one.line, one.name, one.value, in_task(s, one.inside)) for one in s.set_to("MASTER_PORT")][-1:]
+    yield from found
+    layer = s.launch.spawner if s.launch else None
+    if s.launch is None or layer is None:
+        return
+    endpoint = re.search(r":(\d+)$", text_of(layer, "--rdzv-endpoint") or "")
+    for text in (text_of(layer, "--master-port", "--main-process-port") or "", endpoint[1] if endpoint else ""):
+        if text and text not in [one[2] for one in found]:
+            yield s.launch.line, "the port", text, False
+
+
+def wrong_port(s: Subject, name: str, text: str, nested: bool) -> tuple[str, str] | None:
+    """(what it is, why that is wrong)."""
+    number = s.facts.get("MASTER_PORT") if name == "MASTER_PORT" else None
+    number = int(text) if re.fullmatch(r"\d{1,9}", text) else number
+    if number is not None and (number > 65535 or 0 < number < 1024):
+        return (
+            f"is {number}: a port lies between 1024 and 65535",
+            "lower ones belong to the system, higher ones do not exist",
         )
-        if number is not None and (number > 65535 or 0 < number < 1024):
-            yield Hit(
-                line,
-                f"{name} is {number}: a port lies between 1024 and 65535",
-                "lower ones belong to the system, higher ones do not exist",
-                sources.TORCH_DISTRIBUTED,
-            )
-        elif re.fullmatch(r"[A-Za-z][\w.-]*", text):
-            yield Hit(
-                line,
-                f"{name} is '{text}', not a number",
-                "the rendezvous needs a port number",
-                sources.TORCH_DISTRIBUTED,
-            )
-        elif re.fullmatch(r"[\"']?\$\{?(SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID)\}?[\"']?", text):
-            yield Hit(
-                line,
-                f"{name} is the number of the job, which may be above 65535",
-                "keep it in range: $((10000 + number % 50000))",
-                sources.TORCH_DISTRIBUTED,
-            )
-        elif (
-            nested
-            and re.search(r"RANDOM|shuf|randint|free_port|\(0\)", text)
-            and launch is not None
-            and launch.parallel is not None
-            and launch.tasks != 1
-        ):
-            yield Hit(
-                line,
-                f"{name} is drawn by every task for itself",
-                "all ranks need the same port: draw it in the batch script and export it",
-                sources.TORCH_DISTRIBUTED,
-            )
+    if re.fullmatch(r"[A-Za-z][\w.-]*", text):
+        return f"is '{text}', not a number", "the rendezvous needs a port number"
+    if re.fullmatch(r"[\"']?\$\{?(SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID)\}?[\"']?", text):
+        return "is the number of the job, which may be above 65535", "keep it in range: $((10000 + number % 50000))"
+    several_tasks = s.launch is not None and s.launch.parallel is not None and s.launch.tasks != 1
+    if nested and several_tasks and re.search(r"RANDOM|shuf|randint|free_port|\(0\)", text):
+        return (
+            "is drawn by every task for itself",
+            "all ranks need the same port: draw it in the batch script and export it",
+        )
+    return None
 
 
 def shared_port(s: Subject) -> Iterator[Hit]:
@@ -142,44 +132,22 @@ def backend_mismatch(s: Subject) -> Iterator[Hit]:
     if launch is None or layer is None or layer.name not in ("torchrun", "tune"):
         return
     backend = text_of(layer, "--rdzv-backend")
-    if (
-        backend == "c10d"
-        and text_of(layer, "--rdzv-endpoint") is None
-        and text_of(layer, "--master-addr") is not None
-        and several(s)
-    ):
+    addressed = text_of(layer, "--master-addr") is not None and text_of(layer, "--rdzv-endpoint") is None
+    if backend == "c10d" and addressed and several(s):
+        yield Hit(launch.line, "with --rdzv-backend=c10d the address is --rdzv-endpoint; --master-addr is not read",
+                  "each node looks for the meeting point on itself", sources.TORCHRUN)  # fmt: skip
+    if backend is not None and "$" not in backend and backend not in BACKENDS:
+        yield Hit(launch.line, f"torchrun has no rendezvous backend '{backend}'",
+                  "c10d, static, etcd and etcd-v2 are there; nccl and gloo belong to the program", sources.RENDEZVOUS)  # fmt: skip
+    drawn = plain(next((value for name, value in reversed(layer.options) if name == "--rdzv-id"), ()))
+    late = any(word.startswith("'") and drawn in word for word in launch.root.written)
+    if launch.command.outer is not None and re.search(r"RANDOM|date|uuidgen", drawn) and several(s) and late:
         yield Hit(
             launch.line,
-            "with --rdzv-backend=c10d the address is --rdzv-endpoint; --master-addr is not read",
-            "each node looks for the meeting point on itself",
+            "--rdzv-id is drawn by every node for itself",
+            "nodes with different ids never meet",
             sources.TORCHRUN,
         )
-    if (
-        backend is not None
-        and "$" not in backend
-        and backend not in ("c10d", "static", "etcd", "etcd-v2", "zeus-adapter", "mast-tcpstore")
-    ):
-        yield Hit(
-            launch.line,
-            f"torchrun has no rendezvous backend '{backend}'",
-            "c10d, static, etcd and etcd-v2 are there; nccl and gloo belong to the program",
-            sources.RENDEZVOUS,
-        )
-    drawn = plain(next((value for name, value in reversed(layer.options) if name == "--rdzv-id"), ()))
-    if (
-        launch.command.outer is not None
-        and re.search(r"RANDOM|date|uuidgen", drawn)
-        and several(s)
-        and f'"{drawn}' not in s.script.text
-    ):
-        quoted = any(word.startswith("'") and drawn in word for word in launch.root.written)
-        if quoted:
-            yield Hit(
-                launch.line,
-                "--rdzv-id is drawn by every node for itself",
-                "nodes with different ids never meet",
-                sources.TORCHRUN,
-            )
 
 
 RULES = (

@@ -11,6 +11,7 @@ from graph.verification.checks.launch import Launch, text_of
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import EACH_TASK, OF_TASK, Used, in_tasks, root_with_launcher, task_text, variables
+from knowledge.types import Severity
 
 RANK_NAMES = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "NODE_RANK", "GROUP_RANK"})
 # The families that each launcher may set; what is in none of them for a launcher is empty or wrong there.
@@ -26,6 +27,8 @@ NAMES = {
     "ibrun": ("PMI_RANK", "MPI_LOCALRANKID", ""), "mpiexec": ("PMI_RANK", "PMI_LOCAL_RANK", ""),
 }  # fmt: skip
 
+WHY_ONE_VALUE = "all tasks get the same value, or none, and no process group forms"
+
 
 def other_launcher(s: Subject) -> Iterator[Hit]:
     """SLURM_PROCID under mpiexec, OMPI_* under srun: not set, or set for another purpose."""
@@ -35,30 +38,23 @@ def other_launcher(s: Subject) -> Iterator[Hit]:
     name, told = launch.parallel.name, set()
     allowed = [OF_TASK[family] for family in allowed_families(s, launch)]
     for used in variables(s):
-        if (
-            EACH_TASK.fullmatch(used.name)
-            and used.name not in told
-            and not any(one.fullmatch(used.name) for one in allowed)
-        ):
-            if used.name == "SLURMD_NODENAME" or has_default(s, used.line, used.name):
-                continue
-            told.add(used.name)
-            right = right_name(s, launch, used.name)
-            says = f"{used.name} is not set by {name}" + (f"; its tasks find that in {right}" if right else "")
-            why = "all tasks get the same value, or none, and no process group forms"
-            if name == "srun" and used.name.startswith("PMI"):
-                yield Hit(
-                    used.line,
-                    f"srun sets {used.name} only with --mpi=pmi2 or pmix; SLURM_PROCID is always there",
-                    why,
-                    sources.SRUN,
-                    "warning",
-                )
-                continue
-            edit = (
-                Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", right, s.line(used.line)),)) if right else None
-            )
-            yield Hit(used.line, says, why, sources.SRUN if name == "srun" else None, edit=edit)
+        known = not EACH_TASK.fullmatch(used.name) or any(one.fullmatch(used.name) for one in allowed)
+        if known or used.name in told or used.name == "SLURMD_NODENAME" or has_default(s, used.line, used.name):
+            continue
+        told.add(used.name)
+        right = right_name(s, launch, used.name)
+        says = f"{used.name} is not set by {name}" + (f"; its tasks find that in {right}" if right else "")
+        page = sources.SRUN if name == "srun" else None
+        if name == "srun" and used.name.startswith("PMI"):
+            says = f"srun sets {used.name} only with --mpi=pmi2 or pmix; SLURM_PROCID is always there"
+            yield Hit(used.line, says, WHY_ONE_VALUE, page, "warning")
+            continue
+        made = re.sub(rf"\b{used.name}\b", right, s.line(used.line))
+        # mpirun's helpers on each node are steps of Slurm: the node's number may come through them.
+        weight: Severity | None = "warning" if used.name == "SLURM_NODEID" else None
+        yield Hit(
+            used.line, says, WHY_ONE_VALUE, page, weight, edit=Edit(used.line, used.line, (made,)) if right else None
+        )
 
 
 def allowed_families(s: Subject, launch: Launch) -> tuple[str, ...]:
@@ -71,11 +67,9 @@ def allowed_families(s: Subject, launch: Launch) -> tuple[str, ...]:
     if name == "mpiexec" and own and not any(one and "OMPI" in one.rank for one in own):
         return ("pmi", "pals", "pmix")
     if name == "srun" and layer is not None and not (text_of(layer, "--mpi") or "").startswith(("pmi", "cray")):
-        return (
-            ("srun",)
-            if s.cluster is None or s.cluster.id not in ("perlmutter", "frontier", "lumi")
-            else ("srun", "pmi")
-        )
+        # On Slingshot machines srun's default is Cray's own, which sets PMI variables.
+        cray = any("slingshot" in (kind.nics.kind or "").lower() for kind in s.node_types)
+        return ("srun", "pmi") if cray else ("srun",)
     if (
         name == "mpirun"
         and layer is not None
@@ -110,7 +104,7 @@ def early(s: Subject) -> Iterator[Hit]:
     told: set[tuple[str, int]] = set()
     elastic = (
         launch.spawner is not None
-        and launch.spawner.name == "torchrun"
+        and launch.spawner.name in ("torchrun", "accelerate", "tune")
         and (text_of(launch.spawner, "--rdzv-backend") or "static") != "static"
     )
     for used in variables(s):
@@ -179,7 +173,7 @@ def half_set(s: Subject) -> Iterator[Hit]:
             variable = NAMES.get(name, ("", "", ""))[at]
             says = f"the tasks are given {given} and not {needed}"
             yield Hit(own[given][0], says, f"PyTorch's env:// needs both; {name} sets them under other names" + (f", here {variable}" if variable else ""),
-                      sources.TORCH_DISTRIBUTED, "error" if needed == "RANK" else "warning")  # fmt: skip
+                      sources.TORCH_DISTRIBUTED)  # fmt: skip
 
 
 def nothing_set(s: Subject) -> Iterator[Hit]:
@@ -204,6 +198,6 @@ RULES = (
     Rule("rank-variable-launcher", "rendezvous", "error", "a rank variable that this launcher does not set", other_launcher),
     Rule("rank-expanded-early", "rendezvous", "error", "a rank variable expanded by the batch shell instead of by each task", early),
     Rule("rank-set-in-batch", "rendezvous", "error", "RANK or NODE_RANK set in the batch script, once for all", set_in_batch),
-    Rule("rank-half-set", "rendezvous", "error", "tasks that get only one of RANK and LOCAL_RANK", half_set),
+    Rule("rank-half-set", "rendezvous", "warning", "tasks that get only one of RANK and LOCAL_RANK", half_set),
     Rule("rank-not-set", "rendezvous", "info", "nothing sets RANK for ranks that a parallel launcher starts", nothing_set),
 )  # fmt: skip

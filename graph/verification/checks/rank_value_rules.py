@@ -44,14 +44,10 @@ def constant(s: Subject) -> Iterator[Hit]:
             "cuda:LOCAL_RANK is the same device for all: 'Duplicate GPU detected'",
             sources.TORCH_DISTRIBUTED,
         )
-    if local and EACH_TASK.search(local[1]) and one_each and (launch.per_node or 0) > 1 and local_kind(local[1]):
+    if local and EACH_TASK.search(local[1]) and one_each and (launch.per_node or 0) > 1 and "LOCAL" in local[1]:
         says = "each task sees one device, number 0, and LOCAL_RANK counts up: 'invalid device ordinal' on all but the first"
         yield Hit(local[0], says, "with one GPU bound to each task LOCAL_RANK is 0, or leave all visible (--gpu-bind=none)", sources.SRUN,
                   "warning")  # fmt: skip
-
-
-def local_kind(value: str) -> bool:
-    return bool(re.search(r"LOCAL", value))
 
 
 def limited(s: Subject) -> bool:
@@ -74,6 +70,8 @@ def sees_one(s: Subject, launch: Launch) -> bool:
         )
     if layer.name == "flux":
         return each == 1
+    if layer.name == "mpiexec" and layer.has("--gpu-bind"):
+        return True
     gpus, tasks = launch.number(layer, "set_gpus"), launch.number(layer, "set_tasks") or 1
     return layer.name == "jsrun" and gpus == 1 and tasks == 1
 

@@ -6,16 +6,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from graph.extraction.launch_chain import Layer
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner
 from graph.verification.checks.launch import Launch, text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
-from graph.verification.checks.tasks import in_tasks, root_with_launcher
+from graph.verification.checks.tasks import in_task, in_tasks, root_with_launcher
 
 LOCAL = re.compile(r"localhost|127(\.\d+){3}|::1|0\.0\.0\.0")
 ADDRESS_OPTIONS = ("--master-addr", "--rdzv-endpoint", "--main-process-ip")
+HOSTNAME = re.compile(r"\$\(\s*hostname\b|`\s*hostname\b|\$\{?HOSTNAME\b|SLURMD_NODENAME")
+LOOKED_UP = re.compile(r"srun|ssh|jsrun|NODELIST|NODEFILE")
 NODE_LIST = re.compile(r"hostnames?\b|NODEFILE|NODELIST|hostlist|MCPU_HOSTS|LSB_HOSTS|DJOB_HOSTFILE")
 
 
@@ -23,8 +26,7 @@ def addresses(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
     """(line, where, value as written, inside the tasks) for every address of the launch."""
     for one in s.script.assignments:
         if one.name in ("MASTER_ADDR", "MASTER_IP", "MAIN_PROCESS_IP"):
-            nested = any(" -c" in where or "heredoc" in where for where in one.inside)
-            yield one.line, one.name, one.written, nested
+            yield one.line, one.name, one.written, in_task(s, one.inside)
     launch = s.launch
     if launch is not None and launch.spawner is not None:
         for option in ADDRESS_OPTIONS:
@@ -104,59 +106,55 @@ def activates_only(s: Subject) -> bool:
 def wrong_host(s: Subject) -> Iterator[Hit]:
     if not several(s):
         return
-    launch = s.launch
-    layer = node_spawner(launch)
-    elastic = layer is not None and (text_of(layer, "--rdzv-backend") or "") == "c10d"
     for line, where, value, nested in last_set(s):
-        hostname = re.search(r"\$\(\s*hostname\b|`\s*hostname\b|\$\{?HOSTNAME\b|SLURMD_NODENAME", value)
-        looked_up = re.search(r"srun|ssh|jsrun|NODELIST|NODEFILE", value)
-        if hostname and not looked_up and nested and "\\" not in value[:1] and is_late(s, line, value):
-            yield Hit(line, f"{where} is the name of whichever node the task runs on", "each node then waits for itself: take the address in the batch script and hand it over",
-                      sources.TORCH_DISTRIBUTED)  # fmt: skip
-        elif (
-            hostname
-            and not looked_up
-            and s.scheduler == "lsf"
-            and launch is not None
-            and launch.parallel is not None
-            and launch.parallel.name in ("jsrun", "lrun")
-        ):
-            yield Hit(line, f"{where} is the launch node, where no rank runs", "LSF runs the batch script on a launch node: take the first compute node of LSB_MCPU_HOSTS",
-                      s.cluster.rendezvous.source if s.cluster else sources.BSUB)  # fmt: skip
-        elif launches_from_lsf(s, value):
-            yield Hit(line, f"{where} is the first entry of LSF's host list: the launch node", "no rank runs there; the first compute node is the next entry",
-                      s.cluster.rendezvous.source if s.cluster else sources.BSUB)  # fmt: skip
-        elif re.search(r"SUBMIT_HOST|PBS_O_HOST|LSB_SUB_HOST", value):
-            yield Hit(
-                line,
-                f"{where} is the host that the job was submitted from",
-                "rank 0 runs on the first node of the job",
-                sources.TORCH_DISTRIBUTED,
+        found = of_batch_host(s, value) or of_list(s, value)
+        if HOSTNAME.search(value) and not LOOKED_UP.search(value) and nested and is_late(s, value):
+            found = (
+                "is the name of whichever node the task runs on",
+                "each node then waits for itself: take the address in the batch script and hand it over",
             )
-        elif NODE_LIST.search(value) and last_node(value) and not elastic:
-            yield Hit(
-                line,
-                f"{where} is the last node of the job; rank 0 runs on the first",
-                "the others look for rank 0 where it is not",
-                sources.TORCH_DISTRIBUTED,
+        if found:
+            lsf = s.scheduler == "lsf"
+            page = (
+                s.cluster.rendezvous.source if s.cluster and lsf else sources.BSUB if lsf else sources.TORCH_DISTRIBUTED
             )
-        elif all_names(value):
-            yield Hit(
-                line,
-                f"{where} holds the names of all nodes",
-                "a rendezvous has one address: take the first (`| head -n 1`)",
-                sources.TORCH_DISTRIBUTED,
-            )
-        elif re.fullmatch(r"[\"']?\$\{?SLURM_(JOB_)?NODELIST\}?[\"']?", value):
-            yield Hit(
-                line,
-                f"{where} is the whole node list in Slurm's short form",
-                "that is no host name: take the first of `scontrol show hostnames`",
-                sources.SRUN,
-            )
+            yield Hit(line, f"{where} {found[0]}", found[1], page)
 
 
-def is_late(s: Subject, line: int, value: str) -> bool:
+def of_batch_host(s: Subject, value: str) -> tuple[str, str] | None:
+    """(what it is, why that is wrong) for the host of the batch script or of the submission."""
+    launch = s.launch
+    jsrun = launch is not None and launch.parallel is not None and launch.parallel.name in ("jsrun", "lrun")
+    if HOSTNAME.search(value) and not LOOKED_UP.search(value) and s.scheduler == "lsf" and jsrun:
+        why = "LSF runs the batch script on a launch node: take the first compute node of LSB_MCPU_HOSTS"
+        return "is the launch node, where no rank runs", why
+    if launches_from_lsf(s, value):
+        return (
+            "is the first entry of LSF's host list: the launch node",
+            "no rank runs there; the first compute node is the next entry",
+        )
+    if re.search(r"SUBMIT_HOST|PBS_O_HOST|LSB_SUB_HOST", value):
+        return "is the host that the job was submitted from", "rank 0 runs on the first node of the job"
+    return None
+
+
+def of_list(s: Subject, value: str) -> tuple[str, str] | None:
+    """The same for what is taken out of the job's list of nodes."""
+    layer = node_spawner(s.launch)
+    elastic = layer is not None and (text_of(layer, "--rdzv-backend") or "") == "c10d"
+    if NODE_LIST.search(value) and last_node(value) and not elastic:
+        return "is the last node of the job; rank 0 runs on the first", "the others look for rank 0 where it is not"
+    if all_names(value):
+        return "holds the names of all nodes", "a rendezvous has one address: take the first (`| head -n 1`)"
+    if re.fullmatch(r"[\"']?\$\{?SLURM_(JOB_)?NODELIST\}?[\"']?", value):
+        return (
+            "is the whole node list in Slurm's short form",
+            "that is no host name: take the first of `scontrol show hostnames`",
+        )
+    return None
+
+
+def is_late(s: Subject, value: str) -> bool:
     """Whether the text stands so that a task expands it: single quotes, a quoted heredoc, or escaped."""
     command = root_with_launcher(s.launch) if s.launch else None
     if command is None:

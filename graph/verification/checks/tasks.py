@@ -82,7 +82,7 @@ def line_of(s: Subject, command: Command, word: str) -> int:
 
 def of_workers(s: Subject, launch: Launch, command: Command) -> Iterator[Used]:
     """Variables of worker scripts that the script itself writes and the launcher starts."""
-    if not any("heredoc" in where for where in launch.command.inside):
+    if not in_task(s, launch.command.inside):
         return
     for document in s.script.documents:
         last = document.line + document.text.count("\n")
@@ -93,6 +93,15 @@ def of_workers(s: Subject, launch: Launch, command: Command) -> Iterator[Used]:
         for number in range(document.line, last + 1):
             for found in re.finditer(r"(\\?)\$\{?([A-Za-z_]\w*)", s.line(number)):
                 yield Used(found[2], number, early and not found[1])
+
+
+def in_task(s: Subject, inside: tuple[str, ...]) -> bool:
+    """Whether a place is text that the launcher's tasks run, and not the batch script (or a job that it submits)."""
+    command = root_with_launcher(s.launch) if s.launch else None
+    depth = len(command.inside) if command else 0
+    return inside[:depth] == (command.inside if command else ()) and any(
+        " -c" in where or "heredoc" in where for where in inside[depth:]
+    )
 
 
 def task_text(s: Subject) -> str:
@@ -119,8 +128,7 @@ def in_tasks(s: Subject, names: frozenset[str]) -> dict[str, tuple[int, str]]:
     if launch is None:
         return found
     for one in s.script.assignments:
-        nested = any(" -c" in where or "heredoc" in where for where in one.inside)
-        if one.name in names and nested:
+        if one.name in names and in_task(s, one.inside):
             found[one.name] = (one.line, one.written)
     command: Command | None = launch.command
     while command is not None:

@@ -12,13 +12,13 @@ from graph.verification.checks.launch import text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject, number_of
-from graph.verification.checks.tasks import in_tasks, root_with_launcher, variables
+from graph.verification.checks.tasks import in_tasks, root_with_launcher, task_text, variables
 
-# Read by libraries from the environment: setting them without export does nothing.
+# Read by libraries from the environment: setting them without export does nothing. Not here: what a scheduler or a
+# login shell may have exported before (CUDA_VISIBLE_DEVICES, PYTHONPATH), which a plain assignment then changes.
 FOR_LIBRARIES = re.compile(
     r"(NCCL|RCCL|CCL|FI|UCX|MIOPEN|HSA|MPICH|OMPI_MCA|I_MPI|GLOO|TORCH|PYTORCH|TRANSFORMERS|HF|WANDB|ACCELERATE|FSDP|DEEPSPEED|MV2)_\w+"
-    r"|OMP_NUM_THREADS|PYTHONPATH|CUDA_VISIBLE_DEVICES|ROCR_VISIBLE_DEVICES|HIP_VISIBLE_DEVICES|ZE_AFFINITY_MASK|ZE_FLAT_DEVICE_HIERARCHY"
-    r"|CUDA_DEVICE_MAX_CONNECTIONS|LD_LIBRARY_PATH_EXTRA|TOKENIZERS_PARALLELISM|https?_proxy|no_proxy"
+    r"|OMP_NUM_THREADS|ZE_AFFINITY_MASK|ZE_FLAT_DEVICE_HIERARCHY|CUDA_DEVICE_MAX_CONNECTIONS|TOKENIZERS_PARALLELISM|https?_proxy|no_proxy"
 )  # fmt: skip
 # Words that scripts use for their own purposes: a dry switch, a folder.
 OWN_USE = re.compile(
@@ -39,13 +39,14 @@ def not_exported(s: Subject) -> Iterator[Hit]:
         if s.launch is None or one.line > s.launch.line or one.inside or one.name in s.exported | told | own | passed:
             continue
         library = FOR_LIBRARIES.fullmatch(one.name) and not OWN_USE.fullmatch(one.name) and not read_here(s, one.name)
-        if not (one.name in needed or one.name in used or library) or kept_back(s, one.line, one.name):
+        wanted = one.name in needed or (one.name in used and not set_by_tasks(s, one.name))
+        if not (wanted or library) or kept_back(s, one.line, one.name):
             continue
         told.add(one.name)
         made = re.sub(rf"(^|[;&]\s*|\s){one.name}=", rf"\1export {one.name}=", s.line(one.line), count=1)
         yield Hit(one.line, f"{one.name} is set and not exported: programs that the script starts do not see it",
                   "a shell keeps variables to itself until `export`", sources.BASH + "#Bourne-Shell-Builtins",
-                  edit=Edit(one.line, one.line, (made,)))  # fmt: skip
+                  None if wanted else "warning", edit=Edit(one.line, one.line, (made,)))  # fmt: skip
 
 
 def ranks(s: Subject) -> bool:
@@ -57,6 +58,11 @@ def ranks(s: Subject) -> bool:
         and launch.spawner is None
         and "RANK" in in_tasks(s, RANK_NAMES)
     )
+
+
+def set_by_tasks(s: Subject, name: str) -> bool:
+    """Whether a loop or a `read` of the tasks' own text gives it a value."""
+    return bool(re.search(rf"\bfor {name}\b|\bread\b[^;\n]*\b{name}\b", task_text(s)))
 
 
 def kept_back(s: Subject, line: int, name: str) -> bool:
@@ -202,8 +208,9 @@ def misspelt_own(s: Subject) -> Iterator[Hit]:
             and not re.search(rf"\b{used.name}=|\bread\b.*{used.name}|\$\{{{used.name}:", s.script.text)
             and len(near[0]) - len(used.name) in (-1, 0, 1)
         ):
+            strict = re.search(r"(?m)^\s*set\s+(-\w*u|-o nounset)", s.script.text)
             yield Hit(used.line, f"{used.name} is set nowhere; the script sets {near[0]}", "an unset variable is empty, or ends the script under set -u",
-                      edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
+                      None, None if strict else "warning", edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
 
 
 RULES = (

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Edits cure what they say, and nothing else changes."""
 
 from __future__ import annotations

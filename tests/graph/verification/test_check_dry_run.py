@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Slurm's words become findings; where nothing answers, that is said."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Rules, each by a bad script that it finds and a good one that it leaves alone, beyond those of mutations.yaml."""
 
 from __future__ import annotations
@@ -137,3 +138,12 @@ def test_a_finding_says_what_would_cure_it() -> None:
 @pytest.mark.parametrize("text", ["", " \n\t\n", "\x00\x01", "\x00ELF" * 50, "a" * 2_000_001])
 def test_what_is_no_script_is_said_so(text: str) -> None:
     assert [one.rule for one in check(text, None)] == ["script-unread"]
+
+
+def test_a_job_in_a_here_document_is_no_task_of_the_outer_script() -> None:
+    text = f"#!/bin/bash\nsbatch <<'EOF'\n{HEAD}source env/bin/activate\nexport MASTER_ADDR=$(hostname)\nsrun {TORCHRUN}EOF\n"
+    assert not rules(text) & {"rendezvous-host", "rank-expanded-early", "variable-not-exported"}
+
+
+def test_an_ending_script_with_wide_characters_is_read() -> None:
+    assert rules(GOOD.replace("source", "echo '\U0002d6ba \u4e2d'\n{\U0002d6ba\nsource", 1)) == set()
