@@ -63,8 +63,10 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the trial went. ranks are the mini-app's reports; diagnosis is there where it failed; unseen says
-    what this rung cannot see."""
+    """How the trial went. ranks are the mini-app's reports; diagnosis is there where it failed.
+
+    unseen says what this rung cannot see.
+    """
 
     passed: bool
     job: str
@@ -81,8 +83,8 @@ def ready(trial: Trial) -> None:
     """Raises InputError where the trial cannot be submitted from here, saying what to do."""
     if trial.plan.scheduler not in SCHEDULERS:
         raise InputError(
-            f"jobs are followed on Slurm and PBS, not on {trial.plan.scheduler}; write the script with "
-            "`maple-chat script --entry preflight.py` and submit it by hand"
+            f"jobs are followed on Slurm and PBS, not on {trial.plan.scheduler}; without --submit you see the script "
+            "and the command to submit it yourself"
         )
     if trial.account_open:
         raise InputError("the script holds no account; give --account, the project that is charged")
@@ -151,13 +153,20 @@ def ask(job: Job) -> JobState:
 
 
 def fetch(job: Job, sleep: Callable[[float], None] = time.sleep) -> str:
-    """What the job printed; empty where there is nothing."""
+    """What the job printed; empty where there is nothing. Raises UnavailableError where the machine does not answer."""
+    failed: UnavailableError | None = None
     for look in range(LOOKS):
-        done = job.reach.run(("tail", "-c", str(LARGEST_OUTPUT), OUTPUT))
-        if done.code == 0:
+        try:
+            done = job.reach.run(("tail", "-c", str(LARGEST_OUTPUT), OUTPUT))
+            failed = None
+        except UnavailableError as error:
+            failed = error
+        if failed is None and done.code == 0:
             return done.output.decode("utf-8", "replace")
         if look < LOOKS - 1:
             sleep(2)
+    if failed is not None:
+        raise UnavailableError(f"{failed} (job {job.id} has ended; its output is in {job.reach.folder})")
     return ""
 
 

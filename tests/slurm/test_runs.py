@@ -44,7 +44,7 @@ def lay_out(folder: Path, framework: str, strategy: str, texts: dict[str, str]) 
     return folder / next(iter(texts))
 
 
-def run_job(slurm: Any, script: Path, extra: dict[str, str], seconds: int = 80) -> str:
+def run_job(slurm: Any, script: Path, extra: dict[str, str], seconds: int = 240) -> str:
     """Submit, wait for the end, and return Slurm's word for it."""
     words = ["env", *(f"{name}={value}" for name, value in extra.items())]
     sent = slurm.run(*words, "sbatch", "--parsable", script.name, folder=script.parent)

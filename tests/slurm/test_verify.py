@@ -27,7 +27,7 @@ QUICK = (0.2, 0.2)
 # Runs the command as sshd does, in a fresh home: by the login shell, with nothing of our environment but Slurm's.
 SSH = """\
 #!/bin/bash
-case "$1" in -G) echo "controlpath /tmp/already-shared"; exit;; esac
+case "$1" in -G) printf "controlmaster auto\\ncontrolpath /tmp/already-shared\\n"; exit;; esac
 while [ "$1" != -- ]; do shift; done
 echo "$2" >> "{folder}/hosts"
 cd "$HOME" && exec bash -c "$3"

@@ -38,11 +38,18 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Runs commands in the trial's folder. host None: this computer. A leading $SCRATCH or ~ of folder is expanded."""
+    """Runs commands in the trial's folder. host None: this computer. A leading $SCRATCH or ~ of folder is expanded.
+
+    Raises InputError on a name that is no host's, such as one that ssh would take for an option.
+    """
 
     folder: str
     host: str | None = None
     options: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.host is not None and not HOST.fullmatch(self.host):
+            raise InputError(f"'{self.host[:60]}' is no host name; write it as you would for ssh")
 
     def words(self, argv: Sequence[str]) -> tuple[str, ...]:
         """The command as it is really run; here it runs inside the folder."""
@@ -122,9 +129,17 @@ def packed(files: Sequence[SideFile]) -> bytes:
 
 
 def finished(words: Sequence[str], host: str | None, folder: Path | None, given: bytes = b"") -> Done:
-    """Run a command to its end."""
+    """Run a command to its end.
+
+    stderr goes to a file: a connection that ssh leaves in the background holds it open, and a pipe would not end.
+    """
     try:
-        done = subprocess.run(words, cwd=folder, input=given, capture_output=True, timeout=PATIENCE, check=False)
+        with tempfile.TemporaryFile() as said:
+            done = subprocess.run(
+                words, cwd=folder, input=given, stdout=subprocess.PIPE, stderr=said, timeout=PATIENCE, check=False
+            )
+            said.seek(0)
+            errors = said.read().decode("utf-8", "replace")
     except FileNotFoundError as error:
         if folder is not None and not folder.is_dir():
             raise UnavailableError(f"the folder {folder} is gone; submit again") from error
@@ -132,7 +147,6 @@ def finished(words: Sequence[str], host: str | None, folder: Path | None, given:
         raise UnavailableError(f"there is no {words[0]} on this computer; use {what}") from error
     except subprocess.TimeoutExpired as error:
         raise UnavailableError(f"{words[0]} gave no answer within {PATIENCE} s; try again") from error
-    errors = done.stderr.decode("utf-8", "replace")
     if host is not None and done.returncode == SSH_FAILED:
         raise UnavailableError(f"ssh {host} fails: {last_line(errors)}; try `ssh {host}` by hand")
     return Done(done.returncode, done.stdout, errors)
@@ -146,27 +160,21 @@ def last_line(text: str) -> str:
 
 @contextmanager
 def reaching(host: str | None, folder: str) -> Iterator[Reach]:
-    """A way to the machine. Over ssh one login serves all commands, by the person's own settings or else by ours.
-
-    Raises InputError on a name that is no host's.
-    """
-    if host is None:
-        yield Reach(folder)
-        return
-    if not HOST.fullmatch(host):
-        raise InputError(f"'{host[:60]}' is no host name; write it as you would for ssh")
-    if shares_connection(host):
-        yield Reach(folder, host)
+    """A way to the machine. Over ssh one login serves all commands, by the person's own settings or else by ours."""
+    plain = Reach(folder, host)
+    if host is None or shares_connection(host):
+        yield plain
         return
     with tempfile.TemporaryDirectory(prefix="maple-ssh-") as place:
         options = ("-o", "ControlMaster=auto", "-o", "ControlPersist=900", "-o", f"ControlPath={place}/%C")
         try:
             yield Reach(folder, host, options)
         finally:
-            subprocess.run(["ssh", *options, "-O", "exit", "--", host], capture_output=True, check=False)
+            finished(("ssh", *options, "-O", "exit", "--", host), None, None)
 
 
 def shares_connection(host: str) -> bool:
     """Whether the person's ssh settings share one connection to that host already."""
-    settings = finished(["ssh", "-G", "--", host], None, None).output.decode("utf-8", "replace").lower()
-    return bool(re.search(r"^controlpath (?!none)", settings, re.M))
+    settings = finished(("ssh", "-G", "--", host), None, None).output.decode("utf-8", "replace").lower()
+    path = re.search(r"^controlpath (?!none$)", settings, re.M)
+    return bool(path and re.search(r"^controlmaster (auto|yes|true|ask)", settings, re.M))

@@ -54,7 +54,6 @@ class Trial:
     by_hand is the command without our options, for systems that are not followed. notes: what the script left open.
     """
 
-    cluster: str
     plan: LaunchPlan
     files: tuple[SideFile, ...]
     submit: tuple[str, ...]
@@ -80,10 +79,10 @@ class Asked:
 
 
 def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
-    """The trial for a script. Raises InputError where the text is no script."""
+    """The trial for a script. Raises InputError where the text is no script, or one of a framework without scripts."""
     script = read_script(text)
     request = request_of(script, record_of(script), cluster, asked)
-    decided = planned(request, cluster)
+    decided = planned(request, cluster, asked.queue)
     if isinstance(decided, Refusal):
         return decided
     decided = with_variables(decided, script)
@@ -91,7 +90,7 @@ def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
     files = (SideFile(bundle.name, bundle.script), *bundle.files, SideFile(MINIAPP.name, miniapp()))
     submit = submit_words(decided, bundle.name)
     folder = f"maple-chat/{cluster.id}-{time.strftime('%Y%m%d-%H%M%S')}"
-    return Trial(cluster.id, decided, files, submit, bundle.submit, folder, notes_on(script, asked))
+    return Trial(decided, files, submit, bundle.submit, folder, notes_on(script, asked))
 
 
 def notes_on(script: Script, asked: Asked) -> tuple[str, ...]:
@@ -119,6 +118,8 @@ def submit_words(decided: LaunchPlan, name: str) -> tuple[str, ...]:
 
 def request_of(script: Script, record: ScriptRecord, cluster: Cluster, asked: Asked) -> JobRequest:
     """The script's own request, at the trial's size."""
+    if record.framework is not None and record.framework not in FRAMEWORKS and asked.framework is None:
+        raise InputError(f"the script uses {record.framework}: scripts are written for {', '.join(FRAMEWORKS)}")
     framework = asked.framework or next((name for name in FRAMEWORKS if name == record.framework), None)
     strategy = asked.strategy or next((name for name in STRATEGIES if name == record.strategy), None)
     request = with_usual_framework(
@@ -180,10 +181,10 @@ def with_variables(decided: LaunchPlan, script: Script) -> LaunchPlan:
     return replace(decided, user_variables=added)
 
 
-def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
-    """In a debug queue of the same nodes where one takes it, else in the script's queue, else in the usual one."""
+def planned(request: JobRequest, cluster: Cluster, wanted: str | None) -> LaunchPlan | Refusal:
+    """In the queue that a person wants; else a debug queue that takes it, the script's queue, the usual one."""
     first: Refusal | None = None
-    for queue in queues(request, cluster):
+    for queue in queues(request.queue, cluster, wanted):
         fitted = replace(request, queue=queue.id, walltime=walltime(queue, request.nodes or NODES))
         decided = plan(fitted, cluster)
         if isinstance(decided, LaunchPlan):
@@ -194,13 +195,16 @@ def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     return first
 
 
-def queues(request: JobRequest, cluster: Cluster) -> Iterator[Queue]:
-    """The queues to try. One that a person named is the only one; so is the script's where it is a debug queue."""
-    named = cluster.queue(request.queue) if request.queue else None
-    if request.queue and named is None:
-        known = ", ".join(queue.id for queue in cluster.queues)
-        raise InputError(f"{cluster.title} has no queue '{request.queue[:40]}'; known: {known}")
-    usual = named or cluster.default_queue
+def queues(scripts: str | None, cluster: Cluster, wanted: str | None) -> Iterator[Queue]:
+    """The queues to try, in order. Raises InputError where the wanted one is not known."""
+    if wanted:
+        named = cluster.queue(wanted)
+        if named is None:
+            known = ", ".join(queue.id for queue in cluster.queues)
+            raise InputError(f"{cluster.title} has no queue '{wanted[:40]}'; known: {known}")
+        yield named
+        return
+    usual = (cluster.queue(scripts) if scripts else None) or cluster.default_queue
     for queue in cluster.queues:
         if queue.purpose == "debug" and set(queue.node_types) & set(usual.node_types):
             yield queue

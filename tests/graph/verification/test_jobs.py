@@ -167,6 +167,26 @@ def test_a_debug_queue_that_does_not_take_it_gives_way_to_the_script_s() -> None
     assert trial("anvil").plan.queue == "gpu"  # its debug queue takes one node
 
 
+def test_a_queue_that_was_asked_for_is_the_only_one() -> None:
+    assert trial("perlmutter").plan.queue == "debug"
+    assert trial("perlmutter", asked=Asked(account="abc", queue="regular")).plan.queue == "regular"
+
+
+def test_a_script_of_another_framework_is_no_torch_trial() -> None:
+    text = "#!/bin/bash\n#SBATCH -N 2\nexport JAX_PLATFORMS=cuda\nsrun python -m maxtext.train jax.yml\n"
+    with pytest.raises(InputError, match="uses jax"):
+        trial_of(text, catalogue().clusters["perlmutter"], Asked())
+
+
+def test_an_output_that_shows_late_is_waited_for() -> None:
+    late = Scripted(Done(1, b"", "cannot open"), None, Done(0, b"here", ""))
+    assert fetch(Job("5", "slurm", late), lambda _: None) == "here"  # type: ignore[arg-type]
+    never = Scripted(*[Done(1, b"", "cannot open")] * 9)
+    assert fetch(Job("5", "slurm", never), lambda _: None) == ""  # type: ignore[arg-type]
+    with pytest.raises(UnavailableError, match="its output is in x"):
+        fetch(Job("5", "slurm", Scripted(*[None] * 9)), lambda _: None)  # type: ignore[arg-type]
+
+
 def test_words_for_the_far_side_are_quoted() -> None:
     reach = Reach("$SCRATCH/it's; here", "login")
     words = reach.words(("tail", "-c", "5", "a b; rm -rf ~"))
