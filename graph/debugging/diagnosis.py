@@ -66,13 +66,14 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
     cause = winner.signature.cause if confidence >= THRESHOLD else "unknown"
     captured = _captured(winner, use)
     told = causes[cause]
-    says = winner.signature.says if cause == winner.signature.cause and winner.signature.says else told.says
+    own = winner.signature if cause == winner.signature.cause else None
+    steps = (own.fix if own else ()) or (*told.fix, *_by_scheduler(told, scan))
     return Diagnosis(
         cause=cause,
-        says=fill(says, captured),
+        says=fill((own.says if own else "") or told.says, captured),
         confidence=confidence,
         evidence=_evidence(winner, choice.others),
-        fix=tuple(fill(step, captured) for step in (winner.signature.fix or (*told.fix, *_by_scheduler(told, scan)))),
+        fix=tuple(fill(step, captured) for step in steps),
         considered=_considered(winner, choice.others, causes),
         send_next=told.send,
         sources=(winner.signature.source,) if winner.signature.source else (),
@@ -131,7 +132,7 @@ def fill(sentence: str, captured: Mapping[str, str]) -> str:
 
 
 def _shown(event: Event) -> LogEvidence:
-    return LogEvidence(event.line, masked(_cropped(event.text)), event.rank, event.file, event.count)
+    return LogEvidence(event.line, _cropped(masked(event.text)), event.rank, event.file, event.count)
 
 
 def _cropped(text: str) -> str:
@@ -142,7 +143,7 @@ def _evidence(winner: Event, others: Sequence[Event]) -> tuple[LogEvidence, ...]
     """The winning line, the person's own frame, then what else speaks for it or came with it; no line twice."""
     shown = [_shown(winner)]
     if winner.error is not None and (frame := winner.error.own_frame):
-        shown.append(LogEvidence(frame.log_line, masked(_cropped(frame.text)), winner.rank, winner.file))
+        shown.append(LogEvidence(frame.log_line, _cropped(masked(frame.text)), winner.rank, winner.file))
     same = [e for e in others if e.signature.cause == winner.signature.cause]
     rest = [e for e in others if e.signature.cause != winner.signature.cause and weight(e) >= EFFECT]
     for event in [*same[:3], *rest[:4]]:

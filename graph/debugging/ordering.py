@@ -57,7 +57,8 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     if success is not None:
         bad = _after_success(bad, success)
     elif not any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad):
-        bad = [e for e in bad if not _harmed_nothing(e)]
+        running = max((e.last_order for e in bad if _survived(e)), default=-1)
+        bad = [e for e in bad if not _harmed_nothing(e, running)]
     if not bad:
         return Choice(None, (), 0, success)
     winner = _first_of_the_strongest(bad)
@@ -114,10 +115,13 @@ def _survived(event: Event) -> bool:
     return event.progress_after >= WENT_ON
 
 
-def _harmed_nothing(event: Event) -> bool:
-    """A remark or a command of the script that failed, after which the training ran on; no exception, no verdict."""
+def _harmed_nothing(event: Event, running: int) -> bool:
+    """A remark or a command of the script that failed, after which the training ran on; no exception, no verdict.
+
+    running: the last event after which progress was seen.
+    """
     minor = event.level != "" or event.signature.group in MINOR
-    return minor and _survived(event) and event.error is None and event.signature.kind != "verdict"
+    return minor and event.last_order <= running and event.error is None and event.signature.kind != "verdict"
 
 
 def _first_of_the_strongest(bad: list[Event]) -> Event:

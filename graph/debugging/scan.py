@@ -18,7 +18,8 @@ from graph.debugging.python_errors import PythonError, read_frames_above, read_t
 from knowledge.signatures.matcher import Matcher, options
 from knowledge.signatures.model import Signature, strongest
 
-MOST_EVENTS = 20_000
+# Beyond this many, only messages of a kind that was not met yet are kept.
+MOST_EVENTS = 8_000
 MOST_TRACEBACKS = 3_000
 MOST_REMEMBERED = 50_000
 LONGEST_REMEMBERED = 400
@@ -75,7 +76,6 @@ class Scan:
     runs: int = 0
     lines: int = 0
     bytes: int = 0
-    succeeded: Event | None = None
     dropped: int = 0
 
 
@@ -88,6 +88,7 @@ class Scanner:
         self._folded: dict[tuple[int, str, bytes, str | None], Event] = {}
         self._remembered: dict[bytes, Event | None] = {}
         self._shapes: dict[bytes, tuple[int, Event | None]] = {}
+        self._kinds: set[tuple[int, str, str | None]] = set()
         self._seen_tracebacks: dict[bytes, int] = {}
         self._parsed = 0
         self._handled: set[int] = set()
@@ -163,10 +164,15 @@ class Scanner:
         if times < SURE or (event is not None and event.run != self.scan.runs):
             return False
         if event is not None:
-            event.count += 1
-            event.last_order = self._order
-            self._last = event
+            self._again(event)
         return True
+
+    def _again(self, event: Event) -> None:
+        """One more of the same message: what the run did since the last one no longer counts."""
+        event.count += 1
+        event.last_order = self._order
+        event.progress_after = 0
+        self._last = event
 
     def _remember(self, raw: bytes, shape: bytes, event: Event | None) -> None:
         """Keep the verdict on a short line; a header and the start of a run are judged each time."""
@@ -221,13 +227,14 @@ class Scanner:
         key = (event.run, event.signature.id, PLAIN.sub(b"0", event.raw)[:400], event.file)
         known = self._folded.get(key)
         if known is None:
-            if len(self._folded) >= MOST_EVENTS:
+            kind = (event.run, event.signature.id, event.file)
+            if len(self._folded) >= MOST_EVENTS and kind in self._kinds:
                 self.scan.dropped += 1
                 return event
+            self._kinds.add(kind)
             known = self._folded[key] = event
         else:
-            known.count += 1
-            known.last_order = self._order
+            self._again(known)
             known.error = known.error or event.error
         if event.rank is not None and len(known.ranks) < 4096:
             known.ranks.add(event.rank)
