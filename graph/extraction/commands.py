@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.extraction.launch_chain import Chain
 from graph.extraction.shell_words import Field, plain
@@ -19,6 +19,14 @@ class Assignment:
     exported: bool = False
     known: bool = True
     inside: tuple[str, ...] = ()
+
+
+def mark_exported(assignments: list[Assignment], name: str) -> None:
+    """`NAME=value` and later `export NAME`: the last value of the name is exported."""
+    for at in range(len(assignments) - 1, -1, -1):
+        if assignments[at].name == name:
+            assignments[at] = replace(assignments[at], exported=True)
+            return
 
 
 @dataclass(frozen=True, slots=True)

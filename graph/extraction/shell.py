@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from graph.extraction import shell_commands
-from graph.extraction.commands import Assignment, Command, Document, Job, Place
+from graph.extraction.commands import Assignment, Command, Document, Job, Place, mark_exported
 from graph.extraction.conditions import decide, matches, settled
 from graph.extraction.expansion import Environment
 from graph.extraction.shell_merging import array_value, bounded, merge, merged_value
@@ -113,6 +113,8 @@ class ShellReader:
         for word in words:
             if shell_commands.ASSIGNMENT.match(word) and not shell_commands.ARRAY.match(word):
                 self.assign_text(word, place.first_line + node.start_point[0], env, place, exported)
+            elif exported:
+                mark_exported(self.assignments, word)
 
     def assign(self, node: Node, env: Environment, place: Place, exported: bool = False, table: bool = False) -> None:
         """An assignment as the tree has it: arrays here, all else by its text."""
@@ -165,8 +167,6 @@ class ShellReader:
         ended = self.guarded(run, taken, place.within(what))
         if not ended and what != "on failure":
             merge(env, [taken, env.copy()])
-        elif what == "on failure":
-            return
 
     def guarded(self, run: shell_commands.Run, env: Environment, place: Place) -> bool:
         """Run one branch; whether it ended with exit or return."""

@@ -131,10 +131,15 @@ class Collector:
         return name
 
     def is_one_word(self, piece: Piece) -> bool:
-        """Whether a plain variable cannot fall apart at blanks: it is set from outside, or to a value without any."""
+        """Whether a plain variable cannot fall apart at blanks: it is set from outside, or to a value without any.
+
+        A value that is nothing but a command's output may be a list; a path with a date in it is not.
+        """
         found = PLAIN_VARIABLE.fullmatch(piece.text) if piece.open else None
         value = self.script.value_of(found[1] or found[2]) if found else None
-        return found is not None and (value is None or not re.search(r"\s", value))
+        if found is None or value is None:
+            return found is not None
+        return re.fullmatch(r"\S+", re.sub(r"\$\([^()]*\)|`[^`]*`", "", value)) is not None
 
     def say_places(self) -> None:
         """Mark the variables that hold a path of the machine that is left."""
