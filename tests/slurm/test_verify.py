@@ -70,10 +70,12 @@ def test_a_failed_trial_through_ssh_is_diagnosed(at_login, tmp_path, monkeypatch
     (bin_folder / "ssh").write_text(SSH.format(folder=tmp_path))
     (bin_folder / "ssh").chmod(0o755)
     monkeypatch.setenv("PATH", f"{bin_folder}:/usr/bin:/bin")
+    (tmp_path / ".bash_profile").write_text("echo Welcome to Delta\n")
     words = ["verify", str(SCRIPT), "--machine", "delta", "--submit", "--yes", "--account", "abc", "--poll", "0.2"]
     assert main([*words, "--host", "me@login.delta", "--folder", "$SCRATCH/a trial's place", "--json"]) == 1
     answer = json.loads(capsys.readouterr().out)
     assert answer["sent"] and not answer["passed"] and answer["state"]["word"] == "FAILED"
+    assert answer["output"].startswith("Welcome to Delta\n")
     assert answer["diagnosis"]["cause"] != "unknown" and "torchrun" in answer["output"]
     assert "torchrun" in Path(answer["kept"]).read_text()
     assert set((tmp_path / "hosts").read_text().split()) == {"me@login.delta"}

@@ -71,7 +71,6 @@ REASONS = {
 
 
 def slurm_state(word: str, reason: str = "") -> JobState:
-    word = word.split()[0].rstrip("+") if word.split() else ""
     if SLURM_ENDED.fullmatch(word):
         return JobState("ended", word, "", word == "COMPLETED")
     if SLURM_WAITING.fullmatch(word):
@@ -81,15 +80,15 @@ def slurm_state(word: str, reason: str = "") -> JobState:
 
 
 def read_squeue(answer: str) -> JobState | None:
-    """A line `STATE|REASON`."""
-    word, _, reason = answer.strip().split("\n")[0].partition("|")
-    return slurm_state(word, reason) if re.fullmatch(r"[A-Z_]+", word) else None
+    """A line `STATE|REASON`, behind whatever a login shell prints."""
+    lines = re.findall(r"^([A-Z_]+)\|(.*)$", answer, re.M)
+    return slurm_state(*lines[-1]) if lines else None
 
 
 def read_sacct(answer: str) -> JobState | None:
     """A line `CANCELLED by 1234`, or COMPLETED, with a + where it was cut."""
-    word = answer.strip().split("\n")[0]
-    return slurm_state(word) if re.match(r"[A-Z_]+", word) else None
+    lines = re.findall(r"^([A-Z_]{6,})(?: by \S+|\+)?\s*$", answer, re.M)
+    return slurm_state(lines[-1]) if lines else None
 
 
 def read_scontrol(answer: str) -> JobState | None:
