@@ -222,6 +222,8 @@ def _hours(reading: Reading, said: str) -> dict[str, Said]:
 def _strategy(reading: Reading, before: JobRequest, folded: str, said: str) -> dict[str, Said]:
     if _patterns()["none"].match(folded):
         return {"strategy": Said("none", said)}
+    if re.search(r"\b3\s?-?d\b", folded):
+        return {"strategy": Said("3d", said[:80])}
     stages = [int(n) for n, _ in bare_numbers(reading) if n in (1, 2, 3)]
     if before.framework == "deepspeed" and len(stages) == 1 and len(said) < 16:
         return {"strategy": Said(f"zero{stages[0]}", said)}
@@ -247,6 +249,12 @@ def is_small_talk(words: str) -> bool:
     return all(w in small_words() for w in words.split()) or bool(_patterns()["open"].search(words))
 
 
+def _of_node(count: Count, line: Line) -> bool:
+    """Whether GPUs named in answer to "how many per node?" are of one node: no total is spoken of."""
+    keys = {t.key for t in line.tokens[count.first : count.last + 1]}
+    return count.field == "gpus" or (count.field == "total_gpus" and not keys & {"total", "over"})
+
+
 def settle_counts(
     counts: Sequence[Count],
     line: Line,
@@ -258,7 +266,7 @@ def settle_counts(
 ) -> dict[str, Said]:
     """Counts as fields, each with its words. articles: "a node" is one. unsharded: no strategy is named."""
     if asked == "gpus_per_node":
-        counts = [Count("gpus_per_node", c.value, c.first, c.last) if c.field == "gpus" else c for c in counts]
+        counts = [replace(c, field="gpus_per_node") if _of_node(c, line) else c for c in counts]
     layout = settle(list(counts), before.nodes, most_devices(machine), articles)
     if layout.gpus_per_node == 1 and not (layout.nodes or before.nodes or layout.total_gpus or asked) and unsharded:
         layout = replace(layout, one_gpu=True)

@@ -7,7 +7,7 @@ import re
 from graph.extraction.sentences.answers import bare_numbers
 from graph.extraction.sentences.choose import Said
 from graph.extraction.sentences.durations import hms
-from graph.extraction.sentences.line import Line
+from graph.extraction.sentences.line import BEHIND_NUMBER, Line
 from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import Reading
 from knowledge.types import JobRequest
@@ -102,9 +102,14 @@ def _step(line: Line, before: JobRequest) -> dict[str, Said]:
     return {field: Said(value + sign * by, words)} if value + sign * by > 0 else {}
 
 
+def _ends(line: Line, token: int) -> bool:
+    """Whether a bare number counts nothing that stands behind it."""
+    return token + 1 == len(line.tokens) or line.tokens[token + 1].key in BEHIND_NUMBER
+
+
 def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
     """A bare number when nothing was asked, or said as a correction: it is of what was heard last."""
-    numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0]
+    numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0 and _ends(reading.line, i)]
     field = last_number(before)
     corrects = _change("corrects").search(reading.line.canon) is not None
     if not numbers or field is None or reading.counts or len(reading.line.tokens) > 14:

@@ -133,5 +133,5 @@ def _place(
     if known is None:
         boxed = plain.boxed and value <= (most or 8)
         return nodes, (value if boxed else None), (None if boxed else value)
-    too_many = bool(most) and value > (most or 0) and known > 1 and value % known == 0 and value // known <= (most or 0)
-    return (nodes, value // known, value) if too_many else (nodes, value, None)
+    whole_job = known > 1 and most is not None and value == known * most and value > most
+    return (nodes, most, value) if whole_job else (nodes, value, None)

@@ -56,6 +56,8 @@ def reply(turn: Turn) -> tuple[Intent, JobRequest]:
             return "port" if reading.move else "generate", merge(
                 before, findings.said, findings.answered, {}, reading.denied, turn.asked
             )
+    if turn.asked == "source_machine" and "source_machine" in findings.said:
+        intent = "port"
     if known and intent in SILENT:
         return intent, before
     if known and intent == "generate" and before.source_machine:
@@ -83,7 +85,11 @@ def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
         )
         said |= {name: value for name, value in counts.items() if name not in said}
         _by_degrees(reading, said)
+    if turn.asked == "source_machine" and "machine" in said:
+        said.setdefault("source_machine", said.pop("machine"))
     answered = answer(reading, before, turn.asked, turn.options) if turn.asked and not changed else {}
+    if answered.get("strategy", said.get("machine")) and "walltime" in said and said["walltime"].words.lower() == "3d":
+        del said["walltime"]
     quoted = dict(reading.quoted)
     if reading.message.has_script:
         quoted = script_values(reading.message.quoted[-1]) | quoted

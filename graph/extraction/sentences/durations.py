@@ -99,6 +99,8 @@ def _smaller(before: str, match: re.Match[str]) -> bool:
 def _seconds(match: re.Match[str]) -> float:
     if match["plus"]:
         return 5400.0
+    if match["count"]:
+        return int(match["count"]) * 3600.0 + 1800
     if match["fixed"]:
         return float(match["fixed"]) * 3600
     unit = SECONDS[match["unit"]]

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from graph.extraction.sentences.durations import clock, hms
-from graph.extraction.sentences.lexicon import read_yaml
+from graph.extraction.sentences.lexicon import lexicon, read_yaml
 from graph.extraction.sentences.patterns import pattern
 
 
@@ -77,7 +77,7 @@ def _pbs(text: str, offset: int) -> Iterator[Flag]:
 
 def _flag(match: re.Match[str], prose: bool) -> Flag | None:
     kind, field = fields().get(match["name"], ("", ""))
-    value = match["value"]
+    value = (match["value"] or "").rstrip(".,:")
     if not value or not kind:
         return None
     start, end = match.span()
@@ -87,7 +87,7 @@ def _flag(match: re.Match[str], prose: bool) -> Flag | None:
     if kind == "time":
         seconds = clock(value, colon="hours" if match["name"] == "-W" else "slurm")
         return Flag(field, hms(seconds), start, end) if seconds else None
-    if prose and not re.search(r"[\d_-]", value) and match["name"] in ("-p", "-q", "-A", "-P", "-G") and len(value) < 3:
+    if prose and len(match["name"]) == 2 and lexicon().knows(value.lower()):
         return None
     if value.startswith("-") or "/" in value:
         return None

@@ -67,7 +67,7 @@ def is_question(sentence: str) -> bool:
     """Whether one sentence asks for knowledge (and not, politely, for a script)."""
     folded = fold(sentence).strip()
     body = patterns()["question_heads"].sub("", folded).strip(" ¿¡\"'(")
-    if has("asks_to_make", folded):
+    if has("asks_to_make", folded) or has("question_no", body):
         return False
     if patterns()["question_strong"].match(body):
         return True
@@ -130,6 +130,8 @@ JOB = frozenset(
         "model",
     )
 )
+# Without any of these, what ends on a question mark is a question.
+ASKED_OF = frozenset(("strategy", "nodes", "gpus_per_node", "total_gpus", "entry", "walltime", "account"))
 METHOD = frozenset(("framework", "strategy"))
 
 
@@ -141,6 +143,8 @@ def decide(signs: Signs) -> Intent:
     if has("orders", folded) and not full:
         return "other"
     asks = asked(signs.said, signs.line)
+    if folded.rstrip(" \"')").endswith("?") and len(folded.split()) > 2 and not signs.fields & ASKED_OF:
+        asks[-1:] = [True]
     makes = has("asks_to_make", folded) or (bool(_asking("makes").search(canon)) and not all(asks))
     if signs.has_script:
         return _with_script(signs, folded, any(asks), makes)
@@ -154,13 +158,17 @@ def decide(signs: Signs) -> Intent:
         return "other"
     if signs.move and not (any(asks) and not makes and not _moves(signs)):
         return "port"
-    if not job and (has("about_you", folded) or is_small(folded) or (_greets(folded, signs) and not any(asks))):
+    if not (job or "walltime" in signs.fields) and (
+        has("about_you", folded) or is_small(folded) or (_greets(folded, signs) and not any(asks))
+    ):
         return "smalltalk"
     return _rest(signs, folded, asks, makes, job)
 
 
 def _greets(folded: str, signs: Signs) -> bool:
     """Thanks or a greeting with a few words that say nothing of the work."""
+    if has("thanked", folded.strip()) and len(folded.split()) <= 9 and not signs.fields:
+        return True
     return (
         has("greet", folded.strip())
         and len(folded.split()) <= 9
@@ -180,7 +188,7 @@ def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -
         )
         stated = not all(asks) and bool(_asking("wish").search(canon)) and job
         if not (counted or stated or (signs.answers and not all(asks))):
-            known = job or has("topics", folded)
+            known = job or has("topics", folded) or has("about_service", folded) or bool(signs.line.mentions("gpu"))
             return "question" if known else "other"
     if (
         job

@@ -76,15 +76,28 @@ def _plain_word(value: str) -> bool:
 
 def find_queues(text: str, folded: str, machines: frozenset[str]) -> list[Mention]:
     """Queues named by a cue, and words that are a queue's name on the machine meant."""
-    found: list[Mention] = []
+    return [*_cued_queues(text, folded, machines), *_bare_queues(text, folded, machines)]
+
+
+def _cued_queues(text: str, folded: str, machines: frozenset[str]) -> list[Mention]:
+    """One queue a cue: before or behind it, the one that the machine has first, else the one behind."""
+    found: dict[int, Mention] = {}
     for name in ("queue_after", "queue_before"):
         for match in _label(name).finditer(folded):
             start, end = match.span("value")
             value = text[start:end].rstrip(".-")
+            cue = match.start() if name == "queue_after" else end + 1
             being = name == "queue_after" and bool(match["being"])
-            if one := _queue(value, machines, being, before=name == "queue_before"):
-                found.append(Mention("queue", one, start, start + len(value)))
-    return found + list(_bare_queues(text, folded, machines))
+            one = _queue(value, machines, being, before=name == "queue_before")
+            if one and (cue not in found or (_known(value, machines) and not _known(found[cue].value, machines))):
+                found[cue] = Mention("queue", one, start, start + len(value))
+    return list(found.values())
+
+
+def _next_word(folded: str, at: int) -> int:
+    """Where the word behind a cue begins, over `:`, `=` and "is"."""
+    match = re.compile(r"\s*(?:is\b|=|:)?\s*").match(folded, at)
+    return match.end() if match else at
 
 
 def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> str | None:
@@ -93,7 +106,7 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
         return None
     if known or _label("placeholder").match(value.lower()):
         return known if known else None
-    if fold(value) in _lists()["stop"]:
+    if fold(value) in _lists()["stop"] or all(lexicon().knows(part) for part in re.split(r"[-_]", fold(value))):
         return None
     if _odd(value):
         return _anywhere(value) or value
@@ -127,7 +140,11 @@ def _stands_alone(match: re.Match[str], folded: str, machines: frozenset[str], c
     listed = bool(_label("listed_before").search(before) and _label("listed_after").match(after))
     beside = _names_machine(before) and word not in _lists()["never_beside"]
     if word in _lists()["never_bare"]:
-        return beside or (listed and word not in ("gpu", "gpus"))
+        return (
+            beside
+            or (listed and word not in ("gpu", "gpus"))
+            or (cued and _label("pointed").search(before) is not None)
+        )
     pointed = bool(machines) and (cued or _label("pointed").search(before) is not None)
     return beside or listed or pointed or word in _lists()["bare"] or word in _lists()["gpu_queues"]
 
@@ -144,17 +161,19 @@ def find_accounts(text: str, folded: str) -> list[Mention]:
         start, end = match.span("value")
         value = text[start:end].rstrip(".-")
         ends = _label("ends").match(folded[match.end("value") :]) is not None
-        if _is_account(value, bool(match["being"]) and ends, folded[match.start() : start]):
+        if _is_account(value, bool(match["being"]), ends, folded[match.start() : start]):
             found.append(Mention("account", value, start, start + len(value)))
     for match in (*_label("account_before").finditer(folded), *_label("account_under").finditer(folded)):
         start, end = match.span("value")
         value = text[start:end]
+        if any(m.start == _next_word(folded, match.end()) for m in found):
+            continue
         if re.search(r"\d|_", value) and not _plain_word(value) and not _label("placeholder").match(value.lower()):
             found.append(Mention("account", value, start, end))
     return found
 
 
-def _is_account(value: str, being: bool, cue: str) -> bool:
+def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:
     if (
         _label("placeholder").match(value.lower())
         or _plain_word(value)
@@ -165,4 +184,4 @@ def _is_account(value: str, being: bool, cue: str) -> bool:
     if _odd(value) or re.search(r"\d", value) or re.fullmatch(r"[A-Z]{3,}", value):
         return True
     direct = ("account" in cue or "konto" in cue) and not re.search(r"\b(?:is|ist|es|est)\b", cue)
-    return being or direct or (value[0].isupper() and "group" not in cue)
+    return (ends and (being or direct)) or (value[0].isupper() and "group" not in cue)

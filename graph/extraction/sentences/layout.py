@@ -15,10 +15,12 @@ MOST_SAID = 4_000  # characters of a person's own words; nobody writes more, and
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+STOPS = re.compile(r"([\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])(?=\S)")  # of scripts without blanks
 BESIDE = re.compile(rf"(?<=[{IDEOGRAPH}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{IDEOGRAPH}])")
 TIMES = re.compile(
     r"(?<![\w.])(\d{1,4})\s?[xX\u00d7*](?=\s?\d{1,3}(?![\w.]|\s?x)|\s?[A-Za-z]{1,5}\d|\s?gpu|\s?GPU|\s?nodes?\b)"
 )
+HALF_PAST = re.compile(r"(?<=\d)h([0-5]\d)(?!\w)")
 COMMA = re.compile(
     r"(?<=\d),(?=\d{1,2}\s*(?:h\b|hours?|std|stund|heure|hora|ore\b|uur|godz|час|tage?\b|jours?|d[ií]a))", re.I
 )
@@ -38,10 +40,10 @@ def clean(text: str) -> str:
     """A bounded text without control characters, with blanks between scripts and around `x` in counts."""
     if len(text) > MOST:
         text = text[: MOST * 2 // 3] + "\n" + text[-MOST // 3 :]
-    text = unicodedata.normalize("NFKC", ANSI.sub("", text))
+    text = unicodedata.normalize("NFKC", STOPS.sub(r"\1 ", ANSI.sub("", text)))
     text = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = BESIDE.sub(" ", text)
-    return COMMA.sub(".", TIMES.sub(r"\1 x ", text))
+    return HALF_PAST.sub(r"h \1min", COMMA.sub(".", TIMES.sub(r"\1 x ", text)))
 
 
 @cache
@@ -56,7 +58,9 @@ def _lines() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Patt
 
 
 FENCE = re.compile(r"```[^\n]*\n?(.*?)(?:```|\Z)", re.DOTALL)
-REMARK = re.compile(r"[.!*]\s+\(([^()]{3,80})\)\s*$")  # what a person adds behind a pasted line
+REMARK = re.compile(
+    r"\s(?:\(([^()]{3,80})\)|((?:on|at|auf|en|sur|su)\s+[\w-]+(?:\s[\w-]+)?))\s*[.?!]*$"
+)  # what a person adds behind a pasted line
 TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -109,7 +113,7 @@ def _printed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
             output.append(line)
             in_traceback = in_traceback or line.lstrip().startswith("Traceback")
             remark = REMARK.search(line)
-            said.append(remark[1] if remark else "")
+            said.append((remark[1] or remark[2]) if remark else "")
             continue
         in_traceback = False
         match = inside.search(line)

@@ -46,6 +46,7 @@ UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "
 BEHIND_NUMBER = frozenset(
     (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead")
 )
+CORRECTION_REACH = 5  # tokens from "no" or "sorry" to the number that it means
 # Articles and pronouns that stick to the next word: un'ora, d'heure.
 STUCK = frozenset(("un", "l", "d", "dell", "nell", "sull", "all", "dall", "qu", "c", "j", "n"))
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
@@ -227,16 +228,17 @@ def _join(out: list[Token], token: Token) -> tuple[float, int] | None:
 def _carry_units(tokens: list[Token]) -> list[Token]:
     """`2 nodes, sorry, 3`: a number said to correct another has the other's unit."""
     out: list[Token] = []
-    unit, corrected, refused = "", False, False
+    unit, corrected, refused, since = "", False, False, 0
     for i, token in enumerate(tokens):
         out.append(token)
         following = tokens[i + 1].key if i + 1 < len(tokens) else "."
         if token.key in ("oops", "no", "or", "not", "but", "too"):
-            corrected = True
+            corrected, since = True, i
         elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
-            unit, corrected, refused = token.key, refused, False
+            of_node = token.key == "node" and i > 0 and tokens[i - 1].key in ("per", "each", "every", "/")
+            unit, corrected, refused, since = "gpu per node" if of_node else token.key, refused, False, i
         elif NUMBER.fullmatch(token.key):
-            if corrected and unit and following in BEHIND_NUMBER:
+            if corrected and unit and i - since <= CORRECTION_REACH and following in BEHIND_NUMBER:
                 out.append(Token(unit, token.end, token.end))
             refused = i > 0 and tokens[i - 1].key in ("not", "no")
             corrected = False

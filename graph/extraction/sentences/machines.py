@@ -81,8 +81,16 @@ def names() -> Names:
 def _pattern(spelled: list[str]) -> re.Pattern[str]:
     """Between the words of a name, and before its number, may stand a blank, a hyphen or nothing."""
     parts = [re.findall(r"\d+|[^\W\d_]+", fold(name)) for name in spelled]
-    loose = sorted((r"[\s_.-]{0,2}".join(map(re.escape, words)) for words in parts), key=len, reverse=True)
+    loose = sorted(map(_loose, parts), key=len, reverse=True)
     return re.compile(rf"(?<![\w$])(?<!\w-)(?:{'|'.join(dict.fromkeys(loose))})(?!\w)")
+
+
+def _loose(words: list[str]) -> str:
+    out = ""
+    for before, word in zip(["", *words], words, strict=False):
+        least = 1 if before.isdigit() and word.isdigit() else 0
+        out += (rf"[\s_.-]{{{least},2}}" if before else "") + re.escape(word)
+    return out
 
 
 # What stands before a name that is also an everyday word, when it is meant as a machine.

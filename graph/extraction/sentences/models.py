@@ -28,7 +28,7 @@ def families() -> tuple[Family, ...]:
 def _family(entry: dict[str, Any], data: dict[str, Any]) -> Family:
     """One family's pattern: a size before it, its name, version, variant and size behind it."""
     name, variants = entry["like"], data["variants"]
-    parts = [r"(?<![\w./])(?:(?P<before>{SIZE}){PARAMETERS}[\s-]+)?(?P<name>" + name + ")"]
+    parts = [r"(?<![\w./])(?:(?P<before>{SIZE}){PARAMETERS}[ -]+)?(?P<name>" + name + ")"]
     if version := entry.get("version"):
         parts.append(r"(?:{SEP}(?P<version>" + version + r")(?![\w]|\.\d|{SEP}[bm](?!\w))" + data["unit"] + ")?")
     if glued := entry.get("glued"):
