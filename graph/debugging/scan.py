@@ -35,7 +35,8 @@ PROGRESS = re2.compile(
     options(),
 )
 WENT_ON = 3
-LEVEL = re.compile(r"\b(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
+LEVEL = re.compile(r"(?<![=\w])(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
+ERROR_FIRST = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
 # glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
 NOTICE = re.compile(r"\[?W(?:\d{3,4})? |NCCL WARN|\S+ \[\d+\] NCCL WARN")
 PLAIN = re.compile(rb"\d+")
@@ -278,7 +279,7 @@ def _by_id(matcher: Matcher, name: str) -> Signature:
 def _level(text: str) -> str:
     """The level a line gives itself near its start: warning, info, notice (a warning that may tell much), or empty."""
     found = LEVEL.search(text, 0, 160)
-    if not found or "NCCL WARN" in text:
+    if not found or "NCCL WARN" in text or ERROR_FIRST.match(text):
         return "notice" if NOTICE.match(text) else ""
     return "warning" if found[0].lower().startswith("warn") or found[0].endswith("Warning") else "info"
 
