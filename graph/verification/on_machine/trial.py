@@ -81,7 +81,10 @@ class Asked:
 def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
     """The trial for a script. Raises InputError where the text is no script, or one of a framework without scripts."""
     script = read_script(text)
-    request = request_of(script, record_of(script), cluster, asked)
+    record = record_of(script)
+    if record.scheduler == "none" and script.program is None:
+        raise InputError("this is no launch script: it holds no directive and starts no program; give the job's script")
+    request = request_of(script, record, cluster, asked)
     decided = planned(request, cluster, asked.queue)
     if isinstance(decided, Refusal):
         return decided
@@ -90,14 +93,14 @@ def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
     files = (SideFile(bundle.name, bundle.script), *bundle.files, SideFile(MINIAPP.name, miniapp()))
     submit = submit_words(decided, bundle.name)
     folder = f"maple-chat/{cluster.id}-{time.strftime('%Y%m%d-%H%M%S')}"
-    return Trial(decided, files, submit, bundle.submit, folder, notes_on(script, asked))
+    return Trial(decided, files, submit, bundle.submit, folder, notes_on(record, asked))
 
 
-def notes_on(script: Script, asked: Asked) -> tuple[str, ...]:
-    record = record_of(script)
+def notes_on(record: ScriptRecord, asked: Asked) -> tuple[str, ...]:
+    """What a person should know of the choice."""
     said = []
     if record.strategy is None and asked.strategy is None:
-        said.append("the script does not tell the strategy: --strategy names another than the one above")
+        said.append("the script does not tell its strategy, and the launch is the same for most; --strategy names it")
     if record.nodes is not None and record.nodes > NODES:
         said.append(f"the script's {record.nodes} nodes are {NODES} here")
     return tuple(said)

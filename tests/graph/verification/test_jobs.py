@@ -176,6 +176,8 @@ def test_a_script_of_another_framework_is_no_torch_trial() -> None:
     text = "#!/bin/bash\n#SBATCH -N 2\nexport JAX_PLATFORMS=cuda\nsrun python -m maxtext.train jax.yml\n"
     with pytest.raises(InputError, match="uses jax"):
         trial_of(text, catalogue().clusters["perlmutter"], Asked())
+    with pytest.raises(InputError, match="no launch script"):
+        trial_of("login07\n", catalogue().clusters["perlmutter"], Asked())
 
 
 def test_an_output_that_shows_late_is_waited_for() -> None:
