@@ -10,6 +10,7 @@ from knowledge.signatures.loader import library
 from knowledge.types import Diagnosis
 
 MOST_QUEUES = 6
+MOST_GOTCHAS = 2
 NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
 # What torch.distributed calls the collectives of each kind of GPU; xccl is built in since PyTorch 2.8.
 COLLECTIVES = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
@@ -20,7 +21,7 @@ Step = tuple[str, str | None]
 def for_cluster(diagnosis: Diagnosis, cluster: Cluster) -> Diagnosis:
     """The same diagnosis with this machine's steps first, and the pages that they come from."""
     steps = FACTS[diagnosis.cause](cluster) if diagnosis.cause in FACTS else []
-    steps += _forbidden(diagnosis, cluster)
+    steps += _forbidden(diagnosis, cluster) + _gotchas(diagnosis, cluster)
     by = library().causes[diagnosis.cause].by
     others = {step for scheduler, each in by.items() if scheduler != cluster.scheduler for step in each}
     general = [step for step in diagnosis.fix if step not in others]
@@ -115,6 +116,28 @@ def _forbidden(diagnosis: Diagnosis, cluster: Cluster) -> list[Step]:
     ]
 
 
+def _gotchas(diagnosis: Diagnosis, cluster: Cluster) -> list[Step]:
+    """What people stumble over there, where it speaks of this cause; a page named at its end becomes the source."""
+    words = GOTCHAS.get(diagnosis.cause, ())
+    told = [text for text in cluster.gotchas if any(word in text for word in words)][:MOST_GOTCHAS]
+    return [_with_page(text) for text in told]
+
+
+def _with_page(text: str) -> Step:
+    said, _, page = text.rpartition(" https://")
+    return (said, f"https://{page}") if said and " " not in page else (text, None)
+
+
+# Words by which a machine's gotchas are known to be about a cause.
+GOTCHAS = {
+    "env-compiler": ("compiler", "CUDA toolkit", "gcc"),
+    "env-module": ("module",),
+    "env-not-propagated": ("propagat", "--export", "environment of"),
+    "fw-op-build": ("DeepSpeed", "compil", "Apex", "flash"),
+    "comm-oneccl": ("CCL",),
+    "comm-world-size": ("RANK", "WORLD_SIZE", "SLURM_PROCID"),
+    "env-container": ("container", "image"),
+}
 FACTS: dict[str, Callable[[Cluster], list[Step]]] = {
     "sched-bad-queue": _queues,
     "sched-over-limit": _queues,
