@@ -147,3 +147,21 @@ def test_a_job_in_a_here_document_is_no_task_of_the_outer_script() -> None:
 
 def test_an_ending_script_with_wide_characters_is_read() -> None:
     assert rules(GOOD.replace("source", "echo '\U0002d6ba \u4e2d'\n{\U0002d6ba\nsource", 1)) == set()
+
+
+def test_a_fixed_port_on_a_shared_node() -> None:
+    part = (
+        "#!/bin/bash\n#SBATCH -A abcd-delta-gpu -p gpuA100x4 --nodes=1 --mem=50G\n#SBATCH --ntasks=1 --gpus-per-node=2 -t 01:00:00\n"
+        "source env/bin/activate\nexport MASTER_PORT=29500\nsrun torchrun --nproc_per_node=2 --master_port=$MASTER_PORT train.py\n"
+    )
+    assert rules(part, "delta") == {"rendezvous-shared-port"}
+    assert found(part.replace("=29500", "=$((20000 + SLURM_JOB_ID % 10000))"), "delta") == []
+
+
+def test_fewer_ranks_than_gpus_by_the_total_alone() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -p gpu-a100 -N 2 -n 6 -t 01:00:00 -A x\nsource env/bin/activate\n"
+        "export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\nibrun python train.py\n"
+    )
+    assert "launch-ranks-total" not in rules(text, "lonestar6")
+    assert "launch-ranks-total" in rules(text.replace("-n 6", "-n 4"), "lonestar6")
