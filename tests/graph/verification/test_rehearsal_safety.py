@@ -9,6 +9,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -192,10 +193,18 @@ def test_much_output_is_cut() -> None:
 
 
 @pytest.mark.parametrize("isolation", BOTH)
-def test_the_folder_is_gone_afterwards(isolation: Isolation) -> None:
-    before = set(Path("/tmp").glob("maple-*"))
+def test_the_folder_is_gone_afterwards(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    real = tempfile.mkdtemp
+
+    def noted(**options: str) -> str:
+        made.append(real(**options))
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", noted)
     jailed("touch work; mkdir -p deep/er\n", isolation)
-    assert set(Path("/tmp").glob("maple-*")) <= before
+    assert len(made) == 1
+    assert not Path(made[0]).exists()
 
 
 def test_a_path_of_the_cluster_leads_to_the_stand_in() -> None:
