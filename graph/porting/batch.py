@@ -23,6 +23,11 @@ WHOLE = re.compile(r"--(global[_-](train[_-])?batch[_-]size|total[_-]batch[_-]si
 UNCLEAR = re.compile(r"--((train[_-])?batch[_-]?size|bs|b)|-b")
 # Programs with this option take --gradient_accumulation_steps too, 1 if not given (transformers' TrainingArguments).
 TAKES_STEPS = re.compile(r"--per_(device|gpu)_train_batch_size")
+# Numbers of a DeepSpeed file; "auto" is filled in by transformers from its own options.
+IN_FILE = re.compile(
+    r"[\"'](train_batch_size|train_micro_batch_size_per_gpu|gradient_accumulation_steps)[\"']\s*:\s*(\d+)"
+)
+FILE_STEPS = "gradient_accumulation_steps"
 STEPS_OPTION = "--gradient_accumulation_steps"
 
 
@@ -43,12 +48,15 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     if not before or before == after:
         return decided, ()
     head = f"{before} ranks become {after}"
+    in_file = dict(found for line in decided.user_setup for found in IN_FILE.findall(line))
+    if in_file:
+        return keep_in_file(decided, head, {name: int(value) for name, value in in_file.items()}, before)
     found = tuple(numbers(decided.args, decided.user_variables))
     whole, a_rank, steps = (first(found, names) for names in (WHOLE, A_RANK, STEPS))
     if whole:
         return decided, (Note(0, whole_batch(head, whole, a_rank, decided)),)
     if a_rank is None:
-        return decided, (Note(0, unclear(head, first(found, UNCLEAR), steps)),)
+        return decided, (Note(0, unclear(head, first(found, UNCLEAR), steps, before, after)),)
     old_steps = steps.value if steps else 1
     total = a_rank.value * old_steps * before
     new_steps, rest = divmod(old_steps * before, after)
@@ -64,6 +72,26 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     return decided, (Note(0, says),)
 
 
+def keep_in_file(
+    decided: LaunchPlan, head: str, told: dict[str, int], before: int
+) -> tuple[LaunchPlan, tuple[Note, ...]]:
+    """The same for a DeepSpeed file that the script writes, where train_batch_size = micro batch x steps x ranks."""
+    steps, after = told.get(FILE_STEPS), decided.ranks
+    total, micro = told.get("train_batch_size"), told.get("train_micro_batch_size_per_gpu", 1)
+    if steps is None and total is not None and total % (micro * after) == 0:
+        return decided, (Note(0, f"{head}: train_batch_size {total} counts the whole job, so the global batch stays."),)
+    new, rest = divmod((steps or 1) * before, after)
+    if steps is None or rest:
+        says = f"{head}: the batch sizes in the DeepSpeed file are for {before}; change them, or DeepSpeed may stop."
+        return decided, (Note(0, says),)
+    setup = tuple(
+        IN_FILE.sub(lambda m: m[0][: m.start(2) - m.start()] + str(new) if m[1] == FILE_STEPS else m[0], line)
+        for line in decided.user_setup
+    )
+    says = f"{head}: {FILE_STEPS} {steps} becomes {new} in the DeepSpeed file, so the global batch stays."
+    return replace(decided, user_setup=setup), (Note(0, says),)
+
+
 def whole_batch(head: str, whole: Number, a_rank: Number | None, decided: LaunchPlan) -> str:
     groups = decided.ranks // max(1, decided.tensor_parallel * decided.pipeline_parallel) or 1
     share = (a_rank.value if a_rank else 1) * groups
@@ -73,13 +101,17 @@ def whole_batch(head: str, whole: Number, a_rank: Number | None, decided: Launch
     return f"{head}: {whole.name} {whole.value} does not spread over {each}; choose a multiple of {share}."
 
 
-def unclear(head: str, size: Number | None, steps: Number | None) -> str:
+def unclear(head: str, size: Number | None, steps: Number | None, before: int, after: int) -> str:
     if size is None:
         return (
             f"{head}: no batch size is among the arguments; if your program sets one a rank, the global batch changes."
         )
-    more = f" and {steps.name} {steps.value}" if steps else ""
-    return f"{head}: if {size.name} {size.value}{more} counts one rank, the global batch changes by that factor."
+    more = f" x {steps.name} {steps.value}" if steps else ""
+    each = size.value * (steps.value if steps else 1)
+    says = (
+        f"if {size.name} {size.value}{more} counts one rank, the global batch {each * before} becomes {each * after}."
+    )
+    return f"{head}: {says}"
 
 
 def numbers(args: tuple[str, ...], variables: tuple[Variable, ...]) -> Iterator[Number]:

@@ -174,6 +174,10 @@ class Collector:
         if given and given[2] == name:
             self.variables[name] = Variable(name, given[1], "", expand=True)
             return
+        if found.written.startswith("(") or "[" in found.value.partition("$")[2]:
+            self.variables[name] = Variable(name, "", "came out of an array in the script before: put its value here")
+            self.note(found.line, f"{name} comes out of an array, which is not carried over: set it at the top.")
+            return
         inner = re.findall(r"\$\{?([A-Za-z_]\w*)", found.value)
         for other in inner:
             if other != name:
@@ -182,9 +186,7 @@ class Collector:
         value = self.renamed(found.value)
         self.variables[name] = Variable(name, value if simple else inside_quotes(value), "", expand=not simple)
         values = {a.value for a in self.script.assignments if a.name == name}
-        if found.written.startswith("(") or "[" in found.value.partition("$")[2]:
-            self.note(found.line, f"{name} is or uses an array: it is not carried over; set it at the top.")
-        elif len(values) > 1:
+        if len(values) > 1:
             self.note(found.line, f"{name} has {len(values)} values in the script before; the last is taken: check it.")
 
     def note(self, line: int, says: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterator
@@ -9,12 +10,42 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from graph.extraction.script import Script, read_script
+from graph.planning.queues import plural
 from graph.porting.ownership import OWN_STEPS, is_machine_variable
 from graph.porting.port import Ported
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 
 SECTIONS = ("head", "request", "yours", "software", "environment", "rendezvous", "launch", "other")
+
+
+# Sections in which lines that have no counterpart are set against each other, to be read as a whole.
+FACING = ("head", "rendezvous", "launch")
+# One thing asked of a scheduler, by the names that it has with each.
+ALIKE = {
+    "select": "nodes",
+    "partition": "queue",
+    "qos": "queue",
+    "project": "account",
+    "bank": "account",
+    "group": "account",
+    "time-limit": "time",
+    "walltime": "time",
+    "gpus": "gpus-per-node",
+    "gres": "gpus-per-node",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of one of the scripts: its number, its text, and what it sets or starts."""
+
+    number: int
+    text: str
+    about: str
+
+
+NOTHING = Line(0, "", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,34 +67,53 @@ def side_by_side(ported: Ported, target: Cluster) -> tuple[Row, ...]:
     right = sections(read_script(ported.bundle.script), target)
     why = reasons(ported, target, source)
     noted = {note.line: note.says for note in ported.notes if note.line}
-    made = (row for name in SECTIONS for row in rows(name, left[name], right[name], why[name]))
+    made = (row for name in SECTIONS for row in in_order(rows(name, left[name], right[name], why[name])))
     return tuple(replace(row, why=noted.get(row.left_line, row.why)) if row.why else row for row in made)
 
 
-def rows(name: str, left: list[tuple[int, str]], right: list[tuple[int, str]], why: str) -> Iterator[Row]:
-    """The lines of a section: equal ones paired first, the others against each other."""
-    texts = {text.strip() for _, text in right}
-    same = {text.strip() for _, text in left} & texts
-    for number, text in left:
-        if text.strip() in same:
-            other = next(n for n, t in right if t.strip() == text.strip())
-            yield Row(name, number, text, other, text)
-    old = [(n, t) for n, t in left if t.strip() not in same]
-    new = [(n, t) for n, t in right if t.strip() not in same]
-    for a, b in zip_longest(old, new, fillvalue=(0, "")):
-        yield Row(name, a[0], a[1], b[0], b[1], why)
+def rows(name: str, left: list[Line], right: list[Line], why: str) -> Iterator[Row]:
+    """The lines of a section: equal ones paired first, then those about the same thing, then the others.
+
+    Others stand alone, but where a section is one command (the launch) or one purpose, against each other.
+    """
+    old, new = list(left), list(right)
+    for same, reason in ((bare, ""), (about, why)):
+        for one in list(old):
+            other = next((line for line in new if same(line) == same(one)), None)
+            if other is not None:
+                yield Row(name, one.number, one.text, other.number, other.text, reason)
+                old.remove(one)
+                new.remove(other)
+    pairs = [*((one, NOTHING) for one in old), *((NOTHING, one) for one in new)]
+    for a, b in zip_longest(old, new, fillvalue=NOTHING) if name in FACING else pairs:
+        yield Row(name, a.number, a.text, b.number, b.text, why)
 
 
-def sections(script: Script, machine: Cluster | None) -> dict[str, list[tuple[int, str]]]:
+def in_order(found: Iterator[Row]) -> list[Row]:
+    """By the old script's lines; what is new comes last."""
+    return sorted(found, key=lambda row: (row.left_line == 0, row.left_line))
+
+
+def bare(line: Line) -> str:
+    return line.text.strip()
+
+
+def about(line: Line) -> str:
+    return line.about
+
+
+def sections(script: Script, machine: Cluster | None) -> dict[str, list[Line]]:
     """Each line of a script by what it is about; a line that starts nothing goes with the one before it."""
     kinds = line_kinds(script, machine)
-    found: dict[str, list[tuple[int, str]]] = {name: [] for name in SECTIONS}
+    options = {one.line: ALIKE.get(one.option, one.option) for one in script.directives if one.active}
+    found: dict[str, list[Line]] = {name: [] for name in SECTIONS}
     kind = "other"
     for number, text in enumerate(script.text.splitlines(), 1):
-        bare = text.strip()
-        if bare and (number in kinds or not bare.startswith("#")):
+        words = text.strip().removeprefix("export ")
+        if words and (number in kinds or not words.startswith("#")):
             kind = kinds.get(number, kind)
-            found[kind].append((number, text))
+            subject = options.get(number) or re.split(r"[=\s]", words, maxsplit=1)[0]
+            found[kind].append(Line(number, text, subject))
     return found
 
 
@@ -100,15 +150,16 @@ def reasons(ported: Ported, target: Cluster, source: Cluster | None) -> dict[str
     """Why the lines of each section differ, in a sentence."""
     old = source.title if source else "the old machine"
     plan = ported.plan
+    documented = not any(note.startswith("No page of") for note in plan.notes)
     return {
         "head": f"how {target.title} starts a job",
-        "request": f"{target.title}'s words for {plan.nodes} nodes, queue {plan.queue}, {plan.walltime}; "
-        f"{old}'s queue, account and GPU options do not exist there",
+        "request": f"{target.title}'s words for {plural(plan.nodes, 'node')}, queue {plan.queue}, {plan.walltime}",
         "yours": "your program, variables and steps, written where you can change them",
         "software": f"{old}'s modules and environments are not on {target.title}",
         "environment": f"network, GPU and rank settings are the machine's: {target.title}'s documented ones",
         "rendezvous": "the first node and the world size are found in the new scheduler's way",
-        "launch": f"started with {plan.launch.launcher}, as {target.title} documents",
+        "launch": f"started with {plan.launch.launcher}, "
+        + (f"as {target.title} documents" if documented else f"our reading: no page of {target.title} shows it"),
         "other": "not needed there, or made anew; see the notes",
     }
 

@@ -24,6 +24,7 @@ ANEW = words(
     "--config-file --mixed-precision --zero-stage --num-nodes --num-gpus --hostfile -H --launcher --no-ssh "
     "--force-multi --include -i --no-local-rank --"
 )
+SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 SPAWNERS = ("torchrun", "accelerate", "deepspeed")
 # What accelerate assumes where nothing tells the precision.
 PLAIN_PRECISION = "no"
@@ -45,7 +46,7 @@ def lost(script: Script, record: ScriptRecord, target: Cluster, decided: LaunchP
     for option in WISHES:
         if option in script.active:
             value = f"--{option} {script.active[option].value}".strip()
-            says = f"{value} is not carried over: add it, in the words of {target.scheduler}, if you still want it."
+            says = f"{value} is not carried over: add it in {SCHEDULERS[target.scheduler]}'s words if you want it."
             notes.append(Note(script.active[option].line, says))
     spawners = [layer for layer in script.layers if layer.name in SPAWNERS]
     return (*notes, *(note for layer in spawners for note in launcher_notes(script, layer, decided)))
@@ -66,9 +67,12 @@ def launcher_notes(script: Script, layer: Layer, decided: LaunchPlan) -> list[No
     notes = []
     own = [name for name, _ in layer.options if name not in ANEW]
     if own:
-        where = "accelerate.yaml" if decided.launch.workers == "accelerate" else "the new launch line"
         shown = ", ".join(dict.fromkeys(own))
-        notes.append(Note(at, f"{layer.name}'s {shown}: not carried over; put into {where} what you still need."))
+        says = f"not carried over: {decided.launch.launcher} starts the ranks there, without {layer.name}."
+        if decided.launch.workers == layer.name:
+            where = "to accelerate.yaml" if layer.name == "accelerate" else "to the new launch line"
+            says = f"not carried over: add {where} what you still need."
+        notes.append(Note(at, f"{layer.name}'s {shown}: {says}"))
     config = layer.role("config")
     if config is not None and not dict(configured(script, layer)):
         says = f"{plain(config)} is not read here: compare it with what the new script sets for Accelerate."

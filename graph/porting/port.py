@@ -34,6 +34,10 @@ from knowledge.types import (
 )
 from templates.render import render
 
+WORLD_OPTIONS = re.compile(r"--?(world[_-]size|total[_-]gpus)")
+# The collective library by name, as programs take it (`--dist-backend nccl`), and the devices that it is for.
+LIBRARY_OPTIONS = re.compile(r"--?((ddp|dist|distributed|torch)[_-])?backend")
+LIBRARIES: dict[str, str] = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
@@ -143,7 +147,10 @@ def request_for(
         usual = usual_strategy(request.framework)
         request = replace(request, strategy=usual)
         notes += (
-            Note(0, f"The script does not name its strategy: {usual} assumed. The launch is the same for others."),
+            Note(
+                0,
+                f"The script does not name its strategy: {usual} assumed; the program decides, the launch is the same.",
+            ),
         )
     if counts_said(changes):
         return replace(request, total_gpus=None), notes
@@ -179,13 +186,19 @@ def counted_args(
         new = new_count(name, old, record, decided)
         if new is not None and (equals or following) and str(new) != old:
             made[at] = f"{name}={new}" if equals else str(new)
-            notes.append(Note(0, f"{name} {old} becomes {new}: the program is told its nodes and GPUs."))
+            told = "its nodes and GPUs" if str(new).isdigit() else f"the library of {decided.gpu_model} GPUs"
+            notes.append(Note(0, f"{name} {old} becomes {new}: the program is told {told}."))
         i = at + 1 if new is not None and following else i + 1
     return tuple(made), tuple(notes)
 
 
-def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) -> int | None:
-    """The new number for an option that holds the old node or GPU count; None for any other option."""
+def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) -> int | str | None:
+    """The new value for an option that holds the old node or GPU count or library; None for any other option."""
+    if LIBRARY_OPTIONS.fullmatch(name) and value in ("nccl", "xccl", "ccl"):
+        return value if decided.backend == "xpu" and value == "ccl" else LIBRARIES[decided.backend]
+    if WORLD_OPTIONS.fullmatch(name) and record.nodes and record.gpus_per_node:
+        counted = {str(record.nodes): decided.nodes, str(record.nodes * record.gpus_per_node): decided.ranks}
+        return counted.get(value)
     if NODE_OPTIONS.fullmatch(name) and (value == str(record.nodes) or value.startswith("$")):
         return decided.nodes
     if DEVICE_OPTIONS.fullmatch(name) and (value == str(record.gpus_per_node) or value.startswith("$")):
