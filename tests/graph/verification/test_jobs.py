@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -116,8 +118,6 @@ def test_what_pbs_refuses_is_said(pbs: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("answer", ["", "n\n", "what?\n"])
 def test_nothing_is_sent_without_a_yes(pbs: Path, tmp_path: Path, monkeypatch, capsys, answer: str) -> None:  # type: ignore[no-untyped-def]
-    import io
-
     monkeypatch.setattr("sys.stdin", io.StringIO(answer))
     script = str(GOLDEN / "polaris" / "pytorch-ddp.sh")
     assert main(["verify", script, "--machine", "polaris", "--submit", "--account", "abc"]) == 1
@@ -193,8 +193,6 @@ def test_words_for_the_far_side_are_quoted() -> None:
     reach = Reach("$SCRATCH/it's; here", "login")
     words = reach.words(("tail", "-c", "5", "a b; rm -rf ~"))
     assert words[:3] == ("ssh", "--", "login") and len(words) == 4
-    import shlex
-
     shell, option, command = shlex.split(words[3])
     assert (shell, option) == ("bash", "-lc")
     assert shlex.split(command) == ["cd", "$SCRATCH/it's; here", "&&", "tail", "-c", "5", "a b; rm -rf ~"]
