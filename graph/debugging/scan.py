@@ -114,15 +114,16 @@ class Scanner:
     def _block(self, block: Block, name: str | None) -> None:
         data, at, counted, line = block.data, 0, 0, block.first_line
         search = self.matcher.union.search
-        between = 0
+        between = first = end = 0
         while at < block.limit and (found := search(data, at)):
             hit = found.start()
-            start = data.rfind(b"\n", 0, hit) + 1
-            start = data.rfind(b"\r", start, hit) + 1 or start
+            if hit >= end:  # a new line; within one line its borders are not searched again
+                first = data.rfind(b"\n", at, hit) + 1 or at
+                end = data.find(b"\n", hit)
+                end = len(data) if end < 0 else end
+            start = data.rfind(b"\r", first, hit) + 1 or first
             if start >= block.limit:
                 break
-            end = data.find(b"\n", hit)
-            end = len(data) if end < 0 else end
             line += data.count(b"\n", counted, start)
             counted = start
             self._progress(data, max(between, hit - LOOK_BACK), start)
@@ -141,11 +142,8 @@ class Scanner:
         """Judge one candidate line: remembered, a traceback's header, or new."""
         if line in self._handled:
             return
-        raw = data[start:end]
-        if len(raw) > LONGEST_LINE:
-            first = max(start, hit - 400)
-            raw = data[first : min(end, first + LONGEST_LINE)]
-        raw = raw.partition(b"\r")[0] if b"\r" in raw else raw
+        first = start if end - start <= LONGEST_LINE else max(start, hit - 400)
+        raw = data[first : min(end, first + LONGEST_LINE)].partition(b"\r")[0]
         self._order += 1
         if HEADER in raw and self._traceback(data, start, line, name):
             return
