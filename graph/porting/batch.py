@@ -147,7 +147,7 @@ def changed(decided: LaunchPlan, number: Number, value: int) -> LaunchPlan:
     """The plan with another number, in the variable that holds it or in the argument itself."""
     if number.variable:
         variables = tuple(
-            replace(one, value=one.value.replace(str(number.value), str(value))) if one.name == number.variable else one
+            replace(one, value=re.sub(r"\d+(?=\}?$)", str(value), one.value)) if one.name == number.variable else one
             for one in decided.user_variables
         )
         return replace(decided, user_variables=variables)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import zip_longest
 
 from graph.extraction.script import Script, read_script
+from graph.extraction.shell_words import plain
 from graph.planning.queues import plural
 from graph.porting.ownership import OWN_STEPS, is_machine_variable
 from graph.porting.port import Ported
@@ -95,7 +96,7 @@ def in_order(found: Iterator[Row]) -> list[Row]:
 
 
 def bare(line: Line) -> str:
-    return line.text.strip()
+    return line.text.strip().removesuffix("\\").rstrip()
 
 
 def about(line: Line) -> str:
@@ -133,9 +134,23 @@ def line_kinds(script: Script, machine: Cluster | None) -> dict[int, str]:
         while at.outer:
             at = at.outer
         kinds |= {script.training.line: "launch", at.line: "launch"}
+        kinds |= dict.fromkeys(argument_lines(script, script.training.line), "yours")
     kinds |= {one.line: "request" for one in script.directives if one.active}
     first = next((n for n, text in enumerate(script.text.splitlines(), 1) if text.startswith("#!")), 0)
     return kinds | {first: "head"}
+
+
+def argument_lines(script: Script, start: int) -> Iterator[int]:
+    """The first line below the program's own, where the command goes on there: from it on, the arguments stand."""
+    entry = plain(script.program.entry).rsplit("/", 1)[-1] if script.program else ""
+    lines = script.text.splitlines()
+    for number in range(start, min(start + 60, len(lines) + 1)):
+        goes_on = lines[number - 1].rstrip().endswith("\\")
+        if entry and entry in lines[number - 1]:
+            yield from (number + 1,) if goes_on else ()
+            return
+        if not goes_on:
+            return
 
 
 def command_kind(name: str, words: tuple[str, ...]) -> str:
