@@ -41,7 +41,11 @@ def _best(sequence: Any, common: bool) -> tuple[str, ...] | None:
 
 def _telling(word: str, common: bool) -> bool:
     bare = word.strip(" :=.,[](){}'\"").lower()
-    return len(word.strip()) >= SHORTEST and bare != "" and (common or bare not in COMMON or "rror: " in word or word == "Error")
+    return (
+        len(word.strip()) >= SHORTEST
+        and bare != ""
+        and (common or bare not in COMMON or "rror: " in word or word == "Error")
+    )
 
 
 def _candidates(sequence: Any, common: bool) -> list[tuple[str, ...]]:
