@@ -12,7 +12,6 @@ from assistant.errors import InputError
 from graph.verification.checks import check, report
 from graph.verification.checks.cure import Cured, cure
 from graph.verification.checks.side_files import missing_files
-from graph.verification.checks.subject import narrow
 from graph.verification.dry_run import DryRun, dry_run
 from graph.verification.shellcheck import lint
 from knowledge.catalogue import catalogue
@@ -108,7 +107,7 @@ def machine(name: str | None, text: str) -> Cluster | None:
     if name is None:
         from graph.extraction.script_record import understand_script
 
-        found = understand_script(narrow(text)).machine
+        found = understand_script(text).machine
         cluster = catalogue().find(found) if found else None
         if cluster is None:
             raise InputError(
@@ -129,7 +128,7 @@ def machine(name: str | None, text: str) -> Cluster | None:
 def scheduler(text: str, cluster: Cluster | None) -> str:
     from graph.extraction.script_record import understand_script
 
-    return cluster.scheduler if cluster else understand_script(narrow(text)).scheduler
+    return cluster.scheduler if cluster else understand_script(text).scheduler
 
 
 def fixed_path(options: argparse.Namespace) -> Path:

@@ -16,7 +16,7 @@ from graph.extraction.commands import Assignment, Command, Document, Job, Place,
 from graph.extraction.conditions import decide, matches, settled
 from graph.extraction.expansion import Environment
 from graph.extraction.shell_merging import array_value, bounded, merge, merged_value
-from graph.extraction.shell_tree import PARSER, adjacent_words, descendants, faulty, if_parts, text_of
+from graph.extraction.shell_tree import adjacent_words, descendants, faulty, if_parts, parse, text_of
 from graph.extraction.shell_values import Choice, Scalar, Table, Value
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
@@ -48,7 +48,7 @@ class ShellReader:
         if self.depth >= DEEPEST:
             return
         self.depth += 1
-        tree = PARSER.parse(text.encode("utf-8", "replace"))
+        tree = parse(text)
         if tree.root_node.has_error and self.depth == 1:
             self.errors += [(place.first_line + n.start_point[0], n.type) for n in faulty(tree.root_node)]
         try:

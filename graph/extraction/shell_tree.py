@@ -6,13 +6,26 @@ import re
 from collections.abc import Iterable, Iterator
 
 import tree_sitter_bash
-from tree_sitter import Language, Node, Parser
+from tree_sitter import Language, Node, Parser, Tree
 
 PARSER = Parser(Language(tree_sitter_bash.language()))
+# tree-sitter-bash 0.25 asks libc's isalpha() about characters above U+00FF, which reads outside its table: `{` before
+# U+2D6BA ends the process. Such characters are parsed as letters that spell their number, and read back as themselves.
+WIDE = re.compile("[\u00ff-\U0010ffff]")
+SPELT = re.compile("\u00ff([0-9a-f]+)\u00ff")
+
+
+def parse(text: str) -> Tree:
+    return PARSER.parse(WIDE.sub(lambda found: f"\u00ff{ord(found[0]):x}\u00ff", text).encode())
+
+
+def original(data: bytes) -> str:
+    """A piece of what was parsed, as it stood in the text."""
+    return SPELT.sub(lambda found: chr(int(found[1], 16)), data.decode("utf-8", "replace"))
 
 
 def text_of(node: Node) -> str:
-    return node.text.decode("utf-8", "replace") if node.text is not None else ""
+    return original(node.text) if node.text is not None else ""
 
 
 def faulty(node: Node) -> Iterator[Node]:
@@ -54,7 +67,7 @@ def adjacent_words(nodes: Iterable[Node], parent: Node | None = None) -> list[st
     source = parent.text or b"" if parent is not None else b""
     for node in nodes:
         start = parent.start_byte if parent is not None else 0
-        gap = source[end - start : node.start_byte - start].decode("utf-8", "replace") if end >= start else " "
+        gap = original(source[end - start : node.start_byte - start]) if end >= start else " "
         if words and (node.start_byte == end or (gap and not re.search(r"\s|[;&|()]", gap))):
             words[-1] += gap.strip() + text_of(node) if node.start_byte != end else text_of(node)
         else:

@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import Any
 
 from graph.extraction.script import read_script
-from graph.verification.checks.subject import narrow
 from knowledge.errors import InputError
 from knowledge.types import Finding, Severity
 
@@ -78,7 +77,7 @@ def summary(findings: Iterable[Finding], machine: str | None) -> str:
 def unseen(text: str) -> list[str]:
     """What every check leaves open, and what this script leaves open: files that it reads in, counts of the run."""
     try:
-        script = read_script(narrow(text))
+        script = read_script(text)
     except InputError:
         return list(UNSEEN)
     sourced = [clean(name) for _, name in script.sourced if name]

@@ -14,14 +14,13 @@ from graph.extraction.commands import Assignment
 from graph.extraction.dialects import checked
 from graph.extraction.script import Script, read_script
 from graph.extraction.script_record import scheduler_of
-from graph.extraction.shell_tree import PARSER
+from graph.extraction.shell_tree import parse
 from graph.verification.checks.job import Job, read_job
 from graph.verification.checks.launch import Launch, read_launch
 from knowledge.cluster import Cluster, NodeType, Queue
 
 NODES = ("JOB_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 EXPORT = re.compile(r"(?:^|[;&|({]|\bthen\b|\bdo\b)\s*(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+([^;&|#]*)")
-WIDE = re.compile(r"[^\x00-\xff]")
 # What stands on the right of an assignment: no name in it is exported.
 VALUES = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|\$\w+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 # A worker script that a group writes: `{ ...; cat <<'EOF' ... EOF } > FILE`, as ibrun's are.
@@ -135,7 +134,7 @@ class Subject:
     @cached_property
     def comment_lines(self) -> frozenset[int]:
         """Lines that the shell takes for comments: not those inside strings and heredocs."""
-        root = PARSER.parse(narrow(self.script.text).encode()).root_node
+        root = parse(self.script.text).root_node
         return frozenset(node.start_point[0] + 1 for node in walk(root) if node.type == "comment")
 
     @cached_property
@@ -192,7 +191,7 @@ def number_of(text: str, facts: dict[str, int]) -> int | None:
 
 def read_subject(text: str, cluster: Cluster | None) -> Subject:
     """Raises InputError on what is no script."""
-    return Subject(text, with_text(read_script(unfolded(narrow(checked(text)))), checked(text)), cluster)
+    return Subject(text, with_text(read_script(unfolded(checked(text))), checked(text)), cluster)
 
 
 def with_text(script: Script, text: str) -> Script:
@@ -201,15 +200,6 @@ def with_text(script: Script, text: str) -> Script:
         text, script.language, script.shebang, script.directives, script.commands, script.assignments, script.sourced,
         script.documents, script.jobs, script.errors,
     )  # fmt: skip
-
-
-def narrow(text: str) -> str:
-    """The text with every character above U+00FF as one plain letter, for parsing.
-
-    tree-sitter-bash 0.25 asks isalpha() of libc for them, which reads outside its table: `{` before U+2D6BA ends the
-    process. Lines and columns stay; the rules look at the lines as they were given.
-    """
-    return WIDE.sub("x", text)
 
 
 def unfolded(text: str) -> str:
