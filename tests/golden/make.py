@@ -7,8 +7,8 @@ from pathlib import Path
 
 from graph.planning.coverage import coverage_table, covered
 from knowledge.catalogue import SHIPPED
-from knowledge.cluster_file import read_cluster
 from knowledge.cluster import Cluster
+from knowledge.cluster_file import read_cluster
 from knowledge.types import LaunchPlan
 from templates.render import render
 
