@@ -14,6 +14,7 @@ from graph.extraction.sentences.line import Line
 from graph.extraction.sentences.patterns import pattern
 from knowledge.types import Intent
 
+LONGEST_SIGN = 12  # characters of a message without words that is smalltalk: an emoji, "?!"
 SENTENCE = re.compile(r"(?<=[!?。])|(?<=[.;])\s+|\n+")
 
 
@@ -93,8 +94,12 @@ def asked(said: str, line: Line) -> list[bool]:
 def is_small(folded: str) -> bool:
     words = re.findall(r"[^\W_]+(?:'[^\W_]+)?|[:;]-?[)dp(]", folded)
     if not words:
-        return bool(folded.strip())
-    return len(words) <= 14 and all(w in small_words() or _laugh(w) or _all_small(w) for w in words)
+        return 0 < len(folded.strip()) <= LONGEST_SIGN
+    return (
+        len(words) <= 14
+        and any(not w.isdigit() for w in words)
+        and all(w in small_words() or _laugh(w) or _all_small(w) for w in words)
+    )
 
 
 def _laugh(word: str) -> bool:

@@ -54,9 +54,10 @@ def _known(value: str, machines: frozenset[str], whole: bool = False) -> str | N
     for machine in machines:
         if one := queue_ids().get(machine, {}).get(fold(value)):
             return one if fold(one) == fold(value) else value
-        ends = [one for name, one in queue_ids().get(machine, {}).items() if name.endswith(fold(value))]
-        if not whole and len(value) > 3 and _odd(value) and len(machines) == 1 and len(ends) == 1:
-            return ends[0]
+    if not whole and len(machines) == 1 and len(value) > 3 and _odd(value):
+        ids = queue_ids().get(next(iter(machines)), {})
+        ends = [one for name, one in ids.items() if name.endswith(fold(value))]
+        return ends[0] if len(ends) == 1 else None
     return None
 
 

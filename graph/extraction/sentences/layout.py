@@ -15,6 +15,9 @@ MOST_SAID = 4_000  # characters of a person's own words; nobody writes more, and
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
+# Nobody's words: cut, so that no pattern has to look far.
+LONG_WORD = re.compile(r"([!-~]{200})[!-~]+")
+LONG_GAP = re.compile(r"\n{4,}|[ \t]{9,}")
 STOPS = re.compile(r"([\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])(?=\S)")  # of scripts without blanks
 BESIDE = re.compile(rf"(?<=[{IDEOGRAPH}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{IDEOGRAPH}])")
 TIMES = re.compile(
@@ -28,7 +31,7 @@ COMMA = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """said: the person's own words, quoted pieces blanked. quoted: commands and scripts. printed: a program's output."""
+    """said: a person's own words, quoted pieces blanked. quoted: commands and scripts. printed: what a program says."""
 
     said: str
     quoted: tuple[str, ...] = ()
@@ -40,6 +43,7 @@ def clean(text: str) -> str:
     """A bounded text without control characters, with blanks between scripts and around `x` in counts."""
     if len(text) > MOST:
         text = text[: MOST * 2 // 3] + "\n" + text[-MOST // 3 :]
+    text = LONG_WORD.sub(r"\1", LONG_GAP.sub(lambda m: m[0][:3], text))
     text = unicodedata.normalize("NFKC", STOPS.sub(r"\1 ", ANSI.sub("", text)))
     text = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = BESIDE.sub(" ", text)

@@ -238,7 +238,8 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
             of_node = token.key == "node" and i > 0 and tokens[i - 1].key in ("per", "each", "every", "/")
             unit, corrected, refused, since = "gpu per node" if of_node else token.key, refused, False, i
         elif NUMBER.fullmatch(token.key):
-            if corrected and unit and i - since <= CORRECTION_REACH and following in BEHIND_NUMBER:
+            counted = "total" in (t.key for t in tokens[max(0, i - 2) : i])
+            if corrected and unit and not counted and i - since <= CORRECTION_REACH and following in BEHIND_NUMBER:
                 out.append(Token(unit, token.end, token.end))
             refused = i > 0 and tokens[i - 1].key in ("not", "no")
             corrected = False
