@@ -219,4 +219,6 @@ def test_nodes_have_names_networks_and_tmp_of_their_own() -> None:
     )
     ran = jailed(body, "namespaces")
     assert "0 nid000001 nid000001 1" in ran.output
-    assert "1 nid000002 nid000002 0" in ran.output
+    # Where this checkout or its Python lies under /tmp, the jail shows that folder there, and the nodes share it.
+    shared = any(path.startswith("/tmp/") for path in (str(Path(__file__)), sys.prefix, sys.base_prefix))
+    assert f"1 nid000002 nid000002 {int(shared)}" in ran.output
