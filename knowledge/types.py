@@ -233,7 +233,7 @@ class LaunchPlan:
     ranks_per_node counts devices as the framework sees them: one rank each. entry is a path, a module (entry_kind
     `module`) or a program that is not Python. Shell text from the facts: preamble, setup, rendezvous_*, launch.rank and
     launch.local_rank, settings and variables with expand. Everything else is quoted when rendered. stage is the ZeRO
-    stage, None without ZeRO.
+    stage, None without ZeRO. late_args are arguments that name what the rendezvous sets (MASTER_ADDR, WORLD_SIZE).
     """
 
     cluster: str
@@ -272,6 +272,7 @@ class LaunchPlan:
     variables: tuple[Variable, ...] = ()
     user_setup: tuple[str, ...] = ()
     user_variables: tuple[Variable, ...] = ()
+    late_args: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
 

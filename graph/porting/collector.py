@@ -73,6 +73,8 @@ class Collector:
         if re.fullmatch(r"\$\{?[@*]\}?", piece.text):
             self.note(line, f"{piece.text}: what you pass to the script itself is not known; add it to the arguments.")
             return False
+        if piece.amount and arithmetic(piece.amount, self.facts) is not None:
+            return True
         name = piece.text.strip("${}")
         unset = PLAIN_VARIABLE.fullmatch(piece.text) and self.assigned(name) is None
         if unset and not piece.quoted and not is_site_path(piece.text) and name not in JOB_ID_NAMES:

@@ -12,6 +12,7 @@ from graph.extraction.script import Script
 from graph.extraction.script_counts import count, document_text
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_words import Field, Piece, plain, to_shell
+from graph.porting.arguments import HOSTS, arguments
 from graph.porting.collector import Collector, Note, inside_quotes
 from graph.porting.own_names import JOB_ID_NAMES, by_name, inner_names, is_elsewhere
 from graph.porting.ownership import OWN_STEPS, is_machine_variable
@@ -25,7 +26,10 @@ FILE_NAME = re.compile(r"\.(json|ya?ml|toml|cfg|ini|txt)$")
 
 @dataclass(frozen=True, slots=True)
 class UserPart:
-    """What is carried over. args are words as the program gets them; the job expands plain variables in them."""
+    """What is carried over. args are words as the program gets them; the job expands plain variables in them.
+
+    late are the arguments that name what the rendezvous sets.
+    """
 
     entry: str
     is_module: bool
@@ -33,6 +37,7 @@ class UserPart:
     variables: tuple[Variable, ...]
     setup: tuple[str, ...]
     notes: tuple[Note, ...]
+    late: tuple[str, ...] = ()
 
 
 def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPart | None:
@@ -46,18 +51,18 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     program, training = script.program or program, script.training or training
     collector = Collector(script, source, target, facts)
     for assignment in script.assignments:
-        if assignment.exported and not is_machine_variable(assignment.name, source):
+        machines = is_machine_variable(assignment.name, source) or HOSTS.search(assignment.written)
+        if assignment.exported and not machines:
             collector.need(assignment.name)
     entry = collector.word(program.entry, training.line) or plain(program.entry)
-    args = tuple(word for one in program.args for word in collector.words(one, training.line))
+    args, late = arguments(program.args, collector, training.line)
     if is_elsewhere(entry, script) and not collector.stays_here:
         collector.note(training.line, f"{entry} is a path on {collector.old}: give the program's new one with --entry.")
     setup = (*steps(script, training, collector), *written_files(files, program.args, collector))
     args = tuple(collector.named_place(args, i) for i in range(len(args)))
     collector.say_places()
-    return UserPart(
-        entry, program.kind == "module", args, tuple(collector.variables.values()), setup, tuple(collector.notes)
-    )
+    variables, notes = tuple(collector.variables.values()), tuple(collector.notes)
+    return UserPart(entry, program.kind == "module", args, variables, setup, notes, late)
 
 
 def steps(script: Script, training: Command, collector: Collector) -> Iterator[str]:
@@ -101,6 +106,8 @@ def note_on_step(command: Command, name: str, collector: Collector) -> None:
 
 def step_word(one: Field, collector: Collector, line: int) -> str:
     """A word of a step as shell text, quoted where it is one word for sure. What it needs is carried along."""
+    if plain(one).startswith("~/") and not any(piece.open for piece in one):
+        return shell_word(plain(one))
     for piece in one:
         if piece.open:
             for name in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):

@@ -75,7 +75,8 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     if not counts_said(changes) and decided.ranks == (request.nodes or 0) * (request.gpus_per_node or 0):
         more = (*layout_note(request, record, target), *more)
     args, counted = counted_args(split(request.args), record, decided)
-    decided = own_sizes(own_choices(script, replace(decided, args=args)))
+    late = () if request.args != own_request(record, part).args else part.late
+    decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late)))
     said_args = changes is not None and changes.args is not None
     decided, batch = keep_batch(decided, None if said_args else own_request(record, part).total_gpus)
     notes += (*more, *batch, *counted, *part.notes, *lost(script, record, target, decided))

@@ -16,7 +16,7 @@ from graph.porting.port import Ported, carried_over, port
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.types import JobRequest
+from knowledge.types import JobRequest, Refusal
 
 PERLMUTTER = """#!/bin/bash
 #SBATCH -A m0042_g
@@ -213,3 +213,71 @@ def test_quotes_in_values_cannot_leave_their_place(tmp_path: Path) -> None:
     words = done.stdout.splitlines()
     assert words[words.index("--note") + 1].startswith('a " b20')
     assert words[words.index("--day") + 1].startswith('x"y20')
+
+
+TOLD = """#SBATCH -A m1_g -C gpu -q regular -N 2 --gpus-per-node=4 -t 30
+export HEAD=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)
+cd ~/fits
+srun bash -c 'python fit.py --ddp --rank $SLURM_PROCID --local_rank=$SLURM_LOCALID --lr 1 \\
+    --init_method tcp://$HEAD:2345 --world_size $SLURM_NTASKS --workers $SLURM_CPUS_PER_TASK last'
+"""
+
+
+@pytest.mark.parametrize("target", ["polaris", "vista"])
+def test_what_tells_a_task_its_place_is_told_anew_or_falls_away_with_its_option(target: str) -> None:
+    made = ported(TOLD, target)
+    script = made.bundle.script
+    assert made.plan.args == ("--ddp", "--lr", "1", "last")
+    late = 'PROGRAM+=(--init_method "tcp://$MASTER_ADDR:2345" --world_size "$WORLD_SIZE")'
+    assert script.index("export WORLD_SIZE=") < script.index(late) < script.rindex('"${PROGRAM[@]}"')
+    assert 'cd "$HOME/fits"' in script
+    assert "HEAD" not in script
+    back = ported(script, "perlmutter")
+    assert (back.plan.args, back.plan.late_args) == (made.plan.args, made.plan.late_args)
+
+
+def test_the_users_variables_keep_their_names() -> None:
+    text = PERLMUTTER.replace("mkdir -p", "BASE=/global/cfs/cdirs/m0042\nCKPT=$BASE/ckpt\nmkdir -p $CKPT").replace(
+        "--devices 4", '--ckpt "$CKPT" --devices 4'
+    )
+    script = ported(text, "polaris").bundle.script
+    assert "export BASE=/global/cfs/cdirs/m0042" in script
+    assert 'export CKPT="$BASE/ckpt"' in script
+    assert '--ckpt "$CKPT"' in script
+    assert 'mkdir -p "$CKPT"' in script
+
+
+def test_a_value_from_outside_still_goes_first() -> None:
+    made = ported(PERLMUTTER.replace("LR=3e-4", "LR=${LR:-3e-4}").replace('"a b"', "--lr $LR"), "polaris")
+    assert 'export LR="${LR:-3e-4}"' in made.bundle.script
+
+
+def test_a_variable_that_decides_the_launch_is_not_kept_as_a_name() -> None:
+    text = PERLMUTTER.replace("moss/fit.py", "$CODE --mode $MODE").replace("LR=", "CODE=moss/fit.py\nMODE=--x\nLR=")
+    made = ported(text, "polaris")
+    assert made.plan.entry == "moss/fit.py"
+    assert "--x" in made.plan.args
+
+
+def test_account_and_queue_stay_on_the_same_machine() -> None:
+    made = ported(PERLMUTTER, "perlmutter")
+    assert (made.plan.account, made.plan.queue) == ("m0042_g", "regular")
+    assert not any("path on" in note.says or "Account" in note.says for note in made.notes)
+
+
+def test_the_jobs_name_and_the_collective_library() -> None:
+    text = PERLMUTTER.replace("#SBATCH -N 2", "#SBATCH -N 2\n#SBATCH -J moss-3").replace(
+        "--devices", "--backend nccl -d"
+    )
+    made = ported(text, "aurora")
+    assert "#PBS -N moss-3" in made.bundle.script
+    assert made.plan.args[made.plan.args.index("--backend") + 1] == "xccl"
+
+
+def test_sharded_training_is_not_cut_to_fewer_ranks_by_itself() -> None:
+    text = PERLMUTTER.replace("-N 2", "-N 8")
+    refused = port(text, cluster("anvil"))
+    assert isinstance(refused, Refusal)
+    assert dict(refused.instead[0].change)["nodes"] == 2
+    ddp = text.replace("--deepspeed_config moss_$SLURM_JOB_ID.json", "--ddp")
+    assert ported(ddp, "anvil").plan.ranks == 8
