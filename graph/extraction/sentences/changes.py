@@ -118,6 +118,8 @@ def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[
         return {}
     if {"nodes", "gpus_per_node", "total_gpus", "walltime"} & reading.values.keys():
         return {}
+    if before.gpus_per_node and " gpu " in reading.line.canon and " node " not in reading.line.canon:
+        field = "gpus_per_node"
     value, token = numbers[-1]
     words = reading.line.words(token, token)
     if before.gpus_per_node and _change("with").search(reading.line.left(token)) and value <= 16:

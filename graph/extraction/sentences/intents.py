@@ -161,7 +161,7 @@ def decide(signs: Signs) -> Intent:
         return "other"
     if has("other_work", folded) and not signs.fields & METHOD and not any(asks):
         return "other"
-    if signs.move and not (any(asks) and not makes and not _moves(signs)):
+    if signs.move and (makes or not all(asks) or _moves(signs)):
         return "port"
     if not (job or "walltime" in signs.fields) and (
         has("about_you", folded) or is_small(folded) or (_greets(folded, signs) and not any(asks))
@@ -237,7 +237,8 @@ def _neutral(folded: str, asks: list[bool]) -> bool:
 
 
 def _moves(signs: Signs) -> bool:
-    """Whether a question about two machines is about moving a job, and not about their difference."""
-    return (
-        " port " in signs.line.canon or pattern("intents.yaml", "moving", "asked").search(fold(signs.said)) is not None
-    )
+    """Whether a question about two machines is how to move a job, and not whether it would run or how they differ."""
+    folded = fold(signs.said)
+    if " port " in signs.line.canon or pattern("intents.yaml", "moving", "asked").search(folded):
+        return True
+    return " script " in signs.line.canon and not pattern("intents.yaml", "moving", "whether").search(folded)

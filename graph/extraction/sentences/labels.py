@@ -120,7 +120,8 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
 
 def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[Mention]:
     """Words that are a queue's name, where they stand as one: in a list, beside the machine, behind "in" or "use"."""
-    cued = bool(machines) and _label("any_queue").search(folded) is not None
+    named = any(_odd(word) and _known(word, machines, whole=True) for word in re.findall(r"[a-z][\w-]*\w", folded))
+    cued = bool(machines) and (named or _label("any_queue").search(folded) is not None)
     for match in re.finditer(r"(?<![\w.-])[a-z][\w-]*\w(?!\w)", folded):
         one = _named(match[0], machines)
         if one and (_odd(match[0]) or _stands_alone(match, folded, machines, cued)):

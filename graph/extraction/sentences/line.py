@@ -127,11 +127,29 @@ def _tokens(text: str, start: int, end: int) -> list[Token]:
     lex, tokens, i = lexicon(), [], 0
     while i < len(spans):
         key, taken = _meaning(lex, text, spans, exact, plain, i)
+        if key == "-" and _between_blanks(text, *spans[i]) and not _heads_value(tokens):
+            key = ","
         if key != FILLER:
             word = not exact[i][0].isdigit()
             tokens.append(Token(key, spans[i][0], spans[i + taken - 1][1], spelled=word))
         i += taken
     return tokens
+
+
+def _heads_value(tokens: list[Token]) -> bool:
+    """`nodes - 4`: a key before its value."""
+    keys = [t.key for t in tokens[-2:]]
+    return keys[-1:] in (["node"], ["gpu"], ["time"], ["rank"]) and not (len(keys) > 1 and keys[0][0].isdigit())
+
+
+def _between_blanks(text: str, start: int, end: int) -> bool:
+    """A hyphen that parts a list (`polaris - ddp - 4`), and not a range or a compound."""
+    before, after = text[:start].rstrip()[-1:], text[end:].lstrip()[:1]
+    return (
+        text[start - 1 : start].isspace()
+        and text[end : end + 1].isspace()
+        and not (before.isdigit() and after.isdigit())
+    )
 
 
 def _meaning(
