@@ -101,6 +101,8 @@ class Collector:
             self.note(line, f"{piece.text} is one word in the new script: if it prints several, split it by hand.")
         self.made += 1
         name = f"VALUE_{self.made}"
+        if self.left_behind(name, piece.text, line):
+            return f"${name}"
         for inner in re.findall(r"\$\{?([A-Za-z_]\w*)", piece.text):
             self.need(inner)
         why = "worked out by the job, as in the script before"
@@ -176,9 +178,8 @@ class Collector:
         if given and given[2] == name:
             self.variables[name] = Variable(name, given[1], "", expand=True)
             return
-        if found.written.startswith("(") or "[" in found.value.partition("$")[2]:
-            self.variables[name] = Variable(name, "", "came out of an array in the script before: put its value here")
-            self.note(found.line, f"{name} comes out of an array, which is not carried over: set it at the top.")
+        array = found.written.startswith("(") or "[" in found.value.partition("$")[2]
+        if self.left_behind(name, found.value, found.line, "an array" if array else ""):
             return
         inner = re.findall(r"\$\{?([A-Za-z_]\w*)", found.value)
         for other in inner:
@@ -190,6 +191,16 @@ class Collector:
         values = {a.value for a in self.script.assignments if a.name == name}
         if len(values) > 1:
             self.note(found.line, f"{name} has {len(values)} values in the script before; the last is taken: check it.")
+
+    def left_behind(self, name: str, text: str, line: int, what: str = "") -> bool:
+        """Whether a value comes out of an array or a function that is not carried over: then it is left to fill in."""
+        called = re.search(r"(?:\$\(|`)\s*([\w-]+)", text)
+        defined = called and re.search(rf"(?m)^\s*(function\s+)?{re.escape(called[1])}\s*\(\)", self.script.text)
+        what = f"the function {called[1]}" if called and defined else what
+        if what:
+            self.variables[name] = Variable(name, "", f"came out of {what} in the script before: put its value here")
+            self.note(line, f"{name} comes out of {what}, which is not carried over: set it at the top.")
+        return bool(what)
 
     def note(self, line: int, says: str) -> None:
         if Note(line, says) not in self.notes:

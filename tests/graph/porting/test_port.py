@@ -281,3 +281,14 @@ def test_sharded_training_is_not_cut_to_fewer_ranks_by_itself() -> None:
     assert dict(refused.instead[0].change)["nodes"] == 2
     ddp = text.replace("--deepspeed_config moss_$SLURM_JOB_ID.json", "--ddp")
     assert ported(ddp, "anvil").plan.ranks == 8
+
+
+def test_what_comes_out_of_a_function_or_an_array_is_left_to_fill_in() -> None:
+    functions = "step() {\n  cat last\n}\nSEEDS=(3 4)\nSEED=${SEEDS[$SLURM_ARRAY_TASK_ID]}\nLR="
+    text = PERLMUTTER.replace("LR=", functions, 1).replace('"a b"', "--from $(step) --seed $SEED")
+    made = ported(text, "polaris")
+    assert "export VALUE_1=''" in made.bundle.script
+    assert "export SEED=''" in made.bundle.script
+    notes = " ".join(note.says for note in made.notes)
+    assert "VALUE_1 comes out of the function step" in notes
+    assert "SEED comes out of an array" in notes
