@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 from assistant.errors import InputError
 from graph.debugging.answer import as_json, as_text
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import Source, from_paths
-from knowledge.types import Diagnosis
+from knowledge.types import Diagnosis, Finding
 
 NO_FAILURE = "no-failure"
 
@@ -59,6 +59,7 @@ def with_facts(
     from graph.debugging.correction import correct, request_of
     from graph.debugging.revise import revise
     from graph.extraction.script_record import understand_script
+    from graph.verification.checks import check
     from knowledge.catalogue import catalogue
     from knowledge.types import JobRequest
 
@@ -73,9 +74,22 @@ def with_facts(
     value: dict[str, object] = as_json(diagnosis)
     words = as_text(diagnosis)
     if script:
-        value["correction"] = {"says": correction.says, "diff": correction.diff} if correction else None
+        left = [f for f in check(correction.text, cluster) if f.severity == "error"] if correction else []
+        value["correction"] = (
+            {"says": correction.says, "diff": correction.diff, "findings": [asdict(one) for one in left]}
+            if correction
+            else None
+        )
         words += f"\n\nthe script, corrected: {correction.says}\n{correction.diff}" if correction else NOT_CORRECTED
+        words += checked_words(left) if correction else ""
     return words, value
+
+
+def checked_words(left: Sequence[Finding]) -> str:
+    """What the checks say of the corrected script."""
+    if not left:
+        return "\n\nchecked: no error is left that its text shows (`maple-chat rehearse` runs it here)"
+    return "\n\nthe check still finds:" + "".join(f"\n  line {one.line}: {one.says}" for one in left)
 
 
 NOT_CORRECTED = "\n\nthe script is left as it is: what to change there needs your decision"
