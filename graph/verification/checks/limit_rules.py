@@ -16,6 +16,11 @@ from graph.verification.checks.rule import Change, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.cluster import Queue, walltime_seconds
 
+MODEL = re.compile(r"(?<![a-z0-9])(gh|gb|mi|rtx|[kptvalhb])\d{1,4}[sxa]?(?![a-z0-9])")
+"""A card's name inside a GPU type: h100, mi250x, gh200."""
+CONSTRAINT = re.compile(r"(?:--constraint[= ]|-C ?)(\S+)")
+WORD = re.compile(r"\w[\w.-]*")
+
 
 def on_site(s: Subject) -> bool:
     return s.cluster is not None and s.scheduler == s.cluster.scheduler and not s.job.mixed
@@ -45,15 +50,22 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
             continue
         if "," in value and any(s.cluster.queue(part) for part in value.split(",")):
             continue
-        near = get_close_matches(value.lower(), sorted(known), 1, 0.84)
+        near = nearest(value, known)
         listed = ", ".join(sorted(queue.id for queue in s.cluster.queues if queue.node_types))
-        near = [name for name in near if not name.startswith(value.lower()) and not value.lower().startswith(name)]
         says = f"'{value}' is none of {s.cluster.title}'s GPU queues that are known here" + (
             f"; the nearest is '{near[0]}'" if near else ""
         )
         yield Hit(s.job.line(option), says, f"its GPU queues: {listed} (facts of {s.cluster.as_of})", s.cluster.docs,
                   "error" if near else "warning", (("queue", near[0]),) if near else (),
                   swapped(s, s.job.line(option), value, near[0]) if near else None)  # fmt: skip
+
+
+def nearest(value: str, known: set[str]) -> list[str]:
+    """The known name that is spelt nearly so, whatever its case. One that only goes on longer is another queue."""
+    spelt = {name.lower(): name for name in sorted(known)}
+    word = value.lower()
+    near = get_close_matches(word, spelt, 1, 0.84)
+    return [spelt[one] for one in near if one == word or not (one.startswith(word) or word.startswith(one))]
 
 
 def longest(queue: Queue, nodes: int | None) -> tuple[float | None, str]:
@@ -157,7 +169,10 @@ def gpu_limit(s: Subject) -> Iterator[Hit]:
 def gpu_type(s: Subject) -> Iterator[Hit]:
     """A GPU type that this machine's scheduler does not have, where its facts name all of them."""
     types = {kind.gpu_type for kind in s.node_types}
-    if not on_site(s) or not types or None in types:
+    if not on_site(s) or not types:
+        return
+    if None in types:
+        yield from gpu_model(s)
         return
     for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task"):
         found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
@@ -170,6 +185,31 @@ def gpu_type(s: Subject) -> Iterator[Hit]:
                 s.node_types[0].source,
                 "info" if any(str(one).startswith(f"{found[1]}-") for one in types) else None,
             )
+
+
+def gpu_model(s: Subject) -> Iterator[Hit]:
+    """The same by the cards' names, where the facts do not tell what the scheduler calls them."""
+    kinds = s.cluster.node_types if s.cluster else ()
+    there = [re.sub(r"\W", "", kind.gpus.model.lower()) for kind in kinds]
+    for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task"):
+        found = re.fullmatch(r"(?:gpu:)?([A-Za-z][\w.-]*):\d+", s.job.value(option))
+        model = MODEL.search(found[1].lower()) if found else None
+        if there and found and model and not any(model[0] in one for one in there):
+            listed = ", ".join(sorted({kind.gpus.model for kind in kinds}))
+            says = f"no node type that is known here has a {model[0].upper()}; its GPUs: {listed}"
+            yield Hit(s.job.line(option), says, "a type that no node has is refused", kinds[0].source)
+
+
+def constraint(s: Subject) -> Iterator[Hit]:
+    """Only where the facts choose the kind of node by a constraint: elsewhere they need not hold all of them."""
+    if not on_site(s) or s.cluster is None or s.scheduler != "slurm":
+        return
+    texts = [fact.text for fact in s.cluster.directives if fact.node_types]
+    known = {word for text in texts for found in CONSTRAINT.findall(text) for word in WORD.findall(found)}
+    value = s.job.value("constraint")
+    if known and not is_placeholder(value) and not known & set(WORD.findall(value)):
+        says = f"'{value}' names none of the constraints that choose GPU nodes there: {', '.join(sorted(known))}"
+        yield Hit(s.job.line("constraint"), says, "a feature that no node has is refused: 'Invalid feature specification'", s.cluster.docs)  # fmt: skip
 
 
 def queue_gpus(s: Subject) -> Iterator[Hit]:
@@ -223,6 +263,7 @@ RULES = (
     Rule("queue-gpus", "limits", "error", "more GPUs than the queue gives, or part of a node where it hands out whole ones", queue_gpus),
     Rule("node-gpus", "limits", "error", "more GPUs a node than it has", gpu_limit),
     Rule("node-gpu-type", "limits", "warning", "a GPU type that the machine does not have", gpu_type),
+    Rule("node-constraint", "limits", "warning", "a constraint that chooses none of the machine's GPU nodes", constraint),
     Rule("node-cpus", "limits", "error", "more CPUs a node than it has: tasks x CPUs a task", cpu_limit),
     Rule("node-memory", "limits", "error", "more memory than a node has", memory_limit),
 )  # fmt: skip

@@ -15,6 +15,7 @@ from graph.verification.checks import (
     rendezvous_rules,
     shell_rules,
     site_rules,
+    slurm_values,
     step_rules,
     variable_rules,
 )
@@ -23,6 +24,7 @@ from graph.verification.checks.rule import Rule
 RULES: tuple[Rule, ...] = (
     *directive_rules.RULES,
     *directive_values.RULES,
+    *slurm_values.RULES,
     *site_rules.RULES,
     *limit_rules.RULES,
     *count_rules.RULES,
