@@ -34,11 +34,12 @@ def layout_note(request: JobRequest, record: ScriptRecord, target: Cluster) -> t
     return (Note(0, says),)
 
 
-def planned(request: JobRequest, target: Cluster) -> tuple[LaunchPlan | Refusal, tuple[Note, ...]]:
+def planned(request: JobRequest, target: Cluster, may_cut: bool) -> tuple[LaunchPlan | Refusal, tuple[Note, ...]]:
     """The plan; where only the walltime does not fit the machine, the longest that does, said.
 
     Too many nodes for every queue: with DDP the most ranks that are taken and divide the number before, since a rank
-    needs no more memory then. Sharded strategies are refused, with that number as a way round.
+    needs no more memory then. Sharded strategies are refused, with that number as a way round; so is a number that
+    a person gave (may_cut is False).
     """
     decided = plan(request, target)
     if not isinstance(decided, Refusal):
@@ -53,10 +54,10 @@ def planned(request: JobRequest, target: Cluster) -> tuple[LaunchPlan | Refusal,
     if fewer is None:
         return decided, ()
     says = f"{fewer.nodes} x {fewer.ranks_per_node} = {fewer.ranks} ranks for {fewer.walltime}"
-    if request.strategy == "ddp":
+    if request.strategy == "ddp" and may_cut:
         return fewer, (Note(0, f"{decided.says} Taken instead: {says}; the training takes longer."),)
     counts = (("nodes", fewer.nodes), ("gpus_per_node", fewer.ranks_per_node), ("total_gpus", None))
-    way = Alternative(f"{says}, each holding more of the model", counts)
+    way = Alternative(says if request.strategy == "ddp" else f"{says}, each holding more of the model", counts)
     return replace(decided, instead=(way, *decided.instead)), ()
 
 

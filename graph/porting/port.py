@@ -41,6 +41,9 @@ LIBRARIES: dict[str, str] = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
+SAID_BESIDE = (
+    "framework", "strategy", "nodes", "gpus_per_node", "account", "queue", "walltime", "entry", "args", "environment",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
             "no training program can be seen in the script; name it with --entry, or give the file it runs"
         )
     request, notes = request_for(record, part, target, changes or JobRequest())
-    decided, more = planned(request, target)
+    decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided
     if not counts_said(changes) and decided.ranks == (request.nodes or 0) * (request.gpus_per_node or 0):
@@ -123,36 +126,16 @@ def request_for(
     if record.framework is not None and record.framework not in FRAMEWORKS and changes.framework is None:
         raise InputError(f"the script uses {record.framework}: scripts are written for {', '.join(FRAMEWORKS)}")
     notes: tuple[Note, ...] = ()
-    request = own_request(record, part)
-    said = {
-        name: value
-        for name in (
-            "framework",
-            "strategy",
-            "nodes",
-            "gpus_per_node",
-            "account",
-            "queue",
-            "walltime",
-            "entry",
-            "args",
-            "environment",
-        )
-        if (value := getattr(changes, name)) is not None
-    }
+    said = {name: value for name in SAID_BESIDE if (value := getattr(changes, name)) is not None}
     if record.machine == target.id:
         queue = record.queue if record.queue and target.queue(record.queue) else None
         said = {"account": record.account, "queue": queue} | said
-    request = replace(request, machine=target.id, **said)
+    request = replace(own_request(record, part), machine=target.id, **said)
     if request.strategy is None:
         usual = usual_strategy(request.framework)
         request = replace(request, strategy=usual)
-        notes += (
-            Note(
-                0,
-                f"The script does not name its strategy: {usual} assumed; the program decides, the launch is the same.",
-            ),
-        )
+        says = f"The script does not name its strategy: {usual} assumed; the program decides, the launch is the same."
+        notes = (Note(0, says),)
     if counts_said(changes):
         return replace(request, total_gpus=None), notes
     if request.total_gpus is None:

@@ -281,6 +281,7 @@ def test_sharded_training_is_not_cut_to_fewer_ranks_by_itself() -> None:
     assert dict(refused.instead[0].change)["nodes"] == 2
     ddp = text.replace("--deepspeed_config moss_$SLURM_JOB_ID.json", "--ddp")
     assert ported(ddp, "anvil").plan.ranks == 8
+    assert isinstance(port(ddp, cluster("anvil"), JobRequest(nodes=8, gpus_per_node=4)), Refusal)
 
 
 def test_what_comes_out_of_a_function_or_an_array_is_left_to_fill_in() -> None:
