@@ -116,6 +116,8 @@ def test_slurm_refuses_it(whole_slurm, tmp_path, bad: Bad) -> None:  # type: ign
     assert said.returncode != 0 and bad.slurm_says in said.stderr, said.stderr
     told = dry_run(bad.script()[0], "slurm", lambda _: (said.returncode, said.stdout + said.stderr))
     assert told.findings and all(one.severity == "error" for one in told.findings)
+    assert "dry-run-refused" not in {one.rule for one in told.findings}, said.stderr
+    assert {one.line for one in told.findings} <= {0, bad.script()[1]}, told.findings
 
 
 def test_the_dry_run_asks_the_slurm_that_is_there(whole_slurm, monkeypatch) -> None:  # type: ignore[no-untyped-def]

@@ -61,11 +61,14 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
 
 
 def nearest(value: str, known: set[str]) -> list[str]:
-    """The known name that is spelt nearly so, whatever its case. One that only goes on longer is another queue."""
+    """The known name that is spelt nearly so, whatever its case."""
     spelt = {name.lower(): name for name in sorted(known)}
-    word = value.lower()
-    near = get_close_matches(word, spelt, 1, 0.84)
-    return [spelt[one] for one in near if one == word or not (one.startswith(word) or word.startswith(one))]
+    return [spelt[one] for one in get_close_matches(value.lower(), spelt, 1, 0.84) if not goes_on(value.lower(), one)]
+
+
+def goes_on(word: str, name: str) -> bool:
+    """Whether one is the other and more: `gpu-debug` may well be beside `gpu`. A last letter typed twice is a slip."""
+    return word != name and word != name + name[-1] and (name.startswith(word) or word.startswith(name))
 
 
 def longest(queue: Queue, nodes: int | None) -> tuple[float | None, str]:
