@@ -5,7 +5,9 @@ The translation serves reading only: it keeps line numbers, variables, loops and
 
 from __future__ import annotations
 
+import ast
 import re
+import warnings
 from collections.abc import Callable
 
 from knowledge.errors import InputError
@@ -43,11 +45,27 @@ def language_of(text: str) -> str:
     for name, language in NOT_SHELL.items():
         if name in names:
             return language
+    if not words and is_python(text):
+        return "python"
     if re.match(r"\s*@echo off|\s*setlocal\b|\s*rem\s", text, re.I):
         return "batch"
     if not words and re.search(r"^\s*setenv \w+ \S", text, re.M) and not re.search(r"^\s*export \w+=", text, re.M):
         return "csh"
     return "bash"
+
+
+def is_python(text: str) -> bool:
+    """Whether a text without `#!` is a Python program; a shell script that holds one does not parse as such."""
+    imports = re.search(r"^(import \w[\w., ]*|from [\w.]+ import .+)$", text, re.M)
+    if not imports or not re.search(r"^(def \w+\(|class \w+|if __name__ ==|\w[\w.]* = \w+.*\()", text, re.M):
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def to_bash(text: str, language: str) -> str:

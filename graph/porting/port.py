@@ -11,6 +11,7 @@ import shlex
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from graph.extraction.dialects import NOT_SHELL
 from graph.extraction.script import Script, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
@@ -64,6 +65,9 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     Raises InputError where the text is no script, starts no training program, or leaves something open.
     """
     script = read_script(text)
+    if script.language in NOT_SHELL.values():
+        language = script.language[0].upper() + script.language[1:]
+        raise InputError(f"this is a {language} program, not a launch script; give the script that starts it")
     record = record_of(script)
     source = catalogue().find(record.machine) if record.machine else None
     part = user_part(script, source, target)

@@ -186,7 +186,11 @@ def test_a_request_to_go_on_with_in_a_conversation() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["#SBATCH -N 2\nmodule load x\necho hello\n", "#SBATCH -t 10\nsrun torchrun --nnodes=$SLURM_NNODES fit.py --ddp\n"],
+    [
+        "#SBATCH -N 2\nmodule load x\necho hello\n",
+        'import torch\n\nrun = "srun torchrun a.py"\n\n\ndef main():\n    print(run)\n',
+        "#SBATCH -t 10\nsrun torchrun --nnodes=$SLURM_NNODES fit.py --ddp\n",
+    ],
 )
 def test_what_cannot_be_ported_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(InputError) as error:
