@@ -1,5 +1,5 @@
 # ruff: noqa: E501
-"""Can sbatch read the value of an option? One row an option: the shape of its values, as sbatch(1) tells them."""
+"""Can sbatch read the value of an option? One row an option: the shape of its values, as sbatch(1) tells them and sbatch 22.05 takes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAILS = words(
 SIGNALS = words("hup int quit abrt kill alrm term usr1 usr2 urg cont stop tstp ttin ttou xcpu")
 SIZE = re.compile(r"\d+([KMGT]B?)?", re.I)
 PART = r"\d+(-\d+(:\d+)?)?"
-ARRAY = re.compile(rf"{PART}(,{PART})*(%\d+)?")
+ARRAY = re.compile(rf"{PART}(,{PART})*,?(%\d+)?")
 TIME_WORDS = words("now today tomorrow midnight noon fika teatime elevenses")
 EXCLUSIVE = words("exclusive user mcs topo oversubscribe")
 Wrong = tuple[str, str, str] | None
@@ -95,7 +95,7 @@ def resource(value: str) -> Wrong:
     """A misspelt `gpu` only: any other name may be one of the site's own (vgpu, shard, ...)."""
     for part in value.split(","):
         name = re.split(r"[:=]", part)[0]
-        if name != "gpu" and (name.removesuffix("s") == "gpu" or sorted(name) == sorted("gpu")):
+        if name != "gpu" and (name.lower().removesuffix("s") == "gpu" or sorted(name.lower()) == sorted("gpu")):
             return "is no resource: GPUs are called gpu", name, "gpu"
     return None
 

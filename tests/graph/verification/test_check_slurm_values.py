@@ -35,6 +35,7 @@ def said(directive: str, rule: str = "directive-value", machine: str | None = No
         ("--nodes=8-4", "8-4"),
         ("--gres=gpus:2", "called gpu"),
         ("--gres=pgu:2", "called gpu"),
+        ("--gres=GPU:2", "called gpu"),
     ],
 )
 def test_bad_values(bad: str, names: str) -> None:
@@ -47,7 +48,7 @@ def test_bad_values(bad: str, names: str) -> None:
     "good",
     [
         *("--mem=0", "--mem=64", "--mem=64G", "--mem=64gb", "--mem-per-cpu=2000M", "--mem=$MEMORY"),
-        *("--array=7", "--array=1-4", "--array=0-15:4%2", "--array=1,3,5-7", "-a 1-10%3", "--array=<tasks>"),
+        *("--array=7", "--array=1-4", "--array=0-15:4%2", "--array=1,3,5-7", "-a 1-10%3", "--array=<tasks>", "-a 1-4,"),
         *(
             "--dependency=singleton",
             "-d afterok:1:2,afternotok:3",
