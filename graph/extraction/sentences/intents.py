@@ -155,7 +155,7 @@ def decide(signs: Signs) -> Intent:
         return _with_script(signs, folded, any(asks), makes)
     if signs.printed and not makes:
         return "diagnose"
-    if (has("failing", folded) or has("pending", folded)) and not _goes_on(signs, makes) and not _neutral(folded, asks):
+    if _troubled(signs, folded) and not _goes_on(signs, makes) and not _neutral(folded, asks):
         return "diagnose"
     if has("off_topic", folded) and not signs.fields & (METHOD | {"machine"}):
         return "other"
@@ -168,6 +168,13 @@ def decide(signs: Signs) -> Intent:
     ):
         return "smalltalk"
     return _rest(signs, folded, asks, makes, job)
+
+
+def _troubled(signs: Signs, folded: str) -> bool:
+    """Whether the words tell of a failure; in a complete request a mere sign of trouble is its reason."""
+    complete = {"machine", "strategy", "nodes"} <= signs.fields
+    folded = patterns()["guarded"].sub(" ", folded)
+    return has("failing", folded) or has("pending", folded) or (not complete and has("symptoms", folded))
 
 
 def _greets(folded: str, signs: Signs) -> bool:
@@ -193,7 +200,13 @@ def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -
         )
         stated = not all(asks) and bool(_asking("wish").search(canon)) and job
         if not (counted or stated or (signs.answers and not all(asks))):
-            known = job or has("topics", folded) or has("about_service", folded) or bool(signs.line.mentions("gpu"))
+            known = (
+                job
+                or has("topics", folded)
+                or has("about_service", folded)
+                or has("failing", folded)
+                or bool(signs.line.mentions("gpu"))
+            )
             return "question" if known else "other"
     if (
         job
@@ -226,7 +239,8 @@ def _goes_on(signs: Signs, makes: bool) -> bool:
     changes = [
         signs.said[a:b]
         for a, b in sentences(signs.said)
-        if not has("failing", fold(signs.said[a:b])) or _asking("makes").search(signs.line.canon)
+        if not (has("failing", fold(signs.said[a:b])) or has("symptoms", fold(signs.said[a:b])))
+        or _asking("makes").search(signs.line.canon)
     ]
     return bool(signs.fields) and bool(changes) and not has("pending", fold(signs.said))
 

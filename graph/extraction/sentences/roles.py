@@ -90,7 +90,8 @@ def is_move(line: Line, folded: str) -> bool:
     if len(machines) > 1 and any(p.search(line.canon) for name in ("moves", "moves_of_two") for p in _moves(name)):
         return True
     if _moving("made_over").search(folded):
-        return len(machines) > 1 or (bool(machines) and "<command>" in folded and "same" in folded)
+        quoted = "<command>" in folded and ("same" in folded or _moving("command_over").search(folded) is not None)
+        return len(machines) > 1 or (bool(machines) and quoted)
     return _given_up(line, folded) or (bool(machines) and _from_home(folded))
 
 
