@@ -137,6 +137,7 @@ JOB = frozenset(
 )
 # Without any of these, what ends on a question mark is a question.
 ASKED_OF = frozenset(("strategy", "nodes", "gpus_per_node", "total_gpus", "entry", "walltime", "account"))
+COMPLETE = frozenset(("machine", "strategy", "nodes"))
 METHOD = frozenset(("framework", "strategy"))
 
 
@@ -172,7 +173,7 @@ def decide(signs: Signs) -> Intent:
 
 def _troubled(signs: Signs, folded: str) -> bool:
     """Whether the words tell of a failure; in a complete request a mere sign of trouble is its reason."""
-    complete = {"machine", "strategy", "nodes"} <= signs.fields
+    complete = signs.fields >= COMPLETE
     folded = patterns()["guarded"].sub(" ", folded)
     return has("failing", folded) or has("pending", folded) or (not complete and has("symptoms", folded))
 
@@ -192,22 +193,10 @@ def _greets(folded: str, signs: Signs) -> bool:
 
 def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -> Intent:
     canon = signs.line.canon
-    if any(asks) and not makes:
-        counted = (
-            bool(signs.fields & {"nodes", "gpus_per_node"})
-            and " run " in canon
-            and bool(signs.fields & (METHOD | {"entry"}))
-        )
-        stated = not all(asks) and bool(_asking("wish").search(canon)) and job
-        if not (counted or stated or (signs.answers and not all(asks))):
-            known = (
-                job
-                or has("topics", folded)
-                or has("about_service", folded)
-                or has("failing", folded)
-                or bool(signs.line.mentions("gpu"))
-            )
-            return "question" if known else "other"
+    if any(asks) and not makes and not _asks_for_a_job(signs, asks):
+        groups = ("topics", "about_service", "failing")
+        known = job or bool(signs.line.mentions("gpu")) or any(has(group, folded) for group in groups)
+        return "question" if known else "other"
     if (
         job
         or (_asking("wish").search(canon) and not has("off_topic", folded))
@@ -217,6 +206,15 @@ def _rest(signs: Signs, folded: str, asks: list[bool], makes: bool, job: bool) -
     if signs.answers or (signs.in_dialogue and signs.fields):
         return "generate"
     return "other"
+
+
+def _asks_for_a_job(signs: Signs, asks: list[bool]) -> bool:
+    """A question that asks for a job after all: it counts nodes for a run, or statements around it tell a whole one."""
+    if all(asks):
+        counts, what = signs.fields & {"nodes", "gpus_per_node"}, signs.fields & (METHOD | {"entry"})
+        return bool(counts and what) and " run " in signs.line.canon
+    wished = _asking("wish").search(signs.line.canon) is not None and bool(signs.fields & JOB)
+    return wished or signs.answers or (not asks[-1] and signs.fields >= COMPLETE)
 
 
 def _with_script(signs: Signs, folded: str, asks: bool, makes: bool) -> Intent:

@@ -124,7 +124,8 @@ def _tokens(text: str, start: int, end: int) -> list[Token]:
     spans = [span for piece in PIECE.finditer(text, start, end) for span in _split(text, *piece.span())]
     exact = [lower(text[a:b]) for a, b in spans]
     plain = [fold(word) for word in exact]
-    lex, tokens, i = lexicon(), [], 0
+    tokens: list[Token] = []
+    lex, i = lexicon(), 0
     while i < len(spans):
         key, taken = _meaning(lex, text, spans, exact, plain, i)
         if key == "-" and _between_blanks(text, *spans[i]) and not _heads_value(tokens):
