@@ -109,6 +109,7 @@ def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple
         says = f"{plural(nodes, 'node')} for {limit} (queue {queue.id})"
         ways.append((off, Alternative(says, (("walltime", limit), ("queue", queue.id)))))
     bounds = {queue.min_nodes, queue.max_nodes, *(n for lim in queue.limits for n in (lim.min_nodes, lim.max_nodes))}
+    bounds.add(queue.max_gpus // ranks if queue.max_gpus else None)
     for other in bounds - {None, nodes}:
         if other and takes(queue, other, walltime, ranks):
             off = max(other, nodes) / min(other, nodes)
@@ -118,11 +119,19 @@ def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple
 
 
 def limits_in_words(queue: Queue) -> str:
-    most = f"{queue.min_nodes} to {queue.max_nodes}" if queue.max_nodes else f"from {queue.min_nodes}"
+    most = (
+        f"{queue.min_nodes} to {queue.max_nodes} nodes"
+        if queue.max_nodes
+        else f"from {plural(queue.min_nodes, 'node')}"
+    )
+    if queue.min_nodes == queue.max_nodes:
+        most = plural(queue.min_nodes, "node")
+    if queue.max_gpus:
+        most += f" and {queue.max_gpus} GPUs"
     if queue.limits:
         steps = ", ".join(f"{lim.min_nodes}-{lim.max_nodes or '…'} nodes {lim.max_walltime}" for lim in queue.limits)
         return f"{queue.id}: {steps}"
-    return f"{queue.id}: {most} nodes, {queue.max_walltime or 'no known limit'}"
+    return f"{queue.id}: {most}, {queue.max_walltime or 'no known limit'}"
 
 
 def plural(number: int, word: str) -> str:

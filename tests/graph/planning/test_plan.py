@@ -79,6 +79,11 @@ def test_no_queue_of_aurora_takes_64_nodes_for_three_hours() -> None:
         assert isinstance(plan(JobRequest(machine="aurora", strategy="ddp", **fields), CLUSTERS["aurora"]), LaunchPlan)
 
 
+def test_a_limit_on_gpus_offers_the_nodes_that_fit() -> None:
+    outcome = refused("anvil", nodes=9)
+    assert any(change.get("nodes") == 3 for change in changes(outcome)), outcome
+
+
 def test_a_routing_queue_has_limits_by_node_count() -> None:
     assert decided("aurora", nodes=300, walltime="12:00:00").queue == "prod"
     refused("aurora", nodes=300, walltime="13:00:00")
