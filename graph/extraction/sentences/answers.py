@@ -120,20 +120,20 @@ def _place(folded: str, size: int) -> int | None:
 
 
 def value_of(asked: str, option: str) -> str | int | None:
-    """An option's text as the field's value: "ZeRO-3 (DeepSpeed)" is zero3."""
-    if option in STRATEGIES or asked not in ("strategy", "framework", "machine", *COUNTED):
-        return option
+    """An option's text as the field's value: "ZeRO-3 (DeepSpeed)" is zero3. None where it is no such value."""
     if asked in COUNTED:
         number = re.search(r"\d+", option)
-        return int(number[0]) if number else None
+        return int(number[0]) or None if number else None
     line = make_line(option, find_names(option))
-    if asked == "strategy":
-        said = choose.strategy(line)
-    elif asked == "framework":
-        said = choose.framework(line)
-    else:
+    if asked == "walltime":
+        return next((hms(d.seconds) for d in find_durations(line)), None)
+    if asked in ("strategy", "framework"):
+        said = choose.strategy(line) if asked == "strategy" else choose.framework(line)
+        return said.value if said else option if option in STRATEGIES else None
+    if asked in ("machine", "source_machine"):
         said = choose.last(line, choose.meant(line, "machine"))
-    return said.value if said else option.lower()
+        return said.value if said else option.lower()
+    return option
 
 
 def _agreed(before: JobRequest, asked: str, options: Sequence[str], said: str) -> dict[str, Said]:

@@ -107,7 +107,11 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
         return None
     if known or _label("placeholder").match(value.lower()):
         return known if known else None
-    if fold(value) in _lists()["stop"] or all(lexicon().knows(part) for part in re.split(r"[-_]", fold(value))):
+    if (
+        fold(value) in _lists()["stop"]
+        or fold(value).endswith("est")
+        or all(lexicon().knows(part) for part in re.split(r"[-_]", fold(value)))
+    ):
         return None
     if _odd(value):
         return _anywhere(value) or value

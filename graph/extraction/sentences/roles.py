@@ -65,7 +65,7 @@ def _instead(line: Line) -> int | None:
 
 def _is_source(line: Line, token: int) -> bool:
     left, right = line.left(token), line.right(token)
-    if _role("version").match(right):
+    if _role("version").match(right) or _reached(left, right):
         return False
     if _role("source_on").search(left) or _role("straight").match(right):
         return True
@@ -77,9 +77,17 @@ def _is_source(line: Line, token: int) -> bool:
     )
 
 
+def _reached(left: str, right: str) -> bool:
+    """Whether what stands before a machine leads to it, though it looks like where the job comes from."""
+    found = _role("reached").search(left)
+    return found is not None and ("from" not in found[0] or right.startswith(" to "))
+
+
 def _is_target(line: Line, token: int) -> bool:
     left, right = line.left(token), line.right(token)
-    return bool(_role("target_left").search(left) or _role("version").match(right) or _role("target_on").search(left))
+    return _reached(left, right) or bool(
+        _role("target_left").search(left) or _role("version").match(right) or _role("target_on").search(left)
+    )
 
 
 def is_move(line: Line, folded: str) -> bool:

@@ -2,7 +2,7 @@
 
 requests.jsonl: text, intent, the fields that are said (all others must stay empty), and `alt`: other values that are
 right too (null: leaving the field empty). intents.jsonl: text and intent. dialogues.jsonl: turns, each with what was
-asked and offered before it, and the fields after it.
+asked and offered before it, and the fields after it. phrasings.yaml: ways of saying one thing, for any machine.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from graph.extraction.request import ASKED_FOR, understand
+from knowledge.catalogue import catalogue
 from knowledge.types import JobRequest
 
 HERE = Path(__file__).parent
@@ -79,3 +81,34 @@ def test_each_value_says_where_it_came_from(case: Case) -> None:
     assert {h.field for h in request.heard} == filled
     assert len(request.heard) == len(filled)
     assert all(h.words and h.origin in ("said", "script") for h in request.heard)
+
+
+PHRASINGS: Mapping[str, list[str]] = yaml.safe_load((HERE / "phrasings.yaml").read_text(encoding="utf-8"))
+MACHINES = sorted(catalogue().clusters)
+
+
+def spoken(machine: str) -> str:
+    """A machine as people call it; a name that is also a word in the languages of the phrasings has its site before."""
+    title = re.sub(r"\s*\(.*?\)", "", catalogue().clusters[machine].title)
+    return "LLNL Lassen" if machine == "lassen" else title
+
+
+@pytest.mark.parametrize("phrase", PHRASINGS["port"])
+def test_a_move_names_source_and_target(phrase: str) -> None:
+    shift = PHRASINGS["port"].index(phrase)
+    for step in (1, 5):
+        source, target = MACHINES[shift % len(MACHINES)], MACHINES[(shift + step) % len(MACHINES)]
+        text = phrase.format(A=spoken(source), B=spoken(target))
+        understood = understand(text, None, None, None)
+        request = understood.request
+        assert (understood.intent, request.source_machine, request.machine) == ("port", source, target), text
+
+
+@pytest.mark.parametrize("intent", ["question", "diagnose", "generate", "port_one"])
+def test_a_phrase_says_what_it_is_for(intent: str) -> None:
+    for number, phrase in enumerate(PHRASINGS[intent]):
+        machine = MACHINES[number % len(MACHINES)]
+        text = phrase.format(A=spoken(machine), B=spoken(machine))
+        understood = understand(text, None, None, None)
+        assert understood.intent == intent.removesuffix("_one"), text
+        assert (understood.request.machine, understood.request.source_machine) == (machine, None), text
