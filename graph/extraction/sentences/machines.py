@@ -157,6 +157,8 @@ def guess(word: str) -> str | None:
         and single not in names().shy
     ):
         return names().ids[single]
+    if len(squeezed) == SHORTEST_GUESS - 1 and squeezed not in names().not_names and (swapped := _swapped(squeezed)):
+        return swapped
     if len(squeezed) < SHORTEST_GUESS or squeezed in names().not_names or word in names().not_names:
         return None
     best, least = None, 4
@@ -167,3 +169,10 @@ def guess(word: str) -> str | None:
         if distance <= limit and distance < least and same_start:
             best, least = cluster, distance
     return best
+
+
+def _swapped(word: str) -> str | None:
+    """The machine whose short name has two neighbouring letters the other way round: lmui."""
+    orders = (word[:i] + word[i + 1] + word[i] + word[i + 2 :] for i in range(len(word) - 1))
+    clusters = catalogue().clusters
+    return next((names().ids[o] for o in orders if names().ids.get(o) in clusters and o not in names().shy), None)
