@@ -51,6 +51,21 @@ def find_environment(text: str, folded: str) -> str | None:
     return text[match.start(group) : match.end(group)]
 
 
+def find_options(text: str, program: str | None, until: int) -> str | None:
+    """The program's options in a sentence: right behind its name, or behind a word such as `arguments`.
+
+    until: where the first option stands that says something about the job itself (`--nodes 4`).
+    """
+    at = text.find(program) + len(program) if program and program in text else -1
+    starts = [at] if at >= 0 else []
+    starts += [match.end() for match in _file("announced").finditer(text)]
+    for start in starts:
+        match = _file("options").match(text, start, max(start, until))
+        if match:
+            return match[0].strip().rstrip(".?!") or None
+    return None
+
+
 def find_arguments(command: str) -> str | None:
     """The program's own arguments in one command line: what follows the Python file or module, up to a pipe or `;`."""
     match = _file("arguments").search(command)

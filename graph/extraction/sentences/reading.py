@@ -15,7 +15,12 @@ from graph.extraction.sentences.layout import Message, take_apart
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.line import Line, Mention, make_line
 from graph.extraction.sentences.names import find_names
-from graph.extraction.sentences.programs import find_arguments, find_container, find_environment
+from graph.extraction.sentences.programs import (
+    find_arguments,
+    find_container,
+    find_environment,
+    find_options,
+)
 from graph.extraction.sentences.roles import assign, is_move
 from knowledge.types import JobRequest
 
@@ -78,6 +83,8 @@ def _values(line: Line, message: Message, move: bool, strategy_before: str | Non
     found["framework"] = choose.framework(line)
     found["model"] = choose.model(line)
     found["entry"] = choose.entry(line, move)
+    own = find_options(message.said, str(entry.value) if (entry := found["entry"]) else None, first_flag(message))
+    found["args"] = Said(own, own) if own else None
     for name in ("account", "queue"):
         left_behind = roles.source if roles.target is not None else None
         found[name] = choose.last(line, [p for p in choose.meant(line, name) if not _of(line, p[0], left_behind)])
@@ -89,6 +96,11 @@ def _values(line: Line, message: Message, move: bool, strategy_before: str | Non
     if found["strategy"] is None:
         found["strategy"] = choose.by_file_names(line, lambda kind: kind == "strategy")
     return {name: said for name, said in found.items() if said is not None}
+
+
+def first_flag(message: Message) -> int:
+    """Where the first option stands that says something about the job itself."""
+    return min((flag.start for flag in find_flags(message.said, prose=True)), default=len(message.said))
 
 
 def _of(line: Line, token: int, machine: int | None) -> bool:
