@@ -41,7 +41,24 @@ def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refu
     nodes = request.nodes or nodes_for(request, ranks, node)
     if nodes is None:
         return uneven(request, node) if request.total_gpus else None
+    if (most := size_of(cluster)) and nodes > most:
+        return larger_than_the_machine(nodes, most, cluster, node)
     return Count(nodes, ranks, counted_in_words(ranks, node), tuple(assumed(request, given, ranks, nodes, node)))
+
+
+def size_of(cluster: Cluster) -> int | None:
+    """How many nodes the machine has, where every kind is counted."""
+    counts = [node.count for node in cluster.node_types]
+    return sum(count for count in counts if count) if all(counts) else None
+
+
+def larger_than_the_machine(nodes: int, most: int, cluster: Cluster, node: NodeType) -> Refusal:
+    return Refusal(
+        f"{cluster.title} has {most} GPU nodes, not {nodes}.",
+        "No queue takes more nodes than there are.",
+        node.source,
+        (Alternative("1 node, to try it out", (("nodes", 1), ("total_gpus", None))),),
+    )
 
 
 def per_node(total: int, nodes: int) -> int | None:
@@ -80,7 +97,7 @@ def assumed(request: JobRequest, given: int | None, ranks: int, nodes: int, node
     """What was decided beyond what was said."""
     taken = []
     if given is None:
-        taken.append(Assumption("gpus_per_node", str(ranks), f"all GPUs of a {node.id} node", node.source))
+        taken.append(Assumption("gpus_per_node", str(ranks), f"all GPUs of a node ({node.id})", node.source))
     if given is not None and given != ranks:
         tile = node.gpus.tile_name or "tile"
         why = f"{given} cards are {ranks} {tile}s, and each {tile} is a device of its own"

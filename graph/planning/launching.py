@@ -22,6 +22,13 @@ RANKS: Mapping[str, RankVariables] = {
 }
 
 
+LIGHTNING = ("torchrun", "srun", "other")
+LIGHTNING_NOTE = (
+    "Lightning takes each task's node and local rank to be its device: on this machine's form give the Trainer a "
+    "ClusterEnvironment that reads RANK, WORLD_SIZE and LOCAL_RANK."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class LaunchChoice:
     """A form of the facts, the software it runs with, and what was assumed."""
@@ -59,11 +66,18 @@ def choose_launch(cluster: Cluster, style: Style, node: NodeType) -> LaunchChoic
     forms = cluster.launch.get(style.framework) or cluster.launch["pytorch"]
     fitting = [form for form in forms if not form.node_types or node.id in form.node_types]
     if style.framework == "lightning":
-        fitting.sort(key=lambda form: form.workers != "ranks")
+        fitting.sort(key=lambda form: LIGHTNING.index(kind_for_lightning(form)))
     if not fitting:
         return Refusal(f"How to start {style.framework} on {cluster.title} ({node.id}) is not known here.", "No form.")
     software = node.software or cluster.software.get(style.framework) or cluster.software["default"]
     return LaunchChoice(fitting[0], software)
+
+
+def kind_for_lightning(form: LaunchForm) -> str:
+    """Lightning reads torchrun's variables everywhere, and Slurm's where a task sees every GPU of its node."""
+    if form.workers == "torchrun":
+        return "torchrun"
+    return "srun" if form.launcher == "srun" and form.visible_devices == "all" else "other"
 
 
 def refuses(fact: RefusalFact, style: Style, node: NodeType) -> bool:

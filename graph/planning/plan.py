@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from graph.planning.counting import Count, count
 from graph.planning.fields import check_request, entry_of, shown, split_arguments
 from graph.planning.filling import Values, clock, fill_directives
-from graph.planning.launching import LaunchChoice, choose_launch
+from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning
 from graph.planning.queues import Slot, choose_queue
 from graph.planning.strategies import Style, choose_style, parallel_sizes
 from knowledge.cluster import Cluster, Condition, NodeType, Software, walltime_seconds
@@ -132,7 +132,7 @@ def decide(
             *on_settings,
             *choice.assumptions,
         ),
-        notes=notes(cluster, choice),
+        notes=notes(cluster, style, choice),
     )
 
 
@@ -282,10 +282,12 @@ def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
     return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)
 
 
-def notes(cluster: Cluster, choice: LaunchChoice) -> tuple[str, ...]:
+def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ...]:
     said = [cluster.status] if cluster.status else []
     if not choice.form.documented:
         said.append(f"No page of {cluster.site} shows this launch; it is our reading of the facts.")
+    if style.framework == "lightning" and kind_for_lightning(choice.form) == "other":
+        said.append(LIGHTNING_NOTE)
     if choice.form.note:
         said.append(choice.form.note)
     if cluster.internet.access == "no":

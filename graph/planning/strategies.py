@@ -102,6 +102,8 @@ def parallel_sizes(style: Style, nodes: int, ranks_per_node: int) -> tuple[int, 
     if style.strategy not in ("tp", "pp", "3d"):
         return 1, 1, ()
     tensor = ranks_per_node if style.strategy in ("tp", "3d") else 1
+    if style.strategy == "tp" and ranks_per_node == 1:
+        tensor = nodes
     pipeline = 1
     if style.strategy == "pp":
         pipeline = nodes if nodes > 1 else ranks_per_node
@@ -109,7 +111,11 @@ def parallel_sizes(style: Style, nodes: int, ranks_per_node: int) -> tuple[int, 
         pipeline = next((n for n in (2, 3, 5, 7) if nodes % n == 0), nodes)
     elif style.strategy == "3d":
         tensor, pipeline = halves(ranks_per_node)
-    why = "tensor parallel stays inside a node, pipeline stages go across; change both at the top of the script"
+    why = "tensor parallel stays inside a node where it can, pipeline stages go across; "
+    if style.framework == "megatron":
+        why += "change both at the top of the script; heads and hidden size must divide by the tensor size"
+    else:
+        why += "your program sets them: the launch is the same"
     return tensor, pipeline, (Assumption("parallel sizes", f"tensor {tensor}, pipeline {pipeline}", why),)
 
 

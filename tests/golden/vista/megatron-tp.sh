@@ -16,7 +16,7 @@ set -eo pipefail
 # --- Yours to change
 PROGRAM=(train.py)
 export RANKS_PER_NODE=1
-TENSOR_PARALLEL=1
+TENSOR_PARALLEL=2
 PIPELINE_PARALLEL=1
 PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # your Python environment (aarch64 wheels)

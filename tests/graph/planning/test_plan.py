@@ -140,6 +140,25 @@ def test_strategies_go_to_their_frameworks() -> None:
     assert {"framework": "pytorch"} in changes(outcome)
 
 
+def test_a_job_is_not_larger_than_the_machine() -> None:
+    assert "nodes, not 100000" in refused("frontier", nodes=100_000).says
+    assert "nodes, not 50000" in refused("perlmutter", nodes=50_000).says
+
+
+@pytest.mark.parametrize(
+    ("machine", "workers"), [("perlmutter", "torchrun"), ("delta", "torchrun"), ("lumi", "torchrun")]
+)
+def test_lightning_starts_where_it_reads_its_ranks(machine: str, workers: str) -> None:
+    assert decided(machine, framework="lightning").launch.workers == workers
+
+
+@pytest.mark.parametrize("machine", ["frontier", "abci3"])
+def test_lightning_is_warned_of_where_it_cannot(machine: str) -> None:
+    outcome = decided(machine, framework="lightning")
+    warned = any("ClusterEnvironment" in note for note in outcome.notes)
+    assert warned == (outcome.launch.workers == "ranks")
+
+
 def test_parallel_sizes_make_up_the_world() -> None:
     for strategy in ("tp", "pp", "3d"):
         for nodes in (1, 2, 3, 4):
