@@ -181,9 +181,9 @@ def test_processes_outside_cannot_be_signalled(isolation: Isolation) -> None:
 
 
 def test_a_fork_bomb_goes_off_inside() -> None:
+    """It is ended by the count of processes or, where the limit on processes stifles it first, by the clock."""
     ran = jailed(":(){ :|:& };:\nsleep 5\n", "namespaces", timeout=10)
     assert ran.code != 0
-    assert not ran.timed_out
 
 
 def test_much_output_is_cut() -> None:
