@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from graph.extraction.walltime import clock
+from graph.planning.queues import longest as longest_in
 from knowledge.cluster import Cluster, walltime_seconds
 from knowledge.types import Diagnosis, JobRequest
 
@@ -30,25 +32,14 @@ def _more_time(cluster: Cluster, request: JobRequest) -> Change:
     asked = walltime_seconds(request.walltime)
     most = longest(cluster, request)
     wanted = min(2 * asked, most) if most else 2 * asked
-    return (("walltime", as_walltime(wanted)),) if wanted > asked else ()
+    return (("walltime", clock(wanted)),) if wanted > asked else ()
 
 
 def longest(cluster: Cluster, request: JobRequest) -> int | None:
     """The longest time in seconds that the job's queue allows for its nodes; None where the facts do not tell."""
-    queue = next((q for q in cluster.queues if request.queue in (q.id, *q.names)), None)
-    queue = queue or next((q for q in cluster.queues if q.default), None)
-    if queue is None:
-        return None
-    nodes = request.nodes or 1
-    for limit in queue.limits:
-        if limit.min_nodes <= nodes <= (limit.max_nodes or nodes):
-            return walltime_seconds(limit.max_walltime)
-    return walltime_seconds(queue.max_walltime) if queue.max_walltime else None
-
-
-def as_walltime(seconds: int) -> str:
-    """Seconds as HH:MM:SS; hours may pass 99."""
-    return f"{seconds // 3600:02}:{seconds % 3600 // 60:02}:{seconds % 60:02}"
+    queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
+    limit = longest_in(queue, request.nodes or 1)
+    return walltime_seconds(limit) if limit else None
 
 
 def _fit(cluster: Cluster, request: JobRequest) -> Change:
@@ -56,7 +47,7 @@ def _fit(cluster: Cluster, request: JobRequest) -> Change:
     change: list[tuple[str, str | int | None]] = []
     most = longest(cluster, request)
     if request.walltime and most and walltime_seconds(request.walltime) > most:
-        change.append(("walltime", as_walltime(most)))
+        change.append(("walltime", clock(most)))
     devices = max((node.gpus.devices_per_node or 0 for node in cluster.node_types), default=0)
     if request.gpus_per_node and devices and request.gpus_per_node > devices:
         change.append(("gpus_per_node", devices))

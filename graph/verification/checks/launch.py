@@ -11,7 +11,7 @@ from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer, Program
 from graph.extraction.script import Script
 from graph.extraction.shell_values import field_amount
-from graph.extraction.shell_words import Field, is_known, plain
+from graph.extraction.shell_words import Field, plain
 from graph.extraction.training import layers_of
 from graph.verification.checks.job import Job
 
@@ -198,7 +198,3 @@ def text_of(layer: Layer, *options: str) -> str | None:
         if found is not None:
             return plain(found)
     return None
-
-
-def known_text(one: Field | None) -> str | None:
-    return plain(one) if one is not None and is_known(one) else None
