@@ -185,9 +185,16 @@ class Diagnosis:
     captured: tuple[tuple[str, str], ...] = field(default=())
 
 
+PassageKind = Literal["fact", "card", "doc", "issue", "ticket", "web"]
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage found: text, title, address, date (ISO, or empty), heading path, score (higher is better)."""
+    """A text that can be found and cited.
+
+    source is an address or a path; date is ISO, or empty; path are the headings above it; score counts where it was
+    found (higher is better). machine, scheduler and framework are empty where it holds for any.
+    """
 
     text: str
     title: str
@@ -195,6 +202,10 @@ class Passage:
     date: str = ""
     path: tuple[str, ...] = ()
     score: float = 0.0
+    kind: PassageKind = "doc"
+    machine: str = ""
+    scheduler: str = ""
+    framework: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +323,22 @@ class Made:
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     diff: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """A piece of an answer while a model still words it; the whole answer follows and takes its place."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Working:
+    """What takes time in a turn, and how far it is: done of total, 0 of 0 where nobody can know."""
+
+    what: str
+    done: int = 0
+    total: int = 0
 
 
 Said = Say | Question | Made | Refusal | Diagnosis
