@@ -193,7 +193,8 @@ def rehearsal() -> Check:
     there = ", ".join(f"{name} {number}" for name, number in versions.items() if number)
     lacking = [name for name, number in versions.items() if not number]
     if "torch" in lacking:
-        return Check("", "missing", "torch: nothing can be rehearsed here", "pip install torch 'maple-chat[rehearse]'")
+        cure = "in a clone: uv sync --extra rehearse; elsewhere: pip install torch accelerate deepspeed"
+        return Check("", "missing", "torch: nothing can be rehearsed here", cure)
     if lacking:
         return Check("", "missing", f"{there}; not {', '.join(lacking)}", f"pip install {' '.join(lacking)}")
     return Check("", "ok", there)

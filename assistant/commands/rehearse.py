@@ -14,6 +14,7 @@ from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.grid import rehearse_all, table
 from graph.verification.rehearsal.report import text_of
 from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
 from knowledge.types import FRAMEWORKS, STRATEGIES, SideFile
 
 SIDE_ENDINGS = (".json", ".yaml", ".yml", ".sh", ".py", ".toml", ".txt")
@@ -22,7 +23,7 @@ LARGEST_SIDE_FILE = 1 << 20
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", help="the script; - reads it from standard input")
-    parser.add_argument("--machine", help="a machine of `maple-chat clusters`")
+    parser.add_argument("--machine", help="a machine of `maple-chat clusters`; else as the script tells")
     parser.add_argument("--nodes", type=positive, default=2, help="nodes that get processes, at most (default 2)")
     parser.add_argument("--gpus-per-node", type=positive, help="ranks a node that get processes; default: all")
     parser.add_argument("--framework", choices=FRAMEWORKS, help="default: read from the script")
@@ -45,12 +46,10 @@ def positive(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     if options.grid:
         return run_grid(options)
-    if not options.file or not options.machine:
-        raise InputError("name the script and --machine, or give --grid DIR")
-    cluster = catalogue().find(options.machine)
-    if cluster is None:
-        raise InputError(f"no machine '{options.machine[:40]}' is known; `maple-chat clusters` lists them")
+    if not options.file:
+        raise InputError("name the script, or give --grid DIR")
     script, files = read_script(options.file)
+    cluster = machine_of(options.machine, script)
     outcome = rehearse(
         script,
         files,
@@ -65,6 +64,19 @@ def run(options: argparse.Namespace) -> int:
     )
     print(json.dumps(asdict(outcome), ensure_ascii=False) if options.json else text_of(outcome))
     return 0 if outcome.passed else 1
+
+
+def machine_of(name: str | None, script: str) -> Cluster:
+    """The machine named, or the one that the script's own marks tell. Raises InputError, which asks."""
+    from graph.extraction.script_record import understand_script
+
+    found = name or understand_script(script).machine
+    if not found:
+        raise InputError("which machine is it for? Give --machine NAME (`maple-chat clusters` lists them)")
+    cluster = catalogue().find(found)
+    if cluster is None:
+        raise InputError(f"no machine '{found[:40]}' is known; `maple-chat clusters` lists them")
+    return cluster
 
 
 def run_grid(options: argparse.Namespace) -> int:

@@ -24,6 +24,15 @@ ANEW = words(
     "--config-file --mixed-precision --zero-stage --num-nodes --num-gpus --hostfile -H --launcher --no-ssh "
     "--force-multi --include -i --no-local-rank --"
 )
+# What a script says or waits for after the training: nothing is lost with it.
+WORDLESS = words(
+    "echo printf date wait exit true : sleep hostname env set trap kill pkill module ml conda deactivate cat tail head "
+    "ls pwd time return seff sacct squeue nvidia-smi rocm-smi tee sed awk grep wc cut tr xargs sync source unset "
+    "export read test [ shift break continue local declare"
+)
+MOST_SHOWN = 4
+# A launch may go on over so many lines before its pipe.
+PIPED = 12
 SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 SPAWNERS = ("torchrun", "accelerate", "deepspeed")
 # What accelerate assumes where nothing tells the precision.
@@ -48,8 +57,36 @@ def lost(script: Script, record: ScriptRecord, target: Cluster, decided: LaunchP
             value = f"--{option} {script.active[option].value}".strip()
             says = f"{value} is not carried over: add it in {SCHEDULERS[target.scheduler]}'s words if you want it."
             notes.append(Note(script.active[option].line, says))
+    notes += [*constraint_note(script, old, decided), *later_notes(script)]
     spawners = [layer for layer in script.layers if layer.name in SPAWNERS]
     return (*notes, *(note for layer in spawners for note in launcher_notes(script, layer, decided)))
+
+
+def constraint_note(script: Script, old: str, decided: LaunchPlan) -> list[Note]:
+    """A kind of node that was asked for; the bare word for GPU nodes says no more than the plan does."""
+    directive = script.active.get("constraint")
+    if directive is None or directive.value.strip("\"'").lower() in ("gpu", "gpus"):
+        return []
+    says = f"--constraint {directive.value} is {old}'s: the new job takes {decided.gpu_model} nodes."
+    return [Note(directive.line, says)]
+
+
+def later_notes(script: Script) -> list[Note]:
+    """What the script does with the training's output, and after it."""
+    if script.training is None:
+        return []
+    at, notes = script.training.line, []
+    steps = [one for one in script.commands if one.outer is None and one.argv and "function" not in str(one.inside)]
+    piped = next((one for one in steps if one.argv[0] == "tee" and 0 <= one.line - at <= PIPED), None)
+    if piped is not None:
+        says = f"`| {' '.join(piped.written)}` is not carried over: the scheduler's output file holds the same text."
+        notes.append(Note(piped.line, says))
+    later = [one for one in steps if one.line > at and one.argv[0] not in WORDLESS and one is not piped]
+    if later:
+        shown = ", ".join(dict.fromkeys(" ".join(one.written[:3]) for one in later[:MOST_SHOWN]))
+        more = ", ..." if len(later) > MOST_SHOWN else ""
+        notes.append(Note(later[0].line, f"What runs after the training is not carried over ({shown}{more}): add it."))
+    return notes
 
 
 def account_note(script: Script, account: str, old: str, target: Cluster, decided: LaunchPlan) -> list[Note]:

@@ -44,7 +44,8 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
         if (
             not value
             or is_placeholder(value)
-            or s.cluster.queue(value)
+            or value in known
+            or (option == "qos" and s.cluster.queue(value))  # Slurm keeps names of QOS in lower case, others as written
             or re.search(rf"[= ]{re.escape(value)}\b", facts)
         ):
             continue

@@ -297,3 +297,14 @@ def test_what_comes_out_of_a_function_or_an_array_is_left_to_fill_in() -> None:
     notes = " ".join(note.says for note in made.notes)
     assert "VALUE_1 comes out of the function step" in notes
     assert "SEED comes out of an array" in notes
+
+
+def test_what_follows_the_training_is_named() -> None:
+    lines = PERLMUTTER.replace("-C gpu", "-C gpu&hbm80g").rstrip().splitlines()
+    piped = "\n".join([*lines[:-1], f"{lines[-1]} | tee moss.log", "echo done", "python eval_moss.py --last", ""])
+    notes = " ".join(note.says for note in ported(piped, "polaris").notes)
+    assert "gpu&hbm80g is Perlmutter's" in notes
+    assert "`| tee moss.log` is not carried over" in notes
+    assert "(python eval_moss.py --last): add it" in notes
+    plain = " ".join(note.says for note in ported(PERLMUTTER, "polaris").notes)
+    assert "constraint" not in plain and "runs after" not in plain and "tee" not in plain

@@ -103,9 +103,13 @@ def test_constraints_are_left_alone_where_the_facts_do_not_choose_nodes_by_them(
 
 @pytest.mark.parametrize(
     ("directive", "severity", "near"),
-    [("-p gpuA10x4", "error", "gpuA100x4"), ("-p gpuA100x4-x", "warning", "")],
+    [("-p gpuA10x4", "error", "gpuA100x4"), ("-p gpua100x4", "error", "gpuA100x4"), ("-p gpuA100x4-x", "warning", "")],
 )
 def test_a_queue_of_mixed_case_is_found_as_the_nearest(directive: str, severity: str, near: str) -> None:
     ((line, weight, says),) = said(directive, "queue-unknown", "delta")
     assert (line, weight) == (3, severity)
     assert says.endswith(f"the nearest is '{near}'") if near else "nearest" not in says
+
+
+def test_a_qos_is_known_in_any_case() -> None:
+    assert said("-q Regular", "queue-unknown", "perlmutter") == []

@@ -69,13 +69,17 @@ def test_findings_are_exit_1_and_json(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "name the script and --machine"),
-        (["job.sh"], "name the script and --machine"),
+        ([], "name the script"),
+        (["job.sh"], "which machine is it for"),
         (["job.sh", "--machine", "nowhere"], "no machine 'nowhere'"),
         (["no-such-file.sh", "--machine", "perlmutter"], "cannot be read"),
     ],
 )
-def test_what_is_missing_is_told_in_one_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_is_told_in_one_line(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.sh").write_text("#!/bin/bash\nsrun python train.py\n")
+    monkeypatch.chdir(tmp_path)
     assert main(["rehearse", *words]) == 2
     error = capsys.readouterr().err
     assert says in error
