@@ -193,10 +193,9 @@ class Scanner:
         """The event of a line that is new, or None where no signature, or a harmless one, holds it."""
         text, rank = message(printable(raw.decode("utf-8", "replace")))
         clean = text.encode("utf-8", "replace")
-        matched = self.matcher.match(clean)
-        if error is None and (not matched or any(s.kind == "harmless" for s in matched)):
+        matched = self.matcher.telling(clean)
+        if error is None and not matched:
             return None
-        matched = [s for s in matched if s.kind != "harmless"]
         if error is not None and not any(s.strength >= 10 for s in matched):
             matched.append(_by_id(self.matcher, EXCEPTION))
         best = strongest(matched)

@@ -21,6 +21,8 @@ from knowledge.signatures.model import Signature
 # Kinds that only matter on a line that something else has hit.
 NOT_SOUGHT = frozenset({"harmless", "frame"})
 MEMORY = 64 << 20
+# A harmless message silences the whole line, but for signatures of this strength that match beside it.
+LOUD = 70
 
 
 def options() -> Any:
@@ -54,6 +56,16 @@ class Matcher:
         maybe = {n for word in self._set.Match(line) or () for n in self._of_word[self._words[word]]}
         return [self.signatures[n] for n in sorted(maybe) if compiled(self.signatures[n].pattern).search(line)]
 
+    def telling(self, line: bytes) -> list[Signature]:
+        """The signatures that count on this line: none of the harmless, nor what the harmless silence."""
+        matched = self.match(line)
+        harmless = [s for s in matched if s.kind == "harmless"]
+        if not harmless:
+            return matched
+        line = plain_quotes(line)
+        quiet = [found.span() for s in harmless for found in compiled(s.pattern).finditer(line)]
+        return [s for s in matched if s.kind != "harmless" and s.strength >= LOUD and _outside(s, line, quiet)]
+
     def sought_in(self, line: bytes) -> list[str]:
         """The fixed words at which the scan stops in this line."""
         return [found.decode("latin-1") for found in self.union.findall(line)]
@@ -70,6 +82,12 @@ class Matcher:
             return {}
         named = ((_text(name), value) for name, value in found.groupdict().items() if value)
         return {name.rstrip("0123456789"): _text(value) for name, value in named}
+
+
+def _outside(signature: Signature, line: bytes, quiet: Sequence[tuple[int, int]]) -> bool:
+    """Whether the signature matches somewhere beside the silenced parts of the line."""
+    spans = (found.span() for found in compiled(signature.pattern).finditer(line))
+    return any(all(end <= first or start >= last for first, last in quiet) for start, end in spans)
 
 
 def _escaped(word: str) -> bytes:
