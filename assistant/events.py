@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from knowledge.types import Diagnosis, Made, Question, Refusal, Said, Say
+from knowledge.types import Diagnosis, Made, Question, Refusal, Said, Say, Working, Writing
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,31 @@ class Done:
     type: Literal["done"] = "done"
 
 
-Event = Text | Asked | Script | Diagnosed | Refused | Error | Known | Done
-EVENTS: TypeAdapter[list[Event]] = TypeAdapter(list[Annotated[Event, Field(discriminator="type")]])
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """A piece of the answer while it is still worded; the answer itself follows whole. Never stored."""
+
+    text: str
+    type: Literal["streaming"] = "streaming"
 
 
-def event_of(said: Said) -> Event:
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What takes time, done of total (0 of 0: nobody can know). Never stored."""
+
+    what: str
+    done: int = 0
+    total: int = 0
+    type: Literal["progress"] = "progress"
+
+
+Kept = Text | Asked | Script | Diagnosed | Refused | Error | Known | Done
+Passing = Streaming | Progress
+Event = Kept | Passing
+EVENTS: TypeAdapter[list[Kept]] = TypeAdapter(list[Annotated[Kept, Field(discriminator="type")]])
+
+
+def event_of(said: Said) -> Kept:
     """What the graph said, as an event."""
     match said:
         case Say():
@@ -104,5 +124,19 @@ def event_of(said: Said) -> Event:
             return Refused(said)
 
 
-def to_json(events: Sequence[Event]) -> str:
-    return EVENTS.dump_json(list(events)).decode()
+def passing(part: Writing | Working) -> Passing:
+    """What a node streamed, as an event."""
+    match part:
+        case Writing():
+            return Streaming(part.text)
+        case Working():
+            return Progress(part.what, part.done, part.total)
+
+
+def kept(events: Iterable[Event]) -> list[Kept]:
+    """The answer itself, without what only passed by while it was made."""
+    return [event for event in events if not isinstance(event, Passing)]
+
+
+def to_json(events: Iterable[Event]) -> str:
+    return EVENTS.dump_json(kept(events)).decode()

@@ -1,4 +1,4 @@
-"""The template library as this person's settings have it.
+"""The template library and the documents read in, as this person's settings have them.
 
 MAPLE_CHAT_CHROMA=http://HOST:PORT puts its vectors on a Chroma server; MAPLE_CHAT_CHROMA_TOKEN is sent to it as a
 bearer token. Without it Chroma is embedded and its files lie in the data folder.
@@ -10,10 +10,14 @@ import os
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knowledge.retrieval import Index
 from knowledge.store import Server, server_at
 from templates.library import Library
+
+if TYPE_CHECKING:
+    from graph.context import Knowledge
 
 
 def chroma_server() -> Server | None:
@@ -29,3 +33,9 @@ def open_library(data: Path) -> Library:
     """The library in a data folder, opened once a process. Raises FactsError, InputError."""
     index = Index("templates", folder=data / "index", server=chroma_server())
     return Library(folder=data / "templates", index=index)
+
+
+@cache
+def open_knowledge(data: Path) -> Knowledge | None:
+    """What finds passages of the documents in a data folder, opened once a process; None: there is nothing to find."""
+    return None

@@ -72,6 +72,14 @@ class Checkpoints(SqliteSaver):
                         f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id < {newest}", (thread, thread)
                     )
 
+    def rewind(self, thread: str, checkpoint: str | None) -> None:
+        """Drop what came after a checkpoint; None: all of it."""
+        with self.cursor() as cursor:
+            for table in ("writes", "checkpoints"):
+                cursor.execute(
+                    f"DELETE FROM {table} WHERE thread_id = ? AND checkpoint_id > ?", (thread, checkpoint or "")
+                )
+
 
 class NoSharedMemory(sqlite3.Connection):
     """A connection on which the saver's own set-up does not switch write-ahead logging on."""

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
-from knowledge.types import JobRequest
+from knowledge.types import JobRequest, Passage, PassageKind
 from templates.library import Library
+
+
+class Knowledge(Protocol):
+    """What finds passages of what was read in (knowledge/finding.py)."""
+
+    def search(
+        self,
+        question: str,
+        *,
+        machine: str | None = None,
+        scheduler: str | None = None,
+        framework: str | None = None,
+        kinds: Sequence[PassageKind] | None = None,
+        limit: int = 5,
+    ) -> list[Passage]: ...
+
+
+def never() -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The facts and templates that a run works with; a test hands in its own."""
+    """The facts and templates that a run works with; a test hands in its own.
+
+    knowledge None: nothing was read in. model None: rules only. stopped: whether the person wants the turn to end; it
+    is looked at between two steps, and what takes long inside a step asks it itself.
+    """
 
     catalogue: Catalogue = field(default_factory=catalogue)
     library: Library = field(default_factory=Library)
+    knowledge: Knowledge | None = None
+    model: Any = None
+    stopped: Callable[[], bool] = never
 
     def cluster(self, request: JobRequest) -> Cluster | None:
         """The machine that was asked for; None while none is, or where the catalogue has none of that name."""

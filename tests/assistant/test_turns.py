@@ -1,0 +1,84 @@
+"""Conversations in a list: found by what was said, named, exported; files of older versions."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from assistant.events import Asked, Done, Text
+from assistant.exporting import exported
+from assistant.turns import Turns
+from knowledge.types import Attachment, Question
+
+OLD = """
+CREATE TABLE turns (
+    thread TEXT NOT NULL, turn INTEGER NOT NULL, at TEXT NOT NULL, text TEXT NOT NULL, attachments TEXT NOT NULL,
+    answer TEXT, tries INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, turn));
+INSERT INTO turns VALUES ('old', 1, '2026-01-02T03:04:05+00:00', 'train it', '[]', '[]', 1);
+"""
+
+
+@pytest.fixture
+def turns(tmp_path: Path) -> Turns:
+    turns = Turns(tmp_path / "conversations.sqlite")
+    said = {"a": ("Train ViT on Perlmutter", "Which strategy?"), "b": ("100% of my jobs fail", 'Say "more" of Zürich')}
+    for thread, (text, answer) in said.items():
+        turn = turns.begin(thread, text, [Attachment("slurm-7.out", "/tmp/slurm-7.out", 3)] if thread == "b" else [])
+        turns.close(thread, turn.number, [Text(answer), Asked(Question("strategy", "Or this?")), Done(1)])
+    return turns
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ("", ["b", "a"]),
+        ("perlmutter", ["a"]),
+        ("STRATEGY vit", ["a"]),
+        ("vit fail", []),
+        ("100%", ["b"]),
+        ("1_0", []),
+        ('"more"', ["b"]),
+        ("ZÜRICH", ["b"]),
+        ("slurm-7", ["b"]),
+        ("or this?", ["b", "a"]),
+        ("type", []),
+        ("number", []),
+        ("b", ["b"]),
+    ],
+)
+def test_found_by_what_was_said_and_answered(turns: Turns, words: str, found: list[str]) -> None:
+    assert [thread.name for thread in turns.threads(words)] == found
+
+
+def test_a_title_is_kept_found_and_taken_away(turns: Turns) -> None:
+    turns.entitle("a", "  My thesis \n run ")
+    assert turns.title("a") == "My thesis run"
+    assert [(t.name, t.title) for t in turns.threads("thesis")] == [("a", "My thesis run")]
+    turns.entitle("a", "")
+    assert turns.title("a") == "" and not turns.threads("thesis")
+
+
+def test_forgetting_takes_the_title_along(turns: Turns) -> None:
+    turns.entitle("a", "Mine")
+    turns.forget("a")
+    assert turns.title("a") == "" and [t.name for t in turns.threads()] == ["b"]
+
+
+def test_a_file_of_an_older_version_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "conversations.sqlite"
+    with sqlite3.connect(path) as database:
+        database.executescript(OLD)
+    turns = Turns(path)
+    turns.entitle("old", "Kept")
+    assert [(t.name, t.begins, t.title) for t in turns.threads("train")] == [("old", "train it", "Kept")]
+    assert turns.begin("old", "more", []).number == 2
+
+
+def test_an_export_holds_all_that_was_said(turns: Turns) -> None:
+    turns.begin("b", "# not a heading\n```\nx", [])
+    text = exported("My jobs", turns.history("b"))
+    assert text.startswith("# My jobs\n\n## 20")
+    assert "100% of my jobs fail" in text and "slurm-7.out, 3 lines" in text and "**Or this?**" in text
+    assert "````text\n# not a heading\n```\nx\n````" in text and text.endswith("(not answered yet)\n")
