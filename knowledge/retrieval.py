@@ -1,42 +1,44 @@
-"""Search over short texts: by meaning (MiniLM, Chroma) and by words (BM25), the two rankings fused.
+"""Search over short texts: by meaning (MiniLM) and by words (BM25), the two rankings fused.
 
 An index is made from its entries, lies in $XDG_DATA_HOME/maple-chat/index/NAME, and is made anew without being asked
 when entries, model or format change: what can be kept of the last one is kept. Without MiniLM's weights, with a damaged
 index or a server that does not answer, it goes by words alone and says so in `notices`.
+
+Chroma holds the vectors; a file of rows beside it (rows.py) is compared where few are in question. Chroma's graph is
+opened, and imported, only when more than EXACT entries have to be ranked.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-import shutil
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from knowledge import embedding, store
+from knowledge import building, embedding, store
+from knowledge.building import Progress, Text, Work
 from knowledge.errors import UnavailableError
 from knowledge.generations import FORMAT, Generation, Generations
+from knowledge.rows import best, cosines, open_rows
 from knowledge.words import Words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Places = Sequence[int] | NDArray[np.int64]
+
 RRF_K = 60
 """Reciprocal rank fusion's constant, as in Cormack, Clarke, Buettcher, SIGIR 2009 (doi:10.1145/1571941.1572114)."""
-EXACT = 10_000
-"""Up to so many entries, all vectors are held (15 MB) and compared: 1 ms, and nothing is missed. Chroma's graph misses
+EXACT = 20_000
+"""Up to so many entries, or candidates, all vectors are compared: 5 ms, and nothing is missed. Chroma's graph misses
 outliers among near-duplicates (one saved text among 910 of one pattern was not in its first 100)."""
-NARROW = 300
-"""Beyond, up to so many candidates are fetched and compared; else Chroma's graph is asked for more than is needed."""
 ASKED = (100, 1000)
-STEP = 256
-"""Texts embedded and added at a time: a second or two, after which progress is told."""
+"""How many Chroma's graph is asked for: more than is needed, since filters come after."""
 DEPTH = 100
 """How far down each ranking counts."""
 
@@ -52,7 +54,12 @@ class Entry:
     @cached_property
     def key(self) -> str:
         """The name of its vector: from id and text, so a changed text is another key."""
-        return hashlib.sha256(f"{self.id}\0{self.text}".encode()).hexdigest()[:32]
+        return key_of(self.id, self.text)
+
+
+def key_of(name: str, text: str) -> str:
+    """The name of a text's vector."""
+    return hashlib.sha256(f"{name}\0{text}".encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,15 @@ class Hit:
 
     position: int
     score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An entry that one of the rankings has: its cosine (None: no model) and its BM25 score (0: no word in common)."""
+
+    position: int
+    cosine: float | None
+    words: float
 
 
 class Index:
@@ -76,13 +92,13 @@ class Index:
     ) -> None:
         self.name = name
         self.notices: list[str] = []
-        self.progress: Callable[[int, int], None] | None = None
+        self.progress: Progress | None = None
         """Told how many texts are embedded, and of how many, while an index is built."""
         self._generations = Generations((folder or store.data_folder() / "index") / name)
         self._server = server
         self._embedder = embedder
         self._lock = threading.RLock()
-        self._entries: Sequence[Entry] | None = None
+        self._entries: Sequence[Text] | None = None
         self._positions: dict[str, int] = {}
         self._embed: embedding.Embedder | None = None
         self._generation: Generation | None = None
@@ -90,7 +106,7 @@ class Index:
         self._vectors: store.Vectors | None = None
         self._rows: NDArray[np.float32] | None = None
 
-    def refresh(self, entries: Sequence[Entry]) -> None:
+    def refresh(self, entries: Sequence[Text]) -> None:
         """Stand over exactly these entries. Free when they are the same object as the last time."""
         with self._lock:
             if entries is self._entries:
@@ -104,16 +120,33 @@ class Index:
                 self._open(entries)
             self._entries = entries
 
-    def search(self, words: str, limit: int = 10, among: Sequence[int] | None = None) -> list[Hit]:
+    def search(self, words: str, limit: int = 10, among: Places | None = None) -> list[Hit]:
         """The best entries, best first; among: only these positions. Call `refresh` before."""
         with self._lock:
-            words = words[: embedding.MAX_CHARACTERS]
-            nothing_to_rank = among is not None and not among
-            if not self._entries or self._words is None or not words.strip() or nothing_to_rank:
-                return []
-            by_meaning = self._rank_by_meaning(words, among, limit)
-            by_words = self._words.rank(words, among, DEPTH)
-            return fuse([ranking for ranking in (by_words, by_meaning) if ranking], limit)
+            by_words, by_meaning, _ = self._rankings(words, among, limit)
+            return fuse([ranking for ranking in ([at for at, _ in by_words], by_meaning) if ranking], limit)
+
+    def candidates(self, words: str, among: Places | None = None, limit: int = 10) -> list[Candidate]:
+        """Whatever one of the two rankings has among its first, with what each of them says of it. In no order."""
+        with self._lock:
+            by_words, by_meaning, vector = self._rankings(words, among, limit)
+            scores = dict(by_words)
+            places = list(dict.fromkeys([*scores, *by_meaning]))
+            near = self._cosines(places, vector)
+            return [Candidate(at, near.get(at), scores.get(at, 0.0)) for at in places]
+
+    def _rankings(
+        self, words: str, among: Places | None, limit: int
+    ) -> tuple[list[tuple[int, float]], list[int], NDArray[np.float32] | None]:
+        """By words (with scores), by meaning, and the vector of the words."""
+        words = words[: embedding.MAX_CHARACTERS]
+        nothing_to_rank = among is not None and len(among) == 0
+        if not self._entries or self._words is None or not words.strip() or nothing_to_rank:
+            return [], [], None
+        held = self._rows is not None or self._vectors is not None
+        vector = self._embed.embed([words])[0] if self._embed and held else None
+        by_meaning = [] if vector is None else self._rank_by_meaning(vector, among, limit)
+        return self._words.scores(words, among, DEPTH), by_meaning, vector
 
     def _load_embedder(self) -> embedding.Embedder | None:
         try:
@@ -128,7 +161,7 @@ class Index:
                 self._vectors.close()
         self._vectors = self._words = self._generation = self._rows = None
 
-    def _open(self, entries: Sequence[Entry], damage: Exception | None = None) -> None:
+    def _open(self, entries: Sequence[Text], damage: Exception | None = None) -> None:
         """Find or build the generation of these entries; what goes wrong leaves words alone, from memory.
 
         damage: what reading the generation in use ran into; it is set aside first.
@@ -143,129 +176,103 @@ class Index:
                 self._open_generation(wanted, model, entries)
             if self._server and self._embed:
                 self._vectors = store.open_server(self._server, f"maple-{self.name}-{MODEL_ID}")
-                self._add_missing(self._vectors, entries)
+                missing = self._vectors.missing([entry.key for entry in entries])
+                work = Work(entries, self._embed, None, self.progress)
+                building.add(self._vectors, work, [self._positions[key] for key in missing])
         except (UnavailableError, OSError) as error:
-            self._vectors = None
+            self._vectors = self._rows = None
             self.notices.append(f"searching by words alone: {error}")
             self._words = self._words or Words.build([entry.text for entry in entries])
 
-    def _open_generation(self, wanted: str, model: str, entries: Sequence[Entry]) -> None:
+    def _open_generation(self, wanted: str, model: str, entries: Sequence[Text]) -> None:
         """Open what is there; one that cannot be read is set aside and built again, once."""
         generation = self._generations.ready(wanted)
         if generation:
             try:
-                self._load(generation)
+                self._load(generation, len(entries))
                 return
             except (store.DamagedIndexError, OSError, ValueError, KeyError) as error:
                 self._set_aside(generation, error)
-        self._load(self._build(wanted, model, entries))
+        self._load(self._build(wanted, model, entries), len(entries))
 
-    def _load(self, generation: Generation) -> None:
+    def _load(self, generation: Generation, count: int) -> None:
         self._generation = generation
         self._words = Words.load(generation.path / "words")
         if generation.model:
-            self._vectors = store.open_folder(generation.path / "chroma")
+            self._rows = open_rows(generation.path, count)
+            if count > EXACT:
+                self._vectors = store.open_folder(generation.path / "chroma")
 
     def _set_aside(self, generation: Generation, error: Exception) -> None:
         self._close()
         target = self._generations.set_aside(generation.path)
         self.notices.append(f"the index {self.name} was damaged ({error}); it is set aside in {target} and built again")
 
-    def _build(self, wanted: str, model: str, entries: Sequence[Entry]) -> Generation:
+    def _build(self, wanted: str, model: str, entries: Sequence[Text]) -> Generation:
         """Make the generation, starting from the last one's vectors where they can be had."""
         base = self._generations.latest(model) if model else None
+        embed = self._embed if model else None
         if base:
             try:
-                return self._generations.build(wanted, model, lambda aside: self._make(aside, entries, model, base))
+                work = Work(entries, embed, base, self.progress)
+                return self._generations.build(wanted, model, lambda aside: building.make(aside, work))
             except (store.DamagedIndexError, OSError, ValueError) as error:
                 self._set_aside(base, error)
-        return self._generations.build(wanted, model, lambda aside: self._make(aside, entries, model, None))
+        anew = Work(entries, embed, None, self.progress)
+        return self._generations.build(wanted, model, lambda aside: building.make(aside, anew))
 
-    def _make(self, aside: Path, entries: Sequence[Entry], model: str, base: Generation | None) -> None:
-        """Fill one folder: words, and with a model the vectors and their keys."""
-        Words.build([entry.text for entry in entries]).save(aside / "words")
-        keys = [entry.key for entry in entries]
-        (aside / "keys.json").write_text(json.dumps(keys), encoding="utf-8")
-        if not model:
-            return
-        gone: set[str] = set()
-        if base:
-            gone = set(json.loads((base.path / "keys.json").read_text(encoding="utf-8"))) - set(keys)
-            shutil.copytree(base.path / "chroma", aside / "chroma")
-        vectors = store.open_folder(aside / "chroma")
-        try:
-            vectors.remove(sorted(gone))
-            self._add_missing(vectors, entries)
-        finally:
-            vectors.close()
-
-    def _add_missing(self, vectors: store.Vectors, entries: Sequence[Entry]) -> None:
-        assert self._embed is not None
-        missing = vectors.missing([entry.key for entry in entries])
-        for start in range(0, len(missing), STEP):
-            keys = missing[start : start + STEP]
-            batch = [entries[self._positions[key]] for key in keys]
-            vectors.add(keys, self._embed.embed([one.text for one in batch]), [one.facts for one in batch])
-            if self.progress:
-                self.progress(start + len(keys), len(missing))
-
-    def _rank_by_meaning(self, words: str, among: Sequence[int] | None, limit: int) -> list[int]:
+    def _rank_by_meaning(self, vector: NDArray[np.float32], among: Places | None, limit: int) -> list[int]:
         """Positions by cosine, nearest first. A damaged index is built again once; a failing server costs this rank."""
         assert self._entries is not None
         for first in (True, False):
-            if self._vectors is None or self._embed is None:
-                return []
             try:
-                return self._nearest(self._vectors, self._embed.embed([words])[0], among, limit)
+                return self._nearest(vector, among, limit)
             except UnavailableError as error:
                 if first and isinstance(error, store.DamagedIndexError):
                     self._open(self._entries, error)
                 else:
-                    self._vectors = None
+                    self._vectors = self._rows = None
                     self.notices.append(f"searching by words alone: {error}")
         return []
 
-    def _nearest(
-        self, vectors: store.Vectors, vector: NDArray[np.float32], among: Sequence[int] | None, limit: int
-    ) -> list[int]:
-        assert self._entries is not None
-        if len(self._entries) <= EXACT:
-            return self._compare_all(vectors, vector, among)
-        if among is not None and len(among) <= NARROW:
-            keys, rows = vectors.of([self._entries[at].key for at in among])
-            order = (-(rows @ vector)).argsort(kind="stable") if keys else ()
-            return [self._positions[keys[int(row)]] for row in order]
-        allowed: Collection[int] | None = None if among is None else set(among)
-        places: list[int] = []
-        for count in ASKED:
-            found = (self._positions.get(key) for key in vectors.near(vector, count))
-            places = [at for at in found if at is not None and (allowed is None or at in allowed)]
-            if len(places) >= limit:
-                break
-        return places
-
-    def _compare_all(
-        self, vectors: store.Vectors, vector: NDArray[np.float32], among: Sequence[int] | None
-    ) -> list[int]:
-        """Every entry's vector against this one, from memory."""
+    def _nearest(self, vector: NDArray[np.float32], among: Places | None, limit: int) -> list[int]:
         import numpy as np
 
         assert self._entries is not None
-        if self._rows is None:
-            self._rows = np.zeros((len(self._entries), embedding.WIDTH), dtype=np.float32)
-            for start in range(0, len(self._entries), store.BATCH):
-                keys, rows = vectors.of([entry.key for entry in self._entries[start : start + store.BATCH]])
-                self._rows[[self._positions[key] for key in keys]] = rows
-        places = np.arange(len(self._entries)) if among is None else np.asarray(among, dtype=np.int64)
-        order = (-(self._rows[places] @ vector)).argsort(kind="stable")[:DEPTH]
-        ranked: list[int] = places[order].tolist()
-        return ranked
+        count = len(self._entries) if among is None else len(among)
+        if self._rows is not None and count <= EXACT:
+            order = best(cosines(self._rows, among, vector), DEPTH)
+            ranked: list[int] = (order if among is None else np.asarray(among)[order]).tolist()
+            return ranked
+        if self._vectors is None:
+            return []
+        allowed = None if among is None else set(np.asarray(among).tolist())
+        places: list[int] = []
+        for asked in ASKED:
+            found = (self._positions.get(key) for key in self._vectors.near(vector, asked))
+            places = [at for at in found if at is not None and (allowed is None or at in allowed)]
+            if len(places) >= limit:
+                break
+        return places[:DEPTH]
+
+    def _cosines(self, places: Sequence[int], vector: NDArray[np.float32] | None) -> dict[int, float]:
+        """The cosine of each of these entries with the vector, as far as it can be had."""
+        if vector is None or not places or not self._entries:
+            return {}
+        if self._rows is not None:
+            return dict(zip(places, cosines(self._rows, places, vector).tolist(), strict=True))
+        if self._vectors is None:
+            return {}
+        with suppress(UnavailableError):
+            keys, rows = self._vectors.of([self._entries[at].key for at in places])
+            return {self._positions[key]: float(near) for key, near in zip(keys, rows @ vector, strict=True)}
+        return {}
 
 
 MODEL_ID = f"{embedding.MODEL}-{embedding.SHA256[:8]}"
 
 
-def fingerprint(model: str, entries: Sequence[Entry]) -> str:
+def fingerprint(model: str, entries: Sequence[Text]) -> str:
     """What an index is made from, in 24 hex digits: the format, the model, every entry in its order."""
     digest = hashlib.sha256(f"{FORMAT}\0{model}\0".encode())
     for entry in entries:

@@ -5,7 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _TOKEN = re.compile(r"\w+(?:[-.]\w+)*")
 
@@ -52,17 +56,19 @@ class Words:
     def save(self, folder: Path) -> None:
         self._bm25.save(folder, show_progress=False)
 
-    def rank(self, words: str, among: Sequence[int] | None, count: int) -> list[int]:
-        """Positions, best first; those without any word in common are left out."""
+    def scores(
+        self, words: str, among: Sequence[int] | NDArray[np.int64] | None = None, count: int = 100
+    ) -> list[tuple[int, float]]:
+        """Positions with their BM25 score, best first; those without any word in common are left out."""
         import numpy as np
 
         asked = telling(words)
         if not asked:
             return []
         scores = self._bm25.get_scores(asked)
-        places = np.arange(len(scores)) if among is None else np.asarray(among, dtype=np.int64)
+        places = np.flatnonzero(scores > 0) if among is None else np.asarray(among, dtype=np.int64)
         kept = places[scores[places] > 0]
         if len(kept) > count:
-            kept = kept[np.argpartition(-scores[kept], count)[:count]]
-        ranked: list[int] = kept[np.argsort(-scores[kept], kind="stable")].tolist()
-        return ranked
+            kept = np.sort(kept[np.argpartition(-scores[kept], count)[:count]])
+        order = kept[np.argsort(-scores[kept], kind="stable")]
+        return [(int(at), float(scores[at])) for at in order]

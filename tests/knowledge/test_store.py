@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from knowledge import generations, retrieval
+from knowledge import building, generations, retrieval
 from knowledge.embedding import Embedder
 from knowledge.errors import UnavailableError
 from knowledge.generations import ForeignIndexError, Generations
 from knowledge.retrieval import Entry, Index, fuse
-from knowledge.store import Server
+from knowledge.store import Server, open_folder
 from knowledge.words import tokens
 
 TEXTS = (
@@ -108,8 +108,8 @@ def test_a_change_embeds_only_what_is_new(tmp_path: Path) -> None:
     index.refresh(changed)
     assert model.texts == len(ENTRIES) + 2
     assert [changed[hit.position].id for hit in index.search("oven loaf", 1)] == ["e5"]
-    assert index._vectors is not None
-    assert index._vectors.missing([ENTRIES[4].key]) == [ENTRIES[4].key], "the old text's vector is gone"
+    newest = max((tmp_path / "test").glob("*/chroma"), key=lambda path: path.stat().st_ctime_ns)
+    assert open_folder(newest).missing([ENTRIES[4].key]) == [ENTRIES[4].key], "the old text's vector is gone"
 
 
 def test_an_outlier_among_near_duplicates_is_found(index: Index) -> None:
@@ -130,13 +130,12 @@ def test_a_large_index_asks_the_graph(index: Index, monkeypatch: pytest.MonkeyPa
     index.refresh(ENTRIES)
     assert best(index, "cooking vegetables") == "e4"
     assert {hit.position for hit in index.search("cooking vegetables", 5, [0, 3])} == {0, 3}
-    monkeypatch.setattr(retrieval, "NARROW", 0)
     assert [hit.position for hit in index.search("cooking vegetables", 5, [4])] == [4]
 
 
 def test_progress_is_told(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[int, int]] = []
-    monkeypatch.setattr(retrieval, "STEP", 2)
+    monkeypatch.setattr(building, "STEP", 2)
     index.progress = lambda done, total: told.append((done, total))
     index.refresh(ENTRIES)
     assert told == [(2, 5), (4, 5), (5, 5)]
@@ -148,7 +147,7 @@ def test_old_generations_are_removed(tmp_path: Path, index: Index) -> None:
     assert len(folders(tmp_path)) == generations.KEPT
 
 
-@pytest.mark.parametrize("damage", ["chroma.sqlite3", "index.npy", "keys.json", generations.MARKER])
+@pytest.mark.parametrize("damage", ["rows.npy", "index.npy", "keys.json", generations.MARKER])
 def test_a_damaged_index_is_built_again(tmp_path: Path, damage: str) -> None:
     first = Index("test", folder=tmp_path)
     first.refresh(ENTRIES)
@@ -158,7 +157,7 @@ def test_a_damaged_index_is_built_again(tmp_path: Path, damage: str) -> None:
     second = Index("test", folder=tmp_path)
     second.refresh(ENTRIES)
     assert best(second, "cooking vegetables") == "e4"
-    if damage in ("chroma.sqlite3", "index.npy"):
+    if damage in ("rows.npy", "index.npy"):
         assert "set aside" in " ".join(second.notices)
         assert any(name.startswith(".set-aside-") for name in folders(tmp_path))
 
@@ -195,7 +194,7 @@ def test_a_failed_build_leaves_the_last_one_in_place(tmp_path: Path, index: Inde
 
 def test_an_interrupted_build_is_tried_again(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(Index, "_add_missing", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(building, "add", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             index.refresh(ENTRIES)
     index.refresh(ENTRIES)
@@ -230,6 +229,37 @@ def test_without_weights_words_alone_and_it_says_so(tmp_path: Path) -> None:
     assert index.search("cooking vegetables") == []
     assert index.notices == ["searching by words alone: the weights are not installed"]
     assert not list(tmp_path.rglob("chroma.sqlite3"))
+
+
+def test_a_damaged_chroma_is_seen_when_the_next_index_is_made_from_it(tmp_path: Path) -> None:
+    first = Index("test", folder=tmp_path)
+    first.refresh(ENTRIES[:4])
+    first.refresh(())
+    for path in tmp_path.rglob("chroma.sqlite3"):
+        path.write_bytes(b"damaged" * 500)
+    second = Index("test", folder=tmp_path)
+    second.refresh(ENTRIES)
+    assert best(second, "cooking vegetables") == "e4"
+    assert "set aside" in " ".join(second.notices)
+
+
+def test_a_small_index_that_is_there_needs_no_chroma(tmp_path: Path) -> None:
+    Index("test", folder=tmp_path).refresh(ENTRIES)
+    command = [sys.executable, "-c", f"{SEARCH}\nprint('chromadb' in sys.modules)", str(tmp_path), json.dumps(TEXTS)]
+    root = Path(__file__).parent.parent.parent
+    facts = tuple(Entry(f"e{n}", text) for n, text in enumerate(TEXTS))
+    Index("test", folder=tmp_path).refresh(facts)
+    told = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=True).stdout
+    assert told.split() == ["4", "[]", "False"]
+
+
+def test_candidates_say_what_each_ranking_says(index: Index) -> None:
+    index.refresh(ENTRIES)
+    found = {one.position: one for one in index.candidates("tomato sauce")}
+    assert found[4].words > 0
+    assert found[4].cosine is not None
+    assert found[4].cosine > max(one.cosine or 0 for at, one in found.items() if at != 4)
+    assert all(one.words == 0 for at, one in found.items() if at != 4)
 
 
 def test_a_server_that_does_not_answer_costs_the_meaning_only(tmp_path: Path) -> None:
