@@ -1,19 +1,21 @@
 """Which event is the root cause: the first thing that went wrong, not the last thing printed.
 
 Strength decides before time: a line that names a cause beats a general error, which beats an after-effect, wherever
-they stand. Among equals the first one wins, unless the run plainly went on after it. Then explanations are followed
-back: an earlier, weaker error that explains the winner is the cause.
+they stand. Among causes and among errors the first one wins, among after-effects the strongest, unless the run plainly
+went on after it; of equals, the one of the rank that the elastic launcher saw fail first. Then explanations are
+followed back: an earlier, weaker error that explains the winner is the cause.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.scan import WENT_ON, Event, Scan
 from knowledge.signatures.loader import Cause
 
-STRONG, GENERAL, EFFECT, HINT, FAINT = 70, 45, 30, 15, 8
+STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
 # An exception that Python swallowed (in a destructor): a sign only where nothing else is.
 SWALLOWED = 20
 # A scheduler's verdict yields to an earlier sign of trouble of at least this strength.
@@ -26,6 +28,11 @@ ECHOED = 1
 MINOR = ("environment", "user", "scheduler", "batch", "communication", "communication_mpi")
 # What a line of its own log level is worth less by.
 DISCOUNT = {"": 0, "notice": 0, "warning": 25, "info": 35}
+# What a program says that caught the error itself. A retry is only a promise.
+CAUGHT = re.compile(
+    r"(?i)\bskip(?:ping|ped)? (?:this |the |current |a |that )?(?:\w+ )?(?:batch|step|sample|iteration|example|update)"
+)
+RETRIED = re.compile(r"(?i)\b(?:will retry|retrying|trying again|attempting to recover)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +58,7 @@ def weight(event: Event) -> int:
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
     events = in_order(last_runs(scan.events))
+    _carry_progress(events)
     events = [e for e in events if not _over(e, events)]
     success = _success(events)
     bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
@@ -61,7 +69,7 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
         bad = [e for e in bad if not _harmed_nothing(e, running)]
     if not bad:
         return Choice(None, (), 0, success)
-    winner = _first_of_the_strongest(bad)
+    winner = _first_of_the_strongest(bad, scan.failed_first)
     winner = _before_the_verdict(winner, bad)
     winner = _explained(winner, bad, causes)
     others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
@@ -111,8 +119,20 @@ def _after_success(bad: list[Event], success: Event) -> list[Event]:
     return [e for e in bad if e.order > success.last_order and weight(e) >= STRONG and e.signature.kind != "error"]
 
 
+def _carry_progress(events: list[Event]) -> None:
+    """Progress that was seen after a later event of a file came after the earlier ones as well."""
+    seen: dict[tuple[str | None, int], int] = {}
+    for event in sorted(events, key=lambda e: -e.last_order):
+        total = seen.get((event.file, event.run), 0) + event.progress_after
+        seen[event.file, event.run] = event.progress_after = total
+
+
 def _survived(event: Event) -> bool:
-    return event.progress_after >= WENT_ON
+    """Whether the run went on: plainly after the last time, or a little each time, or the program says so."""
+    seen = event.progress_after
+    if CAUGHT.search(event.text) or (seen and RETRIED.search(event.text)):
+        return True
+    return seen >= WENT_ON or (seen > 0 and seen + event.progress_between >= WENT_ON)
 
 
 def _harmed_nothing(event: Event, running: int) -> bool:
@@ -120,17 +140,21 @@ def _harmed_nothing(event: Event, running: int) -> bool:
 
     running: the last event after which progress was seen.
     """
-    minor = event.level != "" or event.signature.group in MINOR
+    if CAUGHT.search(event.text) and event.progress_after:
+        return True
+    minor = event.level != "" or event.signature.group in MINOR or weight(event) < FAILED
     return minor and event.last_order <= running and event.error is None and event.signature.kind != "verdict"
 
 
-def _first_of_the_strongest(bad: list[Event]) -> Event:
-    for floor in (STRONG, GENERAL, EFFECT, HINT, 0):
-        level = [e for e in bad if weight(e) >= floor]
-        if level:
-            lasting = [e for e in level if not _survived(e)]
-            return (lasting or level)[0]
-    return bad[0]
+def _first_of_the_strongest(bad: list[Event], failed_first: int | None) -> Event:
+    """The first cause, else the first error, else the strongest after-effect; failed_first is the launcher's rank."""
+    floor = next(floor for floor in (STRONG, GENERAL, 0) if any(weight(e) >= floor for e in bad))
+    level = [e for e in bad if weight(e) >= floor]
+    level = [e for e in level if not _survived(e)] or level
+    first = level[0] if floor else max(level, key=weight)
+    if failed_first is None or failed_first in first.ranks or not first.ranks:
+        return first
+    return next((e for e in level if failed_first in e.ranks and (floor or weight(e) >= weight(first))), first)
 
 
 def _before_the_verdict(winner: Event, bad: list[Event]) -> Event:

@@ -28,6 +28,11 @@ LOOK_BACK = 64 << 10
 
 HEADER = b"Traceback (most recent call last)"
 EXCEPTION = "python-exception"
+# The summary of torch/distributed/elastic/multiprocessing/errors/__init__.py
+SUMMARY = b"Root Cause (first observed failure)"
+SUMMARY_SIZE = 1200
+SUMMARY_RANK = re.compile(rb"\brank +: (\d{1,6}) \(local_rank")
+SUMMARY_TIME = re.compile(rb"\btime +: (\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d)")
 STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) )(\d\d):(\d\d):(\d\d)")
 PROGRESS = re2.compile(
     rb"(?i)it/s[\],]|s/it[\],]|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/]*\d+.*(?:loss|acc|lr|time|tflops|speed)"
@@ -67,6 +72,8 @@ class Event:
     raw: bytes = b""
     progress_after: int = 0
     """How many lines of training progress were seen between this event and the next one, as far as looked."""
+    progress_between: int = 0
+    """How many were seen between the times that it came, if it came more than once."""
 
 
 @dataclass(slots=True)
@@ -78,6 +85,9 @@ class Scan:
     lines: int = 0
     bytes: int = 0
     dropped: int = 0
+    failed_first: int | None = None
+    """The rank that the elastic launcher's summary saw fail first, of the earliest summary."""
+    failed_at: str = ""
 
 
 class Scanner:
@@ -135,7 +145,7 @@ class Scanner:
 
     def _progress(self, data: bytes, start: int, end: int) -> None:
         last = self._last
-        if last is not None and last.progress_after < WENT_ON and end - start > 20:
+        if last is not None and last.progress_after < WENT_ON and end - start > 12:
             last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), WENT_ON))
 
     def _line(self, data: bytes, start: int, hit: int, end: int, line: int, name: str | None) -> None:
@@ -145,6 +155,8 @@ class Scanner:
         first = start if end - start <= LONGEST_LINE else max(start, hit - 400)
         raw = data[first : min(end, first + LONGEST_LINE)].partition(b"\r")[0]
         self._order += 1
+        if SUMMARY in raw:
+            self._failed_first(data[start : start + SUMMARY_SIZE])
         if HEADER in raw and self._traceback(data, start, line, name):
             return
         shape = b"" if CODES.search(raw) or HEADER in raw else NUMBERS.sub(b"0", raw)
@@ -156,6 +168,13 @@ class Scanner:
             event.time = _stamp(data, start, raw)
             if event.error is None and event.signature.kind in ("fallback", "error"):
                 event.error = read_frames_above(data, start, line, event.text)
+
+    def _failed_first(self, summary: bytes) -> None:
+        """Keep the first failing rank; each node's launcher prints a summary, and the earliest is right."""
+        rank, time = SUMMARY_RANK.search(summary), SUMMARY_TIME.search(summary)
+        at = time[1].decode() if time else ""
+        if rank and (self.scan.failed_first is None or at < self.scan.failed_at):
+            self.scan.failed_first, self.scan.failed_at = int(rank[1]), at
 
     def _known(self, raw: bytes, shape: bytes) -> bool:
         """Whether this line was judged before, in this run; if so it is counted."""
@@ -170,6 +189,7 @@ class Scanner:
         """One more of the same message: what the run did since the last one no longer counts."""
         event.count += 1
         event.last_order = self._order
+        event.progress_between += event.progress_after
         event.progress_after = 0
         self._last = event
 
