@@ -21,8 +21,7 @@ from knowledge.types import Considered, Diagnosis, LogEvidence
 LONGEST_SHOWN = 600
 MOST_EVIDENCE = 8
 CERTAIN, LIKELY, POSSIBLE, FAINT = 0.95, 0.75, 0.5, 0.2
-# What the file that raised an exception may tell better; a message that is plain enough keeps its word.
-GENERAL_KINDS = ("error", "fallback", "effect")
+# What the file that raised an exception may tell better: a message that is plain enough keeps its word.
 MOST_GENERAL = 52
 # Below this the answer is `unknown`.
 THRESHOLD = 0.4
@@ -48,12 +47,20 @@ def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> 
 
 
 def by_frames(event: Event, use: Matcher) -> Signature:
-    """A general exception is judged by the library file that raised it, where that file tells more."""
-    if event.error is None or event.error.last_frame is None or event.signature.kind not in GENERAL_KINDS:
-        return event.signature
-    if event.signature.strength > MOST_GENERAL:
-        return event.signature
-    return use.frame(event.error.last_frame.file) or event.signature
+    """A general exception is judged by the library file that raised it, where that file tells more.
+
+    Python's own library raises for whoever called it, so the frames above it count.
+    """
+    said = event.signature
+    bare = said.kind in ("error", "fallback") or (said.kind == "effect" and said.group == "python")
+    if event.error is None or not bare or said.strength > MOST_GENERAL:
+        return said
+    for frame in reversed(event.error.frames):
+        if told := use.frame(frame.file):
+            return told
+        if not frame.standard:
+            return said
+    return said
 
 
 def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:

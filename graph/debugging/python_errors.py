@@ -23,6 +23,9 @@ ANY_EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)+[A-Z]\w*|[A-Z]\w+)(?::
 LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python\d|^<(?!stdin|string)|\bPython\d+\\\\?Lib|/torch/|\.pex/|runpy\.py"
 )
+STANDARD = re.compile(
+    r"/lib(?:64)?/python\d[\d.]*/(?!site-packages|dist-packages)|^<frozen |\bPython\d+\\+Lib\\+(?!site-)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,11 @@ class Frame:
         """Whether the file is the person's own, and not a library's."""
         return not LIBRARY.search(self.file)
 
+    @property
+    def standard(self) -> bool:
+        """Whether the file is of Python's own library."""
+        return bool(STANDARD.search(self.file))
+
 
 @dataclass(frozen=True, slots=True)
 class PythonError:
@@ -56,10 +64,6 @@ class PythonError:
     def own_frame(self) -> Frame | None:
         """The innermost frame in the person's own code."""
         return next((frame for frame in reversed(self.frames) if frame.own), None)
-
-    @property
-    def last_frame(self) -> Frame | None:
-        return self.frames[-1] if self.frames else None
 
 
 def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:

@@ -81,3 +81,20 @@ def test_of_after_effects_the_strongest_speaks() -> None:
 def test_the_rank_that_the_launcher_saw_fail_first_decides_among_equals(summaries: list[str], cause: str) -> None:
     missing = of_rank(0, "FileNotFoundError: [Errno 2] No such file or directory: '/scratch/a/x'")
     assert diagnose("\n".join([steps(0, 9), missing, of_rank(3, OOM), *summaries])).cause == cause
+
+
+PACKAGES = "/opt/env/lib/python3.11/site-packages"
+
+
+@pytest.mark.parametrize(
+    ("files", "cause"),
+    [
+        ((f"{PACKAGES}/accelerate/commands/launch.py", "/opt/env/lib/python3.11/json/decoder.py"), "fw-config"),
+        ((f"{PACKAGES}/accelerate/commands/launch.py", "<frozen posixpath>"), "fw-config"),
+        ((f"{PACKAGES}/accelerate/commands/launch.py", "/scratch/ada/train.py"), "user-code"),
+        (("/scratch/ada/train.py", "/opt/env/lib/python3.11/json/decoder.py"), "user-code"),
+    ],
+)
+def test_a_general_exception_is_the_librarys_that_called_pythons_own(files: tuple[str, ...], cause: str) -> None:
+    frames = "".join(f'  File "{file}", line 9, in f\n    call()\n' for file in files)
+    assert diagnose(f"Traceback (most recent call last):\n{frames}ValueError: odd value\n").cause == cause
