@@ -5,6 +5,8 @@ One automaton over a few hundred short words runs at memory speed; one over the 
 
 from __future__ import annotations
 
+import re
+
 # Python's own parser of patterns: private, yet stable, and the only one that needs no second syntax of ours.
 from re import _constants as kinds  # type: ignore[attr-defined]
 from re import _parser as parser  # type: ignore[attr-defined]
@@ -20,6 +22,8 @@ loss losses grad gradient norm token tokens step steps epoch iter iteration time
 training model valid batch value values line file data memory index found node learning lr eval param params weight
 weights output input ring all ms the and for not with from has have
 """
+# Nor do ordinary lines shout: `ERROR: text`, `[ERROR] text`.
+SHOUTED = re.compile(r"\bERROR\b|\bFATAL\b|\bCRITICAL\b")
 COMMON = frozenset(ORDINARY_WORDS.split()) | {"nccl info", "loss scale"}
 
 
@@ -44,7 +48,7 @@ def _telling(word: str, common: bool) -> bool:
     return (
         len(word.strip()) >= SHORTEST
         and bare != ""
-        and (common or bare not in COMMON or "rror: " in word or word == "Error")
+        and (common or bare not in COMMON or "rror: " in word or word == "Error" or SHOUTED.search(word) is not None)
     )
 
 

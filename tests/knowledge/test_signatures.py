@@ -83,6 +83,8 @@ def test_a_wrong_file_is_refused_in_words(text: str, word: str) -> None:
         ("(?i)Disk Full", {"(?i)disk full"}),
         (r"\w+ (?:left|right) turn", {" left turn", " right turn"}),
         (r"^step \d+$", set()),
+        ("^ERROR: (.*)", {"ERROR: "}),
+        ("^(?:ERROR|WARNING): ", set()),
     ],
 )
 def test_the_words_of_a_pattern(pattern: str, words: set[str]) -> None:

@@ -98,3 +98,9 @@ PACKAGES = "/opt/env/lib/python3.11/site-packages"
 def test_a_general_exception_is_the_librarys_that_called_pythons_own(files: tuple[str, ...], cause: str) -> None:
     frames = "".join(f'  File "{file}", line 9, in f\n    call()\n' for file in files)
     assert diagnose(f"Traceback (most recent call last):\n{frames}ValueError: odd value\n").cause == cause
+
+
+@pytest.mark.parametrize("line", ["ERROR: the table is gone", "2026-03-02 10:00:12,100 - ERROR - the table is gone"])
+def test_an_error_of_no_known_kind_is_unknown_unless_the_run_went_on(line: str) -> None:
+    assert diagnose(f"{steps(0, 5)}\n{line}\n").cause == "unknown"
+    assert diagnose(f"{line}\n{steps(0, 5)}\n").cause == "no-failure"
