@@ -1,0 +1,256 @@
+"""Masking: what is private never leaves, what is public always stays. All names and keys here are made up."""
+
+from __future__ import annotations
+
+import random
+import string
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from knowledge.masking import Masker, hide, mask
+
+TESTS = Path(__file__).parent.parent
+USERS = ("mvarga", "okonkwo7", "jlindq", "tanaka_r", "pgarcia", "x-hmoreau", "zeynep", "dkowalski", "rbose2", "vnguyen")
+PROJECTS = (
+    "m4471",
+    "CSC618",
+    "bdxk-delta-gpu",
+    "TRA23041",
+    "phy230017p",
+    "lrn-057",
+    "p_71822",
+    "desy4",
+    "gen243",
+    "s1299",
+)
+FOLDERS = (
+    "/home/{u}/thesis-secret",
+    "/global/homes/{i}/{u}/runs",
+    "/pscratch/sd/{i}/{u}/exp",
+    "/scratch/09{n:03}/{u}/stage",
+    "/work2/09{n:03}/{u}/vista/job",
+    "/lustre/orion/{p}/scratch/{u}/out",
+    "/lus/flare/projects/{p}/{u}/llm",
+    "/ocean/projects/{p}/{u}/corpus",
+    "/users/{u}/private",
+    "/u/{u}/notes",
+)
+LETTERS = string.ascii_letters + string.digits
+HEX = "0123456789abcdef"
+NODES = (
+    "nid00{n}",
+    "x1{n}c4s2b0n1",
+    "c{n}-004",
+    "gpua{n}",
+    "node{n}",
+    "frontier0{n}",
+    "cn{n}",
+    "lrdn{n}",
+    "dgx-{n}",
+    "gh{n}",
+)
+
+
+def word(dice: random.Random, length: int, letters: str = LETTERS) -> str:
+    """A word that holds a letter and a digit, as every real key does."""
+    return "a7" + "".join(dice.choice(letters) for _ in range(length - 2))
+
+
+def four(dice: random.Random) -> str:
+    return f"10.{dice.randint(1, 250)}.{dice.randint(0, 250)}.{dice.randint(2, 250)}"
+
+
+def folder(number: int, user: str) -> str:
+    return FOLDERS[number].format(u=user, i=user[0], p=PROJECTS[number], n=number)
+
+
+Kind = Callable[[random.Random, int], tuple[str, str]]
+# kind -> a line of text and the private part in it.
+KINDS: dict[str, Kind] = {
+    "hub token": lambda d, n: (f"login(token='{(k := 'hf_' + word(d, 34))}')", k),
+    "model vendor key": lambda d, n: (
+        f"key {(k := d.choice(['sk-proj-', 'sk-ant-', 'gsk_', 'nvapi-', 'r8_']) + word(d, 40))} rejected",
+        k,
+    ),
+    "git token": lambda d, n: (
+        f"remote: https://x:{(k := d.choice(['ghp_', 'glpat-', 'github_pat_']) + word(d, 36))}@github.com/a/b",
+        k,
+    ),
+    "slack token": lambda d, n: (f"bot {(k := d.choice(['xoxb-', 'xoxp-', 'xapp-']) + '11-22-' + word(d, 24))}", k),
+    "slack webhook": lambda d, n: (f"curl https://hooks.slack.com/services/{(k := 'T01/B02/' + word(d, 24))}", k),
+    "cloud key id": lambda d, n: (f"using {(k := 'AKIA' + word(d, 16).upper())}", k),
+    "cloud secret": lambda d, n: (f"aws_secret_access_key = {(k := word(d, 40))}", k),
+    "signed address": lambda d, n: (f"GET https://x.blob.core.windows.net/c/f?sv=2&sig={(k := word(d, 44))}&se=1", k),
+    "package token": lambda d, n: (f"{(k := d.choice(['pypi-', 'npm_', 'dckr_pat_']) + word(d, 36))} expired", k),
+    "signed claim": lambda d, n: (f"jwt {(k := 'eyJ' + word(d, 20) + '.eyJ' + word(d, 30) + '.' + word(d, 40))}", k),
+    "tracking key": lambda d, n: (f"wandb: Appending key {(k := word(d, 40, HEX))} to your netrc", k),
+    "password": lambda d, n: (
+        f"{d.choice(['PGPASSWORD=', 'password: ', '--db-password=', 'smtp_passwd = '])}{(k := word(d, 12) + '!x')}",
+        k,
+    ),
+    "address with password": lambda d, n: (
+        f"connect {d.choice(['postgresql', 'redis', 'https'])}://app:{(k := word(d, 14))}@db/x",
+        k,
+    ),
+    "bearer": lambda d, n: (f"> Authorization: Bearer {(k := word(d, 50))}", k),
+    "private key": lambda d, n: (
+        f"-----BEGIN OPENSSH PRIVATE KEY-----\n{(k := word(d, 60))}\n-----END OPENSSH PRIVATE KEY-----",
+        k,
+    ),
+    "password hash": lambda d, n: (f"shadow entry x:{(k := '$6$' + word(d, 12) + '$' + word(d, 60))}:19000", k),
+    "ssh public key": lambda d, n: (f"ssh-ed25519 {(k := 'AAAAC3NzaC1lZDI1NTE5' + word(d, 44))} laptop", k),
+    "user in a line": lambda d, n: (
+        d.choice(
+            ["error: user={u} denied", "UserId={u}(20431) GroupId=x", "LOGNAME={u}", "Invalid user '{u}' on it"]
+        ).format(u=(k := USERS[n])),
+        k,
+    ),
+    "user in a prompt": lambda d, n: (f"[{(k := USERS[n])}@login0{n} ~]$ sbatch job.sh", k),
+    "user again": lambda d, n: (f"USER={USERS[n]}\n  71234 gpu train {USERS[n]} R 1:00\n{(k := USERS[n])} was told", k),
+    "account in a directive": lambda d, n: (
+        d.choice(["#SBATCH --account={p}", "#SBATCH -A {p}", "#PBS -A {p}", "salloc -N 2 -A {p} -t 10"]).format(
+            p=(k := PROJECTS[n])
+        ),
+        k,
+    ),
+    "account in a sentence": lambda d, n: (
+        d.choice(["use account {p}, please", "charge it to {p}", "with allocation {p} and 4 nodes"]).format(
+            p=(k := d.choice(["m4471", "csc618", "bdxk12", "tra23041"]))
+        ),
+        k,
+    ),
+    "folder": lambda d, n: (
+        f'  File "{(k := folder(n, USERS[n]))}/train.py", line 3, in <module>',
+        k,
+    ),
+    "user of a folder": lambda d, n: (
+        f"{folder(n, (k := USERS[n]))}/lib/python3.11/site-packages/torch/x.py",
+        k,
+    ),
+    "node": lambda d, n: (
+        d.choice(
+            ["srun: error: {h}: task 3: Killed", "NodeList={h}", "[{h}:20311] *** Process received signal ***"]
+        ).format(h=(k := NODES[n].format(n=d.randint(100, 999)))),
+        k,
+    ),
+    "node of a trace": lambda d, n: (
+        f"{(k := NODES[n].format(n=d.randint(100, 999)))}:31:77 [0] NCCL INFO Bootstrap",
+        k,
+    ),
+    "inner host": lambda d, n: (f"ssh: connect to host {(k := f'login{n:02}.hpc.some-uni.edu')} port 22: refused", k),
+    "address": lambda d, n: (f"connect to {(k := four(d))}:29500 timed out", k),
+    "long address": lambda d, n: (f"[c10d] client socket [{(k := f'fd00:1:{n}a::{d.randint(10, 99)}')}]:29500", k),
+    "hardware address": lambda d, n: (f"link/ether {(k := ':'.join(word(d, 2, HEX) for _ in range(6)))} brd", k),
+    "mail": lambda d, n: (f"#SBATCH --mail-user={(k := USERS[n] + '@some-uni.edu')}", k),
+    "telephone": lambda d, n: (
+        f"call me: {(k := d.choice(['+49 30 5550 ', '+1 (212) 555-0', '212-555-0']) + str(d.randint(100, 999)))}",
+        k,
+    ),
+    "person": lambda d, n: (f"Author: {(k := d.choice(['Ada Fictive', 'Bela Made-Up', 'Ciro Nonesuch']))}", k),
+    "bucket": lambda d, n: (f"download s3://{(k := 'lab-' + word(d, 8).lower())}/data.tar", k),
+}
+CASES = [(kind, n) for kind in KINDS for n in range(10)]
+
+
+def made(kind: str, number: int) -> tuple[str, str]:
+    return KINDS[kind](random.Random(f"{kind} {number}"), number)
+
+
+def test_recall_over_all_kinds() -> None:
+    """At least 99 % of some 340 private strings of 34 kinds are gone."""
+    leaked = [(kind, n) for kind, n in CASES if (case := made(kind, n))[1] in mask(case[0]).text]
+    assert len(KINDS) >= 25 and len(CASES) >= 200
+    assert len(leaked) <= len(CASES) // 100, [made(*case)[0] for case in leaked]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_keeps_most_of_the_line(kind: str) -> None:
+    """Only the private part goes: the words around it are what a diagnosis needs."""
+    for number in range(10):
+        text, private = made(kind, number)
+        if kind not in ("private key", "user again"):
+            kept = len(mask(text).text.replace("<", ">").split(">")) > 1
+            assert kept and len(mask(text).text) >= len(text) - len(private) - 40, text
+
+
+def test_public_text_stays() -> None:
+    """Nothing in the golden scripts and the logs is masked falsely: what is private there are invented folders."""
+    lines, wrong = 0, []
+    for path in sorted([*TESTS.glob("golden/*/*"), *TESTS.glob("logs/*/*"), TESTS / "graph/debugging/harmless.txt"]):
+        for line in path.read_text(errors="replace").splitlines():
+            lines += 1
+            for name, value in mask(line).names.items():
+                if not (name.startswith("PATH") and value.split("/")[1] in ("home", "scratch", "data")):
+                    wrong.append((path.name, name, value))
+    assert lines > 5_000
+    assert len(wrong) <= lines * 0.005, wrong
+    assert len(wrong) < 10, wrong
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "module load cudatoolkit/12.4 nccl/2.21.5 PrgEnv-gnu python/3.11.7",
+        "#SBATCH -C gpu&hbm80g -q regular --gpus-per-node=4 -t 02:00:00",
+        "#SBATCH --account=YOUR_ACCOUNT",
+        "Requested node configuration is not available; use node type gpu-a100 on Delta",
+        'File "/usr/lib/python3.11/asyncio/base_events.py", line 653, in run_until_complete',
+        'File "/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1511',
+        "NCCL WARN Cuda failure 2 'out of memory'",
+        "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0",
+        "c10::DistBackendError at::cuda std::runtime_error in c10::detail::torchCheckFail",
+        "Invalid account or account/partition combination specified",
+        "see https://docs.nersc.gov/jobs and https://github.com/pytorch/pytorch/issues/1",
+        "nvidia-cudnn-cu12==9.1.0.70 and driver 550.54.15",
+        "slurmstepd: error: *** STEP 1234567.0 CANCELLED AT 2026-01-02T03:04:05 DUE TO TIME LIMIT ***",
+        "tokens per second: 12345, max_tokens: 4096, tokenizer: AutoTokenizer, token=None",
+        "export MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n1)",
+        "cd /scratch/$USER && cd $HOME/run; MASTER_ADDR=localhost; rank 3 on cuda:3; mlx5_0:1/IB",
+        "user code raised an error; for user input see --user-dir",
+        "127.0.0.1:29500 and 0.0.0.0",
+        "pip install torch@git+https://github.com/pytorch/pytorch; spack install py-torch@2.5.1 %gcc@12.3",
+        "docker pull nvcr.io/nvidia/pytorch@sha256:abcdef",
+    ],
+)
+def test_public_lines(text: str) -> None:
+    assert mask(text).text == text
+
+
+def test_names_are_stable_and_come_back() -> None:
+    text = (
+        "user=mvarga on nid001234: /home/mvarga/run/train.py failed; mvarga again on nid001234, key hf_abcdefgh12345678"
+    )
+    masked = mask(text)
+    assert masked.text.count("<USER_1>") == 2 and masked.text.count("<HOST_1>") == 2
+    assert "mvarga" not in masked.text and "nid001234" not in masked.text and "train.py" in masked.text
+    assert masked.restore(masked.text) == text.replace("hf_abcdefgh12345678", "<hidden>")
+    assert masked.restore("rerun on <HOST_1>, not <HOST_9>") == "rerun on nid001234, not <HOST_9>"
+
+
+def test_a_text_that_holds_placeholders_is_not_mixed_up() -> None:
+    text = "they wrote <USER_1> and user=mvarga"
+    masked = mask(text)
+    assert masked.text == "they wrote <USER_1> and user=<USER_2>"
+    assert masked.restore(masked.text) == text
+
+
+def test_texts_of_one_exchange_share_names() -> None:
+    masker = Masker({"m4471": "ACCOUNT", "perla": "USER"})
+    assert masker.mask("user=jlindq, m4471").text == "user=<USER_1>, <ACCOUNT_1>"
+    assert masker.mask("perla and user=jlindq").text == "<USER_2> and user=<USER_1>"
+    assert masker.mask("x").restore("<USER_2> <ACCOUNT_1>") == "perla m4471"
+
+
+def test_hide_keeps_names_and_hides_keys() -> None:
+    assert hide("user=mvarga hf_abcdefgh12345678 at 10.1.2.3") == "user=mvarga <hidden> at 10.1.2.3"
+
+
+def test_any_text_survives() -> None:
+    dice = random.Random(7)
+    signs = "/@:.=<>[]#-_~'\"\\\n aA0\u0130\u2028é" + string.ascii_lowercase
+    for _ in range(300):
+        text = "".join(dice.choice(signs) for _ in range(dice.randint(0, 400)))
+        masked = mask(text)
+        assert "KEY" in masked.text or masked.restore(masked.text) == text
