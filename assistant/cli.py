@@ -32,6 +32,7 @@ COMMANDS: dict[str, str] = {
     "why": "why a job failed: root cause, telling line, fix",
     "clusters": "what is known about a machine, with sources and date",
     "templates": "list, search and add templates",
+    "knowledge": "read in docs, issues and tickets; search them, and the web",
     "signatures": "check the failure signatures",
     "doctor": "what is installed, configured, reachable",
 }

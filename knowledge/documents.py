@@ -75,15 +75,16 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What is remembered of a document to tell whether it changed."""
+    """What is remembered of a document to tell whether it changed, and when it was last looked at."""
 
     hash: str
     etag: str
+    read: str
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What was given to `knowledge add` or `sync`: how much came of it, and when. finished is empty while under way.
+    """What was given to `knowledge add` or `sync`, and what came of it. finished is empty while it is under way.
 
     options: how it was read (machine, labels, ...), to read it the same way again; cursor: where a sync goes on.
     """
@@ -130,12 +131,12 @@ class Documents:
             yield Passage(text, title, source, date, tuple(json.loads(path)), 0.0, KINDS[collection], *facts)
 
     def known(self, origin: str) -> dict[str, Known]:
-        """What an origin gave before: key -> hash and etag."""
-        rows = self._read("SELECT key, hash, etag FROM documents WHERE origin = ?", (origin,))
-        return {key: Known(hash_, etag) for key, hash_, etag in rows}
+        """What an origin gave before, by key."""
+        rows = self._read("SELECT key, hash, etag, read FROM documents WHERE origin = ?", (origin,))
+        return {key: Known(*facts) for key, *facts in rows}
 
     def origins(self) -> list[Origin]:
-        """All that was ever added and not removed, the newest last."""
+        """All that was added and not removed, the newest last."""
         rows = self._read(
             "SELECT o.origin, o.kind, o.collection, o.options, o.cursor, o.started, o.finished,"
             " (SELECT count(*) FROM documents d WHERE d.origin = o.origin),"
@@ -152,13 +153,14 @@ class Documents:
         return next((one for one in self.origins() if one.origin == origin), None)
 
     def begin(self, origin: str, kind: str, collection: str, options: Mapping[str, str]) -> Origin:
-        """Note that an origin is being read now; its cursor and documents stay."""
+        """Note that an origin is being read. Its cursor and documents stay; so does the time where it was cut short."""
         with self._write() as db:
             db.execute(
                 "INSERT INTO origins (origin, kind, collection, options, started) VALUES (?, ?, ?, ?, ?)"
                 " ON CONFLICT (origin) DO UPDATE SET kind = excluded.kind, collection = excluded.collection,"
-                " options = excluded.options, started = excluded.started, finished = ''",
-                (origin, kind, collection, as_json(options), now()),
+                " options = excluded.options, finished = '',"
+                " started = CASE finished WHEN '' THEN started ELSE excluded.started END",
+                (origin, kind, collection, json.dumps(dict(options)), now()),
             )
         return next(one for one in self.origins() if one.origin == origin)
 
@@ -171,7 +173,7 @@ class Documents:
             if db.total_changes > before:
                 count_up(db)
             if cursor is not None:
-                db.execute("UPDATE origins SET cursor = ? WHERE origin = ?", (as_json(cursor), origin))
+                db.execute("UPDATE origins SET cursor = ? WHERE origin = ?", (json.dumps(dict(cursor)), origin))
 
     def touch(self, key: str, etag: str) -> None:
         """A server said something new of a document whose text is the same."""
@@ -191,7 +193,7 @@ class Documents:
         with self._write() as db:
             db.execute("UPDATE origins SET finished = ? WHERE origin = ?", (now(), origin))
             if cursor is not None:
-                db.execute("UPDATE origins SET cursor = ? WHERE origin = ?", (as_json(cursor), origin))
+                db.execute("UPDATE origins SET cursor = ? WHERE origin = ?", (json.dumps(dict(cursor)), origin))
 
     def forget(self, origin: str) -> int:
         """Remove an origin and all its documents at once. Returns how many documents went."""
@@ -287,10 +289,6 @@ def count_up(db: sqlite3.Connection) -> None:
     db.execute(
         "INSERT INTO meta VALUES ('count', '1') ON CONFLICT (name) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
     )
-
-
-def as_json(values: Mapping[str, str]) -> str:
-    return json.dumps(dict(values), sort_keys=True)
 
 
 def now() -> str:

@@ -37,7 +37,7 @@ UNDERLINE = re.compile(r"^([=\-~#*^\"+])\1{3,}$")
 
 def form_of(name: str) -> str:
     """The form of a file by its name; empty for one that is not read."""
-    return ENDINGS.get(PurePosixPath(name.lower()).suffix, "")
+    return ENDINGS.get("." + name.lower().rsplit(".", 1)[-1], "")
 
 
 def read(data: bytes, form: str, name: str) -> Page:
