@@ -5,19 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from assistant.errors import InputError, UnavailableError
 
 
 class Settings(BaseSettings):
-    """data: the folder of conversations and pasted logs. wait_s: how long to wait for another turn on the thread."""
+    """data: the folder of conversations and pasted logs. wait_s: how long to wait for another turn on the thread.
+
+    database: postgresql://USER@HOST/NAME; empty for SQLite in the data folder. It may hold a password, so it never
+    shows. workers: how many turns of this process run at once; more of them wait in line.
+    """
 
     model_config = SettingsConfigDict(env_prefix="MAPLE_CHAT_", frozen=True, extra="ignore")
 
     data: Path = Field(default_factory=lambda: user_data_path("maple-chat"))
     wait_s: float = Field(default=60.0, gt=0)
+    database: SecretStr = SecretStr("")
+    workers: int = Field(default=8, ge=1)
 
     @property
     def conversations(self) -> Path:

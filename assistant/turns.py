@@ -1,4 +1,4 @@
-"""The conversations as they were said, turn by turn, in SQLite. Readable in milliseconds, without LangGraph.
+"""The conversations as they were said, turn by turn. Readable in milliseconds, without LangGraph.
 
 A turn is written down before it is worked on and closed with its answer. A turn without an answer belongs to a program
 that was killed: the next one finishes it.
@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,20 +17,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from assistant.drawing import markdown
-from assistant.errors import UnavailableError
 from assistant.events import EVENTS, Event, Kept, Text, to_json
+from assistant.storage.carried import carry, drop, fetch
+from assistant.storage.database import Database, Talk
 from knowledge.types import Attachment
 
-WAIT_S = 10.0
-# Each is added where it is missing, so a file of an older version goes on as it is.
-TABLES = (
-    """
-CREATE TABLE IF NOT EXISTS turns (
-    thread TEXT NOT NULL, turn INTEGER NOT NULL, at TEXT NOT NULL, text TEXT NOT NULL, attachments TEXT NOT NULL,
-    answer TEXT, tries INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (thread, turn))
-""",
-    "CREATE TABLE IF NOT EXISTS titles (thread TEXT PRIMARY KEY, title TEXT NOT NULL)",
-)
 LONGEST_TITLE = 80
 COLUMNS = "turn, at, text, attachments, answer, tries"
 
@@ -61,85 +50,81 @@ class Thread:
 
 
 class Turns:
-    """The store. Each call opens the file for itself: any thread or process may call."""
+    """The store. Any thread or process may call."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with self._open() as database:
-            for table in TABLES:
-                database.execute(table)
-
-    @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
-        try:
-            database = sqlite3.connect(self.path, timeout=WAIT_S)
-            try:
-                with database:
-                    yield database
-            finally:
-                database.close()
-        except sqlite3.Error as error:
-            raise UnavailableError(
-                f"{self.path} cannot be used ({error}); set MAPLE_CHAT_DATA to another folder"
-            ) from error
+    def __init__(self, database: Database) -> None:
+        self.database = database
 
     def history(self, thread: str) -> tuple[Turn, ...]:
-        with self._open() as database:
-            rows = database.execute(f"SELECT {COLUMNS} FROM turns WHERE thread = ? ORDER BY turn", (thread,))
-            return tuple(turn_of(row) for row in rows)
+        with self.database.transaction() as talk:
+            rows = talk.execute(f"SELECT {COLUMNS} FROM turns WHERE thread = ? ORDER BY turn", (thread,)).fetchall()
+        return tuple(map(turn_of, rows))
 
     def unfinished(self, thread: str) -> Turn | None:
         """The turn that a killed program left, if any."""
-        with self._open() as database:
-            row = database.execute(
-                f"SELECT {COLUMNS} FROM turns WHERE thread = ? AND answer IS NULL ORDER BY turn DESC LIMIT 1", (thread,)
-            ).fetchone()
-            return turn_of(row) if row else None
+        return self._one("thread = ? AND answer IS NULL ORDER BY turn DESC", thread)
 
-    def begin(self, thread: str, text: str, attachments: Sequence[Attachment]) -> Turn:
-        at, stored = datetime.now(UTC), json.dumps([asdict(a) for a in attachments])
-        with self._open() as database:
-            (last,) = database.execute("SELECT max(turn) FROM turns WHERE thread = ?", (thread,)).fetchone()
+    def begun(self, thread: str, at: datetime) -> Turn | None:
+        """The turn that was begun at exactly that time: how a message is known again after a lost connection."""
+        return self._one("thread = ? AND at = ?", thread, at.isoformat())
+
+    def _one(self, condition: str, *values: str) -> Turn | None:
+        with self.database.transaction() as talk:
+            row = talk.execute(f"SELECT {COLUMNS} FROM turns WHERE {condition} LIMIT 1", values).fetchone()
+        return turn_of(row) if row else None
+
+    def begin(self, thread: str, text: str, attachments: Sequence[Attachment], at: datetime | None = None) -> Turn:
+        """Write a message down. Its attachments go along where other machines share the database."""
+        at, stored = at or datetime.now(UTC), json.dumps([asdict(a) for a in attachments])
+        with self.database.transaction() as talk:
+            (last,) = talk.execute("SELECT max(turn) FROM turns WHERE thread = ?", (thread,)).fetchone()
             number = (last or 0) + 1
-            database.execute(
+            talk.execute(
                 "INSERT INTO turns (thread, turn, at, text, attachments, tries) VALUES (?, ?, ?, ?, ?, 1)",
                 (thread, number, at.isoformat(), text, stored),
             )
+            if self.database.shared:
+                carry(talk, thread, number, attachments)
         return Turn(number, at, text, tuple(attachments), None, 1)
 
-    def try_again(self, thread: str, number: int) -> None:
-        with self._open() as database:
-            database.execute("UPDATE turns SET tries = tries + 1 WHERE thread = ? AND turn = ?", (thread, number))
+    def try_again(self, thread: str, turn: Turn, folder: Path) -> Turn:
+        """Take over a turn that was left: attachments that are not on this machine are put into the folder."""
+        with self.database.transaction() as talk:
+            talk.execute("UPDATE turns SET tries = tries + 1 WHERE thread = ? AND turn = ?", (thread, turn.number))
+            attachments = fetch(talk, thread, turn.number, turn.attachments, folder)
+        return replace(turn, attachments=attachments, tries=turn.tries + 1)
 
-    def close(self, thread: str, number: int, answer: Sequence[Event]) -> None:
-        with self._open() as database:
-            database.execute(
-                "UPDATE turns SET answer = ? WHERE thread = ? AND turn = ?", (to_json(answer), thread, number)
-            )
+    def close(self, talk: Talk, thread: str, turn: Turn, answer: Iterable[Event]) -> bool:
+        """Store the answer; False where somebody else took the turn over meanwhile."""
+        closed = talk.execute(
+            "UPDATE turns SET answer = ? WHERE thread = ? AND turn = ? AND tries = ? AND answer IS NULL",
+            (to_json(answer), thread, turn.number, turn.tries),
+        )
+        drop(talk, thread, turn.number)
+        return closed.rowcount == 1
 
-    def forget(self, thread: str) -> None:
-        with self._open() as database:
-            database.execute("DELETE FROM turns WHERE thread = ?", (thread,))
-            database.execute("DELETE FROM titles WHERE thread = ?", (thread,))
+    def forget(self, talk: Talk, thread: str) -> None:
+        for table in ("turns", "titles", "carried", "feedback"):
+            talk.execute(f"DELETE FROM {table} WHERE thread = ?", (thread,))
 
     def entitle(self, thread: str, title: str) -> None:
         """Give a conversation a title of a person's own; an empty one takes it away."""
         title = " ".join(title.split())[:LONGEST_TITLE]
-        with self._open() as database:
-            database.execute("DELETE FROM titles WHERE thread = ?", (thread,))
+        with self.database.transaction() as talk:
+            talk.execute("DELETE FROM titles WHERE thread = ?", (thread,))
             if title:
-                database.execute("INSERT INTO titles (thread, title) VALUES (?, ?)", (thread, title))
+                talk.execute("INSERT INTO titles (thread, title) VALUES (?, ?)", (thread, title))
 
     def title(self, thread: str) -> str:
         """The title that a person gave; empty for none."""
-        with self._open() as database:
-            row = database.execute("SELECT title FROM titles WHERE thread = ?", (thread,)).fetchone()
+        with self.database.transaction() as talk:
+            row = talk.execute("SELECT title FROM titles WHERE thread = ?", (thread,)).fetchone()
             return str(row[0]) if row else ""
 
     def threads(self, words: str = "") -> tuple[Thread, ...]:
         """The conversations in which all the words were said or answered (all: no words), the one used last first."""
-        with self._open() as database:
-            rows = database.execute(
+        with self.database.transaction() as talk:
+            rows = talk.execute(
                 "SELECT thread, max(at), count(*), (SELECT text FROM turns AS first WHERE first.thread = turns.thread "
                 "ORDER BY turn LIMIT 1), coalesce((SELECT title FROM titles WHERE titles.thread = turns.thread), '') "
                 "FROM turns GROUP BY thread ORDER BY max(at) DESC"
@@ -154,14 +139,11 @@ class Turns:
         """The database finds the candidates in what is stored; the words as they are shown decide."""
         # LIKE knows no capitals beyond ASCII, so other words are looked for in all turns.
         stored = json.dumps(word, ensure_ascii=False)[1:-1] if word.isascii() else ""
-        pattern = "%" + re.sub(r"([\\%_])", r"\\\1", stored) + "%"
-        query = (
-            f"SELECT thread, {COLUMNS} FROM turns "
-            "WHERE text LIKE ? ESCAPE '\\' OR answer LIKE ? ESCAPE '\\' OR attachments LIKE ? ESCAPE '\\'"
-        )
-        with self._open() as database:
-            rows = database.execute(query, (pattern,) * 3)
-            return {thread for thread, *row in rows if word in shown(turn_of(tuple(row))).casefold()}
+        pattern = "%" + re.sub(r"([!%_])", r"!\1", stored) + "%"
+        places = " OR ".join(f"lower({place}) LIKE ? ESCAPE '!'" for place in ("text", "answer", "attachments"))
+        with self.database.transaction() as talk:
+            rows = talk.execute(f"SELECT thread, {COLUMNS} FROM turns WHERE {places}", (pattern,) * 3).fetchall()
+        return {thread for thread, *row in rows if word in shown(turn_of(tuple(row))).casefold()}
 
 
 def shown(turn: Turn) -> str:

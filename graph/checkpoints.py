@@ -9,8 +9,9 @@ from __future__ import annotations
 import dataclasses
 import sqlite3
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
@@ -52,10 +53,13 @@ class Checkpoints(SqliteSaver):
     SQLite's WAL needs memory shared by all its processes, so it breaks across hosts: https://sqlite.org/wal.html
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, one_by_one: AbstractContextManager[Any] | None = None) -> None:
+        """one_by_one: a lock shared with whoever else writes to this file; SQLite itself only polls for its turn."""
         self.path = path
         connection = sqlite3.connect(path, timeout=WAIT_S, check_same_thread=False, factory=NoSharedMemory)
         super().__init__(connection, serde=Serializer())
+        if one_by_one is not None:
+            self.lock = cast(Any, one_by_one)
         self.setup()
 
     def prune(self, thread_ids: Sequence[str], *, strategy: str = "keep_latest") -> None:

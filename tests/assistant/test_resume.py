@@ -36,7 +36,7 @@ with mock.patch(sys.argv[1], hang):
     asyncio.run(talk())
 """
 # Before the graph, in the middle of it, and between its last checkpoint and the answer on disk.
-POINTS = ("assistant.session.Session._run", "graph.nodes.write.render", "assistant.turns.Turns.close")
+POINTS = ("assistant.running.Run._run", "graph.nodes.write.render", "assistant.turns.Turns.close")
 
 
 def killed_at(point: str, text: str, tmp_path: Path) -> None:
@@ -82,7 +82,8 @@ def test_the_next_message_gets_both_answers(settings: Settings, tmp_path: Path, 
 def test_a_message_that_kills_twice_is_left(settings: Settings, tmp_path: Path, whole: str) -> None:
     killed_at("graph.nodes.write.render", whole, tmp_path)
     session = Session(settings, "t")
-    session.turns.try_again("t", 1)
+    (turn,) = session.history()
+    session.turns.try_again("t", turn, settings.pasted)
     events = asyncio.run(resumed(session))
     assert isinstance(events[0], Error) and "twice" in events[0].text
     assert asyncio.run(resumed(session)) == []

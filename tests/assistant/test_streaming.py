@@ -11,7 +11,8 @@ from langgraph.config import get_stream_writer
 
 import graph.nodes.write
 from assistant.events import Done, Error, Event, Known, Progress, Script, Streaming, Text, to_json
-from assistant.session import STOPPED, Session
+from assistant.running import STOPPED
+from assistant.session import Session
 from assistant.settings import Settings
 from knowledge.types import LaunchBundle, LaunchPlan, Working, Writing
 

@@ -9,6 +9,7 @@ import pytest
 
 from assistant.events import Asked, Done, Text
 from assistant.exporting import exported
+from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
 from knowledge.types import Attachment, Question
 
@@ -22,11 +23,12 @@ INSERT INTO turns VALUES ('old', 1, '2026-01-02T03:04:05+00:00', 'train it', '[]
 
 @pytest.fixture
 def turns(tmp_path: Path) -> Turns:
-    turns = Turns(tmp_path / "conversations.sqlite")
+    turns = Turns(Sqlite(tmp_path / "conversations.sqlite"))
     said = {"a": ("Train ViT on Perlmutter", "Which strategy?"), "b": ("100% of my jobs fail", 'Say "more" of Zürich')}
     for thread, (text, answer) in said.items():
         turn = turns.begin(thread, text, [Attachment("slurm-7.out", "/tmp/slurm-7.out", 3)] if thread == "b" else [])
-        turns.close(thread, turn.number, [Text(answer), Asked(Question("strategy", "Or this?")), Done(1)])
+        with turns.database.transaction() as talk:
+            turns.close(talk, thread, turn, [Text(answer), Asked(Question("strategy", "Or this?")), Done(1)])
     return turns
 
 
@@ -62,7 +64,8 @@ def test_a_title_is_kept_found_and_taken_away(turns: Turns) -> None:
 
 def test_forgetting_takes_the_title_along(turns: Turns) -> None:
     turns.entitle("a", "Mine")
-    turns.forget("a")
+    with turns.database.transaction() as talk:
+        turns.forget(talk, "a")
     assert turns.title("a") == "" and [t.name for t in turns.threads()] == ["b"]
 
 
@@ -70,7 +73,7 @@ def test_a_file_of_an_older_version_goes_on(tmp_path: Path) -> None:
     path = tmp_path / "conversations.sqlite"
     with sqlite3.connect(path) as database:
         database.executescript(OLD)
-    turns = Turns(path)
+    turns = Turns(Sqlite(path))
     turns.entitle("old", "Kept")
     assert [(t.name, t.begins, t.title) for t in turns.threads("train")] == [("old", "train it", "Kept")]
     assert turns.begin("old", "more", []).number == 2

@@ -1,0 +1,240 @@
+"""A message on its way to its answer, through killed programs and lost connections.
+
+The thread is held; the message is written down; the graph runs; its state and the answer are stored together where the
+database can do that; the hold ends; only then the answer is said. So whatever breaks off in between is done again or
+was done whole, and nothing is said twice.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import threading
+import time
+from collections.abc import Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import cache
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from assistant.errors import MapleError
+from assistant.events import Done, Error, Event, Known, Passing, Progress, Text, event_of, passing
+from assistant.known import known
+from assistant.settings import Settings
+from assistant.storage.database import Database, Hold, LostError
+from assistant.turns import Turn, Turns
+from knowledge.types import Attachment, JobRequest, Refusal, Working, Writing
+
+if TYPE_CHECKING:
+    from graph.build import Graph
+    from graph.context import Context
+    from graph.state import State
+
+MOST_TRIES = 2
+# While the same program tries again after a lost connection: the message is not to blame.
+MOST_LOST = 5
+PAUSE_S = 0.5
+GIVEN_UP = "The message before this one stopped the program twice, so I leave it. Say it in other words."
+STOPPED = "Stopped. The request is as it was before this message."
+RECONNECTING = "waiting for the database"
+logger = logging.getLogger("maple-chat")
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """What a turn runs on; costs the slow imports."""
+
+    graph: Graph
+    context: Context
+
+    def on(self, saver: Any) -> Graph:
+        """The graph with its state kept there."""
+        graph = copy.copy(self.graph)
+        graph.checkpointer = saver
+        return graph
+
+
+LOADING = threading.Lock()
+
+
+@cache
+def _engine(settings: Settings) -> Engine:
+    from assistant.stores import open_knowledge, open_library
+    from graph.build import build
+    from graph.context import Context
+
+    return Engine(build(), Context(library=open_library(settings.data), knowledge=open_knowledge(settings.data)))
+
+
+def load_engine(settings: Settings) -> Engine:
+    """One engine for all conversations of a process, however many threads ask for it at once."""
+    with LOADING:
+        return _engine(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """What a person said. at tells it from all others of the thread, also after a lost connection."""
+
+    text: str
+    attachments: tuple[Attachment, ...]
+    at: datetime
+
+
+class Run:
+    """Answers what was left on a thread, then the message (None: only what was left)."""
+
+    def __init__(
+        self, settings: Settings, database: Database, thread: str, message: Message | None, stopping: threading.Event
+    ) -> None:
+        self.settings, self.database, self.thread, self.message = settings, database, thread, message
+        self.stopping = stopping
+        self.turns = Turns(database)
+        self.lost = False
+        # The turn that was run when the connection went: it may be stored, or not.
+        self.open: Turn | None = None
+
+    def events(self) -> Iterator[Event]:
+        """All that is said. Raises UnavailableError where the database stays away."""
+        patience = time.monotonic() + self.settings.wait_s
+        while True:
+            try:
+                over, answer = yield from self._one()
+            except LostError:
+                self.lost = True
+                if time.monotonic() > patience:
+                    raise
+                yield Progress(RECONNECTING)
+                time.sleep(PAUSE_S)
+                continue
+            patience = time.monotonic() + self.settings.wait_s
+            yield from answer
+            if over:
+                return
+
+    def _one(self) -> Generator[Event, None, tuple[bool, list[Event]]]:
+        """Answer one turn. Gives whether that was the last, and what to say once the hold has ended."""
+        with self.database.alone(self.thread, self.settings.wait_s) as hold:
+            if self.open and (stored := self.turns.begun(self.thread, self.open.at)) and stored.answer is not None:
+                ours = stored.tries == self.open.tries
+                self.open = None
+                return self._is_mine(stored), list(stored.answer) if ours else []
+            turn = self._next_turn()
+            if turn is None:
+                return True, []
+            self.open = turn
+            answer = yield from self._answer(hold, turn)
+        self.open = None
+        return self._is_mine(turn), answer
+
+    def _is_mine(self, turn: Turn) -> bool:
+        return self.message is not None and turn.at == self.message.at
+
+    def _next_turn(self) -> Turn | None:
+        """The turn that was left, or the message as a new one; None: there is nothing more to do."""
+        left = self.turns.unfinished(self.thread)
+        if left:
+            return self.turns.try_again(self.thread, left, self.settings.pasted)
+        message = self.message
+        if message is None or (self.lost and self.turns.begun(self.thread, message.at)):
+            return None
+        return self.turns.begin(self.thread, message.text, message.attachments, message.at)
+
+    def _answer(self, hold: Hold, turn: Turn) -> Generator[Event, None, list[Event]]:
+        """Run the graph and store what it said; what passes by is said at once. Empty: somebody else answered it."""
+        if turn.tries > (MOST_LOST if self.lost else MOST_TRIES):
+            answer: list[Event] = [Error(GIVEN_UP)]
+        else:
+            answer = yield from self._tried(hold, turn)
+        answer.append(Done(turn.number))
+        with hold.transaction() as talk:
+            closed = self.turns.close(talk, self.thread, turn, answer)
+        return answer if closed else []
+
+    def _tried(self, hold: Hold, turn: Turn) -> Generator[Event, None, list[Event]]:
+        """What the graph said, or what went wrong. Raises LostError."""
+        answer: list[Event] = []
+        try:
+            with hold.attempt():
+                for event in self._run(hold, turn):
+                    if isinstance(event, Passing):
+                        yield event
+                    else:
+                        answer.append(event)
+            return answer
+        except Exception as error:
+            known_error = error if isinstance(error, MapleError) else self.database.trouble(error)
+            if isinstance(known_error, LostError):
+                raise known_error from error
+            return [Error(str(known_error) if known_error else self._unknown_trouble(turn, error))]
+
+    def _run(self, hold: Hold, turn: Turn) -> Iterator[Event]:
+        from graph.state import new_turn
+
+        saver = hold.saver()
+        graph = load_engine(self.settings).on(saver)
+        before = state = self._settled(graph, saver)
+        if before.get("turn") != turn.number:
+            entry = new_turn(turn.number, turn.text, turn.attachments)
+            with closing(self._steps(graph, entry)) as steps:
+                for part in steps:
+                    if isinstance(part, Writing | Working):
+                        yield passing(part)
+                    elif self.stopping.is_set():
+                        yield Text(STOPPED)
+                        yield known_of(before)
+                        return
+                    else:
+                        state = part
+            saver.prune([self.thread])
+        yield from map(event_of, state["said"])
+        yield known_of(state)
+
+    @property
+    def _config(self) -> Any:
+        return {"configurable": {"thread_id": self.thread}}
+
+    def _steps(self, graph: Graph, entry: State) -> Generator[State | Writing | Working, None, None]:
+        """The state after each step of the graph, and what its nodes write meanwhile."""
+        context = replace(load_engine(self.settings).context, stopped=self.stopping.is_set)
+        modes: Any = ["custom", "values"]
+        for _, part in graph.stream(entry, self._config, context=context, durability="exit", stream_mode=modes):
+            yield cast("State | Writing | Working", part)
+
+    def _settled(self, graph: Graph, saver: Any) -> State:
+        """The conversation after its last whole turn. What a turn left half done when it broke off is dropped."""
+        last = graph.get_state(self._config)
+        if last.next and not last.interrupts:
+            parent = last.parent_config
+            saver.rewind(self.thread, parent["configurable"]["checkpoint_id"] if parent else None)
+            last = graph.get_state(self._config)
+        return cast("State", last.values)
+
+    def _unknown_trouble(self, turn: Turn, error: Exception) -> str:
+        """Write the traceback down; the line for a person says where."""
+        write_to(self.settings.log)
+        logger.error("thread %s, turn %d", self.thread, turn.number, exc_info=error)
+        name = type(error).__name__
+        return f"Something went wrong here ({name}): see {self.settings.log}; a new conversation may help."
+
+
+def write_to(log: Path) -> None:
+    """Let the logger write into that file, and nowhere else."""
+    if any(isinstance(h, RotatingFileHandler) and Path(h.baseFilename) == log for h in logger.handlers):
+        return
+    for handler in tuple(logger.handlers):
+        logger.removeHandler(handler)
+    writer = RotatingFileHandler(log, maxBytes=1_000_000, backupCount=1, delay=True)
+    writer.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
+    logger.addHandler(writer)
+    logger.propagate = False
+
+
+def known_of(state: State) -> Known:
+    """The request as it stands; while something is open or refused, what the last script decided is not part of it."""
+    undecided = state.get("question") or isinstance(state.get("outcome"), Refusal)
+    plan = None if undecided else state.get("plan")
+    return known(state.get("request") or JobRequest(), plan, tuple(state.get("left_to_us") or ()))
