@@ -1,0 +1,85 @@
+"""Short texts of our own, from files: cards about known issues, and guides to launchers and strategies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from knowledge.cluster import Checked, Facts, matching
+from knowledge.types import Framework, Passage, Scheduler
+
+CARDS = Path(__file__).parent / "cards"
+GUIDES = Path(__file__).parent / "guides"
+
+Id = Annotated[str, Checked(matching(r"^[a-z0-9][a-z0-9-]*$"))]
+Address = Annotated[str, Checked(matching(r"^https://\S+$"))]
+Day = Annotated[str, Checked(matching(r"^\d{4}-\d{2}(-\d{2})?$"))]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card(Facts):
+    """A known issue: what happens, with which versions, and the way round. state is the thread's, when it was read.
+
+    ours: the way round is our advice; the thread names none, or another.
+    """
+
+    id: Id
+    title: str
+    what: str
+    versions: str = ""
+    way_round: str
+    address: Address
+    checked: Day
+    ours: bool = False
+    state: Literal["open", "closed", "merged"]
+    causes: tuple[str, ...] = ()
+    machine: str = ""
+    scheduler: Scheduler | Literal[""] = ""
+    framework: Framework | Literal[""] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guide(Facts):
+    """A short text on one subject, with the pages it stands on."""
+
+    id: Id
+    title: str
+    text: str
+    sources: tuple[Address, ...]
+    as_of: Day
+    scheduler: Scheduler | Literal[""] = ""
+    framework: Framework | Literal[""] = ""
+
+
+def card_passage(card: Card) -> Passage:
+    """The card as it is found and shown."""
+    versions = f" Versions: {card.versions}." if card.versions else ""
+    way = "Our advice" if card.ours else "Way round"
+    return Passage(
+        text=f"{card.what.strip()}{versions} {way}: {card.way_round.strip()}",
+        title=card.title,
+        source=card.address,
+        date=card.checked,
+        path=("Known issues",),
+        kind="card",
+        machine=card.machine,
+        scheduler=card.scheduler,
+        framework=card.framework,
+    )
+
+
+def guide_passages(guide: Guide) -> Iterator[Passage]:
+    """Each paragraph of a guide on its own: it answers one thing."""
+    for text in guide.text.strip().split("\n\n"):
+        yield Passage(
+            text=" ".join(text.split()),
+            title=guide.title,
+            source=guide.sources[0],
+            date=guide.as_of,
+            path=("Guides",),
+            kind="fact",
+            scheduler=guide.scheduler,
+            framework=guide.framework,
+        )

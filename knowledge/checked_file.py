@@ -1,0 +1,34 @@
+"""One YAML file, read and validated strictly by pydantic into frozen dataclasses."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import yaml
+from pydantic import TypeAdapter, ValidationError
+
+from knowledge.cluster_file import describe
+from knowledge.errors import FactsError
+
+T = TypeVar("T")
+
+
+@cache
+def adapter(kind: Any) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def read_checked(path: Path, kind: type[T]) -> T:
+    """The file as one of that kind. Raises FactsError with file, key and reason."""
+    try:
+        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        value: T = adapter(cast(Any, kind)).validate_python(data)
+    except yaml.YAMLError as error:
+        raise FactsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise FactsError(f"{path}: cannot be read: {error}") from error
+    except ValidationError as error:
+        raise FactsError(f"{path}: {describe(error)}") from error
+    return value

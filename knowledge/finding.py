@@ -1,0 +1,206 @@
+"""Finding passages: what is shipped and what was read in, by words and meaning, and only what fits the question.
+
+Every candidate of the rankings is judged by the same measure, so that the collections can be put in one order: the
+cosine of MiniLM, the share of the question's telling words that the passage has (weighed by how rare they are in this
+field), and what the question means to the letter (options, variables, quotations). Below the threshold a passage is no
+answer, and is left out: silence is better than a text about something else. docs/retrieval.md has the figures.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from knowledge import embedding, store
+from knowledge.building import Progress
+from knowledge.held import Held
+from knowledge.judging import Asked, folded, judged, read
+from knowledge.retrieval import Candidate, Index, key_of
+from knowledge.shipped import Shipped, shipped, whole
+from knowledge.types import Passage, PassageKind
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COLLECTION_OF: Mapping[PassageKind, str] = {"doc": "docs", "issue": "issues", "ticket": "tickets", "web": "web"}
+"""Where passages that were read in are indexed; what is shipped (facts and cards) is held in memory."""
+TO_JUDGE = 60
+"""So many candidates of each collection are judged in full."""
+
+
+class Read(Protocol):
+    """What was read in: knowledge/documents.py."""
+
+    def passages(self) -> Sequence[Passage]: ...
+
+    def version(self) -> str: ...
+
+
+class PassageEntry:
+    """A passage as an index takes it. The text is put together when it is asked for: a large store has many."""
+
+    __slots__ = ("__dict__", "passage")
+
+    def __init__(self, passage: Passage) -> None:
+        self.passage = passage
+
+    @property
+    def text(self) -> str:
+        """What is embedded: title and headings say what the text is about."""
+        return whole(self.passage)
+
+    @cached_property
+    def key(self) -> str:
+        return key_of(self.passage.source, self.text)
+
+    @property
+    def facts(self) -> Mapping[str, str]:
+        one = self.passage
+        facts = {"kind": one.kind, "machine": one.machine, "scheduler": one.scheduler, "framework": one.framework}
+        return {name: value for name, value in facts.items() if value}
+
+
+class Part:
+    """One collection: its passages, the index over them, and their facts as columns to filter by."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.passages: Sequence[Passage] = ()
+        self._columns: dict[str, tuple[dict[str, int], NDArray[np.int32]]] = {}
+
+    def fill(self, passages: Sequence[Passage]) -> None:
+        """Stand over these passages. The same text from the same place counts once."""
+        entries = list({(entry := PassageEntry(passage)).key: entry for passage in passages}.values())
+        self.passages = [entry.passage for entry in entries]
+        self._columns.clear()
+        self.index.refresh(entries)
+
+    def among(self, facts: Mapping[str, Collection[str]]) -> NDArray[np.int64] | None:
+        """Positions of the passages with one of the values for each fact; None: all."""
+        import numpy as np
+
+        mask: NDArray[np.bool_] | None = None
+        for name, values in facts.items():
+            codes, column = self._column(name)
+            fits = np.isin(column, [codes[value] for value in values if value in codes])
+            mask = fits if mask is None else mask & fits
+        return None if mask is None or bool(mask.all()) else np.flatnonzero(mask)
+
+    def _column(self, name: str) -> tuple[dict[str, int], NDArray[np.int32]]:
+        import numpy as np
+
+        if name not in self._columns:
+            codes: dict[str, int] = {}
+            column = [codes.setdefault(getattr(one, name), len(codes)) for one in self.passages]
+            self._columns[name] = codes, np.array(column, dtype=np.int32)
+        return self._columns[name]
+
+
+class Knowledge:
+    """All that can be found. Threads may share it; the slow parts are loaded at the first search."""
+
+    def __init__(
+        self,
+        read: Read | None = None,
+        *,
+        folder: Path | None = None,
+        server: store.Server | None = None,
+        known: Shipped | None = None,
+        embedder: Callable[[], embedding.Embedder] = embedding.embedder,
+    ) -> None:
+        """read: the documents; folder: where the indexes lie; known: in place of what is shipped."""
+        self._read = read
+        self._known = known
+        self._version = ""
+        self._lock = threading.RLock()
+        self._held = Part(Held(embedder))
+        self._parts = {
+            name: Part(Index(name, folder=folder, server=server, embedder=embedder)) for name in COLLECTION_OF.values()
+        }
+        self._ready = False
+
+    @property
+    def notices(self) -> list[str]:
+        """What a person should hear: search by words alone, an index built again."""
+        told = [notice for part in (self._held, *self._parts.values()) for notice in part.index.notices]
+        return list(dict.fromkeys(told))
+
+    def tell(self, progress: Progress | None) -> None:
+        """Who is told how far it is while an index is made."""
+        for part in (self._held, *self._parts.values()):
+            part.index.progress = progress
+
+    def refresh(self) -> None:
+        """Stand over what there is now. Free when nothing changed; what is new is embedded."""
+        with self._lock:
+            if not self._ready:
+                self._known = self._known or shipped()
+                self._held.fill(self._known.passages)
+                self._ready = True
+            version = self._read.version() if self._read else ""
+            if self._read is None or version == self._version:
+                return
+            by_kind: dict[str, list[Passage]] = {name: [] for name in self._parts}
+            for passage in self._read.passages():
+                by_kind[COLLECTION_OF.get(passage.kind, "docs")].append(passage)
+            for name, part in self._parts.items():
+                if by_kind[name] or part.passages:
+                    part.fill(by_kind[name])
+            self._version = version
+
+    def search(
+        self,
+        question: str,
+        *,
+        machine: str | None = None,
+        scheduler: str | None = None,
+        framework: str | None = None,
+        kinds: Collection[PassageKind] | None = None,
+        limit: int = 5,
+    ) -> list[Passage]:
+        """The passages that answer, best first, perhaps none; score is 0 to about 1.
+
+        machine, scheduler, framework: only what holds for these or for any; "" only what holds for any; None: all.
+        """
+        with self._lock:
+            self.refresh()
+            assert self._known is not None
+            asked = read(question, self._known.having, len(self._known.passages), machine)
+            facts = {"machine": machine, "scheduler": scheduler, "framework": framework}
+            wanted: dict[str, Collection[str]] = {k: {"", v} for k, v in facts.items() if v is not None}
+            if kinds is not None:
+                wanted["kind"] = kinds
+            found = [one for part in self._chosen(kinds) for one in self._judge(part, asked, wanted, limit)]
+            ranked = sorted(found, key=lambda one: -one.score)
+            return folded(ranked)[:limit]
+
+    def _chosen(self, kinds: Collection[PassageKind] | None) -> list[Part]:
+        read_in = [part for name, part in self._parts.items() if part.passages and (kinds is None or _has(name, kinds))]
+        held = [self._held] if kinds is None or {"fact", "card"} & set(kinds) else []
+        return held + read_in
+
+    def _judge(self, part: Part, asked: Asked, wanted: Mapping[str, Collection[str]], limit: int) -> list[Passage]:
+        candidates = part.index.candidates(asked.words, part.among(wanted), limit)
+        passages = []
+        for one in likeliest(candidates):
+            passage = part.passages[one.position]
+            verdict = judged(asked, passage, one)
+            if verdict.enough:
+                passages.append(replace(passage, score=round(verdict.score, 4)))
+        return passages
+
+
+def _has(collection: str, kinds: Collection[PassageKind]) -> bool:
+    return any(COLLECTION_OF.get(kind) == collection for kind in kinds)
+
+
+def likeliest(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that the two rankings have near their tops: half by meaning, half by words."""
+    by_meaning = sorted(candidates, key=lambda one: -(one.cosine or 0.0))[: TO_JUDGE // 2]
+    by_words = sorted(candidates, key=lambda one: -one.words)[: TO_JUDGE // 2]
+    return list({one.position: one for one in (*by_meaning, *by_words)}.values())

@@ -1,0 +1,47 @@
+"""An index in memory, for the few thousand passages that are shipped: no folder, no Chroma, ready at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from knowledge import embedding
+from knowledge.building import STEP, Text
+from knowledge.kept import keep, kept
+from knowledge.minilm import shipped
+from knowledge.retrieval import Index
+from knowledge.words import Words
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+KEPT = "shipped-vectors"
+
+
+class Held(Index):
+    """As an Index, but made anew in each process. Vectors that do not come with the program are made once and kept."""
+
+    def __init__(self, embedder: Callable[[], embedding.Embedder] = embedding.embedder) -> None:
+        super().__init__("shipped", embedder=embedder)
+
+    def _open(self, entries: Sequence[Text], damage: Exception | None = None) -> None:
+        self._words = Words.build([entry.text for entry in entries])
+        if self._embed:
+            self._rows = self._gathered(entries, self._embed)
+
+    def _gathered(self, entries: Sequence[Text], embed: embedding.Embedder) -> NDArray[np.float32]:
+        import numpy as np
+
+        known = shipped.read()
+        own: dict[str, NDArray[np.float32]] = kept(KEPT, [shipped.FILE]) or {} if shipped.FILE.is_file() else {}
+        missing = [entry for entry in entries if entry.key not in known and entry.key not in own]
+        for start in range(0, len(missing), STEP):
+            part = missing[start : start + STEP]
+            rows = embed.embed([entry.text for entry in part])
+            own |= {entry.key: row for entry, row in zip(part, rows, strict=True)}
+            if self.progress:
+                self.progress(start + len(part), len(missing))
+        if missing and shipped.FILE.is_file():
+            keep(KEPT, [shipped.FILE], own)
+        return np.stack([known[entry.key] if entry.key in known else own[entry.key] for entry in entries])

@@ -1,0 +1,84 @@
+"""How well a passage answers a question, by one measure for all collections; and passages that say the same."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from knowledge.catalogue import catalogue
+from knowledge.retrieval import Candidate
+from knowledge.shipped import whole
+from knowledge.types import Passage
+from knowledge.wording import covered, exact_terms, rarity, stems, to_the_letter
+
+MEANING, WORDS, TITLE = 0.5, 0.35, 0.15
+LETTER = 0.3
+OTHER_MACHINE = 0.05
+ENOUGH = 0.45
+SAME = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question, read: the words to look for, what each stem weighs, and what is meant to the letter."""
+
+    words: str
+    weights: Mapping[str, float]
+    letters: tuple[str, ...]
+    machine: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    score: float
+    enough: bool
+
+
+def read(question: str, having: Mapping[str, int], texts: int, machine: str | None) -> Asked:
+    """The question without the machine's own name, which all of its passages have."""
+    words = without_machine(question, machine) if machine else question
+    weights = {stem: rarity(having.get(stem, 0), texts) for stem in stems(words)}
+    return Asked(words, weights, exact_terms(question), machine)
+
+
+def without_machine(question: str, machine: str) -> str:
+    cluster = catalogue().clusters.get(machine)
+    names = sorted({machine, *((cluster.title, *cluster.names) if cluster else ())}, key=len, reverse=True)
+    pattern = "|".join(re.escape(name) for name in names)
+    left = re.sub(rf"(?<!\w)(?:{pattern})(?:'s)?(?!\w)", " ", question, flags=re.IGNORECASE)
+    return left if left.strip(" ?!.") else question
+
+
+@lru_cache(maxsize=4096)
+def bag(text: str) -> frozenset[str]:
+    return stems(text)
+
+
+def judged(asked: Asked, passage: Passage, candidate: Candidate) -> Verdict:
+    """One number for meaning, words, title and letter, and whether it is enough to answer with."""
+    text = whole(passage)
+    words, title = covered(asked.weights, bag(text)), covered(asked.weights, bag(passage.title))
+    meaning = candidate.cosine if candidate.cosine is not None else words
+    score = MEANING * meaning + WORDS * words + TITLE * title
+    if asked.letters:
+        score = (1 - LETTER) * score + LETTER * to_the_letter(asked.letters, text)
+    if asked.machine is None and passage.machine:
+        score -= OTHER_MACHINE
+    return Verdict(score, score >= ENOUGH)
+
+
+def folded(ranked: Sequence[Passage]) -> list[Passage]:
+    """Without those that say nearly the same as a better one."""
+    kept: list[tuple[Passage, frozenset[str]]] = []
+    for passage in ranked:
+        own = bag(passage.text)
+        if not any(alike(own, other) for _, other in kept):
+            kept.append((passage, own))
+    return [passage for passage, _ in kept]
+
+
+def alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Whether two texts share nearly all of their telling words."""
+    return len(one & other) >= SAME * max(len(one | other), 1)

@@ -1,0 +1,98 @@
+"""What comes with the program, as passages: facts of every machine, network variables, guides, causes, known issues.
+
+Made by code from the files, so that they never say anything else than the files do; kept between processes (kept.py).
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from knowledge.catalogue import Catalogue, catalogue
+from knowledge.fact_passages import cluster_passages
+from knowledge.kept import keep, kept
+from knowledge.types import Passage
+from knowledge.wording import stems
+
+HERE = Path(__file__).parent
+CAUSES = HERE / "causes.yaml"
+CAUSES_AS_OF = "2026-08"
+SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
+OPTIONAL = re.compile(r"\[[^\[\]]*\{\w+\}[^\[\]]*\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Shipped:
+    """The passages, and in how many of them each stem stands: how telling a word is in this field."""
+
+    passages: tuple[Passage, ...]
+    having: Mapping[str, int]
+
+
+def files() -> tuple[Path, ...]:
+    """All files that the passages are made from."""
+    ours = (CAUSES, HERE / "network_env.yaml", *(HERE / "cards").glob("*.yaml"), *(HERE / "guides").glob("*.yaml"))
+    return (*sorted(ours), *catalogue().files.values())
+
+
+@cache
+def shipped() -> Shipped:
+    """All of it, read once a process. Raises FactsError on a wrong file."""
+    paths = files()
+    found: Shipped | None = kept("passages", paths)
+    if found is None:
+        found = lay_out(tuple(passages(catalogue())))
+        keep("passages", paths, found)
+    return found
+
+
+def lay_out(texts: tuple[Passage, ...]) -> Shipped:
+    having = Counter(stem for one in texts for stem in stems(whole(one)))
+    return Shipped(texts, dict(having))
+
+
+def whole(passage: Passage) -> str:
+    """Everything that a passage is found by."""
+    return f"{' > '.join((*passage.path, passage.title))}\n{passage.text}"
+
+
+def passages(known: Catalogue) -> Iterator[Passage]:
+    """Facts of the machines, then what holds for any."""
+    from knowledge.cards import CARDS, GUIDES, Card, Guide, card_passage, guide_passages
+    from knowledge.checked_file import read_checked
+    from knowledge.network import FILE, NetworkFacts, network_passages
+
+    for cluster in known.clusters.values():
+        yield from cluster_passages(cluster)
+    yield from network_passages(read_checked(FILE, NetworkFacts))
+    for path in sorted(GUIDES.glob("*.yaml")):
+        for guide in read_checked(path, tuple[Guide, ...]):
+            yield from guide_passages(guide)
+    yield from cause_passages()
+    for path in sorted(CARDS.glob("*.yaml")):
+        yield from map(card_passage, read_checked(path, tuple[Card, ...]))
+
+
+def cause_passages() -> Iterator[Passage]:
+    """What each failure cause means and how it is cured; the steps of one scheduler on their own."""
+    from knowledge.signatures.loader import library
+
+    for name, cause in library().causes.items():
+        if cause.group == "none":
+            continue
+        says = " ".join(re.sub(r"\{\w+\}", "...", OPTIONAL.sub("", cause.says)).split())
+        path = ("Failure causes", cause.group)
+        title = f"{name}: {cause.means}"
+        yield cause_passage(title, f"{says} What to do: {' '.join(cause.fix)}", path)
+        for scheduler, steps in cause.by.items():
+            text = f"{says} On {SCHEDULERS.get(scheduler, scheduler)}: {' '.join(steps)}"
+            yield cause_passage(title, text, path, scheduler)
+
+
+def cause_passage(title: str, text: str, path: tuple[str, ...], scheduler: str = "") -> Passage:
+    source = f"maple-chat, causes of failures ({title.partition(':')[0]})"
+    return Passage(text, title, source, CAUSES_AS_OF, path, kind="fact", scheduler=scheduler)
