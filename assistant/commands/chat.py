@@ -7,22 +7,22 @@ import os
 import sys
 
 from assistant.plain import converse
-from assistant.session import Session
+from assistant.session import THREAD_NAME, Session
 from assistant.settings import Settings, read_settings
-from assistant.turns import Turns
+from assistant.tui.memory import OPEN, recall
 
-FIRST_THREAD = "default"
+FIRST_THREAD = "chat"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.prog = "maple-chat"
-    parser.add_argument("--thread", metavar="ID", help="the conversation to open (default: the one used last)")
+    parser.add_argument("--thread", metavar="ID", help="the conversation to open (default: the one left open)")
     parser.add_argument("--plain", action="store_true", help="line by line, for screen readers and pipes")
 
 
 def run(options: argparse.Namespace) -> int:
     settings = read_settings()
-    thread = options.thread or latest(settings)
+    thread = options.thread or left_open(settings)
     if options.plain or not has_screen():
         return converse(Session(settings, thread))
     from assistant.tui.app import MapleApp
@@ -30,10 +30,10 @@ def run(options: argparse.Namespace) -> int:
     return MapleApp(settings, thread).run() or 0
 
 
-def latest(settings: Settings) -> str:
-    """The conversation used last; `default`, which `maple-chat ask` uses, where there is none."""
-    threads = Turns(settings.conversations).threads()
-    return threads[0].name if threads else FIRST_THREAD
+def left_open(settings: Settings) -> str:
+    """The conversation that was left open here. `maple-chat ask` has a thread of its own, which does not count."""
+    name = recall(settings.data, OPEN)
+    return name if THREAD_NAME.fullmatch(name) else FIRST_THREAD
 
 
 def has_screen() -> bool:

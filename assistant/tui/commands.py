@@ -1,18 +1,14 @@
-"""The commands of the chat: one table, which runs them, completes them and makes the help."""
+"""The commands of the chat: one table, which runs them, completes them, fills the palette and makes the help."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.attachments import attach
-from assistant.cluster_text import describe
-from assistant.errors import InputError
-from knowledge.catalogue import catalogue
+from assistant.tui import completing
+from assistant.tui.actions import looks, talk, tools
+from assistant.tui.completing import Candidate
 
 if TYPE_CHECKING:
     from assistant.tui.screens.chat import ChatScreen
@@ -31,66 +27,35 @@ class Command:
     def usage(self) -> str:
         return f"/{self.name} {self.argument}".strip()
 
-
-async def script(screen: ChatScreen, argument: str) -> None:
-    screen.action_script()
-
-
-async def save(screen: ChatScreen, argument: str) -> None:
-    screen.save(Path(argument or ".").expanduser())
-
-
-async def copy(screen: ChatScreen, argument: str) -> None:
-    await screen.action_copy()
-
-
-async def attach_file(screen: ChatScreen, argument: str) -> None:
-    screen.composer.attach(await asyncio.to_thread(attach, Path(argument)))
-
-
-async def new(screen: ChatScreen, argument: str) -> None:
-    await screen.open(argument or screen.unused_name())
-
-
-async def open_thread(screen: ChatScreen, argument: str) -> None:
-    if argument:
-        await screen.open(argument)
-    else:
-        screen.choose_thread()
-
-
-async def clusters(screen: ChatScreen, argument: str) -> None:
-    known = catalogue()
-    if argument:
-        cluster = known.find(argument)
-        if cluster is None:
-            raise InputError(f"no machine '{argument[:40]}' is known; /clusters lists them")
-        await screen.show_text(describe(cluster, known.files[cluster.id], date.today()))
-        return
-    listed = sorted(known.clusters.values(), key=lambda cluster: cluster.title.lower())
-    await screen.show_text("\n".join(f"{c.id:<15} {c.title} ({c.scheduler})" for c in listed))
-
-
-async def show_help(screen: ChatScreen, argument: str) -> None:
-    screen.action_help()
-
-
-async def leave(screen: ChatScreen, argument: str) -> None:
-    screen.app.exit()
+    @property
+    def needs_more(self) -> bool:
+        """Whether it cannot run without its argument; in brackets it is optional."""
+        return bool(self.argument) and not self.argument.startswith("[")
 
 
 COMMANDS: dict[str, Command] = {
     command.name: command
     for command in (
-        Command("script", "", "show the script, or go back to the conversation", script),
-        Command("save", "[FOLDER]", "save the script and the files beside it", save),
-        Command("copy", "", "copy the script", copy),
-        Command("attach", "FILE", "attach a log or a script to the next message", attach_file),
-        Command("new", "[NAME]", "start a new conversation", new),
-        Command("open", "[NAME]", "go back to another conversation", open_thread),
-        Command("clusters", "[NAME]", "the machines that are known, or all about one", clusters),
-        Command("help", "", "all keys and commands", show_help),
-        Command("quit", "", "leave; the conversation is kept", leave),
+        Command("script", "", "show the script, then the files beside it", looks.script),
+        Command("check", "[FILE] [MACHINE]", "findings on the script, or on any file", tools.check),
+        Command("rehearse", "[FILE] [MACHINE]", "run it here on a stand-in cluster", tools.rehearse),
+        Command("why", "[FILE ...]", "why a job failed: from its log files", tools.why),
+        Command("log", "[FILE]", "show the log with the telling line", tools.log),
+        Command("diff", "", "what the last revision changed", looks.diff),
+        Command("save", "[FOLDER]", "save the script and the files beside it", talk.save),
+        Command("copy", "", "copy the script", talk.copy),
+        Command("attach", "FILE", "attach a log or a script to the next message", talk.attach_file),
+        Command("new", "[NAME]", "start a new conversation", talk.new),
+        Command("open", "[NAME]", "go back to another conversation", talk.open_thread),
+        Command("sessions", "[WORDS]", "all conversations; search, open, rename", talk.sessions),
+        Command("rename", "TITLE", "give this conversation a name", talk.rename),
+        Command("export", "[FILE]", "write this conversation as Markdown", talk.export),
+        Command("clusters", "[NAME]", "the machines that are known, or all about one", looks.clusters),
+        Command("context", "", "what is known here: request, script, log, model", looks.context),
+        Command("model", "", "which language model words the answers", looks.model),
+        Command("theme", "[NAME]", "dark, light or contrast", looks.theme),
+        Command("help", "", "all keys and commands", looks.show_help),
+        Command("quit", "", "leave; the conversation is kept", talk.leave),
     )
 }
 
@@ -104,3 +69,8 @@ def find(text: str) -> tuple[Command | None, str] | None:
     if not word.startswith("/") or "/" in word[1:] or "\n" in text:
         return None
     return COMMANDS.get(word[1:].lower()), argument.strip()
+
+
+def complete(word: str) -> Sequence[Candidate]:
+    """The commands that a begun word may become."""
+    return completing.commands(word, {c.name: (c.argument, c.says, c.needs_more) for c in COMMANDS.values()})

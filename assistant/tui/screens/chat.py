@@ -1,77 +1,69 @@
-"""The chat: conversation, script, the request as it stands, and the box to type in. It only calls and draws."""
+"""The chat: conversation, script, log, the request as it stands, and the box to type in. It only calls and draws."""
 
 from __future__ import annotations
 
 import asyncio
-import time
-from collections.abc import AsyncIterator
-from pathlib import Path
-from typing import ClassVar
+from collections.abc import AsyncIterator, Awaitable
+from typing import Any, ClassVar, Literal
 
-from textual import on, work
-from textual.app import ComposeResult
+from textual import on
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
-from textual.events import Key, Resize
-from textual.screen import Screen
-from textual.widgets import Footer, Static
 
-from assistant.attachments import named_files, worded
+from assistant.attachments import named_files
 from assistant.errors import MapleError
-from assistant.events import Event, Known, Script
-from assistant.saving import in_the_way, save
+from assistant.events import Known, Script
 from assistant.session import Session
 from assistant.settings import Settings
 from assistant.tui import commands
-from assistant.tui.screens.confirm import ConfirmScreen
+from assistant.tui.answering import Answering
+from assistant.tui.keys import KEYS
+from assistant.tui.logs import NO_LOG, Logs
+from assistant.tui.memory import OPEN, remember
+from assistant.tui.picking import pick, pick_rank
 from assistant.tui.screens.help import HelpScreen
-from assistant.tui.screens.threads import ThreadsScreen
-from assistant.tui.widgets.chips import Chips
+from assistant.tui.screens.panes import PanesScreen
+from assistant.tui.widgets.chips import ChipView, why
 from assistant.tui.widgets.composer import Composer
-from assistant.tui.widgets.conversation import EXAMPLES, Conversation
-from assistant.tui.widgets.script_pane import ScriptPane
-from knowledge.types import Attachment, LaunchBundle
+from assistant.tui.widgets.conversation import EXAMPLES
+from assistant.tui.widgets.log_pane import LogPane
+from assistant.tui.work.engine import Engine
+from knowledge.types import Attachment
 
 WIDE = 110
-WORKING = "working …"
+View = Literal["chat", "script", "log"]
+NO_SCRIPT = "No script yet. Say what to run and where, and it is made."
 
 
-class ChatScreen(Screen[None]):
-    """One conversation at a time; `open` changes it."""
+class ChatScreen(PanesScreen):
+    """One conversation at a time; `open` changes it. turns, tools: the children that answer and that do the rest."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("ctrl+s", "save", "Save", priority=True),
-        Binding("ctrl+t", "script", "Script", priority=True),
-        Binding("ctrl+o", "copy", "Copy", priority=True),
         Binding("f1", "help", "Help", priority=True),
+        Binding("f2", "chat", "Chat", priority=True),
+        Binding("f3", "script", "Script", priority=True),
+        Binding("f4", "log", "Log", priority=True),
+        Binding("f5", "details", "Details", priority=True),
+        Binding("ctrl+s", "save", "Save", priority=True),
+        Binding("f6", "changes", "Changes", show=False, priority=True),
+        Binding("f7", "sign(-1)", "Previous sign", show=False, priority=True),
+        Binding("f8", "sign(1)", "Next sign", show=False, priority=True),
+        Binding("ctrl+t", "script", "Script", show=False, priority=True),
+        Binding("ctrl+o", "copy", "Copy", show=False, priority=True),
         Binding("pageup", "page(-1)", "Scroll up", show=False, priority=True),
         Binding("pagedown", "page(1)", "Scroll down", show=False, priority=True),
-        Binding("escape", "back", "Back to the box", show=False),
+        Binding("escape", "back", "Back", show=False),
     ]
 
-    def __init__(self, settings: Settings, thread: str) -> None:
-        super().__init__()
+    def __init__(self, settings: Settings, thread: str, turns: Engine, tools: Engine) -> None:
+        super().__init__(settings.pasted)
         self.settings = settings
         self.session = Session(settings, thread)
-        self.busy = False
-
-    def compose(self) -> ComposeResult:
-        yield Chips()
-        with Horizontal(id="panes"):
-            yield Conversation()
-            yield ScriptPane()
-        yield Static(id="status", markup=False)
-        yield Static(id="attached", markup=False)
-        yield Composer(self.settings.pasted)
-        yield Footer(show_command_palette=False)
+        self.answering = Answering(self, turns, tools)
+        self.logs = Logs(self)
 
     @property
-    def composer(self) -> Composer:
-        return self.query_one(Composer)
-
-    @property
-    def bundle(self) -> LaunchBundle | None:
-        return self.query_one(ScriptPane).bundle
+    def log_paths(self) -> tuple[str, ...]:
+        return self.logs.paths
 
     async def on_mount(self) -> None:
         self.composer.focus()
@@ -79,199 +71,149 @@ class ChatScreen(Screen[None]):
         self.status("")
         self.call_after_refresh(self.warm)
 
-    def on_key(self, event: Key) -> None:
-        """Typing goes into the box, wherever the focus is."""
-        if event.is_printable and event.character and not self.composer.has_focus:
-            self.composer.focus()
-            self.composer.insert(event.character)
-            event.stop()
-
-    def on_resize(self, event: Resize) -> None:
-        self.set_class(event.size.width < WIDE, "narrow")
-
     async def open(self, thread: str) -> None:
         """Show a conversation as it was left, and finish the turn that a killed program left in it."""
-        if self.busy:
+        if self.answering.busy:
             self.status("Still answering; open another conversation after that.")
             return
         self.session = Session(self.settings, thread)
-        turns = self.session.history()
-        finished = [turn for turn in turns if turn.answer is not None]
-        events = [event for turn in finished for event in turn.answer or ()]
-        self.remove_class("script-first")
-        self.query_one(Chips).show(next((e for e in reversed(events) if isinstance(e, Known)), None))
-        await self.query_one(ScriptPane).show(
-            next((e.made.bundle for e in reversed(events) if isinstance(e, Script)), None)
-        )
-        await self.query_one(Conversation).restore(turns)
+        turns = await asyncio.to_thread(self.session.history)
+        await asyncio.to_thread(remember, self.settings.data, OPEN, thread)
+        events = [event for turn in turns for event in turn.answer or ()]
+        scripts = [event.made.bundle for event in events if isinstance(event, Script)]
+        self.show_view("chat")
+        self.log_pane.clear()
+        self.logs.recall(turns)
+        await self.chips.show(next((e for e in reversed(events) if isinstance(e, Known)), None))
+        await self.script_pane.show(scripts[-1] if scripts else None, scripts[-2] if len(scripts) > 1 else None)
+        self.has_script(bool(scripts))
+        await self.conversation.restore(turns)
         self.composer.recall([turn.text for turn in turns] or EXAMPLES)
-        self.status(f"Conversation '{thread}'.")
-        if len(finished) < len(turns):
-            self.set_working(True)
-            self.take(self.session.resume())
+        self.status(f"Conversation '{await asyncio.to_thread(self.session.turns.title, thread) or thread}'.")
+        if any(turn.answer is None for turn in turns):
+            self.start(self.answering.resume(self.session))
+        elif scripts:
+            self.start(self.answering.judge())
 
-    @work(group="warm")
-    async def warm(self) -> None:
+    def start(self, work: Awaitable[None]) -> None:
+        """Run something beside the screen; our errors become the line above the box."""
+
+        async def run() -> None:
+            try:
+                await work
+            except MapleError as error:
+                self.status(str(error), problem=True)
+
+        self.run_worker(run(), group="work")
+
+    def warm(self) -> None:
         """Load the engine while the person still reads or types."""
-        try:
-            await self.session.warm()
-        except Exception as error:
-            self.status(f"The engine cannot be loaded ({error}); `maple-chat doctor` tells more.", problem=True)
+
+        async def load() -> None:
+            async for _ in self.answering.engines["turn"].run("warm", self.settings):
+                pass
+
+        self.start(load())
+
+    def work(self, kind: str, what: str, task: str, *arguments: Any) -> AsyncIterator[Any]:
+        return self.answering.work(kind, what, task, *arguments)
 
     @on(Composer.Sent)
-    async def sent(self, message: Composer.Sent) -> None:
+    def sent(self, message: Composer.Sent) -> None:
         """A command is run; anything else goes to the session."""
         called = commands.find(message.text)
-        try:
-            if called is None:
-                named = await asyncio.to_thread(named_files, message.text)
-                await self.say(message.text, (*message.attachments, *named))
-                return
-            command, argument = called
-            if command is None:
-                self.status(f"No command {message.text.split()[0][:20]}; F1 lists them.", problem=True)
-                return
-            self.composer.accepted("")
-            await command.run(self, argument)
-        except MapleError as error:
-            self.status(str(error), problem=True)
-
-    async def say(self, text: str, attachments: tuple[Attachment, ...]) -> None:
-        if self.busy:
-            self.status("Still answering; your message waits in the box.")
+        if called is None:
+            self.start(self.say(message.text, message.attachments))
             return
+        command, argument = called
+        if command is None:
+            self.status(f"No command {message.text.split()[0][:20]}; F1 lists them.", problem=True)
+            return
+        self.composer.accepted("" if message.text in self.composer.sent else message.text)
+        if message.attachments and command.name != "quit":
+            self.composer.attach(*message.attachments)
+        self.start(command.run(self, argument))
+
+    async def say(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
+        """Send it, with the files that it names."""
+        if self.answering.busy:
+            self.status("Still answering; your message waits in the box. Esc stops the answer.")
+            return
+        named = await asyncio.to_thread(named_files, text)
         self.composer.accepted(text)
-        self.remove_class("script-first")
-        conversation = self.query_one(Conversation)
-        conversation.anchor()
-        await conversation.ask(text, attachments)
-        self.set_working(True)
-        self.take(self.session.send(text, attachments))
+        self.status("")
+        self.to_conversation()
+        await self.answering.say(text, (*attachments, *named))
 
-    @work(group="turn")
-    async def take(self, answers: AsyncIterator[Event]) -> None:
-        """Draw what comes. The engine is loaded here the first time, while the screen is already there."""
-        try:
-            events = [event async for event in answers]
-            await self.query_one(Conversation).answer(events)
-            for event in events:
-                await self.draw(event)
-        except MapleError as error:
-            self.status(str(error), problem=True)
-        finally:
-            self.set_working(False)
+    async def call_command(self, command: commands.Command) -> None:
+        """From the palette: run it, or put it into the box where it needs more."""
+        if command.needs_more:
+            self.composer.text = f"/{command.name} "
+            self.composer.move_cursor(self.composer.document.end)
+            self.composer.focus()
+        else:
+            self.start(command.run(self, ""))
 
-    async def draw(self, event: Event) -> None:
-        """What an event changes beside the conversation."""
-        if isinstance(event, Known):
-            self.query_one(Chips).show(event)
-        elif isinstance(event, Script):
-            await self.query_one(ScriptPane).show(event.made.bundle)
-            where = "Ctrl+T shows it, " if self.has_class("narrow") else ""
-            self.status(f"The script is ready: {where}Ctrl+S saves it here.")
-
-    def set_working(self, working: bool) -> None:
-        self.busy = working
-        if working or str(self.query_one("#status", Static).content) == WORKING:
-            self.status(WORKING if working else "")
-
-    def status(self, text: str, problem: bool = False) -> None:
-        """One line above the box; a toast would lie over it on a small terminal."""
-        line = self.query_one("#status", Static)
-        line.update(text)
-        line.set_class(problem, "problem")
-
-    @on(Composer.Attached)
-    def attached(self, message: Composer.Attached) -> None:
-        line = self.query_one("#attached", Static)
-        names = ", ".join(worded(attachment) for attachment in message.attachments)
-        line.update(f"Attached: {names} (Enter sends, Backspace removes)")
-        line.display = bool(message.attachments)
-
-    @on(Composer.Failed)
-    def failed(self, message: Composer.Failed) -> None:
-        self.status(message.text, problem=True)
+    def action_chat(self) -> None:
+        self.show_view("chat")
+        self.status("")
 
     def action_script(self) -> None:
         """Show the script, then each file beside it, then the conversation again."""
-        pane = self.query_one(ScriptPane)
-        if pane.bundle is None:
-            self.status("No script yet. Say what to run and where, and it is made.")
-        elif self.has_class("narrow") and not self.has_class("script-first"):
-            self.add_class("script-first")
-            self.status("PgUp and PgDn scroll. Ctrl+T goes on.")
-        elif name := pane.next_file():
-            self.status(f"{name}. Ctrl+T goes on.")
+        if self.bundle is None:
+            self.status(NO_SCRIPT)
+        elif self.view != "script" and (self.narrow or self.view == "log"):
+            self.show_view("script")
+            self.status("PgUp and PgDn scroll. F3 goes on, F2 is the conversation.")
+        elif name := self.script_pane.next_file():
+            self.show_view("script")
+            self.status(f"{name}. F3 goes on.")
         else:
-            self.action_back()
+            self.action_chat()
 
-    def action_back(self) -> None:
-        self.remove_class("script-first")
-        self.status("")
-        self.composer.focus()
+    def action_log(self) -> None:
+        if self.view == "log":
+            self.action_chat()
+        elif self.log_paths:
+            self.status("")
+            self.start(self.logs.open())
+        else:
+            self.status(NO_LOG)
 
-    def action_page(self, direction: int) -> None:
-        pane = self.query_one(ScriptPane).code if self.has_class("script-first") else self.query_one(Conversation)
-        pane.scroll_relative(y=direction * (pane.size.height - 2), animate=False)
+    def action_changes(self) -> None:
+        if self.bundle is None or not self.script_pane.toggle_changes():
+            self.status("Nothing was changed yet: this is the first script.")
+        else:
+            self.show_view("script")
+
+    def action_details(self) -> None:
+        self.start(self.chips.enter())
+
+    @on(ChipView.Seen)
+    def chip_seen(self, message: ChipView.Seen) -> None:
+        self.status(why(message.chip))
+
+    @on(ChipView.Picked)
+    def chip_picked(self, message: ChipView.Picked) -> None:
+        self.start(pick(self, message.chip))
+
+    @on(LogPane.RankWanted)
+    def rank_wanted(self) -> None:
+        self.start(pick_rank(self))
+
+    def action_sign(self, step: int) -> None:
+        self.log_pane.action_hit(step)
+
+    async def action_back(self) -> None:
+        if not await self.answering.stop():
+            self.action_chat()
 
     def action_save(self) -> None:
-        self.save(Path())
+        self.start(commands.COMMANDS["save"].run(self, ""))
 
-    @work(group="save")
-    async def save(self, folder: Path) -> None:
-        """Write the script here; what would be overwritten is asked about first."""
-        bundle = self.bundle
-        if bundle is None:
-            self.status("No script to save yet. Say what to run and where, and it is made.")
-            return
-        taken = ", ".join(path.name for path in in_the_way(bundle, folder))
-        if taken and not await self.app.push_screen_wait(
-            ConfirmScreen(f"{taken} in {folder.resolve()} differs from this. Overwrite?", "Overwrite")
-        ):
-            self.status("Nothing was saved. /save FOLDER saves elsewhere.")
-            return
-        try:
-            paths = await asyncio.to_thread(save, bundle, folder, overwrite=bool(taken))
-        except MapleError as error:
-            self.status(str(error), problem=True)
-            return
-        beside = f" (with {', '.join(path.name for path in paths[1:])})" if paths[1:] else ""
-        self.status(f"Saved {paths[0].resolve()}{beside}. Submit it there with: {bundle.submit}")
-
-    async def action_copy(self) -> None:
-        """A file first, which is certain; the terminal's clipboard beside it, which may refuse without a word."""
-        if self.bundle is None:
-            self.status("No script to copy yet.")
-            return
-        folder = self.settings.data / "copied"
-        paths = await asyncio.to_thread(save, self.bundle, folder, overwrite=True)
-        self.app.copy_to_clipboard(self.bundle.script)
-        self.status(f"Offered to the terminal's clipboard; in case it takes none, the script is in {paths[0]}")
+    def action_copy(self) -> None:
+        self.start(commands.COMMANDS["copy"].run(self, ""))
 
     def action_help(self) -> None:
-        keys = [
-            ("Enter", "send"),
-            ("Shift+Enter, Ctrl+J", "new line"),
-            ("↑ ↓", "messages sent before"),
-            ("PgUp PgDn", "scroll"),
-            ("Ctrl+T", "show the script, the files beside it, and back"),
-            ("Ctrl+S", "save the script here"),
-            ("Ctrl+O", "copy the script"),
-            ("Ctrl+Q", "leave; the conversation is kept"),
-        ]
         rows = [(command.usage, command.says) for command in commands.COMMANDS.values()]
-        self.app.push_screen(HelpScreen([*keys, *rows]))
-
-    @work(group="open")
-    async def choose_thread(self) -> None:
-        threads = await asyncio.to_thread(self.session.turns.threads)
-        name = await self.app.push_screen_wait(ThreadsScreen(threads))
-        if name:
-            await self.open(name)
-
-    def unused_name(self) -> str:
-        """A name for a new conversation: the day and the time."""
-        return time.strftime("%Y-%m-%d-%H%M%S")
-
-    async def show_text(self, text: str) -> None:
-        await self.query_one(Conversation).note(text)
+        self.app.push_screen(HelpScreen([*KEYS, *rows]))

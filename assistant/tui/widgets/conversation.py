@@ -22,9 +22,9 @@ Three things to try (↑ brings each into the box, Enter sends):
 
 - `help me run my training`
 - `train ViT with FSDP on Perlmutter, 4 nodes, account m1234`
-- paste the log of a job that failed, or `/attach slurm-123.out`
+- paste the log of a job that failed, or `/why slurm-123.out`
 
-F1 shows all keys and commands.
+F5 picks machine, framework and the rest from lists. F1 shows all keys, `/` all commands.
 """
 EXAMPLES = ("train ViT with FSDP on Perlmutter, 4 nodes, account m1234", "help me run my training")
 
@@ -48,9 +48,10 @@ class Answer(Markdown):
 
 
 class Conversation(VerticalScroll):
-    """Messages and answers; `answering` is the answer that grows as events come in."""
+    """Messages and answers; `live` is the answer that grows while a model words it."""
 
     can_focus = False
+    live: Answer | None = None
 
     def on_mount(self) -> None:
         self.anchor()
@@ -68,10 +69,21 @@ class Conversation(VerticalScroll):
     async def ask(self, text: str, attachments: Sequence[Attachment]) -> None:
         await self.mount(message(text, attachments))
 
+    async def stream(self, text: str) -> None:
+        """A piece of an answer while it is still worded."""
+        if self.live is None:
+            self.live = Answer("")
+            await self.mount(self.live)
+        await self.live.append(text)
+
     async def answer(self, events: Sequence[Event]) -> None:
+        """The whole answer, in the place of what was streamed of it."""
+        live, self.live = self.live, None
         text = in_words(events)
         if text:
             await self.show(text)
+        if live is not None:
+            await live.remove()
 
     async def show(self, text: str) -> None:
         await self.mount(Answer(text))

@@ -1,0 +1,128 @@
+"""Which log belongs to the conversation, and what is known of it: the evidence pane is filled from here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from assistant.errors import InputError
+from assistant.tui.logfile import unpacked
+from assistant.tui.work.found import Hit, LogReport, RankLines
+from assistant.turns import Turn
+from knowledge.types import Attachment, Diagnosis
+
+if TYPE_CHECKING:
+    from assistant.tui.screens.chat import ChatScreen
+
+TYPED = "typed.log"
+NO_LOG = "No log yet. Paste one, attach a file, or type /why FILE."
+
+
+class Logs:
+    """The newest log: its files, its diagnosis, its hits (None: not looked for yet)."""
+
+    def __init__(self, screen: ChatScreen) -> None:
+        self.screen = screen
+        self.forget()
+
+    def forget(self) -> None:
+        self.text = ""
+        self.sent: tuple[str, ...] = ()
+        self.paths: tuple[str, ...] = ()
+        self.diagnosis: Diagnosis | None = None
+        self.hits: tuple[Hit, ...] | None = None
+        self.shown: Path | None = None
+
+    def said(self, text: str, attachments: Sequence[Attachment]) -> None:
+        """A message went off; its log is the one that a diagnosis speaks of."""
+        self.text, self.sent = text, tuple(attachment.path for attachment in attachments)
+
+    def recall(self, turns: Sequence[Turn]) -> None:
+        """The newest diagnosis of a conversation that is opened."""
+        self.forget()
+        for turn in turns:
+            self.said(turn.text, turn.attachments)
+            for event in turn.answer or ():
+                if event.type == "diagnosis":
+                    self.diagnosed(event.diagnosis)
+
+    def diagnosed(self, diagnosis: Diagnosis) -> None:
+        self.paths, self.diagnosis, self.hits = self.sent, diagnosis, None
+        if not self.sent:
+            path = self.screen.settings.pasted / TYPED
+            path.write_text(self.text, encoding="utf-8")
+            self.paths = (str(path),)
+
+    async def keep(self, paths: Sequence[str], diagnosis: Diagnosis | None, hits: Sequence[Hit]) -> None:
+        """A log that a command named."""
+        self.paths, self.diagnosis, self.hits = tuple(paths), diagnosis, tuple(hits)
+        self.shown = None
+        if diagnosis is not None:
+            self.screen.status("F4 shows the log with the telling line.")
+
+    async def open(self) -> None:
+        """Show the log, the telling line in sight; then look for all signs, if nobody did yet."""
+        if not self.paths:
+            raise InputError(NO_LOG)
+        self.screen.show_view("log")
+        if self.shown is None:
+            await self.show(self.hits if self.hits is not None else shown_by(self.diagnosis))
+        if self.hits is None:
+            await self.look()
+
+    async def show(self, hits: Sequence[Hit]) -> None:
+        """Open the file in which the telling line is; that of the first log otherwise."""
+        first = next((hit.file for hit in hits if hit.telling and hit.file), None)
+        path = Path(first or self.paths[0])
+        if path.is_dir():
+            raise InputError(f"{path} is a folder; /log FILE shows one of its files")
+        try:
+            plain = await asyncio.to_thread(unpacked, path, self.screen.settings.pasted)
+            self.screen.log_pane.show(plain, of_file(hits, first))
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}; check the name") from error
+        self.shown = path
+
+    async def look(self) -> None:
+        """All signs of trouble, in a process of its own."""
+        what = f"Looking through {Path(self.paths[0]).name}"
+        async for report in self.screen.work("tool", what, "why", self.paths, None):
+            if isinstance(report, LogReport):
+                self.hits = report.hits
+                if self.shown:
+                    self.screen.log_pane.set_hits(of_file(report.hits, str(self.shown)))
+
+    async def filter(self, rank: int | None) -> None:
+        """Only what one rank wrote."""
+        pane = self.screen.log_pane
+        pane.filter(rank)
+        if rank is None or pane.path is None:
+            return
+        async for found in self.screen.work("tool", f"Finding rank {rank}", "lines_of_rank", str(pane.path), rank):
+            if isinstance(found, RankLines) and pane.rank == found.rank:
+                pane.add(found.numbers)
+
+
+def of_file(hits: Sequence[Hit], file: str | None) -> tuple[Hit, ...]:
+    """The hits of one file; where there is only one file, hits name none."""
+    return tuple(hit for hit in hits if hit.file in (None, file))
+
+
+def shown_by(diagnosis: Diagnosis | None) -> tuple[Hit, ...]:
+    """What the diagnosis itself shows, and what it weighed."""
+    if diagnosis is None:
+        return ()
+    telling = {
+        e.line: Hit(e.line, e.text, diagnosis.cause, e.rank, e.file, e.count, place)
+        for place, e in enumerate(diagnosis.evidence, 1)
+    }
+    others = {
+        c.evidence.line: Hit(
+            c.evidence.line, c.evidence.text, c.cause, c.evidence.rank, c.evidence.file, c.evidence.count
+        )
+        for c in diagnosis.considered
+        if c.evidence
+    }
+    return tuple(sorted((others | telling).values(), key=lambda hit: hit.line))

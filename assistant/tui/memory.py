@@ -1,0 +1,29 @@
+"""What the terminal program keeps from one start to the next: the conversation that was left open, and the theme.
+
+Two small files in the data folder, each replaced at once, so that kill -9 leaves the old or the new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+OPEN, THEME = "left-open", "theme"
+LONGEST = 200
+
+
+def recall(data: Path, name: str) -> str:
+    """What was kept under a name; empty where nothing was."""
+    try:
+        return (data / name).read_text(encoding="utf-8")[:LONGEST].strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def remember(data: Path, name: str, value: str) -> None:
+    """Keep it. A full disk costs the memory, not the conversation."""
+    with contextlib.suppress(OSError):
+        beside = data / f".{name}.{os.getpid()}"
+        beside.write_text(value, encoding="utf-8")
+        beside.replace(data / name)

@@ -1,0 +1,148 @@
+"""The panes of the chat and what is in sight of them: no word of sessions or commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.events import Key, Resize
+from textual.screen import Screen
+from textual.widgets import Footer, Static
+
+from assistant.attachments import worded
+from assistant.tui.commands import complete
+from assistant.tui.widgets.chips import Chips
+from assistant.tui.widgets.completions import Completions
+from assistant.tui.widgets.composer import Composer
+from assistant.tui.widgets.conversation import Conversation
+from assistant.tui.widgets.log_pane import LogPane
+from assistant.tui.widgets.log_view import LogView
+from assistant.tui.widgets.script_pane import ScriptPane
+from assistant.tui.widgets.working import Working
+from knowledge.types import LaunchBundle
+
+WIDE = 110
+View = Literal["chat", "script", "log"]
+
+
+class PanesScreen(Screen[None]):
+    """Two panes where there is room, else one at a time. pasted: the folder for long pastes."""
+
+    def __init__(self, pasted: Path) -> None:
+        super().__init__()
+        self.pasted = pasted
+
+    def compose(self) -> ComposeResult:
+        yield Chips()
+        with Horizontal(id="panes"):
+            yield Conversation()
+            yield ScriptPane()
+            yield LogPane()
+        yield Static(id="status", markup=False)
+        yield Working()
+        yield Static(id="attached", markup=False)
+        yield Completions()
+        yield Composer(self.pasted, complete)
+        yield Footer()
+
+    @property
+    def composer(self) -> Composer:
+        return self.query_one(Composer)
+
+    @property
+    def conversation(self) -> Conversation:
+        return self.query_one(Conversation)
+
+    @property
+    def script_pane(self) -> ScriptPane:
+        return self.query_one(ScriptPane)
+
+    @property
+    def log_pane(self) -> LogPane:
+        return self.query_one(LogPane)
+
+    @property
+    def chips(self) -> Chips:
+        return self.query_one(Chips)
+
+    @property
+    def working(self) -> Working:
+        return self.query_one(Working)
+
+    @property
+    def bundle(self) -> LaunchBundle | None:
+        return self.script_pane.bundle
+
+    @property
+    def machine(self) -> str:
+        return self.chips.value("machine")
+
+    @property
+    def narrow(self) -> bool:
+        return self.has_class("narrow")
+
+    @property
+    def view(self) -> View:
+        return "script" if self.has_class("view-script") else "log" if self.has_class("view-log") else "chat"
+
+    def on_key(self, event: Key) -> None:
+        """Typing goes into the box, wherever the focus is; in the log, letters are its own keys."""
+        elsewhere = not self.composer.has_focus and not isinstance(self.focused, LogView)
+        if elsewhere and event.is_printable and event.character:
+            self.composer.focus()
+            self.composer.insert(event.character)
+            event.stop()
+
+    def on_resize(self, event: Resize) -> None:
+        self.set_class(event.size.width < WIDE, "narrow")
+
+    def status(self, text: str, problem: bool = False) -> None:
+        """One line above the box; a toast would lie over it on a small terminal."""
+        line = self.query_one("#status", Static)
+        line.update(text)
+        line.display = bool(text)
+        line.set_class(problem, "problem")
+
+    @on(Composer.Attached)
+    def attached(self, message: Composer.Attached) -> None:
+        line = self.query_one("#attached", Static)
+        names = ", ".join(worded(attachment) for attachment in message.attachments)
+        line.update(f"Attached: {names} (Enter sends, Backspace removes)")
+        line.display = bool(message.attachments)
+
+    @on(Composer.Failed)
+    def failed(self, message: Composer.Failed) -> None:
+        self.status(message.text, problem=True)
+
+    def has_script(self, there: bool) -> None:
+        self.set_class(there, "has-script")
+        self.refresh_bindings()
+
+    def show_view(self, view: View) -> None:
+        """Which pane is in sight: beside the conversation where there is room, else in its place."""
+        for name in ("script", "log"):
+            self.set_class(view == name, f"view-{name}")
+        (self.log_pane.view if view == "log" else self.composer).focus()
+        self.refresh_bindings()
+
+    def action_page(self, direction: int) -> None:
+        pane = {"chat": self.conversation, "script": self.script_pane, "log": self.log_pane.view}[self.view]
+        seen = self.script_pane.code if isinstance(pane, ScriptPane) else pane
+        seen.scroll_relative(y=direction * (seen.size.height - 2), animate=False)
+
+    async def show_text(self, text: str) -> None:
+        self.to_conversation()
+        await self.conversation.note(text)
+
+    async def show_answer(self, text: str) -> None:
+        self.to_conversation()
+        await self.conversation.show(text)
+
+    def to_conversation(self) -> None:
+        """Have the conversation in sight, at its newest line."""
+        if self.narrow and self.view != "chat":
+            self.show_view("chat")
+        self.conversation.anchor()

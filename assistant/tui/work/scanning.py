@@ -1,0 +1,110 @@
+"""Logs of any size, read with progress: the diagnosis with every hit, and the lines of one rank."""
+
+from __future__ import annotations
+
+import io
+import re
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+from assistant.tui.work.found import Hit
+from graph.debugging.diagnosis import judge
+from graph.debugging.log import Source, cleaned, from_paths, message, printable
+from graph.debugging.ordering import FAINT, weight
+from graph.debugging.scan import Event, Scan, Scanner
+from graph.debugging.secrets import masked
+from knowledge.signatures.matcher import matcher
+from knowledge.types import Diagnosis, LogEvidence, Working
+
+BLOCK = 4 << 20
+MOST_HITS = 2_000
+SHOWN = 300
+PAUSE_S = 0.1
+# How far into a line a rank's mark may stand.
+MARK = 120
+Tell = Callable[[object], None]
+
+
+class Counted(io.RawIOBase):
+    """A file that tells how much of it was read."""
+
+    def __init__(self, path: Path, tell: Tell) -> None:
+        self.file = path.open("rb", buffering=0)
+        self.what = f"Reading {path.name}"
+        self.total = path.stat().st_size
+        self.done = 0
+        self.said = time.monotonic()
+        self.tell_progress = tell
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object) -> int | None:
+        count = self.file.readinto(buffer)  # type: ignore[arg-type]
+        self.done += count or 0
+        if time.monotonic() - self.said > PAUSE_S:
+            self.said = time.monotonic()
+            self.tell_progress(Working(self.what, self.done, self.total))
+        return count
+
+
+def diagnosis_and_hits(paths: Sequence[Path], tell: Tell) -> tuple[Diagnosis, tuple[Hit, ...]]:
+    """What `diagnose` finds, and all that it found on the way. Raises InputError where a file cannot be read."""
+    scanner = Scanner(matcher())
+    scan = Scan()
+    sources = from_paths(paths)
+    for source in sources:
+        if source.path is None:
+            continue
+        with Counted(source.path, tell) as raw:
+            stream = io.BufferedReader(raw, BLOCK)
+            scan = scanner.read([Source(source.name, stream=stream)])
+    diagnosis = judge(scan, scanner.matcher)
+    return diagnosis, hits(scan.events, diagnosis)
+
+
+def hits(events: Sequence[Event], diagnosis: Diagnosis) -> tuple[Hit, ...]:
+    """The signs of trouble in the order of their lines, the ones that the diagnosis shows among them."""
+    telling = {(shown.file, shown.line): place for place, shown in enumerate(diagnosis.evidence, 1)}
+    found = {
+        (event.file, event.line): hit_of(event, telling.get((event.file, event.line), 0))
+        for event in events
+        if event.signature.kind not in ("start", "harmless", "success") and weight(event) >= FAINT
+    }
+    for place, shown in enumerate(diagnosis.evidence, 1):
+        found.setdefault((shown.file, shown.line), of_evidence(shown, diagnosis.cause, place))
+    listed = sorted(found.values(), key=lambda hit: (hit.file or "", hit.line))
+    return tuple(listed[:MOST_HITS])
+
+
+def hit_of(event: Event, telling: int) -> Hit:
+    text = masked(event.text)[:SHOWN]
+    return Hit(event.line, text, event.signature.cause, event.rank, event.file, event.count, telling)
+
+
+def of_evidence(shown: LogEvidence, cause: str, telling: int) -> Hit:
+    return Hit(shown.line, shown.text[:SHOWN], cause, shown.rank, shown.file, shown.count, telling)
+
+
+def rank_lines(path: Path, rank: int) -> Iterator[tuple[int, int, array[int]]]:
+    """Bytes read, of how many, and the numbers of the lines whose mark names that rank."""
+    number = re.compile(rb"(?<!\d)0*%d(?!\d)" % rank)
+    total, done, line, kept = path.stat().st_size, 0, 1, b""
+    with path.open("rb") as file:
+        while block := file.read(BLOCK):
+            done += len(block)
+            *whole, kept = (kept + block).split(b"\n")
+            kept = kept[: 2 * MARK]  # of an endless line only the mark counts
+            found = array("Q", (line + at for at, text in enumerate(whole) if wrote(text, rank, number)))
+            line += len(whole)
+            yield done, total, found
+    if kept and wrote(kept, rank, number):
+        yield done, total, array("Q", [line])
+
+
+def wrote(text: bytes, rank: int, number: re.Pattern[bytes]) -> bool:
+    """Whether a line's mark names the rank."""
+    head = text[:MARK]
+    return bool(number.search(head)) and message(printable(cleaned(head).decode("utf-8", "replace")))[1] == rank
