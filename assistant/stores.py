@@ -17,7 +17,7 @@ from knowledge.store import Server, server_at
 from templates.library import Library
 
 if TYPE_CHECKING:
-    from graph.context import Knowledge
+    from knowledge.finding import Knowledge
 
 
 def chroma_server() -> Server | None:
@@ -36,6 +36,12 @@ def open_library(data: Path) -> Library:
 
 
 @cache
-def open_knowledge(data: Path) -> Knowledge | None:
-    """What finds passages of the documents in a data folder, opened once a process; None: there is nothing to find."""
-    return None
+def open_knowledge(data: Path) -> Knowledge:
+    """What finds passages of what is shipped and of the documents in a data folder, opened once a process.
+
+    Cheap: the first search loads what it needs. Raises InputError.
+    """
+    from knowledge.documents import FILE, Documents
+    from knowledge.finding import Knowledge
+
+    return Knowledge(Documents(data / FILE), folder=data / "index", server=chroma_server())

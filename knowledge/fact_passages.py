@@ -96,7 +96,7 @@ def batch(cluster: Cluster) -> Iterator[Row]:
 
 def queue_text(queue: Queue) -> str:
     names = f" (also {', '.join(queue.names)})" if queue.names else ""
-    longest = f"longest walltime {queue.max_walltime}" if queue.max_walltime else "walltime limit not known"
+    longest = f"longest walltime (time limit) {queue.max_walltime}" if queue.max_walltime else "walltime limit not known"
     nodes = f"{queue.min_nodes} to {queue.max_nodes} nodes" if queue.max_nodes else f"{queue.min_nodes} nodes or more"
     gpus = f", at most {queue.max_gpus} GPUs" if queue.max_gpus else ""
     steps = "; ".join(
@@ -111,13 +111,13 @@ def queue_text(queue: Queue) -> str:
 def launch_text(framework: str, form: LaunchForm) -> str:
     options = f" with {' '.join(plain(text) for text in form.options)}" if form.options else ""
     doubt = "" if form.documented else " Our reading; no page of the site shows it."
-    return f"{framework} is started by {form.launcher}{options}, {WORKERS[form.workers]}. {form.note or ''}{doubt}"
+    return f"{framework} is launched (its ranks are started) by {form.launcher}{options}, {WORKERS[form.workers]}. {form.note or ''}{doubt}"
 
 
 def around(cluster: Cluster) -> Iterator[Row]:
     for name, software in cluster.software.items():
         subject = "software" if name == "default" else f"software for {name}"
-        lines = f"a job loads {'; '.join(software.lines)}." if software.lines else ""
+        lines = f"a job loads its modules and environment with {'; '.join(software.lines)}." if software.lines else ""
         made = f" To make the environment: {software.create}." if software.create else ""
         yield "Software", subject, f"{lines}{made} {software.note or ''}", software.source
     for fact in cluster.environment:
@@ -128,7 +128,7 @@ def around(cluster: Cluster) -> Iterator[Row]:
     text = f"compute nodes {ACCESS[net.access]}. {proxies} {net.note or ''}"
     yield "Internet", "internet and proxy", text, net.source
     for area, text in cluster.filesystems.items():
-        yield "File systems", f"file system {area}", f"{area}: {text}", None
+        yield "File systems", f"file system {area}", f"storage {area}: {text}", None
     for text in cluster.containers:
         yield "Containers", "containers", text, None
 

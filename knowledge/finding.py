@@ -11,12 +11,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from knowledge import embedding, store
-from knowledge.building import Progress
 from knowledge.held import Held
 from knowledge.judging import Asked, folded, judged, read
 from knowledge.retrieval import Candidate, Index, key_of
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
 
 COLLECTION_OF: Mapping[PassageKind, str] = {"doc": "docs", "issue": "issues", "ticket": "tickets", "web": "web"}
 """Where passages that were read in are indexed; what is shipped (facts and cards) is held in memory."""
+Told = Callable[[str, int, int], None]
+"""Hears what is done, how much of it, and of how much."""
 TO_JUDGE = 60
 """So many candidates of each collection are judged in full."""
 
@@ -130,14 +131,11 @@ class Knowledge:
         told = [notice for part in (self._held, *self._parts.values()) for notice in part.index.notices]
         return list(dict.fromkeys(told))
 
-    def tell(self, progress: Progress | None) -> None:
-        """Who is told how far it is while an index is made."""
-        for part in (self._held, *self._parts.values()):
-            part.index.progress = progress
-
-    def refresh(self) -> None:
-        """Stand over what there is now. Free when nothing changed; what is new is embedded."""
+    def refresh(self, *, progress: Told | None = None) -> None:
+        """Stand over what there is now. Free when nothing changed; what is new is embedded, and progress is told."""
         with self._lock:
+            for part in (self._held, *self._parts.values()):
+                part.index.progress = partial(progress, f"indexing {part.index.name}") if progress else None
             if not self._ready:
                 self._known = self._known or shipped()
                 self._held.fill(self._known.passages)

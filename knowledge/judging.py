@@ -14,9 +14,15 @@ from knowledge.types import Passage
 from knowledge.wording import covered, exact_terms, rarity, stems, to_the_letter
 
 MEANING, WORDS, TITLE = 0.5, 0.35, 0.15
+"""What the cosine, the share of words, and the share of words in the title weigh."""
 LETTER = 0.3
-OTHER_MACHINE = 0.05
-ENOUGH = 0.45
+"""What it weighs that options, variables and quotations stand there to the letter, where the question has any."""
+OWN_MACHINE, OTHER_MACHINE = 0.12, -0.05
+"""For a passage of the machine that is asked for, and for one of a machine when none is."""
+ENOUGH, NEAR = 0.44, 0.25
+"""Below this score, or with a cosine below this and nothing to the letter, a passage is no answer."""
+COMMON = 0.02
+"""A name that more of the shipped passages have, such as PyTorch, is a word like others."""
 SAME = 0.8
 
 
@@ -40,7 +46,8 @@ def read(question: str, having: Mapping[str, int], texts: int, machine: str | No
     """The question without the machine's own name, which all of its passages have."""
     words = without_machine(question, machine) if machine else question
     weights = {stem: rarity(having.get(stem, 0), texts) for stem in stems(words)}
-    return Asked(words, weights, exact_terms(question), machine)
+    letters = tuple(term for term in exact_terms(question) if having.get(term.lower(), 0) <= COMMON * texts)
+    return Asked(words, weights, letters, machine)
 
 
 def without_machine(question: str, machine: str) -> str:
@@ -62,11 +69,13 @@ def judged(asked: Asked, passage: Passage, candidate: Candidate) -> Verdict:
     words, title = covered(asked.weights, bag(text)), covered(asked.weights, bag(passage.title))
     meaning = candidate.cosine if candidate.cosine is not None else words
     score = MEANING * meaning + WORDS * words + TITLE * title
+    letters = to_the_letter(asked.letters, text)
     if asked.letters:
-        score = (1 - LETTER) * score + LETTER * to_the_letter(asked.letters, text)
-    if asked.machine is None and passage.machine:
-        score -= OTHER_MACHINE
-    return Verdict(score, score >= ENOUGH)
+        score = (1 - LETTER) * score + LETTER * letters
+    near = meaning >= NEAR or letters > 0
+    if passage.machine:
+        score += OWN_MACHINE if passage.machine == asked.machine else OTHER_MACHINE
+    return Verdict(score, near and score >= ENOUGH)
 
 
 def folded(ranked: Sequence[Passage]) -> list[Passage]:

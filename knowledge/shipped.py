@@ -22,6 +22,8 @@ HERE = Path(__file__).parent
 CAUSES = HERE / "causes.yaml"
 CAUSES_AS_OF = "2026-08"
 SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
+TELLING, MOST_LINES = 12, 6
+"""How long a fixed part of a signature must be to be told, in letters, and how many of the first and of the longest are told."""
 OPTIONAL = re.compile(r"\[[^\[\]]*\{\w+\}[^\[\]]*\]")
 
 
@@ -81,13 +83,22 @@ def cause_passages() -> Iterator[Passage]:
     """What each failure cause means and how it is cured; the steps of one scheduler on their own."""
     from knowledge.signatures.loader import library
 
-    for name, cause in library().causes.items():
+    signatures = library()
+    shown: dict[str, list[str]] = {}
+    for signature in signatures.signatures:
+        words = [word for word in signature.literals if len(word) >= TELLING and not word.startswith("(?")]
+        shown.setdefault(signature.cause, []).extend(words)
+    for name, cause in signatures.causes.items():
         if cause.group == "none":
             continue
+        usual = list(dict.fromkeys(shown.get(name, ())))
+        longest = sorted(usual, key=len, reverse=True)
+        lines = "; ".join(dict.fromkeys((*usual[:MOST_LINES], *longest[:MOST_LINES])))
         says = " ".join(re.sub(r"\{\w+\}", "...", OPTIONAL.sub("", cause.says)).split())
         path = ("Failure causes", cause.group)
         title = f"{name}: {cause.means}"
-        yield cause_passage(title, f"{says} What to do: {' '.join(cause.fix)}", path)
+        signs = f" Log lines that show it have words such as: {lines}." if lines else ""
+        yield cause_passage(title, f"{says} What to do: {' '.join(cause.fix)}{signs}", path)
         for scheduler, steps in cause.by.items():
             text = f"{says} On {SCHEDULERS.get(scheduler, scheduler)}: {' '.join(steps)}"
             yield cause_passage(title, text, path, scheduler)
