@@ -102,7 +102,7 @@ class Postgres:
     def _refused(self, error: psycopg.Error) -> UnavailableError:
         lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
         reason = next((line for line in lines if any(re.search(p, line) for p in REFUSED)), lines[0])
-        reason = re.sub(r"^connection (?:failed|to server).*?(?:FATAL|ERROR|failed):\s*", "", reason).strip()
+        reason = re.sub(r".*(?:FATAL|ERROR|failed):\s*", "", reason).strip()
         todo = next((do for pattern, do in REFUSED.items() if re.search(pattern, reason)), "see to the server")
         return UnavailableError(f"PostgreSQL at {self.where} does not let us in ({reason}); {todo}")
 
