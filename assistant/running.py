@@ -62,11 +62,13 @@ LOADING = threading.Lock()
 
 @cache
 def _engine(settings: Settings) -> Engine:
+    from assistant.models.table import open_models
     from assistant.stores import open_knowledge, open_library
     from graph.build import build
     from graph.context import Context
 
-    return Engine(build(), Context(library=open_library(settings.data), knowledge=open_knowledge(settings.data)))
+    library, knowledge = open_library(settings.data), open_knowledge(settings.data)
+    return Engine(build(), Context(library=library, knowledge=knowledge, model=open_models(settings)))
 
 
 def load_engine(settings: Settings) -> Engine:

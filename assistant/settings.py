@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from assistant.errors import InputError, UnavailableError
@@ -16,14 +17,33 @@ class Settings(BaseSettings):
 
     database: postgresql://USER@HOST/NAME; empty for SQLite in the data folder. It may hold a password, so it never
     shows. workers: how many turns of this process run at once; more of them wait in line.
+
+    model_*: the language models, off by default (docs/models.md). model_small and model_large name a GGUF file or a
+    model of the server at openai_base_url; one alone serves both roles.
     """
 
-    model_config = SettingsConfigDict(env_prefix="MAPLE_CHAT_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(
+        env_prefix="MAPLE_CHAT_", frozen=True, extra="ignore", protected_namespaces=(), populate_by_name=True
+    )
 
     data: Path = Field(default_factory=lambda: user_data_path("maple-chat"))
     wait_s: float = Field(default=60.0, gt=0)
     database: SecretStr = SecretStr("")
     workers: int = Field(default=8, ge=1)
+    model_backend: Literal["auto", "none", "llama_cpp", "openai"] = "auto"
+    model_small: str = ""
+    model_large: str = ""
+    model_context: int = Field(default=8192, ge=256)
+    model_threads: int = Field(default=0, ge=0)
+    model_gpu_layers: int = Field(default=0, ge=-1)
+    model_kv: Literal["f16", "q8_0", "q4_0"] = "f16"
+    model_timeout_s: float = Field(default=60.0, gt=0)
+    openai_base_url: str = Field(
+        default="", validation_alias=AliasChoices("MAPLE_CHAT_OPENAI_BASE_URL", "OPENAI_BASE_URL")
+    )
+    openai_api_key: SecretStr = Field(
+        default=SecretStr(""), validation_alias=AliasChoices("MAPLE_CHAT_OPENAI_API_KEY", "OPENAI_API_KEY")
+    )
 
     @property
     def conversations(self) -> Path:
@@ -32,6 +52,11 @@ class Settings(BaseSettings):
     @property
     def pasted(self) -> Path:
         return self.data / "pasted"
+
+    @property
+    def models(self) -> Path:
+        """What is kept of models: which files were seen to load, states of prompts."""
+        return self.data / "models"
 
     @property
     def log(self) -> Path:

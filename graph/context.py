@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
+from graph.modelling.asking import Models
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest, Passage, PassageKind
@@ -42,7 +43,7 @@ class Context:
     catalogue: Catalogue = field(default_factory=catalogue)
     library: Library = field(default_factory=Library)
     knowledge: Knowledge | None = None
-    model: Any = None
+    model: Models | None = None
     stopped: Callable[[], bool] = never
 
     def cluster(self, request: JobRequest) -> Cluster | None:

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+
+from langgraph.runtime import Runtime
 
 from graph.attached import is_script, read_head, split_script
 from graph.carried import told
 from graph.choosing import apply, changed, chosen, recommended
+from graph.context import Context
 from graph.extraction.request import understand as read
+from graph.modelling.extracting import fill
 from graph.porting.port import carried_over
 from graph.routes import TALK
 from graph.state import State
 from graph.undescribed import DECIDING
 from knowledge.errors import InputError
-from knowledge.types import Alternative, Assumption, Attachment, JobRequest, Question, Refusal, Say, Understood
+from knowledge.types import Alternative, Assumption, Attachment, JobRequest, Question, Refusal, Said, Say, Understood
 
 MOST_DESCRIBED = 2000
+READ_AS = "I take *{}* for {} = {}; say so if it is not."
 
 
-def understand(state: State) -> State:
+def understand(state: State, runtime: Runtime[Context]) -> State:
     before, question, offered = state.get("request"), state.get("question"), state.get("offered")
     picked = chosen(state["text"], offered.instead) if offered else None
     if picked:
@@ -32,7 +38,20 @@ def understand(state: State) -> State:
     if question and question.field in DECIDING and heard.request == before and "?" not in words:
         return of_the_machine(state, before or JobRequest(), question)
     left = leave_to_us(state, heard.request, question)
-    return left or take(state, before, heard)
+    return left or take(state, before, *loosely(words, question, heard, runtime))
+
+
+def loosely(
+    words: str, question: Question | None, heard: Understood, runtime: Runtime[Context]
+) -> tuple[Understood, tuple[Said, ...]]:
+    """What a model reads in loose words, for fields that the rules left empty; said, so that it can be corrected."""
+    models = runtime.context.model
+    if models is None or heard.intent in TALK or not (heard.intent in ("generate", "port") or question):
+        return heard, ()
+    filled = fill(words, heard.request, runtime.context.catalogue, models)
+    said = [Say(READ_AS.format(c.words, c.field.replace("_", " "), c.value)) for c in filled.chosen]
+    said += [Say(filled.trouble)] if filled.trouble else []
+    return replace(heard, request=filled.request), tuple(said)
 
 
 def of_the_machine(state: State, request: JobRequest, question: Question) -> State:
@@ -75,7 +94,7 @@ def carry(words: str, script: str) -> State:
     )
 
 
-def take(state: State, before: JobRequest | None, heard: Understood) -> State:
+def take(state: State, before: JobRequest | None, heard: Understood, said: tuple[Said, ...] = ()) -> State:
     left = tuple(a for a in state.get("left_to_us", ()) if str(getattr(heard.request, a.field)) == a.value)
     return State(
         intent=heard.intent,
@@ -84,6 +103,7 @@ def take(state: State, before: JobRequest | None, heard: Understood) -> State:
         left_to_us=left,
         offered=state.get("offered") if heard.intent in TALK else None,
         described=described(state, before, heard.request),
+        said=said,
     )
 
 

@@ -1,0 +1,172 @@
+"""A model behind any OpenAI-compatible address: a site's vLLM, llama.cpp's own server, a vendor.
+
+The client library takes 2 s to import: it is loaded with the first question.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from assistant.settings import Settings
+from graph.modelling.model import BadAnswerError, Completion, Message, ModelError, Schema, Stopped, tokens
+
+if TYPE_CHECKING:
+    from openai import OpenAI
+
+# An answer longer than this many letters a token is endless.
+MOST_LETTERS_PER_TOKEN = 12
+# How an answer is asked for, best first; what a server refuses (400, 422) is not asked for again.
+STRICT, LOOSE, PLAIN = "json_schema", "json_object", "text"
+
+
+def load(name: str, settings: Settings) -> Server:
+    """The server's model of that name. Nothing is asked yet. Raises ModelError."""
+    try:
+        import openai
+    except ImportError as error:
+        raise ModelError("the client library is missing; install maple-chat[openai]") from error
+    if not settings.openai_base_url:
+        raise ModelError("no address is set; set OPENAI_BASE_URL to the server's, ending in /v1")
+    client = openai.OpenAI(
+        base_url=settings.openai_base_url,
+        api_key=settings.openai_api_key.get_secret_value() or "none",
+        max_retries=0,
+    )
+    return Server(name, client, settings.model_context)
+
+
+@dataclass(slots=True)
+class Server:
+    """One model of a server. Text leaves this process."""
+
+    name: str
+    client: OpenAI
+    context: int
+    leaves: bool = True
+    formats: list[str] = field(default_factory=lambda: [STRICT, LOOSE, PLAIN])
+    usage: bool = True
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Schema | None = None,
+        max_tokens: int = 256,
+        timeout: float = 60.0,
+        on_text: Callable[[str], bool] | None = None,
+    ) -> Completion:
+        """One streamed answer; the time is counted over all tries. Raises ModelError."""
+        import openai
+
+        end = time.monotonic() + timeout
+        while True:
+            try:
+                return self._answer(messages, schema, max_tokens, end, on_text)
+            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
+                if not self._give_way(schema):
+                    raise ModelError(f"{self.name} refused the question (HTTP {error.status_code})") from error
+            except openai.APITimeoutError as error:
+                raise ModelError(f"{self.name} did not answer within {timeout:g} s") from error
+            except openai.APIConnectionError as error:
+                raise ModelError(f"{self.client.base_url} does not answer") from error
+            except openai.APIStatusError as error:
+                raise ModelError(f"{self.name}: HTTP {error.status_code} from {self.client.base_url}") from error
+            except Exception as error:
+                if time.monotonic() > end:
+                    raise ModelError(f"{self.name} did not answer within {timeout:g} s") from error
+                raise BadAnswerError(f"{self.name} answered something that is no chat completion") from error
+
+    def _give_way(self, schema: Schema | None) -> bool:
+        """Ask for less the next time; False where there is nothing left to leave out."""
+        if schema is not None and len(self.formats) > 1:
+            self.formats.pop(0)
+            return True
+        if self.usage:
+            self.usage = False
+            return True
+        return False
+
+    def _answer(
+        self,
+        messages: Sequence[Message],
+        schema: Schema | None,
+        max_tokens: int,
+        end: float,
+        on_text: Callable[[str], bool] | None,
+    ) -> Completion:
+        started = time.monotonic()
+        stream: Any = self.client.chat.completions.create(
+            model=self.name,
+            messages=[{"role": m.role, "content": m.text} for m in messages],  # type: ignore[misc]
+            max_tokens=max_tokens,
+            temperature=0,
+            stream=True,
+            timeout=max(0.1, end - started),
+            **self._format(schema),
+        )
+        # A server that keeps the line open with nothing but comments is cut off at the end of the time.
+        clock = threading.Timer(max(0.1, end - time.monotonic()), stream.close)
+        clock.daemon = True
+        clock.start()
+        try:
+            return self._heard(stream, messages, max_tokens, started, end, on_text)
+        finally:
+            clock.cancel()
+            with suppress(Exception):
+                stream.close()
+
+    def _format(self, schema: Schema | None) -> dict[str, Any]:
+        asked: dict[str, Any] = {"stream_options": {"include_usage": True}} if self.usage else {}
+        if schema is not None and self.formats[0] == STRICT:
+            described = {"name": "answer", "schema": dict(schema), "strict": True}
+            asked["response_format"] = {"type": STRICT, "json_schema": described}
+        elif schema is not None and self.formats[0] == LOOSE:
+            asked["response_format"] = {"type": LOOSE}
+        return asked
+
+    def _heard(
+        self,
+        stream: Any,
+        messages: Sequence[Message],
+        max_tokens: int,
+        started: float,
+        end: float,
+        on_text: Callable[[str], bool] | None,
+    ) -> Completion:
+        parts: list[str] = []
+        letters, first, usage, stopped = 0, 0.0, None, ""
+        for chunk in stream:
+            usage = getattr(chunk, "usage", None) or usage
+            choice = chunk.choices[0] if chunk.choices else None
+            piece = (choice.delta.content or "") if choice and choice.delta else ""
+            stopped = (choice.finish_reason if choice else None) or stopped
+            if piece:
+                first = first or time.monotonic() - started
+                parts.append(piece)
+                letters += len(piece)
+                if on_text and not on_text(piece):
+                    stopped = "stop_asked"
+                    break
+            if letters > MOST_LETTERS_PER_TOKEN * max_tokens or time.monotonic() > end:
+                break
+        text = "".join(parts)
+        if time.monotonic() > end:
+            raise ModelError(f"{self.name} did not finish in time")
+        endless = letters > MOST_LETTERS_PER_TOKEN * max_tokens
+        why: Stopped = "length" if endless or stopped == "length" else "stop" if stopped == "stop_asked" else "end"
+        seconds = time.monotonic() - started
+        counted = (usage.prompt_tokens, usage.completion_tokens) if usage else (None, None)
+        sent = counted[0] if counted[0] is not None else sum(tokens(m.text) for m in messages)
+        back = counted[1] if counted[1] is not None else tokens(text)
+        return Completion(text, sent, back, why, seconds, first, reused(usage))
+
+
+def reused(usage: Any) -> int:
+    """The tokens of the prompt that the server had evaluated before, where it tells."""
+    details = getattr(usage, "prompt_tokens_details", None)
+    return int(getattr(details, "cached_tokens", 0) or 0)

@@ -1,0 +1,235 @@
+"""Asking a model safely: masked, within its context, never twice while it is down, and never raising.
+
+Whatever goes wrong, the caller has the rules' answer; `trouble` is the one line that says why there is no other.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any
+
+from graph.modelling.model import (
+    LETTERS_PER_TOKEN,
+    BadAnswerError,
+    Completion,
+    Message,
+    Model,
+    ModelError,
+    Role,
+    Schema,
+    tokens,
+)
+from knowledge.masking import Masker
+
+# How long a model that failed is left alone: doubled each time, up to the longest.
+FIRST_REST_S, LONGEST_REST_S = 30.0, 600.0
+# What a failed answer costs the person: said once, then not again while the model rests.
+SAID = "The language model did not help here ({}); this is by the rules alone."
+MOST_BAD_ANSWERS = 3
+REMEMBERED = 200
+# Tokens that chat templates put around messages.
+OVERHEAD = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """What one question to a model took. For people: `/context`, `maple-chat models`."""
+
+    purpose: str
+    role: Role
+    model: str
+    tokens_in: int
+    tokens_out: int
+    context: int
+    seconds: float
+    reused: int
+    went_well: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent, as it is sent: masked where it leaves the process."""
+
+    purpose: str
+    role: Role
+    model: str
+    leaves: bool
+    messages: tuple[Message, ...]
+    schema: Schema | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """text or value (parsed JSON) where the model answered; else the trouble, empty where there is nothing to say."""
+
+    text: str = ""
+    value: Mapping[str, Any] | None = None
+    trouble: str = ""
+
+
+@dataclass(slots=True)
+class Breaker:
+    """Leaves a model alone for a while after it failed; after a bad answer only when that goes on."""
+
+    rest_s: float = FIRST_REST_S
+    until: float = 0.0
+    bad_answers: int = 0
+
+    def is_open(self) -> bool:
+        return time.monotonic() < self.until
+
+    def failed(self, error: ModelError) -> None:
+        self.bad_answers += 1
+        if isinstance(error, BadAnswerError) and self.bad_answers < MOST_BAD_ANSWERS:
+            return
+        self.until = time.monotonic() + self.rest_s
+        self.rest_s = min(2 * self.rest_s, LONGEST_REST_S)
+
+    def worked(self) -> None:
+        self.rest_s, self.until, self.bad_answers = FIRST_REST_S, 0.0, 0
+
+
+Loader = Callable[[], Model]
+
+
+@dataclass(slots=True)
+class Models:
+    """The models of a process, loaded at the first question. One question at a time goes to each.
+
+    known: names that are masked without being found, value -> kind. dry: only collect the prompts, ask nobody.
+    """
+
+    loaders: Mapping[Role, Loader]
+    timeout_s: float = 60.0
+    known: Mapping[str, str] = field(default_factory=dict)
+    dry: bool = False
+    uses: deque[Use] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    prompts: deque[Prompt] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
+    loaded: dict[Role, Model] = field(default_factory=dict)
+    breakers: dict[Role, Breaker] = field(default_factory=dict)
+    loading: Lock = field(default_factory=Lock)
+
+    def __bool__(self) -> bool:
+        return bool(self.loaders)
+
+    def room(self, role: Role, answer: int) -> int:
+        """About how many letters a prompt may have so that an answer of so many tokens still fits; 0: no model."""
+        model = self._model(role)
+        return 0 if isinstance(model, str) else max(0, int((model.context - answer - OVERHEAD) * LETTERS_PER_TOKEN))
+
+    def ask(
+        self,
+        purpose: str,
+        role: Role,
+        messages: Sequence[Message],
+        *,
+        schema: Schema | None = None,
+        max_tokens: int = 256,
+        on_text: Callable[[str], bool] | None = None,
+        known: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """One question. Never raises for what a model does."""
+        model = self._model(role)
+        if isinstance(model, str):
+            return Reply(trouble=model)
+        masker = Masker({**self.known, **(known or {})})
+        sent = tuple(masked(m, masker) for m in messages) if model.leaves else tuple(messages)
+        self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema))
+        if self.dry:
+            return Reply()
+        if sum(tokens(m.text) for m in sent) + max_tokens > 1.4 * model.context:
+            return Reply(trouble=SAID.format(f"the text is too long for {model.name}"))
+        started, done, failure = time.monotonic(), Completion("", 0, 0, "end"), None
+        reply = Reply()
+        try:
+            done = model.complete(sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=on_text)
+            reply = read(done, schema)
+        except ModelError as error:
+            failure = error
+        except Exception as error:  # a back end's own errors are many: none may end a turn
+            failure = ModelError(f"{model.name}: {type(error).__name__}")
+        self._note(purpose, role, model, done, time.monotonic() - started, failure)
+        return Reply(trouble=SAID.format(failure)) if failure else restored(reply, masker.mask("").restore)
+
+    def _model(self, role: Role) -> Model | str:
+        """The model of a role, or why there is none: empty where none is set or it rests."""
+        loader = self.loaders.get(role)
+        breaker = self.breakers.setdefault(role, Breaker())
+        if loader is None or breaker.is_open():
+            return ""
+        with self.loading:
+            if role not in self.loaded:
+                try:
+                    self.loaded[role] = loader()
+                except ModelError as error:
+                    breaker.failed(error)
+                    return SAID.format(error)
+        return self.loaded[role]
+
+    def _note(
+        self, purpose: str, role: Role, model: Model, done: Completion, seconds: float, failure: ModelError | None
+    ) -> None:
+        breaker = self.breakers[role]
+        if failure:
+            breaker.failed(failure)
+        else:
+            breaker.worked()
+        counted = done.tokens_in, done.tokens_out, model.context
+        self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None))
+
+
+def masked(message: Message, masker: Masker) -> Message:
+    """What a person or a log says, masked; our own instructions hold nothing private."""
+    return message if message.role == "system" else Message(message.role, masker.mask(message.text).text)
+
+
+def read(done: Completion, schema: Schema | None) -> Reply:
+    """The completion as text or as JSON. Raises ModelError where it is neither."""
+    if done.stopped == "time":
+        raise ModelError("it took too long")
+    if schema is None:
+        if not done.text.strip():
+            raise BadAnswerError("it answered nothing")
+        return Reply(text=done.text)
+    if done.stopped == "length":
+        raise BadAnswerError("its answer did not end")
+    try:
+        value = json.loads(inner(done.text))
+    except (ValueError, RecursionError) as error:
+        raise BadAnswerError("its answer was no JSON") from error
+    if not isinstance(value, dict):
+        raise BadAnswerError("its answer was no JSON object")
+    return Reply(text=done.text, value=value)
+
+
+def inner(text: str) -> str:
+    """The JSON in an answer that has words or a fence around it."""
+    first, last = text.find("{"), text.rfind("}")
+    return text[first : last + 1] if 0 <= first < last else text
+
+
+def restored(reply: Reply, back: Callable[[str], str]) -> Reply:
+    """The reply with the names put back."""
+
+    def deep(value: Any) -> Any:
+        if isinstance(value, str):
+            return back(value)
+        if isinstance(value, list):
+            return [deep(one) for one in value]
+        return {key: deep(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+    return Reply(back(reply.text), deep(reply.value) if reply.value is not None else None, reply.trouble)
+
+
+def as_text(prompt: Prompt) -> str:
+    """A prompt as a person reads it: exactly what is sent."""
+    where = "leaves this computer's process, masked" if prompt.leaves else "stays in this process"
+    head = f"--- {prompt.purpose}: {prompt.model} ({prompt.role}); {where}"
+    body = "\n".join(f"[{m.role}]\n{m.text}" for m in prompt.messages)
+    schema = f"\n[schema]\n{json.dumps(prompt.schema)}" if prompt.schema else ""
+    return f"{head}\n{body}{schema}"

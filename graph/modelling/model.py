@@ -1,0 +1,81 @@
+"""What a language model is to the nodes: messages in, words or JSON out, within a time and a number of tokens.
+
+The back ends are in assistant/models; a node never sees them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol
+
+from knowledge.errors import UnavailableError
+
+Role = Literal["small", "large"]
+ROLES: tuple[Role, ...] = ("small", "large")
+# end: the model was done. length: the tokens allowed were used up. time: the time was. stop: who listens had enough.
+Stopped = Literal["end", "length", "time", "stop"]
+Schema = Mapping[str, Any]
+# A rough guess that errs on the safe side for logs, which are full of numbers and signs.
+LETTERS_PER_TOKEN = 2.7
+
+
+class ModelError(UnavailableError):
+    """A model did not load or did not answer; the message is one line for a person."""
+
+
+class BadAnswerError(ModelError):
+    """It answered, but not what was asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message to a model. What a person or a log says is only ever in a `user` message."""
+
+    role: Literal["system", "user"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What came back. reused: how many of the tokens in were not evaluated again; seconds is wall time."""
+
+    text: str
+    tokens_in: int
+    tokens_out: int
+    stopped: Stopped
+    seconds: float = 0.0
+    first_token_s: float = 0.0
+    reused: int = 0
+
+
+class Model(Protocol):
+    """One model that is ready to answer.
+
+    name is for people. context: tokens that prompt and answer share. leaves: whether text leaves this process, so that
+    it has to be masked.
+    """
+
+    name: str
+    context: int
+    leaves: bool
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        *,
+        schema: Schema | None = None,
+        max_tokens: int = 256,
+        timeout: float = 60.0,
+        on_text: Callable[[str], bool] | None = None,
+    ) -> Completion:
+        """One answer. schema: JSON Schema that it keeps (enforced where the back end can, checked by the caller).
+
+        on_text hears each piece and answers whether to go on. timeout is in seconds, for all of it. Raises ModelError.
+        """
+        ...
+
+
+def tokens(text: str) -> int:
+    """About how many tokens a text takes."""
+    return int(len(text) / LETTERS_PER_TOKEN) + 1
