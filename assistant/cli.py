@@ -34,6 +34,8 @@ COMMANDS: dict[str, str] = {
     "templates": "list, search and add templates",
     "knowledge": "read in docs, issues and tickets; search them, and the web",
     "signatures": "check the failure signatures",
+    "slack": "the Slack bot, its check and its manifest",
+    "feedback": "what people said of answers, as labelled cases",
     "doctor": "what is installed, configured, reachable",
 }
 EXIT_FINE, EXIT_NO, EXIT_USAGE = 0, 1, 2

@@ -1,0 +1,99 @@
+"""`maple-chat slack`: the bot; --check and --manifest help to set it up."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import functools
+import logging
+import sys
+from importlib.util import find_spec
+
+from assistant.errors import InputError, MapleError, UnavailableError
+
+EXIT_FINE, EXIT_NO, EXIT_USAGE = 0, 1, 2
+NEEDED = ("aiohttp", "prometheus_client", "slack_bolt", "slack_sdk")
+VIEWS = ("assistant", "agent", "none")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--check", action="store_true", help="verify tokens and scopes, and say what is missing")
+    parser.add_argument("--manifest", action="store_true", help="print the app's manifest for api.slack.com/apps")
+    parser.add_argument("--http", type=int, metavar="PORT", default=0, help="take events over HTTP, not Socket Mode")
+    parser.add_argument("--host", default="0.0.0.0", help="the address that --http listens on (default: %(default)s)")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes on this computer (default: 1)")
+    parser.add_argument(
+        "--view", choices=VIEWS, default="assistant", help="kind of assistant view (default: assistant)"
+    )
+    parser.add_argument("--follow-ups", action="store_true", help="hear follow-ups in channels without a mention")
+    parser.add_argument(
+        "--url", default="", metavar="https://HOST/slack/events", help="HTTP mode's address, for --manifest"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    missing = [name for name in NEEDED if find_spec(name) is None]
+    if missing:
+        raise UnavailableError(f"the bot needs {', '.join(missing)}: pip install 'maple-chat[slack]'")
+    if not 1 <= options.workers <= 64 or not 0 <= options.http <= 65_535:
+        raise InputError("--workers takes 1 to 64, --http a port up to 65535; correct it")
+    if options.manifest:
+        return manifest(options)
+    return asyncio.run(check(options)) if options.check else start(options)
+
+
+def manifest(options: argparse.Namespace) -> int:
+    from assistant.slack.manifest import Way, as_yaml
+
+    if options.http and not options.url.startswith("https://"):
+        raise InputError("HTTP mode needs --url https://HOST/slack/events, the address at which Slack reaches it")
+    print(as_yaml(Way(options.view, options.follow_ups, options.url if options.http else "")), end="")
+    return EXIT_FINE
+
+
+async def check(options: argparse.Namespace) -> int:
+    from assistant.slack.check import findings
+    from assistant.slack.manifest import Way
+    from assistant.slack.settings import read_slack_settings
+
+    way = Way(options.view, options.follow_ups, "http" if options.http else "")
+    lines = [line async for line in findings(read_slack_settings(), way)]
+    for line in lines:
+        print(f"{'ok     ' if line.fine else 'missing'}  {line.says}")
+    return EXIT_FINE if all(line.fine for line in lines) else EXIT_NO
+
+
+def start(options: argparse.Namespace) -> int:
+    """Run the bot: in this process, or in several that are looked after from here."""
+    from assistant.slack.settings import read_slack_settings
+
+    slack = read_slack_settings()
+    token = "signing_secret" if options.http else "app_token"
+    for name in ("bot_token", token):
+        if not getattr(slack, name).get_secret_value():
+            raise InputError(f"SLACK_{name.upper()} is not set; `maple-chat slack --check` tells where to find it")
+    if options.workers == 1:
+        work(options.http, options.host, False)
+        return EXIT_FINE
+    from assistant.slack.supervisor import supervise
+
+    return supervise(functools.partial(guarded, options.http, options.host), options.workers)
+
+
+def guarded(port: int, host: str) -> None:
+    """A worker under the supervisor: our own errors are one line."""
+    try:
+        work(port, host, True)
+    except MapleError as error:
+        print(f"maple-chat: {error}", file=sys.stderr)
+        raise SystemExit(EXIT_USAGE) from error
+
+
+def work(port: int, host: str, shared: bool) -> None:
+    from assistant.settings import read_settings
+    from assistant.slack.app import Listen, serve
+    from assistant.slack.settings import read_slack_settings
+
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("maple-chat.slack").setLevel(logging.INFO)
+    asyncio.run(serve(read_settings(), read_slack_settings(), Listen(port, host, shared)))

@@ -1,0 +1,187 @@
+"""From a request to the parts of its answer. One function for each kind of request, one table."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+
+import aiohttp
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+from slack_sdk.webhook.async_client import AsyncWebhookClient
+
+from assistant.attachments import is_long
+from assistant.events import Diagnosed, Done, Event, Passing
+from assistant.session import Session
+from assistant.settings import Settings
+from assistant.slack import handover
+from assistant.slack.blocks import answer_parts, evidence_parts, posts, section
+from assistant.slack.downloads import Downloads
+from assistant.slack.inbox import Inbox, Job
+from assistant.slack.live import Live
+from assistant.slack.settings import SlackSettings
+from assistant.slack.text import plain, without_blocks
+from assistant.slack.types import Incoming, Part
+from assistant.turns import Turn
+from knowledge.types import Diagnosis
+
+NOTHING_SAID = (
+    "Ask me why a job failed, or for a launch script: paste the log here, upload it, or say what to run and where. "
+    "For a message that is there already, use its menu: *Why did this job fail?*"
+)
+NOT_HERE = {
+    "not_in_channel": "I am not in that channel. Invite me there (`/invite @maple`), then ask again.",
+    "channel_not_found": "I am not in that channel. Invite me there (`/invite @maple`), then ask again.",
+}
+ABROAD = "A summary of this conversation goes to your support team's channel, where others read it."
+CANNOT = "Slack does not let me answer there ({why}). Ask me in a direct message."
+logger = logging.getLogger("maple-chat.slack")
+
+
+class Answering:
+    """Answers requests by one Session for each thread. bot_user: the bot's own id in Slack."""
+
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        settings: Settings,
+        slack: SlackSettings,
+        inbox: Inbox,
+        bot_user: str,
+    ) -> None:
+        self.client = client
+        self.settings = settings
+        self.slack = slack
+        self.inbox = inbox
+        self.bot_user = bot_user
+        self.downloads = Downloads(client, slack, settings.data / "slack-files")
+        # Whether Slack lets the bot read a thread's first message; learnt by trying.
+        self._reads_threads = True
+
+    async def answer(self, job: Job) -> Job:
+        """Work a request out and store the parts of its answer."""
+        match job.incoming.kind:
+            case "message" | "choice":
+                return await self._turn(job)
+            case "evidence":
+                return await self._store(job, await self._evidence(job))
+            case "person":
+                return await self._store(job, await self._person(job))
+            case "ticket":
+                return await self._store(job, await self._ticket(job))
+
+    async def _store(self, job: Job, parts: Sequence[Part], turn: int | None = None) -> Job:
+        return await asyncio.to_thread(self.inbox.answer, job, parts, turn)
+
+    async def _turn(self, job: Job) -> Job:
+        """One turn of the conversation; one that a killed worker began is gone on with, never begun twice."""
+        session = await asyncio.to_thread(Session, self.settings, job.incoming.thread)
+        turns = await asyncio.to_thread(session.history)
+        last = turns[-1].number if turns else 0
+        text, pasted = self._said(job.incoming)
+        incoming = job.incoming
+        if not turns and incoming.thread_ts != incoming.ts and not pasted and not incoming.files:
+            incoming, pasted = await self._with_root(incoming)
+        received = await self.downloads.fetch(incoming, pasted)
+        if not text and not received.attachments:
+            return await self._store(job, self._nothing(received.notes))
+        fresh = job.turn_before is None
+        if fresh:
+            job = await asyncio.to_thread(self.inbox.begin, job, last)
+        begun = None if fresh or not turns or last <= (job.turn_before or 0) else turns[-1]
+        if begun is not None and begun.answer is not None:
+            events: list[Event] = list(begun.answer)
+        else:
+            running = session.send(text, received.attachments) if begun is None else session.resume()
+            job, events = await self._run(job, running)
+        done = [event.turn for event in events if isinstance(event, Done)]
+        confirm = ABROAD if job.incoming.private and self.slack.support_channel else ""
+        parts = [*self._chosen(job.incoming), *answer_parts(events, job.key, received.notes, confirm)]
+        return await self._store(job, parts, done[-1] if done else None)
+
+    async def _run(self, job: Job, running: AsyncIterator[Event]) -> tuple[Job, list[Event]]:
+        """Hear a turn to its end, and show what passes by."""
+
+        async def shows(ts: str) -> None:
+            await asyncio.to_thread(self.inbox.shows, job.key, ts)
+
+        events: list[Event] = []
+        async with Live(self.client, job.incoming, shows, job.live_ts) as live:
+            async for event in running:
+                if isinstance(event, Passing):
+                    await live.show(event)
+                else:
+                    events.append(event)
+        return replace(job, live_ts=live.ts), events
+
+    def _said(self, incoming: Incoming) -> tuple[str, tuple[str, ...]]:
+        """The words, and what was pasted with them. Pasted text is kept where a restart finds it."""
+        if incoming.kind == "choice":
+            return incoming.text, ()
+        words, pasted = without_blocks(plain(incoming.text, self.bot_user))
+        return ("", (*pasted, words)) if is_long(words) else (words, pasted)
+
+    async def _with_root(self, incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
+        """A mention under somebody's post means that post: its text and files, where Slack lets the bot read them."""
+        if not self._reads_threads:
+            return incoming, ()
+        try:
+            answer = await self.client.conversations_replies(channel=incoming.channel, ts=incoming.thread_ts, limit=1)
+        except SlackApiError as error:
+            self._reads_threads = error.response.get("error") != "missing_scope"
+            return incoming, ()
+        root = (answer.get("messages") or [{}])[0]
+        if root.get("bot_id"):
+            return incoming, ()
+        words, pasted = without_blocks(plain(str(root.get("text", "")), self.bot_user))
+        texts = (*pasted, words) if words and "\n" in words else pasted
+        return replace(incoming, files=tuple(root.get("files") or ())), texts
+
+    def _nothing(self, notes: Sequence[str]) -> list[Part]:
+        text = "\n".join(notes) if notes else NOTHING_SAID
+        return posts([section(text)], text)
+
+    def _chosen(self, incoming: Incoming) -> list[Part]:
+        """The message whose button was pressed, with the choice in the place of the buttons."""
+        blocks = incoming.more.get("blocks")
+        if incoming.kind != "choice" or not blocks:
+            return []
+        return [Part("update", text="Chosen", blocks=tuple(blocks), ts=incoming.more["message_ts"])]
+
+    def _history(self, incoming: Incoming) -> tuple[Turn, ...]:
+        return Session(self.settings, incoming.thread).history()
+
+    def diagnosis(self, key: str) -> Diagnosis | None:
+        """The diagnosis of an answer, by its key."""
+        job = self.inbox.find(key)
+        turn = self.turn(job) if job else None
+        found = (event.diagnosis for event in (turn.answer or () if turn else ()) if isinstance(event, Diagnosed))
+        return next(found, None)
+
+    def turn(self, job: Job) -> Turn | None:
+        """The turn that answered a request."""
+        return next((turn for turn in self._history(job.incoming) if turn.number == job.turn), None)
+
+    async def _evidence(self, job: Job) -> list[Part]:
+        found = await asyncio.to_thread(self.diagnosis, job.incoming.about)
+        return evidence_parts(found) if found else posts([section("That diagnosis is no longer kept.")], "Gone")
+
+    async def _person(self, job: Job) -> list[Part]:
+        turns = await asyncio.to_thread(self._history, job.incoming)
+        return handover.ask_parts(job.incoming, turns, self.slack)
+
+    async def _ticket(self, job: Job) -> list[Part]:
+        turns = await asyncio.to_thread(self._history, job.incoming)
+        return await asyncio.to_thread(handover.ticket_parts, job.incoming, turns)
+
+    async def say_elsewhere(self, incoming: Incoming, why: str) -> None:
+        """Where the bot may not write: a word that only the person sees."""
+        if not incoming.reply:
+            return
+        try:
+            words = NOT_HERE.get(why, CANNOT.format(why=why))
+            await AsyncWebhookClient(incoming.reply).send(text=words, response_type="ephemeral")
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            logger.info("cannot reach the person: %s", error)

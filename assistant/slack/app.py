@@ -1,0 +1,197 @@
+"""The bot put together: the client, Bolt's app, the worker, and the two ways in which Slack reaches it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import signal
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler, AsyncServerErrorRetryHandler
+from slack_sdk.web.async_client import AsyncWebClient
+
+from assistant.errors import InputError, UnavailableError
+from assistant.session import Session
+from assistant.settings import Settings
+from assistant.slack.alive import Alive
+from assistant.slack.answering import Answering
+from assistant.slack.database import open_store
+from assistant.slack.door import Door
+from assistant.slack.feedback import Feedback
+from assistant.slack.inbox import Inbox
+from assistant.slack.listeners import Listeners
+from assistant.slack.metrics import Metrics, health_routes, metrics_routes
+from assistant.slack.sending import Sender
+from assistant.slack.settings import SlackSettings
+from assistant.slack.worker import Worker
+from assistant.storage.database import open_database
+
+LOOPBACK, PATH = "127.0.0.1", "/slack/events"
+THREADS, TIMEOUT_S, RATE_LIMIT_TRIES = 32, 30, 8
+PING_S = 5.0
+LARGEST_BODY = 4 << 20
+logger = logging.getLogger("maple-chat.slack")
+
+
+@dataclass(frozen=True, slots=True)
+class Listen:
+    """Where HTTP mode listens; port 0 is Socket Mode. shared: several processes take the port together."""
+
+    port: int = 0
+    host: str = "0.0.0.0"
+    shared: bool = False
+
+
+def slack_client(settings: SlackSettings) -> AsyncWebClient:
+    """The client. It waits where Slack says so; a cut connection is left to Sender, which knows what may come twice."""
+    client = AsyncWebClient(token=settings.bot_token.get_secret_value(), base_url=settings.api, timeout=TIMEOUT_S)
+    client.retry_handlers = [
+        AsyncRateLimitErrorRetryHandler(max_retry_count=RATE_LIMIT_TRIES),
+        AsyncServerErrorRetryHandler(max_retry_count=2),
+    ]
+    return client
+
+
+class Bot:
+    """One worker process."""
+
+    def __init__(self, settings: Settings, slack: SlackSettings) -> None:
+        self.settings = settings
+        self.slack = slack
+        self.metrics = Metrics()
+        self.client = slack_client(slack)
+        self.handler: AsyncSocketModeHandler | None = None
+        self.runners: list[web.AppRunner] = []
+
+    async def start(self, listen: Listen) -> None:
+        """Open everything, then let Slack in. Raises InputError, UnavailableError."""
+        asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "slack"))
+        who = await self._identity()
+        database = await asyncio.to_thread(open_database, self.settings)
+        store = await asyncio.to_thread(open_store, self.settings)
+        self.alive = Alive(database, self.settings.data)
+        await asyncio.to_thread(self.alive.start)
+        self.inbox = Inbox(store, self.alive.name)
+        answering = Answering(self.client, self.settings, self.slack, self.inbox, who["user_id"])
+        sender = Sender(self.client, self.inbox, self.metrics)
+        self.worker = Worker(self.inbox, self.alive, answering, sender, self.metrics, self.slack)
+        self.door = Door(
+            self.client,
+            self.inbox,
+            Feedback(store),
+            answering,
+            self.slack,
+            self.metrics,
+            who["team_id"],
+            self.worker.wake,
+        )
+        await Session(self.settings, "slack-warm").warm()
+        self.working = asyncio.create_task(self.worker.run())
+        await self._let_in(self._bolt(who), listen)
+        logger.info("answering as %s in %s", who["user"], who["team"])
+
+    async def _identity(self) -> dict[str, Any]:
+        try:
+            return dict((await self.client.auth_test()).data)  # type: ignore[arg-type]
+        except SlackApiError as error:
+            word = error.response.get("error")
+            raise InputError(
+                f"Slack refuses SLACK_BOT_TOKEN ({word}); `maple-chat slack --check` tells more"
+            ) from error
+        except (aiohttp.ClientError, TimeoutError, OSError) as error:
+            raise UnavailableError(f"{self.slack.api} does not answer ({error}); check the network or proxy") from error
+
+    def _bolt(self, who: dict[str, Any]) -> AsyncApp:
+        """Bolt's app. The token is known to be good, so no delivery has to wait for another auth.test."""
+
+        async def authorize() -> AuthorizeResult:
+            return AuthorizeResult(
+                enterprise_id=who.get("enterprise_id"),
+                team_id=who["team_id"],
+                bot_user_id=who["user_id"],
+                bot_id=who.get("bot_id"),
+                bot_token=self.slack.bot_token.get_secret_value(),
+            )
+
+        app = AsyncApp(
+            client=AsyncWebClient(base_url=self.slack.api),
+            signing_secret=self.slack.signing_secret.get_secret_value(),
+            authorize=authorize,
+            process_before_response=True,
+            logger=logging.getLogger("maple-chat.slack.bolt"),
+        )
+        Listeners(self.door).register(app)
+        return app
+
+    async def _let_in(self, app: AsyncApp, listen: Listen) -> None:
+        health = health_routes(self.metrics, self.well)
+        if listen.port:
+            events = [web.post(PATH, lambda request: self._event(app, request))]
+            await self._serve([*events, *health], listen.host, listen.port, shared=listen.shared)
+            self.metrics.connected.set(1)
+        else:
+            token = self.slack.app_token.get_secret_value()
+            self.handler = AsyncSocketModeHandler(app, token, web_client=self.client, ping_interval=PING_S)
+            try:
+                await self.handler.connect_async()  # type: ignore[no-untyped-call]
+            except SlackApiError as error:
+                word = error.response.get("error")
+                raise InputError(f"Slack refuses SLACK_APP_TOKEN ({word}); it starts with xapp-") from error
+        if self.slack.metrics_port:
+            shown = [*metrics_routes(self.metrics, self.inbox.waiting), *health]
+            await self._serve(shown, LOOPBACK, self.slack.metrics_port, shared=False)
+
+    async def _event(self, app: AsyncApp, request: web.Request) -> web.StreamResponse:
+        return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
+
+    async def _serve(self, routes: list[web.RouteDef], host: str, port: int, *, shared: bool) -> None:
+        application = web.Application(client_max_size=LARGEST_BODY)
+        application.add_routes(routes)
+        runner = web.AppRunner(application, access_log=None)
+        await runner.setup()
+        self.runners.append(runner)
+        try:
+            await web.TCPSite(runner, host, port, reuse_port=shared or None).start()
+        except OSError as error:
+            raise InputError(f"port {port} cannot be opened ({error.strerror}); choose another") from error
+
+    def well(self) -> bool:
+        """Whether Slack can reach the bot and the worker runs."""
+        session = self.handler.client.current_session if self.handler else None
+        connected = bool(self.runners) if self.handler is None else session is not None and not session.closed
+        self.metrics.connected.set(connected)
+        return connected and not self.working.done()
+
+    async def stop(self) -> None:
+        """Let nothing more in, finish what is in the works, give back the rest."""
+        if self.handler is not None:
+            await self.handler.close_async()  # type: ignore[no-untyped-call]
+        for runner in self.runners:
+            await runner.cleanup()
+        await self.worker.drain(self.slack.drain_s)
+        self.working.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self.working
+        await asyncio.to_thread(self.alive.stop)
+
+
+async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> None:
+    """Run until SIGTERM or SIGINT, then drain."""
+    ended = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    bot = Bot(settings, slack)
+    await bot.start(listen)
+    print("maple-chat: connected to Slack; Ctrl+C ends it", flush=True)
+    await ended.wait()
+    await bot.stop()

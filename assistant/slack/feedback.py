@@ -1,0 +1,125 @@
+"""What people said of answers, kept as labelled cases: the question, the log, what was answered, what is right.
+
+Everything is masked before it is stored (knowledge/masking.py). From a direct message only the causes are kept.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from assistant.events import Diagnosed, Kept, Known, Script
+from assistant.slack.database import Store
+from assistant.storage.feedback import Verdict
+from assistant.turns import Turn
+from knowledge.masking import Masker, mask
+
+SCHEMA_VERSION = 1
+# A log up to this size is kept whole; of a longer one its head, its end and the lines about the evidence.
+WHOLE, HEAD, TAIL, AROUND = 200_000, 100, 200, 40
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One labelled case. verdict: helpful or wrong; cause: what was answered; expected: what a person says it is."""
+
+    verdict: str
+    at: str
+    cause: str = ""
+    confidence: float = 0.0
+    expected: str = ""
+    comment: str = ""
+    question: str = ""
+    log: str = ""
+    machine: str = ""
+    script: str = ""
+
+
+def case_of(verdict: str, turn: Turn | None, *, private: bool) -> Case:
+    """A case from the turn that was judged, masked. Of a direct message: no words, no log, no script."""
+    case = Case(verdict, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    if turn is None:
+        return case
+    answer: Sequence[Kept] = turn.answer or ()
+    found = [event.diagnosis for event in answer if isinstance(event, Diagnosed)]
+    if found:
+        case = replace(case, cause=found[-1].cause, confidence=round(found[-1].confidence, 2))
+    if private:
+        return case
+    masker = Masker()
+    lines = [line.line for diagnosis in found for line in diagnosis.evidence]
+    logs = [excerpt(Path(attachment.path), lines) for attachment in turn.attachments]
+    scripts = [event.made.bundle.script for event in answer if isinstance(event, Script)]
+    chips = [chip for event in answer if isinstance(event, Known) for chip in event.chips]
+    return replace(
+        case,
+        question=masker.mask(turn.text).text,
+        log=masker.mask("\n".join(filter(None, logs))).text,
+        script=masker.mask(scripts[-1]).text if scripts else "",
+        machine=next((chip.value for chip in chips if chip.field == "machine"), ""),
+    )
+
+
+def excerpt(path: Path, lines: Sequence[int]) -> str:
+    """A log, or what tells most of a long one; empty where it is no longer kept."""
+    try:
+        if path.stat().st_size <= WHOLE:
+            return path.read_text(encoding="utf-8", errors="replace")
+        with path.open(encoding="utf-8", errors="replace") as file:
+            count = sum(1 for _ in file)
+        with path.open(encoding="utf-8", errors="replace") as file:
+            told = [line for n, line in enumerate(file, 1) if telling(n, count, lines)]
+        return "".join(told)[:WHOLE]
+    except OSError:
+        return ""
+
+
+def telling(number: int, count: int, lines: Sequence[int]) -> bool:
+    return number <= HEAD or number > count - TAIL or any(abs(number - line) <= AROUND for line in lines)
+
+
+def case_of_verdict(verdict: Verdict) -> Case:
+    """A verdict that was given in another door, as a case."""
+    case = case_of("helpful" if verdict.helpful else "wrong", verdict.turn, private=False)
+    return replace(case, at=f"{verdict.at:%Y-%m-%dT%H:%M:%SZ}", comment=mask(verdict.words).text)
+
+
+class Feedback:
+    """The table of cases: one for each answer and person, the last word counts. The person is stored as a hash."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+
+    def put(self, answer: str, user: str, case: Case) -> None:
+        who = sha256(f"{answer} {user}".encode()).hexdigest()[:16]
+        body = json.dumps(asdict(case), ensure_ascii=False)
+        with self.store.transaction(durable=True) as talk:
+            talk.execute(
+                "INSERT INTO slack_feedback (answer, who, at, verdict, body) VALUES (?, ?, ?, ?, ?) "
+                "ON CONFLICT (answer, who) DO UPDATE SET at = excluded.at, verdict = excluded.verdict, "
+                "body = excluded.body",
+                (answer, who, case.at, case.verdict, body),
+            )
+
+    def counts(self) -> dict[str, int]:
+        query = "SELECT verdict, count(*) FROM slack_feedback GROUP BY verdict ORDER BY verdict"
+        with self.store.transaction() as talk:
+            return {verdict: int(count) for verdict, count in talk.execute(query).fetchall()}
+
+    def cases(self, since: str = "") -> Iterator[Case]:
+        """The cases, oldest first. since: an ISO date."""
+        query = "SELECT body FROM slack_feedback WHERE at >= ? ORDER BY at, answer"
+        with self.store.transaction() as talk:
+            rows = talk.execute(query, (since,)).fetchall()
+        yield from (Case(**json.loads(body)) for (body,) in rows)
+
+
+def as_line(case: Case) -> str:
+    """One case as a line of JSON."""
+    fields: dict[str, Any] = {"schema": SCHEMA_VERSION, **asdict(case)}
+    return json.dumps(fields, ensure_ascii=False)

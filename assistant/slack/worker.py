@@ -1,0 +1,161 @@
+"""The worker: takes requests, each thread's in order, has them answered and sent, and owns up to failures."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import time
+
+from assistant.errors import UnavailableError
+from assistant.slack.alive import Alive
+from assistant.slack.answering import Answering
+from assistant.slack.blocks import posts, section
+from assistant.slack.inbox import Inbox, Job
+from assistant.slack.metrics import Metrics
+from assistant.slack.sending import NETWORK, LaterError, LostError, Sender, UndeliverableError
+from assistant.slack.settings import SlackSettings
+
+POLL_S, TIDY_EVERY_S = 1.0, 3_600.0
+# Requests in the works: many may wait for Slack while few are worked on.
+MOST_JOBS = 64
+MOST_TRIES = 6
+AGAIN_AFTER_S = (1.0, 3.0, 10.0, 30.0, 60.0)
+OWNED_UP = (
+    "I could not finish this answer: something broke here {tries} times ({why}). "
+    "Please ask again, or ask your support team; they find the reason in the bot's log."
+)
+logger = logging.getLogger("maple-chat.slack")
+
+
+class Worker:
+    """Runs until it is told to drain; `wake` tells it that something came in."""
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        alive: Alive,
+        answering: Answering,
+        sender: Sender,
+        metrics: Metrics,
+        settings: SlackSettings,
+    ) -> None:
+        self.inbox = inbox
+        self.alive = alive
+        self.answering = answering
+        self.sender = sender
+        self.metrics = metrics
+        self.keep_days = settings.keep_days
+        self._turns = asyncio.Semaphore(settings.at_once)
+        self._awake = asyncio.Event()
+        self._jobs: set[asyncio.Task[None]] = set()
+        self._held: set[str] = set()
+        self._draining = False
+
+    def wake(self) -> None:
+        self._awake.set()
+
+    async def run(self) -> None:
+        """Take what there is; look again when something comes in or is done, and every second for what others left."""
+        tidy_at = look_at = 0.0
+        while not self._draining:
+            self._awake.clear()
+            try:
+                if time.monotonic() > look_at:
+                    look_at = time.monotonic() + POLL_S
+                    await asyncio.to_thread(self._free_the_dead)
+                await self._take_all()
+                if time.monotonic() > tidy_at:
+                    tidy_at = time.monotonic() + TIDY_EVERY_S
+                    await asyncio.to_thread(self._tidy)
+            except Exception:
+                logger.exception("the inbox cannot be read; trying again")
+                await asyncio.sleep(POLL_S)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._awake.wait(), POLL_S)
+
+    def _free_the_dead(self) -> None:
+        for name in self.inbox.others():
+            if not self.alive.is_alive(name):
+                logger.warning("worker %s died; %s of its requests go on here", name, self.inbox.free(name))
+
+    async def _take_all(self) -> None:
+        while len(self._jobs) < MOST_JOBS and not self._draining:
+            job = await asyncio.to_thread(self.inbox.claim)
+            if job is None:
+                return
+            self._held.add(job.key)
+            task = asyncio.create_task(self._handle(job))
+            self._jobs.add(task)
+            task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        self._jobs.discard(task)
+        self._awake.set()
+
+    async def drain(self, seconds: float) -> None:
+        """Take nothing more, finish what is in the works, and give back what is not done in time."""
+        self._draining = True
+        self._awake.set()
+        if self._jobs:
+            await asyncio.wait(self._jobs, timeout=seconds)
+        for task in list(self._jobs):
+            task.cancel()
+        for key in list(self._held):
+            await asyncio.to_thread(self.inbox.release, key, 0)
+
+    async def _handle(self, job: Job) -> None:
+        began = time.monotonic()
+        try:
+            await self._work(job)
+            self.metrics.answered.labels(job.incoming.kind).inc()
+            self.metrics.seconds.observe(time.monotonic() - began)
+            self._held.discard(job.key)
+        except LostError:
+            self._held.discard(job.key)
+        except UndeliverableError as error:
+            await self._undeliverable(job, str(error))
+        except (LaterError, UnavailableError, *NETWORK) as error:
+            await self._later(job, str(error) or type(error).__name__)
+        except Exception as error:
+            logger.exception("request %s", job.key)
+            await self._later(job, type(error).__name__)
+
+    async def _work(self, job: Job) -> None:
+        if not job.answered:
+            async with self._turns:
+                job = await self.answering.answer(job)
+        await self.sender.deliver(job)
+        await asyncio.to_thread(self.inbox.finish, job)
+
+    async def _undeliverable(self, job: Job, why: str) -> None:
+        """Slack will never take it: tell the person by the other way, if the request brought one."""
+        logger.warning("request %s cannot be answered: %s", job.key, why)
+        self.metrics.failed.labels(why).inc()
+        await self.answering.say_elsewhere(job.incoming, why)
+        await self._close(job)
+
+    async def _later(self, job: Job, why: str) -> None:
+        """Put it off; after the last try say that it failed."""
+        self.metrics.retried.labels(why).inc()
+        if job.tries < MOST_TRIES:
+            pause = AGAIN_AFTER_S[min(job.tries, len(AGAIN_AFTER_S)) - 1]
+            logger.info("request %s: %s; again in %s s", job.key, why, pause)
+            self._held.discard(job.key)
+            await asyncio.to_thread(self.inbox.release, job.key, pause)
+            return
+        logger.error("request %s given up after %s tries: %s", job.key, job.tries, why)
+        self.metrics.failed.labels(why).inc()
+        with contextlib.suppress(LaterError, UndeliverableError, LostError, *NETWORK):
+            parts = posts([section(OWNED_UP.format(tries=job.tries, why=why))], "I could not finish this answer")
+            await self.sender.say(job.incoming, parts[0])
+        await self._close(job)
+
+    async def _close(self, job: Job) -> None:
+        self._held.discard(job.key)
+        await asyncio.to_thread(self.inbox.finish, job)
+
+    def _tidy(self) -> None:
+        """Forget what is older than the site wants to keep."""
+        self.inbox.forget_before(self.keep_days)
+        self.answering.downloads.forget_before(self.keep_days)
