@@ -9,10 +9,12 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from graph.debugging.events import Event, Scan
 from graph.debugging.log import Source, from_paths, from_text, printable
 from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, weight
-from graph.debugging.scan import Event, Scan, Scanner
+from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
+from graph.debugging.texts import Look, marked_as_log
 from knowledge.signatures.loader import Cause, library
 from knowledge.signatures.matcher import Matcher, matcher
 from knowledge.signatures.model import Signature
@@ -23,6 +25,12 @@ MOST_EVIDENCE = 8
 CERTAIN, LIKELY, POSSIBLE, FAINT = 0.95, 0.75, 0.5, 0.2
 # What the file that raised an exception may tell better: a message that is plain enough keeps its word.
 MOST_GENERAL = 52
+NO_LOG = {
+    "prose": "This reads like a description or a question, not like the output of a job.",
+    "source": "This reads like a script or source code, not like the output of a job.",
+}
+# More causes than this in the quoted lines of one page: it is about failures.
+MOST_QUOTED = 2
 # Below this the answer is `unknown`.
 THRESHOLD = 0.4
 
@@ -39,11 +47,31 @@ def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> 
         sources = from_paths([source])
     else:
         sources = [s for s in source if isinstance(s, Source)] or from_paths([p for p in source if isinstance(p, Path)])
-    scanner = Scanner(matcher())
-    scan = scanner.read(sources)
+    return judge(Scanner(matcher()).read(sources), matcher())
+
+
+def judge(scan: Scan, use: Matcher) -> Diagnosis:
+    """The diagnosis of what a pass over the logs has found. Changes the scan's events."""
     for event in scan.events:
-        event.signature = by_frames(event, scanner.matcher)
-    return conclude(scan, choose(scan, library().causes), scanner.matcher)
+        event.signature = by_frames(event, use)
+    scan.events = from_logs(scan)
+    return conclude(scan, choose(scan, library().causes), use)
+
+
+def from_logs(scan: Scan) -> list[Event]:
+    """The events without those that prose or source code merely names; a log line that a page quotes counts.
+
+    A page that quotes lines of many causes explains failures, and shows none.
+    """
+    if not scan.no_logs:
+        return scan.events
+    kept = [e for e in scan.events if _in_a_log(e, scan.no_logs.get(e.file, "log"))]
+    quoted = {e.signature.cause for e in kept if e.file in scan.no_logs and weight(e) >= STRONG}
+    return [e for e in kept if e.file not in scan.no_logs] if len(quoted) > MOST_QUOTED else kept
+
+
+def _in_a_log(event: Event, kind: Look) -> bool:
+    return kind == "log" or event.rank is not None or marked_as_log(event.text, kind)
 
 
 def by_frames(event: Event, use: Matcher) -> Signature:
@@ -98,9 +126,16 @@ def _by_scheduler(cause: Cause, scan: Scan) -> tuple[str, ...]:
 
 
 def _no_failure(scan: Scan, choice: Choice, causes: Mapping[str, Cause]) -> Diagnosis:
-    """No event speaks of a failure: the log says so, or holds nothing at all."""
+    """No event speaks of a failure: the log says so, holds nothing at all, or is no log."""
+    says = ""
     if not scan.bytes:
-        return Diagnosis("unknown", "The log is empty.", 1.0, send_next=causes["unknown"].send)
+        says = "The log is empty."
+        if scan.no_texts:
+            says = f"This is not a text log: it is {next(iter(scan.no_texts.values()))}."
+    elif scan.no_logs and not any(e.file not in scan.no_logs for e in scan.events):
+        says = NO_LOG[next(iter(scan.no_logs.values()))]
+    if says:
+        return Diagnosis("unknown", says, 1.0, send_next=causes["unknown"].send)
     proof = (_shown(choice.succeeded),) if choice.succeeded else ()
     return Diagnosis("no-failure", causes["no-failure"].says, 0.9 if proof else 0.7, evidence=proof)
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from graph.debugging.formats import binary
 from knowledge.errors import InputError
 
 BLOCK = 4 << 20
@@ -53,6 +54,10 @@ class Block:
     data: bytes
     first_line: int
     limit: int
+
+
+class NotTextError(Exception):
+    """The file is no text; its words say what it is. Caught where logs are scanned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,8 @@ def _blocks(stream: BinaryIO) -> Iterator[Block]:
             fresh = stream.read(BLOCK)
         except EOFError:  # a gzip file that is cut off: what came so far is judged
             fresh = b""
+        if line == 1 and not kept and (what := binary(fresh)):
+            raise NotTextError(what)
         data = kept + cleaned(fresh)
         if not fresh:
             if data:

@@ -12,7 +12,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graph.debugging.scan import WENT_ON, Event, Scan
+from graph.debugging.events import Event, Scan
+from graph.debugging.scan import WENT_ON
 from knowledge.signatures.loader import Cause
 
 STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8

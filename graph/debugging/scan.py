@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from itertools import islice
 
 import re2
 
-from graph.debugging.log import Block, Source, blocks, message, printable
+from graph.debugging.events import Event as Event
+from graph.debugging.events import Scan as Scan
+from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
+from graph.debugging.texts import look
 from knowledge.signatures.matcher import Matcher, options
 from knowledge.signatures.model import Signature, strongest
 
@@ -25,6 +27,7 @@ MOST_REMEMBERED = 50_000
 LONGEST_REMEMBERED = 400
 LONGEST_LINE = 4_000
 LOOK_BACK = 64 << 10
+LONGEST_DOCUMENT = 256 << 10
 
 HEADER = b"Traceback (most recent call last)"
 EXCEPTION = "python-exception"
@@ -49,45 +52,6 @@ PLAIN = re.compile(rb"\d+")
 NUMBERS = re.compile(rb"\d\d+")
 CODES = re.compile(rb"(?i)code|status|signal|exit|xid|rank \d+ ")
 SURE = 64
-
-
-@dataclass(slots=True)
-class Event:
-    """A folded message: the signature that speaks for it, where it stands first, and how often."""
-
-    signature: Signature
-    line: int
-    text: str
-    order: int
-    run: int
-    rank: int | None = None
-    file: str | None = None
-    time: int | None = None
-    count: int = 1
-    last_order: int = 0
-    ranks: set[int] = field(default_factory=set)
-    also: tuple[Signature, ...] = ()
-    error: PythonError | None = None
-    level: str = ""
-    raw: bytes = b""
-    progress_after: int = 0
-    """How many lines of training progress were seen between this event and the next one, as far as looked."""
-    progress_between: int = 0
-    """How many were seen between the times that it came, if it came more than once."""
-
-
-@dataclass(slots=True)
-class Scan:
-    """What a pass over all logs found."""
-
-    events: list[Event] = field(default_factory=list)
-    runs: int = 0
-    lines: int = 0
-    bytes: int = 0
-    dropped: int = 0
-    failed_first: int | None = None
-    """The rank that the elastic launcher's summary saw fail first, of the earliest summary."""
-    failed_at: str = ""
 
 
 class Scanner:
@@ -116,10 +80,21 @@ class Scanner:
             self._ended, self._last = False, None
             if self.scan.bytes:
                 self.scan.runs += 1000  # runs of different files are different, yet parallel
-            for block in blocks(source):
-                self._block(block, source.name)
+            try:
+                for block in blocks(source):
+                    self._look(block, source.name)
+                    self._block(block, source.name)
+            except NotTextError as found:
+                self.scan.no_texts[source.name] = str(found)
         self.scan.events = list(self._folded.values())
         return self.scan
+
+    def _look(self, block: Block, name: str | None) -> None:
+        """Whether this is a log at all, told from its start; what is long is one."""
+        if block.first_line > 1 or block.limit > LONGEST_DOCUMENT:
+            self.scan.no_logs.pop(name, None)
+        elif (kind := look(block.data)) != "log":
+            self.scan.no_logs[name] = kind
 
     def _block(self, block: Block, name: str | None) -> None:
         data, at, counted, line = block.data, 0, 0, block.first_line

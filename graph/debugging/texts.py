@@ -1,0 +1,89 @@
+"""What kind of text was given: a log, prose about failures, or source code.
+
+Only a log tells why a job failed. A page that explains Xid errors, or a program that raises them, names causes too.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from graph.debugging.log import message, printable
+
+Look = Literal["log", "prose", "source"]
+
+SAMPLE = 24 << 10
+# A document has so many lines of prose, a question fewer.
+DOCUMENT = 6
+MOSTLY, FEW, HALF, MORE = 0.6, 0.12, 0.5, 0.8
+
+# How a line of a log starts, or what stands near its start.
+MARK = re.compile(
+    r"^\s*(?:Traceback \(most|File \"|\w+(?:\.\w+)*(?:Error|Exception|Warning|Interrupt|Exit)\b:?(?: |$)"
+    r"|\S+\.\w+:\d+: |[-=*#_~]{12,}|\[[\w :.,/-]{1,60}\](?![(:])|=>>|\$ |TERM_|NVRM: |NCCL|PBS|\w+ERROR)"
+    r"|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]|\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL)\b"
+    r"|\b(?:loss|step|epoch|iter|it/s|s/it)\b[ =:\[/]*\d|\d+%\|"
+)
+# A program that says its name; a key of YAML looks alike, if nothing follows that a message begins with.
+NAMED = re.compile(r"^(?:[a-z][\w./-]*|[\w./-]*[\d/][\w./-]*)(?:\[\d+\])?: ")
+FAILING = re.compile(r"(?:line \d+|\S+): |can't open|cannot |could not |unable to ")
+KEY = re.compile(r"^\s*(?:- )?[\"']?[a-z][\w.-]*[\"']?:(?: |$)|^\s*- |^\s*#")
+SENTENCE = re.compile(r"[A-Za-z][A-Za-z'/-]*[.,;:!?)\"'`]*|[(\"'`*]+[A-Za-z][\w'-]*[.,;:!?)\"'`*]*")
+SMALL = re.compile(
+    r"(?i)\b(?:the|a|an|is|are|was|be|to|of|and|or|if|in|on|with|for|that|this|it|you|your|my|i|we|when|not|can|do)\b"
+)
+BULLET = re.compile(r"^\s*(?:[-*+>|•]+|#{1,6}|\d{1,2}[.)])\s+")
+ASKING = re.compile(r"\?|\b(?:I|I'm|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me)\b")
+MARKUP = re.compile(r"^\s*(?:\||#{1,6} |```|[-*+] \S|\d{1,2}[.)] \S|\.\. |:\w+: )|\]\(|</?\w+[^>]*>|`[^`]+`.*`[^`]+`")
+CODE = re.compile(
+    r"^\s*(?:def|class|import|from \S+ import|return|if|for|while|else|elif|try|except|raise|with|assert|async|yield"
+    r"|await|public|private|static|void|int|const|let|var|func|fn|struct|template|namespace|using|switch|case|break|export"
+    r"|set|then|fi|do|done|module|source|srun|mpiexec|torchrun|python3?)\b.*[:;{}()=\[\],\"'\w\\]$"
+    r"|^\s*(?:#include|#define|#if|#endif|#!|#SBATCH|#PBS|#BSUB|# |//|/\*|\*/|@\w|\"\"\"|'''|[)}\]]+[;,:]?$)"
+    r"|^\s*[\w.\[\]\"']+(?:: \w+)? ?[-+*/]?= ?\S|[;{}]\s*$|^\s*[\w.]+\(.*[),(\[]$|^\s*\"[\w.-]+\": "
+)
+
+
+def look(head: bytes) -> Look:
+    """Whether the first lines of a text are those of a log. In doubt they are."""
+    lines = list(dict.fromkeys(line for line in head[:SAMPLE].decode("utf-8", "replace").splitlines() if line.strip()))
+    if not lines:
+        return "log"
+    if len(lines) >= DOCUMENT and _is_yaml(lines):
+        return "source"
+    if sum(1 for line in lines if marked_as_log(line)) > FEW * len(lines):
+        return "log"
+    prose = [line for line in lines if _is_prose(line)]
+    if len(lines) < DOCUMENT:
+        asked = len(prose) >= MOSTLY * len(lines) and ASKING.search(" ".join(prose))
+        return "prose" if asked else "log"
+    text = sum(1 for line in lines if MARKUP.search(line) or _is_prose(line))
+    code = sum(1 for line in lines if CODE.search(line))
+    if max(text, code) < HALF * len(lines) and text + code < MORE * len(lines):
+        return "log"
+    return "prose" if text >= code else "source"
+
+
+def marked_as_log(line: str, among: Look = "log") -> bool:
+    """Whether the line starts as lines of logs do: a rank, a time, a level, a program's name, an exception."""
+    text, rank = message(printable(line))
+    if rank is not None or (MARK.search(text[:200]) and text[:1] != "#"):
+        return True
+    named = NAMED.match(text)
+    return named is not None and (among == "log" or FAILING.match(text, named.end()) is not None)
+
+
+def _is_yaml(lines: list[str]) -> bool:
+    """Whether nearly all lines are keys or items, many of them indented, and none has a time of day."""
+    keys = [line for line in lines if KEY.match(line)]
+    inner = sum(1 for line in lines if line[:1] in " \t")
+    return len(keys) > 0.7 * len(lines) and inner > 0.3 * len(lines) and not any(MARK.search(k[:40]) for k in keys)
+
+
+def _is_prose(line: str) -> bool:
+    """Whether it reads as a sentence, or a heading, of a person."""
+    bare = BULLET.sub("", line).strip()
+    words = bare.split()
+    plain = sum(1 for word in words if SENTENCE.fullmatch(word))
+    heading = bare != line.strip() and plain == len(words)
+    return heading or (len(words) >= 4 and plain >= 0.7 * len(words) and SMALL.search(bare) is not None)

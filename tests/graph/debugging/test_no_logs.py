@@ -1,0 +1,120 @@
+"""What is no log of a job: binary files, questions, pages about failures, source code."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from graph.debugging.diagnosis import diagnose
+
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+RUNBOOK = """# When a GPU fails
+
+An Xid is what the driver writes to the kernel log when something goes wrong on the card.
+
+- Xid 79 means that the GPU has fallen off the bus. Drain the node and call the vendor.
+- Xid 48 is a double bit ECC error: the node needs a reset before it is used again.
+- An NVLink error (Xid 74) shows in a job as an NCCL failure. Look at the fabric manager first.
+
+## What to tell the person
+
+Say which node it was, and that the job can be submitted again with the node excluded.
+"""
+PROGRAM = """import os
+import torch
+
+def fit(batch):
+    if batch is None:
+        raise RuntimeError("CUDA out of memory. Tried to allocate too much")
+    try:
+        return batch.sum()
+    except ValueError as error:
+        raise SystemExit(f"NCCL error: unhandled system error {error}")
+"""
+SCRIPT = """#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --time=01:00:00
+set -e
+module load cuda
+export MASTER_PORT=29500
+srun torchrun --nnodes=2 train.py || echo "out of memory: Killed process"
+"""
+
+
+def archive() -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as file:
+        file.writestr("archive/data.pkl", OOM)
+    return out.getvalue()
+
+
+def tar() -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w") as file:
+        file.addfile(tarfile.TarInfo("a.log"), io.BytesIO())
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b"\x7fELF\x02\x01\x01" + bytes(99) + OOM.encode(), "ELF"),
+        (b"\x89PNG\r\n\x1a\n" + OOM.encode(), "picture"),
+        (archive(), "ZIP"),
+        (tar(), "tar"),
+        (bytes(range(256)) * 40, "binary"),
+    ],
+)
+def test_a_binary_file_is_said_to_be_no_log(data: bytes, says: str, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(data)
+    for found in (diagnose(data), diagnose(tmp_path / "file")):
+        assert found.cause == "unknown" and found.send_next
+        assert "not a text log" in found.says and says in found.says
+
+
+def test_a_binary_file_beside_logs_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "model.pt").write_bytes(archive())
+    (tmp_path / "rank-0.log").write_text(OOM)
+    assert diagnose(tmp_path).cause == "gpu-oom"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my training hangs, what shall I do?", "Why did my job stop after the first epoch?", RUNBOOK, PROGRAM, SCRIPT],
+)
+def test_prose_and_programs_are_unknown(text: str) -> None:
+    found = diagnose(text)
+    assert (found.cause, found.evidence) == ("unknown", ()), found
+    assert found.send_next and "This reads like" in found.says
+
+
+def test_a_log_that_is_quoted_among_prose_is_a_log() -> None:
+    letter = "Hello, my job on four nodes stopped last night and I do not know why it did that.\n"
+    letter += "It worked on one node before.\n\n"
+    letter += (
+        f"[rank3]: {OOM}\n\nWhat can I do? The same model fits on the other machine.\nThanks for your help with this.\n"
+    )
+    assert diagnose(letter).cause == "gpu-oom"
+
+
+@pytest.mark.parametrize(
+    "line", ["RuntimeError: CUDA out of memory tests are disabled", "CUDA out of memory handling is on"]
+)
+def test_words_about_memory_are_no_failure(line: str) -> None:
+    assert diagnose(f"step 1 loss 0.3\n{line}\nstep 2 loss 0.2\n").cause != "gpu-oom"
+
+
+@pytest.mark.parametrize(
+    "end", ["", ".", "!", ", skipping", " (GPU 3)", ": tried 4 GB", '"', "\\n", " at step 3", " during backward"]
+)
+def test_a_message_of_no_memory_may_end_in_many_ways(end: str) -> None:
+    assert diagnose(f"RuntimeError: CUDA out of memory{end}\n").cause == "gpu-oom"
+
+
+def test_a_log_with_holes_and_broken_characters_is_a_log() -> None:
+    assert diagnose(bytes(5000) + b"\xe2\x96 10%|\xe2\x96\n" * 40 + OOM.encode() + bytes(5000)).cause == "gpu-oom"
+    assert diagnose("\r".join(f"{n}%|████" for n in range(99)).encode() + b"\n" + OOM.encode()).cause == "gpu-oom"
