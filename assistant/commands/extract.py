@@ -1,4 +1,4 @@
-"""The fields read from a request or from a script; no model, no network."""
+"""The fields read from a request or from a script; a model only with --model."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from assistant.errors import InputError
+from assistant.models.wanted import add_model_option, wanted_models
 from knowledge.types import JobRequest, Understood
+
+if TYPE_CHECKING:
+    from graph.modelling.asking import Models
 
 Record = Mapping[str, Any]
 HIDDEN = frozenset({"heard"})
@@ -26,21 +31,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--jsonl", action="store_true", help="read JSON lines with id and text, turns or script; answer in JSON lines"
     )
+    add_model_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    models = wanted_models(options)
     if options.jsonl:
-        return run_lines(sys.stdin, script_record if options.script else message_record)
+        return run_lines(sys.stdin, script_record if options.script else partial(message_record, models=models))
     if options.script:
         return run_script(options.script, options.json)
-    return run_text(options.text, options.json)
+    return run_text(options.text, options.json, models)
 
 
-def run_text(argument: str | None, as_json: bool) -> int:
+def run_text(argument: str | None, as_json: bool, models: Models | None = None) -> int:
     text = read_argument(argument)
     if not text.strip():
         raise InputError("no text; say what to run and where, e.g. 'FSDP on Perlmutter, 4 nodes'")
-    understood = understand_one(text)
+    understood = understand_one(text, models=models)
     print(json.dumps(answer(understood), ensure_ascii=False) if as_json else table(understood))
     return 0
 
@@ -109,30 +116,41 @@ def script_answer(text: str) -> Record:
     return {"intent": "port", "fields": asdict(record), "missing": list(missing_fields(record))}
 
 
-def message_record(record: Record) -> Record:
+def message_record(record: Record, models: Models | None = None) -> Record:
     """{"id", "text"} or {"id", "turns", "asked", "options"} -> the fields, for turns one answer a turn."""
     if "turns" in record:
-        return {"id": record.get("id"), "turns": list(read_turns(record))}
-    return {"id": record.get("id"), **answer(understand_one(str(record.get("text") or "")))}
+        return {"id": record.get("id"), "turns": list(read_turns(record, models))}
+    return {"id": record.get("id"), **answer(understand_one(str(record.get("text") or ""), models=models))}
 
 
-def read_turns(record: Record) -> Iterable[Record]:
+def read_turns(record: Record, models: Models | None = None) -> Iterable[Record]:
     turns: Sequence[Any] = record["turns"]
     asked = list(record.get("asked") or []) + [None] * len(turns)
     offered = list(record.get("options") or []) + [None] * len(turns)
     before: JobRequest | None = None
     for text, field, options in zip(turns, asked, offered, strict=False):
-        understood = understand_one(str(text or ""), before, field, options)
+        understood = understand_one(str(text or ""), before, field, options, models)
         before = understood.request
         yield answer(understood)
 
 
 def understand_one(
-    text: str, before: JobRequest | None = None, asked: str | None = None, options: Sequence[str] | None = None
+    text: str,
+    before: JobRequest | None = None,
+    asked: str | None = None,
+    options: Sequence[str] | None = None,
+    models: Models | None = None,
 ) -> Understood:
-    from graph.extraction.request import understand
+    from graph.extraction.request import missing, understand
 
-    return understand(text, before, asked, options)
+    understood = understand(text, before, asked, options)
+    if models is None or understood.intent not in ("generate", "port"):
+        return understood
+    from graph.modelling.extracting import fill
+    from knowledge.catalogue import catalogue
+
+    request = fill(text, understood.request, catalogue(), models).request
+    return replace(understood, request=request, missing=missing(request))
 
 
 def answer(understood: Understood) -> Record:

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
+from assistant.models.wanted import add_model_option, wanted_models
 from graph.debugging.answer import as_json, as_text
 from graph.debugging.diagnosis import diagnose
-from graph.debugging.log import Source, from_paths
+from graph.debugging.log import Source, from_paths, from_text
 from knowledge.types import Diagnosis, Finding
+
+if TYPE_CHECKING:
+    from graph.modelling.asking import Models
 
 NO_FAILURE = "no-failure"
 
@@ -27,20 +33,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jsonl", action="store_true", help='read {"id", "log"} lines, answer one JSON line each')
     parser.add_argument("--machine", metavar="M", help="the machine it ran on: steps and sources for it")
     parser.add_argument("--script", metavar="FILE", type=Path, help="the job's script: corrected where that is safe")
+    add_model_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    models = wanted_models(options)
     if options.jsonl:
-        return run_lines(options.log)
+        return run_lines(options.log, models)
     paths = [word for word in options.log if word != "-"]
     sources = from_paths([Path(p) for p in paths]) if paths else [Source(None, stream=sys.stdin.buffer)]
     script = read_text(options.script) if options.script else ""
-    diagnosis = diagnose(sources)
+    diagnosis = diagnosed(sources, models)
     words, value = as_text(diagnosis), as_json(diagnosis)
     if options.machine or script:
         words, value = with_facts(diagnosis, options.machine, script, options.script)
     print(json.dumps(value, indent=2) if options.json else words)
     return 0 if diagnosis.cause == NO_FAILURE else 1
+
+
+def diagnosed(sources: Sequence[Source], models: Models | None) -> Diagnosis:
+    """What the rules find; where they are not sure, with what the model reads in it."""
+    if models is None:
+        return diagnose(sources)
+    from graph.modelling.diagnosing import help_with
+
+    kept = [Source(s.name, stream=io.BytesIO(s.stream.read())) if s.stream else s for s in sources]
+    found = diagnose(kept)
+    for source in kept:
+        if source.stream:
+            source.stream.seek(0)
+    helped = help_with(found, kept, models)
+    if helped.trouble:
+        print(f"maple-chat: {helped.trouble}", file=sys.stderr)
+    return helped.diagnosis
 
 
 def read_text(path: Path) -> str:
@@ -95,18 +120,18 @@ def checked_words(left: Sequence[Finding]) -> str:
 NOT_CORRECTED = "\n\nthe script is left as it is: what to change there needs your decision"
 
 
-def run_lines(words: list[str]) -> int:
+def run_lines(words: list[str], models: Models | None = None) -> int:
     """One JSON object a line in and out. A line that is no such object is an error."""
     if words and words[0] != "-":
         try:
             with Path(words[0]).open("rb") as stream:
-                return answer_lines(stream)
+                return answer_lines(stream, models)
         except OSError as error:
             raise InputError(f"cannot read {words[0]}: {error.strerror}; give a file of JSON lines") from error
-    return answer_lines(sys.stdin.buffer)
+    return answer_lines(sys.stdin.buffer, models)
 
 
-def answer_lines(lines: Iterable[bytes]) -> int:
+def answer_lines(lines: Iterable[bytes], models: Models | None = None) -> int:
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
@@ -115,5 +140,5 @@ def answer_lines(lines: Iterable[bytes]) -> int:
             name, log = case["id"], case["log"]
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f'line {number} is no JSON object with "id" and "log"; write one a line') from error
-        print(json.dumps({"id": name, **as_json(diagnose(str(log)))}), flush=True)
+        print(json.dumps({"id": name, **as_json(diagnosed([from_text(str(log))], models))}), flush=True)
     return 0
