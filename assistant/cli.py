@@ -34,6 +34,7 @@ COMMANDS: dict[str, str] = {
     "templates": "list, search and add templates",
     "knowledge": "read in docs, issues and tickets; search them, and the web",
     "signatures": "check the failure signatures",
+    "serve": "the chat in a browser, on this computer",
     "slack": "the Slack bot, its check and its manifest",
     "feedback": "what people said of answers, as labelled cases",
     "doctor": "what is installed, configured, reachable",

@@ -37,6 +37,11 @@ def left_open(settings: Settings) -> str:
 
 
 def has_screen() -> bool:
-    """Textual reads from stdin and draws on stderr; with either one redirected there is nothing to see."""
+    """Textual reads from stdin and draws on stderr; with either one redirected there is nothing to see.
+
+    A driver that was set by `maple-chat serve` draws in a browser.
+    """
+    if "TEXTUAL_DRIVER" in os.environ:
+        return True
     streams = (sys.stdin, sys.stdout, sys.stderr)
     return all(stream.isatty() for stream in streams) and os.environ.get("TERM", "dumb") != "dumb"
