@@ -9,7 +9,7 @@ answer, and is left out: silence is better than a text about something else. doc
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from knowledge import embedding, store
 from knowledge.held import Held
-from knowledge.judging import Asked, folded, judged, read
+from knowledge.judging import LIKE_A_CARD, LIKE_OTHERS, Asked, folded, judged, read, related, telling_words
 from knowledge.retrieval import Candidate, Index, key_of
 from knowledge.shipped import Shipped, shipped, whole
 from knowledge.types import Passage, PassageKind
@@ -30,6 +30,8 @@ COLLECTION_OF: Mapping[PassageKind, str] = {"doc": "docs", "issue": "issues", "t
 """Where passages that were read in are indexed; what is shipped (facts and cards) is held in memory."""
 Told = Callable[[str, int, int], None]
 """Hears what is done, how much of it, and of how much."""
+BESIDE: Collection[PassageKind] = ("card", "doc", "issue", "ticket")
+"""What may add to a diagnosis."""
 TO_JUDGE = 60
 """So many candidates of each collection are judged in full."""
 
@@ -176,6 +178,33 @@ class Knowledge:
             found = [one for part in self._chosen(kinds) for one in self._judge(part, asked, wanted, limit)]
             ranked = sorted(found, key=lambda one: -one.score)
             return folded(ranked)[:limit]
+
+    def related(
+        self, lines: str, cause: str, *, machine: str = "", framework: str = "", limit: int = 2
+    ) -> list[Passage]:
+        """What is known about a failure beyond its cause: cards on that cause, and what was read in on such lines.
+
+        lines: the log's telling lines. Only what holds for this machine and framework, or for any.
+        """
+        with self._lock:
+            self.refresh()
+            assert self._known is not None
+            asked = read(telling_words(lines), self._known.having, len(self._known.passages), None)
+            wanted = {"machine": {"", machine}, "framework": {"", framework}, "kind": BESIDE}
+            parts = [part for part in (self._held, *self._parts.values()) if part.passages]
+            found = [one for part in parts for one in self._beside(part, asked, wanted, cause)]
+            return folded(sorted(found, key=lambda one: -one.score))[:limit]
+
+    def _beside(self, part: Part, asked: Asked, wanted: Mapping[str, Collection[str]], cause: str) -> Iterator[Passage]:
+        assert self._known is not None
+        for one in likeliest(part.index.candidates(asked.words, part.among(wanted))):
+            passage = part.passages[one.position]
+            card = passage.kind == "card"
+            if card and cause not in self._known.causes.get(passage.source, ()):
+                continue
+            verdict = related(asked, passage, one, LIKE_A_CARD if card else LIKE_OTHERS)
+            if verdict.enough:
+                yield replace(passage, score=round(verdict.score, 4))
 
     def _chosen(self, kinds: Collection[PassageKind] | None) -> list[Part]:
         read_in = [part for name, part in self._parts.items() if part.passages and (kinds is None or _has(name, kinds))]

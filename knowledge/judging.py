@@ -24,6 +24,10 @@ ENOUGH, NEAR = 0.44, 0.25
 COMMON = 0.02
 """A name that more of the shipped passages have, such as PyTorch, is a word like others."""
 SAME = 0.8
+RUN_ONLY = re.compile(r"\S*/\S+|0x[0-9a-fA-F]+|\b\w*\d{3,}\w*\b|\b\d[\d.:,]*\b|[0-9a-f]{8}-[0-9a-f-]+")
+LONGEST = 600
+LIKE_A_CARD, LIKE_OTHERS = (8.0, 0.3), (15.0, 0.45)
+"""How much weight of shared words, and what cosine, joins a card or another text to a log's lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +80,18 @@ def judged(asked: Asked, passage: Passage, candidate: Candidate) -> Verdict:
     if passage.machine:
         score += OWN_MACHINE if passage.machine == asked.machine else OTHER_MACHINE
     return Verdict(score, near and score >= ENOUGH)
+
+
+def telling_words(lines: str) -> str:
+    """A log's lines without what only that run has: paths, addresses, numbers, and long codes."""
+    return " ".join(re.sub(r"[.:-]", " ", RUN_ONLY.sub(" ", lines)).split())[:LONGEST]
+
+
+def related(asked: Asked, passage: Passage, candidate: Candidate, least: tuple[float, float]) -> Verdict:
+    """Whether a passage speaks of a log's lines: enough rare words in common, and near in meaning."""
+    shared = sum(weight for word, weight in asked.weights.items() if word in bag(whole(passage)))
+    meaning = candidate.cosine if candidate.cosine is not None else least[1]
+    return Verdict(meaning + shared / 100, shared >= least[0] and meaning >= least[1])
 
 
 def folded(ranked: Sequence[Passage]) -> list[Passage]:

@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.fact_passages import cluster_passages
@@ -18,21 +19,25 @@ from knowledge.kept import keep, kept
 from knowledge.types import Passage
 from knowledge.wording import stems
 
+if TYPE_CHECKING:
+    from knowledge.cards import Card
+
 HERE = Path(__file__).parent
 CAUSES = HERE / "causes.yaml"
 CAUSES_AS_OF = "2026-08"
 SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 TELLING, MOST_LINES = 12, 6
-"""How long a fixed part of a signature must be to be told, in letters, and how many of the first and of the longest are told."""
+"""How long a fixed part of a signature must be to be told, in letters, and how many (of the first, and longest)."""
 OPTIONAL = re.compile(r"\[[^\[\]]*\{\w+\}[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Shipped:
-    """The passages, and in how many of them each stem stands: how telling a word is in this field."""
+    """The passages; in how many of them each stem stands, how telling it is; the causes of each card, by address."""
 
     passages: tuple[Passage, ...]
     having: Mapping[str, int]
+    causes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def files() -> tuple[Path, ...]:
@@ -47,14 +52,14 @@ def shipped() -> Shipped:
     paths = files()
     found: Shipped | None = kept("passages", paths)
     if found is None:
-        found = lay_out(tuple(passages(catalogue())))
+        found = lay_out(tuple(passages(catalogue())), {card.address: card.causes for card in cards()})
         keep("passages", paths, found)
     return found
 
 
-def lay_out(texts: tuple[Passage, ...]) -> Shipped:
+def lay_out(texts: tuple[Passage, ...], causes: Mapping[str, tuple[str, ...]]) -> Shipped:
     having = Counter(stem for one in texts for stem in stems(whole(one)))
-    return Shipped(texts, dict(having))
+    return Shipped(texts, dict(having), dict(causes))
 
 
 def whole(passage: Passage) -> str:
@@ -64,7 +69,7 @@ def whole(passage: Passage) -> str:
 
 def passages(known: Catalogue) -> Iterator[Passage]:
     """Facts of the machines, then what holds for any."""
-    from knowledge.cards import CARDS, GUIDES, Card, Guide, card_passage, guide_passages
+    from knowledge.cards import GUIDES, Guide, card_passage, guide_passages
     from knowledge.checked_file import read_checked
     from knowledge.network import FILE, NetworkFacts, network_passages
 
@@ -75,8 +80,15 @@ def passages(known: Catalogue) -> Iterator[Passage]:
         for guide in read_checked(path, tuple[Guide, ...]):
             yield from guide_passages(guide)
     yield from cause_passages()
-    for path in sorted(CARDS.glob("*.yaml")):
-        yield from map(card_passage, read_checked(path, tuple[Card, ...]))
+    yield from map(card_passage, cards())
+
+
+def cards() -> list[Card]:
+    """The known issues, file by file."""
+    from knowledge.cards import CARDS, Card
+    from knowledge.checked_file import read_checked
+
+    return [card for path in sorted(CARDS.glob("*.yaml")) for card in read_checked(path, tuple[Card, ...])]
 
 
 def cause_passages() -> Iterator[Passage]:
@@ -97,7 +109,7 @@ def cause_passages() -> Iterator[Passage]:
         says = " ".join(re.sub(r"\{\w+\}", "...", OPTIONAL.sub("", cause.says)).split())
         path = ("Failure causes", cause.group)
         title = f"{name}: {cause.means}"
-        signs = f" Log lines that show it have words such as: {lines}." if lines else ""
+        signs = f"\n\nWords of log lines that show it: {lines}" if lines else ""
         yield cause_passage(title, f"{says} What to do: {' '.join(cause.fix)}{signs}", path)
         for scheduler, steps in cause.by.items():
             text = f"{says} On {SCHEDULERS.get(scheduler, scheduler)}: {' '.join(steps)}"

@@ -16,11 +16,15 @@ TAIL = re.compile(r"\s*\(?(?:[Ss]ources?:? )?(?:(?:,|;| and| or)?\s*https?://[^\
 
 @dataclass(frozen=True, slots=True)
 class FactAnswer:
-    """An answer out of the facts. sources are addresses (best first, perhaps none); as_of is their date."""
+    """An answer out of the facts. sources are addresses (best first, perhaps none); as_of is their date.
+
+    typed: it was put together from typed facts; else it is the note whose words fit best.
+    """
 
     text: str
     sources: tuple[str, ...]
     as_of: str
+    typed: bool = True
 
     def with_sources(self) -> str:
         """The text for a person: the sentences, then where they stand and of when they are."""

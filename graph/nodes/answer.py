@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 from langgraph.runtime import Runtime
 
-from graph.answering.facts import answer_from_facts
-from graph.answering.machines import named
+from graph.answering import related
+from graph.answering.grounds import grounds
+from graph.answering.telling import answer_text
 from graph.changes import changes, diff
 from graph.context import Context
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
-from knowledge.types import Assumption, Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Said, Say
+from knowledge.types import Assumption, Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Say, Working
 
 WHAT_I_DO = (
     "I write launch scripts for deep learning on HPC machines, and tell why a job failed. "
@@ -18,7 +21,8 @@ WHAT_I_DO = (
 )
 NOT_KNOWN = (
     "That is not in what I know, so I will not guess. Name a machine and one of its facts (queues, walltime, GPUs, "
-    "modules), or ask your site's support; `maple-chat clusters` lists the machines."
+    "modules; `maple-chat clusters` lists the machines), let me read your site's pages (`maple-chat knowledge add "
+    "PATH|URL`), or ask your site's support."
 )
 SEND_LOG = (
     "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
@@ -35,9 +39,24 @@ def answer(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(outcome, Refusal):
         return State(said=(*state["said"], outcome), offered=outcome if outcome.instead else None)
     if isinstance(outcome, Diagnosis):
-        told = any(isinstance(part, Diagnosis) for part in state["said"])
-        return State(said=state["said"] if told else (*state["said"], outcome))
-    return State(said=(*state["said"], words(state, runtime.context)))
+        found = any(isinstance(part, Diagnosis) for part in state["said"])
+        said = state["said"] if found else (*state["said"], outcome)
+        return State(said=(*said, *beside(outcome, state, runtime)))
+    return words(state, runtime)
+
+
+def beside(diagnosis: Diagnosis, state: State, runtime: Runtime[Context]) -> tuple[Say, ...]:
+    """Known issues and pages that speak of the same lines."""
+    get_ready(runtime)
+    found = related.related(diagnosis, state["request"], runtime.context)
+    lines = " ".join(evidence.text for evidence in diagnosis.evidence)
+    return (Say(related.in_words(found, lines, date.today())),) if found else ()
+
+
+def get_ready(runtime: Runtime[Context]) -> None:
+    """Let the finder index what is new, which may take a while, and say so."""
+    if runtime.context.knowledge:
+        runtime.context.knowledge.refresh(progress=lambda *facts: runtime.stream_writer(Working(*facts)))
 
 
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
@@ -64,16 +83,22 @@ def is_placeholder(assumption: Assumption) -> bool:
     return assumption.field == "account" and assumption.value.startswith(ACCOUNT_PLACEHOLDER)
 
 
-def words(state: State, context: Context) -> Said:
-    """A question out of the facts, small talk, and what could not be read: one friendly line on what there is."""
-    text = state["text"]
-    if state["intent"] == "question" or ("?" in text and state["intent"] != "diagnose"):
-        about = named(text) or context.cluster(state["request"])
-        found = answer_from_facts(text, about)
-        if found or state["intent"] == "question":
-            return Say(found.with_sources() if found else NOT_KNOWN)
+def words(state: State, runtime: Runtime[Context]) -> State:
+    """A question out of the facts and passages, small talk, and what could not be read: one line on what there is."""
+    text, intent = state["text"], state["intent"]
+    if intent != "smalltalk" or "?" in text:
+        get_ready(runtime)
+        found = grounds(text, state, runtime.context)
+        if found.known:
+            asked = (Say(SEND_LOG),) if intent == "diagnose" else ()
+            return State(said=(*state["said"], Say(answer_text(found, date.today())), *asked))
+        if intent == "question":
+            return State(said=(*state["said"], Say(NOT_KNOWN)), unanswered=True)
+    return State(said=(*state["said"], Say(friendly(state))))
+
+
+def friendly(state: State) -> str:
+    """What is said where there was no question."""
     if state["intent"] == "diagnose":
-        return Say(SEND_LOG)
-    if state["intent"] == "smalltalk" and state.get("bundle"):
-        return Say(THANKS)
-    return Say(WHAT_I_DO)
+        return SEND_LOG
+    return THANKS if state["intent"] == "smalltalk" and state.get("bundle") else WHAT_I_DO

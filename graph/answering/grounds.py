@@ -1,0 +1,86 @@
+"""What an answer may stand on: typed facts, and passages. Found by rules; a model may word it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from graph.answering.fact_answer import FactAnswer
+from graph.answering.facts import answer_from_facts
+from graph.answering.machines import named
+from graph.context import Context
+from graph.state import State
+from knowledge.cluster import Cluster
+from knowledge.types import JobRequest, Passage
+from knowledge.wording import covered, stems
+
+MOST = 3
+NEARLY = 0.85
+"""A further passage is told when its score is so near to the first one's."""
+SURE = 0.6
+"""From this score on a passage adds to an answer out of the facts, or goes before a mere note."""
+SAID_ALREADY = 0.7
+"""A passage that shares so much of its words with what the facts said adds nothing."""
+LONGEST = 2000
+VENDOR_WORDS = {
+    "nvidia": re.compile(r"\b(?:CUDA|NVLS|[AH]100|nvcc)\b"),
+    "amd": re.compile(r"\b(?:ROCm|RCCL|MIOpen|HIP|MI\d{2,3}\w?)\b"),
+    "intel": re.compile(r"\b(?:xccl|oneCCL|XPU|torch-ccl|ipex|SYCL|PVC)\b", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """Facts first, then passages, best first. Neither: nothing is known about it."""
+
+    question: str
+    machine: str = ""
+    fact: FactAnswer | None = None
+    passages: tuple[Passage, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        return self.fact is not None or bool(self.passages)
+
+
+def grounds(question: str, state: State, context: Context) -> Grounds:
+    """Everything known that answers the question, before it is worded."""
+    about = named(question) or context.cluster(state.get("request") or JobRequest())
+    fact = answer_from_facts(question, about)
+    found = search(question, about, context)
+    if fact and not fact.typed and found and found[0].score >= SURE:
+        fact = None  # the same notes are passages too, and were ranked there
+    if fact:
+        found = [one for one in found if one.score >= SURE and adds(one, fact)][: MOST - 1]
+    return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
+
+
+def search(question: str, about: Cluster | None, context: Context) -> list[Passage]:
+    """The passages for a question. With no machine named, a fact of some machine is no answer."""
+    if context.knowledge is None:
+        return []
+    text = question[:LONGEST]
+    if about:
+        near = context.knowledge.search(text, machine=about.id, scheduler=about.scheduler, limit=4 * MOST)
+        return [one for one in near if one.machine or of_its_vendor(one, about)]
+    found = context.knowledge.search(text, limit=4 * MOST)
+    return [one for one in found if not (one.kind == "fact" and one.machine)]
+
+
+def of_its_vendor(passage: Passage, about: Cluster) -> bool:
+    """Whether a text about one vendor's software is about this machine's."""
+    text = f"{passage.title} {passage.text}"
+    named = {vendor for vendor, words in VENDOR_WORDS.items() if words.search(text)}
+    return not named or bool(named & {node.gpus.vendor for node in about.node_types})
+
+
+def near_the_best(found: list[Passage]) -> list[Passage]:
+    return [one for one in found if one.score >= NEARLY * found[0].score][:MOST]
+
+
+def adds(passage: Passage, fact: FactAnswer) -> bool:
+    """Whether a passage says something that the facts did not: no fact of the same machine, and not the same words."""
+    if passage.kind == "fact" and passage.machine:
+        return False
+    own = dict.fromkeys(stems(passage.text), 1.0)
+    return covered(own, stems(fact.text)) < SAID_ALREADY
