@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "verify": "prove on the machine that such a job starts: a small job, asked first",
     "why": "why a job failed: root cause, telling line, fix",
     "clusters": "what is known about a machine, with sources and date",
+    "models": "which language models are set and recommended; `models test` measures one",
     "templates": "list, search and add templates",
     "knowledge": "read in docs, issues and tickets; search them, and the web",
     "signatures": "check the failure signatures",

@@ -57,12 +57,9 @@ def diagnosed(sources: Sequence[Source], models: Models | None) -> Diagnosis:
         return diagnose(sources)
     from graph.modelling.diagnosing import help_with
 
-    kept = [Source(s.name, stream=io.BytesIO(s.stream.read())) if s.stream else s for s in sources]
-    found = diagnose(kept)
-    for source in kept:
-        if source.stream:
-            source.stream.seek(0)
-    helped = help_with(found, kept, models)
+    kept = [(source, source.stream.read() if source.stream else b"") for source in sources]
+    first, second = ([Source(s.name, s.path, io.BytesIO(data) if s.stream else None) for s, data in kept] for _ in "12")
+    helped = help_with(diagnose(first), second, models)
     if helped.trouble:
         print(f"maple-chat: {helped.trouble}", file=sys.stderr)
     return helped.diagnosis

@@ -91,6 +91,9 @@ class LlamaCpp:
         self._too_late = llama_cpp.ggml_abort_callback(lambda _: time.monotonic() > self._end)
         llama_cpp.llama_set_abort_callback(llama.ctx, self._too_late, ctypes.c_void_p(None))
 
+    def tokens(self, text: str) -> int:
+        return len(self.llama.tokenize(text.encode(), add_bos=False, special=False))
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -122,10 +125,10 @@ class LlamaCpp:
         """The prompt's tokens: the fixed part (all before the first user text), and the rest."""
         marked = [{"role": m.role, "content": MARK.format(n)} for n, m in enumerate(messages)]
         try:
-            prompt = self._format(messages=marked).prompt
+            prompt = self._format(messages=marked, enable_thinking=False).prompt
         except Exception:  # a template that knows no system role
             joined = "\n\n".join(str(one["content"]) for one in marked)
-            prompt = self._format(messages=[{"role": "user", "content": joined}]).prompt
+            prompt = self._format(messages=[{"role": "user", "content": joined}], enable_thinking=False).prompt
         fixed: list[int] = []
         tokens: list[int] = []
         for n, part in enumerate(prompt.split("\x01")):

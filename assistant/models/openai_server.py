@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assistant.settings import Settings
-from graph.modelling.model import BadAnswerError, Completion, Message, ModelError, Schema, Stopped, tokens
+from graph.modelling.model import BadAnswerError, Completion, Message, ModelError, Schema, Stopped, guessed
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -50,6 +50,9 @@ class Server:
     leaves: bool = True
     formats: list[str] = field(default_factory=lambda: [STRICT, LOOSE, PLAIN])
     usage: bool = True
+
+    def tokens(self, text: str) -> int:
+        return guessed(text)
 
     def complete(
         self,
@@ -161,8 +164,8 @@ class Server:
         why: Stopped = "length" if endless or stopped == "length" else "stop" if stopped == "stop_asked" else "end"
         seconds = time.monotonic() - started
         counted = (usage.prompt_tokens, usage.completion_tokens) if usage else (None, None)
-        sent = counted[0] if counted[0] is not None else sum(tokens(m.text) for m in messages)
-        back = counted[1] if counted[1] is not None else tokens(text)
+        sent = counted[0] if counted[0] is not None else sum(guessed(m.text) for m in messages)
+        back = counted[1] if counted[1] is not None else guessed(text)
         return Completion(text, sent, back, why, seconds, first, reused(usage))
 
 

@@ -22,7 +22,6 @@ from graph.modelling.model import (
     ModelError,
     Role,
     Schema,
-    tokens,
 )
 from knowledge.masking import Masker
 
@@ -34,6 +33,8 @@ MOST_BAD_ANSWERS = 3
 REMEMBERED = 200
 # Tokens that chat templates put around messages.
 OVERHEAD = 100
+# Letters a token in logs, which are full of numbers and signs, for a model with the usual vocabulary.
+LOG_LETTERS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +118,14 @@ class Models:
     def __bool__(self) -> bool:
         return bool(self.loaders)
 
-    def room(self, role: Role, answer: int) -> int:
-        """About how many letters a prompt may have so that an answer of so many tokens still fits; 0: no model."""
+    def room(self, role: Role, fixed: str, answer: int) -> int:
+        """How many letters of a log still fit beside the fixed text and an answer of so many tokens; 0: no model."""
         model = self._model(role)
-        return 0 if isinstance(model, str) else max(0, int((model.context - answer - OVERHEAD) * LETTERS_PER_TOKEN))
+        if isinstance(model, str):
+            return 0
+        taken = model.tokens(fixed)
+        letters = LOG_LETTERS * min(1.0, len(fixed) / max(1, taken) / LETTERS_PER_TOKEN)
+        return max(0, int((model.context - answer - OVERHEAD - taken) * letters))
 
     def ask(
         self,
@@ -142,7 +147,7 @@ class Models:
         self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema))
         if self.dry:
             return Reply()
-        if sum(tokens(m.text) for m in sent) + max_tokens > 1.4 * model.context:
+        if sum(model.tokens(m.text) for m in sent) + max_tokens + OVERHEAD > model.context:
             return Reply(trouble=SAID.format(f"the text is too long for {model.name}"))
         started, done, failure = time.monotonic(), Completion("", 0, 0, "end"), None
         reply = Reply()

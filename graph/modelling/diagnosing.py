@@ -53,7 +53,7 @@ def help_with(
         return Helped(diagnosis)
     instructions = INSTRUCTIONS.format(causes=causes())
     shown = passages_text(passages)
-    room = models.room("large", MOST_TOKENS) - len(instructions) - len(shown)
+    room = models.room("large", instructions + shown, MOST_TOKENS)
     log = compress(sources, room) if room > 500 else None
     offered = offers(log.lines) if log else {}
     if log is None or not offered:

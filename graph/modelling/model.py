@@ -60,6 +60,10 @@ class Model(Protocol):
     context: int
     leaves: bool
 
+    def tokens(self, text: str) -> int:
+        """How many tokens a text takes: counted, or guessed where the back end cannot tell."""
+        ...
+
     def complete(
         self,
         messages: Sequence[Message],
@@ -76,6 +80,6 @@ class Model(Protocol):
         ...
 
 
-def tokens(text: str) -> int:
+def guessed(text: str) -> int:
     """About how many tokens a text takes."""
     return int(len(text) / LETTERS_PER_TOKEN) + 1
