@@ -66,9 +66,11 @@ def _engine(settings: Settings) -> Engine:
     from assistant.stores import open_knowledge, open_library
     from graph.build import build
     from graph.context import Context
+    from knowledge.web import open_web
 
     library, knowledge = open_library(settings.data), open_knowledge(settings.data)
-    return Engine(build(), Context(library=library, knowledge=knowledge, model=open_models(settings)))
+    web = open_web(settings.web or "ask", settings.search_url)
+    return Engine(build(), Context(library=library, knowledge=knowledge, model=open_models(settings), web=web))
 
 
 def load_engine(settings: Settings) -> Engine:

@@ -18,6 +18,8 @@ class Settings(BaseSettings):
     database: postgresql://USER@HOST/NAME; empty for SQLite in the data folder. It may hold a password, so it never
     shows. workers: how many turns of this process run at once; more of them wait in line.
 
+    web: whether the web may be searched; None: each door's own default. search_url: a SearxNG in DuckDuckGo's place.
+
     model_*: the language models, off by default (docs/models.md). model_small and model_large name a GGUF file or a
     model of the server at openai_base_url; one alone serves both roles.
     """
@@ -30,6 +32,8 @@ class Settings(BaseSettings):
     wait_s: float = Field(default=60.0, gt=0)
     database: SecretStr = SecretStr("")
     workers: int = Field(default=8, ge=1)
+    web: Literal["ask", "always", "never"] | None = None
+    search_url: str = ""
     model_backend: Literal["auto", "none", "llama_cpp", "openai"] = "auto"
     model_small: str = ""
     model_large: str = ""

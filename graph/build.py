@@ -7,6 +7,7 @@ understand -> diagnose -> answer                              a log
 understand -> diagnose -> debug -> write -> verify -> answer  a log, and the thread has a script
 understand -> answer                                          a question, small talk
 answer -> ask                                                 the question that was open before comes again
+answer -> web; understand -> web                              no answer here: a web search is offered; a yes or no to it
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from graph.nodes.diagnose import diagnose
 from graph.nodes.retrieve import retrieve
 from graph.nodes.understand import understand
 from graph.nodes.verify import verify
+from graph.nodes.web import web
 from graph.nodes.write import write
 from graph.routes import (
     after_answer,
@@ -49,14 +51,16 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     page.add_node("debug", debug)
     page.add_node("diagnose", diagnose)
     page.add_node("answer", answer)
+    page.add_node("web", web)
 
     page.add_edge(START, "understand")
-    page.add_conditional_edges("understand", after_understand, {n: n for n in ("diagnose", "answer", "ask")})
+    page.add_conditional_edges("understand", after_understand, {n: n for n in ("diagnose", "answer", "ask", "web")})
     page.add_conditional_edges("ask", after_ask, {"retrieve": "retrieve", "end": END})
     page.add_conditional_edges("retrieve", after_retrieve, {n: n for n in ("write", "answer")})
     page.add_edge("write", "verify")
     page.add_conditional_edges("verify", after_verify, {n: n for n in ("debug", "answer")})
     page.add_conditional_edges("diagnose", after_diagnose, {n: n for n in ("debug", "answer")})
     page.add_conditional_edges("debug", after_debug, {n: n for n in ("write", "answer")})
-    page.add_conditional_edges("answer", after_answer, {"ask": "ask", "end": END})
+    page.add_conditional_edges("answer", after_answer, {"ask": "ask", "web": "web", "end": END})
+    page.add_edge("web", END)
     return page.compile(checkpointer=checkpointer)

@@ -10,6 +10,7 @@ from graph.modelling.asking import Models
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest, Passage, PassageKind
+from knowledge.web import Web
 from templates.library import Library
 
 
@@ -27,6 +28,12 @@ class Knowledge(Protocol):
         limit: int = 5,
     ) -> list[Passage]: ...
 
+    def related(
+        self, lines: str, cause: str, *, machine: str = "", framework: str = "", limit: int = 2
+    ) -> list[Passage]: ...
+
+    def refresh(self, *, progress: Callable[[str, int, int], None] | None = None) -> None: ...
+
 
 def never() -> bool:
     return False
@@ -36,14 +43,15 @@ def never() -> bool:
 class Context:
     """The facts and templates that a run works with; a test hands in its own.
 
-    knowledge None: nothing was read in. model None: rules only. stopped: whether the person wants the turn to end; it
-    is looked at between two steps, and what takes long inside a step asks it itself.
+    knowledge None: nothing was read in. model None: rules only. web None: it is never searched. stopped: whether the
+    person wants the turn to end; it is looked at between two steps, and what takes long inside a step asks it itself.
     """
 
     catalogue: Catalogue = field(default_factory=catalogue)
     library: Library = field(default_factory=Library)
     knowledge: Knowledge | None = None
     model: Models | None = None
+    web: Web | None = None
     stopped: Callable[[], bool] = never
 
     def cluster(self, request: JobRequest) -> Cluster | None:

@@ -8,16 +8,19 @@ from graph.state import State
 from graph.verification.mending import MOST_TRIES
 from knowledge.types import Diagnosis
 
+SURE = 0.6
 TALK = frozenset({"question", "smalltalk"})
 
 
-def after_understand(state: State) -> Literal["diagnose", "answer", "ask"]:
+def after_understand(state: State) -> Literal["diagnose", "answer", "ask", "web"]:
     """A log is diagnosed; talk is answered; anything about a job goes to `ask`, which may find nothing missing.
 
     While a question is open, what could not be read is taken for an answer to it. A script that cannot be carried over
     is refused at once.
     """
     intent = state["intent"]
+    if state["searching"] is not None:
+        return "web"
     if state["outcome"]:
         return "answer"
     if intent == "diagnose":
@@ -54,7 +57,18 @@ def after_debug(state: State) -> Literal["write", "answer"]:
     return "write" if state["again"] else "answer"
 
 
-def after_answer(state: State) -> Literal["ask", "end"]:
-    """A question that was open before a change of subject comes again, after the answer."""
+def after_answer(state: State) -> Literal["ask", "web", "end"]:
+    """A question that was open before a change of subject comes again; else what has no answer here may be searched."""
     interrupted = state["intent"] in TALK or state["intent"] == "diagnose"
-    return "ask" if interrupted and state.get("question") else "end"
+    if interrupted and state.get("question"):
+        return "ask"
+    return "web" if is_open(state) else "end"
+
+
+def is_open(state: State) -> bool:
+    """Whether nothing here answers the question, or explains the failure."""
+    outcome = state["outcome"]
+    if isinstance(outcome, Diagnosis):
+        unsure = outcome.cause == "unknown" or outcome.confidence < SURE
+        return unsure and outcome.cause != "no-failure"
+    return state["unanswered"]

@@ -29,7 +29,8 @@ class State(TypedDict, total=False):
     attachments: Sequence[Attachment]
 
     # This turn, written by the nodes; the session empties them before each turn. again: the request was changed and
-    # is to be written once more; tries counts the scripts of this turn.
+    # is to be written once more; tries counts the scripts of this turn. unanswered: nothing here
+    # answers the question. searching: the web query that got a yes; empty for a no, None where none was offered.
     intent: Intent
     heard_nothing: bool
     outcome: LaunchPlan | Refusal | Diagnosis | None
@@ -39,16 +40,20 @@ class State(TypedDict, total=False):
     proof: Sequence[str]
     again: bool
     tries: int
+    unanswered: bool
+    searching: str | None
     said: Sequence[Said]
 
     # From turn to turn. source: the script that is carried over, if any. described: what was said of a machine that
     # nobody described here; stands_in: what is offered are other machines in its place. told: the assumptions and
     # notes that went with the newest script. tried: the requests that failed, or that a failure led to.
+    # offered_search: the web query that waits for a yes.
     request: JobRequest
     source: str
     question: Question | None
     left_to_us: Sequence[Assumption]
     offered: Refusal | None
+    offered_search: str
     described: str
     stands_in: bool
     plan: LaunchPlan | None
@@ -72,5 +77,7 @@ def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> St
         proof=(),
         again=False,
         tries=1,
+        unanswered=False,
+        searching=None,
         said=(),
     )

@@ -13,6 +13,7 @@ from graph.choosing import apply, changed, chosen, recommended
 from graph.context import Context
 from graph.extraction.request import understand as read
 from graph.modelling.extracting import fill
+from graph.nodes.web import answered as to_the_offer
 from graph.porting.port import carried_over
 from graph.routes import TALK
 from graph.state import State
@@ -25,6 +26,13 @@ READ_AS = "I take *{}* for {} = {}; say so if it is not."
 
 
 def understand(state: State, runtime: Runtime[Context]) -> State:
+    """An offer of a web search stands until the next message, whatever that is about."""
+    found = to_the_offer(state) or understood(state, runtime)
+    found["offered_search"] = ""
+    return found
+
+
+def understood(state: State, runtime: Runtime[Context]) -> State:
     before, question, offered = state.get("request"), state.get("question"), state.get("offered")
     picked = chosen(state["text"], offered.instead) if offered else None
     if picked:

@@ -1,0 +1,139 @@
+"""What of an error or a question is public: the only words that may leave for a web search by themselves.
+
+Not what is private is taken out, but what is public is let through: a word goes only if all its parts stand in the
+texts that come with this program (error signatures, causes, cards, guides) or in the lists here. So no name of a
+person, an account, a host, a folder or a project can pass, however it is written.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import getpass
+import os
+import re
+import socket
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from knowledge.masking import PLACEHOLDER, mask
+
+FOLDER = Path(__file__).parent
+# Texts that ship and name nobody; the facts of clusters are not among them: they hold hosts and projects.
+TEXTS = ("causes.yaml", "network_env.yaml", "signatures/*.yaml", "cards/*.yaml", "guides/*.yaml")
+SOFTWARE = """
+accelerate aiter amd ampere apex apptainer attention attn aws axolotl bitsandbytes caffe2 c10 ccl cmake colossalai
+conda cpu cublas cuda cudnn cupy cxi dask datasets ddp deepspeed dgx docker enroot epyc fabric flash flashinfer flax
+flux fsdp gcc glibc gloo gpu grace gres hip hopper horovod hpc hsa huggingface hydra ib infiniband intel ipex jax
+jupyter kokkos lammps libfabric lightning llama lmod lsf lustre mamba megatron miopen mlflow module mpi mpich mpiexec
+mpirun munge mxnet nccl nemo ninja nvcc nvidia nvlink nvme nvshmem oneapi oneccl onnx openmpi openfold optuna pals
+pbs peft petsc pip podman prrte pyg pytorch pmix python qsub ray rccl rdma rocm roce sbatch scancel shifter
+singularity slingshot slurm srun squeue ssh tensorboard tensorflow tensorrt tmux tokenizers torch torchaudio
+torchelastic torchrun torchvision transformer transformers triton trl tunnel ucc ucx unsloth uv venv vllm wandb xccl
+xformers xla xpu zero
+"""
+PLAIN = """
+a about access after all allocation an and any are array as at automatic batch be before behind between build by can
+cannot change checkpoint choose command compile configure connect copy could create cost default delay depend disable
+do does down download enable environment every example fail faster fetch file first fix for forward from get global
+grow help hold hook how i if image in increase inside install interactive into is issue it job kernel know large last
+launch limit list load local log login lost make many max mean memory message min mixed more mount move multi multiple
+must need never new no node not number of offline old on one only open optimizer option or out over pass per pin
+please port precision prefer print process profile program proxy queue rank read reduce remove request reserve resume
+run save schedule script see send set share show single size slow small some start step stop submit support than that
+the then there this time to tool train transfer under update upgrade use user using variable version wait was way web
+what when where which while why will with without work write wrong you your
+"""
+TOKEN = re.compile(r"-{0,2}[A-Za-z][A-Za-z0-9_.:-]*[A-Za-z0-9]|[A-Za-z]|(?<![\w.])\d+(?:\.\d+){0,2}(?![\w.])")
+# Anything with one of these in it is a place, an address, or a value.
+PLACE = re.compile(r"\S*[/\\~@$%=]\S*|\bfile \"[^\"]*\"", re.IGNORECASE)
+ADDRESS = re.compile(r"https?://\S+")
+CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+# A number goes only where it says which error or which version it is.
+NUMBERED = "code status signal errno error exit exitcode version cuda rocm python pytorch torch nccl"
+BEFORE_NUMBER = frozenset(NUMBERED.split())
+MOST_WORDS = 14
+LEAST_WORDS = 2
+LONGEST = 40
+FILLERS = "a an and are as at be by for from has have i in is it its my of on or our that the this to was with"
+FILLER = frozenset(FILLERS.split())
+
+
+def public_query(text: str, facts: Iterable[str] = ()) -> str:
+    """A web query of the public words of an error line or a question; empty where there are too few.
+
+    facts: the framework, the scheduler and the like, by the program's own names for them.
+    """
+    words = list(dict.fromkeys(public_words(PLACE.sub(" ", without_private(text)))))
+    telling = [word for word in words if word.lower() not in FILLER]
+    if len(telling) < LEAST_WORDS:
+        return ""
+    said = " ".join(words).lower()
+    own = [fact for fact in facts if fact and fact.lower() not in said and is_public(fact)]
+    return " ".join([*own, *words][: MOST_WORDS + len(own)])
+
+
+def public_words(text: str) -> Iterator[str]:
+    """The words that may leave, in order."""
+    before = ""
+    for found in TOKEN.finditer(text):
+        word = found[0].rstrip(".:-")
+        if word[:1].isdigit():
+            if before in BEFORE_NUMBER and len(word) <= 8 and (len(word) <= 3 or "." in word):
+                yield word
+        elif len(word) <= LONGEST and is_public(word):
+            yield word
+        before = word.lower() if not word[:1].isdigit() else ""
+
+
+def is_public(word: str) -> bool:
+    """Whether all parts of a word are public: `ChildFailedError`, `--gpus-per-node`, `NCCL_SOCKET_IFNAME`."""
+    known = vocabulary()
+    if word.lower().strip("-") in known:
+        return True
+    parts = CAMEL.findall(word)
+    return bool(parts) and all(part.lower() in known for part in parts) and not any(map(str.isdigit, parts))
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """All public words, in lower case: those of the texts that ship, and the lists above. Read once, in 30 ms."""
+    words = set((SOFTWARE + PLAIN).split())
+    for pattern in TEXTS:
+        for path in FOLDER.glob(pattern):
+            text = HOME.sub(" ", ADDRESS.sub(" ", path.read_text(encoding="utf-8")))
+            words.update(part.lower() for part in CAMEL.findall(text) if part.isalpha() and len(part) > 1)
+            words.update(word.lower() for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", text))
+    return frozenset(words)
+
+
+def without_private(text: str) -> str:
+    """A text that a person wrote to be sent: credentials, accounts, hosts, addresses and private folders left out."""
+    masked = mask(text, known=own_names()).text
+    words = PLACEHOLDER.sub(" ", HOME.sub(" ", masked))
+    return " ".join(words.split())
+
+
+# A folder of a person, a job or a project, however it is called.
+HOME = re.compile(r"(?<![\w.])[~/](?:[\w.+~<>-]*/)*[\w.+~<>-]+")
+
+
+# Variables that name this person, their accounts or this machine.
+OWN = {
+    "USER": "USER",
+    "LOGNAME": "USER",
+    "SLURM_JOB_ACCOUNT": "ACCOUNT",
+    "SBATCH_ACCOUNT": "ACCOUNT",
+    "SLURM_ACCOUNT": "ACCOUNT",
+    "PBS_ACCOUNT": "ACCOUNT",
+    "SLURM_CLUSTER_NAME": "HOST",
+}
+
+
+def own_names() -> dict[str, str]:
+    """What this person and this computer are called: never part of a query."""
+    names = {socket.gethostname(): "HOST", socket.gethostname().split(".")[0]: "HOST", Path.home().name: "USER"}
+    with contextlib.suppress(OSError, KeyError):
+        names[getpass.getuser()] = "USER"
+    names |= {value: kind for variable, kind in OWN.items() if (value := os.environ.get(variable, ""))}
+    return {name: kind for name, kind in names.items() if len(name) > 2 and name != "root"}

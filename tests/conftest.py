@@ -1,0 +1,85 @@
+"""A web server of our own for tests: it says what it is told, and remembers what it was asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One request: its path, its query and its headers (names in lower case)."""
+
+    path: str
+    query: dict[str, str]
+    headers: dict[str, str]
+    raw: str
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What is answered. cut: the connection ends in the middle of the body."""
+
+    body: bytes | str = b""
+    status: int = 200
+    headers: dict[str, str] = field(default_factory=dict)
+    cut: bool = False
+
+
+@dataclass
+class StandIn:
+    """A server at `address`. Put functions or replies for paths into `pages`; `asked` grows with each request."""
+
+    address: str = ""
+    pages: dict[str, Reply | Callable[[Asked], Reply]] = field(default_factory=dict)
+    asked: list[Asked] = field(default_factory=list)
+
+    def reply(self, asked: Asked) -> Reply:
+        self.asked.append(asked)
+        found = self.pages.get(asked.path, Reply("not here", 404, {"Content-Type": "text/plain"}))
+        return found(asked) if callable(found) else found
+
+    def say(self, path: str, body: bytes | str, status: int = 200, **headers: str) -> None:
+        """Answer a path like that from now on."""
+        self.pages[path] = self.make(body, status, **headers)
+
+    @staticmethod
+    def make(body: bytes | str = b"", status: int = 200, cut: bool = False, **headers: str) -> Reply:
+        return Reply(body, status, {name.replace("_", "-"): value for name, value in headers.items()}, cut)
+
+    def paths(self) -> list[str]:
+        return [one.path for one in self.asked]
+
+
+@pytest.fixture
+def stand_in() -> Iterator[StandIn]:
+    stand = StandIn()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            parts = urlsplit(self.path)
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            reply = stand.reply(Asked(parts.path, dict(parse_qsl(parts.query)), headers, self.path))
+            body = reply.body.encode() if isinstance(reply.body, str) else reply.body
+            self.send_response(reply.status)
+            for name, value in reply.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body) + (100 if reply.cut else 0)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    stand.address = f"http://127.0.0.1:{server.server_port}"
+    yield stand
+    server.shutdown()
+    server.server_close()
+    thread.join()
