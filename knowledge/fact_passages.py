@@ -96,11 +96,12 @@ def batch(cluster: Cluster) -> Iterator[Row]:
 
 def queue_text(queue: Queue) -> str:
     names = f" (also {', '.join(queue.names)})" if queue.names else ""
-    longest = f"longest walltime (time limit) {queue.max_walltime}" if queue.max_walltime else "walltime limit not known"
+    limit = queue.max_walltime
+    longest = f"longest walltime (time limit) {limit}" if limit else "walltime limit not known"
     nodes = f"{queue.min_nodes} to {queue.max_nodes} nodes" if queue.max_nodes else f"{queue.min_nodes} nodes or more"
     gpus = f", at most {queue.max_gpus} GPUs" if queue.max_gpus else ""
     steps = "; ".join(
-        f"{limit.min_nodes} to {limit.max_nodes or 'more'} nodes: {limit.max_walltime}" for limit in queue.limits
+        f"{step.min_nodes} to {step.max_nodes or 'more'} nodes: {step.max_walltime}" for step in queue.limits
     )
     return (
         f"queue (partition) {queue.id}{names}, {queue.purpose}: {longest}, {nodes} a job{gpus}."
@@ -111,7 +112,8 @@ def queue_text(queue: Queue) -> str:
 def launch_text(framework: str, form: LaunchForm) -> str:
     options = f" with {' '.join(plain(text) for text in form.options)}" if form.options else ""
     doubt = "" if form.documented else " Our reading; no page of the site shows it."
-    return f"{framework} is launched (its ranks are started) by {form.launcher}{options}, {WORKERS[form.workers]}. {form.note or ''}{doubt}"
+    how = f"{form.launcher}{options}, {WORKERS[form.workers]}"
+    return f"{framework} is launched (its ranks are started) by {how}. {form.note or ''}{doubt}"
 
 
 def around(cluster: Cluster) -> Iterator[Row]:

@@ -184,13 +184,15 @@ class Knowledge:
     ) -> list[Passage]:
         """What is known about a failure beyond its cause: cards on that cause, and what was read in on such lines.
 
-        lines: the log's telling lines. Only what holds for this machine and framework, or for any.
+        lines: the log's telling lines. Only what holds for this machine, or for any; framework "": not known.
         """
         with self._lock:
             self.refresh()
             assert self._known is not None
             asked = read(telling_words(lines), self._known.having, len(self._known.passages), None)
-            wanted = {"machine": {"", machine}, "framework": {"", framework}, "kind": BESIDE}
+            wanted: dict[str, Collection[str]] = {"machine": {"", machine}, "kind": BESIDE}
+            if framework:
+                wanted["framework"] = {"", framework}
             parts = [part for part in (self._held, *self._parts.values()) if part.passages]
             found = [one for part in parts for one in self._beside(part, asked, wanted, cause)]
             return folded(sorted(found, key=lambda one: -one.score))[:limit]

@@ -26,8 +26,8 @@ COMMON = 0.02
 SAME = 0.8
 RUN_ONLY = re.compile(r"\S*/\S+|0x[0-9a-fA-F]+|\b\w*\d{3,}\w*\b|\b\d[\d.:,]*\b|[0-9a-f]{8}-[0-9a-f-]+")
 LONGEST = 600
-LIKE_A_CARD, LIKE_OTHERS = (8.0, 0.3), (15.0, 0.45)
-"""How much weight of shared words, and what cosine, joins a card or another text to a log's lines."""
+LIKE_A_CARD, LIKE_OTHERS, ALIKE = (10.0, 0.4), (15.0, 0.45), 0.65
+"""How much weight of shared words, and what cosine, joins a card or another text to a log's lines; ALIKE alone does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def related(asked: Asked, passage: Passage, candidate: Candidate, least: tuple[f
     """Whether a passage speaks of a log's lines: enough rare words in common, and near in meaning."""
     shared = sum(weight for word, weight in asked.weights.items() if word in bag(whole(passage)))
     meaning = candidate.cosine if candidate.cosine is not None else least[1]
-    return Verdict(meaning + shared / 100, shared >= least[0] and meaning >= least[1])
+    return Verdict(meaning + shared / 100, (shared >= least[0] and meaning >= least[1]) or meaning >= ALIKE)
 
 
 def folded(ranked: Sequence[Passage]) -> list[Passage]:
