@@ -35,6 +35,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--attach", action="append", default=[], metavar="FILE", help="a log or a script (also: @FILE in the text)"
     )
     parser.add_argument("--json", action="store_true", help="print the answer's events as JSON")
+    parser.add_argument(
+        "--show-prompt", action="store_true", help="print what a language model would be sent, masked; send nothing"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
@@ -43,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
     if not text.strip() and not attachments:
         raise InputError("nothing was said; try: maple-chat ask 'train ViT with FSDP on Perlmutter, 4 nodes'")
     session = Session(read_settings(), options.thread)
+    if options.show_prompt:
+        return show_prompts(session, text, attachments)
     if options.new:
         session.forget()
     tell_age(session)
@@ -52,6 +57,16 @@ def run(options: argparse.Namespace) -> int:
     else:
         tell(events)
     return exit_code(events)
+
+
+def show_prompts(session: Session, text: str, attachments: list[Attachment]) -> int:
+    """Print the prompts of this message; the thread stays as it is."""
+    from assistant.models.showing import prompts
+    from graph.modelling.asking import as_text
+
+    found = prompts(session.settings, session.thread, text, attachments)
+    print("\n\n".join(map(as_text, found)) or "nothing would be sent: the rules read all of it")
+    return EXIT_FINE
 
 
 def read_text(argument: str) -> str:

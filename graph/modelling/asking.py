@@ -31,6 +31,7 @@ FIRST_REST_S, LONGEST_REST_S = 30.0, 600.0
 SAID = "The language model did not help here ({}); this is by the rules alone."
 MOST_BAD_ANSWERS = 3
 REMEMBERED = 200
+LONGEST_PLACEHOLDER = 16
 # Tokens that chat templates put around messages.
 OVERHEAD = 100
 # Letters a token in logs, which are full of numbers and signs, for a model with the usual vocabulary.
@@ -152,7 +153,8 @@ class Models:
         started, done, failure = time.monotonic(), Completion("", 0, 0, "end"), None
         reply = Reply()
         try:
-            done = model.complete(sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=on_text)
+            hear = Restoring(on_text, masker).hear if on_text else None
+            done = model.complete(sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=hear)
             reply = read(done, schema)
         except ModelError as error:
             failure = error
@@ -186,6 +188,22 @@ class Models:
             breaker.worked()
         counted = done.tokens_in, done.tokens_out, model.context
         self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None))
+
+
+@dataclass(slots=True)
+class Restoring:
+    """Hands on streamed text with its names put back; a placeholder that is not whole yet is waited for."""
+
+    on_text: Callable[[str], bool]
+    masker: Masker
+    waiting: str = ""
+
+    def hear(self, piece: str) -> bool:
+        text = self.waiting + piece
+        cut = text.rfind("<", len(text) - LONGEST_PLACEHOLDER if len(text) > LONGEST_PLACEHOLDER else 0)
+        whole = len(text) if cut < 0 or ">" in text[cut:] else cut
+        self.waiting = text[whole:]
+        return self.on_text(self.masker.mask("").restore(text[:whole])) if whole else True
 
 
 def masked(message: Message, masker: Masker) -> Message:

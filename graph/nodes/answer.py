@@ -6,14 +6,16 @@ from datetime import date
 
 from langgraph.runtime import Runtime
 
+from graph.agreed import agree, stands
 from graph.answering import related
-from graph.answering.grounds import grounds
+from graph.answering.grounds import Grounds, grounds
 from graph.answering.telling import answer_text
 from graph.changes import changes, diff
 from graph.context import Context
+from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
-from knowledge.types import Assumption, Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Say, Working
+from knowledge.types import Assumption, Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Say, Working, Writing
 
 WHAT_I_DO = (
     "I write launch scripts for deep learning on HPC machines, and tell why a job failed. "
@@ -37,7 +39,10 @@ def answer(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(outcome, LaunchPlan) and draft:
         return script(state, outcome, draft)
     if isinstance(outcome, Refusal):
-        return State(said=(*state["said"], outcome), offered=outcome if outcome.instead else None)
+        offered = outcome if outcome.instead else None
+        request, refused, words = stands(state)
+        said = (*state["said"], outcome, *words)
+        return State(said=said, offered=offered, request=request, refused=refused)
     if isinstance(outcome, Diagnosis):
         found = any(isinstance(part, Diagnosis) for part in state["said"])
         said = state["said"] if found else (*state["said"], outcome)
@@ -62,7 +67,7 @@ def get_ready(runtime: Runtime[Context]) -> None:
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     before = state.get("bundle")
     if draft == before:
-        return State(said=(*state["said"], Say(UNCHANGED)))
+        return State(said=state["said"] or (Say(UNCHANGED),))
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster
     assumptions = (*state.get("left_to_us", ()), *plan.assumptions)
@@ -76,7 +81,15 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
         changes=changes(last, plan),
         diff=diff(before, draft) if same_machine else "",
     )
-    return State(said=(*state["said"], made), plan=plan, bundle=draft, offered=None, told=(*assumptions, *notes))
+    return State(
+        said=(*state["said"], made),
+        plan=plan,
+        bundle=draft,
+        offered=None,
+        told=(*assumptions, *notes),
+        agreed=agree(state.get("agreed", ()), state["request"]),
+        refused=None,
+    )
 
 
 def is_placeholder(assumption: Assumption) -> bool:
@@ -91,10 +104,19 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         found = grounds(text, state, runtime.context)
         if found.known:
             asked = (Say(SEND_LOG),) if intent == "diagnose" else ()
-            return State(said=(*state["said"], Say(answer_text(found, date.today())), *asked))
+            return State(said=(*state["said"], *told(found, runtime), *asked))
         if intent == "question":
             return State(said=(*state["said"], Say(NOT_KNOWN)), unanswered=True)
     return State(said=(*state["said"], Say(friendly(state))))
+
+
+def told(found: Grounds, runtime: Runtime[Context]) -> tuple[Say, ...]:
+    """The answer by the rules; where there is a model, in its words, if each sentence stands on what it cites."""
+    text, models = answer_text(found, date.today()), runtime.context.model
+    if models is None:
+        return (Say(text),)
+    text, trouble = worded(found, text, models, lambda piece: runtime.stream_writer(Writing(piece)))
+    return (Say(text), Say(trouble)) if trouble else (Say(text),)
 
 
 def friendly(state: State) -> str:
