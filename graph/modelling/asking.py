@@ -6,6 +6,7 @@ Whatever goes wrong, the caller has the rules' answer; `trouble` is the one line
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +33,9 @@ SAID = "The language model did not help here ({}); this is by the rules alone."
 MOST_BAD_ANSWERS = 3
 REMEMBERED = 200
 LONGEST_PLACEHOLDER = 16
+TEMPLATE_MARKS = re.compile(
+    r"<[|\uff5c]([^|\uff5c<>\n]{1,40})[|\uff5c]>|<(/?s|(?:start|end)_of_turn|/?think)>|\[(/?(?:INST|SYSTEM_PROMPT|TOOL\w*))\]|<<(/?SYS)>>"
+)
 # Tokens that chat templates put around messages.
 OVERHEAD = 100
 # Letters a token in logs, which are full of numbers and signs, for a model with the usual vocabulary.
@@ -144,7 +148,7 @@ class Models:
         if isinstance(model, str):
             return Reply(trouble=model)
         masker = Masker({**self.known, **(known or {})})
-        sent = tuple(masked(m, masker) for m in messages) if model.leaves else tuple(messages)
+        sent = tuple(plain(masked(m, masker) if model.leaves else m) for m in messages)
         self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema))
         if self.dry:
             return Reply()
@@ -209,6 +213,17 @@ class Restoring:
 def masked(message: Message, masker: Masker) -> Message:
     """What a person or a log says, masked; our own instructions hold nothing private."""
     return message if message.role == "system" else Message(message.role, masker.mask(message.text).text)
+
+
+def plain(message: Message) -> Message:
+    """The message without marks that a chat template would take for the start of another one."""
+    return (
+        message if message.role == "system" else Message(message.role, TEMPLATE_MARKS.sub(_in_brackets, message.text))
+    )
+
+
+def _in_brackets(mark: re.Match[str]) -> str:
+    return f"({next(filter(None, mark.groups()), '')})"
 
 
 def read(done: Completion, schema: Schema | None) -> Reply:
