@@ -60,7 +60,8 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
     events = in_order(last_runs(scan.events))
     _carry_progress(events)
-    events = [e for e in events if not _over(e, events)]
+    over = {name: e.last_order for e in events for name in e.signature.ends}
+    events = [e for e in events if over.get(e.signature.id, -1) <= e.last_order]
     success = _success(events)
     bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
     if success is not None:
@@ -84,11 +85,6 @@ def last_runs(events: list[Event]) -> list[Event]:
         if event.signature.kind == "success" or weight(event) >= FAINT:
             last[event.file] = max(last.get(event.file, 0), event.run)
     return [e for e in events if e.run == last.get(e.file)]
-
-
-def _over(event: Event, events: list[Event]) -> bool:
-    """Whether a later line says that this trouble is over."""
-    return any(event.signature.id in e.signature.ends and e.last_order > event.last_order for e in events)
 
 
 def in_order(events: list[Event]) -> list[Event]:

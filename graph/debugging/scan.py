@@ -14,7 +14,10 @@ import re2
 
 from graph.debugging.events import Event as Event
 from graph.debugging.events import Scan as Scan
+from graph.debugging.flood import CLOSE, Flood
+from graph.debugging.lines import level, stamp
 from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
+from graph.debugging.memory import Memory
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
 from graph.debugging.texts import look
 from knowledge.signatures.matcher import Matcher, options
@@ -23,8 +26,7 @@ from knowledge.signatures.model import Signature, strongest
 # Beyond this many, only messages of a kind that was not met yet are kept.
 MOST_EVENTS = 8_000
 MOST_TRACEBACKS = 3_000
-MOST_REMEMBERED = 50_000
-LONGEST_REMEMBERED = 400
+MOST_HEADERS = 5_000
 LONGEST_LINE = 4_000
 LOOK_BACK = 64 << 10
 LONGEST_DOCUMENT = 256 << 10
@@ -36,22 +38,13 @@ SUMMARY = b"Root Cause (first observed failure)"
 SUMMARY_SIZE = 1200
 SUMMARY_RANK = re.compile(rb"\brank +: (\d{1,6}) \(local_rank")
 SUMMARY_TIME = re.compile(rb"\btime +: (\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d)")
-STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) )(\d\d):(\d\d):(\d\d)")
 PROGRESS = re2.compile(
     rb"(?i)it/s[\],]|s/it[\],]|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/]*\d+.*(?:loss|acc|lr|time|tflops|speed)"
     rb"|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
     options(),
 )
 WENT_ON = 3
-LEVEL = re.compile(r"(?<![=\w])(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
-ERROR_FIRST = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
-# glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
-NOTICE = re.compile(r"\[?W(?:\d{3,4})? |NCCL WARN|\S+ \[\d+\] NCCL WARN")
 PLAIN = re.compile(rb"\d+")
-# Lines that differ in longer numbers only are taken for the same after SURE of them, unless the number may be a code.
-NUMBERS = re.compile(rb"\d\d+")
-CODES = re.compile(rb"(?i)code|status|signal|exit|xid|rank \d+ ")
-SURE = 64
 
 
 class Scanner:
@@ -61,21 +54,24 @@ class Scanner:
         self.matcher = matcher
         self.scan = Scan()
         self._folded: dict[tuple[int, str, bytes, str | None], Event] = {}
-        self._remembered: dict[bytes, Event | None] = {}
-        self._shapes: dict[bytes, tuple[int, Event | None]] = {}
         self._kinds: set[tuple[int, str, str | None]] = set()
         self._seen_tracebacks: dict[bytes, int] = {}
-        self._parsed = 0
+        self._memory = Memory(matcher)
+        self._flood = Flood(matcher)
+        self._parsed = self._headers = 0
+        self._many = False
         self._handled: set[int] = set()
         self._order = 0
         self._ended = False
         self._last: Event | None = None
+        self._hit: Event | None = None
 
     def read(self, sources: Iterable[Source]) -> Scan:
         """All events of all logs, in the order read. Raises InputError when a log cannot be read."""
+        sources = list(sources)
+        self._many = len(sources) > 1
         for source in sources:
-            self._remembered.clear()
-            self._shapes.clear()
+            self._memory, self._flood = Memory(self.matcher), Flood(self.matcher)
             self._handled.clear()
             self._ended, self._last = False, None
             if self.scan.bytes:
@@ -98,9 +94,18 @@ class Scanner:
 
     def _block(self, block: Block, name: str | None) -> None:
         data, at, counted, line = block.data, 0, 0, block.first_line
-        search = self.matcher.union.search
+        whole, calm = self.matcher.union.search, data.rfind(b"\n", 0, max(0, block.limit - CLOSE)) + 1
+        search, until = whole, len(data)
         between = first = end = 0
-        while at < block.limit and (found := search(data, at)):
+        self._flood.next_block()
+        while at < block.limit:
+            found = search(data, at, until)
+            if found is None and until == calm:
+                at = between = max(at, calm)
+                search, until = whole, len(data)
+                continue
+            if found is None:
+                break
             hit = found.start()
             if hit >= end:  # a new line; within one line its borders are not searched again
                 first = data.rfind(b"\n", at, hit) + 1 or at
@@ -112,8 +117,12 @@ class Scanner:
             line += data.count(b"\n", counted, start)
             counted = start
             self._progress(data, max(between, hit - LOOK_BACK), start)
-            self._line(data, start, hit, end, line, name)
+            known = self._line(data, start, hit, end, line, name)
             at = between = _next(data, found.end(), end)
+            if known and until == calm:
+                self._flood.settle(self._hit)
+            if known and self._flood.rises(found.group(), self._hit) and at < calm:
+                search, until = self._flood.search(data, at, calm), calm
         self._progress(data, max(between, block.limit - LOOK_BACK), block.limit)
         self.scan.lines = block.first_line + data.count(b"\n", 0, block.limit)
         self.scan.bytes += block.limit
@@ -123,26 +132,37 @@ class Scanner:
         if last is not None and last.progress_after < WENT_ON and end - start > 12:
             last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), WENT_ON))
 
-    def _line(self, data: bytes, start: int, hit: int, end: int, line: int, name: str | None) -> None:
-        """Judge one candidate line: remembered, a traceback's header, or new."""
+    def _line(self, data: bytes, start: int, hit: int, end: int, line: int, name: str | None) -> bool:
+        """Judge one candidate line: remembered, a traceback's header, or new. True where its verdict was known."""
         if line in self._handled:
-            return
+            return False
         first = start if end - start <= LONGEST_LINE else max(start, hit - 400)
         raw = data[first : min(end, first + LONGEST_LINE)].partition(b"\r")[0]
         self._order += 1
         if SUMMARY in raw:
             self._failed_first(data[start : start + SUMMARY_SIZE])
-        if HEADER in raw and self._traceback(data, start, line, name):
-            return
-        shape = b"" if CODES.search(raw) or HEADER in raw else NUMBERS.sub(b"0", raw)
-        if self._known(raw, shape):
-            return
+        if HEADER in raw:
+            self._headers += 1
+            if self._headers > MOST_HEADERS:
+                self._hit = None
+                return True
+            if self._traceback(data, start, line, name):
+                return False
+        header = HEADER in raw
+        key = self._memory.key(raw, plain=not header)
+        known, self._hit = self._memory.known(key, self.scan.runs)
+        if known:
+            if self._hit is not None:
+                self._again(self._hit)
+            return True
         event = self._judge(raw, line, name)
-        self._remember(raw, shape, event)
+        if not header:
+            self._memory.keep(key, event)
         if event is not None and event.count == 1:
-            event.time = _stamp(data, start, raw)
+            event.time = self._stamp(data, start, raw)
             if event.error is None and event.signature.kind in ("fallback", "error"):
                 event.error = read_frames_above(data, start, line, event.text)
+        return False
 
     def _failed_first(self, summary: bytes) -> None:
         """Keep the first failing rank; each node's launcher prints a summary, and the earliest is right."""
@@ -151,15 +171,6 @@ class Scanner:
         if rank and (self.scan.failed_first is None or at < self.scan.failed_at):
             self.scan.failed_first, self.scan.failed_at = int(rank[1]), at
 
-    def _known(self, raw: bytes, shape: bytes) -> bool:
-        """Whether this line was judged before, in this run; if so it is counted."""
-        times, event = (SURE, self._remembered[raw]) if raw in self._remembered else self._shapes.get(shape, (0, None))
-        if times < SURE or (event is not None and event.run != self.scan.runs):
-            return False
-        if event is not None:
-            self._again(event)
-        return True
-
     def _again(self, event: Event) -> None:
         """One more of the same message: what the run did since the last one no longer counts."""
         event.count += 1
@@ -167,16 +178,6 @@ class Scanner:
         event.progress_between += event.progress_after
         event.progress_after = 0
         self._last = event
-
-    def _remember(self, raw: bytes, shape: bytes, event: Event | None) -> None:
-        """Keep the verdict on a short line; a header and the start of a run are judged each time."""
-        if HEADER in raw or len(raw) > LONGEST_REMEMBERED or (event is not None and event.signature.kind == "start"):
-            return
-        if len(self._remembered) < MOST_REMEMBERED:
-            self._remembered[raw] = event
-        if shape and (shape in self._shapes or len(self._shapes) < MOST_REMEMBERED):
-            times, like = self._shapes.get(shape, (0, event))
-            self._shapes[shape] = (times + 1, event) if event is like else (0, event)
 
     def _judge(
         self,
@@ -206,7 +207,7 @@ class Scanner:
             last_order=self._order,
             also=tuple(s for s in matched if s is not best),
             error=error,
-            level=_level(text),
+            level=level(text),
         )
         return self._fold(event)
 
@@ -236,9 +237,11 @@ class Scanner:
 
     def _traceback(self, data: bytes, start: int, line: int, name: str | None) -> bool:
         """Read a traceback and judge its exception's line at once, with the frames at hand. False: it has no end."""
+        if self._parsed >= MOST_TRACEBACKS:
+            return True
         shape = PLAIN.sub(b"", data[start : start + 1000])
         seen = self._seen_tracebacks.get(shape, 0)
-        if seen >= 20 or self._parsed >= MOST_TRACEBACKS:
+        if seen >= 20:
             return True
         if len(self._seen_tracebacks) < MOST_TRACEBACKS:
             self._seen_tracebacks[shape] = seen + 1
@@ -254,8 +257,12 @@ class Scanner:
         self._order += 1
         event = self._judge(raw, error.log_line, name, error)
         if event is not None and event.count == 1:
-            event.time = _stamp(data, start, raw)
+            event.time = self._stamp(data, start, raw)
         return True
+
+    def _stamp(self, data: bytes, start: int, raw: bytes) -> int | None:
+        """When it was printed, where that decides: over several files."""
+        return stamp(data, start, raw) if self._many else None
 
 
 def _next(data: bytes, matched: int, end: int) -> int:
@@ -266,23 +273,3 @@ def _next(data: bytes, matched: int, end: int) -> int:
 
 def _by_id(matcher: Matcher, name: str) -> Signature:
     return next(s for s in matcher.signatures if s.id == name)
-
-
-def _level(text: str) -> str:
-    """The level a line gives itself near its start: warning, info, notice (a warning that may tell much), or empty."""
-    found = LEVEL.search(text, 0, 160)
-    if not found or "NCCL WARN" in text or ERROR_FIRST.match(text):
-        return "notice" if NOTICE.match(text) else ""
-    return "warning" if found[0].lower().startswith("warn") or found[0].endswith("Warning") else "info"
-
-
-def _stamp(data: bytes, start: int, raw: bytes) -> int | None:
-    """Seconds since the month began, from the line itself or the nearest stamp above it. Only for ordering."""
-    found = STAMP.search(raw)
-    if not found:
-        above = list(STAMP.finditer(data, max(0, start - 4000), start))
-        found = above[-1] if above else None
-    if not found:
-        return None
-    day = int(found[3] or found[5])
-    return ((day * 24 + int(found[6])) * 60 + int(found[7])) * 60 + int(found[8])

@@ -46,9 +46,23 @@ class Matcher:
         for word in self._words:
             self._set.Add(_escaped(word))
         self._set.Compile()
-        sought = {word for s in self.signatures if s.kind not in NOT_SOUGHT for word in s.literals}
-        # No word at all matches nothing: `\\z.` cannot be met.
-        self.union = re2.compile(b"|".join(map(_escaped, sorted(sought))) or rb"\z.", options())
+        self._sought = sorted({word for s in self.signatures if s.kind not in NOT_SOUGHT for word in s.literals})
+        self._unions: dict[frozenset[bytes], Any] = {}
+        self.union = self.without(frozenset())
+
+    def without(self, words: frozenset[bytes]) -> Any:
+        """The union, but for these words as they stand in a log."""
+        known = self._unions.get(words)
+        if known is None:
+            left_out = {word.decode("latin-1").lower() for word in words}
+            sought = [_escaped(word) for word in self._sought if word.removeprefix("(?i)").lower() not in left_out]
+            # No word at all matches nothing: `\\z.` cannot be met.
+            known = self._unions[words] = re2.compile(b"|".join(sought) or rb"\z.", options())
+        return known
+
+    def words(self, line: bytes) -> tuple[int, ...]:
+        """The numbers of the fixed words in this line."""
+        return tuple(sorted(self._set.Match(line) or ()))
 
     def match(self, line: bytes) -> list[Signature]:
         """The signatures that match this cleaned line, in the order of the files."""

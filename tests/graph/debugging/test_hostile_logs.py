@@ -193,3 +193,27 @@ def test_line_numbers_stay_in_the_log(parts: list[str]) -> None:
     log = "".join(parts)
     found = diagnose(log)
     assert all(1 <= e.line <= log.count("\n") + 1 for e in found.evidence)
+
+
+MISSING = (
+    "[rank{rank}]: Traceback (most recent call last):\n"
+    '[rank{rank}]:   File "/scratch/ada/train.py", line 41, in main\n'
+    "[rank{rank}]: FileNotFoundError: [Errno 2] No such file or directory: '/scratch/ada/{name}.bin'\n"
+)
+
+
+@pytest.mark.parametrize("name", ["shard-{}", "{:b}".replace("0", "a")])
+def test_in_a_flood_of_tracebacks_nothing_else_is_lost(name: str) -> None:
+    def some(first: int, last: int) -> str:
+        words = (
+            name.format(n).translate(str.maketrans("01", "ab") if ":b" in name else {}) for n in range(first, last)
+        )
+        return "".join(MISSING.format(rank=n % 8, name=word) for n, word in enumerate(words))
+
+    odd = "slurmstepd: error: Detected 1 oom_kill event in StepId=9.0. Some of the step tasks were killed.\n"
+    found = diagnose(some(0, 25_000) + odd + some(25_000, 35_000) + f"[rank2]: {OOM}\n")
+    assert (found.cause, found.evidence[0].line) == ("env-file-missing", 3)
+    seen = {e.line for e in found.evidence} | {c.evidence.line for c in found.considered if c.evidence}
+    assert {75_001, 105_002} <= seen
+    if ":b" not in name:
+        assert found.evidence[0].count == 35_000
