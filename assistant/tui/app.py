@@ -31,7 +31,10 @@ class MapleApp(App[int]):
     TITLE = "maple-chat"
     CSS_PATH = "maple.tcss"
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {commands_provider}
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+q", "quit", "Quit", priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+p", "command_palette", "All", priority=True),
+        Binding("ctrl+q", "quit", "Quit", priority=True),
+    ]
 
     def __init__(self, settings: Settings, thread: str, engines: tuple[Engine, Engine] | None = None) -> None:
         super().__init__(driver_class=driver(settings.pasted))

@@ -26,7 +26,8 @@ async def save(screen: ChatScreen, argument: str) -> None:
         screen.status("No script to save yet. Say what to run and where, and it is made.")
         return
     taken = ", ".join(path.name for path in await asyncio.to_thread(in_the_way, bundle, folder))
-    question = f"{taken} in {folder.resolve()} differs from this. Overwrite?"
+    where = "here" if folder.resolve() == Path.cwd() else f"in {folder.resolve()}"
+    question = f"{taken} {where} differs from this. Overwrite?"
     if taken and not await screen.app.push_screen_wait(ConfirmScreen(question, "Overwrite")):
         screen.status("Nothing was saved. /save FOLDER saves elsewhere.")
         return

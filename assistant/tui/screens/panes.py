@@ -46,7 +46,7 @@ class PanesScreen(Screen[None]):
         yield Static(id="attached", markup=False)
         yield Completions()
         yield Composer(self.pasted, complete)
-        yield Footer()
+        yield Footer(show_command_palette=False)
 
     @property
     def composer(self) -> Composer:

@@ -30,10 +30,11 @@ class Chat:
         return next(screen for screen in self.app.screen_stack if isinstance(screen, ChatScreen))
 
     async def settled(self) -> ChatScreen:
-        """Wait for the answer: nothing is being worked on, and everything is drawn."""
+        """Wait for the answer: nothing is being worked on but what waits for the person, and everything is drawn."""
         for _ in range(3):
             await self.pilot.pause()
-            await self.app.workers.wait_for_complete()
+            while self.app.screen is self.screen and any(worker.is_running for worker in self.app.workers):
+                await self.pilot.pause(0.01)
         await self.pilot.pause()
         return self.screen
 
