@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Protocol
 from knowledge import embedding, store
 from knowledge.held import Held
 from knowledge.judging import LIKE_A_CARD, LIKE_OTHERS, Asked, folded, judged, read, related, telling_words
-from knowledge.retrieval import Candidate, Index, key_of
+from knowledge.retrieval import Candidate, Index, fuse, key_of
 from knowledge.shipped import Shipped, shipped, whole
 from knowledge.types import Passage, PassageKind
 
@@ -199,7 +199,7 @@ class Knowledge:
 
     def _beside(self, part: Part, asked: Asked, wanted: Mapping[str, Collection[str]], cause: str) -> Iterator[Passage]:
         assert self._known is not None
-        for one in likeliest(part.index.candidates(asked.words, part.among(wanted))):
+        for one, _ in likeliest(part.index.candidates(asked.words, part.among(wanted))):
             passage = part.passages[one.position]
             card = passage.kind == "card"
             if card and cause not in self._known.causes.get(passage.source, ()):
@@ -216,9 +216,9 @@ class Knowledge:
     def _judge(self, part: Part, asked: Asked, wanted: Mapping[str, Collection[str]], limit: int) -> list[Passage]:
         candidates = part.index.candidates(asked.words, part.among(wanted), limit)
         passages = []
-        for one in likeliest(candidates):
+        for one, rank in likeliest(candidates):
             passage = part.passages[one.position]
-            verdict = judged(asked, passage, one)
+            verdict = judged(asked, passage, one, rank)
             if verdict.enough:
                 passages.append(replace(passage, score=round(verdict.score, 4)))
         return passages
@@ -228,8 +228,10 @@ def _has(collection: str, kinds: Collection[PassageKind]) -> bool:
     return any(COLLECTION_OF.get(kind) == collection for kind in kinds)
 
 
-def likeliest(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Those that the two rankings have near their tops: half by meaning, half by words."""
-    by_meaning = sorted(candidates, key=lambda one: -(one.cosine or 0.0))[: TO_JUDGE // 2]
-    by_words = sorted(candidates, key=lambda one: -one.words)[: TO_JUDGE // 2]
-    return list({one.position: one for one in (*by_meaning, *by_words)}.values())
+def likeliest(candidates: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+    """Those that the two rankings together have near their tops, each with its fused rank (1.0: first of both)."""
+    by_meaning = sorted((one for one in candidates if one.cosine is not None), key=lambda one: -(one.cosine or 0.0))
+    by_words = sorted((one for one in candidates if one.words > 0), key=lambda one: -one.words)
+    of = {one.position: one for one in candidates}
+    rankings = [[one.position for one in ranking] for ranking in (by_words, by_meaning) if ranking]
+    return [(of[hit.position], hit.score) for hit in fuse(rankings, TO_JUDGE)]

@@ -15,11 +15,13 @@ from knowledge.wording import covered, exact_terms, rarity, stems, to_the_letter
 
 MEANING, WORDS, TITLE = 0.5, 0.35, 0.15
 """What the cosine, the share of words, and the share of words in the title weigh."""
+RANKS = 0.1
+"""What the place in the two rankings weighs."""
 LETTER = 0.3
 """What it weighs that options, variables and quotations stand there to the letter, where the question has any."""
 OWN_MACHINE, OTHER_MACHINE = 0.12, -0.05
-"""For a passage of the machine that is asked for, and for one of a machine when none is."""
-ENOUGH, NEAR = 0.44, 0.25
+"""For a passage of the machine that is asked for, and for a fact of some machine when another or none is."""
+ENOUGH, NEAR = 0.5, 0.25
 """Below this score, or with a cosine below this and nothing to the letter, a passage is no answer."""
 COMMON = 0.02
 """A name that more of the shipped passages have, such as PyTorch, is a word like others."""
@@ -67,8 +69,11 @@ def bag(text: str) -> frozenset[str]:
     return stems(text)
 
 
-def judged(asked: Asked, passage: Passage, candidate: Candidate) -> Verdict:
-    """One number for meaning, words, title and letter, and whether it is enough to answer with."""
+def judged(asked: Asked, passage: Passage, candidate: Candidate, rank: float) -> Verdict:
+    """One number for meaning, words, title and letter, and whether it is enough to answer with.
+
+    rank: how high the collection's two rankings have it, 1.0 for the first of both (retrieval.py, fuse).
+    """
     text = whole(passage)
     words, title = covered(asked.weights, bag(text)), covered(asked.weights, bag(passage.title))
     meaning = candidate.cosine if candidate.cosine is not None else words
@@ -77,8 +82,11 @@ def judged(asked: Asked, passage: Passage, candidate: Candidate) -> Verdict:
     if asked.letters:
         score = (1 - LETTER) * score + LETTER * letters
     near = meaning >= NEAR or letters > 0
-    if passage.machine:
-        score += OWN_MACHINE if passage.machine == asked.machine else OTHER_MACHINE
+    score += RANKS * rank
+    if passage.machine and passage.machine == asked.machine:
+        score += OWN_MACHINE
+    elif passage.machine and passage.kind == "fact":
+        score += OTHER_MACHINE
     return Verdict(score, near and score >= ENOUGH)
 
 

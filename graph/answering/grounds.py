@@ -17,7 +17,7 @@ from knowledge.wording import covered, stems
 MOST = 3
 NEARLY = 0.85
 """A further passage is told when its score is so near to the first one's."""
-SURE = 0.6
+SURE = 0.7
 """From this score on a passage adds to an answer out of the facts, or goes before a mere note."""
 SAID_ALREADY = 0.7
 """A passage that shares so much of its words with what the facts said adds nothing."""

@@ -1,0 +1,116 @@
+"""What an answer stands on, and how it is told: facts first, then passages, numbered, with dates and ages."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from graph.answering.grounds import Grounds, grounds
+from graph.answering.related import in_words, related
+from graph.answering.telling import age, answer_text, excerpt
+from graph.context import Context
+from graph.state import State, new_turn
+from knowledge.finding import Knowledge
+from knowledge.types import Diagnosis, JobRequest, LogEvidence, Passage
+
+TODAY = date(2026, 11, 21)
+CONTEXT = Context(knowledge=Knowledge())
+
+
+def on(question: str, machine: str | None = None) -> Grounds:
+    state = State(**{**new_turn(1, question), "request": JobRequest(machine=machine)})  # type: ignore[typeddict-item]
+    return grounds(question, state, CONTEXT)
+
+
+def test_facts_go_first() -> None:
+    found = on("what is the longest run on Anvil's ai partition?")
+    assert found.machine == "anvil"
+    assert found.fact is not None
+    assert "48 h" in found.fact.text
+    assert "48 h" in answer_text(found, TODAY)
+    proxy = on("how do I use a proxy on Aurora?")
+    assert proxy.fact is not None
+    assert "proxy.alcf.anl.gov:3128" in proxy.fact.text
+
+
+def test_passages_add_to_facts_and_do_not_repeat_them() -> None:
+    found = on("why does torchrun hang on Frontier?")
+    assert found.fact is not None
+    assert "torchrun" in found.fact.text
+    assert found.passages
+    assert all(not (one.kind == "fact" and one.machine) for one in found.passages)
+    assert not any("xccl" in one.text for one in found.passages), "an Intel library on an AMD machine"
+
+
+@pytest.mark.parametrize(
+    ("question", "title"),
+    [
+        ("what does NCCL_CROSS_NIC do?", "NCCL_CROSS_NIC"),
+        ("difference between FSDP and ZeRO-3?", "FSDP and ZeRO-3"),
+        ("which variables does torchrun set?", "torchrun"),
+    ],
+)
+def test_general_questions_are_answered_from_passages(question: str, title: str) -> None:
+    found = on(question)
+    assert found.fact is None
+    assert title in found.passages[0].title
+    assert not any(one.machine and one.kind == "fact" for one in found.passages)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["who won the cup final?", "how do I compile GROMACS on Frontier?", "what is the longest run on Dardel?"],
+)
+def test_what_is_not_known_has_no_grounds(question: str) -> None:
+    assert not on(question).known
+
+
+def test_the_machine_of_the_conversation_counts() -> None:
+    assert on("do compute nodes have internet, is there a proxy?", "aurora").machine == "aurora"
+    assert on("longest run in the debug queue?", "polaris").fact is not None
+
+
+def test_without_knowledge_facts_alone() -> None:
+    state = new_turn(1, "")
+    assert grounds("which proxy on Aurora?", state, Context()).fact is not None
+    assert not grounds("what does NCCL_CROSS_NIC do?", state, Context()).known
+
+
+def test_sources_are_numbered_and_dated_and_old_ones_marked() -> None:
+    old = Passage("Use the old switch.", "Switches", "https://example.org/a", "2024-03", kind="fact")
+    new = Passage("Turn it.", "A bug", "https://example.org/b", "2026-11-01", kind="card")
+    text = answer_text(Grounds("switch?", passages=(old, new)), TODAY)
+    assert text.startswith("Use the old switch. [1]")
+    assert "- [1] https://example.org/a (as of 2024-03, 32 months old: check it)" in text
+    assert "Known issue: *A bug*. Turn it. [2]" in text
+    assert "- [2] https://example.org/b (checked 2026-11-01)" in text
+
+
+@pytest.mark.parametrize(("day", "months"), [("2024", 23), ("2025-11", 12), ("2026-11-21", 0), ("", 0), ("soon", 0)])
+def test_age_in_months(day: str, months: int) -> None:
+    assert age(day, TODAY) == months
+
+
+def test_texts_of_others_are_quoted_in_part() -> None:
+    long = " ".join(f"Sentence {n} speaks of nothing much at all here." for n in range(60))
+    page = Passage(
+        f"{long} The token is renewed with renew-token. {long}", "Tokens", "https://e.org/t", path=("Login",)
+    )
+    text = answer_text(Grounds("how do I renew the token?", passages=(page,)), TODAY)
+    assert "> " in text
+    assert "renew-token" in text
+    assert "**Tokens > Login** [1]" in text
+    assert len(excerpt(page.text, "renew the token")) < 700
+
+
+def test_known_issues_after_a_diagnosis() -> None:
+    line = LogEvidence(3, "NCCL WARN Call to posix_fallocate failed : No space left on device")
+    found = related(Diagnosis("env-disk", "says", 0.9, (line,)), JobRequest(), CONTEXT)
+    assert 1 <= len(found) <= 2
+    text = in_words(found, line.text, TODAY)
+    assert text.startswith("Known issue: *")
+    assert "See https://github.com/NVIDIA/nccl/issues/" in text
+    assert related(Diagnosis("unknown", "says", 0.0, (line,)), JobRequest(), CONTEXT) == []
+    assert related(Diagnosis("env-disk", "says", 0.9), JobRequest(), CONTEXT) == []
+    assert related(Diagnosis("env-disk", "says", 0.9, (line,)), JobRequest(), Context()) == []
