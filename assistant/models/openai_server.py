@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 # An answer longer than this many letters a token is endless.
 MOST_LETTERS_PER_TOKEN = 12
-# How an answer is asked for, best first; what a server refuses (400, 422) is not asked for again.
-STRICT, LOOSE, PLAIN = "json_schema", "json_object", "text"
+# How JSON is asked for, best first; what a server refuses is not asked for again. GRAMMAR is llama.cpp's own way.
+STRICT, GRAMMAR, LOOSE, PLAIN = "json_schema", "json_object with schema", "json_object", "text"
+# Statuses that mean "not in this form". llama-cpp-python's server answers 500 to a form that it does not know.
+NOT_SO = frozenset({400, 404, 415, 422, 500, 501})
 
 
 def load(name: str, settings: Settings) -> Server:
@@ -48,8 +50,9 @@ class Server:
     client: OpenAI
     context: int
     leaves: bool = True
-    formats: list[str] = field(default_factory=lambda: [STRICT, LOOSE, PLAIN])
+    formats: list[str] = field(default_factory=lambda: [STRICT, GRAMMAR, LOOSE, PLAIN])
     usage: bool = True
+    proved: bool = False
 
     def tokens(self, text: str) -> int:
         return guessed(text)
@@ -69,15 +72,16 @@ class Server:
         end = time.monotonic() + timeout
         while True:
             try:
-                return self._answer(messages, schema, max_tokens, end, on_text)
-            except (openai.BadRequestError, openai.UnprocessableEntityError) as error:
-                if not self._give_way(schema):
-                    raise ModelError(f"{self.name} refused the question (HTTP {error.status_code})") from error
+                done = self._answer(messages, schema, max_tokens, end, on_text)
+                self.proved = True
+                return done
             except openai.APITimeoutError as error:
                 raise ModelError(f"{self.name} did not answer within {timeout:g} s") from error
             except openai.APIConnectionError as error:
                 raise ModelError(f"{self.client.base_url} does not answer") from error
             except openai.APIStatusError as error:
+                if error.status_code in NOT_SO and not self.proved and self._give_way(schema):
+                    continue
                 raise ModelError(f"{self.name}: HTTP {error.status_code} from {self.client.base_url}") from error
             except Exception as error:
                 if time.monotonic() > end:
@@ -128,6 +132,8 @@ class Server:
         if schema is not None and self.formats[0] == STRICT:
             described = {"name": "answer", "schema": dict(schema), "strict": True}
             asked["response_format"] = {"type": STRICT, "json_schema": described}
+        elif schema is not None and self.formats[0] == GRAMMAR:
+            asked["response_format"] = {"type": LOOSE, "schema": dict(schema)}
         elif schema is not None and self.formats[0] == LOOSE:
             asked["response_format"] = {"type": LOOSE}
         return asked

@@ -10,15 +10,15 @@ from gguf import GGMLQuantizationType, GGUFWriter, TokenType
 
 WIDTH, HEADS, LAYERS, INNER = 64, 2, 2, 96
 TEMPLATE = (
-    "{{ bos_token }}{% for message in messages %}<|start|>{{ message['role'] }}\n{{ message['content'] }}<|end|>"
-    "{% endfor %}<|start|>assistant\n"
+    "{{ bos_token }}{% for message in messages %}<|turn|>{{ message['role'] }}\n{{ message['content'] }}<|over|>"
+    "{% endfor %}<|turn|>assistant\n"
 )
 
 
 def vocabulary() -> list[tuple[bytes, float, TokenType]]:
     """Special tokens, all bytes, and a few pieces of words; scores as SentencePiece gives them."""
     tokens = [(b"<unk>", 0.0, TokenType.UNKNOWN), (b"<s>", 0.0, TokenType.CONTROL), (b"</s>", 0.0, TokenType.CONTROL)]
-    tokens += [(b"<|start|>", 0.0, TokenType.CONTROL), (b"<|end|>", 0.0, TokenType.CONTROL)]
+    tokens += [(b"<|turn|>", 0.0, TokenType.CONTROL), (b"<|over|>", 0.0, TokenType.CONTROL)]
     tokens += [(f"<0x{n:02X}>".encode(), 0.0, TokenType.BYTE) for n in range(256)]
     pieces = [*string.printable[:95], "\u2581", "er", "in", "no", "de", "th", "the", "\u2581the", "node", "or", "error"]
     return tokens + [(p.encode(), -float(n + 1), TokenType.NORMAL) for n, p in enumerate(dict.fromkeys(pieces))]
