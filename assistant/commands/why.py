@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
-from graph.debugging.answer import as_json, as_text
+from graph.debugging.answer import SCHEMA_VERSION, as_json, as_text
 from graph.debugging.diagnosis import diagnose
+from graph.debugging.jobs import Job, jobs
 from graph.debugging.log import Source, from_paths, from_text
 from knowledge.types import Diagnosis, Finding
 
@@ -22,13 +23,19 @@ if TYPE_CHECKING:
     from graph.modelling.asking import Models
 
 NO_FAILURE = "no-failure"
+# So many jobs are answered in full, more in a line each.
+FEW_JOBS = 4
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Why a job failed: root cause, telling line, fix. Exit: 0 no failure, 1 failure found, 2 bad input."
     )
-    parser.add_argument("log", nargs="*", help="log files (one a rank, .gz too) or folders; - or none: standard input")
+    parser.add_argument(
+        "log",
+        nargs="*",
+        help="log files (one a rank, .gz too) or folders; several jobs are told apart; - or none: standard input",
+    )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
     parser.add_argument("--jsonl", action="store_true", help='read {"id", "log"} lines, answer one JSON line each')
     parser.add_argument("--machine", metavar="M", help="the machine it ran on: steps and sources for it")
@@ -41,14 +48,39 @@ def run(options: argparse.Namespace) -> int:
     if options.jsonl:
         return run_lines(options.log, models)
     paths = [word for word in options.log if word != "-"]
-    sources = from_paths([Path(p) for p in paths]) if paths else [Source(None, stream=sys.stdin.buffer)]
     script = read_text(options.script) if options.script else ""
+    found = jobs([Path(p) for p in paths]) if paths else [Job("", ())]
+    if len(found) > 1 and (options.machine or script):
+        raise InputError(f"the files are of {len(found)} jobs; give those of one job with --machine or --script")
+    if len(found) > 1:
+        return answer_jobs(found, options.json, models)
+    sources = from_paths(found[0].paths) if paths else [Source(None, stream=sys.stdin.buffer)]
     diagnosis = diagnosed(sources, models)
     words, value = as_text(diagnosis), as_json(diagnosis)
     if options.machine or script:
         words, value = with_facts(diagnosis, options.machine, script, options.script)
     print(json.dumps(value, indent=2) if options.json else words)
     return 0 if diagnosis.cause == NO_FAILURE else 1
+
+
+def answer_jobs(found: Sequence[Job], as_values: bool, models: Models | None) -> int:
+    """Several jobs, each judged by its own files: a line for each, and the whole answer where they are few."""
+    judged = [(job, diagnosed(from_paths(job.paths), models)) for job in found]
+    failed = any(diagnosis.cause != NO_FAILURE for _, diagnosis in judged)
+    if as_values:
+        each = [{"job": job.name, "files": [str(p) for p in job.paths], **as_json(d)} for job, d in judged]
+        print(json.dumps({"schema": SCHEMA_VERSION, "jobs": each}, indent=2))
+        return int(failed)
+    print(f"{len(judged)} jobs, each judged by its own files")
+    for job, diagnosis in judged:
+        files = str(job.paths[0]) if len(job.paths) == 1 else f"{len(job.paths)} files"
+        print(f"  {job.name} ({files}): {diagnosis.cause}")
+    if len(judged) > FEW_JOBS:
+        print("\nMore about one job: `maple-chat why FILE ...` with its files.")
+        return int(failed)
+    for job, diagnosis in judged:
+        print(f"\n== {job.name} ==\n{as_text(diagnosis)}")
+    return int(failed)
 
 
 def diagnosed(sources: Sequence[Source], models: Models | None) -> Diagnosis:

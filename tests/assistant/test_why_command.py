@@ -91,3 +91,28 @@ def test_signatures_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     path.write_text("signatures:\n- {id: tide, pattern: 'tidal wave', cause: sea, example: 'tidal wave'}\n")
     assert main(["signatures", "check", str(path)]) == 1
     assert "no cause 'sea'" in capsys.readouterr().out
+
+
+@pytest.fixture
+def two_jobs(tmp_path: Path) -> Path:
+    (tmp_path / "slurm-1.out").write_text(f"step 1 loss 0.1\n{OOM}\n")
+    (tmp_path / "slurm-2.out").write_text(f"step 1 loss 0.1\n{TIME}\n")
+    return tmp_path
+
+
+def test_jobs_in_one_folder_are_told_apart(two_jobs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", str(two_jobs)]) == 1
+    shown = capsys.readouterr().out
+    assert shown.startswith("2 jobs")
+    assert "job 1 (" in shown and "): gpu-oom" in shown and "): sched-time-limit" in shown
+    assert main(["why", "--json", str(two_jobs)]) == 1
+    value = json.loads(capsys.readouterr().out)
+    assert [(job["job"], job["cause"]) for job in value["jobs"]] == [
+        ("job 1", "gpu-oom"),
+        ("job 2", "sched-time-limit"),
+    ]
+
+
+def test_a_script_belongs_to_one_job(two_jobs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["why", "--machine", "perlmutter", str(two_jobs)]) == 2
+    assert "2 jobs" in capsys.readouterr().err
