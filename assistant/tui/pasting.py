@@ -43,11 +43,19 @@ class Pastes:
         self.folder = folder
         self.inside = False
         self.held = b""
+        self.escaped = False
         self.spool = Spool(folder)
 
     def feed(self, data: bytes) -> Iterator[bytes | Growing | Spooled]:
         """A marker may be cut in two by the reads: what could be its beginning is held back."""
         data, self.held = self.held + data, b""
+        if self.escaped and data.startswith(START[1:]):  # its escape went to the keyboard: an empty paste there
+            yield START[1:] + END
+            data, self.inside = data[len(START) - 1 :], True
+        elif self.escaped and data and START[1:].startswith(data):
+            self.held = data
+            return
+        self.escaped = False
         while data:
             mark = END if self.inside else START
             at = data.find(mark)
@@ -59,6 +67,7 @@ class Pastes:
             if self.inside:
                 yield from self.spool.add(part)
             elif part:
+                self.escaped = at < 0 and part.endswith(START[:1])
                 yield part
             if at >= 0:
                 yield from self.turn_over()
@@ -74,7 +83,7 @@ class Pastes:
         """What was held back and turned out to be no marker, after a pause."""
         if self.inside:
             return b""
-        held, self.held = self.held, b""
+        held, self.held, self.escaped = self.held, b"", False
         return held
 
 

@@ -44,6 +44,7 @@ async def check(screen: ChatScreen, argument: str) -> None:
     """Findings beside the lines of the thread's script; those of another file only in words."""
     given = words(argument)
     name, text, _, machine = await asyncio.to_thread(subject, screen, given)
+    await screen.conversation.ask(f"/check {argument}".strip(), ())
     async for report in screen.work("tool", f"Checking {name}", "check", text, given[0] if given else "-", machine):
         if isinstance(report, CheckReport):
             await screen.show_answer(f"**{name}**\n\n{fenced('', report.text, 'text')}")
@@ -53,6 +54,7 @@ async def check(screen: ChatScreen, argument: str) -> None:
 
 async def rehearse(screen: ChatScreen, argument: str) -> None:
     name, text, files, machine = await asyncio.to_thread(subject, screen, words(argument))
+    await screen.conversation.ask(f"/rehearse {argument}".strip(), ())
     async for report in screen.work("tool", f"Rehearsing {name}", "rehearse", text, files, machine):
         if isinstance(report, RehearsalReport):
             await screen.show_answer(f"**{name}**\n\n{fenced('', report.text, 'text')}")
@@ -66,6 +68,7 @@ async def why(screen: ChatScreen, argument: str) -> None:
     for path in paths:
         if not Path(path).is_dir():
             await asyncio.to_thread(attach, Path(path))
+    await screen.conversation.ask(f"/why {argument}".strip(), ())
     async for report in screen.work(
         "tool", f"Reading {Path(paths[0]).name}", "why", tuple(paths), screen.machine or None
     ):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import VerticalScroll
@@ -20,7 +22,9 @@ class HelpScreen(ModalScreen[None]):
         self.rows = rows
 
     def compose(self) -> ComposeResult:
-        width = max(len(name) for name, _ in self.rows)
-        table = "\n".join(f"{name:<{width}}  {says}" for name, says in self.rows)
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for name, says in self.rows:
+            table.add_row(Text(name, "bold"), Text(says))
         with VerticalScroll(classes="box"):
-            yield Static(f"{table}\n\nEsc goes back.", markup=False)
+            yield Static(table)
+            yield Static("Esc goes back.", classes="hint")

@@ -1,4 +1,4 @@
-"""The chat in a terminal of Textual's own, and one pair of child processes for all tests: each loads for two seconds."""
+"""The chat in a terminal of Textual's own, and one pair of child processes for all tests: loading takes long."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ class Chat:
     async def send(self, text: str) -> None:
         """The same, and do not wait for the answer."""
         screen = await self.settled()
+        screen.composer.focus()
         screen.composer.text = text
         await self.pilot.pause()
         screen.composer.completions.offer(())
@@ -78,7 +79,9 @@ class Chat:
     @property
     def shown(self) -> str:
         """The screen's text, line by line."""
-        return "\n".join("".join(segment.text for segment in strip) for strip in self.app.screen._compositor.render_strips())
+        return "\n".join(
+            "".join(segment.text for segment in strip) for strip in self.app.screen._compositor.render_strips()
+        )
 
 
 Open = Callable[..., AbstractAsyncContextManager[Chat]]

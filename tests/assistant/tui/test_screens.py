@@ -18,9 +18,5 @@ spec.loader.exec_module(make)
 @pytest.mark.parametrize("size", make.SIZES)
 async def test_screens_look_as_they_did(chat: Any, size: str) -> None:
     async with chat(make.SIZES[size]) as it:
-        differing = [
-            name
-            async for name, text in make.walk(it)
-            if text != (SCENES / f"{name}-{size}.txt").read_text()
-        ]
+        differing = [name async for name, text in make.walk(it) if text != (SCENES / f"{name}-{size}.txt").read_text()]
     assert not differing, "run tests/assistant/tui/scenes/make.py and read the diff"

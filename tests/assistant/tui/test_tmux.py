@@ -29,7 +29,7 @@ class Terminal:
         return done.stdout
 
     def start(self, data: Path) -> None:
-        program = f"{sys.executable} -c 'import sys; from assistant.cli import main; sys.exit(main())'"
+        program = f"{sys.executable} -P -c 'import sys; from assistant.cli import main; sys.exit(main())'"
         settings = ["-e", f"MAPLE_CHAT_DATA={data}", "-e", f"PYTHONPATH={os.pathsep.join(sys.path)}"]
         self.tmux(
             "-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", *settings, "-c", str(self.folder), program
@@ -98,3 +98,20 @@ def test_a_killed_program_comes_back_where_it_was(terminal: Terminal, tmp_path: 
     assert "I need a script for Perlmutter" in screen
     terminal.say("pytorch")
     terminal.until(lambda screen: "Which parallel strategy" in screen)
+
+
+def test_a_paste_of_fifty_megabytes_is_attached_and_diagnosed(terminal: Terminal, tmp_path: Path) -> None:
+    line = "[rank0]: step 1 loss 0.5 tokens/s 31000 lr 1e-4 grad norm 0.7 memory 30.1 GiB\n"
+    lines = 50_000_000 // len(line)
+    log = tmp_path / "job.log"
+    failure = "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    log.write_text(line * lines + failure)
+    terminal.start(tmp_path / "data")
+    terminal.until(lambda screen: "Three things to try" in screen)
+    terminal.tmux("load-buffer", str(log))
+    terminal.tmux("paste-buffer", "-p")
+    terminal.until(lambda screen: f"pasted, {lines + 1:,} lines" in screen)
+    (kept,) = (tmp_path / "data" / "pasted").glob("*.log")
+    assert kept.read_bytes() == log.read_bytes()
+    terminal.tmux("send-keys", "Enter")
+    terminal.until(lambda screen: "gpu-oom" in screen)

@@ -1,0 +1,189 @@
+"""Commands, completions, chips, log, findings, themes and conversations, as a person uses them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+from textual.widgets import Input, OptionList
+
+from assistant.commands.chat import left_open
+from assistant.events import Event, Streaming, Text
+from assistant.settings import Settings
+from assistant.tui.commands import COMMANDS
+from assistant.tui.screens.picker import PickerScreen
+from assistant.tui.screens.threads import ThreadsScreen
+from assistant.tui.widgets.chips import ChipView
+from assistant.tui.widgets.conversation import Said
+from assistant.tui.widgets.script_pane import Code
+
+LOG = "".join(f"[rank{n % 4}]: step {n // 4} loss 0.5\n" for n in range(400)) + (
+    "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    "[rank1]:[E ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=4)\n"
+)
+TELLING = 401
+# Those that take a person away, or that have a test of their own.
+ELSEWHERE = {"quit", "open", "sessions", "theme", "rehearse", "why", "log"}
+
+
+async def test_every_command_runs(chat: Any, here: Path) -> None:
+    (here / "a.log").write_text("one\n")
+    async with chat() as it:
+        await it.say("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+        for command in COMMANDS.values():
+            if command.name not in ELSEWHERE:
+                await it.say(f"/{command.name}" + (" a.log" if command.needs_more else ""))
+                assert not it.screen.query_one("#status").has_class("problem"), (command.name, it.status)
+                if it.app.screen is not it.screen:
+                    await it.press("escape")
+
+
+async def test_commands_and_files_are_completed(chat: Any, here: Path) -> None:
+    (here / "job.log").write_text("x\n")
+    (here / "jobs").mkdir()
+    async with chat() as it:
+        box, listed = it.screen.composer, it.screen.composer.completions
+        await it.press("slash", "r", "e")
+        assert [one.value for one in listed.candidates] == ["/rehearse", "/rename"]
+        await it.press("down", "tab")
+        assert box.text == "/rename " and not listed.display
+        await it.press("ctrl+u", "s", "e", "e", "space", "@", "j", "o")
+        assert [one.value for one in listed.candidates] == ["@job.log", "@jobs/"]
+        await it.press("escape")
+        assert not listed.display and box.text == "see @jo"
+        await it.press("b", "enter")
+        assert box.text == "see @job.log "
+
+
+async def test_a_chip_opens_what_the_machine_offers_and_says_it(chat: Any) -> None:
+    async with chat() as it:
+        await it.say("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+        chips = [view.chip.field for view in it.screen.query(ChipView)]
+        await it.press("f5", *["right"] * chips.index("queue"))
+        assert "assumed, the usual GPU queue" in it.status
+        await it.pilot.press("enter")
+        await it.until(lambda: isinstance(it.app.screen, PickerScreen))
+        assert "debug, 1-8 nodes, at most 00:30:00" in it.shown
+        await it.press(*"debug", "enter")
+        assert str(it.screen.query(Said).last().content) == "queue debug"
+        assert it.screen.chips.value("queue") == "debug"
+
+
+async def test_the_log_is_shown_at_the_telling_line_and_filtered_by_rank(chat: Any, here: Path) -> None:
+    (here / "slurm-1.out").write_text(LOG)
+    async with chat() as it:
+        await it.say("/why slurm-1.out")
+        assert "gpu-oom" in it.answers[-1]
+        await it.press("f4")
+        view, pane = it.screen.log_pane.view, it.screen.log_pane
+        assert view.here == TELLING and f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown
+        await it.press("n")
+        assert view.here == TELLING + 1
+        await it.press("n", "p", "t")
+        assert view.here == TELLING
+        await it.pilot.press("r")
+        await it.until(lambda: isinstance(it.app.screen, PickerScreen))
+        await it.press("3", "enter")
+        await it.until(lambda: pane.rank == 3 and view.count == 101)
+        assert "[rank2]" not in it.shown and "rank 3 only (101 lines)" in it.shown
+        await it.press("escape")
+        assert it.screen.view == "chat" and it.screen.composer.has_focus
+
+
+async def test_a_pasted_failure_has_its_log_too(chat: Any) -> None:
+    async with chat() as it:
+        await it.say("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")
+        await it.press("f4")
+        assert "1 ▶ torch.OutOfMemoryError" in it.shown
+
+
+async def test_findings_stand_beside_their_lines(chat: Any) -> None:
+    async with chat() as it:
+        await it.say("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+        await it.press("f3")
+        assert "4! #SBATCH --account=YOUR_ACCOUNT" in it.shown
+        listed = it.screen.query_one("#findings", OptionList)
+        assert listed.display and "directive-placeholder" in it.shown
+        listed.focus()
+        await it.press("down", "enter")
+        assert it.screen.query_one(Code).cursor_location[0] == 3
+        await it.press("f6")
+        assert "first script" in it.status
+        await it.say("8 nodes")
+        await it.press("f6")
+        assert "+#SBATCH --nodes=8" in it.shown
+
+
+async def test_escape_stops_what_runs(chat: Any, tmp_path: Path) -> None:
+    """A pipe that nobody writes to is a log without end."""
+    pipe = tmp_path / "endless.log"
+    os.mkfifo(pipe)
+    async with chat() as it:
+
+        async def read() -> None:
+            async for _ in it.screen.work("tool", "Reading", "why", (str(pipe),), None):
+                pass
+
+        it.screen.start(read())
+        await it.until(lambda: "tool" in it.screen.answering.running and it.screen.working.display)
+        assert "Esc stops" in it.shown
+        await it.pilot.pause(1.0)
+        await it.pilot.press("escape")
+        await it.until(lambda: it.status == "Stopped." and not it.screen.working.display)
+
+
+async def test_an_answer_grows_while_it_is_worded_and_is_replaced_by_the_whole(chat: Any) -> None:
+    async def worded() -> AsyncIterator[Event]:
+        yield Streaming("It **gr")
+        await it.pilot.pause()
+        assert "It" in it.answers[-1]
+        yield Streaming("ows**")
+        yield Text("It has grown.")
+
+    async with chat() as it:
+        before = len(it.answers)
+        await it.screen.answering.take(worded())
+        await it.settled()
+        assert it.answers[before:] == ["It has grown."]
+
+
+async def test_the_theme_is_kept(chat: Any) -> None:
+    async with chat() as it:
+        await it.say("/theme contrast")
+        assert it.app.theme == "maple-contrast"
+        await it.say("/theme purple")
+        assert "dark, light, contrast" in it.status
+    async with chat() as it:
+        assert it.app.theme == "maple-contrast"
+
+
+async def test_conversations_are_found_renamed_and_exported(chat: Any, here: Path) -> None:
+    async with chat() as it:
+        await it.say("hello there")
+        await it.say("/new second")
+        await it.say("something about Frontier")
+        await it.say("/rename Exascale")
+        await it.say("/export")
+        assert "something about Frontier" in (here / "second.md").read_text()
+        await it.send("/sessions hello")
+        await it.until(lambda: isinstance(it.app.screen, ThreadsScreen) and len(it.app.screen.threads) == 1)
+        it.app.screen.query_one(Input).value = "exascale"
+        await it.until(lambda: [thread.title for thread in it.app.screen.threads] == ["Exascale"])
+        await it.pilot.press("ctrl+r")
+        await it.until(lambda: not isinstance(it.app.screen, ThreadsScreen))
+        await it.pilot.press("ctrl+u", "N", "e", "w", "enter")
+        it.app.screen.query_one(Input).value = "new"
+        await it.until(lambda: [thread.title for thread in it.app.screen.threads] == ["New"])
+
+
+def test_the_thread_of_ask_is_not_taken_for_the_one_left_open(settings: Settings, say: Any) -> None:
+    assert left_open(settings) == "chat"
+    say("hello")
+    assert left_open(settings) == "chat"
+
+
+async def test_the_one_left_open_is_back(chat: Any, settings: Settings) -> None:
+    async with chat(thread="mine"):
+        assert left_open(settings) == "mine"
