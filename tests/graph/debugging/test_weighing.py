@@ -104,3 +104,27 @@ def test_a_general_exception_is_the_librarys_that_called_pythons_own(files: tupl
 def test_an_error_of_no_known_kind_is_unknown_unless_the_run_went_on(line: str) -> None:
     assert diagnose(f"{steps(0, 5)}\n{line}\n").cause == "unknown"
     assert diagnose(f"{line}\n{steps(0, 5)}\n").cause == "no-failure"
+
+
+WATCHDOG = (
+    "[rank2]:[E1121 10:00:00.1 ProcessGroupNCCL.cpp:629] [Rank 2] Watchdog caught collective operation timeout:"
+    " WorkNCCL(SeqNum=7, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600012 milliseconds before timing out."
+)
+DRIVER = (
+    "/opt/env/torch/cuda/__init__.py:128: UserWarning: CUDA initialization: The NVIDIA driver on your system is too old"
+    " (found version 11040). Please update your GPU driver"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        ([steps(0, 9), WATCHDOG, TIME_LIMIT], "comm-collective-timeout"),
+        ([steps(0, 9), TIME_LIMIT, WATCHDOG], "sched-time-limit"),
+        ([DRIVER, "RuntimeError: No CUDA GPUs are available"], "env-driver"),
+        ([DRIVER, "RuntimeError: ProcessGroupNCCL is only supported with GPUs, no GPUs found!"], "env-driver"),
+        (["RuntimeError: No CUDA GPUs are available", DRIVER], "gpu-not-visible"),
+    ],
+)
+def test_an_earlier_cause_explains_what_follows_from_it(lines: list[str], cause: str) -> None:
+    assert diagnose("\n".join(lines)).cause == cause
