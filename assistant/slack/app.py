@@ -123,36 +123,43 @@ class Bot:
                 bot_token=self.slack.bot_token.get_secret_value(),
             )
 
+        log = logging.getLogger("maple-chat.slack.bolt")
+        log.setLevel(logging.ERROR)
         app = AsyncApp(
             client=AsyncWebClient(base_url=self.slack.api),
             signing_secret=self.slack.signing_secret.get_secret_value(),
             authorize=authorize,
             process_before_response=True,
-            logger=logging.getLogger("maple-chat.slack.bolt"),
+            logger=log,
         )
         Listeners(self.door).register(app)
         return app
 
     async def _let_in(self, app: AsyncApp, listen: Listen) -> None:
-        health = health_routes(self.metrics, self.well)
+        health = health_routes(self.well)
         if listen.port:
-            events = [web.post(PATH, lambda request: self._event(app, request))]
+
+            async def event(request: web.Request) -> web.StreamResponse:
+                return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
+
+            events = [web.post(PATH, event)]
             await self._serve([*events, *health], listen.host, listen.port, shared=listen.shared)
-            self.metrics.connected.set(1)
         else:
             token = self.slack.app_token.get_secret_value()
+            await self._try_app_token(token)
             self.handler = AsyncSocketModeHandler(app, token, web_client=self.client, ping_interval=PING_S)
-            try:
-                await self.handler.connect_async()  # type: ignore[no-untyped-call]
-            except SlackApiError as error:
-                word = error.response.get("error")
-                raise InputError(f"Slack refuses SLACK_APP_TOKEN ({word}); it starts with xapp-") from error
+            await self.handler.connect_async()  # type: ignore[no-untyped-call]
         if self.slack.metrics_port:
-            shown = [*metrics_routes(self.metrics, self.inbox.waiting), *health]
+            shown = [*metrics_routes(self.metrics, self.inbox.waiting, self.well), *health]
             await self._serve(shown, LOOPBACK, self.slack.metrics_port, shared=False)
 
-    async def _event(self, app: AsyncApp, request: web.Request) -> web.StreamResponse:
-        return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
+    async def _try_app_token(self, token: str) -> None:
+        """The SDK would try a wrong token for ever."""
+        try:
+            await self.client.apps_connections_open(app_token=token)
+        except SlackApiError as error:
+            word = error.response.get("error")
+            raise InputError(f"Slack refuses SLACK_APP_TOKEN ({word}); it starts with xapp-") from error
 
     async def _serve(self, routes: list[web.RouteDef], host: str, port: int, *, shared: bool) -> None:
         application = web.Application(client_max_size=LARGEST_BODY)
@@ -169,7 +176,6 @@ class Bot:
         """Whether Slack can reach the bot and the worker runs."""
         session = self.handler.client.current_session if self.handler else None
         connected = bool(self.runners) if self.handler is None else session is not None and not session.closed
-        self.metrics.connected.set(connected)
         return connected and not self.working.done()
 
     async def stop(self) -> None:

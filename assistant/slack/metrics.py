@@ -30,7 +30,7 @@ class Metrics:
         self.connected = Gauge("maple_slack_connected", "1 while Slack can reach the bot", registry=registry)
 
 
-def health_routes(metrics: Metrics, well: Callable[[], bool]) -> list[web.RouteDef]:
+def health_routes(well: Callable[[], bool]) -> list[web.RouteDef]:
     """`/health`: 200 while Slack can reach the bot, else 503."""
 
     async def health(request: web.Request) -> web.Response:
@@ -40,11 +40,12 @@ def health_routes(metrics: Metrics, well: Callable[[], bool]) -> list[web.RouteD
     return [web.get("/health", health)]
 
 
-def metrics_routes(metrics: Metrics, waiting: Callable[[], int]) -> list[web.RouteDef]:
+def metrics_routes(metrics: Metrics, waiting: Callable[[], int], well: Callable[[], bool]) -> list[web.RouteDef]:
     """`/metrics`, in Prometheus' text format."""
 
     async def show(request: web.Request) -> web.Response:
         metrics.waiting.set(waiting())
+        metrics.connected.set(well())
         return web.Response(body=generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 
     return [web.get("/metrics", show)]

@@ -15,7 +15,7 @@ PASTED = re.compile(r"```\n?(?P<block>.*?)\n?```", re.S)
 CODE = re.compile(r"(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)(?!`)")
 LINK = re.compile(r"\[([^\]\n]+)\]\((https?://[^)\s<>|]+)\)")
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
-EMPHASIS = re.compile(r"(?<![\w*])\*([^*\n]+)\*(?![\w*])")
+EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.M)
 BULLET = re.compile(r"^([ \t]*)[-*][ \t]+", re.M)
 FEWEST_LINES = 4
@@ -55,7 +55,7 @@ def without_blocks(text: str) -> tuple[str, tuple[str, ...]]:
         if found["block"].count("\n") + 1 < FEWEST_LINES:
             return found[0]
         blocks.append(found["block"])
-        return "\n"
+        return ""
 
     return PASTED.sub(take, text).strip(), tuple(blocks)
 

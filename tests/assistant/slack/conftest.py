@@ -8,9 +8,10 @@ import pytest
 
 from assistant.settings import Settings
 from assistant.slack.app import Bot, Listen
+from assistant.slack.manifest import Way, scopes
 from assistant.slack.settings import SlackSettings
 from tests.assistant.slack.standin.server import Slack
-from tests.assistant.slack.standin.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET
+from tests.assistant.slack.standin.workspace import APP_TOKEN, BOT_TOKEN, SIGNING_SECRET, Message
 
 StartBot = Callable[..., Awaitable[Bot]]
 OOM = "\n".join(
@@ -26,9 +27,16 @@ OOM = "\n".join(
 )
 
 
+async def said(slack: Slack, channel: str, thread: str, count: int = 1) -> list[Message]:
+    """The bot's messages in a thread, once there are so many."""
+    await slack.until(lambda: len(slack.replies(channel, thread)) >= count)
+    return slack.replies(channel, thread)
+
+
 @pytest.fixture
 async def slack() -> AsyncIterator[Slack]:
-    async with Slack() as running:
+    """A workspace in which the app has the scopes of its own manifest, and no more."""
+    async with Slack(scopes=frozenset(scopes(Way()))) as running:
         yield running
 
 
@@ -47,7 +55,7 @@ async def start_bot(slack: Slack, settings: Settings, tokens: None) -> AsyncIter
     running: list[Bot] = []
 
     async def start(*, listen: Listen | None = None, data: Settings = settings, **changes: object) -> Bot:
-        bot = Bot(data, SlackSettings(drain_s=5, **changes))  # type: ignore[arg-type]
+        bot = Bot(data, SlackSettings(**{"drain_s": 5, **changes}))  # type: ignore[arg-type]
         await bot.start(listen or Listen())
         running.append(bot)
         return bot

@@ -42,7 +42,7 @@ class Delivery:
         self._client: aiohttp.ClientSession | None = None
 
     async def send(self, kind: str, body: Body) -> Body | None:
-        """Deliver one body until it is answered: the answer's payload, if any. After the last try it is `undelivered`."""
+        """Deliver one body until it is answered: its answer, if any. After the last try it counts as `undelivered`."""
         for attempt, pause in enumerate((*self.again_after, None)):
             reason = "timeout" if attempt else ""
             answered, answer = await (self._post if self.targets else self.socket.send)(kind, body, attempt, reason)

@@ -66,6 +66,8 @@ class Slack(Workspace, People):
         answer = wrong(fault.error) if fault and fault.error else self.answer(method, args)
         self.calls.append(Call(method, args, time.monotonic(), answer))
         self.tell()
+        if fault and fault.hold:
+            await fault.hold.wait()
         if fault and fault.cut:
             return cut(request)
         return web.json_response(answer, headers={"x-oauth-scopes": ",".join(sorted(self.scopes))}, dumps=dumps)
@@ -98,10 +100,10 @@ class Slack(Workspace, People):
         if self.post_burst is None or method != "chat.postMessage":
             return None
         now, channel = time.monotonic(), str(args.get("channel"))
-        recent = [at for at in self.posted_at.get(channel, []) if now - at < self.post_burst]
-        if len(recent) >= self.post_burst:
+        full_at = max(self.full_at.get(channel, now), now) + 1.0
+        if full_at - now > self.post_burst:
             return 1
-        self.posted_at[channel] = [*recent, now]
+        self.full_at[channel] = full_at
         return None
 
     async def take_upload(self, request: web.Request) -> web.Response:

@@ -75,7 +75,8 @@ class Fault:
     """What goes wrong on the next `times` calls of a method.
 
     error: the answer is ok:false with it. status: an HTTP status. retry_after: seconds of a 429. cut: the connection is
-    closed, before the call is carried out or (after=True) when it has been: the app cannot tell which.
+    closed, before the call is carried out or (after=True) when it has been. hold: the call is carried out, and answered
+    only when the event is set.
     """
 
     method: str
@@ -85,6 +86,7 @@ class Fault:
     retry_after: int | None = None
     cut: bool = False
     after: bool = False
+    hold: asyncio.Event | None = None
 
 
 class Workspace:
@@ -106,7 +108,7 @@ class Workspace:
         self.streaming_allowed = True
         # chat.postMessage: a burst for each channel, then one a second (None: no limit).
         self.post_burst: int | None = None
-        self.posted_at: dict[str, list[float]] = {}
+        self.full_at: dict[str, float] = {}
         self.changed = asyncio.Event()
         self._last_ts = 0
 

@@ -1,0 +1,207 @@
+"""What goes wrong between Slack and the bot: nothing is lost, nothing is said twice."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from assistant.slack.app import Bot
+from assistant.slack.pacing import BURST
+from tests.assistant.slack.conftest import OOM, StartBot, said
+from tests.assistant.slack.standin.limits import shown
+from tests.assistant.slack.standin.people import ALICE, escaped, wrapped
+from tests.assistant.slack.standin.server import Slack
+from tests.assistant.slack.standin.workspace import Message
+
+ASK = "help me train on Perlmutter"
+
+
+async def settled(bot: Bot, slack: Slack) -> None:
+    """Until nothing is left to do."""
+    await slack.until(lambda: bot.inbox.waiting() == 0, 30)
+
+
+async def test_a_delivery_that_comes_again_is_answered_once(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+    message = slack.say(channel, f"<@U0BOT0001> {ASK}")
+    event = slack.event(channel, message, type="app_mention")
+    await asyncio.gather(*(slack.tell_app(event) for _ in range(5)))
+    await slack.tell_app(wrapped({**event["event"], "type": "message", "channel_type": "channel"}))
+    await settled(bot, slack)
+    await slack.tell_app(event)
+    await settled(bot, slack)
+    assert len(slack.replies(channel.id, message["ts"])) == 1
+
+
+async def test_what_could_not_be_written_down_is_not_acknowledged_and_comes_again(
+    slack: Slack, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = bot.settings.data / "slack.sqlite"
+    blocker = bot.inbox.store._connect("NORMAL")  # type: ignore[attr-defined]
+    monkeypatch.setattr("assistant.slack.database.WAIT_S", 0.1)
+    for connection in (bot.inbox.store._durable, bot.inbox.store._quick):  # type: ignore[attr-defined]
+        connection.execute("PRAGMA busy_timeout = 50")
+    blocker.execute("BEGIN IMMEDIATE")
+    slack.delivery.socket.answer_within = 0.5
+    asking = asyncio.create_task(slack.mention(slack.channel("support"), ASK))
+    await asyncio.sleep(0.8)
+    assert not asking.done(), path
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    asked = await asking
+    assert await said(slack, slack.channel("support").id, asked["ts"])
+
+
+async def test_messages_of_a_thread_are_answered_in_order(slack: Slack, bot: Bot) -> None:
+    root = await slack.direct_message("train ViT on Perlmutter with DDP, 1 node, 4 GPUs per node")
+    channel = slack.direct(ALICE)
+    asked = [slack.say(channel, f"make it {n} nodes", thread=root["ts"]) for n in (2, 3, 4, 5)]
+    events = [slack.event(channel, message, type="message", channel_type="im") for message in asked]
+    await asyncio.gather(*map(slack.tell_app, events))
+    await settled(bot, slack)
+    told = [shown(m) for m in slack.replies(channel.id, root["ts"]) if m.get("blocks")]
+    changed = [text.partition("Changed: ")[2].partition(".")[0] for text in told if "Changed: " in text]
+    assert [words.split()[-1] for words in changed] == ["2", "3", "4", "5"]
+
+
+async def test_a_rate_limit_is_waited_for(slack: Slack, bot: Bot) -> None:
+    slack.fail("chat.postMessage", retry_after=1, times=2)
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, ASK)
+    assert len(await said(slack, channel.id, asked["ts"])) == 1
+    calls = slack.called("chat.postMessage")
+    assert [c.answer.get("error") for c in calls] == ["ratelimited", "ratelimited", None]
+    assert calls[1].at - calls[0].at >= 1.0 and calls[2].at - calls[1].at >= 1.0
+
+
+async def test_a_busy_channel_gets_a_burst_and_then_one_a_second(slack: Slack, bot: Bot) -> None:
+    slack.post_burst = BURST + 1
+    channel = slack.channel("support")
+    asked = [await slack.mention(channel, ASK) for _ in range(BURST + 2)]
+    for message in asked:
+        await said(slack, channel.id, message["ts"])
+    times = [call.at for call in slack.called("chat.postMessage")]
+    assert times[-1] - times[0] >= 1.0
+    assert not any(call.answer.get("error") == "ratelimited" for call in slack.calls)
+
+
+async def test_a_post_that_broke_off_before_slack_took_it_comes_again(slack: Slack, bot: Bot) -> None:
+    slack.fail("chat.postMessage", cut=True)
+    asked = await slack.direct_message(ASK)
+    await said(slack, slack.direct(ALICE).id, asked["ts"])
+    await settled(bot, slack)
+    assert len(slack.replies(slack.direct(ALICE).id, asked["ts"])) == 1
+
+
+async def test_a_post_that_broke_off_after_slack_took_it_does_not_come_again(slack: Slack, bot: Bot) -> None:
+    slack.fail("chat.postMessage", cut=True, after=True)
+    asked = await slack.direct_message(ASK)
+    await said(slack, slack.direct(ALICE).id, asked["ts"])
+    await settled(bot, slack)
+    assert len(slack.replies(slack.direct(ALICE).id, asked["ts"])) == 1
+
+
+async def test_where_the_bot_may_not_look_it_says_that_it_may_stand_above(slack: Slack, bot: Bot) -> None:
+    slack.fail("chat.postMessage", cut=True, after=True)
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, ASK)
+    await settled(bot, slack)
+    first, second = await said(slack, channel.id, asked["ts"], 2)
+    assert "interrupted" not in shown(first) and "interrupted" in shown(second)
+
+
+async def test_an_upload_that_broke_off_is_made_up_for(slack: Slack, bot: Bot) -> None:
+    slack.fail("files.completeUploadExternal", cut=True, after=True)
+    asked = await slack.direct_message("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+    await settled(bot, slack)
+    files = [f["name"] for m in slack.replies(slack.direct(ALICE).id, asked["ts"]) for f in m.get("files", [])]
+    assert len(files) == 1
+
+
+async def test_blocks_that_slack_refuses_become_words(slack: Slack, bot: Bot) -> None:
+    slack.fail("chat.postMessage", error="invalid_blocks")
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, f"why?\n```\n{escaped(OOM)}\n```")
+    (answer,) = await said(slack, channel.id, asked["ts"])
+    assert "gpu-oom" in answer["text"] and not answer.get("blocks")
+
+
+async def test_a_server_error_is_tried_again(slack: Slack, bot: Bot) -> None:
+    slack.fail("chat.postMessage", status=500, times=1)
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, ASK)
+    assert len(await said(slack, channel.id, asked["ts"])) == 1
+
+
+async def test_what_fails_again_and_again_is_owned_up_to(
+    slack: Slack, start_bot: StartBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("assistant.slack.worker.AGAIN_AFTER_S", (0.01,))
+    bot = await start_bot()
+    slack.fail("files.getUploadURLExternal", error="internal_error", times=99)
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, "Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+    await settled(bot, slack)
+    assert "could not finish" in shown((await said(slack, channel.id, asked["ts"], 2))[-1])
+
+
+async def test_a_thread_that_is_gone_is_given_up(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+    message: Message = {"ts": "1.000001", "text": "<@U0BOT0001> help", "user": ALICE, "team": "T0MAPLE01"}
+    await slack.tell_app(slack.event(channel, message, type="app_mention"))
+    await settled(bot, slack)
+    assert bot.metrics.failed.labels("thread_not_found")._value.get() == 1
+
+
+async def test_a_socket_that_is_cut_is_opened_again_and_nothing_is_lost(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+    slack.delivery.socket.cut()
+    asked = await asyncio.gather(*(slack.mention(channel, ASK) for _ in range(3)))
+    for message in asked:
+        await said(slack, channel.id, message["ts"])
+    await settled(bot, slack)
+    assert slack.delivery.socket.connections >= 2 and not slack.delivery.undelivered
+    assert all(len(slack.replies(channel.id, message["ts"])) == 1 for message in asked)
+
+
+async def test_slack_renews_the_socket_while_messages_come(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+
+    async def ask_all() -> list[Message]:
+        return [await slack.mention(channel, ASK) for _ in range(4)]
+
+    asked, _ = await asyncio.gather(ask_all(), slack.delivery.socket.refresh())
+    await settled(bot, slack)
+    assert all(len(slack.replies(channel.id, message["ts"])) == 1 for message in asked)
+    assert await slack.until(bot.well)
+
+
+async def test_shutting_down_finishes_what_is_in_the_works(slack: Slack, start_bot: StartBot) -> None:
+    bot = await start_bot()
+    hold = asyncio.Event()
+    slack.fail("chat.postMessage", hold=hold)
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, ASK)
+    await slack.until(lambda: slack.called("chat.postMessage"))
+    stopping = asyncio.create_task(bot.stop())
+    await asyncio.sleep(0.2)
+    assert not stopping.done()
+    hold.set()
+    await stopping
+    assert len(slack.replies(channel.id, asked["ts"])) == 1
+    with bot.inbox.store.transaction() as talk:
+        assert talk.execute("SELECT state FROM slack_inbox").fetchall() == [("done",)]
+
+
+async def test_what_is_not_done_in_time_is_left_to_the_next_one(slack: Slack, start_bot: StartBot) -> None:
+    first = await start_bot(drain_s=0.1)
+    hold = asyncio.Event()
+    slack.fail("chat.postMessage", hold=hold)
+    asked = await slack.direct_message(ASK)
+    await slack.until(lambda: slack.called("chat.postMessage"))
+    await first.stop()
+    hold.set()
+    second = await start_bot()
+    await settled(second, slack)
+    assert len(slack.replies(slack.direct(ALICE).id, asked["ts"])) == 1

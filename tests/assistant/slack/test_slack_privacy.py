@@ -1,0 +1,71 @@
+"""Who is answered, and that nobody learns of another's conversation."""
+
+from __future__ import annotations
+
+from assistant.slack.app import Bot
+from tests.assistant.slack.conftest import OOM, StartBot, said
+from tests.assistant.slack.standin.limits import shown
+from tests.assistant.slack.standin.people import ALICE, BOB, escaped, wrapped
+from tests.assistant.slack.standin.server import Slack
+from tests.assistant.slack.standin.workspace import OTHER_TEAM
+
+
+async def test_strangers_of_a_shared_channel_are_not_answered(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("shared")
+    message = slack.say(channel, "<@U0BOT0001> why?")
+    event = {**message, "channel": channel.id, "type": "app_mention", "user_team": OTHER_TEAM}
+    await slack.tell_app(wrapped(event))
+    await slack.until(lambda: slack.ephemeral)
+    assert bot.inbox.waiting() == 0 and not slack.replies(channel.id, message["ts"])
+    assert bot.metrics.refused._value.get() == 1
+
+
+async def test_a_workspace_that_is_named_is_answered(slack: Slack, start_bot: StartBot) -> None:
+    bot = await start_bot(teams=f"T0MAPLE01, {OTHER_TEAM}")
+    channel = slack.channel("shared")
+    message = slack.say(channel, "<@U0BOT0001> why?")
+    await slack.tell_app(wrapped({**message, "channel": channel.id, "type": "app_mention", "user_team": OTHER_TEAM}))
+    await said(slack, channel.id, message["ts"])
+    assert bot.metrics.refused._value.get() == 0
+
+
+async def test_only_channels_of_the_list_and_no_direct_messages(slack: Slack, start_bot: StartBot) -> None:
+    listed, other = slack.channel("listed"), slack.channel("other")
+    bot = await start_bot(channels=listed.id, direct=False)
+    refused = await slack.mention(other, "why?")
+    alone = await slack.direct_message("why?")
+    assert "not set up" in str(await slack.command(other, "why?"))
+    asked = await slack.mention(listed, "help me train on Perlmutter")
+    await said(slack, listed.id, asked["ts"])
+    assert not slack.replies(other.id, refused["ts"]) and not slack.replies(slack.direct(ALICE).id, alone["ts"])
+    assert bot.inbox.counts() == {"threads": 1, "mention": 1}
+
+
+async def test_a_button_in_a_channel_off_the_list_does_nothing(slack: Slack, start_bot: StartBot) -> None:
+    bot = await start_bot()
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, f"why?\n```\n{escaped(OOM)}\n```")
+    (answer,) = await said(slack, channel.id, asked["ts"])
+    object.__setattr__(bot.door, "settings", bot.slack.model_copy(update={"channels": ("C0OTHER",)}))
+    await slack.press(channel, answer, "maple_evidence")
+    await slack.press(channel, answer, "maple_feedback", value="helpful")
+    assert bot.inbox.counts() == {"threads": 1, "mention": 1} and bot.door.feedback.counts() == {}
+
+
+async def test_threads_know_nothing_of_each_other(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+    first = await slack.mention(channel, "train ViT with FSDP on Perlmutter, account zebra42")
+    await said(slack, channel.id, first["ts"])
+    second = await slack.mention(channel, "what do you know of my account?", user=BOB)
+    direct = await slack.direct_message("which account did I name?", user=BOB)
+    everything = [*await said(slack, channel.id, second["ts"]), *await said(slack, slack.direct(BOB).id, direct["ts"])]
+    assert not any("zebra42" in shown(message) for message in everything)
+
+
+async def test_the_words_of_a_request_are_forgotten_once_it_is_done(slack: Slack, bot: Bot) -> None:
+    asked = await slack.direct_message("train the secret project Zebra with FSDP on Perlmutter")
+    await said(slack, slack.direct(ALICE).id, asked["ts"])
+    await slack.until(lambda: bot.inbox.waiting() == 0)
+    with bot.inbox.store.transaction() as talk:
+        rows = talk.execute("SELECT body FROM slack_inbox UNION ALL SELECT body FROM slack_parts").fetchall()
+    assert rows and "Zebra" not in str(rows)

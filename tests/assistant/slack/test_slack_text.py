@@ -1,0 +1,133 @@
+"""Slack's text in and out: nothing from a log is live, and nothing is longer than Slack takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from assistant.events import Asked, Diagnosed, Event, Refused, Script, Text
+from assistant.slack.blocks import answer_parts, evidence_parts, in_words
+from assistant.slack.text import cut, mrkdwn, plain, sections, without_blocks
+from assistant.slack.types import thread_name
+from knowledge.types import Alternative, Assumption, Considered, Diagnosis, LaunchBundle, LogEvidence, Made, Question
+from knowledge.types import Refusal as No
+from tests.assistant.slack.standin.limits import message_error, notified, shown
+
+HOSTILE = "<!here> <!channel> <@U0ALICE01> <!subteam^S0TEAM> @here *bold* `tick` ``` & <http://x|y>"
+KEY = "T0MAPLE01:C000SUPPOR:1795297231.025687"
+
+
+def hostile(count: int, length: int) -> Diagnosis:
+    lines = tuple(LogEvidence(n, f"{HOSTILE} {'x' * length}", rank=n, file=HOSTILE) for n in range(count))
+    other = Considered("other", HOSTILE, lines[0])
+    return Diagnosis(
+        "gpu-oom",
+        HOSTILE,
+        0.5,
+        lines,
+        fix=(HOSTILE,) * count,
+        considered=(other,) * count,
+        send_next=(HOSTILE,),
+        sources=("https://docs.example/a?b=1&c=2", HOSTILE),
+        captured=((HOSTILE, HOSTILE),),
+    )
+
+
+def made(length: int) -> Made:
+    bundle = LaunchBundle("run.sh", "#!/bin/bash\n", (), "sbatch run.sh")
+    assumed = tuple(Assumption(f"field{n}", HOSTILE, "because " + "y" * length, None) for n in range(9))
+    return Made(bundle, HOSTILE, assumed, (HOSTILE,) * 3, diff="- a\n+ b\n")
+
+
+EVENTS: list[Event] = [
+    Text(HOSTILE),
+    Text("word " * 9000),
+    Text("<" * 9000),
+    Text("```\n" + "log line\n" * 3000 + "```"),
+    Text("`" + "code " * 2000 + "`"),
+    Diagnosed(hostile(40, 2000)),
+    Script(made(4000)),
+    Refused(No(HOSTILE, HOSTILE, HOSTILE, tuple(Alternative(HOSTILE * 9) for _ in range(30)))),
+    Asked(Question("machine", HOSTILE, tuple(f"machine-{n}" for n in range(60)))),
+    Asked(Question("machine", HOSTILE, tuple("long" * 40 for _ in range(3)))),
+]
+
+
+@pytest.mark.parametrize("event", EVENTS, ids=lambda e: type(e).__name__)
+def test_every_answer_is_taken_by_slack_and_calls_nobody(event: Event) -> None:
+    parts = answer_parts([event, event] if not isinstance(event, Asked | Refused) else [event], KEY, [HOSTILE])
+    if isinstance(event, Diagnosed):
+        parts += evidence_parts(event.diagnosis)
+    posts = [part for part in parts if part.do == "post"]
+    assert posts
+    for part in posts:
+        message = {"text": part.text, "blocks": list(part.blocks)}
+        assert message_error(message) is None
+        assert notified(message) == notified({"text": part.text}) == []
+        assert notified({"text": in_words(part.blocks, 3000)}) == []
+
+
+def test_the_buttons_stand_once_and_last() -> None:
+    parts = answer_parts([Text("word " * 9000)], KEY)
+    assert len(parts) > 1
+    kinds = [[b["type"] for b in part.blocks] for part in parts]
+    assert kinds[-1][-2:] == ["actions", "context_actions"]
+    assert all("actions" not in k for k in kinds[:-1])
+
+
+def test_a_log_line_is_shown_as_it_is() -> None:
+    line = LogEvidence(7, "if (a < b && c) *p = `x`; <!here>", rank=3)
+    (part,) = answer_parts([Diagnosed(Diagnosis("gpu-oom", "No memory.", 0.9, (line,)))], KEY)
+    assert "line 7, rank 3: if (a < b && c) *p = `x`; <!here>" in shown({"blocks": list(part.blocks)})
+
+
+@pytest.mark.parametrize(
+    ("markdown", "expected"),
+    [
+        ("**strong** and *soft*", "*strong* and _soft_"),
+        ("# Head\n- one\n* two", "*Head*\n• one\n• two"),
+        ("[site](https://a.example/?x=1&y=2)", "<https://a.example/?x=1&amp;y=2|site>"),
+        ("`a < b & **c**`", "`a &lt; b &amp; **c**`"),
+        ("`` a`b ``", "`a'b`"),
+        ("2 * 3 * 4 <!here>", "2 * 3 * 4 &lt;!here&gt;"),
+        ("[x](https://a.example|<!here>)", "[x](https://a.example|&lt;!here&gt;)"),
+    ],
+)
+def test_markdown_becomes_slacks_marks(markdown: str, expected: str) -> None:
+    assert mrkdwn(markdown) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("<@UBOT> why?", "why?"),
+        ("<@U1|bob> &lt;rank 3&gt; a &amp;&amp; b", "@bob <rank 3> a && b"),
+        (
+            "see <http://nid01.example|nid01.example> and <https://a.example/x|the page>",
+            "see nid01.example and https://a.example/x",
+        ),
+        (
+            "<#C1|support> <!here> <!subteam^S1|@team> <mailto:a@b.example|a@b.example>",
+            "#support @here @team a@b.example",
+        ),
+        ("&amp;lt;", "&lt;"),
+    ],
+)
+def test_a_message_is_read_as_it_was_typed(text: str, expected: str) -> None:
+    assert plain(text, "UBOT") == expected
+
+
+def test_pasted_blocks_are_files_and_short_ones_are_words() -> None:
+    words, blocks = without_blocks("why?\n```\na\nb\nc\nd\n```\nand ```one line``` too")
+    assert (words, blocks) == ("why?\n\nand ```one line``` too", ("a\nb\nc\nd",))
+
+
+def test_long_text_is_cut_between_paragraphs_lines_and_words() -> None:
+    assert cut("aaaa bbbb\n\ncccc dddd", 12) == ["aaaa bbbb", "cccc dddd"]
+    assert cut("aaaa bbbb cccc", 10) == ["aaaa bbbb", "cccc"]
+    assert "".join(cut("x" * 95, 10)) == "x" * 95
+    assert all(len(part) <= 50 and part.count("`") % 2 == 0 for part in sections("`" + "code & more " * 30 + "`", 50))
+
+
+def test_a_thread_has_a_name_that_a_session_takes() -> None:
+    assert thread_name("T1", "C1", "1.2") == "slack-T1-C1-1.2"
+    assert len(thread_name("T" * 40, "C" * 40, "1795297231.025687")) <= 64
