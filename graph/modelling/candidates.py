@@ -23,6 +23,8 @@ MOST_LETTERS = 4000
 # How many words may stand between a number and what it counts.
 APART = 2
 DENIAL = 5
+# A numeral before one of these is what the rules read best: where they did not take it, they had a reason.
+PLAIN = frozenset({"node", "nodes", "gpu", "gpus"})
 Value = str | int
 
 
@@ -74,7 +76,7 @@ def borne(folded: str, catalogue: Catalogue) -> Iterator[tuple[str, Value, int, 
             if as_number(later[0]) is not None:
                 break
             field = next((f for f in ("nodes", "gpus_per_node") if later[0] in tables()[f]), None)
-            if field:
+            if field and not (word[0].isdecimal() and later[0] in PLAIN):
                 yield field, number, word.start(), later.end()
                 break
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from gguf import GGMLQuantizationType, GGUFWriter, TokenType
+from gguf.quants import quantize
 
 WIDTH, HEADS, LAYERS, INNER = 64, 2, 2, 96
 TEMPLATE = (
@@ -24,19 +25,28 @@ def vocabulary() -> list[tuple[bytes, float, TokenType]]:
     return tokens + [(p.encode(), -float(n + 1), TokenType.NORMAL) for n, p in enumerate(dict.fromkeys(pieces))]
 
 
-def make(path: Path, seed: int = 3, width: int = WIDTH, context: int = 4096) -> Path:
+def make(
+    path: Path,
+    seed: int = 3,
+    width: int = WIDTH,
+    heads: int = HEADS,
+    layers: int = LAYERS,
+    inner: int = INNER,
+    context: int = 4096,
+    kind: GGMLQuantizationType = GGMLQuantizationType.F16,
+) -> Path:
     """Write the file; under 1 MB at the usual width."""
     dice, tokens = np.random.default_rng(seed), vocabulary()
     writer = GGUFWriter(str(path), "llama")
     writer.add_name("tiny")
     writer.add_context_length(context)
     writer.add_embedding_length(width)
-    writer.add_block_count(LAYERS)
-    writer.add_feed_forward_length(INNER)
-    writer.add_head_count(HEADS)
-    writer.add_head_count_kv(HEADS)
+    writer.add_block_count(layers)
+    writer.add_feed_forward_length(inner)
+    writer.add_head_count(heads)
+    writer.add_head_count_kv(heads)
     writer.add_layer_norm_rms_eps(1e-5)
-    writer.add_rope_dimension_count(width // HEADS)
+    writer.add_rope_dimension_count(width // heads)
     writer.add_vocab_size(len(tokens))
     writer.add_tokenizer_model("llama")
     writer.add_token_list([token for token, _, _ in tokens])
@@ -50,19 +60,21 @@ def make(path: Path, seed: int = 3, width: int = WIDTH, context: int = 4096) -> 
     writer.add_chat_template(TEMPLATE)
 
     def add(name: str, *shape: int) -> None:
-        weights = dice.normal(0, 0.08, shape).astype(np.float16 if len(shape) > 1 else np.float32)
-        kind = GGMLQuantizationType.F16 if len(shape) > 1 else GGMLQuantizationType.F32
-        writer.add_tensor(name, weights if len(shape) > 1 else np.ones(shape, np.float32), raw_dtype=kind)
+        if len(shape) == 1:
+            writer.add_tensor(name, np.ones(shape, np.float32), raw_dtype=GGMLQuantizationType.F32)
+            return
+        weights = quantize(dice.normal(0, 0.08, shape).astype(np.float32), kind)
+        writer.add_tensor(name, weights, raw_dtype=kind)
 
     add("token_embd.weight", len(tokens), width)
     add("output.weight", len(tokens), width)
     add("output_norm.weight", width)
-    for n in range(LAYERS):
+    for n in range(layers):
         for part in ("attn_q", "attn_k", "attn_v", "attn_output"):
             add(f"blk.{n}.{part}.weight", width, width)
-        add(f"blk.{n}.ffn_gate.weight", INNER, width)
-        add(f"blk.{n}.ffn_up.weight", INNER, width)
-        add(f"blk.{n}.ffn_down.weight", width, INNER)
+        add(f"blk.{n}.ffn_gate.weight", inner, width)
+        add(f"blk.{n}.ffn_up.weight", inner, width)
+        add(f"blk.{n}.ffn_down.weight", width, inner)
         add(f"blk.{n}.attn_norm.weight", width)
         add(f"blk.{n}.ffn_norm.weight", width)
     writer.write_header_to_file()
