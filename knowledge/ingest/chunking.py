@@ -32,7 +32,7 @@ def chunks(page: Page) -> tuple[Chunk, ...]:
     made: list[Chunk] = []
     for path, blocks in together(sections(page)):
         for text in packed(blocks):
-            if len(WORD.findall(text)) >= 2:
+            if WORD.search(text) and tokens(text) > 1:
                 made.append(Chunk(text, path))
     return tuple(made)
 

@@ -137,12 +137,16 @@ def take_pages(
     progress: Progress,
 ) -> None:
     known = keep.documents.known(keep.origin)
+    seen: set[tuple[str, str]] = set()
     while page is not None:
         for issue in page:
             if wish.limit and report.read >= wish.limit:
                 return
-            if "pull_request" not in issue:
+            # The last issue of a part is the first one of the next.
+            version = (str(issue["html_url"]), str(issue["updated_at"]))
+            if "pull_request" not in issue and version not in seen:
                 take(keep, issue, wish, known, github, report)
+            seen.add(version)
             cursor["since"] = str(issue["updated_at"])
             keep.cursor = dict(cursor)
             progress("issues", report.read + report.unchanged + report.empty, wish.limit)

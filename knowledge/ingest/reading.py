@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from knowledge.ingest.page import Block, NoTextError, Page, UnreadableError, one_line
@@ -44,13 +45,16 @@ def read(data: bytes, form: str, name: str) -> Page:
     """The page in some bytes. name: what it is called where it has no title. Raises UnreadableError."""
     if len(data) > (MOST_PDF_BYTES if form == "pdf" else MOST_BYTES):
         raise UnreadableError(f"too large ({len(data) // 1_000_000} MB)")
+    called = PurePosixPath(name).stem.replace("-", " ").replace("_", " ")
     if form == "pdf":
         from knowledge.ingest.pdf import read_pdf
 
         page = read_pdf(data)
+        # Its headings are page numbers: no title.
+        page = replace(page, title=page.title.strip() or called)
     else:
         page = readers(form)(decoded(data))
-    page = page.titled(PurePosixPath(name).stem.replace("-", " ").replace("_", " "))
+    page = page.titled(called)
     if not any(block.kind != "heading" and block.text.strip() for block in page.blocks):
         raise NoTextError("no text in it")
     return page

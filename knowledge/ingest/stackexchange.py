@@ -104,9 +104,13 @@ def sync(documents: Documents, wish: Tagged, server: StackExchange, progress: Pr
         page: list[Json] | None = next(pages, [])
         documents.begin(wish.origin, "stackexchange", wish.about.collection, wish.about.options())
         known = documents.known(wish.origin)
+        seen: set[tuple[str, int]] = set()
         while page is not None and not (wish.limit and report.read >= wish.limit):
+            # The last question of a part is the first one of the next.
+            page = [one for one in page if version(one) not in seen]
             if wish.limit:
                 page = page[: wish.limit - report.read]
+            seen.update(map(version, page))
             take(keep, page, wish, known, server, report)
             if page:
                 cursor["min"] = str(page[-1]["last_activity_date"])
@@ -165,6 +169,10 @@ def take(
             continue
         keep.put(document(question, answer, wish))
         report.read += 1
+
+
+def version(question: Json) -> tuple[str, int]:
+    return str(question["link"]), int(question["last_activity_date"])
 
 
 def mark_of(question: Json, wish: Tagged) -> str:

@@ -1,0 +1,125 @@
+"""Tickets: columns found by name, and nobody's name in the store."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from knowledge.documents import Documents
+from knowledge.errors import InputError
+from knowledge.ingest.adding import Report
+from knowledge.ingest.tickets import Export, sync
+
+BODY = """Dear support team,
+
+my name is Jane Doerfler, my job 4711 fails on node nid001234 with account m1234_g:
+
+RuntimeError: NCCL error, unhandled system error
+second line of the log
+
+I run /home/jdoerfler/train.py with HF_TOKEN=hf_abcdefghijklmnopqrst.
+Mail me at jane.doerfler@uni.example or call 0613139262300.
+
+Best regards,
+Jane Doerfler
+Tel. 06131 39 26300
+"""
+ANSWER = "Hi Jane,\n\nplease ask Prof. Ludwig Miller, and set FI_CXI_RX_MATCH_MODE=hybrid.\n\nCheers,\nMax Mustermann\n"
+PRIVATE = ("Jane", "Doerfler", "jdoerfler", "uni.example", "nid001234", "m1234_g", "hf_abc", "26300", "0613139262300")
+PRIVATE += ("Ludwig", "Miller", "Mustermann", "Kowalski", "Piotr")
+FACTS = ("NCCL error, unhandled system error\nsecond line of the log", "FI_CXI_RX_MATCH_MODE=hybrid")
+
+
+@pytest.fixture
+def documents(tmp_path: Path) -> Documents:
+    return Documents(tmp_path / "documents.sqlite")
+
+
+def write(path: Path, *rows: dict[str, object]) -> Path:
+    if path.suffix == ".jsonl":
+        path.write_text("\n".join(json.dumps(row) for row in rows))
+        return path
+    import csv
+
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=";" if "semi" in path.name else ",")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def row(number: int, **more: object) -> dict[str, object]:
+    return {
+        "Number": f"INC{number}",
+        "Short_Description": "Job of Jane fails",
+        "Description": BODY,
+        "Close_Notes": ANSWER,
+        "Requester": "Jane Doerfler",
+        "Assigned_to": "Piotr Kowalski",
+        "Updated": "2025-03-02 10:00:00",
+        **more,
+    }
+
+
+@pytest.mark.parametrize("name", ["t.csv", "semi.csv", "t.jsonl"])
+def test_nobody_is_named(documents: Documents, tmp_path: Path, name: str) -> None:
+    report: Report = sync(documents, Export(write(tmp_path / name, row(1, Description=BODY + "Thanks, Piotr."))))
+    assert report.read == 1
+    stored = "\n".join(f"{p.title}\n{p.text}\n{p.source}" for p in documents.passages())
+    assert not [private for private in PRIVATE if private in stored]
+    assert all(fact in stored for fact in FACTS)
+    raw = documents.path.read_bytes()
+    assert not [private for private in PRIVATE if private.encode() in raw]
+    first = documents.passages()[0]
+    assert (first.kind, first.date, first.path) == ("ticket", "2025-03-02", ("Answer",)) or first.path == ("Problem",)
+    assert first.source == f"ticket INC1 ({name})"
+
+
+def test_only_changes_are_read_and_what_is_gone_is_removed(documents: Documents, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.csv", row(1), row(2), row(3))
+    assert sync(documents, Export(path)).read == 3
+    write(path, row(1), row(3, Close_Notes="Use the debug queue."))
+    report = sync(documents, Export(path))
+    assert (report.read, report.unchanged, report.removed) == (1, 1, 1)
+
+
+def test_columns_by_hand_and_lists_of_comments(documents: Documents, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", {"Betreff": "Queue", "Frage": "Which queue?", "Verlauf": [{"a": "Use debug."}]})
+    with pytest.raises(InputError, match="--columns body=NAME.*Betreff"):
+        sync(documents, Export(path))
+    sync(documents, Export(path, {"title": "Betreff", "body": "frage", "answer": "Verlauf"}))
+    assert [(p.title, p.path, p.text) for p in documents.passages()] == [
+        ("Queue", ("Problem",), "Which queue?"),
+        ("Queue", ("Answer",), "Use debug."),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "says"),
+    [
+        ("", {}, "no ticket"),
+        ("number,body\n", {}, "no ticket"),
+        ("number,body\n1,x y\n", {"answer": "reply"}, "no column 'reply'"),
+        ("number,body\n1,x y\n", {"nonsense": "body"}, "knows no 'nonsense'"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    documents: Documents, tmp_path: Path, text: str, columns: dict[str, str], says: str
+) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    with pytest.raises(InputError, match=says):
+        sync(documents, Export(path, columns))
+    with pytest.raises(InputError, match="cannot read"):
+        sync(documents, Export(tmp_path / "none.csv"))
+
+
+def test_html_and_broken_json(documents: Documents, tmp_path: Path) -> None:
+    path = write(tmp_path / "t.jsonl", {"id": 1, "body": "<p>It hangs.</p><p>Really.</p>", "machine": "Aurora"})
+    sync(documents, Export(path))
+    assert (documents.passages()[0].text, documents.passages()[0].machine) == ("It hangs.\n\nReally.", "aurora")
+    path.write_text('{"id": 1}\n{broken')
+    with pytest.raises(InputError, match="line 2"):
+        sync(documents, Export(path))
