@@ -46,7 +46,9 @@ class State(TypedDict, total=False):
 
     # From turn to turn. source: the script that is carried over, if any. described: what was said of a machine that
     # nobody described here; stands_in: what is offered are other machines in its place. told: the assumptions and
-    # notes that went with the newest script. tried: the requests that failed, or that a failure led to.
+    # notes that went with the newest script. agreed: the requests that led to a script, the newest last. refused: the
+    # request that the last answer refused while a script stands. tried: the requests that failed, or that a failure
+    # led to.
     # offered_search: the web query that waits for a yes.
     request: JobRequest
     source: str
@@ -55,6 +57,8 @@ class State(TypedDict, total=False):
     offered: Refusal | None
     offered_search: str
     described: str
+    agreed: Sequence[JobRequest]
+    refused: JobRequest | None
     stands_in: bool
     plan: LaunchPlan | None
     bundle: LaunchBundle | None

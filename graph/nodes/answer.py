@@ -9,6 +9,7 @@ from langgraph.runtime import Runtime
 from graph.agreed import agree, stands
 from graph.answering import related
 from graph.answering.grounds import Grounds, grounds
+from graph.answering.joined import question_in
 from graph.answering.telling import answer_text
 from graph.changes import changes, diff
 from graph.context import Context
@@ -37,12 +38,11 @@ UNCHANGED = "I read no change in that, so the script stays as it is. Say what to
 def answer(state: State, runtime: Runtime[Context]) -> State:
     outcome, draft = state["outcome"], state["draft"]
     if isinstance(outcome, LaunchPlan) and draft:
-        return script(state, outcome, draft)
+        return also_answered(state, script(state, outcome, draft), runtime)
     if isinstance(outcome, Refusal):
         offered = outcome if outcome.instead else None
-        request, refused, words = stands(state)
-        said = (*state["said"], outcome, *words)
-        return State(said=said, offered=offered, request=request, refused=refused)
+        request, refused, left = stands(state)
+        return State(said=(*state["said"], outcome, *left), offered=offered, request=request, refused=refused)
     if isinstance(outcome, Diagnosis):
         found = any(isinstance(part, Diagnosis) for part in state["said"])
         said = state["said"] if found else (*state["said"], outcome)
@@ -90,6 +90,16 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
         agreed=agree(state.get("agreed", ()), state["request"]),
         refused=None,
     )
+
+
+def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State:
+    """The question that came with the change, answered behind the script."""
+    asked = question_in(state["text"], state["request"])
+    if asked:
+        get_ready(runtime)
+        found = grounds(asked, state, runtime.context)
+        made["said"] = (*made["said"], *(told(found, runtime) if found.known else (Say(NOT_KNOWN),)))
+    return made
 
 
 def is_placeholder(assumption: Assumption) -> bool:

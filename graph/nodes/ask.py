@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from langgraph.runtime import Runtime
 
 from graph.context import Context
@@ -9,10 +11,16 @@ from graph.planning.questions import still_missing
 from graph.routes import TALK
 from graph.state import State
 from graph.undescribed import next_question
-from knowledge.types import Question, Said, Say
+from knowledge.types import JobRequest, Question, Said, Say
 
 # How a field is called where an answer could not be read.
 WORDS = {"machine": "a machine", "framework": "a framework", "strategy": "a strategy", "nodes": "a number of nodes"}
+
+LARGE = re.compile(r"\b(big|bigger|large|huge|giant|massive|llm|foundation|billions?|\d+ ?b)\b", re.I)
+SUGGESTED = (
+    "For a model that does not fit on one GPU I suggest PyTorch with FSDP, on one node first, and more once that runs; "
+    "for one that fits, DDP. Say *you choose* to any question that is open to you."
+)
 
 
 def ask(state: State, runtime: Runtime[Context]) -> State:
@@ -24,6 +32,8 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     missing = still_missing(request, cluster, runtime.context.names())
     if not missing:
         return State(question=None)
+    if request == JobRequest() and not before and LARGE.search(state["text"]):
+        said.append(Say(SUGGESTED))
     if state["heard_nothing"] and not said and before and before.field == missing[0].field:
         said.append(Say(not_read(missing[0])))
     return State(question=missing[0], said=(*said, missing[0]))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
+from graph.agreed import corrects, undo
 from graph.attached import is_script, read_head, split_script
 from graph.carried import told
 from graph.choosing import apply, changed, chosen, recommended
@@ -18,6 +19,7 @@ from graph.porting.port import carried_over
 from graph.routes import TALK
 from graph.state import State
 from graph.undescribed import DECIDING
+from graph.wishes import wishes
 from knowledge.errors import InputError
 from knowledge.types import Alternative, Assumption, Attachment, JobRequest, Question, Refusal, Said, Say, Understood
 
@@ -34,19 +36,40 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
 
 def understood(state: State, runtime: Runtime[Context]) -> State:
     before, question, offered = state.get("request"), state.get("question"), state.get("offered")
+    refused = state.get("refused")
     picked = chosen(state["text"], offered.instead) if offered else None
     if picked:
-        return pick(state, before or JobRequest(), picked)
+        return pick(state, refused or before or JobRequest(), picked)
+    undone = undo(state)
+    if undone:
+        return undone
     words, script = message(state["text"], state["attachments"])
     if script:
         return carry(words, script)
     if state["attachments"]:
         return State(intent="diagnose", request=before or JobRequest())
-    heard = read(words, before, question.field if question else None, question.options or None if question else None)
+    asked = (question.field if question else None, question.options or None if question else None)
+    heard, said = hear(words, before, asked, runtime.context)
+    if before and refused:
+        again, said_again = hear(words, refused, asked, runtime.context)
+        if corrects(before, refused, again.request):
+            heard, said = again, said_again
     if question and question.field in DECIDING and heard.request == before and "?" not in words:
         return of_the_machine(state, before or JobRequest(), question)
     left = leave_to_us(state, heard.request, question)
-    return left or take(state, before, *loosely(words, question, heard, runtime))
+    if left:
+        return left
+    heard, said_loosely = loosely(words, question, heard, runtime)
+    return take(state, before, heard, (*said, *said_loosely))
+
+
+def hear(
+    words: str, before: JobRequest | None, asked: tuple[str | None, Sequence[str] | None], context: Context
+) -> tuple[Understood, tuple[Said, ...]]:
+    """What the rules read in the words, and what of it is to be said."""
+    heard = read(words, before, *asked)
+    heard, said = wishes(words, before, heard, context.cluster(heard.request))
+    return heard, tuple(map(Say, said))
 
 
 def loosely(
@@ -77,7 +100,9 @@ def pick(state: State, before: JobRequest, picked: Alternative) -> State:
     if state.get("stands_in"):
         why = f"stands in for {before.machine}, which nobody described: check queue, account, modules and network there"
         ours = (*ours, Assumption("machine", str(request.machine), why))
-    return State(intent="generate", request=request, offered=None, question=None, stands_in=False, left_to_us=ours)
+    return State(
+        intent="generate", request=request, offered=None, refused=None, question=None, stands_in=False, left_to_us=ours
+    )
 
 
 def message(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
@@ -110,6 +135,7 @@ def take(state: State, before: JobRequest | None, heard: Understood, said: tuple
         heard_nothing=heard.request == before,
         left_to_us=left,
         offered=state.get("offered") if heard.intent in TALK else None,
+        refused=state.get("refused") if heard.intent in TALK else None,
         described=described(state, before, heard.request),
         said=said,
     )

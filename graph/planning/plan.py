@@ -59,8 +59,12 @@ def unknown_queue(name: str, cluster: Cluster) -> Refusal:
 
 
 def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:
-    """The node type of the queue that was named, where its nodes have enough GPUs; else of the usual queue."""
+    """The kind that was named, where the queue has it; else the queue's first kind with enough GPUs."""
     queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
+    if any(kind.id == request.node_type for kind in cluster.node_types):
+        named = [queue.node_types] if request.queue else [one.node_types for one in cluster.queues]
+        if any(request.node_type in names for names in named):
+            return cluster.node_type(str(request.node_type))
     types = [cluster.node_type(name) for name in queue.node_types]
     wanted = request.gpus_per_node or 0
     return next((node for node in types if (node.gpus.devices_per_node or 0) >= wanted), types[0])
@@ -125,7 +129,7 @@ def decide(
             *style.assumptions,
             *counted.assumptions,
             *slot.assumptions,
-            *on_node_type(node, counted, slot),
+            *(() if request.node_type == node.id else on_node_type(node, counted, slot)),
             *on_account,
             *on_entry(request),
             *sizes,

@@ -1,0 +1,136 @@
+"""What people say beyond the fields of a request, read from the words and the machine's facts.
+
+Each reader gives the request as it then is and one sentence that says so, or None where it has nothing to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+from knowledge.cluster import Cluster, NodeType
+from knowledge.types import JobRequest, Understood, Variable
+
+# A longer text is no wish but a log or a paste.
+LONGEST = 400
+MOST_LINES = 3
+NEGATIVE = re.compile(r"(?:(?<=[\s,(])|^)[-\u2212\u2013]\d+(?:\.\d+)?\s*(?P<what>nodes?|gpus?|cards?)\b", re.I)
+ZERO = re.compile(r"(?<![\d.,/:=-])\b(?:0|zero)\s+(?P<what>nodes?|gpus?|cards?)\b", re.I)
+PART = re.compile(
+    r"\b(?:an?\s+)?(?:half|quarter|third)\s+(?:of\s+)?(?:an?|one)\s+(?P<a>node)\b|"
+    r"(?<![\d.])\d*[.,]\d+\s*(?P<b>nodes?)\b|\b(?:one|\d+)\s+and\s+a\s+half\s+(?P<c>nodes?)\b",
+    re.I,
+)
+GPUS = re.compile(
+    r"(?<![\d.,x\u00d7*-])\b(\d{1,6})\s*(?:x\s*)?(?:[a-z]+\d+\w*\s+)?(?:gpus?|cards?|devices?|accelerators?)\b", re.I
+)
+IN_TOTAL = re.compile(r"\b(?:in total|total|altogether|overall|in all|all together)\b", re.I)
+A_NODE = re.compile(
+    r"\b(?:per|each|every|a|an|on (?:a|one|each))[ -]?node\b|/\s*node\b|\beach\b|\b\d+\s*nodes?\b", re.I
+)
+MEMORY = re.compile(r"\b(\d{2,3})\s?(?:gb|gib|g)\b", re.I)
+OF_A_CARD = re.compile(r"\b(?:cards?|gpus?|nodes?|accelerators?|version|variant|ones?|model)\b", re.I)
+OTHER_MEMORY = re.compile(r"\b(?:ram|host|main|cpu|system|per task|dataset|checkpoint|data|disk)\b", re.I)
+SET = re.compile(
+    r"(?:\b(?P<verb>set|export|add|define|use)\s+(?:the\s+)?(?:env(?:ironment)?\s+)?(?:variable\s+)?)?"
+    r"(?<![\w$-])(?P<name>[A-Z][A-Z0-9_]{2,})(?:=|\s+(?P<to>to|=)\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s,;]+)"
+)
+UNSET = re.compile(r"\b(?:unset|remove|drop|delete)\s+(?:the\s+)?(?:variable\s+)?(?P<name>[A-Z][A-Z0-9_]{2,})\b")
+COMMAND = re.compile(r"(?:\$\([^)]*\)|`[^`]*`)[^\s,;]*")
+
+Read = tuple[JobRequest, str] | None
+Reader = Callable[[str, JobRequest, JobRequest, Cluster | None], Read]
+
+
+def wishes(
+    words: str, before: JobRequest | None, heard: Understood, cluster: Cluster | None
+) -> tuple[Understood, tuple[str, ...]]:
+    """What was heard, with the wishes in it, and a sentence for each. Pure."""
+    if heard.intent == "diagnose" or len(words) > LONGEST or words.count("\n") >= MOST_LINES:
+        return heard, ()
+    asks = "?" in words and heard.intent == "question"
+    said = []
+    for reader in () if asks else READERS:
+        found = reader(words, before or JobRequest(), heard.request, cluster)
+        if found:
+            heard = replace(heard, intent="port" if heard.intent == "port" else "generate", request=found[0])
+            said.append(found[1])
+    return heard, tuple(said)
+
+
+def odd_amount(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """An amount that nobody can have: what was asked before stays, and is asked for where it is open."""
+    found = NEGATIVE.search(words) or ZERO.search(words) or PART.search(words)
+    if not found:
+        return None
+    what = next(word for word in found.groupdict().values() if word).lower()
+    names = ("nodes",) if what.startswith("node") else ("gpus_per_node", "total_gpus")
+    kept = replace(now, **{name: getattr(before, name) for name in names})
+    part = " For a part of a node say its GPUs: *1 node, 2 GPUs*." if found.re is PART else ""
+    return kept, f"*{found[0].strip()}* cannot be: I need a whole number from 1.{part}"
+
+
+def total_of_gpus(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """GPUs of the whole job after a layout was fixed: the nodes follow, the GPUs of a node stay."""
+    found = GPUS.search(words)
+    if not found or before.nodes is None or cluster is None or A_NODE.search(words):
+        return None
+    total, node = int(found[1]), usual_node(cluster)
+    most = max((kind.gpus.devices_per_node or 0) for kind in cluster.node_types)
+    if total == 0 or not (IN_TOTAL.search(words) or (now.gpus_per_node == total and total > most > 0)):
+        return None
+    each = before.gpus_per_node or node.gpus.per_node or 1
+    if total <= each:
+        each, nodes = total, 1
+    elif total % each == 0:
+        nodes = total // each
+    else:
+        return replace(now, nodes=None, gpus_per_node=None, total_gpus=total), f"I take {total} GPUs as the total."
+    wanted = replace(now, nodes=nodes, gpus_per_node=each, total_gpus=None)
+    return wanted, f"I take {total} GPUs as the total: {nodes} x {each}."
+
+
+def usual_node(cluster: Cluster) -> NodeType:
+    return cluster.node_type(cluster.default_queue.node_types[0])
+
+
+def cards(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """A kind of node, by the memory of its cards: `use the 80GB cards`."""
+    found = MEMORY.search(words)
+    if not found or cluster is None or not OF_A_CARD.search(words) or OTHER_MEMORY.search(words):
+        return None
+    wanted = int(found[1])
+    kinds = [kind for kind in cluster.node_types if kind.gpus.memory_gb == wanted]
+    named = [kind for kind in kinds if kind.gpus.model.lower() in words.lower()] or kinds
+    if named:
+        return replace(now, node_type=named[0].id), f"I take the nodes with {wanted} GB cards ({named[0].id})."
+    there = sorted({f"{kind.gpus.model} with {kind.gpus.memory_gb:g} GB" for kind in cluster.node_types})
+    return now, f"{cluster.title} has no cards with {wanted} GB; it has {', '.join(there)}."
+
+
+def exports(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """Variables that the script is to set, or no longer to set. The value is a word, never a command."""
+    kept = {variable.name: variable for variable in now.variables}
+    done = []
+    for found in SET.finditer(words):
+        if "_" not in found["name"] and not found["verb"]:
+            continue
+        value = found["value"].rstrip(".!").strip("'\"")
+        kept[found["name"]] = Variable(found["name"], value, "as you said")
+        done.append(f"set `{found['name']}={value}`")
+    for found in UNSET.finditer(words):
+        if kept.pop(found["name"], None):
+            done.append(f"no longer set `{found['name']}`")
+    return (replace(now, variables=tuple(kept.values())), f"I {', '.join(done)}.") if done else None
+
+
+def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """A path that a shell would have to make: no part of it is taken for the program."""
+    for found in COMMAND.finditer(words):
+        if now.entry and now.entry != before.entry and now.entry in found[0]:
+            return replace(now, entry=before.entry), f"I run no `{found[0]}`; say the program's plain path."
+    return None
+
+
+READERS: tuple[Reader, ...] = (odd_amount, total_of_gpus, cards, exports, program_of_a_command)

@@ -1,0 +1,196 @@
+"""What people say of a script that they have, and what becomes of a change that was refused."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph.agreed import NOTHING, UNDO
+from graph.answering.joined import question_in
+from graph.build import build
+from graph.checkpoints import Serializer
+from graph.context import Context
+from graph.extraction.request import understand
+from graph.nodes.ask import SUGGESTED
+from graph.state import State, new_turn
+from graph.wishes import wishes
+from knowledge.catalogue import catalogue
+from knowledge.types import JobRequest, Made, Question, Refusal, Said, Say
+
+WHOLE = "Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node, account m1"
+LAID_OUT = JobRequest(machine="perlmutter", framework="pytorch", strategy="fsdp", nodes=4, gpus_per_node=4)
+
+
+class Talk:
+    """A conversation on the real graph."""
+
+    def __init__(self) -> None:
+        self.graph = build(InMemorySaver(serde=Serializer()))
+        self.number = 0
+        self.state = State()
+
+    def say(self, text: str) -> tuple[Said, ...]:
+        self.number += 1
+        entry = new_turn(self.number, text)
+        config = {"configurable": {"thread_id": "t"}}
+        self.state = self.graph.invoke(entry, config, context=Context())  # type: ignore[call-overload]
+        return tuple(self.state["said"])
+
+    @property
+    def script(self) -> str:
+        bundle = self.state["bundle"]
+        assert bundle
+        return bundle.script
+
+
+@pytest.fixture
+def talk() -> Talk:
+    talk = Talk()
+    talk.say(WHOLE)
+    return talk
+
+
+def made(said: tuple[Said, ...]) -> Made:
+    return next(part for part in said if isinstance(part, Made))
+
+
+def test_a_refused_change_is_dropped_and_said(talk: Talk) -> None:
+    said = talk.say("make it 100000 nodes")
+    assert isinstance(said[0], Refusal) and isinstance(said[1], Say) and "nodes 100000" in said[1].text
+    assert made(talk.say("set the walltime to 2 hours")).changes == ("walltime: 01:00:00 → 02:00:00",)
+
+
+def test_a_refused_change_may_be_mended(talk: Talk) -> None:
+    talk.say("use 9 GPUs per node and 2 hours of walltime")
+    assert set(made(talk.say("then 2 GPUs per node")).changes) == {
+        "ranks per node: 4 → 2",
+        "walltime: 01:00:00 → 02:00:00",
+    }
+
+
+def test_a_way_round_a_refusal_keeps_the_rest_of_the_change(talk: Talk) -> None:
+    talk.say("use 9 GPUs per node and 2 hours of walltime")
+    assert made(talk.say("1")).changes == ("walltime: 01:00:00 → 02:00:00",)
+
+
+def test_another_machine_that_refuses_is_still_spoken_of(talk: Talk) -> None:
+    assert isinstance(talk.say("move it to Lonestar6 with 4 GPUs per node")[0], Refusal)
+    assert made(talk.say("then 3 GPUs per node")).title == "Lonestar6"
+
+
+def test_undo_goes_back_step_by_step(talk: Talk) -> None:
+    first = talk.script
+    talk.say("make it 8 nodes")
+    talk.say("use DDP")
+    assert made(talk.say("undo")).changes == ("strategy: ddp → fsdp",)
+    assert made(talk.say("undo that, please")).changes == ("nodes: 8 → 4",)
+    assert talk.script == first
+    assert talk.say("undo") == (Say(NOTHING),)
+
+
+@pytest.mark.parametrize("text", ["undo", "please undo that", "Revert!", "go back", "back to the previous version"])
+def test_ways_to_say_undo(text: str) -> None:
+    assert UNDO.fullmatch(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["can I undo a submitted job?", "go back to 4 nodes", "the job went back to the queue"]
+)
+def test_what_is_no_undo(text: str) -> None:
+    assert not UNDO.fullmatch(text)
+
+
+def test_a_variable_is_set_and_taken_away(talk: Talk) -> None:
+    talk.say("set OMP_NUM_THREADS=4 and NCCL_DEBUG=INFO")
+    assert "OMP_NUM_THREADS=4" in talk.script and "NCCL_DEBUG=INFO" in talk.script
+    talk.say("export MY_NAME='$(touch /tmp/x)'")
+    assert "MY_NAME='$(touch /tmp/x)'" in talk.script
+    talk.say("unset NCCL_DEBUG")
+    assert "NCCL_DEBUG=INFO" not in talk.script and "OMP_NUM_THREADS=4" in talk.script
+
+
+def test_cards_by_their_memory(talk: Talk) -> None:
+    talk.say("use the 80GB cards")
+    assert "hbm80g" in talk.script
+    said = talk.say("use the 95 GB cards")
+    assert isinstance(said[0], Say) and "A100 with 40 GB" in said[0].text and "hbm80g" in talk.script
+
+
+def test_a_question_that_came_with_a_change_is_answered(talk: Talk) -> None:
+    said = talk.say("make it 8 nodes. And what is the longest walltime?")
+    assert made(said).changes == ("nodes: 4 → 8",)
+    assert isinstance(said[-1], Say) and "48" in said[-1].text
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ("make it 8 nodes. what is the queue limit?", "what is the queue limit?"),
+        ("make it 8 nodes and what is the queue limit?", "what is the queue limit?"),
+        ("can you make it 8 nodes?", ""),
+        ("Thanks. Could you make it 8 nodes?", ""),
+        ("what is the queue limit?", ""),
+        ("make it 8 nodes", ""),
+    ],
+)
+def test_the_part_that_only_asks(text: str, asked: str) -> None:
+    assert question_in(text, LAID_OUT) == asked
+
+
+@pytest.mark.parametrize(
+    ("text", "layout"),
+    [
+        ("32 GPUs", (8, 4, None)),
+        ("make it 32 GPUs please", (8, 4, None)),
+        ("I meant 4 GPUs in total", (1, 4, None)),
+        ("2 GPUs altogether", (1, 2, None)),
+        ("30 GPUs in total", (None, None, 30)),
+        ("2 GPUs", (4, 2, None)),
+        ("2 GPUs per node", (4, 2, None)),
+        ("32 GPUs per node", (4, 32, None)),
+        ("-3 nodes", (4, 4, None)),
+        ("0 nodes", (4, 4, None)),
+        ("half a node", (4, 4, None)),
+        ("2.5 nodes", (4, 4, None)),
+        ("-2 GPUs per node", (4, 4, None)),
+        ("10 nodes", (10, 4, None)),
+    ],
+)
+def test_layouts_after_a_layout(text: str, layout: tuple[int | None, ...]) -> None:
+    heard, _ = wishes(text, LAID_OUT, understand(text, LAID_OUT, None, None), catalogue().find("perlmutter"))
+    assert (heard.request.nodes, heard.request.gpus_per_node, heard.request.total_gpus) == layout
+
+
+@pytest.mark.parametrize("text", ["-3 nodes", "half a node", "0 nodes"])
+def test_an_amount_that_cannot_be_is_asked_again(text: str) -> None:
+    said = Talk().say(f"Train with PyTorch FSDP on Perlmutter, {text}")
+    assert isinstance(said[0], Say) and text in said[0].text
+    assert isinstance(said[1], Question) and said[1].field == "nodes"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "2-3 nodes",
+        "RuntimeError: 0 nodes are available\n[rank0]: A_B=1\nsrun: error\nx",
+        "can I ask for half a node?",
+        "the dataset has 80 GB, cards are idle",
+        "lr=0.1",
+        "is NCCL_DEBUG=INFO of any use?",
+    ],
+)
+def test_what_is_no_wish(text: str) -> None:
+    heard = understand(text, LAID_OUT, None, None)
+    assert wishes(text, LAID_OUT, heard, catalogue().find("perlmutter")) == (heard, ())
+
+
+def test_a_path_that_a_shell_would_make_is_no_program() -> None:
+    talk = Talk()
+    said = talk.say("Train $(rm -rf x)/mine.py with PyTorch FSDP on Perlmutter, 4 nodes")
+    assert isinstance(said[0], Say) and "plain path" in said[0].text
+    assert "mine.py" not in talk.script and "rm -rf" not in talk.script
+
+
+def test_a_vague_wish_gets_a_suggestion() -> None:
+    said = Talk().say("I want to train something big")
+    assert said[0] == Say(SUGGESTED) and isinstance(said[1], Question)
