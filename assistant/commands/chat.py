@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from assistant.plain import converse
-from assistant.session import THREAD_NAME, Session
-from assistant.settings import Settings, read_settings
 from assistant.tui.memory import OPEN, recall
+
+if TYPE_CHECKING:
+    from assistant.settings import Settings
 
 FIRST_THREAD = "chat"
 
@@ -21,19 +22,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    settings = read_settings()
-    thread = options.thread or left_open(settings)
+    """The settings are read behind the first frame: pydantic takes a third of the time to it."""
     if options.plain or not has_screen():
-        return converse(Session(settings, thread))
+        from assistant.plain import converse
+        from assistant.session import Session
+
+        return converse(Session(*prepare(options.thread)))
     from assistant.tui.app import MapleApp
 
-    return MapleApp(settings, thread).run() or 0
+    app = MapleApp(lambda: prepare(options.thread))
+    code = app.run() or 0
+    if app.trouble:
+        raise app.trouble
+    return code
+
+
+def prepare(thread: str | None) -> tuple[Settings, str]:
+    """The settings, and the conversation to open. Raises InputError, UnavailableError."""
+    from assistant.session import Session
+    from assistant.settings import read_settings
+
+    settings = read_settings()
+    chosen = thread or left_open(settings)
+    Session(settings, chosen)
+    return settings, chosen
 
 
 def left_open(settings: Settings) -> str:
     """The conversation that was left open here. `maple-chat ask` has a thread of its own, which does not count."""
-    name = recall(settings.data, OPEN)
-    return name if THREAD_NAME.fullmatch(name) else FIRST_THREAD
+    return recall(settings.data, OPEN) or FIRST_THREAD
 
 
 def has_screen() -> bool:

@@ -1,25 +1,36 @@
-"""The terminal program: it paints first and loads what is slow behind the painted screen, in processes of their own."""
+"""The terminal program: it paints first, and loads what is slow behind the painted screen.
+
+Importing our own screens and pydantic takes as long as Textual itself. So the first frame is drawn by Textual alone;
+what is typed meanwhile is kept for the box.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
-from textual.app import App
+from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.command import Provider
 from textual.constants import DRIVER
 from textual.driver import Driver
+from textual.events import Key, Paste
+from textual.widgets import Static
 
-from assistant.settings import Settings
+from assistant.errors import MapleError
 from assistant.tui.driver import Pasted, PasteDriver, Pasting
-from assistant.tui.memory import THEME, recall
-from assistant.tui.screens.chat import ChatScreen
+from assistant.tui.memory import THEME, data_folder, recall
 from assistant.tui.themes import HIGH_CONTRAST, NAMES
-from assistant.tui.work.engine import Engine
-from knowledge.types import Attachment
+
+if TYPE_CHECKING:
+    from assistant.settings import Settings
+    from assistant.tui.screens.chat import ChatScreen
+    from assistant.tui.work.engine import Engine
+
+BOX = " Say what to run and where, or paste a log"
 
 
 def commands_provider() -> type[Provider]:
@@ -29,49 +40,114 @@ def commands_provider() -> type[Provider]:
 
 
 class MapleApp(App[int]):
-    """`run()` gives the exit code. engines: the children that answer and do the rest; its own where none are given."""
+    """`run()` gives the exit code; trouble: why it could not start.
+
+    prepare reads the settings and tells the conversation to open; it runs behind the first frame. engines: the
+    children that answer and do the rest; its own where none are given.
+    """
 
     TITLE = "maple-chat"
-    CSS_PATH = "maple.tcss"
+    CSS = """
+    #starting { height: 1fr; }
+    #starting-box { border-top: solid $primary; height: 3; color: $text-muted; }
+    """
     COMMANDS: ClassVar[set[type[Provider] | Callable[[], type[Provider]]]] = {commands_provider}
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+p", "command_palette", "All", priority=True),
         Binding("ctrl+q", "quit", "Quit", priority=True),
     ]
 
-    def __init__(self, settings: Settings, thread: str, engines: tuple[Engine, Engine] | None = None) -> None:
-        super().__init__(driver_class=driver(settings.pasted))
-        self.settings = settings
-        self.thread = thread
+    def __init__(
+        self, prepare: Callable[[], tuple[Settings, str]], engines: tuple[Engine, Engine] | None = None
+    ) -> None:
+        super().__init__(driver_class=driver(data_folder() / "pasted"))
+        self.prepare = prepare
+        self.engines = engines
         self.own = engines is None
-        self.engines = engines or (Engine(settings.data / "engine.log"), Engine(settings.data / "engine.log"))
+        self.typed = ""
+        self.held: list[Pasted] = []
+        self.trouble: MapleError | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="starting")
+        yield Static(BOX, id="starting-box")
 
     def on_mount(self) -> None:
         self.register_theme(HIGH_CONTRAST)
-        self.theme = NAMES.get(recall(self.settings.data, THEME), NAMES["dark"])
-        self.push_screen(ChatScreen(self.settings, self.thread, *self.engines))
+        self.theme = NAMES.get(recall(data_folder(), THEME), NAMES["dark"])
+        self.call_after_refresh(lambda: self.run_worker(self.load()))
+
+    async def load(self) -> None:
+        """Read the settings, import the screens, show the conversation, and give the box what was typed meanwhile."""
+        try:
+            settings, thread = await asyncio.to_thread(self.prepared)
+        except MapleError as error:
+            self.trouble = error
+            self.exit(2)
+            return
+        from assistant.tui.screens.chat import ChatScreen
+        from assistant.tui.work.engine import Engine
+
+        if self.engines is None:
+            self.engines = Engine(settings.data / "engine.log"), Engine(settings.data / "engine.log")
+        screen = ChatScreen(settings, thread, *self.engines)
+        await self.push_screen(screen)
+        if self.typed:
+            screen.composer.insert(self.typed)
+        for message in self.held:
+            self.attach(message)
+
+    def prepared(self) -> tuple[Settings, str]:
+        """In a thread: the imports let the keys through every few milliseconds."""
+        import assistant.tui.screens.chat
+
+        assert assistant
+        return self.prepare()
+
+    @property
+    def chat(self) -> ChatScreen | None:
+        """The conversation's screen, once it is there."""
+        return cast("ChatScreen | None", next((one for one in self.screen_stack if hasattr(one, "composer")), None))
+
+    def on_key(self, event: Key) -> None:
+        """Before the box is there."""
+        if self.chat is None:
+            if event.key == "backspace":
+                self.typed = self.typed[:-1]
+            elif event.is_printable and event.character:
+                self.typed += event.character
+            self.query_one("#starting-box", Static).update(f" {self.typed}" if self.typed else BOX)
+
+    def on_paste(self, event: Paste) -> None:
+        if self.chat is None:
+            self.typed += event.text
 
     @on(Pasting)
     def pasting(self, message: Pasting) -> None:
-        self.chat.status(f"A long paste comes in: {message.size / 1e6:,.0f} MB …")
+        if self.chat:
+            self.chat.status(f"A long paste comes in: {message.size / 1e6:,.0f} MB …")
 
     @on(Pasted)
     def pasted(self, message: Pasted) -> None:
-        """Attached, whatever has the focus."""
-        spooled = message.spooled
-        if spooled.problem:
-            self.chat.status(f"cannot keep the pasted text ({spooled.problem}); free some room", problem=True)
-            return
-        self.chat.status("")
-        self.chat.composer.attach(Attachment("pasted", str(spooled.path), spooled.lines))
+        if self.chat is None:
+            self.held.append(message)
+        else:
+            self.attach(message)
 
-    @property
-    def chat(self) -> ChatScreen:
-        return next(screen for screen in self.screen_stack if isinstance(screen, ChatScreen))
+    def attach(self, message: Pasted) -> None:
+        """A long paste belongs to the next message, whatever has the focus."""
+        from knowledge.types import Attachment
+
+        chat, spooled = cast("ChatScreen", self.chat), message.spooled
+        if spooled.problem:
+            chat.status(f"cannot keep the pasted text ({spooled.problem}); free some room", problem=True)
+            return
+        chat.status("")
+        chat.composer.attach(Attachment("pasted", str(spooled.path), spooled.lines))
 
     async def on_unmount(self) -> None:
-        if self.own:
-            for engine in self.engines:
+        for engine in self.engines or ():
+            if self.own:
                 engine.close()
 
 
@@ -79,4 +155,5 @@ def driver(pasted: Path) -> type[Driver] | None:
     """The driver that takes long pastes out of the stream; None, Textual's choice, where another one was set."""
     if DRIVER is not None:
         return None
-    return type("PasteDriverHere", (PasteDriver,), {"pasted": pasted})
+    members: dict[str, Any] = {"pasted": pasted}
+    return type("PasteDriverHere", (PasteDriver,), members)

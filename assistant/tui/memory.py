@@ -9,8 +9,16 @@ import contextlib
 import os
 from pathlib import Path
 
+from platformdirs import user_data_path
+
 OPEN, THEME = "left-open", "theme"
 LONGEST = 200
+
+
+def data_folder() -> Path:
+    """Where the settings will say that our data lies; known before the settings are read, which takes a while."""
+    set_by_hand = os.environ.get("MAPLE_CHAT_DATA")
+    return Path(set_by_hand) if set_by_hand else user_data_path("maple-chat")
 
 
 def recall(data: Path, name: str) -> str:

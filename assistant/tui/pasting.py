@@ -133,6 +133,7 @@ class Spool:
 
     def to_file(self) -> None:
         try:
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.file = tempfile.NamedTemporaryFile(dir=self.folder, suffix=".log", delete=False)  # noqa: SIM115
         except OSError as error:
             self.problem = self.problem or (error.strerror or str(error))

@@ -6,9 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from assistant.events import Chip
-from assistant.tui.offers import Offer, Picking
-from assistant.tui.offers import pick as offered
-from assistant.tui.screens.picker import PickerScreen
 
 if TYPE_CHECKING:
     from assistant.tui.screens.chat import ChatScreen
@@ -18,6 +15,9 @@ ALL = "all"
 
 async def pick(screen: ChatScreen, chip: Chip) -> None:
     """Ask what a field shall be, from what the machine offers, and say it."""
+    from assistant.tui.offers import pick as offered
+    from assistant.tui.screens.picker import PickerScreen
+
     picking = await asyncio.to_thread(offered, chip.field, screen.chips.known)
     sentence = await screen.app.push_screen_wait(PickerScreen(picking, chip.value, chip.why))
     screen.composer.focus()
@@ -27,6 +27,9 @@ async def pick(screen: ChatScreen, chip: Chip) -> None:
 
 async def pick_rank(screen: ChatScreen) -> None:
     """Ask whose lines to show: the ranks that showed signs of trouble are offered, any other can be typed."""
+    from assistant.tui.offers import Offer, Picking
+    from assistant.tui.screens.picker import PickerScreen
+
     pane = screen.log_pane
     ranks = tuple(Offer(str(rank), "shows signs of trouble", str(rank)) for rank in pane.ranks)
     picking = Picking("rank", (Offer(ALL, "every line", ALL), *ranks), "{}")

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
 from assistant.tui.memory import THEME, remember
-from assistant.tui.screens.picker import PickerScreen
 from assistant.tui.themes import NAMES
 from assistant.tui.widgets.chips import why
 
@@ -77,6 +76,7 @@ def model_line(screen: ChatScreen) -> str:
 async def theme(screen: ChatScreen, argument: str) -> None:
     """Change the colours; the choice is kept."""
     from assistant.tui.offers import Offer, Picking
+    from assistant.tui.screens.picker import PickerScreen
 
     chosen = argument.lower()
     if not chosen:

@@ -37,6 +37,7 @@ NO_SCRIPT = "No script yet. Say what to run and where, and it is made."
 class ChatScreen(PanesScreen):
     """One conversation at a time; `open` changes it. turns, tools: the children that answer and that do the rest."""
 
+    CSS_PATH = "../maple.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help", priority=True),
         Binding("f2", "chat", "Chat", priority=True),

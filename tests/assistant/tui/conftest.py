@@ -29,6 +29,12 @@ class Chat:
     def screen(self) -> ChatScreen:
         return next(screen for screen in self.app.screen_stack if isinstance(screen, ChatScreen))
 
+    async def started(self) -> None:
+        """Wait until the conversation is there."""
+        while self.app.chat is None or not self.app.chat.is_mounted:
+            await self.pilot.pause(0.01)
+        await self.settled()
+
     async def settled(self) -> ChatScreen:
         """Wait for the answer: nothing is being worked on but what waits for the person, and everything is drawn."""
         for _ in range(3):
@@ -111,10 +117,10 @@ def chat(settings: Settings, engines: tuple[Engine, Engine]) -> Open:
 
     @asynccontextmanager
     async def run(size: tuple[int, int] = NARROW, thread: str = "t") -> AsyncIterator[Chat]:
-        app = MapleApp(settings, thread, engines)
+        app = MapleApp(lambda: (settings, thread), engines)
         async with app.run_test(size=size) as pilot:
             it = Chat(app, pilot)
-            await it.settled()
+            await it.started()
             yield it
 
     return run

@@ -166,10 +166,11 @@ async def make() -> None:
         with tempfile.TemporaryDirectory() as folder:
             os.environ["MAPLE_CHAT_DATA"] = f"{folder}/data"
             os.chdir(folder)
-            app = MapleApp(read_settings(), "t")
+            settings = read_settings()
+            app = MapleApp(lambda settings=settings: (settings, "t"))
             async with app.run_test(size=(width, height)) as pilot:
                 it = Chat(app, pilot)
-                await it.settled()
+                await it.started()
                 async for name, text in walk(it):
                     (HERE / f"{name}-{size}.txt").write_text(text)
                     if name in PICTURED:
