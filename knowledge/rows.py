@@ -43,8 +43,10 @@ def cosines(
     rows: NDArray[np.float32], places: Sequence[int] | NDArray[np.int64] | None, vector: NDArray[np.float32]
 ) -> NDArray[np.float32]:
     """The cosine of the vector with each of these rows (None: all). All are of length 1."""
-    chosen = rows if places is None else rows[places]
-    found: NDArray[np.float32] = chosen @ vector
+    import numpy as np
+
+    # einsum, not @: BLAS would use threads, which wait for each other on a busy machine (17 ms in place of 0.5).
+    found: NDArray[np.float32] = np.einsum("ij,j->i", rows if places is None else rows[places], vector)
     return found
 
 
