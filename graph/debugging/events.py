@@ -42,6 +42,7 @@ class Scan:
     runs: int = 0
     lines: int = 0
     bytes: int = 0
+    """How many were read, in blocks that are not blank."""
     dropped: int = 0
     failed_first: int | None = None
     """The rank that the elastic launcher's summary saw fail first, of the earliest summary."""

@@ -25,7 +25,9 @@ FORMATS = {
 TAR = (257, b"ustar")
 PICKLE = re.compile(rb"\x80[\x02-\x05][\x8a\x95}\](cc\x00].{0,8}", re.DOTALL)
 GARBAGE = re.compile(rb"[\x01-\x06\x0e-\x1a\x1c-\x1f\x7f]")
-MOST_GARBAGE = 0.08
+# Control characters are a tenth of compressed data; bytes over 127 are text in many encodings.
+MOST_GARBAGE = 0.06
+SHORTEST = 256
 
 
 def binary(head: bytes) -> str:
@@ -38,8 +40,4 @@ def binary(head: bytes) -> str:
     if PICKLE.match(head):
         return "a Python pickle"
     text = head[:SAMPLE].replace(b"\0", b"")
-    if len(text) < 64:
-        return ""
-    broken = text.decode("utf-8", "replace").count("�")
-    odd = len(GARBAGE.findall(text)) + (broken if broken > len(text) * 0.2 else 0)
-    return "binary data" if odd > len(text) * MOST_GARBAGE else ""
+    return "binary data" if len(text) >= SHORTEST and len(GARBAGE.findall(text)) > len(text) * MOST_GARBAGE else ""

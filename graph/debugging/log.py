@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -119,10 +120,7 @@ def _decompressed(stream: BinaryIO) -> BinaryIO:
 def _blocks(stream: BinaryIO) -> Iterator[Block]:
     kept, line = b"", 1
     while True:
-        try:
-            fresh = stream.read(BLOCK)
-        except EOFError:  # a gzip file that is cut off: what came so far is judged
-            fresh = b""
+        fresh = _read(stream)
         if line == 1 and not kept and (what := binary(fresh)):
             raise NotTextError(what)
         data = kept + cleaned(fresh)
@@ -137,6 +135,27 @@ def _blocks(stream: BinaryIO) -> Iterator[Block]:
         yield Block(data, line, limit)
         line += data.count(b"\n", 0, limit)
         kept = data[limit:]
+
+
+def _read(stream: BinaryIO) -> bytes:
+    """The next block of bytes; of a gzip file that is cut off or damaged, all that comes before that."""
+    if not isinstance(stream, gzip.GzipFile):
+        return stream.read(BLOCK)
+    parts, size = [], 0
+    while size < BLOCK:
+        try:
+            part = stream.read1(BLOCK - size)
+        except (EOFError, zlib.error):
+            break
+        except gzip.BadGzipFile:
+            if not size:
+                raise
+            break
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
 
 
 def _cut(data: bytes) -> int:

@@ -107,13 +107,13 @@ class Scanner:
             if found is None:
                 break
             hit = found.start()
+            if hit >= block.limit:
+                break
             if hit >= end:  # a new line; within one line its borders are not searched again
                 first = data.rfind(b"\n", at, hit) + 1 or at
                 end = data.find(b"\n", hit)
                 end = len(data) if end < 0 else end
             start = data.rfind(b"\r", first, hit) + 1 or first
-            if start >= block.limit:
-                break
             line += data.count(b"\n", counted, start)
             counted = start
             self._progress(data, max(between, hit - LOOK_BACK), start)
@@ -125,7 +125,7 @@ class Scanner:
                 search, until = self._flood.search(data, at, calm), calm
         self._progress(data, max(between, block.limit - LOOK_BACK), block.limit)
         self.scan.lines = block.first_line + data.count(b"\n", 0, block.limit)
-        self.scan.bytes += block.limit
+        self.scan.bytes += 0 if data.isspace() else block.limit
 
     def _progress(self, data: bytes, start: int, end: int) -> None:
         last = self._last

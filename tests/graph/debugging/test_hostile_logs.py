@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import random
 import re
 from pathlib import Path
 
@@ -70,7 +71,8 @@ def test_a_line_without_end_is_read_in_bounded_pieces() -> None:
     endless = b"step 1 loss 0.1 | " * (3 * BLOCK // 18)
     sizes = [len(block.data) for block in blocks(from_text(endless + OOM.encode()))]
     assert max(sizes) <= BLOCK + (256 << 10)
-    assert diagnose(endless + OOM.encode()).cause == "gpu-oom"
+    found = diagnose(endless + OOM.encode())
+    assert (found.cause, found.evidence[0].count) == ("gpu-oom", 1)
 
 
 def test_the_message_behind_a_progress_bar_is_found() -> None:
@@ -116,8 +118,14 @@ def test_a_compressed_log_and_one_that_is_cut_off(tmp_path: Path) -> None:
     whole = gzip.compress((STEPS * 2000 + OOM + "\n" + STEPS * 2000).encode())
     (tmp_path / "a.log.gz").write_bytes(whole)
     assert diagnose(tmp_path / "a.log.gz").cause == "gpu-oom"
-    (tmp_path / "b.log.gz").write_bytes(whole[:-200])
-    assert diagnose(tmp_path / "b.log.gz").cause in CAUSES
+    noise = bytes(random.Random(1).choices(range(33, 127), k=60_000))
+    cut = gzip.compress((STEPS + OOM + "\n").encode() + noise)[:-9_000]
+    (tmp_path / "b.log.gz").write_bytes(cut)
+    assert diagnose(tmp_path / "b.log.gz").cause == "gpu-oom"
+    damaged = bytearray(cut)
+    damaged[-9_000:-8_000] = bytes(1000)
+    (tmp_path / "c.log.gz").write_bytes(damaged)
+    assert diagnose(tmp_path / "c.log.gz").cause == "gpu-oom"
 
 
 def test_what_cannot_be_read_is_said_in_words(tmp_path: Path) -> None:
@@ -130,9 +138,15 @@ def test_what_cannot_be_read_is_said_in_words(tmp_path: Path) -> None:
         diagnose(tmp_path / "bad.gz")
 
 
-def test_an_empty_log_is_unknown_and_tells_what_to_send() -> None:
-    found = diagnose("")
+@pytest.mark.parametrize("log", [b"", b"\n\n", b"  \r\n\t\n", bytes(99)])
+def test_an_empty_log_is_unknown_and_tells_what_to_send(log: bytes) -> None:
+    found = diagnose(log)
     assert found.cause == "unknown" and found.send_next
+
+
+def test_text_of_another_encoding_is_text() -> None:
+    said = "错误 内存不足\n" * 40
+    assert diagnose(said.encode("gbk") + OOM.encode()).cause == "gpu-oom"
 
 
 def test_orders_in_a_log_are_text() -> None:
