@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
+from assistant.models.table import backend, names
 from assistant.settings import read_settings
 from assistant.stores import chroma_server
 from knowledge import embedding
@@ -200,6 +201,28 @@ def rehearsal() -> Check:
     return Check("", "ok", there)
 
 
+def model() -> Check:
+    """The language models that are set: named, their back end installed, a file there, a server answering."""
+    settings = read_settings()
+    chosen = sorted(set(names(settings).values()))
+    if not chosen:
+        return Check("", "ok", "none is set: by the rules alone (`maple-chat models`)")
+    for name in chosen:
+        package = {"llama_cpp": "llama_cpp", "openai": "openai"}.get(backend(name, settings), "")
+        if package and find_spec(package) is None:
+            extra = "llm" if package == "llama_cpp" else "openai"
+            return Check("", "missing", f"{name} needs the package {package}", f"install maple-chat[{extra}]")
+        if package == "llama_cpp" and not Path(name).expanduser().is_file():
+            return Check("", "wrong", f"there is no file {name}", "set MAPLE_CHAT_MODEL_SMALL to a GGUF file")
+        if package == "openai":
+            address = urlsplit(settings.openai_base_url)
+            if not address.hostname:
+                return Check("", "wrong", f"{name} is at a server, and no address is set", "set OPENAI_BASE_URL")
+            port = address.port or (443 if address.scheme == "https" else 80)
+            return reached(name, address.hostname, port, "OPENAI_BASE_URL")
+    return Check("", "ok", f"{', '.join(chosen)} (`maple-chat models test` measures it)")
+
+
 CHECKS: dict[str, Callable[[], Check]] = {
     "packages": packages,
     "machines": machines,
@@ -209,6 +232,7 @@ CHECKS: dict[str, Callable[[], Check]] = {
     "MiniLM": minilm,
     "Chroma": chroma,
     "database": postgres,
+    "model": model,
     "scheduler": scheduler,
     "bash": bash,
     "shellcheck": shellcheck,

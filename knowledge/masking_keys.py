@@ -94,7 +94,9 @@ def is_secret(value: str) -> bool:
     return not NO_SECRET.fullmatch(value)
 
 
-PRIVATE_KEY = re.compile(r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----.{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z|\n\n)")
+PRIVATE_KEY = re.compile(
+    r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:.{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z|\n\n)|.{8000})"
+)
 SECRET_NAMES = (
     "password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|credential"
     "|auth[_-]?key|license[_-]?key"
