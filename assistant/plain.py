@@ -7,15 +7,15 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TextIO
 
 from assistant.attachments import named_files
 from assistant.drawing import markdown, so_far
-from assistant.errors import InputError, MapleError
-from assistant.events import Asked, Error, Event, Known, Script
-from assistant.saving import save
+from assistant.errors import MapleError
+from assistant.events import Asked, Error, Event, Known
+from assistant.plain_commands import Talk, called, run
 from assistant.session import Session
+from assistant.tui.memory import OPEN, remember
 
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
 LINK = re.compile(r"\[[^\]\n]+\]\((https?://[^)\s]+)\)")
@@ -64,41 +64,34 @@ def words(text: str, bold: bool) -> str:
 
 def converse(session: Session) -> int:
     """Read a line, answer it, until the input ends or /quit is said."""
-    asyncio.run(_converse(session, sys.stdin.isatty()))
+    asyncio.run(_converse(Talk(session), sys.stdin.isatty()))
     return 0
 
 
-async def _converse(session: Session, prompted: bool) -> None:
+async def _converse(talk: Talk, prompted: bool) -> None:
     if prompted:
-        greet(session)
-    tell([event async for event in session.resume()])
+        greet(talk.session)
+    tell([event async for event in talk.session.resume()])
     while True:
         print("> " if prompted else "", end="", flush=True)
         line = (await asyncio.to_thread(sys.stdin.readline)) or "/quit"
-        word, _, argument = line.strip().partition(" ")
-        if word in ("/quit", "/exit"):
+        command = called(line)
+        if command and command[0] in ("quit", "exit"):
             return
         try:
-            if word == "/save":
-                save_last(session, Path(argument or ".").expanduser())
+            if command:
+                await asyncio.to_thread(run, talk, *command)
+                remember(talk.session.settings.data, OPEN, talk.session.thread)
             elif line.strip():
-                tell([event async for event in session.send(line, named_files(line))])
+                remember(talk.session.settings.data, OPEN, talk.session.thread)
+                tell([event async for event in talk.session.send(line, named_files(line))])
         except MapleError as error:
             print(f"maple-chat: {error}", file=sys.stderr)
 
 
 def greet(session: Session) -> None:
     """What this is and how to leave it; the question that is still open is asked again."""
-    print(f"maple-chat, conversation '{session.thread}'. Say what to run and where; /save [FOLDER], /quit.")
+    print(f"maple-chat, conversation '{session.thread}'. Say what to run and where; /help, /quit.")
     history = session.history()
     if history and history[-1].answer:
         show([event for event in history[-1].answer if isinstance(event, Asked | Known)], sys.stdout)
-
-
-def save_last(session: Session, folder: Path) -> None:
-    """Write the newest script of the conversation. Raises InputError where there is none or a file is in the way."""
-    scripts = [event for turn in session.history() for event in turn.answer or () if isinstance(event, Script)]
-    if not scripts:
-        raise InputError("no script to save yet; say what to run and where")
-    paths = save(scripts[-1].made.bundle, folder)
-    print(f"saved {', '.join(map(str, paths))}")

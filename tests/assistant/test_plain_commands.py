@@ -1,0 +1,65 @@
+"""The line mode's commands: the same answers as the chat's, without a screen."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+import pytest
+
+from assistant.plain import converse
+from assistant.plain_commands import COMMANDS
+from assistant.session import Session
+from assistant.settings import Settings
+from assistant.tui import commands
+from assistant.tui.memory import OPEN, recall
+
+LOG = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+
+
+@pytest.fixture
+def typed(settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path):  # type: ignore[no-untyped-def]
+    """What is printed when these lines are typed."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+    def run(*lines: str) -> str:
+        monkeypatch.setattr("sys.stdin", io.StringIO("\n".join(lines) + "\n"))
+        assert converse(Session(settings, "t")) == 0
+        said = capsys.readouterr()
+        return said.out + said.err
+
+    return run
+
+
+def test_a_script_is_made_checked_shown_saved_and_exported(typed, settings: Settings, whole: str) -> None:  # type: ignore[no-untyped-def]
+    said = typed(
+        whole, "/check", "/script", "/save out", "/rename Mine", "/export", "/context", "/new next", "/sessions Mine"
+    )
+    assert "directive-placeholder" in said and "checked on Perlmutter" in said
+    assert [path.name for path in Path("out").iterdir()] == ["perlmutter-pytorch-fsdp.sh"]
+    assert whole in Path("t.md").read_text()
+    assert "conversation 't': perlmutter" in said and "  t  Mine" in said
+    assert recall(settings.data, OPEN) == "next"
+
+
+def test_a_log_is_diagnosed_and_errors_say_what_to_do(typed) -> None:  # type: ignore[no-untyped-def]
+    Path("job.log").write_text(LOG)
+    said = typed(
+        "/why job.log", "/why", "/check", "/save", "/frob", "/open gone", "/clusters perlmuter", '/check "x', "/help"
+    )
+    assert "gpu-oom" in said
+    for words in (
+        "name the log",
+        "no script yet",
+        "no command /frob",
+        "no conversation 'gone'",
+        "no machine",
+        "close the quotes",
+    ):
+        assert words in said
+    assert "run it here on a stand-in cluster" in said
+
+
+def test_its_commands_are_the_chats() -> None:
+    assert COMMANDS.keys() <= commands.COMMANDS.keys()
