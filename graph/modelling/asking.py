@@ -100,6 +100,10 @@ class Breaker:
         self.rest_s, self.until, self.bad_answers = FIRST_REST_S, 0.0, 0
 
 
+def never() -> bool:
+    return False
+
+
 Loader = Callable[[], Model]
 
 
@@ -142,8 +146,9 @@ class Models:
         max_tokens: int = 256,
         on_text: Callable[[str], bool] | None = None,
         known: Mapping[str, str] | None = None,
+        stopped: Callable[[], bool] = never,
     ) -> Reply:
-        """One question. Never raises for what a model does."""
+        """One question. Never raises for what a model does. stopped: the person wants no answer any more."""
         model = self._model(role)
         if isinstance(model, str):
             return Reply(trouble=model)
@@ -157,9 +162,9 @@ class Models:
         started, done, failure = time.monotonic(), Completion("", 0, 0, "end"), None
         reply = Reply()
         try:
-            hear = Restoring(on_text, masker).hear if on_text else None
+            hear = Hearing(on_text, masker, stopped).hear
             done = model.complete(sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=hear)
-            reply = read(done, schema)
+            reply = Reply() if stopped() else read(done, schema)
         except ModelError as error:
             failure = error
         except Exception as error:  # a back end's own errors are many: none may end a turn
@@ -195,14 +200,17 @@ class Models:
 
 
 @dataclass(slots=True)
-class Restoring:
-    """Hands on streamed text with its names put back; a placeholder that is not whole yet is waited for."""
+class Hearing:
+    """Hands on streamed text with its names put back, until somebody has enough; a half placeholder is waited for."""
 
-    on_text: Callable[[str], bool]
+    on_text: Callable[[str], bool] | None
     masker: Masker
+    stopped: Callable[[], bool]
     waiting: str = ""
 
     def hear(self, piece: str) -> bool:
+        if self.stopped() or self.on_text is None:
+            return not self.stopped()
         text = self.waiting + piece
         cut = text.rfind("<", len(text) - LONGEST_PLACEHOLDER if len(text) > LONGEST_PLACEHOLDER else 0)
         whole = len(text) if cut < 0 or ">" in text[cut:] else cut

@@ -6,13 +6,13 @@ rules, and a changed script is verified like any other.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.debugging.log import Source
 from graph.debugging.secrets import masked
-from graph.modelling.asking import Models
+from graph.modelling.asking import Models, never
 from graph.modelling.compressing import Compressed, LogLine, compress
 from graph.modelling.model import Message
 from graph.modelling.vocabulary import borne_by
@@ -46,7 +46,11 @@ class Helped:
 
 
 def help_with(
-    diagnosis: Diagnosis, sources: Sequence[Source], models: Models, passages: Sequence[Passage] = ()
+    diagnosis: Diagnosis,
+    sources: Sequence[Source],
+    models: Models,
+    passages: Sequence[Passage] = (),
+    stopped: Callable[[], bool] = never,
 ) -> Helped:
     """Ask where the rules are not sure. A cause that a rule has named stays. Raises InputError."""
     if not is_unsure(diagnosis):
@@ -59,7 +63,7 @@ def help_with(
     if log is None or not offered:
         return Helped(diagnosis)
     asked = [Message("system", instructions), Message("user", question(log, shown))]
-    reply = models.ask("diagnose", "large", asked, schema=schema(offered), max_tokens=MOST_TOKENS)
+    reply = models.ask("diagnose", "large", asked, schema=schema(offered), max_tokens=MOST_TOKENS, stopped=stopped)
     if reply.value is None:
         return Helped(diagnosis, reply.trouble)
     chosen = accepted(reply.value, offered)

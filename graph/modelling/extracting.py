@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.modelling.asking import Models
+from graph.modelling.asking import Models, never
 from graph.modelling.candidates import FIELDS, Candidate, candidates
 from graph.modelling.model import Message
 from knowledge.catalogue import Catalogue
@@ -34,14 +34,22 @@ class Filled:
     trouble: str = ""
 
 
-def fill(text: str, request: JobRequest, catalogue: Catalogue, models: Models) -> Filled:
+def fill(
+    text: str, request: JobRequest, catalogue: Catalogue, models: Models, stopped: Callable[[], bool] = never
+) -> Filled:
     """Ask about the empty fields, if the message bears values for any. Never overrides what the rules read."""
     offered = candidates(text, request, catalogue)
     if not offered:
         return Filled(request)
     known = {request.account: "ACCOUNT"} if request.account else {}
     reply = models.ask(
-        "extract", "small", messages(text, offered), schema=schema(offered), max_tokens=MOST_TOKENS, known=known
+        "extract",
+        "small",
+        messages(text, offered),
+        schema=schema(offered),
+        max_tokens=MOST_TOKENS,
+        known=known,
+        stopped=stopped,
     )
     if reply.value is None:
         return Filled(request, trouble=reply.trouble)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from graph.answering.grounds import Grounds
-from graph.modelling.asking import Models
+from graph.modelling.asking import Models, never
 from graph.modelling.model import Message
 from knowledge.wording import stems
 
@@ -63,7 +63,9 @@ class Checking:
         return True
 
 
-def worded(found: Grounds, told: str, models: Models, write: Callable[[str], None]) -> tuple[str, str]:
+def worded(
+    found: Grounds, told: str, models: Models, write: Callable[[str], None], stopped: Callable[[], bool] = never
+) -> tuple[str, str]:
     """The answer in the model's words with the rules' list of sources, or `told`; and the trouble, if there was one.
 
     Facts alone are told well by the rules: a model is asked where passages are to be read.
@@ -74,7 +76,7 @@ def worded(found: Grounds, told: str, models: Models, write: Callable[[str], Non
     check = Checking(found.question, texts, write)
     shown = "\n".join(f"[{n}] {text[:LONGEST_TEXT]}" for n, text in texts.items())
     asked = [Message("system", INSTRUCTIONS), Message("user", f"Texts:\n<<<\n{shown}\n>>>\nQuestion: {found.question}")]
-    reply = models.ask("answer", "large", asked, max_tokens=MOST_TOKENS, on_text=check.hear)
+    reply = models.ask("answer", "large", asked, max_tokens=MOST_TOKENS, on_text=check.hear, stopped=stopped)
     if reply.trouble:
         return told, reply.trouble
     answer = check.end() if reply.text else ""

@@ -125,7 +125,8 @@ def told(found: Grounds, runtime: Runtime[Context]) -> tuple[Say, ...]:
     text, models = answer_text(found, date.today()), runtime.context.model
     if models is None:
         return (Say(text),)
-    text, trouble = worded(found, text, models, lambda piece: runtime.stream_writer(Writing(piece)))
+    write, stopped = lambda piece: runtime.stream_writer(Writing(piece)), runtime.context.stopped
+    text, trouble = worded(found, text, models, write, stopped)
     return (Say(text), Say(trouble)) if trouble else (Say(text),)
 
 

@@ -40,7 +40,7 @@ def with_model(found: Diagnosis, paths: list[Path], text: str, runtime: Runtime[
         return Helped(found)
     runtime.stream_writer(Working("asking the language model"))
     sources = from_paths(paths) if paths else [from_text(text)]
-    return help_with(found, sources, models, passages(found, runtime.context))
+    return help_with(found, sources, models, passages(found, runtime.context), runtime.context.stopped)
 
 
 def passages(found: Diagnosis, context: Context) -> list[Passage]:

@@ -79,7 +79,7 @@ def loosely(
     models = runtime.context.model
     if models is None or heard.intent in TALK or not (heard.intent in ("generate", "port") or question):
         return heard, ()
-    filled = fill(words, heard.request, runtime.context.catalogue, models)
+    filled = fill(words, heard.request, runtime.context.catalogue, models, runtime.context.stopped)
     said = [Say(READ_AS.format(c.words, c.field.replace("_", " "), c.value)) for c in filled.chosen]
     said += [Say(filled.trouble)] if filled.trouble else []
     return replace(heard, request=filled.request), tuple(said)

@@ -106,3 +106,12 @@ def test_use_is_counted_and_a_dry_run_asks_nobody() -> None:
     asking.dry = True
     asking.ask("test", "small", ASKED)
     assert len(model.asked) == 1 and "<USER_1>" in as_text(asking.prompts[-1])
+
+
+def test_a_person_who_stops_it_hears_nothing_more() -> None:
+    model = Scripted("a long answer that nobody waits for")
+    heard: list[str] = []
+    asking = models(model)
+    reply = asking.ask("test", "small", ASKED, on_text=lambda p: heard.append(p) is None, stopped=lambda: True)
+    assert (reply.text, reply.trouble, heard) == ("", "", [])
+    assert asking.ask("test", "small", ASKED).text
