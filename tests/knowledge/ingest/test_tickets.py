@@ -87,7 +87,7 @@ def test_only_changes_are_read_and_what_is_gone_is_removed(documents: Documents,
 
 def test_columns_by_hand_and_lists_of_comments(documents: Documents, tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", {"Betreff": "Queue", "Frage": "Which queue?", "Verlauf": [{"a": "Use debug."}]})
-    with pytest.raises(InputError, match="--columns body=NAME.*Betreff"):
+    with pytest.raises(InputError, match=r"--columns body=NAME.*Betreff"):
         sync(documents, Export(path))
     sync(documents, Export(path, {"title": "Betreff", "body": "frage", "answer": "Verlauf"}))
     assert [(p.title, p.path, p.text) for p in documents.passages()] == [

@@ -1,0 +1,173 @@
+"""`maple-chat knowledge`, as a person calls it; stopped in the middle it goes on where it was."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from assistant.cli import main
+from assistant.progress import Progress, line
+from assistant.settings import Settings
+from knowledge.documents import Documents
+from knowledge.ingest.adding import About, add
+
+PAGES = 60
+
+
+@pytest.fixture
+def pages(tmp_path: Path) -> Path:
+    """A folder of generated pages that take some seconds to read: each has much that is parsed and then left out."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    unseen = "\n".join(f".. |name{n}| replace:: words *with* ``code`` in it" for n in range(100))
+    for number in range(PAGES):
+        text = f"Set ``VALUE_{number}``.\n\n.. code-block:: bash\n\n   srun -n {number} a.out\n"
+        (folder / f"page{number:03d}.rst").write_text(f"Page {number}\n==========\n\n{text}\n{unseen}\n")
+    return folder
+
+
+def maple(data: Path, *words: str) -> subprocess.Popen[bytes]:
+    program = "import sys; from assistant.cli import main; sys.exit(main(sys.argv[1:]))"
+    own = {**os.environ, "MAPLE_CHAT_DATA": str(data)}
+    return subprocess.Popen([sys.executable, "-c", program, *words], env=own, stderr=subprocess.DEVNULL)
+
+
+def documents(data: Path) -> Documents:
+    return Documents(data / "documents.sqlite")
+
+
+def kill_at(process: subprocess.Popen[bytes], data: Path, count: int, how: int) -> int:
+    while process.poll() is None:
+        read = sum(origin.documents for origin in documents(data).origins())
+        if read >= count:
+            process.send_signal(how)
+            process.wait()
+            return read
+        time.sleep(0.05)
+    return PAGES
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_in_the_middle_it_goes_on_complete_and_nothing_twice(pages: Path, tmp_path: Path, how: int) -> None:
+    data, whole = tmp_path / "data", tmp_path / "whole"
+    process = maple(data, "knowledge", "add", str(pages))
+    read = kill_at(process, data, 1, how)
+    assert 0 < read < PAGES
+    kept = sum(origin.documents for origin in documents(data).origins())
+    assert process.returncode == (-how if how == signal.SIGKILL else 130)
+    assert kept >= read and not documents(data).origins()[0].finished
+    if how == signal.SIGINT:
+        return
+    assert maple(data, "knowledge", "add", str(pages)).wait() == 0
+    add(documents(whole), str(pages), About())
+    found = documents(data).passages()
+    assert found == documents(whole).passages()
+    assert len(found) == len({(p.source, p.text) for p in found}) and len({p.source for p in found}) == PAGES
+    assert documents(data).origins()[0].finished
+
+
+@pytest.fixture
+def docs(tmp_path: Path) -> Path:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Queues\n\nThe debug queue runs one hour.\n")
+    return folder
+
+
+def test_add_list_remove(settings: Settings, docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["knowledge", "list"]) == 1
+    assert main(["knowledge", "add", str(docs), "--machine", "Perlmutter"]) == 0
+    assert f"{docs}: 1 read" in capsys.readouterr().out
+    assert main(["knowledge", "list", "--json"]) == 0
+    (origin,) = json.loads(capsys.readouterr().out)
+    assert (origin["origin"], origin["documents"], origin["options"]) == (str(docs), 1, {"machine": "perlmutter"})
+    assert main(["knowledge", "add"]) == 0
+    assert "1 unchanged" in capsys.readouterr().out
+    assert main(["knowledge", "remove", str(docs)]) == 0
+    assert main(["knowledge", "remove", str(docs)]) == 2
+    assert "knowledge list" in capsys.readouterr().err
+    assert not documents(settings.data).passages()
+
+
+def test_one_bad_place_stops_no_other(settings: Settings, docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (docs / "broken.pdf").write_bytes(b"no pdf")
+    assert main(["knowledge", "add", "/nowhere", str(docs)]) == 1
+    said = capsys.readouterr()
+    assert "there is no /nowhere" in said.err and "broken.pdf: no PDF" in said.err
+    assert "1 read, 1 problem" in said.out
+    assert main(["knowledge", "add", "/nowhere"]) == 2
+
+
+def test_sync_github_by_the_front_door(
+    settings: Settings, stand_in: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GITHUB_API_URL", stand_in.address)
+    monkeypatch.setenv("GITHUB_TOKEN", "ghp_secretsecretsecret")
+    issue = {
+        "number": 1,
+        "title": "It hangs",
+        "body": "Text of it.",
+        "html_url": "https://x/1",
+        "state_reason": "not_planned",
+    }
+    issue |= {"url": f"{stand_in.address}/i/1", "updated_at": "2025-01-01T00:00:00Z"}
+    stand_in.say("/repos/lab/tool/issues", json.dumps([issue]))
+    stand_in.say("/i/1/timeline", "[]")
+    assert main(["knowledge", "sync", "github", "lab/tool", "--framework", "deepspeed"]) == 0
+    assert "github:lab/tool: 1 read" in capsys.readouterr().out
+    assert {p.framework for p in documents(settings.data).passages()} == {"deepspeed"}
+    stand_in.say("/repos/lab/tool/issues", "{}", 401)
+    assert main(["knowledge", "sync", "github", "lab/tool"]) == 2
+    assert "ghp_" not in "".join(capsys.readouterr())
+    assert main(["knowledge", "sync", "github", "lab/tool", "--since", "yesterday"]) == 2
+
+
+def test_sync_without_a_network_is_one_line(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("knowledge.fetching.PAUSE_S", 0.0)
+    monkeypatch.setenv("GITHUB_API_URL", "http://127.0.0.1:9")
+    monkeypatch.setenv("STACKEXCHANGE_API_URL", "http://127.0.0.1:9")
+    assert main(["knowledge", "sync", "github", "lab/tool"]) == 2
+    assert main(["knowledge", "sync", "stackexchange", "--tag", "slurm"]) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and all("cannot reach 127.0.0.1:9" in one for one in lines)
+
+
+def test_the_web_shows_what_it_would_send_and_asks(
+    settings: Settings, stand_in: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MAPLE_CHAT_SEARCH_URL", stand_in.address)
+    page = {"url": f"{stand_in.address}/p.txt", "title": "A page", "content": "words"}
+    stand_in.say("/search", json.dumps({"results": [page]}))
+    stand_in.say("/p.txt", "torchrun hangs where the host is not reachable.", content_type="text/plain")
+    query = "torchrun hangs for jane@uni.example in /home/jane/x"
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for answer, sent in (("n\n", 0), ("\n", 0), ("y\n", 1)):
+        monkeypatch.setattr("sys.stdin.readline", lambda answer=answer: answer, raising=False)
+        assert main(["knowledge", "web", query]) == (0 if sent else 1)
+        assert stand_in.paths().count("/search") == sent
+        said = capsys.readouterr()
+        assert "This would be sent: torchrun hangs for in" in said.err
+    assert "found on the web" in said.out and "not reachable" in said.out
+    assert "jane" not in stand_in.asked[0].raw
+    monkeypatch.setenv("MAPLE_CHAT_WEB", "never")
+    assert main(["knowledge", "web", query, "--yes"]) == 2
+
+
+def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert line("reading", 100, 120, 240, 10.0) == "reading: 120 of 240 (50 %), 10.0/s, 12 s left"
+    monkeypatch.setattr("assistant.progress.SAY_EVERY_S", 0.0)
+    with Progress() as progress:
+        progress("reading", 0, 2)
+        progress("reading", 1, 2)
+    said = capsys.readouterr()
+    assert said.out == "" and "reading: 1 of 2 (50 %)" in said.err
