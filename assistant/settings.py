@@ -16,7 +16,9 @@ class Settings(BaseSettings):
     """data: the folder of conversations and pasted logs. wait_s: how long to wait for another turn on the thread.
 
     database: postgresql://USER@HOST/NAME; empty for SQLite in the data folder. It may hold a password, so it never
-    shows. workers: how many turns of this process run at once; more of them wait in line.
+    shows. own_disk: the data folder is on a disk of this computer, so SQLite may write ahead (five times as fast;
+    on a network's file system it breaks); the Slack bot sets it. workers: how many turns of this process run at
+    once; more of them wait in line.
 
     web: whether the web may be searched; None: each door's own default. search_url: a SearxNG in DuckDuckGo's place.
 
@@ -31,6 +33,7 @@ class Settings(BaseSettings):
     data: Path = Field(default_factory=lambda: user_data_path("maple-chat"))
     wait_s: float = Field(default=60.0, gt=0)
     database: SecretStr = SecretStr("")
+    own_disk: bool = False
     workers: int = Field(default=8, ge=1)
     web: Literal["ask", "always", "never"] | None = None
     search_url: str = ""

@@ -53,10 +53,18 @@ class Checkpoints(SqliteSaver):
     SQLite's WAL needs memory shared by all its processes, so it breaks across hosts: https://sqlite.org/wal.html
     """
 
-    def __init__(self, path: Path, one_by_one: AbstractContextManager[Any] | None = None) -> None:
-        """one_by_one: a lock shared with whoever else writes to this file; SQLite itself only polls for its turn."""
+    def __init__(
+        self, path: Path, one_by_one: AbstractContextManager[Any] | None = None, *, own_disk: bool = False
+    ) -> None:
+        """one_by_one: a lock shared with whoever else writes to this file; SQLite itself only polls for its turn.
+
+        own_disk: no other computer opens the file, so it may be written ahead.
+        """
         self.path = path
-        connection = sqlite3.connect(path, timeout=WAIT_S, check_same_thread=False, factory=NoSharedMemory)
+        factory = sqlite3.Connection if own_disk else NoSharedMemory
+        connection = sqlite3.connect(path, timeout=WAIT_S, check_same_thread=False, factory=factory)
+        if own_disk:
+            connection.execute("PRAGMA synchronous=NORMAL")
         super().__init__(connection, serde=Serializer())
         if one_by_one is not None:
             self.lock = cast(Any, one_by_one)

@@ -96,4 +96,5 @@ def work(port: int, host: str, shared: bool) -> None:
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("maple-chat.slack").setLevel(logging.INFO)
-    asyncio.run(serve(read_settings(), read_slack_settings(), Listen(port, host, shared)))
+    settings = read_settings().model_copy(update={"own_disk": True})
+    asyncio.run(serve(settings, read_slack_settings(), Listen(port, host, shared)))

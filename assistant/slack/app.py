@@ -66,7 +66,8 @@ class Bot:
     """One worker process."""
 
     def __init__(self, settings: Settings, slack: SlackSettings) -> None:
-        self.settings = settings
+        # A channel has many readers: the web only where MAPLE_CHAT_WEB says so.
+        self.settings = settings.model_copy(update={"web": settings.web or "never"})
         self.slack = slack
         self.metrics = Metrics()
         self.client = slack_client(slack)
@@ -76,6 +77,8 @@ class Bot:
     async def start(self, listen: Listen) -> None:
         """Open everything, then let Slack in. Raises InputError, UnavailableError."""
         asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(THREADS, "slack"))
+        # Without a session of ours the SDK opens a connection, and says hello in TLS, for each call.
+        self.client.session = aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_S), trust_env=True)
         who = await self._identity()
         database = await asyncio.to_thread(open_database, self.settings)
         store = await asyncio.to_thread(open_store, self.settings)
@@ -189,6 +192,8 @@ class Bot:
         with contextlib.suppress(asyncio.CancelledError):
             await self.working
         await asyncio.to_thread(self.alive.stop)
+        if self.client.session is not None:
+            await self.client.session.close()
 
 
 async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> None:

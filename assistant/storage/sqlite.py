@@ -24,7 +24,7 @@ WAIT_S = 10.0
 
 
 def open_from(settings: Settings) -> Sqlite:
-    return Sqlite(settings.conversations)
+    return Sqlite(settings.conversations, own_disk=settings.own_disk)
 
 
 class Sqlite:
@@ -32,13 +32,17 @@ class Sqlite:
 
     shared = False
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, own_disk: bool = False) -> None:
+        """own_disk: write ahead; a kill loses nothing, a power cut perhaps the last turns."""
         self.path = path
+        self.own_disk = own_disk
         self.one_by_one = threading.RLock()
         self._set_up()
 
     def _set_up(self) -> None:
         with self._open() as database:
+            if self.own_disk:
+                database.execute("PRAGMA journal_mode=WAL")
             set_up(database)
 
     @contextmanager
@@ -46,6 +50,8 @@ class Sqlite:
         try:
             with self.one_by_one:
                 database = sqlite3.connect(self.path, timeout=WAIT_S)
+                if self.own_disk:
+                    database.execute("PRAGMA synchronous=NORMAL")
                 try:
                     with database:
                         yield database
@@ -87,7 +93,7 @@ class Sqlite:
     def _saver(self) -> Checkpoints:
         from graph.checkpoints import Checkpoints
 
-        return Checkpoints(self.path, self.one_by_one)
+        return Checkpoints(self.path, self.one_by_one, own_disk=self.own_disk)
 
     def saver(self) -> Checkpoints:
         with self.one_by_one:

@@ -55,7 +55,7 @@ async def start_bot(slack: Slack, settings: Settings, tokens: None) -> AsyncIter
     running: list[Bot] = []
 
     async def start(*, listen: Listen | None = None, data: Settings = settings, **changes: object) -> Bot:
-        bot = Bot(data, SlackSettings(**{"drain_s": 5, **changes}))  # type: ignore[arg-type]
+        bot = Bot(data.model_copy(update={"own_disk": True}), SlackSettings(**{"drain_s": 5, **changes}))  # type: ignore[arg-type]
         await bot.start(listen or Listen())
         running.append(bot)
         return bot
