@@ -8,6 +8,7 @@ import json
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -163,6 +164,7 @@ def row(one: Origin) -> str:
 
 def search(settings: Settings, options: argparse.Namespace) -> int:
     from assistant.stores import open_knowledge
+    from graph.answering.telling import source_of
 
     knowledge = open_knowledge(settings.data)
     machine = machine_id(options.machine) or None
@@ -172,8 +174,7 @@ def search(settings: Settings, options: argparse.Namespace) -> int:
         return EXIT_FINE if found else EXIT_NO
     for number, passage in enumerate(found, 1):
         where = " > ".join((passage.title, *passage.path))
-        dated = f" ({passage.date})" if passage.date else ""
-        print(f"{number}. {where}{dated}\n   {passage.source}\n\n{passage.text}\n")
+        print(f"{number}. {where}\n   {source_of(passage, date.today())}\n\n{passage.text}\n")
     if not found:
         print("maple-chat: nothing fits; use other words, or add docs: maple-chat knowledge add", file=sys.stderr)
     return EXIT_FINE if found else EXIT_NO

@@ -114,4 +114,4 @@ def test_the_vectors_of_what_is_shipped_come_along() -> None:
     """`python -m knowledge.minilm.shipped` makes them again; some may be missing after a change of facts."""
     known = vectors.read()
     missing = [passage.title for passage in shipped().passages if PassageEntry(passage).key not in known]
-    assert len(missing) <= 0.03 * len(shipped().passages), missing[:5]
+    assert len(missing) <= 0.05 * len(shipped().passages), missing[:5]
