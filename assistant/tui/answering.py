@@ -94,6 +94,8 @@ class Answering:
                     events.append(event)
         except MapleError as error:
             self.screen.status(str(error), problem=True)
+        for event in (one for one in events if isinstance(one, Known)):
+            await self.screen.chips.show(event)
         await self.screen.conversation.answer(events)
         for event in events:
             await self.draw(event)
@@ -101,9 +103,7 @@ class Answering:
     async def draw(self, event: Event) -> None:
         """What an event changes beside the conversation."""
         screen = self.screen
-        if isinstance(event, Known):
-            await screen.chips.show(event)
-        elif isinstance(event, Script):
+        if isinstance(event, Script):
             await screen.script_pane.show(event.made.bundle, screen.bundle)
             screen.has_script(True)
             where = "F3 shows it, " if screen.narrow else ""

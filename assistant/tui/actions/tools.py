@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.attachments import attach
-from assistant.drawing import fenced, markdown
+from assistant.drawing import markdown
 from assistant.errors import InputError
 from assistant.events import Diagnosed
 from assistant.tui.work.found import CheckReport, LogReport, RehearsalReport
@@ -47,7 +47,7 @@ async def check(screen: ChatScreen, argument: str) -> None:
     await screen.conversation.ask(f"/check {argument}".strip(), ())
     async for report in screen.work("tool", f"Checking {name}", "check", text, given[0] if given else "-", machine):
         if isinstance(report, CheckReport):
-            await screen.show_answer(f"**{name}**\n\n{fenced('', report.text, 'text')}")
+            await screen.show_report(f"{name}\n\n{report.text}")
             if not given:
                 screen.script_pane.tell(report.findings)
 
@@ -57,7 +57,7 @@ async def rehearse(screen: ChatScreen, argument: str) -> None:
     await screen.conversation.ask(f"/rehearse {argument}".strip(), ())
     async for report in screen.work("tool", f"Rehearsing {name}", "rehearse", text, files, machine):
         if isinstance(report, RehearsalReport):
-            await screen.show_answer(f"**{name}**\n\n{fenced('', report.text, 'text')}")
+            await screen.show_report(f"{name}\n\n{report.text}")
 
 
 async def why(screen: ChatScreen, argument: str) -> None:

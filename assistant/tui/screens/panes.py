@@ -137,6 +137,11 @@ class PanesScreen(Screen[None]):
         self.to_conversation()
         await self.conversation.note(text)
 
+    async def show_report(self, text: str) -> None:
+        """What a check or a rehearsal says: its lines as they are, wrapped."""
+        self.to_conversation()
+        await self.conversation.report(text)
+
     async def show_answer(self, text: str) -> None:
         self.to_conversation()
         await self.conversation.show(text)

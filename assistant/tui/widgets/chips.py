@@ -83,10 +83,13 @@ class Chips(HorizontalScroll, can_focus=False):
         return (*self.known, *(Chip(name, "", "missing") for name in OPTIONAL if name not in fields))
 
     async def show(self, known: Known | None) -> None:
-        self.known = known.chips if known and any(chip.value for chip in known.chips) else ()
+        chips = tuple(map(without_placeholder, known.chips)) if known else ()
+        self.known = chips if any(chip.value for chip in chips) else ()
         await self.remove_children()
         if self.known:
-            await self.mount(*(ChipView(chip) for chip in self.chips if chip.field not in OPTIONAL or chip.value))
+            await self.mount(
+                *(ChipView(chip) for chip in self.chips if chip.field not in OPTIONAL or chip in self.known)
+            )
         else:
             await self.mount(Static(EMPTY, id="no-chips"))
 
@@ -109,6 +112,11 @@ class Chips(HorizontalScroll, can_focus=False):
 
     def value(self, field: str) -> str:
         return next((chip.value for chip in self.known if chip.field == field), "")
+
+
+def without_placeholder(chip: Chip) -> Chip:
+    """A placeholder for the account is no account."""
+    return Chip(chip.field, "", "missing") if chip.value.startswith("YOUR_") else chip
 
 
 def label(chip: Chip) -> str:

@@ -91,6 +91,9 @@ class Conversation(VerticalScroll):
     async def note(self, text: str) -> None:
         await self.mount(Note(text, markup=False))
 
+    async def report(self, text: str) -> None:
+        await self.mount(Note(text, markup=False, classes="report"))
+
     def read_from_top(self, answer: Answer | Note) -> None:
         """What does not fit is read from its first line: the newest line stays in sight only if nothing is lost."""
         if self.children and self.children[-1] is answer and answer.outer_size.height > self.size.height:

@@ -11,6 +11,7 @@ from textual.widgets import Markdown, OptionList, Static
 
 from assistant.settings import Settings
 from assistant.tui.commands import COMMANDS, find
+from assistant.tui.keys import KEYS
 from assistant.tui.screens.confirm import ConfirmScreen
 from assistant.tui.screens.help import HelpScreen
 from assistant.tui.screens.threads import ThreadsScreen
@@ -222,3 +223,11 @@ async def test_quit_leaves(chat: Any) -> None:
 def test_what_is_no_command(text: str) -> None:
     called = find(text)
     assert called is None or called[0] is None
+
+
+def test_the_page_lists_every_key_and_command() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "terminal.md").read_text()
+    for command in COMMANDS.values():
+        assert f"| `{command.usage}` | {command.says} |" in page
+    for key, says in KEYS:
+        assert f"| `{key}` | {says} |" in page
