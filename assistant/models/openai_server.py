@@ -22,6 +22,11 @@ if TYPE_CHECKING:
 MOST_LETTERS_PER_TOKEN = 12
 # How JSON is asked for, best first; what a server refuses is not asked for again. GRAMMAR is llama.cpp's own way.
 STRICT, GRAMMAR, LOOSE, PLAIN = "json_schema", "json_object with schema", "json_object", "text"
+FORMATS = (STRICT, GRAMMAR, LOOSE, PLAIN)
+# What is asked for beside it, given up from the front: no thinking aloud (vLLM, llama.cpp), counted tokens, and the
+# names that vendors' newest models do not take any more.
+THINKING, USAGE, CLASSIC = "chat_template_kwargs", "stream_options", "max_tokens"
+EXTRAS = (THINKING, USAGE, CLASSIC)
 # Statuses that mean "not in this form". llama-cpp-python's server answers 500 to a form that it does not know.
 NOT_SO = frozenset({400, 404, 415, 422, 500, 501})
 
@@ -50,8 +55,8 @@ class Server:
     client: OpenAI
     context: int
     leaves: bool = True
-    formats: list[str] = field(default_factory=lambda: [STRICT, GRAMMAR, LOOSE, PLAIN])
-    usage: bool = True
+    formats: list[str] = field(default_factory=lambda: list(FORMATS))
+    asked_for: list[str] = field(default_factory=lambda: list(EXTRAS))
     proved: bool = False
 
     def tokens(self, text: str) -> int:
@@ -93,10 +98,11 @@ class Server:
         if schema is not None and len(self.formats) > 1:
             self.formats.pop(0)
             return True
-        if self.usage:
-            self.usage = False
-            return True
-        return False
+        if not self.asked_for:
+            return False
+        self.asked_for.pop(0)
+        self.formats = list(FORMATS)
+        return True
 
     def _answer(
         self,
@@ -110,11 +116,9 @@ class Server:
         stream: Any = self.client.chat.completions.create(
             model=self.name,
             messages=[{"role": m.role, "content": m.text} for m in messages],  # type: ignore[misc]
-            max_tokens=max_tokens,
-            temperature=0,
             stream=True,
             timeout=max(0.1, end - started),
-            **self._format(schema),
+            **self._format(schema, max_tokens),
         )
         # A server that keeps the line open with nothing but comments is cut off at the end of the time.
         clock = threading.Timer(max(0.1, end - time.monotonic()), stream.close)
@@ -127,8 +131,14 @@ class Server:
             with suppress(Exception):
                 stream.close()
 
-    def _format(self, schema: Schema | None) -> dict[str, Any]:
-        asked: dict[str, Any] = {"stream_options": {"include_usage": True}} if self.usage else {}
+    def _format(self, schema: Schema | None, max_tokens: int) -> dict[str, Any]:
+        asked: dict[str, Any] = {"max_completion_tokens": max_tokens}
+        if CLASSIC in self.asked_for:
+            asked = {"max_tokens": max_tokens, "temperature": 0}
+        if USAGE in self.asked_for:
+            asked["stream_options"] = {"include_usage": True}
+        if THINKING in self.asked_for:
+            asked["extra_body"] = {THINKING: {"enable_thinking": False}}
         if schema is not None and self.formats[0] == STRICT:
             described = {"name": "answer", "schema": dict(schema), "strict": True}
             asked["response_format"] = {"type": STRICT, "json_schema": described}

@@ -254,7 +254,8 @@ def read(done: Completion, schema: Schema | None) -> Reply:
 
 
 def inner(text: str) -> str:
-    """The JSON in an answer that has words or a fence around it."""
+    """The JSON in an answer that has words, thoughts or a fence around it."""
+    text = text.rpartition("</think>")[2]
     first, last = text.find("{"), text.rfind("}")
     return text[first : last + 1] if 0 <= first < last else text
 

@@ -82,7 +82,7 @@ def chunk(text: str, finish: str | None = None) -> bytes:
 
 
 class StandIn:
-    """behaviour: a name of TEXTS, or one of hang, drip, endless, garbage, page, error, limit, refuse_schema, drop."""
+    """behaviour: a name of TEXTS, mixed, or one of the faults in `answer` and `odd`."""
 
     def __init__(self, behaviour: str) -> None:
         self.behaviour = behaviour
@@ -98,8 +98,12 @@ class StandIn:
             return web.json_response({"error": {"message": "broken inside"}}, status=500)
         if kind == "limit":
             return web.json_response({"error": {"message": "too many"}}, status=429)
+        if kind == "modern":
+            if "max_tokens" in body or "temperature" in body or "chat_template_kwargs" in body:
+                return web.json_response({"error": {"message": "unsupported parameter"}}, status=400)
+            kind = "right"
         if kind == "refuse_schema":
-            if "response_format" in body or "stream_options" in body:
+            if "response_format" in body or "stream_options" in body or "chat_template_kwargs" in body:
                 return web.json_response({"error": {"message": "unknown field"}}, status=400)
             schema = re.search(r"Answer with", str(body["messages"])) and '{"nodes": 4}'
             return await self.stream(request, [chunk(f"Sure! ```json\n{schema}\n```", "stop")])

@@ -48,6 +48,12 @@ def test_a_server_that_knows_no_schema_is_asked_in_plain_words(serve: Serve, at:
     assert len(stand_in.bodies) == tried + 1
 
 
+def test_a_server_that_takes_only_the_newest_names(serve: Serve, at: At) -> None:
+    stand_in, address = serve("modern")
+    assert fill(TEXT, JobRequest(), catalogue(), opened(at(openai_base_url=address))).request.nodes == 4
+    assert "max_completion_tokens" in stand_in.bodies[-1] and "response_format" in stand_in.bodies[-1]
+
+
 @pytest.mark.parametrize(
     "fault", ["hang", "drip", "endless", "garbage", "page", "error", "limit", "drop", "empty", "broken"]
 )

@@ -53,7 +53,9 @@ def test_a_bad_answer_is_trouble_and_no_exception(answer: str) -> None:
     assert reply.value is None and "rules alone" in reply.trouble
 
 
-@pytest.mark.parametrize("answer", ['{"a": 1}', '```json\n{"a": 1}\n```', 'Sure! {"a": 1} as you wished'])
+@pytest.mark.parametrize(
+    "answer", ['{"a": 1}', '```json\n{"a": 1}\n```', 'Sure! {"a": 1} as you wished', '<think>{"a": 2}?</think>{"a": 1}']
+)
 def test_json_is_found_in_its_fence(answer: str) -> None:
     assert models(Scripted(answer)).ask("test", "small", ASKED, schema={"type": "object"}).value == {"a": 1}
 
