@@ -40,6 +40,7 @@ def summary(rank: int, time: str = "2026-11-21_03:22:50") -> str:
         [steps(0, 5), TRACEBACK, steps(5, 12), TRACEBACK, steps(12, 13), TIME_LIMIT],
         [steps(0, 5), f"[rank3]: {OOM}", steps(5, 12), f"[rank1]: {OOM}", steps(12, 14), TIME_LIMIT],
         [steps(0, 5), f"{OOM} retrying", steps(5, 7), TIME_LIMIT],
+        [steps(0, 5), OOM, "ERROR: the metrics could not be sent", steps(5, 12), TIME_LIMIT],
     ],
 )
 def test_what_the_run_survived_is_not_why_the_clock_stopped_it(lines: list[str]) -> None:
