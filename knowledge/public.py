@@ -64,9 +64,9 @@ def public_query(text: str, facts: Iterable[str] = ()) -> str:
 
     facts: the framework, the scheduler and the like, by the program's own names for them.
     """
-    words = list(dict.fromkeys(public_words(PLACE.sub(" ", without_private(text)))))
-    telling = [word for word in words if word.lower() not in FILLER]
-    if len(telling) < LEAST_WORDS:
+    found = dict.fromkeys(public_words(PLACE.sub(" ", without_private(text))))
+    words = [word for word in found if word.lower() not in FILLER]
+    if len(words) < LEAST_WORDS:
         return ""
     said = " ".join(words).lower()
     own = [fact for fact in facts if fact and fact.lower() not in said and is_public(fact)]
