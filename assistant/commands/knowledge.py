@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.errors import InputError
+from assistant.errors import InputError, MapleError
 from assistant.progress import Progress
 from assistant.settings import Settings, read_settings
 from knowledge.documents import COLLECTIONS, FILE, Documents, Origin
@@ -88,22 +88,22 @@ def add(settings: Settings, options: argparse.Namespace) -> int:
     if not wanted:
         raise InputError("nothing was added before; give a file, a folder or an address")
     reports: list[Report] = []
-    failed: list[str] = []
+    failed: list[MapleError] = []
     try:
         with Progress() as progress:
             for given, facts in wanted:
                 try:
                     reports.append(read_in(documents, given, facts, progress))
-                except InputError as error:
-                    failed.append(str(error))
+                except MapleError as error:
+                    failed.append(error)
             if any(report.changed for report in reports):
                 refresh(settings, progress)
     except KeyboardInterrupt:
         print("maple-chat: stopped; what was read is kept, the same command goes on from there", file=sys.stderr)
         return EXIT_STOPPED
     if len(wanted) == 1 and failed:
-        raise InputError(failed[0])
-    return tell(reports, failed, options.json)
+        raise failed[0]
+    return tell(reports, [str(error) for error in failed], options.json)
 
 
 def refresh(settings: Settings, progress: Progress) -> None:

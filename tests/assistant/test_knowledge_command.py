@@ -97,11 +97,15 @@ def test_add_list_remove(settings: Settings, docs: Path, capsys: pytest.CaptureF
     assert not documents(settings.data).passages()
 
 
-def test_one_bad_place_stops_no_other(settings: Settings, docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_one_bad_place_stops_no_other(
+    settings: Settings, docs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("knowledge.fetching.PAUSE_S", 0.0)
     (docs / "broken.pdf").write_bytes(b"no pdf")
-    assert main(["knowledge", "add", "/nowhere", str(docs)]) == 1
+    assert main(["knowledge", "add", "/nowhere", "http://127.0.0.1:9/docs/", str(docs)]) == 1
     said = capsys.readouterr()
-    assert "there is no /nowhere" in said.err and "broken.pdf: no PDF" in said.err
+    assert "there is no /nowhere" in said.err and "cannot reach 127.0.0.1:9" in said.err
+    assert "broken.pdf: no PDF" in said.err
     assert "1 read, 1 problem" in said.out
     assert main(["knowledge", "add", "/nowhere"]) == 2
 
