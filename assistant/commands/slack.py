@@ -96,5 +96,6 @@ def work(port: int, host: str, shared: bool) -> None:
 
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("maple-chat.slack").setLevel(logging.INFO)
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
     settings = read_settings().model_copy(update={"own_disk": True})
     asyncio.run(serve(settings, read_slack_settings(), Listen(port, host, shared)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 
@@ -18,7 +19,7 @@ from assistant.session import Session
 from assistant.settings import Settings
 from assistant.slack import handover
 from assistant.slack.blocks import answer_parts, evidence_parts, posts, section
-from assistant.slack.downloads import Downloads
+from assistant.slack.downloads import DAY_S, Downloads
 from assistant.slack.inbox import Inbox, Job
 from assistant.slack.live import Live
 from assistant.slack.settings import SlackSettings
@@ -175,6 +176,14 @@ class Answering:
     async def _ticket(self, job: Job) -> list[Part]:
         turns = await asyncio.to_thread(self._history, job.incoming)
         return await asyncio.to_thread(handover.ticket_parts, job.incoming, turns)
+
+    def forget_before(self, days: float) -> None:
+        """Delete old logs, and the lock files that the threads of a while ago left in the data folder."""
+        self.downloads.forget_before(days)
+        oldest = time.time() - days * DAY_S
+        for path in self.settings.data.glob("slack-*.lock"):
+            if path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
 
     async def say_elsewhere(self, incoming: Incoming, why: str) -> None:
         """Where the bot may not write: a word that only the person sees."""

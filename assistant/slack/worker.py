@@ -158,4 +158,4 @@ class Worker:
     def _tidy(self) -> None:
         """Forget what is older than the site wants to keep."""
         self.inbox.forget_before(self.keep_days)
-        self.answering.downloads.forget_before(self.keep_days)
+        self.answering.forget_before(self.keep_days)
