@@ -11,7 +11,7 @@ import copy
 import logging
 import threading
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from assistant.errors import MapleError
-from assistant.events import Done, Error, Event, Known, Passing, Progress, Text, event_of, passing
+from assistant.events import Done, Error, Event, Known, Progress, Text, event_of, passing
 from assistant.known import known
 from assistant.settings import Settings
 from assistant.storage.database import Database, Hold, LostError
@@ -92,10 +92,17 @@ class Run:
     """Answers what was left on a thread, then the message (None: only what was left)."""
 
     def __init__(
-        self, settings: Settings, database: Database, thread: str, message: Message | None, stopping: threading.Event
+        self,
+        settings: Settings,
+        database: Database,
+        thread: str,
+        message: Message | None,
+        stopping: threading.Event,
+        hear: Callable[[Event], None],
     ) -> None:
+        """hear: is told at once what passes by while the graph runs, in the thread that runs it."""
         self.settings, self.database, self.thread, self.message = settings, database, thread, message
-        self.stopping = stopping
+        self.stopping, self.hear = stopping, hear
         self.turns = Turns(database)
         self.lost = False
         # The turn that was run when the connection went: it may be stored, or not.
@@ -106,7 +113,7 @@ class Run:
         patience = time.monotonic() + self.settings.wait_s
         while True:
             try:
-                over, answer = yield from self._one()
+                over, answer = self._one()
             except LostError:
                 self.lost = True
                 if time.monotonic() > patience:
@@ -119,7 +126,7 @@ class Run:
             if over:
                 return
 
-    def _one(self) -> Generator[Event, None, tuple[bool, list[Event]]]:
+    def _one(self) -> tuple[bool, list[Event]]:
         """Answer one turn. Gives whether that was the last, and what to say once the hold has ended."""
         with self.database.alone(self.thread, self.settings.wait_s) as hold:
             if self.open and (stored := self.turns.begun(self.thread, self.open.at)) and stored.answer is not None:
@@ -130,7 +137,7 @@ class Run:
             if turn is None:
                 return True, []
             self.open = turn
-            answer = yield from self._answer(hold, turn)
+            answer = self._answer(hold, turn)
         self.open = None
         return self._is_mine(turn), answer
 
@@ -147,28 +154,22 @@ class Run:
             return None
         return self.turns.begin(self.thread, message.text, message.attachments, message.at)
 
-    def _answer(self, hold: Hold, turn: Turn) -> Generator[Event, None, list[Event]]:
-        """Run the graph and store what it said; what passes by is said at once. Empty: somebody else answered it."""
+    def _answer(self, hold: Hold, turn: Turn) -> list[Event]:
+        """Run the graph and store what it said. Empty: somebody else answered it."""
         if turn.tries > (MOST_LOST if self.lost else MOST_TRIES):
             answer: list[Event] = [Error(GIVEN_UP)]
         else:
-            answer = yield from self._tried(hold, turn)
+            answer = self._tried(hold, turn)
         answer.append(Done(turn.number))
         with hold.transaction() as talk:
             closed = self.turns.close(talk, self.thread, turn, answer)
         return answer if closed else []
 
-    def _tried(self, hold: Hold, turn: Turn) -> Generator[Event, None, list[Event]]:
+    def _tried(self, hold: Hold, turn: Turn) -> list[Event]:
         """What the graph said, or what went wrong. Raises LostError."""
-        answer: list[Event] = []
         try:
             with hold.attempt():
-                for event in self._run(hold, turn):
-                    if isinstance(event, Passing):
-                        yield event
-                    else:
-                        answer.append(event)
-            return answer
+                return list(self._run(hold, turn))
         except Exception as error:
             known_error = error if isinstance(error, MapleError) else self.database.trouble(error)
             if isinstance(known_error, LostError):
@@ -184,15 +185,12 @@ class Run:
         if before.get("turn") != turn.number:
             entry = new_turn(turn.number, turn.text, turn.attachments)
             with closing(self._steps(graph, entry)) as steps:
-                for part in steps:
-                    if isinstance(part, Writing | Working):
-                        yield passing(part)
-                    elif self.stopping.is_set():
+                for step in steps:
+                    if self.stopping.is_set():
                         yield Text(STOPPED)
                         yield known_of(before)
                         return
-                    else:
-                        state = part
+                    state = step
             saver.prune([self.thread])
         yield from map(event_of, state["said"])
         yield known_of(state)
@@ -201,12 +199,15 @@ class Run:
     def _config(self) -> Any:
         return {"configurable": {"thread_id": self.thread}}
 
-    def _steps(self, graph: Graph, entry: State) -> Generator[State | Writing | Working, None, None]:
-        """The state after each step of the graph, and what its nodes write meanwhile."""
-        context = replace(load_engine(self.settings).context, stopped=self.stopping.is_set)
-        modes: Any = ["custom", "values"]
-        for _, part in graph.stream(entry, self._config, context=context, durability="exit", stream_mode=modes):
-            yield cast("State | Writing | Working", part)
+    def _steps(self, graph: Graph, entry: State) -> Generator[State, None, None]:
+        """The state after each step of the graph. Its nodes run in this thread."""
+
+        def tell(part: Writing | Working) -> None:
+            self.hear(passing(part))
+
+        context = replace(load_engine(self.settings).context, stopped=self.stopping.is_set, tell=tell)
+        for state in graph.stream(entry, self._config, context=context, durability="exit", stream_mode="values"):
+            yield cast("State", state)
 
     def _settled(self, graph: Graph, saver: Any) -> State:
         """The conversation after its last whole turn. What a turn left half done when it broke off is dropped."""

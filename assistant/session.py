@@ -8,9 +8,10 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 from assistant.attachments import clean, is_long, keep
 from assistant.errors import InputError, MapleError
@@ -23,6 +24,7 @@ from assistant.storage.database import open_database
 from assistant.turns import Turn, Turns
 from knowledge.types import Attachment
 
+Hear = Callable[[Event], None]
 THREAD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -53,13 +55,13 @@ class Session:
         the turn: it is finished and stored all the same.
         """
         stopping = threading.Event()
-        async for event in self._streamed(self._send(text, tuple(attachments), stopping), stopping):
+        async for event in self._streamed(partial(self._send, text, tuple(attachments), stopping), stopping):
             yield event
 
     async def resume(self) -> AsyncIterator[Event]:
         """Finish the turn that a killed program left; nothing where there is none."""
         stopping = threading.Event()
-        async for event in self._streamed(self._resume(stopping), stopping):
+        async for event in self._streamed(partial(self._resume, stopping), stopping):
             yield event
 
     def stop(self) -> None:
@@ -82,23 +84,27 @@ class Session:
     def engine(self) -> Engine:
         return load_engine(self.settings)
 
-    def _send(self, text: str, attachments: tuple[Attachment, ...], stopping: threading.Event) -> Iterator[Event]:
+    def _send(
+        self, text: str, attachments: tuple[Attachment, ...], stopping: threading.Event, hear: Hear
+    ) -> Iterator[Event]:
         try:
             if is_long(text):
                 text, attachments = "", (*attachments, keep(text, self.settings.pasted))
             message = Message(clean(text).strip(), attachments, datetime.now(UTC))
-            yield from Run(self.settings, self.database, self.thread, message, stopping).events()
+            yield from Run(self.settings, self.database, self.thread, message, stopping, hear).events()
         except MapleError as error:
             yield Error(str(error))
 
-    def _resume(self, stopping: threading.Event) -> Iterator[Event]:
+    def _resume(self, stopping: threading.Event, hear: Hear) -> Iterator[Event]:
         try:
             if self.turns.unfinished(self.thread) is not None:
-                yield from Run(self.settings, self.database, self.thread, None, stopping).events()
+                yield from Run(self.settings, self.database, self.thread, None, stopping, hear).events()
         except MapleError as error:
             yield Error(str(error))
 
-    async def _streamed(self, events: Iterator[Event], stopping: threading.Event) -> AsyncIterator[Event]:
+    async def _streamed(
+        self, run: Callable[[Hear], Iterator[Event]], stopping: threading.Event
+    ) -> AsyncIterator[Event]:
         """What a worker thread makes, as it comes. The worker goes on to the end, listened to or not."""
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[Event | None] = asyncio.Queue()
@@ -109,7 +115,7 @@ class Session:
 
         def work() -> None:
             try:
-                for event in events:
+                for event in run(hand_over):
                     hand_over(event)
             finally:
                 self.running.discard(stopping)

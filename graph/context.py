@@ -9,7 +9,7 @@ from typing import Protocol
 from graph.modelling.asking import Models
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
-from knowledge.types import JobRequest, Passage, PassageKind
+from knowledge.types import JobRequest, Passage, PassageKind, Working, Writing
 from knowledge.web import Web
 from templates.library import Library
 
@@ -39,12 +39,17 @@ def never() -> bool:
     return False
 
 
+def unheard(part: Writing | Working) -> None:
+    pass
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The facts and templates that a run works with; a test hands in its own.
 
     knowledge None: nothing was read in. model None: rules only. web None: it is never searched. stopped: whether the
     person wants the turn to end; it is looked at between two steps, and what takes long inside a step asks it itself.
+    tell hears what passes by, in the node's own thread (LangGraph's own stream costs two threads and 7 ms a turn).
     """
 
     catalogue: Catalogue = field(default_factory=catalogue)
@@ -53,6 +58,7 @@ class Context:
     model: Models | None = None
     web: Web | None = None
     stopped: Callable[[], bool] = never
+    tell: Callable[[Writing | Working], None] = unheard
 
     def cluster(self, request: JobRequest) -> Cluster | None:
         """The machine that was asked for; None while none is, or where the catalogue has none of that name."""

@@ -61,7 +61,7 @@ def beside(diagnosis: Diagnosis, state: State, runtime: Runtime[Context]) -> tup
 def get_ready(runtime: Runtime[Context]) -> None:
     """Let the finder index what is new, which may take a while, and say so."""
     if runtime.context.knowledge:
-        runtime.context.knowledge.refresh(progress=lambda *facts: runtime.stream_writer(Working(*facts)))
+        runtime.context.knowledge.refresh(progress=lambda *facts: runtime.context.tell(Working(*facts)))
 
 
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
@@ -125,7 +125,7 @@ def told(found: Grounds, runtime: Runtime[Context]) -> tuple[Say, ...]:
     text, models = answer_text(found, date.today()), runtime.context.model
     if models is None:
         return (Say(text),)
-    write, stopped = lambda piece: runtime.stream_writer(Writing(piece)), runtime.context.stopped
+    write, stopped = lambda piece: runtime.context.tell(Writing(piece)), runtime.context.stopped
     text, trouble = worded(found, text, models, write, stopped)
     return (Say(text), Say(trouble)) if trouble else (Say(text),)
 

@@ -38,7 +38,7 @@ def with_model(found: Diagnosis, paths: list[Path], text: str, runtime: Runtime[
     models = runtime.context.model
     if models is None or not is_unsure(found):
         return Helped(found)
-    runtime.stream_writer(Working("asking the language model"))
+    runtime.context.tell(Working("asking the language model"))
     sources = from_paths(paths) if paths else [from_text(text)]
     return help_with(found, sources, models, passages(found, runtime.context), runtime.context.stopped)
 

@@ -62,7 +62,7 @@ def query_of(state: State, context: Context) -> str:
 def found(query: str, web: Web, runtime: Runtime[Context]) -> Said:
     """What the web says, with addresses; or one line on why it says nothing."""
     try:
-        passages = web.search(query, progress=lambda *facts: runtime.stream_writer(Working(*facts)))
+        passages = web.search(query, progress=lambda *facts: runtime.context.tell(Working(*facts)))
     except UnavailableError as error:
         reason = str(error)
         return Say(f"{reason[:1].upper()}{reason[1:]}. Everything else works.")

@@ -7,13 +7,14 @@ import threading
 from collections.abc import Callable, Iterator
 
 import pytest
-from langgraph.config import get_stream_writer
+from langgraph.runtime import get_runtime
 
 import graph.nodes.write
 from assistant.events import Done, Error, Event, Known, Progress, Script, Streaming, Text, to_json
 from assistant.running import STOPPED
 from assistant.session import Session
 from assistant.settings import Settings
+from graph.context import Context
 from knowledge.types import LaunchBundle, LaunchPlan, Working, Writing
 
 render = graph.nodes.write.render
@@ -25,9 +26,9 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     gate = threading.Event()
 
     def slow(plan: LaunchPlan) -> LaunchBundle:
-        writer = get_stream_writer()
-        writer(Working("writing", 1, 3))
-        writer(Writing("#SBATCH"))
+        tell = get_runtime(Context).context.tell
+        tell(Working("writing", 1, 3))
+        tell(Writing("#SBATCH"))
         assert gate.wait(30)
         return render(plan)
 

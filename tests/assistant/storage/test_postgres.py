@@ -16,7 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from langgraph.config import get_stream_writer
+from langgraph.runtime import get_runtime
 
 import graph.nodes.write
 from assistant.errors import InputError, UnavailableError
@@ -25,6 +25,7 @@ from assistant.running import RECONNECTING
 from assistant.session import Session
 from assistant.settings import Settings, read_settings
 from assistant.storage.database import LostError, open_database
+from graph.context import Context
 from knowledge.types import LaunchBundle, LaunchPlan, Writing
 
 Admin = Callable[[str], list[tuple[object, ...]]]
@@ -82,7 +83,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     def slow(plan: LaunchPlan) -> LaunchBundle:
         if not came.is_set():
             came.set()
-            get_stream_writer()(Writing("here"))
+            get_runtime(Context).context.tell(Writing("here"))
             assert gate.wait(60)
         return render(plan)
 
