@@ -11,8 +11,10 @@ from itertools import pairwise
 from knowledge.signatures.loader import library
 
 WORD = re.compile(r"[a-z][a-z0-9]{3,}")
-# A word of more causes than this tells nothing; neither do two words together of more than that.
-MOST_CAUSES, MOST_OF_PAIRS = 2, 3
+# A single word tells only when it is of one cause and no short one; two words together may be of two.
+MOST_CAUSES, MOST_OF_PAIRS, SHORTEST = 1, 2, 5
+# What a line must weigh before it bears a cause: one long word or pair, or two other words.
+ENOUGH, LONG = 2, 8
 NEVER = frozenset({"no-failure", "unknown"})
 
 
@@ -33,11 +35,19 @@ def vocabulary() -> Mapping[str, frozenset[str]]:
                 re.sub(r"\\[a-zA-Z]|\(\?\w*(?:P<\w+>)?|[\[\]{}()*+?^$\\]", " ", signature.pattern)
             )
     spread = Counter(word for told in found.values() for word in told)
-    most = {word: MOST_OF_PAIRS if " " in word else MOST_CAUSES for word in spread}
-    return {cause: frozenset(word for word in told if spread[word] <= most[word]) for cause, told in found.items()}
+    return {cause: frozenset(w for w in told if is_telling(w, spread[w])) for cause, told in found.items()}
+
+
+def is_telling(word: str, causes: int) -> bool:
+    return causes <= MOST_OF_PAIRS if " " in word else causes <= MOST_CAUSES and len(word) >= SHORTEST
 
 
 def borne_by(text: str) -> frozenset[str]:
-    """The causes of which this text speaks with a telling word."""
+    """The causes of which this text speaks: with two telling words, or with one that is long or a pair."""
     said = words(text)
-    return frozenset(cause for cause, told in vocabulary().items() if said & told)
+    shared = {cause: said & told for cause, told in vocabulary().items()}
+    return frozenset(cause for cause, told in shared.items() if sum(weight(word) for word in told) >= ENOUGH)
+
+
+def weight(word: str) -> int:
+    return ENOUGH if " " in word or len(word) >= LONG else 1
