@@ -32,7 +32,7 @@ Told = Callable[[str, int, int], None]
 """Hears what is done, how much of it, and of how much."""
 BESIDE: Collection[PassageKind] = ("card", "doc", "issue", "ticket")
 """What may add to a diagnosis."""
-TO_JUDGE = 32
+TO_JUDGE = 24
 """So many candidates of each collection are judged in full."""
 
 
