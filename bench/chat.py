@@ -121,14 +121,19 @@ def echo(megabytes: int, folder: Path) -> None:
         began, times = time.perf_counter(), []
         while b"gpu-oom" not in program.seen and time.perf_counter() - began < 60:
             times += keys(program, 1, keep=True)
-        took = time.perf_counter() - began
+        took, last = time.perf_counter() - began, times.pop()
         print(
             f"key echo while {megabytes} MB are diagnosed by {name} ({took:.1f} s, {len(times)} keys): "
-            f"median {statistics.median(times):.1f} ms, slowest {max(times):.1f} ms"
+            f"median {statistics.median(times):.1f} ms, {over(times, 50)} over 50 ms, slowest {max(times):.1f} ms; "
+            f"the key that came while the answer was drawn {last:.1f} ms"
         )
         program.send(b"\x15")
         program.rest(2)
     program.end()
+
+
+def over(times: list[float], limit: float) -> int:
+    return sum(one > limit for one in times)
 
 
 def keys(program: Program, count: int, *, keep: bool = False) -> list[float]:

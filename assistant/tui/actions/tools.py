@@ -27,6 +27,11 @@ def words(argument: str) -> list[str]:
         raise InputError(f"'{argument[:40]}' cannot be read ({error}); close the quotes") from error
 
 
+def absolute(word: str) -> str:
+    """A path for the child, whose current folder is another one where ours has changed."""
+    return str(Path(word).expanduser().absolute())
+
+
 def subject(screen: ChatScreen, given: Sequence[str]) -> tuple[str, str, tuple[SideFile, ...], str | None]:
     """Name, text and files beside it of the script that is meant, and its machine. Raises InputError."""
     from assistant.commands.rehearse import read_script
@@ -45,7 +50,9 @@ async def check(screen: ChatScreen, argument: str) -> None:
     given = words(argument)
     name, text, _, machine = await asyncio.to_thread(subject, screen, given)
     await screen.conversation.ask(f"/check {argument}".strip(), ())
-    async for report in screen.work("tool", f"Checking {name}", "check", text, given[0] if given else "-", machine):
+    async for report in screen.work(
+        "tool", f"Checking {name}", "check", text, absolute(given[0]) if given else "-", machine
+    ):
         if isinstance(report, CheckReport):
             await screen.show_report(f"{name}\n\n{report.text}")
             if not given:
@@ -62,7 +69,7 @@ async def rehearse(screen: ChatScreen, argument: str) -> None:
 
 async def why(screen: ChatScreen, argument: str) -> None:
     """The diagnosis in the conversation, the log beside it."""
-    paths = [str(Path(word).expanduser()) for word in words(argument)] or list(screen.log_paths)
+    paths = [absolute(word) for word in words(argument)] or list(screen.log_paths)
     if not paths:
         raise InputError("name the log: /why slurm-123.out; or paste it")
     for path in paths:
@@ -80,5 +87,5 @@ async def why(screen: ChatScreen, argument: str) -> None:
 async def log(screen: ChatScreen, argument: str) -> None:
     """Show the log of the newest diagnosis, or any file."""
     if argument:
-        await screen.logs.keep(words(argument), None, ())
+        await screen.logs.keep([absolute(word) for word in words(argument)], None, ())
     await screen.logs.open()

@@ -23,7 +23,8 @@ MOST_HITS = 2_000
 SHOWN = 300
 PAUSE_S = 0.1
 # How far into a line a rank's mark may stand.
-MARK = 120
+MARK, AFTER_MARK = 60, 40
+MOST_VERDICTS = 50_000
 Tell = Callable[[object], None]
 
 
@@ -90,21 +91,36 @@ def of_evidence(shown: LogEvidence, cause: str, telling: int) -> Hit:
 
 def rank_lines(path: Path, rank: int) -> Iterator[tuple[int, int, array[int]]]:
     """Bytes read, of how many, and the numbers of the lines whose mark names that rank."""
-    number = re.compile(rb"(?<!\d)0*%d(?!\d)" % rank)
+    mark = re.compile(rb"%d(?:\]|:| pid)" % rank)
+    verdicts: dict[bytes, bool] = {}
     total, done, line, kept = path.stat().st_size, 0, 1, b""
     with path.open("rb") as file:
         while block := file.read(BLOCK):
             done += len(block)
-            *whole, kept = (kept + block).split(b"\n")
-            kept = kept[: 2 * MARK]  # of an endless line only the mark counts
-            found = array("Q", (line + at for at, text in enumerate(whole) if wrote(text, rank, number)))
-            line += len(whole)
-            yield done, total, found
-    if kept and wrote(kept, rank, number):
-        yield done, total, array("Q", [line])
+            data = kept + block
+            end = data.rfind(b"\n") + 1
+            yield done, total, marked(data[:end], line, mark, rank, verdicts)
+            line += data.count(b"\n", 0, end)
+            kept = data[end : end + 4 * MARK]  # of an endless line only the mark counts
+    yield done, total, marked(kept, line, mark, rank, verdicts)
 
 
-def wrote(text: bytes, rank: int, number: re.Pattern[bytes]) -> bool:
-    """Whether a line's mark names the rank."""
-    head = text[:MARK]
-    return bool(number.search(head)) and message(printable(cleaned(head).decode("utf-8", "replace")))[1] == rank
+def marked(data: bytes, line: int, mark: re.Pattern[bytes], rank: int, verdicts: dict[bytes, bool]) -> array[int]:
+    """The lines of that rank in whole lines, the first of which has that number. verdicts: marks judged before."""
+    found, counted, judged = array("Q"), 0, -1
+    for match in mark.finditer(data):
+        start = data.rfind(b"\n", 0, match.start()) + 1
+        if start == judged or match.start() - start > MARK or data[match.start() - 1 : match.start()].isdigit():
+            continue
+        head = data[start : match.end() + AFTER_MARK].partition(b"\n")[0]
+        head = head[: match.end() - start] + head[match.end() - start :].partition(b" ")[0] + b" x"
+        if head not in verdicts:
+            if len(verdicts) > MOST_VERDICTS:
+                verdicts.clear()
+            verdicts[head] = message(printable(cleaned(head).decode("utf-8", "replace")))[1] == rank
+        judged = start
+        if verdicts[head]:
+            line += data.count(b"\n", counted, start)
+            counted = start
+            found.append(line)
+    return found
