@@ -155,3 +155,24 @@ def test_no_model_is_the_default() -> None:
     from assistant.models.table import open_models
 
     assert open_models(Settings(_env_file=None, model_small="", model_large="")) is None  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("values", "state", "says"),
+    [
+        ({}, "ok", "none is set"),
+        ({"MAPLE_CHAT_MODEL_SMALL": "/no/such.gguf"}, "wrong", "there is no file"),
+        ({"MAPLE_CHAT_MODEL_SMALL": "m"}, "wrong", "no address is set"),
+        ({"MAPLE_CHAT_MODEL_SMALL": "m", "OPENAI_BASE_URL": "http://127.0.0.1:9/v1"}, "wrong", "127.0.0.1:9"),
+    ],
+)
+def test_doctor_tells_of_the_model(
+    settings_none: None, monkeypatch: pytest.MonkeyPatch, values: dict[str, str], state: str, says: str
+) -> None:
+    from assistant.health import model
+
+    for name, value in values.items():
+        monkeypatch.setenv(name, value)
+    if values.get("MAPLE_CHAT_MODEL_SMALL", "").endswith(".gguf"):
+        pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra llm)")
+    assert model().state == state and says in model().says
