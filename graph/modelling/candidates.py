@@ -25,6 +25,8 @@ APART = 2
 DENIAL = 5
 # A numeral before one of these is what the rules read best: where they did not take it, they had a reason.
 PLAIN = frozenset({"node", "nodes", "gpu", "gpus"})
+# A framework that was said rules out strategies of another one (how they begin).
+NOT_WITH = {"pytorch": "zero", "deepspeed": "fsdp"}
 Value = str | int
 
 
@@ -52,7 +54,8 @@ def candidates(text: str, request: JobRequest, catalogue: Catalogue) -> tuple[Ca
     found: list[Candidate] = []
     for field, value, start, end in borne(folded, catalogue):
         free = getattr(request, field) is None and not any(folded[start:end] in words for words in spoken)
-        if free and not denied(folded, start):
+        fits = field != "strategy" or not str(value).startswith(NOT_WITH.get(request.framework or "", "?"))
+        if free and fits and not denied(folded, start):
             one = Candidate(field, value, text[start:end])
             found += [] if any((c.field, c.value) == (field, value) for c in found) else [one]
     return tuple(found)

@@ -51,6 +51,11 @@ def test_a_field_that_the_rules_read_is_never_asked() -> None:
     assert offered(TEXT, request) == set()
 
 
+def test_a_strategy_of_another_framework_is_not_offered() -> None:
+    assert ("strategy", "zero3") not in offered(TEXT, JobRequest(framework="pytorch"))
+    assert ("strategy", "fsdp") not in offered(TEXT, JobRequest(framework="deepspeed"))
+
+
 def test_the_schema_is_closed_lists() -> None:
     found = schema(candidates(TEXT, JobRequest(), catalogue()))
     assert found["properties"]["nodes"] == {"enum": [None, 4]} and not found["additionalProperties"]
