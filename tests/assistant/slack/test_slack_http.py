@@ -120,7 +120,7 @@ async def test_what_a_dead_worker_had_taken_goes_on_elsewhere(
 ) -> None:
     first, _ = await start_http(start_bot, slack, data=shared)
     hold = asyncio.Event()
-    slack.fail("chat.postMessage", hold=hold, cut=True)
+    slack.fail("chat.postMessage", hold=hold)
     asked = await slack.direct_message(ASK)
     await slack.until(lambda: slack.called("chat.postMessage"))
     # Dead for the others: its lock is gone, its requests are still marked as taken.
