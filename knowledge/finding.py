@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from knowledge import embedding, store
 from knowledge.held import Held
-from knowledge.judging import LIKE_A_CARD, LIKE_OTHERS, Asked, folded, judged, read, related, telling_words
+from knowledge.judging import LIKE_A_CARD, LIKE_OTHERS, Asked, folded, judged, read, shared, telling_words
 from knowledge.retrieval import Candidate, Index, fuse, key_of
 from knowledge.shipped import Shipped, shipped, whole
 from knowledge.types import Passage, PassageKind
@@ -94,6 +94,10 @@ class Part:
             mask = fits if mask is None else mask & fits
         return None if mask is None or bool(mask.all()) else np.flatnonzero(mask)
 
+    def fitting(self, places: Sequence[int], facts: Mapping[str, Collection[str]]) -> list[int]:
+        """Those of a few passages that `among` would leave."""
+        return [at for at in places if all(getattr(self.passages[at], name) in facts[name] for name in facts)]
+
     def _column(self, name: str) -> tuple[dict[str, int], NDArray[np.int32]]:
         import numpy as np
 
@@ -122,6 +126,7 @@ class Knowledge:
         self._version = ""
         self._lock = threading.RLock()
         self._held = Part(Held(embedder))
+        self._on_cause: Mapping[str, Sequence[int]] = {}
         self._parts = {
             name: Part(Index(name, folder=folder, server=server, embedder=embedder)) for name in COLLECTION_OF.values()
         }
@@ -141,6 +146,7 @@ class Knowledge:
             if not self._ready:
                 self._known = self._known or shipped()
                 self._held.fill(self._known.passages)
+                self._on_cause = cards_on(self._held.passages, self._known.causes)
                 self._ready = True
             version = self._read.version() if self._read else ""
             if self._read is None or version == self._version:
@@ -184,7 +190,8 @@ class Knowledge:
     ) -> list[Passage]:
         """What is known about a failure beyond its cause: cards on that cause, and what was read in on such lines.
 
-        lines: the log's telling lines. Only what holds for this machine, or for any; framework "": not known.
+        lines: the log's telling lines. Only what holds for this machine, or for any; framework "": not known. Words
+        decide first: most diagnoses never ask the model.
         """
         with self._lock:
             self.refresh()
@@ -193,20 +200,13 @@ class Knowledge:
             wanted: dict[str, Collection[str]] = {"machine": {"", machine}, "kind": BESIDE}
             if framework:
                 wanted["framework"] = {"", framework}
-            parts = [part for part in (self._held, *self._parts.values()) if part.passages]
-            found = [one for part in parts for one in self._beside(part, asked, wanted, cause)]
+            cards = self._held.fitting(self._on_cause.get(cause, ()), wanted)
+            found = list(beside(self._held, asked, cards, LIKE_A_CARD))
+            for part in self._parts.values():
+                if part.passages:
+                    likely = part.index.by_words(asked.words, part.among(wanted))[:TO_JUDGE]
+                    found += beside(part, asked, likely, LIKE_OTHERS)
             return folded(sorted(found, key=lambda one: -one.score))[:limit]
-
-    def _beside(self, part: Part, asked: Asked, wanted: Mapping[str, Collection[str]], cause: str) -> Iterator[Passage]:
-        assert self._known is not None
-        for one, _ in likeliest(part.index.candidates(asked.words, part.among(wanted))):
-            passage = part.passages[one.position]
-            card = passage.kind == "card"
-            if card and cause not in self._known.causes.get(passage.source, ()):
-                continue
-            verdict = related(asked, passage, one, LIKE_A_CARD if card else LIKE_OTHERS)
-            if verdict.enough:
-                yield replace(passage, score=round(verdict.score, 4))
 
     def _chosen(self, kinds: Collection[PassageKind] | None) -> list[Part]:
         read_in = [part for name, part in self._parts.items() if part.passages and (kinds is None or _has(name, kinds))]
@@ -222,6 +222,26 @@ class Knowledge:
             if verdict.enough:
                 passages.append(replace(passage, score=round(verdict.score, 4)))
         return passages
+
+
+def cards_on(passages: Sequence[Passage], causes: Mapping[str, Collection[str]]) -> dict[str, list[int]]:
+    """Cause -> positions of the cards on it; causes: source of a card -> its causes."""
+    found: dict[str, list[int]] = {}
+    for at, passage in enumerate(passages):
+        for cause in causes.get(passage.source, ()) if passage.kind == "card" else ():
+            found.setdefault(cause, []).append(at)
+    return found
+
+
+def beside(part: Part, asked: Asked, places: Sequence[int], least: tuple[float, float]) -> Iterator[Passage]:
+    """Those that speak of a log's lines: enough rare words in common, and near in meaning where there is a model."""
+    weights = {at: shared(asked, part.passages[at]) for at in places}
+    likely = [at for at, weight in weights.items() if weight >= least[0]]
+    near = part.index.nearness(asked.words, likely)
+    for at in likely:
+        meaning = near.get(at, least[1])
+        if meaning >= least[1]:
+            yield replace(part.passages[at], score=round(meaning + weights[at] / 100, 4))
 
 
 def _has(collection: str, kinds: Collection[PassageKind]) -> bool:

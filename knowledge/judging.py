@@ -28,8 +28,8 @@ COMMON = 0.02
 SAME = 0.8
 RUN_ONLY = re.compile(r"\S*/\S+|0x[0-9a-fA-F]+|\b\w*\d{3,}\w*\b|\b\d[\d.:,]*\b|[0-9a-f]{8}-[0-9a-f-]+")
 LONGEST = 600
-LIKE_A_CARD, LIKE_OTHERS, ALIKE = (10.0, 0.4), (15.0, 0.45), 0.65
-"""How much weight of shared words, and what cosine, joins a card or another text to a log's lines; ALIKE alone does."""
+LIKE_A_CARD, LIKE_OTHERS = (10.0, 0.4), (15.0, 0.45)
+"""How much weight of shared words, and what cosine, joins a card or another text to a log's lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +95,10 @@ def telling_words(lines: str) -> str:
     return " ".join(re.sub(r"[.:-]", " ", RUN_ONLY.sub(" ", lines)).split())[:LONGEST]
 
 
-def related(asked: Asked, passage: Passage, candidate: Candidate, least: tuple[float, float]) -> Verdict:
-    """Whether a passage speaks of a log's lines: enough rare words in common, and near in meaning."""
-    shared = sum(weight for word, weight in asked.weights.items() if word in bag(whole(passage)))
-    meaning = candidate.cosine if candidate.cosine is not None else least[1]
-    return Verdict(meaning + shared / 100, (shared >= least[0] and meaning >= least[1]) or meaning >= ALIKE)
+def shared(asked: Asked, passage: Passage) -> float:
+    """What the question's words weigh that the passage has."""
+    has = bag(whole(passage))
+    return sum(weight for word, weight in asked.weights.items() if word in has)
 
 
 def folded(ranked: Sequence[Passage]) -> list[Passage]:

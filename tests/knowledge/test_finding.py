@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
+from numpy.typing import NDArray
 
+from knowledge.embedding import Embedder, weights_file
 from knowledge.errors import UnavailableError
 from knowledge.finding import Knowledge
 from knowledge.types import Passage
@@ -150,6 +153,30 @@ def test_known_issues_beside_a_diagnosis(shipped: Knowledge) -> None:
     lightning = "ImportError: flash_attn_2_cuda.so: undefined symbol: _ZN3c105ErrorC2"
     assert shipped.related(lightning, "fw-op-build", framework="megatron") == []
     assert shipped.related(lightning, "fw-op-build", framework="pytorch") != []
+
+
+def test_what_was_read_in_stands_beside_a_diagnosis(knowledge: Knowledge, read: Read) -> None:
+    line = "fabricd: quorum lost on switch torus, dragonfly adapter quiesced by watchdog"
+    page = replace(PAGE, title="Torus", text=f"When {line}, then the rack is drained and the job requeued.")
+    read.change((page, TICKET, replace(page, source="https://example.org/aurora", machine="aurora")))
+    assert [one.source for one in knowledge.related(line, "comm-interface")] == [page.source]
+    assert knowledge.related("RuntimeError: nothing of the kind", "comm-interface") == []
+
+
+def test_where_no_words_are_shared_the_model_is_not_asked(read: Read, tmp_path: Path) -> None:
+    asked: list[int] = []
+
+    class Counting(Embedder):
+        def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+            asked.append(len(texts))
+            return super().embed(texts)
+
+    knowledge = Knowledge(read, folder=tmp_path, embedder=lambda: Counting(weights_file()))
+    knowledge.refresh()
+    asked.clear()
+    assert knowledge.related("Killed by the kernel", "comm-nccl-system") == [] and asked == []
+    assert knowledge.related("NCCL WARN Call to posix_fallocate failed : No space left on device", "env-disk") != []
+    assert asked == [1]
 
 
 def test_without_the_model_words_alone_and_it_says_so(tmp_path: Path, read: Read) -> None:
