@@ -7,6 +7,7 @@ from pathlib import Path
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.debugging.counting import counted
 from graph.debugging.diagnosis import diagnose as find_cause
 from graph.debugging.log import from_paths, from_text
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
@@ -23,7 +24,8 @@ def is_only_words(found: Diagnosis) -> bool:
 def diagnose(state: State, runtime: Runtime[Context]) -> State:
     paths = [Path(attachment.path) for attachment in state["attachments"]]
     try:
-        found = find_cause(paths or state["text"])
+        context = runtime.context
+        found = find_cause(counted(paths, context.tell, context.stopped) if paths else state["text"])
         if is_only_words(found) and not paths:
             return State(outcome=None)
         helped = with_model(found, paths, state["text"], runtime)

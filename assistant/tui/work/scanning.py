@@ -2,66 +2,34 @@
 
 from __future__ import annotations
 
-import io
 import re
-import time
 from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from assistant.tui.work.found import Hit
+from graph.debugging.counting import counted
 from graph.debugging.diagnosis import judge
-from graph.debugging.log import Source, cleaned, from_paths, message, printable
+from graph.debugging.log import cleaned, message, printable
 from graph.debugging.ordering import FAINT, weight
-from graph.debugging.scan import Event, Scan, Scanner
+from graph.debugging.scan import Event, Scanner
 from graph.debugging.secrets import masked
 from knowledge.signatures.matcher import matcher
-from knowledge.types import Diagnosis, LogEvidence, Working
+from knowledge.types import Diagnosis, LogEvidence
 
 BLOCK = 4 << 20
 MOST_HITS = 2_000
 SHOWN = 300
-PAUSE_S = 0.1
 # How far into a line a rank's mark may stand.
 MARK, AFTER_MARK = 60, 40
 MOST_VERDICTS = 50_000
 Tell = Callable[[object], None]
 
 
-class Counted(io.RawIOBase):
-    """A file that tells how much of it was read."""
-
-    def __init__(self, path: Path, tell: Tell) -> None:
-        self.file = path.open("rb", buffering=0)
-        self.what = f"Reading {path.name}"
-        self.total = path.stat().st_size
-        self.done = 0
-        self.said = time.monotonic()
-        self.tell_progress = tell
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: object) -> int | None:
-        count = self.file.readinto(buffer)  # type: ignore[arg-type]
-        self.done += count or 0
-        if time.monotonic() - self.said > PAUSE_S:
-            self.said = time.monotonic()
-            self.tell_progress(Working(self.what, self.done, self.total))
-        return count
-
-
 def diagnosis_and_hits(paths: Sequence[Path], tell: Tell) -> tuple[Diagnosis, tuple[Hit, ...]]:
     """What `diagnose` finds, and all that it found on the way. Raises InputError where a file cannot be read."""
     scanner = Scanner(matcher())
-    scan = Scan()
-    sources = from_paths(paths)
-    for source in sources:
-        if source.path is None:
-            continue
-        with Counted(source.path, tell) as raw:
-            stream = io.BufferedReader(raw, BLOCK)
-            scan = scanner.read([Source(source.name, stream=stream)])
+    scan = scanner.read(counted(paths, tell))
     diagnosis = judge(scan, scanner.matcher)
     return diagnosis, hits(scan.events, diagnosis)
 
