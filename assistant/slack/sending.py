@@ -69,15 +69,20 @@ class Sender:
         self.pacer = Pacer()
 
     async def deliver(self, job: Job) -> None:
-        """Send the parts that are not sent. Raises LaterError, UndeliverableError, LostError."""
+        """Send the parts that are not sent. Raises LaterError, UndeliverableError, LostError.
+
+        The last one is not marked as sent: the caller closes the whole request with its next write.
+        """
         first = True
-        for stored in await asyncio.to_thread(self.inbox.parts, job.key):
+        parts = await asyncio.to_thread(self.inbox.parts, job.key)
+        for stored in parts:
             if stored.state != "sent":
                 if not await asyncio.to_thread(self.inbox.sending, job.key, stored.number):
                     raise LostError
                 live = job.live_ts if first and stored.part.do == "post" else ""
                 ts = await self._once(job, stored, live)
-                await asyncio.to_thread(self.inbox.sent, job.key, stored.number, ts)
+                if stored is not parts[-1]:
+                    await asyncio.to_thread(self.inbox.sent, job.key, stored.number, ts)
             first = first and stored.part.do != "post"
 
     async def _once(self, job: Job, stored: Stored, live: str) -> str:
