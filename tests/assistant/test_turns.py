@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -52,6 +53,29 @@ def turns(tmp_path: Path) -> Turns:
 )
 def test_found_by_what_was_said_and_answered(turns: Turns, words: str, found: list[str]) -> None:
     assert [thread.name for thread in turns.threads(words)] == found
+
+
+def test_a_file_that_is_taken_away_is_begun_anew(turns: Turns) -> None:
+    saver = turns.database.saver()  # type: ignore[attr-defined]
+    saver.conn.execute("SELECT 1")
+    for path in turns.database.path.parent.glob("conversations.sqlite*"):  # type: ignore[attr-defined]
+        path.unlink()
+    assert turns.threads() == ()
+    turns.begin("c", "hello", [])
+    assert [thread.name for thread in turns.threads()] == ["c"]
+    fresh = turns.database.saver()  # type: ignore[attr-defined]
+    assert fresh is not saver and fresh.get({"configurable": {"thread_id": "c"}}) is None
+
+
+def test_threads_write_at_once_and_nothing_is_lost(turns: Turns) -> None:
+    def write(number: int) -> None:
+        for turn in range(5):
+            turns.begin(f"many-{number}", f"message {turn}", [])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(write, range(8)))
+    for number in range(8):
+        assert [turn.text for turn in turns.history(f"many-{number}")] == [f"message {turn}" for turn in range(5)]
 
 
 def test_a_title_is_kept_found_and_taken_away(turns: Turns) -> None:
