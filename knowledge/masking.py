@@ -2,7 +2,8 @@
 
 mask() finds credentials and personal names (accounts, users, hosts, addresses, folders) and puts a named placeholder
 for each, the same one wherever the same thing stands: <USER_1>, <HOST_2>. What is public stays: modules, queues,
-clusters, library folders, job ids. The tables are in masking_keys.py, masking_names.py and masking_paths.py.
+clusters, library folders, job ids. The tables are in masking_keys.py, masking_names.py, masking_outside.py and
+masking_paths.py.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import re2
 
 from knowledge.masking_keys import CREDENTIALS, PRIVATE_KEY
 from knowledge.masking_names import COMMON, PERSONAL
+from knowledge.masking_outside import OUTSIDE, columns
 from knowledge.masking_paths import owner, private_folders
 
 HIDDEN = "<hidden>"
@@ -27,8 +29,9 @@ NEVER_BACK = "KEY"
 PLACEHOLDER = re.compile(r"<?\b([A-Z]{2,8}_\d{1,5})\b>?")
 # Names found once are looked for everywhere in the text; a list of nodes may hold many.
 MOST_LEARNED = 400
+DIGIT = re.compile(r"\d")
 WORD = re.compile(r"[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
-RULES = (*CREDENTIALS, *PERSONAL)
+RULES = (*CREDENTIALS, *PERSONAL, *OUTSIDE)
 Span = tuple[int, int, str]
 
 
@@ -129,10 +132,11 @@ class Spans:
 
 def found(text: str) -> Iterator[Span]:
     """Every private part: keys first, then folders, then names."""
-    named = list(by_rules(text, len(CREDENTIALS) + len(PERSONAL)))
+    named = list(by_rules(text, len(RULES)))
     yield from (span for span in named if span[2] == "KEY")
     yield from ((start, end, "PATH") for start, end in private_folders(text))
     yield from (span for span in named if span[2] != "KEY")
+    yield from columns(text)
 
 
 def by_rules(text: str, first: int) -> Iterator[Span]:
@@ -177,9 +181,17 @@ def learned(text: str, spans: Spans) -> dict[str, str]:
 
 
 def again(text: str, names: Mapping[str, str]) -> Iterator[Span]:
-    """The same names wherever they stand as whole words."""
+    """The same names wherever they stand as whole words, and hosts numbered as one that was found: h36n04, h36n05."""
     if not names:
         return
+    alike = {shape(name) for name, kind in names.items() if kind == "HOST"} - {""}
     for match in WORD.finditer(text):
         if kind := names.get(match[0]):
             yield match.start(), match.end(), kind
+        elif alike and shape(match[0]) in alike:
+            yield match.start(), match.end(), "HOST"
+
+
+def shape(name: str) -> str:
+    """A host's name without its numbers' values; empty where it has too few of them to be told from another word."""
+    return DIGIT.sub("0", name) if name[0].isalpha() and sum(map(str.isdigit, name)) >= 3 else ""

@@ -80,7 +80,22 @@ def is_private_host(value: str) -> bool:
 
 
 INNER = frozenset(
-    {"local", "internal", "lan", "cluster", "hsn", "intra", "corp", "private", "localdomain", "hpc", "ib", "cm"}
+    {
+        "local",
+        "internal",
+        "lan",
+        "cluster",
+        "hsn",
+        "intra",
+        "corp",
+        "private",
+        "localdomain",
+        "hpc",
+        "ib",
+        "cm",
+        "juwels",
+        "jureca",
+    }
 )
 PUBLIC_HOST = re.compile(
     r"(?:^|\.)(?:github|gitlab|pytorch|nvidia|huggingface|pypi|python|pythonhosted|anaconda|docker|quay|nvcr|amazonaws|googleapis"
@@ -88,7 +103,7 @@ PUBLIC_HOST = re.compile(
 )
 TLD = (
     r"(?:edu|gov|com|org|net|int|mil|io|ai|de|fr|ch|it|es|fi|se|no|dk|nl|be|at|pl|cz|eu|uk|jp|cn|kr|in|au|ca|br|us"
-    r"|local|internal|lan|cluster|hsn|intra|corp|private|localdomain|hpc|cm|invalid|test)"
+    r"|local|internal|lan|cluster|hsn|intra|corp|private|localdomain|hpc|cm|juwels|jureca|invalid|test)"
 )
 DOMAIN = re.compile(rf"\.{TLD}$")
 DEVICES = re.compile(r"rank\d+|cuda\d*|gpu\d?|mlx5_\d+|ib\d+|eth\d+|hsn\d|step\d+|epoch\d+|tcp\d?|port\d*")
@@ -132,7 +147,7 @@ PERSONAL: tuple[Rule, ...] = (
     rule(
         "MAC",
         r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}",
-        r"(?i)(?<![\w:])(?P<v>(?:[0-9a-f]{2}:){5}[0-9a-f]{2}(?::[0-9a-f]{2}:[0-9a-f]{2})?|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?![\w:-])",
+        r"(?i)(?:(?<![\w:])|(?<=MD5:))(?P<v>(?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?![\w:-])",
     ),
     rule(
         "DEVICE",
@@ -227,9 +242,9 @@ PERSONAL: tuple[Rule, ...] = (
     ),
     rule(
         "HOST",
-        r"(?:host(?:name)?|node_?name|node_?list|batchhost|master_addr|exec_host|head_node(?:_ip)?|machines?_?list)[\"']?\s*[=:]",
+        r"(?:host(?:name)?s?|node_?name|node_?list|batchhost|master_addr|exec_host|head_node(?:_ip)?|machines?_?list)[\"']?\s*[=:]",
         r"(?i)\b(?:[a-z]\w{0,40}_)?(?:slurmd_)?(?:hostname|node_?name|(?:req)?node_?list|batchhost|master_addr|exec_host"
-        rf"|head_node(?:_ip)?|machines?_?list|host)[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?(?P<v>{HOST})",
+        rf"|head_node(?:_ip)?|machines?_?list|hosts?)[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?(?P<v>{HOST})",
         is_node,
     ),
     rule(
@@ -248,17 +263,17 @@ PERSONAL: tuple[Rule, ...] = (
     ),
     rule(
         "HOST",
-        r"nid\d{4}|x\d{4}c\d|[a-z]\d{3}-\d{3}|[a-z]-?\d{3}|(?:node|compute|login|dgx|hgx)-?\d{1,2}",
+        r"nid\d{4}|x\d{4}c\d|[hr]\d{1,3}n\d|exp-\d|gcn\d|tioga\d|[a-z]\d{3}-\d{3}|[a-z]-?\d{3}|(?:node|compute|login|dgx|hgx)-?\d{1,2}",
         r"(?P<v>\b(?:nid\d{4,}|x\d{4}c\d+s\d+b\d+n\d+|[a-z]\d{3}-\d{3}"
-        r"|(?:node|compute|cnode|gpunode|worker|login|dgx|hgx|gpu[a-z]?|cn|gn|gh|lrdn|jrc?c?|jwb|frontier|uan|tg|ip)"
-        r"-?\d{3,}(?:-\d{1,3}){0,3}(?:-n\d+)?|(?:node|compute|cnode|gpunode|login|dgx|hgx)-?\d{1,2})(?![\w.]))",
+        r"|(?:node|compute|cnode|gpunode|worker|login|dgx|hgx|gpu[a-z]?|cn|gn|gh|lrdn|jrc?c?|jwb|frontier|crusher|tuolumne|uan|tg|ip)"
+        r"-?\d{3,}(?:-\d{1,3}){0,3}(?:-n\d+)?|(?:node|compute|cnode|gpunode|login|dgx|hgx)-?\d{1,2}|[hr]\d{1,3}n\d{1,3}|exp-\d{1,2}-\d{2}|gcn\d{1,3}|tioga\d{1,3})(?![\w.]))",
         is_node,
     ),
     rule("HOST", r"[a-z]-?\[[\d,-]+\]", r"\b(?P<v>[a-z]{1,12}-?\[(?=\d+-|0\d)\d{2,}[\d,-]{0,400}\])"),
     rule(
         "HOST",
         rf"\.{TLD}\b",
-        rf"(?i)(?:(?<=://)|(?<![\w@./-]))(?P<v>[a-z][\w-]{{0,62}}(?:\.[\w-]{{1,62}}){{0,5}}\.{TLD})(?![\w(-]|\.\w)",
+        rf"(?i)(?:(?<=://)|(?<=\d\d\.)|(?<![\w@./-]))(?P<v>[a-z][\w-]{{0,62}}(?:\.[\w-]{{1,62}}){{0,5}}\.{TLD})(?![\w(-]|\.\w)",
         is_private_host,
     ),
 )

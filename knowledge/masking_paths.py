@@ -10,7 +10,7 @@ PATH = re.compile(r"(?<![\w.~@)}\]-])/(?:[\w.+@%~-]+/)*[\w.+@%~-]*")
 ROOTS = re.compile(
     r"(?i)/(?:home|homes|users?|u|scratch|pscratch|global|gpfs|lus|lustre|eagle|flare|grand|ocean|anvil|projects?|proj"
     r"|nobackup|capstor|iopsstor|cluster|p|work|mnt|media|nfs|export|vast|beegfs|ceph|storage|dss|nlsas|afs|cephfs|groups?"
-    r"|expanse|leonardo(?:_work|_scratch)?|flash|weka|fsx|panfs|hpc|mmfs|usr/workspace|data|netscratch|bigdata)\d*/."
+    r"|expanse|leonardo(?:_work|_scratch)?|flash|weka|fsx|panfs|hpc|mmfs|usr/workspace|data|netscratch|bigdata|ccs|ccsopen|raid|local/scratch|localscratch|lscratch|pfs|cfs|sps|g/data|autofs)\d*/."
 )
 # Roots below which these folders are everybody's: software, containers, shared data.
 PUBLIC = re.compile(
@@ -52,5 +52,9 @@ def owner(path: str) -> str:
     """The user whose home a path is in; empty where it does not tell."""
     parts = [part for part in path.split("/") if part]
     at = next((n for n, part in enumerate(parts) if part.lower() in HOMES), len(parts))
+    letter = next(
+        (n for n, part in enumerate(parts[1:], 1) if part.startswith(parts[n - 1]) and len(parts[n - 1]) == 1), 0
+    )
+    at = min(at, letter - 1) if letter else at
     named = [part for part in parts[at + 1 :] if len(part) > 1 and not part.isdigit() and part.lower() not in HOMES]
     return named[0] if named and NAME.fullmatch(named[0]) else ""
