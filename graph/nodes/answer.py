@@ -134,4 +134,6 @@ def friendly(state: State) -> str:
     """What is said where there was no question."""
     if state["intent"] == "diagnose":
         return SEND_LOG
-    return THANKS if state["intent"] == "smalltalk" and state.get("bundle") else WHAT_I_DO
+    if state.get("bundle"):
+        return THANKS if state["intent"] == "smalltalk" else UNCHANGED
+    return WHAT_I_DO

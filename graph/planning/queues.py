@@ -35,7 +35,8 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
             if named is None:
                 taken.append(Assumption("queue", queue.id, why_this(queue, cluster), queue.source))
             return Slot(queue, walltime, tuple(taken))
-    return no_queue(candidates, cluster, nodes, walltime, ranks)
+    others = in_order(cluster, node_type, nodes, ranks) if named else []
+    return no_queue(candidates, cluster, nodes, walltime, ranks, others)
 
 
 def in_order(cluster: Cluster, node_type: str, nodes: int, ranks: int) -> list[Queue]:
@@ -84,9 +85,16 @@ def why_this(queue: Queue, cluster: Cluster) -> str:
     return f"the usual queue does not take this job; {queue.id} ({queue.purpose}) does"
 
 
-def no_queue(candidates: list[Queue], cluster: Cluster, nodes: int, walltime: str, ranks: int) -> Refusal:
-    """No queue takes it: what each would take instead, nearest first."""
-    ways: list[tuple[float, Alternative]] = []
+def no_queue(
+    candidates: list[Queue], cluster: Cluster, nodes: int, walltime: str, ranks: int, others: list[Queue]
+) -> Refusal:
+    """No queue takes it: what each would take instead, nearest first. others: queues beside the one that was named."""
+    same = f"{plural(nodes, 'node')} for {walltime}"
+    ways = [
+        (1.0, Alternative(f"{same} (queue {other.id})", (("queue", other.id),)))
+        for other in others
+        if takes(other, nodes, walltime, ranks)
+    ]
     for queue in candidates:
         ways += near_ways(queue, nodes, walltime, ranks)
     ways.sort(key=lambda way: way[0])
@@ -110,11 +118,12 @@ def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple
         ways.append((off, Alternative(says, (("walltime", limit), ("queue", queue.id)))))
     bounds = {queue.min_nodes, queue.max_nodes, *(n for lim in queue.limits for n in (lim.min_nodes, lim.max_nodes))}
     bounds.add(queue.max_gpus // ranks if queue.max_gpus else None)
-    for other in bounds - {None, nodes}:
-        if other and takes(queue, other, walltime, ranks):
-            off = max(other, nodes) / min(other, nodes)
-            says = f"{plural(other, 'node')} for {walltime} (queue {queue.id})"
-            ways.append((off, Alternative(says, (("nodes", other), ("queue", queue.id), ("total_gpus", None)))))
+    fitting = [other for other in bounds - {None, nodes} if other and takes(queue, other, walltime, ranks)]
+    fewer, more = [n for n in fitting if n < nodes], [n for n in fitting if n > nodes]
+    for other in (*sorted(fewer)[-1:], *sorted(more)[:1]):
+        off = max(other, nodes) / min(other, nodes)
+        says = f"{plural(other, 'node')} for {walltime} (queue {queue.id})"
+        ways.append((off, Alternative(says, (("nodes", other), ("queue", queue.id), ("total_gpus", None)))))
     return ways
 
 

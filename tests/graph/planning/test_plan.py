@@ -79,6 +79,12 @@ def test_no_queue_of_aurora_takes_64_nodes_for_three_hours() -> None:
         assert isinstance(plan(JobRequest(machine="aurora", strategy="ddp", **fields), CLUSTERS["aurora"]), LaunchPlan)
 
 
+def test_a_named_queue_that_is_wrong_offers_the_one_that_takes_the_job_as_it_is() -> None:
+    found = changes(refused("aurora", nodes=2, walltime="03:00:00", queue="prod"))
+    assert found[0] == {"queue": "capacity"}
+    assert [way["nodes"] for way in found if "nodes" in way] == [256], "only the nearest count, not every bound"
+
+
 def test_a_limit_on_gpus_offers_the_nodes_that_fit() -> None:
     outcome = refused("anvil", nodes=9)
     assert any(change.get("nodes") == 3 for change in changes(outcome)), outcome
