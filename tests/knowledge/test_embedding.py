@@ -22,7 +22,7 @@ TEXTS: list[str] = json.loads((HERE / "embedding_texts.json").read_text(encoding
 
 @pytest.fixture(scope="module")
 def model() -> embedding.Embedder:
-    return embedding.Embedder(embedding.weights_file(), threads=2)
+    return embedding.Embedder(embedding.weights_file(), workers=2)
 
 
 def test_agrees_with_sentence_transformers(model: embedding.Embedder) -> None:
@@ -38,6 +38,13 @@ def test_a_text_alone_and_in_a_batch_are_the_same(model: embedding.Embedder) -> 
     together = model.embed(texts)
     alone = np.concatenate([model.embed([text]) for text in texts])
     assert np.abs(together - alone).max() < 1e-5
+
+
+def test_short_texts_go_together_and_each_once() -> None:
+    lengths = [5, 250, 7, 256, 100, 6, 120, 3]
+    batches = list(embedding.batched(lengths))
+    assert sorted(at for batch in batches for at in batch) == list(range(len(lengths)))
+    assert batches == [[3, 1], [6, 4, 2, 5], [0, 7]]
 
 
 def test_nothing_to_embed(model: embedding.Embedder) -> None:
