@@ -16,7 +16,7 @@ from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.texts import Look, marked_as_log
 from knowledge.signatures.loader import Cause, library
-from knowledge.signatures.matcher import Matcher, matcher
+from knowledge.signatures.matcher import Matcher, compiled, matcher
 from knowledge.signatures.model import Signature
 from knowledge.types import Considered, Diagnosis, LogEvidence
 
@@ -27,6 +27,7 @@ CERTAIN, LIKELY, POSSIBLE, FAINT = 0.95, 0.75, 0.5, 0.2
 MOST_GENERAL = 52
 NO_LOG = {
     "prose": "This reads like a description or a question, not like the output of a job.",
+    "words": "This reads like a description, not like the output of a job.",
     "source": "This reads like a script or source code, not like the output of a job.",
 }
 # More causes than this in the quoted lines of one page: it is about failures.
@@ -71,7 +72,10 @@ def from_logs(scan: Scan) -> list[Event]:
 
 
 def _in_a_log(event: Event, kind: Look) -> bool:
-    return kind == "log" or event.rank is not None or marked_as_log(event.text, kind)
+    if kind == "log" or event.rank is not None or marked_as_log(event.text, kind):
+        return True
+    strong = kind == "words" and weight(event) >= STRONG
+    return strong and compiled(event.signature.pattern).match(event.raw) is not None
 
 
 def by_frames(event: Event, use: Matcher) -> Signature:
@@ -80,7 +84,7 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     Python's own library raises for whoever called it, so the frames above it count.
     """
     said = event.signature
-    bare = said.kind in ("error", "fallback") or (said.kind == "effect" and said.group == "python")
+    bare = said.kind in ("error", "fallback") or (said.kind == "effect" and _by_type(event))
     if event.error is None or not bare or said.strength > MOST_GENERAL:
         return said
     for frame in reversed(event.error.frames):
@@ -89,6 +93,12 @@ def by_frames(event: Event, use: Matcher) -> Signature:
         if not frame.standard:
             return said
     return said
+
+
+def _by_type(event: Event) -> bool:
+    """Whether an after-effect is told by the type of an exception that any library may raise."""
+    raised = event.error.type.rpartition(".")[2] if event.error else "RuntimeError"
+    return event.signature.group == "python" or raised not in ("RuntimeError", "DistBackendError")
 
 
 def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:

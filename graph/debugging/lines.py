@@ -3,12 +3,40 @@
 from __future__ import annotations
 
 import re
+from typing import Any
+
+import re2
+
+from knowledge.signatures.matcher import options
 
 STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) )(\d\d):(\d\d):(\d\d)")
 LEVEL = re.compile(r"(?<![=\w])(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
 ERROR_FIRST = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
+OPENING = 4 << 10
+VARYING = re.compile(
+    rb"(\d+| +|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)\b)"
+)
 # glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
 NOTICE = re.compile(r"\[?W(?:\d{3,4})? |NCCL WARN|\S+ \[\d+\] NCCL WARN")
+
+
+def opening(data: bytes) -> Any:
+    """What finds the two lines with which a log begins again, whatever their numbers and dates; None: too plain."""
+    lines = data[:OPENING].lstrip(b"\n").split(b"\n")[:2]
+    told = len(lines) == 2 and min(len(line.strip()) for line in lines) >= 8 and sum(map(len, lines)) >= 40
+    if not told or b"Traceback" in lines[0] + lines[1]:
+        return None
+    return re2.compile(rb"\n" + rb"\n".join(map(_shape, lines)) + rb"\n", options())
+
+
+def _shape(line: bytes) -> bytes:
+    """The line as a pattern in which numbers, days and months may differ."""
+    parts = VARYING.split(line)
+    return b"".join(_any(part) if number % 2 else re.escape(part) for number, part in enumerate(parts))
+
+
+def _any(part: bytes) -> bytes:
+    return rb"\d+" if part.isdigit() else rb" +" if part.isspace() else rb"\w+"
 
 
 def level(text: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.scan import WENT_ON
+from graph.debugging.scan import LONG, WENT_ON
 from knowledge.signatures.loader import Cause
 
 STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
@@ -29,6 +29,10 @@ ECHOED = 1
 MINOR = ("environment", "user", "scheduler", "batch", "communication", "communication_mpi")
 # What a line of its own log level is worth less by.
 DISCOUNT = {"": 0, "notice": 0, "warning": 25, "info": 35}
+# Causes that are only what follows from another one.
+FOLLOWS = ("unknown", "comm-remote-exit")
+# Of errors of one level the first one counts, but for those weaker than the strongest by more than this.
+CLOSE = 10
 # What a program says that caught the error itself. A retry is only a promise.
 CAUGHT = re.compile(
     r"(?i)\bskip(?:ping|ped)? (?:this |the |current |a |that )?(?:\w+ )?(?:batch|step|sample|iteration|example|update)"
@@ -132,12 +136,17 @@ def _survived(event: Event) -> bool:
     return seen >= WENT_ON or (seen > 0 and seen + event.progress_between >= WENT_ON)
 
 
+def _long_past(event: Event) -> bool:
+    """Whether much of a run came after it."""
+    return event.progress_after >= LONG
+
+
 def _harmed_nothing(event: Event, running: int) -> bool:
     """A remark or a command of the script that failed, after which the training ran on; no exception, no verdict.
 
     running: the last event after which progress was seen.
     """
-    if CAUGHT.search(event.text) and event.progress_after:
+    if event.progress_after and (CAUGHT.search(event.text) or _long_past(event)) and event.signature.kind != "verdict":
         return True
     minor = event.level != "" or event.signature.group in MINOR or weight(event) < FAILED
     return minor and event.last_order <= running and event.error is None and event.signature.kind != "verdict"
@@ -147,11 +156,20 @@ def _first_of_the_strongest(bad: list[Event], failed_first: int | None) -> Event
     """The first cause, else the first error, else the strongest after-effect; failed_first is the launcher's rank."""
     floor = next(floor for floor in (STRONG, GENERAL, 0) if any(weight(e) >= floor for e in bad))
     level = [e for e in bad if weight(e) >= floor]
-    level = [e for e in level if not _survived(e)] or level
+    level = [e for e in level if not _survived(e)] or _since(level, bad) or level
+    level = [e for e in level if weight(e) >= min(STRONG, max(map(weight, level)) - CLOSE)]
     first = level[0] if floor else max(level, key=weight)
     if failed_first is None or failed_first in first.ranks or not first.ranks:
         return first
     return next((e for e in level if failed_first in e.ranks and (floor or weight(e) >= weight(first))), first)
+
+
+def _since(level: list[Event], bad: list[Event]) -> list[Event]:
+    """What ended the run, where all that is stronger was overcome long before it."""
+    if not all(_long_past(e) for e in level):
+        return []
+    ends = [e for e in bad if weight(e) >= EFFECT and not _survived(e) and e.signature.cause not in FOLLOWS]
+    return [e for e in ends if all(e.order > other.last_order for other in level)]
 
 
 def _before_the_verdict(winner: Event, bad: list[Event]) -> Event:

@@ -15,6 +15,8 @@ MOST_LINES = 700
 MOST_STRAY = 30
 
 FRAME = re.compile(r'^\s*(?:\| )?\s*File "(?P<file>[^"]{1,400})", line (?P<line>\d+)(?:, in (?P<name>.{1,200}))?')
+# A path that the width of a terminal has broken: its end and the line number stand on the next line.
+BROKEN = re.compile(r'^\s*File "[^"]{20,400}$')
 EXCEPTION = re.compile(
     r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Expired|Warning|Failure|Timeout|Abort\w*"
     r"|Iteration|Empty|Full|Refused|Reset|NotFound\w*|Unavailable|Denied))(?::\s?(?P<text>.*))?$"
@@ -71,13 +73,16 @@ def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
     window = data[start : start + WINDOW].split(b"\n")[:MOST_LINES]
     first, rank = message(window[0].decode("utf-8", "replace"))
     frames: list[Frame] = []
-    offset, stray = start + len(window[0]) + 1, 0
+    offset, stray, broken = start + len(window[0]) + 1, 0, ""
     for number, raw in enumerate(window[1:], line + 1):
         text, of = message(raw[:2000].decode("utf-8", "replace"))
         if rank is not None and of is not None and of != rank:
             offset += len(raw) + 1
             continue
-        if frame := FRAME.match(text):
+        text, broken = broken + text, ""
+        if BROKEN.match(text):
+            broken = text
+        elif frame := FRAME.match(text):
             frames.append(Frame(frame["file"], int(frame["line"]), frame["name"] or "", number, text.strip()))
         elif found := _exception(text, bool(frames)):
             ignored = first.startswith("Exception ignored") or _ignored_above(data, start)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import islice
+from typing import Any
 
 import re2
 
 from graph.debugging.events import Event as Event
 from graph.debugging.events import Scan as Scan
 from graph.debugging.flood import CLOSE, Flood
-from graph.debugging.lines import level, stamp
+from graph.debugging.lines import OPENING, level, opening, stamp
 from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
 from graph.debugging.memory import Memory
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
@@ -28,8 +29,12 @@ MOST_EVENTS = 8_000
 MOST_TRACEBACKS = 3_000
 MOST_HEADERS = 5_000
 LONGEST_LINE = 4_000
+# How much of a longer line is read before what was found in it.
+WHOLE = 400
 LOOK_BACK = 64 << 10
 LONGEST_DOCUMENT = 256 << 10
+# How compilers show a line of the program that they speak of.
+SHOWN_SOURCE = re.compile(r"\d{1,6} \| ")
 
 HEADER = b"Traceback (most recent call last)"
 EXCEPTION = "python-exception"
@@ -39,11 +44,13 @@ SUMMARY_SIZE = 1200
 SUMMARY_RANK = re.compile(rb"\brank +: (\d{1,6}) \(local_rank")
 SUMMARY_TIME = re.compile(rb"\btime +: (\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d)")
 PROGRESS = re2.compile(
-    rb"(?i)it/s[\],]|s/it[\],]|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/]*\d+.*(?:loss|acc|lr|time|tflops|speed)"
-    rb"|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
+    rb"(?i)it/s[\],]|s/it[\],]|\d(?:it/s|s/it|ms/step)\b"
+    rb"|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/#]*\d+.*(?:loss|acc|lr|time|tflops|speed|norm|train|val|eta)"
+    rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
     options(),
 )
-WENT_ON = 3
+# So many lines of progress after an event: the run went on; so many: for long, or it was another run.
+WENT_ON, LONG = 3, 30
 PLAIN = re.compile(rb"\d+")
 
 
@@ -62,7 +69,9 @@ class Scanner:
         self._many = False
         self._handled: set[int] = set()
         self._order = 0
-        self._ended = False
+        self._ended = self._broke = False
+        self._opening: Any = None
+        self._checked = False
         self._last: Event | None = None
         self._hit: Event | None = None
 
@@ -73,7 +82,7 @@ class Scanner:
         for source in sources:
             self._memory, self._flood = Memory(self.matcher), Flood(self.matcher)
             self._handled.clear()
-            self._ended, self._last = False, None
+            self._ended, self._broke, self._checked, self._last = False, False, False, None
             if self.scan.bytes:
                 self.scan.runs += 1000  # runs of different files are different, yet parallel
             try:
@@ -96,8 +105,10 @@ class Scanner:
         data, at, counted, line = block.data, 0, 0, block.first_line
         whole, calm = self.matcher.union.search, data.rfind(b"\n", 0, max(0, block.limit - CLOSE)) + 1
         search, until = whole, len(data)
-        between = first = end = 0
+        between = first = end = looked = 0
         self._flood.next_block()
+        if block.first_line == 1:
+            self._opening = opening(data)
         while at < block.limit:
             found = search(data, at, until)
             if found is None and until == calm:
@@ -117,6 +128,7 @@ class Scanner:
             line += data.count(b"\n", counted, start)
             counted = start
             self._progress(data, max(between, hit - LOOK_BACK), start)
+            looked = self._again_from_the_top(data, looked, start)
             known = self._line(data, start, hit, end, line, name)
             at = between = _next(data, found.end(), end)
             if known and until == calm:
@@ -129,14 +141,30 @@ class Scanner:
 
     def _progress(self, data: bytes, start: int, end: int) -> None:
         last = self._last
-        if last is not None and last.progress_after < WENT_ON and end - start > 12:
-            last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), WENT_ON))
+        if last is not None and last.progress_after < LONG and end - start > 12:
+            last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), LONG))
+
+    def _again_from_the_top(self, data: bytes, start: int, end: int) -> int:
+        """After an end, the lines with which the file began: another run was appended. Where to look from next time."""
+        if self._opening is None or not (self._ended or self._broke):
+            return end
+        if not self._checked:  # lines that come again in the midst of a run are no beginning
+            self._checked = True
+            if self._opening.search(data, len(data) - len(data.lstrip(b"\n")), start):
+                self._opening = None
+                return end
+        found = self._opening.search(data, start, end)
+        if not found:
+            return max(start, end - OPENING)
+        self.scan.runs += 1
+        self._ended = self._broke = False
+        return int(found.end())
 
     def _line(self, data: bytes, start: int, hit: int, end: int, line: int, name: str | None) -> bool:
         """Judge one candidate line: remembered, a traceback's header, or new. True where its verdict was known."""
         if line in self._handled:
             return False
-        first = start if end - start <= LONGEST_LINE else max(start, hit - 400)
+        first = start if end - start <= LONGEST_LINE else max(start, hit - WHOLE)
         raw = data[first : min(end, first + LONGEST_LINE)].partition(b"\r")[0]
         self._order += 1
         if SUMMARY in raw:
@@ -188,6 +216,8 @@ class Scanner:
     ) -> Event | None:
         """The event of a line that is new, or None where no signature, or a harmless one, holds it."""
         text, rank = message(printable(raw.decode("utf-8", "replace")))
+        if len(raw) < WHOLE and SHOWN_SOURCE.match(text):
+            return None
         clean = text.encode("utf-8", "replace")
         matched = self.matcher.telling(clean)
         if error is None and not matched:
@@ -215,9 +245,10 @@ class Scanner:
         if event.signature.kind == "start":
             if self._ended:
                 self.scan.runs += 1
-                self._ended = False
+                self._ended = self._broke = False
             return event
         self._ended = self._ended or event.signature.kind in ("final", "success")
+        self._broke = self._broke or (event.error is not None and not event.error.ignored)
         key = (event.run, event.signature.id, PLAIN.sub(b"0", event.raw)[:400], event.file)
         known = self._folded.get(key)
         if known is None:

@@ -6,23 +6,28 @@ Only a log tells why a job failed. A page that explains Xid errors, or a program
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Literal
 
 from graph.debugging.log import message, printable
 
-Look = Literal["log", "prose", "source"]
+# words: sentences that a person or a program may have written.
+Look = Literal["log", "prose", "words", "source"]
 
 SAMPLE = 24 << 10
 # A document has so many lines of prose, a question fewer.
 DOCUMENT = 6
 MOSTLY, FEW, HALF, MORE = 0.6, 0.12, 0.5, 0.8
+# A program's lines start alike, but for numbers; sentences of a person do not.
+MANY, START, ALIKE = 24, 24, 0.7
+DIGITS = re.compile(r"\d+")
 
 # How a line of a log starts, or what stands near its start.
 MARK = re.compile(
     r"^\s*(?:Traceback \(most|File \"|\w+(?:\.\w+)*(?:Error|Exception|Warning|Interrupt|Exit)\b:?(?: |$)"
-    r"|\S+\.\w+:\d+: |[-=*#_~]{12,}|\[[\w :.,/-]{1,60}\](?![(:])|=>>|\$ |TERM_|NVRM: |NCCL|PBS|\w+ERROR)"
+    r"|\S+\.\w+:\d+: |[-=*#_~]{12,}|\[[\w :.,/-]{1,60}\](?![(:])|=>>|\$ |TERM_|NVRM: |NCCL|PBS|\w+ERROR|Lmod has)"
     r"|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]|\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL)\b"
-    r"|\b(?:loss|step|epoch|iter|it/s|s/it)\b[ =:\[/]*\d|\d+%\|"
+    r"|\b(?:loss|step|epoch|iter|it/s|s/it)\b['\"]?[ =:\[/]*\d|\d+%\||^\S+@[\w.-]+[: ]\S*[$#%>] |^\++ \S"
 )
 # A program that says its name; a key of YAML looks alike, if nothing follows that a message begins with.
 NAMED = re.compile(r"^(?:[a-z][\w./-]*|[\w./-]*[\d/][\w./-]*)(?:\[\d+\])?: ")
@@ -51,7 +56,8 @@ def look(head: bytes) -> Look:
         return "log"
     if len(lines) >= DOCUMENT and _is_yaml(lines):
         return "source"
-    if sum(1 for line in lines if marked_as_log(line)) > FEW * len(lines):
+    marked = (line for line in lines if marked_as_log(line))
+    if next(islice(marked, int(FEW * len(lines)), None), None) is not None:
         return "log"
     prose = [line for line in lines if _is_prose(line)]
     if len(lines) < DOCUMENT:
@@ -61,7 +67,12 @@ def look(head: bytes) -> Look:
     code = sum(1 for line in lines if CODE.search(line))
     if max(text, code) < HALF * len(lines) and text + code < MORE * len(lines):
         return "log"
-    return "prose" if text >= code else "source"
+    if text < code:
+        return "source"
+    if len(lines) >= MANY and len({DIGITS.sub("0", line)[:START] for line in lines}) < ALIKE * len(lines):
+        return "log"
+    written = any(MARKUP.search(line) for line in lines) or any(ASKING.search(line) for line in prose)
+    return "prose" if written else "words"
 
 
 def marked_as_log(line: str, among: Look = "log") -> bool:

@@ -62,7 +62,7 @@ def test_anything_at_all_is_answered(log: bytes) -> None:
 @pytest.mark.parametrize("size", [BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK + 77])
 def test_line_numbers_hold_over_the_blocks(size: int) -> None:
     filler = b"step 1 loss 0.1 ok\n"
-    log = filler * (size // len(filler)) + OOM.encode() + b"\n" + filler * 9000
+    log = filler * (size // len(filler)) + OOM.encode() + b"\n" + b"still waiting here\n" * 9000
     found = diagnose(log)
     assert (found.cause, found.evidence[0].line, found.evidence[0].count) == ("gpu-oom", size // len(filler) + 1, 1)
 
@@ -115,7 +115,7 @@ def test_rank_prefixes(line: str, text: str, rank: int | None) -> None:
 
 
 def test_a_compressed_log_and_one_that_is_cut_off(tmp_path: Path) -> None:
-    whole = gzip.compress((STEPS * 2000 + OOM + "\n" + STEPS * 2000).encode())
+    whole = gzip.compress((STEPS * 2000 + OOM + "\n" + "still waiting here\n" * 9000).encode())
     (tmp_path / "a.log.gz").write_bytes(whole)
     assert diagnose(tmp_path / "a.log.gz").cause == "gpu-oom"
     noise = bytes(random.Random(1).choices(range(33, 127), k=60_000))

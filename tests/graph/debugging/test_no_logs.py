@@ -118,3 +118,24 @@ def test_a_message_of_no_memory_may_end_in_many_ways(end: str) -> None:
 def test_a_log_with_holes_and_broken_characters_is_a_log() -> None:
     assert diagnose(bytes(5000) + b"\xe2\x96 10%|\xe2\x96\n" * 40 + OOM.encode() + bytes(5000)).cause == "gpu-oom"
     assert diagnose("\r".join(f"{n}%|████" for n in range(99)).encode() + b"\n" + OOM.encode()).cause == "gpu-oom"
+
+
+def test_a_message_in_sentences_is_a_log_where_nobody_asks() -> None:
+    message = (
+        "A requested component was not found, or was unable to be opened.  This means that this component is\n"
+        "either not installed or is unable to be used on your system (e.g., shared libraries are missing).\n"
+        "Note that the library stopped checking at the first component that it did not find.\n\n"
+        "Host:      node1\nFramework: psec\nComponent: munge\n\n"
+        "It looks like pmix_init failed for some reason; your parallel process is likely to abort.\n"
+    )
+    assert diagnose(message).cause == "comm-mpi-init"
+
+
+def test_lines_that_start_alike_are_of_a_program() -> None:
+    passes = "".join(f"{n}. Executing the pass that cleans the design `top`.\n" for n in range(40))
+    assert diagnose(passes).cause == "no-failure"
+
+
+def test_what_a_compiler_shows_of_a_program_is_no_message() -> None:
+    shown = "main.F90:87:12:\n   87 |  stop 'RuntimeError: NaN detected in loss'\n      |      1\nWarning: unused\n"
+    assert diagnose(shown).cause == "no-failure"

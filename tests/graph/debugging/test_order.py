@@ -128,3 +128,53 @@ def test_over_several_files_the_clock_decides(tmp_path: Path) -> None:
     (tmp_path / "rank-0.log").write_text("2026-11-21 10:09:00 torch.OutOfMemoryError: CUDA out of memory.\n")
     (tmp_path / "rank-1.log").write_text("2026-11-21 10:01:00 RuntimeError: CUDA error: device-side assert triggered\n")
     assert diagnose(tmp_path).cause == "gpu-kernel-fault"
+
+
+LOADED = "Loaded dependency [python3/3.8.11]: gcc/10.3.0\nLoaded module: python3/3.8.11\n"
+TRACEBACK = 'Traceback (most recent call last):\n  File "main.py", line 3, in <module>\n'
+NEEDS_TQDM = TRACEBACK + "ModuleNotFoundError: No module named {}\n"
+
+
+@pytest.mark.parametrize(
+    ("head", "cause"),
+    [
+        (LOADED, "user-code"),
+        (
+            "2026-03-02 10:00:1{}.1: I x/dso_loader.cc:53] opened libcudart.so\nSat Dec  2{} 18:48:39 2026\n",
+            "user-code",
+        ),
+        ("short\nlines\n", "env-python-package"),
+    ],
+)
+def test_a_run_that_was_appended_begins_like_the_first(head: str, cause: str) -> None:
+    first, last = NEEDS_TQDM.format("'tqdm'"), KEY_ERROR.replace("[rank3]: ", "")
+    log = head.format(1, 2) + first + head.format(3, 4) + last
+    assert diagnose(log).cause == cause
+
+
+def test_lines_that_come_again_in_a_run_begin_no_other() -> None:
+    again = "torch/nn/modules/conv.py: a remark that is printed often\nnothing to do for the person here\n"
+    log = again + "working\n" + again + NEEDS_TQDM.format("'tqdm'") + again + KEY_ERROR.replace("[rank3]: ", "")
+    assert diagnose(log).cause == "env-python-package"
+
+
+def test_an_error_long_before_the_end_is_not_what_ended_the_run() -> None:
+    went_on = "\n".join(f"Progress on: {n}.0kit/200kit rate:1.4it/s remaining:36:51" for n in range(60))
+    early = KEY_ERROR.replace("[rank3]: ", "")
+    assert diagnose("\n".join([early, went_on, CANCELLED])).cause == "sched-cancelled"
+    assert diagnose("\n".join([early, went_on])).cause == "no-failure"
+
+
+def test_of_general_errors_the_plainer_one_counts() -> None:
+    log = ["RuntimeError: something is odd", "ImportError: cannot import name 'x' from 'transformers' (/opt/x.py)"]
+    assert diagnose("\n".join(log)).cause == "fw-version"
+
+
+def test_a_path_that_the_terminal_broke_is_a_frame() -> None:
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/env/lib/python3.11/site-packages/accelerate/comm\n'
+        'ands/launch.py", line 12, in main\n'
+        "ValueError: odd\n"
+    )
+    assert diagnose(log).cause == "fw-config"
