@@ -12,10 +12,13 @@ FIELDS = {
     "strategy": "strategy",
     "nodes": "nodes",
     "gpus_per_node": "ranks_per_node",
+    "node_type": "node_type",
     "walltime": "walltime",
     "queue": "queue",
     "account": "account",
 }
+# Shown only where it was asked for: most queues have one kind of node.
+ONLY_SAID = frozenset({"node_type"})
 # Missing only where nothing else can fill it: the machine's facts give the rest.
 NEEDED = frozenset({"machine", "framework", "strategy", "nodes"})
 
@@ -33,7 +36,7 @@ def chip(name: str, request: JobRequest, plan: LaunchPlan | None, reasons: dict[
     value = said if said is not None else decided
     if value is None and name == "nodes" and request.total_gpus is not None:
         return Chip("total_gpus", str(request.total_gpus), "known")
-    if value in (None, ""):
+    if value in (None, "") or (said is None and name in ONLY_SAID):
         return Chip(name, "", "missing") if name in NEEDED else None
     if said is not None and name not in reasons:
         return Chip(name, str(value), "known")

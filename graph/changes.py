@@ -13,6 +13,7 @@ TOLD = {
     "strategy": "strategy",
     "nodes": "nodes",
     "ranks_per_node": "ranks per node",
+    "node_type": "node type",
     "queue": "queue",
     "walltime": "walltime",
     "account": "account",

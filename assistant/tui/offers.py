@@ -132,6 +132,15 @@ def gpus_per_node(cluster: Cluster | None, values: dict[str, str]) -> list[Offer
     return [Offer(str(n), note.get(n, "part of a node"), f"{n} GPUs per node") for n in reversed(counts)]
 
 
+def node_types(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+    """The kinds of GPU node that the memory of their cards tells apart."""
+    kinds = [kind for kind in cluster.node_types if kind.gpus.memory_gb] if cluster else []
+    return [
+        Offer(kind.id, kind.gpus.model, f"use the {kind.gpus.model} cards with {kind.gpus.memory_gb:g} GB")
+        for kind in kinds
+    ]
+
+
 def walltimes(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
     """Usual ones up to the queue's limit, and the limit."""
     queue = the_queue(cluster, values)
@@ -155,6 +164,7 @@ FIELDS: dict[str, tuple[str, str, Offered]] = {
     "nodes": ("number of nodes", "{} nodes", nodes),
     "total_gpus": ("number of GPUs", "{} GPUs in all", lambda cluster, values: []),
     "gpus_per_node": ("GPUs per node", "{} GPUs per node", gpus_per_node),
+    "node_type": ("kind of node", "use the cards with {} GB", node_types),
     "queue": ("queue", "queue {}", queues),
     "walltime": ("walltime (HH:MM:SS)", "walltime {}", walltimes),
     "account": ("account", "account {}", accounts),

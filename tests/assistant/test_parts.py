@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,17 +13,22 @@ from hypothesis import strategies as some
 from assistant.attachments import attach, clean, is_long, keep, named_files, worded
 from assistant.drawing import evidence, markdown
 from assistant.errors import InputError
-from assistant.events import Asked, Diagnosed, Refused, Script, Text
+from assistant.events import Asked, Chip, Diagnosed, Refused, Script, Text
 from assistant.known import known
 from assistant.plain import emphasis
 from assistant.saving import in_the_way, save
-from assistant.turns import Turns
+from assistant.storage.sqlite import Sqlite
+from assistant.turns import Turn, Turns
+from graph.changes import changes
+from graph.planning.plan import plan
+from knowledge.catalogue import catalogue
 from knowledge.types import (
     Alternative,
     Assumption,
     Diagnosis,
     JobRequest,
     LaunchBundle,
+    LaunchPlan,
     LogEvidence,
     Made,
     Question,
@@ -33,11 +39,16 @@ from knowledge.types import (
 BUNDLE = LaunchBundle("job.sh", "#!/bin/bash\nsrun x\n", (SideFile("ds.json", "{}\n"),), "sbatch job.sh")
 
 
+def close(turns: Turns, thread: str, turn: Turn) -> None:
+    with turns.database.transaction() as talk:
+        assert turns.close(talk, thread, turn, [Text("hi")])
+
+
 def test_turns_are_numbered_closed_and_listed(tmp_path: Path) -> None:
-    turns = Turns(tmp_path / "c.sqlite")
+    turns = Turns(Sqlite(tmp_path / "c.sqlite"))
     first = turns.begin("a", "hello", [])
     assert turns.unfinished("a") == first
-    turns.close("a", first.number, [Text("hi")])
+    close(turns, "a", first)
     assert turns.unfinished("a") is None
     turns.begin("b", "later", [])
     assert turns.begin("a", "again", []).number == 2
@@ -45,8 +56,8 @@ def test_turns_are_numbered_closed_and_listed(tmp_path: Path) -> None:
 
 
 def test_an_answer_of_another_version_does_not_stop_the_program(tmp_path: Path) -> None:
-    turns = Turns(tmp_path / "c.sqlite")
-    turns.close("a", turns.begin("a", "hello", []).number, [Text("hi")])
+    turns = Turns(Sqlite(tmp_path / "c.sqlite"))
+    close(turns, "a", turns.begin("a", "hello", []))
     with sqlite3.connect(tmp_path / "c.sqlite") as database:
         database.execute("""UPDATE turns SET answer = '[{"type": "hologram"}]'""")
     assert "another version" in str(turns.history("a")[0].answer)
@@ -133,3 +144,16 @@ def test_line_mode_drops_marks_and_keeps_code() -> None:
 def test_a_choice_that_was_left_to_us_shows_as_assumed() -> None:
     chips = known(JobRequest(strategy="ddp"), None, (Assumption("strategy", "ddp", "left to me"),)).chips
     assert [(c.field, c.state) for c in chips if c.value] == [("strategy", "assumed")]
+
+
+def test_a_kind_of_node_shows_where_it_was_asked_for() -> None:
+    cluster = catalogue().clusters["perlmutter"]
+    usual = JobRequest(machine="perlmutter", framework="pytorch", strategy="fsdp", nodes=2)
+    larger = replace(usual, node_type="gpu-a100-80")
+    before, after = plan(usual, cluster), plan(larger, cluster)
+    assert isinstance(before, LaunchPlan) and isinstance(after, LaunchPlan)
+    assert "node_type" not in {chip.field for chip in known(usual, before, ()).chips}
+    assert ("node_type", "gpu-a100-80", "known") in {
+        (c.field, c.value, c.state) for c in known(larger, after, ()).chips
+    }
+    assert changes(before, after) == ("node type: gpu-a100-40 → gpu-a100-80",)

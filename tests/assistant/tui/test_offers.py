@@ -5,6 +5,9 @@ from __future__ import annotations
 from assistant.events import Chip
 from assistant.tui.offers import FIELDS, pick
 from assistant.tui.widgets.chips import label, why, without_placeholder
+from graph.wishes import cards
+from knowledge.catalogue import catalogue
+from knowledge.types import JobRequest
 
 
 def offered(field: str, **values: str) -> dict[str, str]:
@@ -27,6 +30,13 @@ def test_counts_and_times_end_at_the_limit_of_the_queue() -> None:
 def test_a_machine_that_gives_whole_nodes_offers_whole_nodes() -> None:
     assert list(offered("gpus_per_node", machine="frontier")) == ["8"]
     assert list(offered("gpus_per_node", machine="perlmutter")) == ["4", "2", "1"]
+
+
+def test_kinds_of_node_are_offered_in_words_that_choose_them() -> None:
+    perlmutter = catalogue().clusters["perlmutter"]
+    for offer in pick("node_type", [Chip("machine", "perlmutter", "known")]).offers:
+        heard = cards(offer.says, JobRequest(), JobRequest(), perlmutter)
+        assert heard and heard[0].node_type == offer.value
 
 
 def test_what_the_framework_runs_comes_first() -> None:
