@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 from assistant.attachments import attach, clean, is_long, keep, named_files, worded
 from assistant.drawing import evidence, markdown
 from assistant.errors import InputError
-from assistant.events import Asked, Chip, Diagnosed, Refused, Script, Text
+from assistant.events import Asked, Diagnosed, Refused, Script, Text
 from assistant.known import known
 from assistant.plain import emphasis
 from assistant.saving import in_the_way, save
