@@ -8,7 +8,6 @@ folders are network file systems and people change login nodes (https://sqlite.o
 from __future__ import annotations
 
 import json
-import secrets
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from knowledge.errors import UnavailableError
+from knowledge.ingest.page import visible
 from knowledge.types import Passage, PassageKind
 
 Collection = Literal["docs", "issues", "tickets", "web"]
@@ -253,8 +253,8 @@ def set_up(db: sqlite3.Connection, path: Path) -> None:
         )
     if found < FORMAT:
         path.chmod(0o600)
-        db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
-        db.execute("INSERT OR IGNORE INTO meta VALUES ('store', ?)", (secrets.token_hex(4),))
+        name = "INSERT OR IGNORE INTO meta VALUES ('store', lower(hex(randomblob(4))));"
+        db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} {name} PRAGMA user_version = {FORMAT}; COMMIT;")
 
 
 @contextmanager
@@ -269,10 +269,11 @@ def said_plainly(path: Path) -> Iterator[None]:
 
 
 def replace_one(db: sqlite3.Connection, origin: str, document: Document) -> None:
-    """One document in the place of the one with its key. The caller holds the transaction."""
+    """One document in the place of the one with its key, fit to be shown. The caller holds the transaction."""
     db.execute("DELETE FROM documents WHERE key = ?", (document.key,))
     d = document
-    facts = (d.source, d.collection, d.title, d.date, d.machine, d.scheduler, d.framework, d.hash, d.etag)
+    shown, title = visible(d.source), visible(d.title)
+    facts = (shown, d.collection, title, d.date, d.machine, d.scheduler, d.framework, d.hash, d.etag)
     added = db.execute(
         "INSERT INTO documents (key, origin, source, collection, title, date, machine, scheduler, framework, hash,"
         " etag, read) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -280,7 +281,10 @@ def replace_one(db: sqlite3.Connection, origin: str, document: Document) -> None
     )
     db.executemany(
         "INSERT INTO passages (document, place, path, text) VALUES (?, ?, ?, ?)",
-        [(added.lastrowid, place, json.dumps(c.path), c.text) for place, c in enumerate(document.chunks)],
+        [
+            (added.lastrowid, place, json.dumps([visible(name) for name in c.path]), visible(c.text))
+            for place, c in enumerate(document.chunks)
+        ],
     )
 
 

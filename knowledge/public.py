@@ -46,7 +46,8 @@ what when where which while why will with without work write wrong you your
 """
 TOKEN = re.compile(r"-{0,2}[A-Za-z][A-Za-z0-9_.:-]*[A-Za-z0-9]|[A-Za-z]|(?<![\w.])\d+(?:\.\d+){0,2}(?![\w.])")
 # Anything with one of these in it is a place, an address, or a value.
-PLACE = re.compile(r"\S*[/\\~@$%=]\S*|\bfile \"[^\"]*\"", re.IGNORECASE)
+PLACE = re.compile(r"[/\\~@$%=]")
+FILE_NAME = re.compile(r"\bfile \"[^\"]*\"", re.IGNORECASE)
 ADDRESS = re.compile(r"https?://\S+")
 CAMEL = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 # A number goes only where it says which error or which version it is.
@@ -55,6 +56,7 @@ BEFORE_NUMBER = frozenset(NUMBERED.split())
 MOST_WORDS = 14
 LEAST_WORDS = 2
 LONGEST = 40
+MOST_READ = 10_000
 FILLERS = "a an and are as at be by for from has have i in is it its my of on or our that the this to was with"
 FILLER = frozenset(FILLERS.split())
 
@@ -64,7 +66,8 @@ def public_query(text: str, facts: Iterable[str] = ()) -> str:
 
     facts: the framework, the scheduler and the like, by the program's own names for them.
     """
-    found = dict.fromkeys(public_words(PLACE.sub(" ", without_private(text))))
+    general = FILE_NAME.sub(" ", without_private(text[:MOST_READ]))
+    found = dict.fromkeys(public_words(" ".join(word for word in general.split() if not PLACE.search(word))))
     words = [word for word in found if word.lower() not in FILLER]
     if len(words) < LEAST_WORDS:
         return ""

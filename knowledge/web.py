@@ -16,12 +16,13 @@ from urllib.parse import urlsplit
 from knowledge.errors import InputError, UnavailableError
 from knowledge.fetching import Fetcher, UnreachableError, host_of, is_public
 from knowledge.ingest.chunking import chunks
-from knowledge.ingest.page import UnreadableError, iso_date, one_line
+from knowledge.ingest.page import UnreadableError, iso_date, one_line, visible
 from knowledge.ingest.reading import CONTENT_TYPES, read
 from knowledge.public import without_private
 from knowledge.types import Passage
 
 Policy = Literal["ask", "always", "never"]
+BACKEND = "duckduckgo"
 ENGINE_S = 10
 MOST_PAGE_BYTES = 5_000_000
 MOST_WORDS = 40
@@ -58,12 +59,15 @@ class DuckDuckGo:
 
     def find(self, query: str, limit: int) -> list[Hit]:
         from ddgs import DDGS
+        from ddgs.engines import ENGINES
         from ddgs.exceptions import DDGSException, RatelimitException
 
+        if BACKEND not in ENGINES["text"]:  # ddgs would ask all its other engines instead
+            raise UnavailableError("this ddgs has no DuckDuckGo; set MAPLE_CHAT_SEARCH_URL, or install another ddgs")
         logging.getLogger("ddgs").setLevel(logging.CRITICAL)
         proxy = os.environ.get("DDGS_PROXY") or os.environ.get("HTTPS_PROXY") or os.environ.get("https_proxy")
         try:
-            rows = DDGS(proxy=proxy, timeout=ENGINE_S).text(query, max_results=limit, backend="duckduckgo")
+            rows = DDGS(proxy=proxy, timeout=ENGINE_S).text(query, max_results=limit, backend=BACKEND)
         except RatelimitException as error:
             raise UnavailableError("the search engine wants a pause; try again in some minutes") from error
         except DDGSException as error:
@@ -150,7 +154,8 @@ def search(query: str, engine: Engine, limit: int = 3, progress: Progress | None
 def passage(hit: Hit, query: str, fetcher: Fetcher) -> Passage:
     """A page's best piece for a query, or the engine's excerpt where the page cannot be read."""
     title, excerpt = one_line(hit.title), one_line(hit.excerpt)
-    plain = Passage(excerpt, title or hit.address, hit.address, iso_date(hit.date), kind="web")
+    source = one_line(hit.address)
+    plain = Passage(excerpt, title or source, source, iso_date(hit.date), kind="web")
     try:
         answer = fetcher.get(hit.address)
         form = CONTENT_TYPES.get(answer.content_type, "")
@@ -164,7 +169,7 @@ def passage(hit: Hit, query: str, fetcher: Fetcher) -> Passage:
     if best is None or (excerpt and not shared(best.text, words)):
         return plain
     date = page.date or plain.date
-    return Passage(best.text, page.title, hit.address, date, best.path, shared(best.text, words), kind="web")
+    return Passage(visible(best.text), page.title, source, date, best.path, shared(best.text, words), kind="web")
 
 
 def shared(text: str, words: set[str]) -> float:

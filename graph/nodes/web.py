@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from graph.choosing import chosen
 from graph.context import Context
 from graph.state import State
-from knowledge.errors import UnavailableError
+from knowledge.errors import InputError, UnavailableError
 from knowledge.public import public_query
 from knowledge.types import Alternative, Diagnosis, Passage, Question, Said, Say, Working
 from knowledge.web import Web
@@ -63,7 +63,7 @@ def found(query: str, web: Web, runtime: Runtime[Context]) -> Said:
     """What the web says, with addresses; or one line on why it says nothing."""
     try:
         passages = web.search(query, progress=lambda *facts: runtime.context.tell(Working(*facts)))
-    except UnavailableError as error:
+    except (InputError, UnavailableError) as error:
         reason = str(error)
         return Say(f"{reason[:1].upper()}{reason[1:]}. Everything else works.")
     if not passages:

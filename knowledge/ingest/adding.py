@@ -16,16 +16,18 @@ from urllib.parse import urlsplit
 
 from knowledge.documents import Collection, Document, Documents, Known
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Answer, Fetcher, Pause, UnreachableError
+from knowledge.fetching import Answer, Fetcher, Pause, UnreachableError, pause_of
 from knowledge.ingest.chunking import chunks
-from knowledge.ingest.folder import File, files
-from knowledge.ingest.page import NoTextError, Page, UnreadableError, iso_date
+from knowledge.ingest.folder import File, files, named
+from knowledge.ingest.page import NoTextError, Page, UnreadableError, iso_date, visible
 from knowledge.ingest.reading import CONTENT_TYPES, MOST_BYTES, MOST_PDF_BYTES, form_of, read
 from knowledge.ingest.site import Listed, site, tidy
 
 # Counted up when the same bytes would give other passages: everything is read again then.
-READER = 1
+READER = 2
 STORE_EVERY_S = 1.0
+BUSY = 429
+BUSY_S = 10.0
 GIVES_UP_AFTER = 5
 GONE = frozenset({404, 410})
 Progress = Callable[[str, int, int], None]
@@ -69,7 +71,7 @@ class Report:
         return bool(self.read or self.unchanged)
 
     def problem(self, name: str, error: object) -> None:
-        self.problems.append(f"{name}: {error}")
+        self.problems.append(visible(f"{name}: {error}"))
 
 
 def quiet(what: str, done: int, total: int) -> None:
@@ -112,21 +114,24 @@ def add(
 ) -> Report:
     """Read what a path or an address holds. Raises InputError, UnavailableError; one bad page stops nothing."""
     if given.startswith(("http://", "https://")):
-        return add_site(documents, tidy(given), about, progress, pause)
+        return add_site(documents, address_of(given), about, progress, pause)
     return add_folder(documents, Path(given), about, progress)
 
 
 def add_folder(documents: Documents, given: Path, about: About, progress: Progress = quiet) -> Report:
     """A file, a folder or a checkout."""
-    found = files(given, about.site)
-    origin = str(given.expanduser().resolve())
+    found, closed = files(given, about.site)
+    origin = named(given.expanduser().resolve())
     known = documents.known(origin)
     documents.begin(origin, "folder", about.collection, about.options())
     report = Report(origin)
+    for folder, why in closed.items():
+        report.problem(str(folder), f"{why}; what was read there before is kept")
+        known = {key: one for key, one in known.items() if not key.startswith(f"{named(folder)}/")}
     with keeping(documents, origin) as keep:
         for at, file in enumerate(found):
             progress("reading", at, len(found))
-            take_file(keep, file, about, known.pop(str(file.path), None), report)
+            take_file(keep, file, about, known.pop(named(file.path), None), report)
     progress("reading", len(found), len(found))
     report.removed += documents.remove(known)
     documents.finish(origin)
@@ -144,11 +149,11 @@ def take_file(keep: Keeping, file: File, about: About, before: Known | None, rep
             report.unchanged += 1
             return
         page = read(data, file.form, file.path.name)
-        keep.put(document(str(file.path), file.source, page, about, mark, file.date))
+        keep.put(document(named(file.path), file.source, page, about, mark, file.date))
         report.read += 1
     except NoTextError:
         report.empty += 1
-        report.removed += keep.documents.remove([str(file.path)])
+        report.removed += keep.documents.remove([named(file.path)])
     except UnreadableError as error:
         report.problem(str(file.path), error)
     except OSError as error:
@@ -212,7 +217,7 @@ def take_page(
 ) -> bool:
     """One page of a site into the store, if it changed. Returns whether the server answered."""
     try:
-        answer = fetcher.get(page.address, headers=conditions(before))
+        answer = asked(fetcher, page, before)
         if answer.status == 304 and before:
             keep.documents.touch(page.address, before.etag)
             report.unchanged += 1
@@ -230,6 +235,30 @@ def take_page(
         report.problem(page.address, error)
         return not isinstance(error, UnreachableError)
     return True
+
+
+def asked(fetcher: Fetcher, page: Listed, before: Known | None) -> Answer:
+    """A page, after the pauses that a busy server asks for."""
+    answer = fetcher.get(page.address, headers=conditions(before))
+    for _ in range(fetcher.tries - 1):
+        if answer.status != BUSY:
+            break
+        fetcher.pause(pause_of(answer, BUSY_S))
+        answer = fetcher.get(page.address, headers=conditions(before))
+    return answer
+
+
+def address_of(given: str) -> str:
+    """An address, tidy. Raises InputError for one that is none, or that holds a password: each answer would cite it."""
+    try:
+        parts = urlsplit(given)
+        if parts.hostname and not (parts.username or parts.password):
+            return tidy(given)
+    except ValueError as error:
+        raise InputError(f"'{visible(given)[:80]}' is no address") from error
+    if not parts.hostname:
+        raise InputError(f"'{visible(given)[:80]}' names no host")
+    raise InputError("an address with a name or a password in it is not taken: answers would cite it; leave them out")
 
 
 def conditions(before: Known | None) -> dict[str, str]:

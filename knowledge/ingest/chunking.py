@@ -28,12 +28,12 @@ Section = tuple[tuple[str, ...], list[Block]]
 
 
 def chunks(page: Page) -> tuple[Chunk, ...]:
-    """All pieces of a page, in order. A heading with nothing below it is told by the headings of others."""
-    made: list[Chunk] = []
+    """All pieces of a page, in order, each once. A heading with nothing below it is told by the headings of others."""
+    made: dict[Chunk, None] = {}
     for path, blocks in together(sections(page)):
         for text in packed(blocks):
             if WORD.search(text) and tokens(text) > 1:
-                made.append(Chunk(text, path))
+                made[Chunk(text, path)] = None
     return tuple(made)
 
 

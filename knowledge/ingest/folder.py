@@ -18,7 +18,7 @@ from urllib.parse import quote, urlsplit
 import yaml
 
 from knowledge.errors import InputError
-from knowledge.ingest.page import iso_date
+from knowledge.ingest.page import iso_date, scalar
 from knowledge.ingest.reading import form_of
 
 SKIPPED_FOLDERS = frozenset(
@@ -28,8 +28,11 @@ SKIPPED_FOLDERS = frozenset(
 SKIPPED_FILES = re.compile(
     r"(?i)(?:licen[cs]e|copying|notice|code_of_conduct|requirements[\w.-]*|cmakelists|robots|humans|llms[\w-]*)\.\w+"
 )
-GIT = ("git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-GIT_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"}
+# protocol.allow: a partial clone would fetch what is missing, by a program that its configuration names.
+GIT_SAFE = ("core.fsmonitor=false", "core.hooksPath=/dev/null", "protocol.allow=never", "log.showSignature=false")
+GIT = ("git", "--no-pager", *(word for setting in GIT_SAFE for word in ("-c", setting)))
+GIT_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
+GIT_ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 GIT_S = 60
 INDEX = frozenset({"index", "readme"})
 
@@ -59,8 +62,8 @@ class Addresses:
         """The page's public address, or else its path."""
         inside = PurePosixPath(path.relative_to(self.root).as_posix())
         if self.site and inside.is_relative_to(self.docs):
-            return self.site + quote(self.page(inside.relative_to(self.docs)))
-        return self.repository + quote(str(inside)) if self.repository else str(path)
+            return self.site + quote(os.fsencode(self.page(inside.relative_to(self.docs))))
+        return self.repository + quote(bytes(inside)) if self.repository else named(path)
 
     def page(self, inside: PurePosixPath) -> str:
         """A page's address on a site: MkDocs makes folders, Sphinx makes .html files."""
@@ -74,11 +77,13 @@ class Addresses:
         return f"{above}{inside.stem}/" if self.suffix == "/" else f"{above}{inside.stem}.html"
 
 
-def files(given: Path, site: str = "") -> list[File]:
-    """What is to be read under a path, in order. site: its public address. Raises InputError where there is nothing."""
-    path = given.expanduser().resolve()
-    if not path.exists():
-        raise InputError(f"there is no {given}; give a file, a folder, or an address that starts with https://")
+def files(given: Path, site: str = "") -> tuple[list[File], dict[Path, str]]:
+    """What is to be read under a path, in order, and the folders that may not be looked into, with the reason.
+
+    site: its public address. Raises InputError where there is nothing.
+    """
+    path = existing(given)
+    closed: dict[Path, str] = {}
     top = checkout(path)
     addresses = addresses_of(top or (path if path.is_dir() else path.parent), site)
     dates = git_dates(top) if top else {}
@@ -87,25 +92,49 @@ def files(given: Path, site: str = "") -> list[File]:
         if not form_of(path.name):
             raise InputError(f"cannot read {path.name}: Markdown, reStructuredText, HTML, PDF and text can be read")
     else:
-        found = [one for one in (tracked(top, path) if top else below(path)) if fits(one, path)]
+        found = [one for one in (tracked(top, path, closed) if top else below(path, closed)) if fits(one, path)]
     if not found:
-        raise InputError(f"nothing to read in {given}: no Markdown, reStructuredText, HTML, PDF or text file")
-    return [File(one, form_of(one.name), addresses.of(one), dates.get(one) or "") for one in found]
+        why = "; ".join(f"{folder}: {said}" for folder, said in closed.items())
+        why = why or "no Markdown, reStructuredText, HTML, PDF or text file"
+        raise InputError(f"nothing to read in {given}: {why}")
+    return [File(one, form_of(one.name), addresses.of(one), dates.get(one) or "") for one in found], closed
+
+
+def existing(given: Path) -> Path:
+    """The path, absolute. Raises InputError."""
+    try:
+        path = given.expanduser().resolve()
+        path.stat()
+    except FileNotFoundError as error:
+        said = f"there is no {given}; give a file, a folder, or an address that starts with https://"
+        raise InputError(said) from error
+    except (OSError, ValueError, RuntimeError) as error:
+        raise InputError(f"cannot read {given}: {getattr(error, 'strerror', None) or error}") from error
+    return path
+
+
+def named(path: Path) -> str:
+    """A path as a key: a name of bytes that are no UTF-8 is spelled out."""
+    return str(path).encode("utf-8", "backslashreplace").decode()
 
 
 def fits(path: Path, root: Path) -> bool:
     """Whether it is documentation by its name and place; links out of the folder are not followed."""
-    parts = path.relative_to(root).parts
-    if not form_of(path.name) or SKIPPED_FILES.fullmatch(path.name):
+    if not path.is_relative_to(root) or not form_of(path.name) or SKIPPED_FILES.fullmatch(path.name):
         return False
+    parts = path.relative_to(root).parts
     if any(part in SKIPPED_FOLDERS or (part.startswith(".") and part != ".") for part in parts[:-1]):
         return False
     return path.is_file() and path.resolve().is_relative_to(root)
 
 
-def below(root: Path) -> Iterator[Path]:
-    """All files under a folder, in order."""
-    for folder, names, found in os.walk(root):
+def below(root: Path, closed: dict[Path, str]) -> Iterator[Path]:
+    """All files under a folder, in order. closed: gets the folders that may not be looked into, with the reason."""
+
+    def note(error: OSError) -> None:
+        closed[Path(str(error.filename))] = error.strerror or str(error)
+
+    for folder, names, found in os.walk(root, onerror=note):
         names[:] = sorted(name for name in names if name not in SKIPPED_FOLDERS and not name.startswith("."))
         yield from (Path(folder) / name for name in sorted(found) if not name.startswith("."))
 
@@ -118,7 +147,7 @@ def git(folder: Path, *arguments: str) -> str:
             capture_output=True,
             timeout=GIT_S,
             check=True,
-            env={**os.environ, **GIT_QUIET},
+            env={name: value for name, value in os.environ.items() if name not in GIT_ELSEWHERE} | GIT_QUIET,
         )
     except (OSError, subprocess.SubprocessError):
         return ""
@@ -131,16 +160,16 @@ def checkout(path: Path) -> Path | None:
     return Path(top).resolve() if top else None
 
 
-def tracked(top: Path, folder: Path) -> Iterator[Path]:
+def tracked(top: Path, folder: Path, closed: dict[Path, str]) -> Iterator[Path]:
     """What git tracks under a folder, in order; all files where it tracks none of them."""
     names = git(top, "ls-files", "-z", "--", str(folder)).split("\0")
     found = sorted(top / name for name in names if name)
-    yield from found or below(folder)
+    yield from found or below(folder, closed)
 
 
 def git_dates(top: Path) -> dict[Path, str]:
     """The day of the newest commit of each file, in one walk through the history."""
-    log = git(top, "-c", "log.showSignature=false", "log", "--format=%x01%cI", "--name-only", "-z", "--no-renames")
+    log = git(top, "log", "--format=%x01%cI", "--name-only", "-z", "--no-renames")
     dates: dict[Path, str] = {}
     day = ""
     for word in log.replace("\n", "\0").split("\0"):
@@ -156,10 +185,10 @@ def addresses_of(root: Path, site: str = "") -> Addresses:
     base = repository(root)
     for name in ("mkdocs.yml", "mkdocs.yaml"):
         facts = settings(root / name)
-        found = site or str(facts.get("site_url") or "")
+        found = site or scalar(facts.get("site_url"))
         if facts and found.startswith("http"):
             folders = "/" if facts.get("use_directory_urls", True) is not False else ""
-            docs = PurePosixPath(str(facts.get("docs_dir") or "docs"))
+            docs = PurePosixPath(scalar(facts.get("docs_dir")) or "docs")
             return Addresses(root, base, found.rstrip("/") + "/", "mkdocs", docs, folders)
     for place in ("conf.py", "docs/conf.py", "doc/conf.py", "source/conf.py", "docs/source/conf.py"):
         found = (site if (root / place).is_file() else "") or sphinx_base(root / place)
@@ -178,7 +207,7 @@ Lenient.add_multi_constructor("", lambda *_: None)
 def settings(path: Path) -> dict[str, Any]:
     try:
         facts = yaml.load(path.read_text(encoding="utf-8"), Loader=Lenient)
-    except (OSError, ValueError, yaml.YAMLError):
+    except (OSError, ValueError, yaml.YAMLError, RecursionError):
         return {}
     return facts if isinstance(facts, dict) else {}
 

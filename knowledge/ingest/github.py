@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from knowledge.documents import Document, Documents, Known
 from knowledge.errors import InputError, UnavailableError
 from knowledge.fetching import Answer, Fetcher, host_of
 from knowledge.ingest.adding import About, Keeping, Progress, Report, keeping, quiet
-from knowledge.ingest.api import Patience, shortened, within_limits
+from knowledge.ingest.api import Patience, within_limits
 from knowledge.ingest.chunking import chunks
-from knowledge.ingest.markdown import read_markdown
-from knowledge.ingest.page import Block, Page, iso_date
-from knowledge.masking import hide
+from knowledge.ingest.resolving import Json, read_issue
 
 ADDRESS = "https://api.github.com"
 REPOSITORY = re.compile(r"(?:https?://[^/]+/)?([\w.-]+/[\w.-]+?)(?:\.git)?/?")
@@ -28,11 +25,6 @@ NEXT = re.compile(r"<([^>]+)>;\s*rel=\"next\"")
 PAGE = 100
 MOST_TIMELINE_PAGES = 5
 SECONDARY_WAIT_S = 60.0
-MAINTAINERS = frozenset({"OWNER", "MEMBER", "COLLABORATOR"})
-KEPT_COMMENTS = 3
-THANKS = re.compile(r"(?i)^\W*(?:thanks?( you| a lot| so much)?|\+1|same( here)?|any updates?|bump|me too)\b.{0,40}$")
-REASONS = {"not_planned": "Closed as not planned.", "duplicate": "Closed as a duplicate."}
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +88,17 @@ def wait_of(answer: Answer, now: float) -> float:
     return SECONDARY_WAIT_S if limited else 0.0
 
 
+class NotThereError(InputError):
+    """There is no such thing, or it may not be seen."""
+
+
 def refused(answer: Answer) -> InputError | UnavailableError:
     """Why GitHub gives nothing, and what to do."""
     if answer.status == 401:
         return InputError("GitHub does not take the token; correct or unset GITHUB_TOKEN")
     if answer.status in (404, 410):
-        return InputError("GitHub has no such repository, or it is private: set GITHUB_TOKEN to a token that reads it")
+        said = "GitHub has no such repository, or it is private: set GITHUB_TOKEN to a token that reads it"
+        return NotThereError(said)
     if answer.status in (403, 451):
         return InputError("GitHub refuses: the token may not read issues there, or a firewall answers")
     return UnavailableError(f"GitHub answers {answer.status}; what came is kept, give the same command later")
@@ -156,7 +153,9 @@ def take_pages(
 def listing(github: GitHub, wish: Wish, cursor: dict[str, str]) -> Iterator[list[Json]]:
     """The parts of the list. cursor: `since` is moved on by the reader between two parts; the etag is kept here."""
     address = f"{github.base}/repos/{wish.repository}/issues"
-    params: dict[str, str | int] = {"state": "closed", "sort": "updated", "direction": "asc", "per_page": PAGE}
+    # From the second time on the open ones too: what was opened again is no longer resolved.
+    state = "all" if cursor.get("since") else "closed"
+    params: dict[str, str | int] = {"state": state, "sort": "updated", "direction": "asc", "per_page": PAGE}
     if wish.labels:
         params["labels"] = ",".join(wish.labels)
     asked = cursor.get("since") or wish.since
@@ -185,14 +184,22 @@ def with_since(params: dict[str, str | int], since: str) -> dict[str, str | int]
 
 
 def take(keep: Keeping, issue: Json, wish: Wish, known: Mapping[str, Known], github: GitHub, report: Report) -> None:
-    """One issue into the store, if it changed and something resolved it."""
+    """One issue into the store, if it changed and something resolved it; out of it, if it is open again."""
     key, mark = str(issue["html_url"]), f"{issue['updated_at']} {wish.about.options()}"
+    if issue.get("state") == "open":
+        report.removed += keep.documents.remove([key]) if key in known else 0
+        return
     if key in known and known[key].hash == mark:
         report.unchanged += 1
         return
-    page = read_issue(issue, timeline(github, issue))
+    try:
+        page = read_issue(issue, timeline(github, issue))
+    except NotThereError:
+        report.problem(key, "GitHub lists it and does not show it")
+        return
     if page is None:
         report.empty += 1
+        report.removed += keep.documents.remove([key]) if key in known else 0
         return
     facts = wish.about
     keep.put(
@@ -215,74 +222,16 @@ def take(keep: Keeping, issue: Json, wish: Wish, known: Mapping[str, Known], git
 def timeline(github: GitHub, issue: Json) -> list[Json]:
     """What happened to an issue: comments, the pull requests that name it, how it was closed."""
     answer = github.get(f"{issue['url']}/timeline", {"per_page": PAGE})
-    events = list(answer.json())
+    events = events_of(answer)
     for _ in range(MOST_TIMELINE_PAGES - 1):
         following = NEXT.search(answer.headers.get("link", ""))
         if not following:
             break
         answer = github.get(following[1])
-        events += answer.json()
+        events += events_of(answer)
     return events
 
 
-def read_issue(issue: Json, events: list[Json]) -> Page | None:
-    """The issue as a page; None where nothing tells what resolved it."""
-    resolved = [*pull_requests(events), *(block for comment in telling(issue, events) for block in post(comment))]
-    reason = REASONS.get(str(issue.get("state_reason")), "")
-    if not resolved and not reason:
-        return None
-    return Page(
-        f"{issue['title']} (#{issue['number']})",
-        (
-            Block("heading", "Problem", 1),
-            *shortened(read_markdown(hide(issue.get("body") or "")).blocks),
-            Block("heading", "What resolved it", 1),
-            *([Block("text", reason)] if reason else ()),
-            *resolved,
-        ),
-        iso_date(str(issue.get("closed_at") or issue["updated_at"])),
-    )
-
-
-def pull_requests(events: list[Json]) -> Iterator[Block]:
-    """The merged pull requests that name the issue, and the commit that closed it."""
-    seen = set()
-    for event in events:
-        source = (event.get("source") or {}).get("issue") or {}
-        merged = (source.get("pull_request") or {}).get("merged_at")
-        if event.get("event") == "cross-referenced" and merged and source["html_url"] not in seen:
-            seen.add(source["html_url"])
-            yield Block("text", f"Pull request merged: {source['title']} ({source['html_url']})")
-        elif event.get("event") == "closed" and event.get("commit_id") and not seen:
-            yield Block("text", f"Closed by commit {event['commit_id'][:10]}.")
-
-
-def telling(issue: Json, events: list[Json]) -> list[Json]:
-    """The comments that say how it ended: the maintainers' last ones, the reporter's last, and the best liked."""
-    said = [event for event in events if event.get("event") == "commented" and is_said(event)]
-    maintainers = [event for event in said if event.get("author_association") in MAINTAINERS][-KEPT_COMMENTS:]
-    reporter = (issue.get("user") or {}).get("login")
-    own = [event for event in said if who(event) == reporter][-1:]
-    liked = sorted(said, key=likes)[-1:]
-    chosen = [*maintainers, *own, *(event for event in liked if likes(event) > 1)] or said[-1:]
-    return [event for event in said if event in chosen]
-
-
-def is_said(event: Json) -> bool:
-    """Whether a person said something: no robot, no thanks."""
-    body = (event.get("body") or "").strip()
-    robot = (event.get("user") or {}).get("type") == "Bot" or str(who(event)).endswith("[bot]")
-    return bool(body) and not robot and not THANKS.match(body)
-
-
-def who(event: Json) -> object:
-    return (event.get("user") or event.get("actor") or {}).get("login")
-
-
-def likes(event: Json) -> int:
-    return int((event.get("reactions") or {}).get("+1", 0))
-
-
-def post(comment: Json) -> list[Block]:
-    """A comment, with where it stands."""
-    return shortened(read_markdown(hide(comment["body"])).blocks)
+def events_of(answer: Answer) -> list[Json]:
+    found = answer.json()
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from knowledge.ingest.page import Block, Page, code, iso_date, one_line, table
+from knowledge.ingest.page import MOST_TITLE, Block, Page, code, iso_date, one_line, table
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -85,7 +85,7 @@ def title_of(soup: BeautifulSoup) -> str:
     meta = soup.select_one('meta[property="og:title"]')
     said = str(meta.get("content") or "") if meta else ""
     title = said or (soup.title.get_text() if soup.title else "")
-    return ENDS_TITLE.sub("", one_line(title).replace("¶", ""))
+    return ENDS_TITLE.sub("", one_line(title)[:MOST_TITLE].replace("¶", ""))
 
 
 def date_of(soup: BeautifulSoup) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from knowledge.ingest.page import Block, Page, code, iso_date, one_line, row
+from knowledge.ingest.page import Block, Page, code, iso_date, one_line, row, scalar
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 
 FRONT = re.compile(r"\A\ufeff?---[ \t]*\n(.*?)\n(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.DOTALL)
 # !!! note "Title"   ??? tip   === "Tab"   :::{note} Title   and the body, four blanks in (or until :::).
-BOX = re.compile(r'^(?P<in> *)(?:!!!|\?\?\?\+?|===[!+]?) *(?P<kind>[\w-]*)[^"\n]*(?:"(?P<title>[^"\n]*)")?\s*$')
+BOX = re.compile(r'^(?P<in> *)(?:!!!|\?\?\?\+?|===[!+]?) *(?P<kind>[\w-]*+)[^"\n]*+(?:"(?P<title>[^"\n]*)")?\s*$')
 FENCE = re.compile(r"^ *(?P<mark>`{3,}|~{3,})")
-COLONS = re.compile(r"^ *:{3,}\s*(?:\{(?P<kind>[\w-]+)\})?\s*(?P<title>[^{}\n]*)$")
+COLONS = re.compile(r"^ *:{3,}\s*+(?:\{(?P<kind>[\w-]+)\})?\s*+(?P<title>[^{}\n]*)$")
 OPTION = re.compile(r"^\s*:[\w-]+:.*$")
 NOISE = re.compile(
     r"\{ *(?:[:.#%]|[\w-]+=[\"'])[^{}\n]*\}|^ *///.*$|\{\{[^{}\n]*\}\}|^\[\[?TOC\]?\]$"
     r"|:(?:material|fontawesome|octicons|simple)-[\w-]+:"
-    r"|^-{1,2}8<-{1,2}.*$|^\s*\[//\]:.*$|^\((?:[\w-]+)\)=$",
+    r"|^-{1,2}8<-{1,2}.*$|^[ \t]*\[//\]:.*$|^\((?:[\w-]+)\)=$",
     re.MULTILINE,
 )
-COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 TAGS = re.compile(r"<[^>\n]{1,500}>")
 LIKE_TEXT = frozenset({"note", "warning", "tip", "important", "caution", "hint", "danger", "attention", "admonition"})
 DROPPED = frozenset({"toctree", "include", "literalinclude", "image", "figure", "contents", "mermaid", "raw"})
+MOST_FRONT = 50_000
 DATE_KEYS = ("date", "updated", "last_updated", "lastmod", "last_modified_at", "last_reviewed", "modified")
 
 
@@ -49,9 +49,9 @@ def parser() -> MarkdownIt:
 def read_markdown(text: str) -> Page:
     """A page of Markdown. Nothing in it can break the reading: what is not understood is text."""
     facts, body = front_matter(text.replace("\r\n", "\n"))
-    body = NOISE.sub("", COMMENT.sub("", "\n".join(plain_lines(body.split("\n")))))
-    date = next((found for key in DATE_KEYS if (found := iso_date(str(facts.get(key, ""))))), "")
-    return Page(str(facts.get("title") or ""), tuple(blocks(parser().parse(body))), date)
+    body = NOISE.sub("", without_comments("\n".join(plain_lines(body.split("\n")))))
+    day = next((found for key in DATE_KEYS if (found := iso_date(scalar(facts.get(key))))), "")
+    return Page(scalar(facts.get("title")), tuple(blocks(parser().parse(body))), day)
 
 
 def front_matter(text: str) -> tuple[dict[str, Any], str]:
@@ -60,10 +60,19 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     if not found:
         return {}, text
     try:
-        facts = yaml.safe_load(found[1])
-    except (yaml.YAMLError, ValueError):
+        facts = yaml.safe_load(found[1]) if len(found[1]) <= MOST_FRONT else None
+    except (yaml.YAMLError, ValueError, RecursionError):
         facts = None
     return (facts if isinstance(facts, dict) else {}), text[found.end() :]
+
+
+def without_comments(text: str) -> str:
+    """The text without HTML comments; one that never ends hides nothing. A pattern would look for its end each time."""
+    kept, at = [], 0
+    while (start := text.find("<!--", at)) >= 0 and (end := text.find("-->", start + 4)) >= 0:
+        kept.append(text[at:start])
+        at = end + 3
+    return "".join([*kept, text[at:]])
 
 
 def plain_lines(lines: list[str]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import PurePosixPath
 
-from knowledge.ingest.page import Block, NoTextError, Page, UnreadableError, one_line
+from knowledge.ingest.page import Block, NoTextError, Page, UnreadableError, one_line, visible
 
 MOST_BYTES = 20_000_000
 MOST_PDF_BYTES = 100_000_000
@@ -78,7 +78,7 @@ def readers(form: str) -> Callable[[str], Page]:
 
 
 def decoded(data: bytes) -> str:
-    """Text of bytes: UTF-8, UTF-16 with its mark, or else Latin-1. Raises UnreadableError for what is no text."""
+    """Text of bytes: UTF-8, UTF-16 with its mark, or else Windows-1252. Raises UnreadableError for what is no text."""
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         return data.decode("utf-16", "replace")
     if b"\x00" in data:
@@ -86,7 +86,7 @@ def decoded(data: bytes) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
-        return data.decode("latin-1")
+        return data.decode("cp1252", "replace")
 
 
 def read_text(text: str) -> Page:
@@ -98,5 +98,5 @@ def read_text(text: str) -> Page:
             blocks.append(Block("heading", one_line(lines[0]), 1 if lines[1].strip()[0] == "=" else 2))
             lines = lines[2:]
         if any(line.strip() for line in lines):
-            blocks.append(Block("text", "\n".join(line.rstrip() for line in lines)))
+            blocks.append(Block("text", "\n".join(visible(line).rstrip() for line in lines)))
     return Page("", tuple(blocks))

@@ -13,12 +13,13 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from knowledge.ingest.page import Block, Page, UnreadableError, code, iso_date, one_line, table
+from knowledge.ingest.reading import read_text
 
 if TYPE_CHECKING:
     from docutils.nodes import Element, Node
 
 DIRECTIVE = re.compile(r"^[ \t]*\.\. +(?:\|[^|\n]+\| +)?([A-Za-z][\w:+.-]*)::", re.MULTILINE)
-ROLE = re.compile(r":([A-Za-z][\w+.-]*(?::[A-Za-z][\w+.-]*)*):`")
+ROLE = re.compile(r":([A-Za-z][\w+.-]{0,40}(?::[A-Za-z][\w+.-]{0,40}){0,3}):`")
 # What is no text for a reader, and what shows code.
 DROPPED_NAMES = """
 toctree include literalinclude image figure contents raw index meta graphviz mermaid plot video youtube highlight
@@ -34,6 +35,7 @@ CODE = ("code-block", "code", "sourcecode", "prompt", "parsed-literal", "literal
 OWN_FORM = frozenset({"list-table", "csv-table", "table", "replace", "unicode", "date", "class", "container", "title"})
 SKIPPED = frozenset({"comment", "system_message", "substitution_definition", "target", "raw", "image", "pending"})
 TARGET = re.compile(r"^(.*?)\s*<[^<>]*>$", re.DOTALL)
+LONGEST_PARAGRAPH = 50_000
 SETTINGS: dict[str, Any] = {
     "report_level": 5,
     "halt_level": 5,
@@ -47,9 +49,15 @@ SETTINGS: dict[str, Any] = {
 
 
 def read_restructured(text: str) -> Page:
-    """A page of reStructuredText. Raises UnreadableError where docutils gives up on it."""
+    """A page of reStructuredText. Raises UnreadableError where docutils gives up on it.
+
+    docutils goes back over a paragraph for each mark in it (50,000 characters can take seconds, more take hours): a
+    text with a longer one is read as plain text.
+    """
     from docutils.core import publish_doctree
 
+    if any(len(paragraph) > LONGEST_PARAGRAPH for paragraph in text.split("\n\n")):
+        return read_text(text)
     register(frozenset(DIRECTIVE.findall(text)), frozenset(ROLE.findall(text)))
     try:
         tree = publish_doctree(text, settings_overrides={**SETTINGS, "warning_stream": io.StringIO()})

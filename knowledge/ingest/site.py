@@ -24,9 +24,11 @@ MOST_PAGES = 20_000
 MOST_SITEMAPS = 200
 MOST_SITEMAP_BYTES = 60_000_000
 DYNAMIC = frozenset({"", ".php", ".asp", ".aspx", ".jsp", ".cgi"})
-ENTRY = re.compile(r"<(?:url|sitemap)\b[^>]*>(.*?)</(?:url|sitemap)>", re.DOTALL)
-LOC = re.compile(r"<loc>\s*(?:<!\[CDATA\[)?\s*([^<\]]+?)\s*(?:\]\]>)?\s*</loc>")
-LASTMOD = re.compile(r"<lastmod>\s*([^<]+)</lastmod>")
+# Each of them reads a text once, whatever is in it: a sitemap is a stranger's.
+ENTRY_ENDS = re.compile(r"</(?:url|sitemap)>")
+LOC = re.compile(r"<loc>(?:\s*+<!\[CDATA\[)?([^<\]]*)")
+LASTMOD = re.compile(r"<lastmod>([^<]*)")
+MOST_ROBOTS_BYTES = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +60,13 @@ def site(address: str, fetcher: Fetcher) -> Site:
 
 
 def robots_of(address: str, fetcher: Fetcher) -> RobotFileParser:
-    """What the host allows. No robots.txt: all of it; one that is forbidden: nothing (RFC 9309 says so of 5xx)."""
+    """What the host allows: all of it where there is no robots.txt. Raises UnreachableError at 5xx (RFC 9309, 2.3)."""
     robots = RobotFileParser()
     answer = fetcher.get(urljoin(address, "/robots.txt"))
     if answer.status >= 500:
         raise UnreachableError(f"{host_of(address)} answers {answer.status} for its robots.txt; try again later")
-    robots.parse(answer.body.decode("utf-8", "replace").splitlines() if answer.status == 200 else [])
+    text = answer.body[:MOST_ROBOTS_BYTES].decode("utf-8", "replace")
+    robots.parse(text.splitlines() if answer.status == 200 else [])
     return robots
 
 
@@ -99,16 +102,25 @@ def entries(place: str, fetcher: Fetcher) -> Iterator[Listed]:
     waiting, seen = [place], {place}
     while waiting and len(seen) <= MOST_SITEMAPS:
         text = sitemap_text(waiting.pop(0), fetcher)
-        for entry in ENTRY.findall(text):
+        index = "<sitemapindex" in text
+        for entry in ENTRY_ENDS.split(text)[:-1]:
             loc, day = LOC.search(entry), LASTMOD.search(entry)
-            address = tidy(urljoin(place, unescape(loc[1]))) if loc else ""
+            address = page_address(place, loc[1]) if loc else ""
             if not address or host_of(address) != host_of(place):
                 continue
-            if re.search(r"<sitemapindex\b", text):
+            if index:
                 waiting += [address] if address not in seen else []
                 seen.add(address)
             elif is_page(address):
                 yield Listed(address, iso_date(day[1]) if day else "")
+
+
+def page_address(place: str, loc: str) -> str:
+    """The address of an entry; empty for one that is none."""
+    try:
+        return tidy(urljoin(place, unescape(loc.strip())))
+    except ValueError:
+        return ""
 
 
 def sitemap_text(place: str, fetcher: Fetcher) -> str:

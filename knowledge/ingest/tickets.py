@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -61,10 +62,14 @@ def sync(documents: Documents, export: Export, progress: Progress = quiet) -> Re
     report, origin = Report(export.origin), export.origin
     known = documents.known(origin)
     documents.begin(origin, "tickets", export.about.collection, export.about.options())
+    times: Counter[str] = Counter()
     with keeping(documents, origin) as keep:
         for at, row in enumerate(rows):
             progress("tickets", at, len(rows))
             number = row.get(names.get("id", ""), "").strip() or f"row {at + 1}"
+            times[number] += 1
+            if times[number] > 1:  # an export with a row for each reply
+                number = f"{number}, part {times[number]}"
             key = f"{origin}#{number}"
             mark = mark_of(json.dumps([row, names], sort_keys=True).encode(), export.about)
             before = known.pop(key, None)
@@ -159,8 +164,12 @@ def csv_rows(text: str) -> Iterator[dict[str, str]]:
     head = text.split("\n", 1)[0]
     mark = max(",;\t", key=head.count)
     csv.field_size_limit(10_000_000)
-    for row in csv.DictReader(io.StringIO(text), delimiter=mark):
-        yield {str(name): value for name, value in row.items() if isinstance(value, str)}
+    rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=mark)
+    try:
+        for row in rows:
+            yield {str(name): value for name, value in row.items() if isinstance(value, str)}
+    except csv.Error as error:
+        raise InputError(f"line {rows.line_num} is no CSV ({error}); correct it, then give the same command") from error
 
 
 def json_rows(text: str, path: Path) -> Iterator[dict[str, str]]:
@@ -168,7 +177,7 @@ def json_rows(text: str, path: Path) -> Iterator[dict[str, str]]:
     for number, line in enumerate(lines, 1):
         try:
             value = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path}, line {number} is no JSON; one ticket a line is read") from error
         if not isinstance(value, dict):
             raise InputError(f"{path}, line {number} is no JSON object; one ticket a line is read")

@@ -121,3 +121,11 @@ def test_a_damaged_or_newer_file_is_one_line(tmp_path: Path) -> None:
     connection.close()
     with pytest.raises(UnavailableError, match="newer maple-chat"):
         Documents(path).version()
+
+
+def test_what_a_terminal_would_obey_is_not_stored(documents: Documents) -> None:
+    bad = "a\x1b[2Jb\u202ec\ud800\n\td"
+    documents.begin("here", "folder", "docs", {})
+    documents.put("here", [Document("k", bad, "docs", bad, (Chunk(bad, (bad,)),), "h")])
+    (found,) = documents.passages()
+    assert {found.text, found.title, found.source, *found.path} == {"a[2Jbc\n\td"}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import socket
 from typing import Any
 
 import pytest
+from ddgs.engines import ENGINES
+from ddgs.exceptions import RatelimitException, TimeoutException
+from ddgs.results import TextResult
 
 from knowledge.errors import InputError, UnavailableError
+from knowledge.fetching import Fetcher, place_of
 from knowledge.public import public_query, vocabulary, without_private
-from knowledge.web import Hit, Searx, search, to_send
+from knowledge.web import BACKEND, DuckDuckGo, Hit, Searx, search, to_send
 
 PRIVATE = [
     "hf_abcdefghijklmnopqrst",
@@ -126,3 +131,139 @@ def test_a_search_engine_of_the_internet_may_not_lead_inside(stand_in: Any) -> N
 def test_an_engine_that_is_not_there_is_one_line() -> None:
     with pytest.raises(UnavailableError, match="cannot reach the web"):
         search("NCCL error", Searx("http://127.0.0.1:9"))
+
+
+class Fixed:
+    """An engine that finds what it is given."""
+
+    private = False
+
+    def __init__(self, *hits: Hit) -> None:
+        self.hits = hits
+
+    def find(self, query: str, limit: int) -> list[Hit]:
+        return list(self.hits)
+
+
+def named(monkeypatch: pytest.MonkeyPatch, *answers: str) -> list[str]:
+    """Every name has these addresses, one after the other, the last one for ever. Returns the names looked up."""
+    left, looked, real = list(answers), list[str](), socket.getaddrinfo
+
+    def getaddrinfo(host: str, port: object, *_: object, **__: object) -> list[Any]:
+        if host[:1].isdigit():
+            return real(host, port, type=socket.SOCK_STREAM)  # type: ignore[arg-type]
+        looked.append(host)
+        found = left.pop(0) if len(left) > 1 else left[0]
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (found, port or 0))]
+
+    monkeypatch.setattr(socket, "getaddrinfo", getaddrinfo)
+    return looked
+
+
+@pytest.fixture
+def without_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+
+
+@pytest.mark.usefixtures("without_proxy")
+def test_the_connection_goes_to_the_address_that_was_checked(stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name that is public when it is checked and this computer when it is connected to (DNS rebinding)."""
+    stand_in.say("/secret.html", PAGE, content_type="text/html")
+    port = stand_in.address.rsplit(":", 1)[1]
+    asked = named(monkeypatch, "192.0.0.9", "127.0.0.1")  # an anycast address of the IANA: public, nobody answers here
+    monkeypatch.setattr("knowledge.fetching.CONNECT_S", 0.2)
+    hit = Hit(f"http://rebinds.example:{port}/secret.html", "t", "only the excerpt")
+    assert [one.text for one in search("NCCL error", Fixed(hit))] == ["only the excerpt"]
+    assert asked.count("rebinds.example") == 1 and not stand_in.asked
+
+
+@pytest.mark.usefixtures("without_proxy")
+def test_a_checked_page_is_asked_for_by_its_name(stand_in: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in.say("/a.html", PAGE, content_type="text/html")
+    monkeypatch.setattr("knowledge.fetching.is_global", lambda address: True)
+    named(monkeypatch, "127.0.0.1")
+    port = stand_in.address.rsplit(":", 1)[1]
+    (found,) = search("NCCL unhandled system error", Fixed(Hit(f"http://forum.example:{port}/a.html", "t", "x")))
+    assert found.source == f"http://forum.example:{port}/a.html" and "NCCL_SOCKET_IFNAME" in found.text
+    assert stand_in.asked[0].headers["host"] == f"forum.example:{port}"
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.1", "2130706433", "[::1]", "[::ffff:10.0.0.1]", "169.254.169.254"])
+def test_no_spelling_of_an_inner_address_is_asked(host: str) -> None:
+    with Fetcher(public_only=True, tries=1) as fetcher, pytest.raises(UnavailableError, match="no public address"):
+        fetcher.get(f"http://{host}/latest/meta-data")
+
+
+def test_a_token_goes_nowhere_without_encryption() -> None:
+    assert place_of("https://api.example") != place_of("http://api.example")
+    assert place_of("https://api.example:443/x") == place_of("HTTPS://API.example/y")
+
+
+def test_a_page_of_the_web_says_nothing_to_a_terminal(stand_in: Any) -> None:
+    stand_in.say("/search", json.dumps({"results": [{"url": f"{stand_in.address}/p.txt", "title": "a\x1b[2Jb"}]}))
+    stand_in.say("/p.txt", "NCCL error\x1b]52;c;words\x07 of \x9b2J many", content_type="text/plain")
+    (found,) = search("NCCL error", Searx(stand_in.address))
+    assert "NCCL" in found.text and (found.text + found.title + found.source).isprintable()
+
+
+def test_a_word_without_end_costs_no_time() -> None:
+    assert public_query("NCCL error " + "x" * 2_000_000).split() == ["NCCL", "error"]
+
+
+class TestDuckDuckGo:
+    """Our call against the installed ddgs: its own front, an engine of ours behind it, no network."""
+
+    @pytest.fixture
+    def engine(self, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+        asked: list[Any] = []
+
+        class Stand:
+            name = provider = "duckduckgo"
+            priority = 1
+            answer: Any = ()
+
+            def __init__(self, proxy: Any = None, timeout: Any = None, verify: Any = True) -> None:
+                asked.append((proxy, timeout))
+
+            def search(self, query: str, **options: Any) -> Any:
+                asked.append((query, options))
+                if isinstance(Stand.answer, Exception):
+                    raise Stand.answer
+                return list(Stand.answer)
+
+        asked.append(Stand)
+        monkeypatch.setitem(ENGINES["text"], BACKEND, Stand)
+        return asked
+
+    def test_results(self, engine: list[Any]) -> None:
+        row = TextResult()
+        row.title, row.href, row.body = "A title", "https://x.example/a", "NCCL error, an excerpt"
+        engine[0].answer = [row]
+        assert DuckDuckGo().find("NCCL error", 3) == [Hit("https://x.example/a", "A title", "NCCL error, an excerpt")]
+        assert [query for query, _ in engine[2:]] == ["NCCL error"] and engine[1][1] == 10
+
+    @pytest.mark.parametrize(
+        ("fault", "says"),
+        [
+            (RatelimitException("202 Ratelimit"), "cannot reach the web|wants a pause"),
+            (TimeoutException("timed out"), "cannot reach the web"),
+            (OSError("tunnel"), "cannot reach the web"),
+        ],
+    )
+    def test_faults(self, engine: list[Any], fault: Exception, says: str) -> None:
+        engine[0].answer = fault
+        with pytest.raises(UnavailableError, match=says):
+            DuckDuckGo().find("NCCL error", 3)
+
+    def test_nothing_found(self, engine: list[Any]) -> None:
+        assert DuckDuckGo().find("NCCL error", 3) == []
+
+    def test_a_ddgs_without_it_asks_nobody_else(self, engine: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.delitem(ENGINES["text"], BACKEND)
+        for name in list(ENGINES["text"]):
+            monkeypatch.setitem(ENGINES["text"], name, engine[0])
+        with pytest.raises(UnavailableError, match="has no DuckDuckGo"):
+            DuckDuckGo().find("NCCL error", 3)
+        assert len(engine) == 1

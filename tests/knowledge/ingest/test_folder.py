@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,23 @@ from knowledge.ingest.adding import About, add, again
 @pytest.fixture
 def documents(tmp_path: Path) -> Documents:
     return Documents(tmp_path / "data" / "documents.sqlite")
+
+
+Closed = Callable[[Path], None]
+
+
+@pytest.fixture
+def closed(monkeypatch: pytest.MonkeyPatch) -> Closed:
+    """Makes folders that may not be looked into, for root too."""
+    looked, shut = os.scandir, set[str]()
+
+    def scandir(path: Any) -> Any:
+        if os.fspath(path) in shut:
+            raise PermissionError(13, "Permission denied", os.fspath(path))
+        return looked(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    return lambda folder: shut.add(str(folder))
 
 
 @pytest.fixture
@@ -149,3 +168,50 @@ def test_what_gives_nothing_is_one_line(documents: Documents, docs: Path, name: 
     with pytest.raises(InputError):
         add(documents, str(docs / name), About())
     assert documents.origins() == []
+
+
+def test_a_name_that_is_no_text_is_spelled_out(documents: Documents, tmp_path: Path) -> None:
+    name = tmp_path / os.fsdecode(b"caf\xe9.md")
+    name.write_text("# Coffee\n\nThe words.\n")
+    assert add(documents, str(tmp_path), About()).read == 1
+    assert sources(documents) == [f"{tmp_path}/caf\\udce9.md"]
+    assert add(documents, str(tmp_path), About()).unchanged == 1
+    name.unlink()
+    (tmp_path / "other.md").write_text("# Other\n\nWords.\n")
+    assert add(documents, str(tmp_path), About()).removed == 1
+
+
+def test_a_folder_that_was_closed_keeps_what_was_read(documents: Documents, docs: Path, closed: Closed) -> None:
+    add(documents, str(docs), About())
+    closed(docs / "jobs")
+    report = add(documents, str(docs), About())
+    assert (report.unchanged, report.removed) == (2, 0) and "Permission denied" in report.problems[0]
+    assert len(sources(documents)) == 4
+    closed(docs)
+    with pytest.raises(InputError, match="Permission denied"):
+        add(documents, str(docs), About())
+
+
+def test_a_checkout_runs_nothing_and_leads_nowhere(documents: Documents, docs: Path, tmp_path: Path) -> None:
+    trap = tmp_path / "trap"
+    git(docs, "init")
+    git(docs, "add", "index.md", "jobs/gpu.rst")
+    git(docs, "commit", "-m", "m")
+    git(docs, "remote", "add", "origin", "ssh://localhost/x")
+    for name, value in (("core.sshCommand", f"touch {trap}"), ("remote.origin.promisor", "true")):
+        git(docs, "config", name, value)
+    git(docs, "config", "extensions.partialClone", "origin")
+    tree = subprocess.run(["git", "-C", docs, "rev-parse", "HEAD^{tree}"], check=True, capture_output=True, text=True)
+    (docs / ".git/objects" / tree.stdout[:2] / tree.stdout[2:].strip()).unlink()
+    add(documents, str(docs), About())
+    assert not trap.exists()
+    git(docs, "config", "core.worktree", str(tmp_path))
+    (tmp_path / "private.md").write_text("# Private\n\nNot for the docs.\n")
+    add(documents, str(docs), About())
+    assert not any("Not for the docs" in passage.text for passage in documents.passages())
+
+
+def test_settings_that_repeat_themselves_are_not_written_out(documents: Documents, docs: Path) -> None:
+    rows = [f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in zip("abcdefgh", "bcdefghi", strict=True)]
+    (docs / "mkdocs.yml").write_text("\n".join(["a: &a [x, x, x]", *rows, "site_url: *i", "docs_dir: *i"]))
+    assert add(documents, str(docs), About()).read == 4

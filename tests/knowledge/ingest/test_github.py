@@ -40,6 +40,7 @@ class Hub:
             "url": f"{self.stand.address}{LIST}/{number}",
             "updated_at": f"2025-01-{number:02d}T00:00:00Z",
             "closed_at": f"2025-01-{number:02d}T00:00:00Z",
+            "state": "closed",
             "state_reason": "completed",
             "user": {"login": "reporter"},
             "labels": [],
@@ -49,9 +50,10 @@ class Hub:
     def listing(self, asked: Any) -> Any:
         if self.broken:
             return self.broken.pop(0)
-        assert (asked.query["state"], asked.query["sort"], asked.query["direction"]) == ("closed", "updated", "asc")
-        since = asked.query.get("since", "")
-        found = [i for i in sorted(self.issues, key=lambda i: i["updated_at"]) if i["updated_at"] >= since]
+        assert (asked.query["sort"], asked.query["direction"]) == ("updated", "asc")
+        since, states = asked.query.get("since", ""), {"closed", "open" if asked.query["state"] == "all" else "closed"}
+        issues = [i for i in sorted(self.issues, key=lambda i: i["updated_at"]) if i["state"] in states]
+        found = [i for i in issues if i["updated_at"] >= since]
         page = int(asked.query.get("page", 1))
         part = found[(page - 1) * self.size : page * self.size]
         etag = f'W/"{since}-{len(found)}"'
@@ -128,6 +130,22 @@ def test_the_second_time_nothing_is_asked_twice(read: Any, documents: Documents,
     assert read().read == 2
     assert numbers(documents) == list(range(1, 10))
     assert any("Other words." in p.text for p in documents.passages())
+
+
+def test_what_was_opened_again_is_no_longer_resolved(read: Any, documents: Documents, hub: Hub) -> None:
+    hub.issues.append(hub.issue(9, state="open"))
+    assert read().read == 8
+    hub.issues[2] = hub.issue(3, state="open", updated_at="2025-03-01T00:00:00Z")
+    assert read().removed == 1 and numbers(documents) == [1, 2, 4, 5, 6, 7, 8]
+    hub.issues[2] = hub.issue(3, updated_at="2025-04-01T00:00:00Z")
+    assert read().read == 1 and numbers(documents) == list(range(1, 9))
+
+
+def test_an_issue_that_is_listed_and_not_shown_stops_nothing(read: Any, documents: Documents, hub: Hub) -> None:
+    del hub.stand.pages[f"{LIST}/3/timeline"]
+    report = read()
+    assert report.read == 7 and "issues/3: GitHub lists it" in report.problems[0]
+    assert read().read == 0
 
 
 def test_an_issue_that_moves_while_the_list_is_read_is_not_lost(read: Any, documents: Documents, hub: Hub) -> None:

@@ -182,7 +182,7 @@ def test_code_is_not_torn_and_sizes_are_bounded() -> None:
 
 
 def test_a_listing_without_end_is_torn_between_lines() -> None:
-    found = pieces("# T\n\n```\n" + "echo one two three four\n" * 2000 + "```\n", "markdown")
+    found = pieces("# T\n\n```\n" + "".join(f"echo one two three {n}\n" for n in range(2000)) + "```\n", "markdown")
     assert len(found) > 5 and all(tokens(chunk.text) <= MOST_CODE + 20 for chunk in found)
     assert sum(chunk.text.count("echo") for chunk in found) == 2000
 
@@ -282,3 +282,46 @@ def test_deep_nesting_is_read(form: str) -> None:
         assert "deep words" in everything(pieces(text, form))
     except UnreadableError as error:
         assert "no text" in str(error)
+
+
+MANY = 200_000
+NAMES = "abcdefgh", "bcdefghi"
+REPEATS = "\n".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in zip(*NAMES, strict=True))
+TRAPS = {
+    "comments": "<!--" * MANY,
+    "an attribute": "{" + " " * MANY,
+    "empty lines": "\n" * MANY + "x",
+    "a box": "!!! " + "a" * MANY + '"x"y',
+    "a fence of colons": ":::" + " " * MANY + "{",
+    "front matter in lists": "---\na: " + "[" * 20_000 + "\n---\nwords here",
+    "front matter that repeats itself": f"---\na: &a [x, x]\n{REPEATS}\ntitle: *i\ndate: *i\n---\nwords here",
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_a_text_made_to_cost_hours_costs_none(trap: str) -> None:
+    """A pattern that goes back over its text, or a fact that is written out, would not end here."""
+    try:
+        page = read(TRAPS[trap].encode(), "markdown", "trap.md")
+    except NoTextError:
+        return
+    assert len(page.title) <= 300
+
+
+def test_roles_without_end() -> None:
+    assert read((":a" * MANY + " words").encode(), "restructured", "trap.rst").blocks
+
+
+@pytest.mark.parametrize("form", ["markdown", "restructured", "html", "text"])
+def test_a_terminal_obeys_nothing_of_what_was_read(form: str) -> None:
+    heading = {"html": "<h1>{}</h1><p>{}</p>", "markdown": "# {}\n\n{}"}.get(form, "{}\n==============\n\n{}")
+    said = "safe\x1b]0;words\x07\x9b2Jhere\u202eright"
+    page = read(heading.format(said, said).encode(), form, "x")
+    shown = page.title + "".join(block.text for block in page.blocks)
+    assert "safe" in shown and shown.replace("\n", "").isprintable()
+
+
+def test_the_same_piece_counts_once_in_a_page() -> None:
+    text = "# A\n\n## B\n\nLoad the module.\n\n# A\n\n## B\n\nLoad the module.\n\n## C\n\nLoad the module.\n"
+    made = chunks(read(text.encode(), "markdown", "x"))
+    assert len(made) == len(set(made))

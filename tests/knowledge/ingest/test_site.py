@@ -143,3 +143,27 @@ def test_pauses_between_pages_of_other_computers(
     site.say("/robots.txt", "User-agent: *\nCrawl-delay: 3\n")
     add(documents, site.address + "/docs/", About(), pause=pauses.append)
     assert pauses == [3.0] * 6
+
+
+def test_a_busy_server_is_waited_for(documents: Documents, site: Any) -> None:
+    path = "/docs/p2/"
+    whole, busy = site.pages[path], [site.make(b"", 429, Retry_After="7"), site.make(b"", 429)]
+    site.pages[path] = lambda asked: busy.pop() if busy else whole
+    pauses: list[float] = []
+    report = add(documents, f"{site.address}/docs/", About(), pause=pauses.append)
+    assert not report.problems and {7.0, 10.0} <= set(pauses)
+
+
+@pytest.mark.parametrize("address", ["http://[x/", "https://", "https://jane:secret@docs.example/x", "http://jane@h/"])
+def test_an_address_that_is_none_or_holds_a_password(documents: Documents, address: str) -> None:
+    with pytest.raises(InputError) as error:
+        add(documents, address, About())
+    assert "secret" not in str(error.value)
+
+
+@pytest.mark.parametrize("text", ["<url>" * 200_000, "<url><loc>" + " " * 200_000, "<url" * 200_000, "<loc>" * 200_000])
+def test_a_sitemap_made_to_cost_hours_costs_none(documents: Documents, site: Any, text: str) -> None:
+    site.say("/docs/sitemap.xml", text + "</url><url><loc>http://[x</loc></url>")
+    add(documents, f"{site.address}/docs/a.html", About())
+    with pytest.raises(InputError):
+        add(documents, f"{site.address}/docs/sitemap.xml", About())
