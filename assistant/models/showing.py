@@ -51,9 +51,10 @@ def used(models: Models | None) -> str:
         return NO_MODEL
     if not models.uses:
         return NOT_ASKED
-    last, count = models.uses[-1], len(models.uses)
-    sent, back = sum(use.tokens_in for use in models.uses), sum(use.tokens_out for use in models.uses)
-    reused, failed = sum(use.reused for use in models.uses), sum(not use.went_well for use in models.uses)
+    uses = list(models.uses)  # other conversations go on asking while this is counted
+    last, count = uses[-1], len(uses)
+    sent, back = sum(use.tokens_in for use in uses), sum(use.tokens_out for use in uses)
+    reused, failed = sum(use.reused for use in uses), sum(not use.went_well for use in uses)
     share = 100 * (last.tokens_in + last.tokens_out) / last.context
     lines = [
         f"Last: {last.purpose} by {last.model} ({last.role}), {last.tokens_in} tokens in, {last.tokens_out} out, "

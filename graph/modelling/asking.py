@@ -162,8 +162,11 @@ class Models:
         started, done, failure = time.monotonic(), Completion("", 0, 0, "end"), None
         reply = Reply()
         try:
-            hear = Hearing(on_text, masker, stopped).hear
-            done = model.complete(sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=hear)
+            hearing = Hearing(on_text, masker, stopped)
+            done = model.complete(
+                sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=hearing.hear
+            )
+            hearing.end()
             reply = Reply() if stopped() else read(done, schema)
         except ModelError as error:
             failure = error
@@ -216,6 +219,11 @@ class Hearing:
         whole = len(text) if cut < 0 or ">" in text[cut:] else cut
         self.waiting = text[whole:]
         return self.on_text(self.masker.mask("").restore(text[:whole])) if whole else True
+
+    def end(self) -> None:
+        """What looked like the start of a placeholder and was none."""
+        if self.waiting and self.on_text and not self.stopped():
+            self.on_text(self.masker.mask("").restore(self.waiting))
 
 
 def masked(message: Message, masker: Masker) -> Message:

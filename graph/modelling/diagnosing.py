@@ -17,7 +17,7 @@ from graph.debugging.scan import PROGRESS
 from graph.debugging.secrets import masked
 from graph.modelling.asking import Models, never
 from graph.modelling.compressing import TROUBLE, Compressed, LogLine, compress
-from graph.modelling.model import Message
+from graph.modelling.model import Message, fenced
 from graph.modelling.vocabulary import borne_by
 from knowledge.signatures.loader import library
 from knowledge.signatures.matcher import matcher
@@ -90,14 +90,14 @@ def causes() -> str:
 
 
 def question(log: Compressed, passages: str) -> str:
-    return f"Lines of the log. {log.left_out}\n<<<\n{log.text()}\n>>>\n{passages}"
+    return f"Lines of the log. {log.left_out}\n{fenced(log.text())}\n{passages}"
 
 
 def passages_text(passages: Sequence[Passage]) -> str:
     if not passages:
         return ""
     shown = "\n".join(f"[{n}] {p.title}: {p.text[:PASSAGE_LETTERS]}" for n, p in enumerate(passages, 1))
-    return f"Passages.\n<<<\n{shown}\n>>>\n"
+    return f"Passages.\n{fenced(shown)}\n"
 
 
 def offers(lines: Sequence[LogLine]) -> Mapping[int, frozenset[str]]:

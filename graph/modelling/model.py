@@ -5,6 +5,7 @@ The back ends are in assistant/models; a node never sees them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
@@ -18,6 +19,8 @@ Stopped = Literal["end", "length", "time", "stop"]
 Schema = Mapping[str, Any]
 # A rough guess that errs on the safe side for logs, which are full of numbers and signs.
 LETTERS_PER_TOKEN = 2.7
+# What would end the part of a prompt that holds data.
+FENCES = re.compile(r"<{3,}|>{3,}")
 
 
 class ModelError(UnavailableError):
@@ -78,6 +81,11 @@ class Model(Protocol):
         on_text hears each piece and answers whether to go on. timeout is in seconds, for all of it. Raises ModelError.
         """
         ...
+
+
+def fenced(text: str) -> str:
+    """What a person, a log or a document says, between marks that it cannot itself hold: it ends where we say."""
+    return f"<<<\n{FENCES.sub(lambda found: ' '.join(found[0]), text)}\n>>>"
 
 
 def guessed(text: str) -> int:

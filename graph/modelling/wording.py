@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from graph.answering.grounds import Grounds
 from graph.modelling.asking import Models, never
-from graph.modelling.model import Message
+from graph.modelling.model import Message, fenced
 from knowledge.wording import stems
 
 INSTRUCTIONS = """\
@@ -75,7 +75,10 @@ def worded(
         return told, ""
     check = Checking(found.question, texts, write)
     shown = "\n".join(f"[{n}] {text[:LONGEST_TEXT]}" for n, text in texts.items())
-    asked = [Message("system", INSTRUCTIONS), Message("user", f"Texts:\n<<<\n{shown}\n>>>\nQuestion: {found.question}")]
+    asked = [
+        Message("system", INSTRUCTIONS),
+        Message("user", f"Texts:\n{fenced(shown)}\nQuestion:\n{fenced(found.question)}"),
+    ]
     reply = models.ask("answer", "large", asked, max_tokens=MOST_TOKENS, on_text=check.hear, stopped=stopped)
     if reply.trouble:
         return told, reply.trouble

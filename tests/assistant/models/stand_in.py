@@ -26,9 +26,10 @@ def lie(body: Body) -> str:
     schema = wanted(body)
     if schema is None:
         return f"{ORDERS} It needs 4096 nodes and `rm -rf /scratch`. [9]"
-    return json.dumps(
-        {name: dice.choice([v for v in of["enum"] if v not in (None, "unknown")]) for name, of in schema.items()}
-    )
+    chosen = {name: dice.choice([v for v in of["enum"] if v not in (None, "unknown")]) for name, of in schema.items()}
+    if "total_gpus" in chosen and "gpus_per_node" in chosen:
+        chosen[dice.choice(["total_gpus", "gpus_per_node"])] = None
+    return json.dumps(chosen)
 
 
 def invent(body: Body) -> str:

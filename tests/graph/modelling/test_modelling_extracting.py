@@ -89,3 +89,10 @@ def test_a_model_is_not_asked_where_the_rules_suffice() -> None:
     text = "train ViT with FSDP on Perlmutter, 4 nodes, 4 GPUs each, PyTorch"
     fill(text, understand(text, None, None, None).request, catalogue(), Models({"small": lambda: model}))
     assert model.asked == []
+
+
+def test_a_message_of_any_length_is_asked_about() -> None:
+    model = Scripted('{"nodes": 4}')
+    text = f"a quartet of boxes {'and words without end ' * 5000}"
+    filled = fill(text, JobRequest(), catalogue(), Models({"small": lambda: model}))
+    assert filled.request.nodes == 4 and not filled.trouble

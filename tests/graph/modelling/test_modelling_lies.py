@@ -21,7 +21,7 @@ from graph.modelling.model import Completion, Message, Schema
 from knowledge.catalogue import catalogue
 
 TESTS = Path(__file__).parent.parent
-FIELDS = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
+FIELDS = ("machine", "framework", "strategy", "nodes", "gpus_per_node", "total_gpus")
 STEPS = "".join(f"[rank0]: step {n} loss {9 / (n + 1):.3f} lr 1e-4\n" for n in range(9))
 
 
@@ -35,6 +35,8 @@ class Liar(Scripted):
             name: dice.choice([value for value in of["enum"] if value not in (None, "unknown")])
             for name, of in schema["properties"].items()
         }
+        if "total_gpus" in chosen and "gpus_per_node" in chosen:
+            chosen[dice.choice(["total_gpus", "gpus_per_node"])] = None
         self.answers = [json.dumps(chosen)]
         return super().complete(messages, schema=schema, **rest)
 
