@@ -14,6 +14,8 @@ from assistant.errors import InputError, MapleError, UnavailableError
 EXIT_FINE, EXIT_NO, EXIT_USAGE = 0, 1, 2
 NEEDED = ("aiohttp", "prometheus_client", "slack_bolt", "slack_sdk")
 VIEWS = ("assistant", "agent", "none")
+# Beside the time to finish in: closing sockets and files.
+LEAVING_S = 10.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,29 +75,38 @@ def start(options: argparse.Namespace) -> int:
         if not getattr(slack, name).get_secret_value():
             raise InputError(f"SLACK_{name.upper()} is not set; `maple-chat slack --check` tells where to find it")
     if options.workers == 1:
-        work(options.http, options.host, False)
+        work(options.http, options.host)
         return EXIT_FINE
     from assistant.slack.supervisor import supervise
 
-    return supervise(functools.partial(guarded, options.http, options.host), options.workers)
+    log_to_stderr()
+    worker = functools.partial(guarded, options.http, options.host)
+    return supervise(worker, options.workers, slack.drain_s + LEAVING_S)
 
 
-def guarded(port: int, host: str) -> None:
-    """A worker under the supervisor: our own errors are one line."""
+def guarded(port: int, host: str, number: int) -> None:
+    """A worker under the supervisor: our own errors are one line; after a wrong setting no other start helps."""
     try:
-        work(port, host, True)
+        work(port, host, number)
     except MapleError as error:
         print(f"maple-chat: {error}", file=sys.stderr)
-        raise SystemExit(EXIT_USAGE) from error
+        raise SystemExit(EXIT_USAGE if isinstance(error, InputError) else EXIT_NO) from error
 
 
-def work(port: int, host: str, shared: bool) -> None:
+def log_to_stderr() -> None:
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
+    logging.getLogger("maple-slack").setLevel(logging.INFO)
+    logging.getLogger("bm25s").setLevel(logging.WARNING)
+
+
+def work(port: int, host: str, number: int | None = None) -> None:
+    """One worker. number: which of several; they share the port for events, and each has its own for metrics."""
     from assistant.settings import read_settings
     from assistant.slack.app import Listen, serve
     from assistant.slack.settings import read_slack_settings
 
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
-    logging.getLogger("maple-chat.slack").setLevel(logging.INFO)
-    logging.getLogger("bm25s").setLevel(logging.WARNING)
-    settings = read_settings().model_copy(update={"own_disk": True})
-    asyncio.run(serve(settings, read_slack_settings(), Listen(port, host, shared)))
+    log_to_stderr()
+    settings, slack = read_settings().model_copy(update={"own_disk": True}), read_slack_settings()
+    if number and slack.metrics_port:
+        slack = slack.model_copy(update={"metrics_port": slack.metrics_port + number})
+    asyncio.run(serve(settings, slack, Listen(port, host, shared=number is not None)))

@@ -16,7 +16,7 @@ from assistant.storage.database import Database
 
 # A lock that is free is had at once; 0 would mean to wait for ever.
 ASK_S, HOLD_S, CHECK_EVERY_S, AGAIN_S = 0.01, 5.0, 2.0, 0.5
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 class Alive:

@@ -38,7 +38,7 @@ NOT_HERE = {
 }
 ABROAD = "A summary of this conversation goes to your support team's channel, where others read it."
 CANNOT = "Slack does not let me answer there ({why}). Ask me in a direct message."
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 class Answering:

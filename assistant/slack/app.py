@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import multiprocessing
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ LOOPBACK, PATH = "127.0.0.1", "/slack/events"
 THREADS, TIMEOUT_S, RATE_LIMIT_TRIES = 32, 30, 8
 PING_S = 5.0
 LARGEST_BODY = 4 << 20
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +127,7 @@ class Bot:
                 bot_token=self.slack.bot_token.get_secret_value(),
             )
 
-        log = logging.getLogger("maple-chat.slack.bolt")
+        log = logging.getLogger("maple-slack.bolt")
         log.setLevel(logging.ERROR)
         app = AsyncApp(
             client=AsyncWebClient(base_url=self.slack.api),
@@ -197,8 +198,10 @@ class Bot:
 
 
 async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> None:
-    """Run until SIGTERM or SIGINT, then drain."""
+    """Run until SIGTERM or SIGINT, or until the supervisor is gone; then drain."""
     ended = asyncio.Event()
+    if supervisor := multiprocessing.parent_process():
+        asyncio.get_running_loop().add_reader(supervisor.sentinel, ended.set)
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     bot = Bot(settings, slack)

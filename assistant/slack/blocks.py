@@ -20,6 +20,8 @@ MOST_BLOCKS, MOST_CHARACTERS, LONGEST_SECTION = 40, 9_000, 2_900
 LONGEST_LINE, LONGEST_LABEL, LONGEST_CONFIRM, MOST_BUTTONS, MOST_OPTIONS = 400, 75, 300, 10, 100
 SHOWN_EVIDENCE, SURE = 5, 0.6
 FALLBACK = 300
+# They show nothing, and cost six characters each on the way.
+CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
 # A button's action id -> its words. What it belongs to is in the block id, behind a colon.
 EVIDENCE, PERSON, FEEDBACK, CHOICE = "maple_evidence", "maple_person", "maple_feedback", "maple_choice"
 TICKETS = {"maple_ticket_md": "Ticket (Markdown)", "maple_ticket_json": "Ticket (JSON)"}
@@ -66,16 +68,21 @@ def words(markdown: str) -> Iterator[Block]:
 
 
 def section(text: str) -> Block:
-    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+    return {"type": "section", "text": mrkdwn_text(text)}
 
 
 def context(markdown: str) -> Block:
-    return {"type": "context", "elements": [{"type": "mrkdwn", "text": sections(markdown, LONGEST_SECTION)[0]}]}
+    return {"type": "context", "elements": [mrkdwn_text(sections(markdown, LONGEST_SECTION)[0])]}
+
+
+def mrkdwn_text(text: str) -> Block:
+    """Text with Slack's marks. Verbatim: Slack makes no mentions, channels or links of its own out of it."""
+    return {"type": "mrkdwn", "text": text, "verbatim": True}
 
 
 def preformatted(text: str) -> Iterator[Block]:
     """Text as it is. Nothing in it is read as a mark, a link or a mention."""
-    for stretch in cut(text.rstrip() or " ", LONGEST_SECTION):
+    for stretch in cut(text.translate(CONTROLS).rstrip() or " ", LONGEST_SECTION):
         inner = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": stretch}]}
         yield {"type": "rich_text", "elements": [inner]}
 

@@ -24,7 +24,7 @@ from knowledge.masking import mask
 NOT_SERVED = "I am not set up to answer here. Ask your support team where I am."
 ONLY_ADMINS = "Only this bot's admins see its counts (MAPLE_CHAT_SLACK_ADMINS)."
 LONGEST_SHOWN = 2_500
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ SIGN_IN = (
     "Slack does not let me read *{name}*: the app lacks `files:read` or is not in the channel "
     "(`maple-chat slack --check` tells)."
 )
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 class NotReadError(Exception):
@@ -118,15 +118,17 @@ class Downloads:
             session.get(address, headers=headers, allow_redirects=False) as answer,
         ):
             if answer.status != 200 or (answer.content_type == "text/html" and not name.endswith((".html", ".htm"))):
-                logger.warning("file %s: Slack answered %s, %s", name, answer.status, answer.content_type)
+                logger.warning(
+                    "file %s: Slack answered %s, %s", path.name.partition("-")[0], answer.status, answer.content_type
+                )
                 raise NotReadError(SIGN_IN.format(name=name))
             taken = 0
-            with part.open("wb") as file:
+            with part.open("wb") as kept:
                 async for block in answer.content.iter_chunked(CHUNK):
                     taken += len(block)
                     if taken > limit:
                         break
-                    file.write(block)
+                    kept.write(block)
         if taken > limit:
             part.unlink()
             raise NotReadError(self._too_large(name, taken))

@@ -160,8 +160,11 @@ class Inbox:
         return job_of(rows[0]) if rows else None
 
     def asker(self, thread: str) -> str:
-        """Who asked last on a thread; empty: nobody did."""
-        query = "SELECT body FROM slack_inbox WHERE thread = ? ORDER BY ts DESC LIMIT 1"
+        """Who asked or chose last on a thread; empty: nobody did."""
+        query = (
+            "SELECT body FROM slack_inbox WHERE thread = ? AND way NOT IN ('evidence', 'person', 'ticket') "
+            "ORDER BY ts DESC LIMIT 1"
+        )
         with self.store.transaction() as talk:
             rows = talk.execute(query, (thread,)).fetchall()
         return incoming_of(rows[0][0]).user if rows else ""

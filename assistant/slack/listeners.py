@@ -34,7 +34,7 @@ HELP = (
     "`/maple QUESTION` asks in this channel, `/maple stats` counts (admins). Or mention me, write me directly, or use "
     "a message's menu: *Why did this job fail?* I never submit a job and never run anything on a cluster."
 )
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,4 +214,4 @@ def label_of(action: Body) -> str:
 
 
 def mrkdwn(text: str) -> Body:
-    return {"type": "mrkdwn", "text": text}
+    return {"type": "mrkdwn", "text": text, "verbatim": True}

@@ -7,7 +7,6 @@ The message is written down, and the finished answer takes its place.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -22,11 +21,11 @@ from assistant.slack.blocks import section
 from assistant.slack.text import sections, shortened
 from assistant.slack.types import Incoming
 
-STATUS_AFTER_S, STATUS_EVERY_S, UPDATE_EVERY_S = 0.7, 2.0, 1.5
+STATUS_AFTER_S, STATUS_EVERY_S, UPDATE_EVERY_S, MOST_WAIT_S = 0.7, 2.0, 1.5, 3.0
 # chat.startStream takes 12,000 characters in all; what is longer is seen when the answer is whole.
 MOST_STREAMED, SHOWN = 11_000, 2_900
 TROUBLE = (SlackClientError, OSError, TimeoutError)
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 class Live:
@@ -45,6 +44,7 @@ class Live:
         self._broken = False
         self._last = 0.0
         self._status: asyncio.Task[None] | None = None
+        self._calling = False
 
     async def __aenter__(self) -> Live:
         wait = 0.0 if self.incoming.private else STATUS_AFTER_S
@@ -53,10 +53,12 @@ class Live:
 
     async def __aexit__(self, *failure: object) -> None:
         if self._status is not None:
+            if not self._calling:
+                self._status.cancel()
+            # A status that is on its way is waited for: behind the answer it would stand until Slack drops it.
+            await asyncio.wait((self._status,), timeout=MOST_WAIT_S)
             self._status.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._status
-        if self._stream is not None and not self._broken:
+        if self._stream is not None and self._stream.ts:
             await self._try(self._stream.stop())
 
     async def show(self, event: Passing) -> None:
@@ -70,6 +72,7 @@ class Live:
     async def _think(self, wait: float) -> None:
         """The first status, where the turn takes longer than a moment. Slack takes it away with the first message."""
         await asyncio.sleep(wait)
+        self._calling = True
         await self._set_status("is reading …")
 
     async def _progress(self, event: Progress) -> None:
@@ -102,7 +105,7 @@ class Live:
                 recipient_user_id=self.incoming.user,
             )
         try:
-            await self._stream.append(markdown_text=text)
+            await self._stream.append(markdown_text=dead(text))
         except TROUBLE as error:
             logger.info("no stream here (%s); updates instead", error)
             self._stream = None
@@ -136,3 +139,8 @@ class Live:
         except TROUBLE as error:
             logger.info("what goes on cannot be shown: %s", error)
             return None
+
+
+def dead(text: str) -> str:
+    """Words for a stream, in which nothing is a mention: a space of no width parts `<` from what follows."""
+    return text.replace("<", "<\u200b")

@@ -44,7 +44,7 @@ NEVER = frozenset(
 )
 NOT_THESE_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long"})
 NETWORK = (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError)
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 class LaterError(Exception):
@@ -164,7 +164,9 @@ class Sender:
         return str(answer["files"][0]["id"])
 
     async def _find(self, job: Job, stored: Stored) -> str | None:
-        """The part in the thread: its time stamp, "" where it is not there, None where the thread may not be read."""
+        """The part in the thread: its time stamp, "" where it is not there, None where one may not look."""
+        if stored.part.channel:
+            return None
         try:
             answer = await self.client.conversations_replies(
                 channel=job.incoming.channel,

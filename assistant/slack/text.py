@@ -14,6 +14,7 @@ FENCE = re.compile(r"^(?P<fence>`{3,})[^\n`]*\n(?P<block>.*?)\n?(?P=fence)[ \t]*
 PASTED = re.compile(r"```\n?(?P<block>.*?)\n?```", re.S)
 CODE = re.compile(r"(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)(?!`)")
 LINK = re.compile(r"\[([^\]\n]+)\]\((https?://[^)\s<>|]+)\)")
+BARE = re.compile(r"(?<![<|\w])https?://[^\s<>|`]*[\w/#=]")
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
 EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.M)
@@ -90,7 +91,7 @@ def mrkdwn(markdown: str) -> str:
 def marked(words: str) -> str:
     """Words without code. Strong is set apart first, so that emphasis does not eat its stars."""
     words = escape(words)
-    words = LINK.sub(r"<\2|\1>", words)
+    words = BARE.sub(r"<\g<0>>", LINK.sub(r"<\2|\1>", words))
     words = BULLET.sub(r"\1• ", words)
     words = HEADING.sub("\x01\\1\x01", words)
     words = STRONG.sub("\x01\\1\x01", words)

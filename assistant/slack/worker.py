@@ -25,7 +25,7 @@ OWNED_UP = (
     "I could not finish this answer: something broke here {tries} times ({why}). "
     "Please ask again, or ask your support team; they find the reason in the bot's log."
 )
-logger = logging.getLogger("maple-chat.slack")
+logger = logging.getLogger("maple-slack")
 
 
 class Worker:
@@ -50,6 +50,8 @@ class Worker:
         self._awake = asyncio.Event()
         self._jobs: set[asyncio.Task[None]] = set()
         self._held: set[str] = set()
+        # What could not be given back, since the database was away.
+        self._left: set[str] = set()
         self._draining = False
 
     def wake(self) -> None:
@@ -63,6 +65,7 @@ class Worker:
             try:
                 if time.monotonic() > look_at:
                     look_at = time.monotonic() + POLL_S
+                    await self._give_back_the_left()
                     await asyncio.to_thread(self._free_the_dead)
                 await self._take_all()
                 if time.monotonic() > tidy_at:
@@ -79,13 +82,18 @@ class Worker:
             if not self.alive.is_alive(name):
                 logger.warning("worker %s died; %s of its requests go on here", name, self.inbox.free(name))
 
+    async def _give_back_the_left(self) -> None:
+        for key in tuple(self._left):
+            await asyncio.to_thread(self.inbox.release, key, 0)
+            self._left.discard(key)
+
     async def _take_all(self) -> None:
         while len(self._jobs) < MOST_JOBS and not self._draining:
             job = await asyncio.to_thread(self.inbox.claim)
             if job is None:
                 return
             self._held.add(job.key)
-            task = asyncio.create_task(self._handle(job))
+            task = asyncio.create_task(self._handled(job))
             self._jobs.add(task)
             task.add_done_callback(self._over)
 
@@ -103,6 +111,14 @@ class Worker:
             task.cancel()
         for key in list(self._held):
             await asyncio.to_thread(self.inbox.release, key, 0)
+
+    async def _handled(self, job: Job) -> None:
+        """Handle it; where not even the failure can be written down, try that later."""
+        try:
+            await self._handle(job)
+        except Exception:
+            logger.exception("request %s can be neither closed nor put off now", job.key)
+            self._left.add(job.key)
 
     async def _handle(self, job: Job) -> None:
         began = time.monotonic()
