@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from urllib.parse import urlsplit
 
 from knowledge.catalogue import catalogue
 from knowledge.retrieval import Candidate
@@ -28,6 +29,8 @@ COMMON = 0.02
 SAME = 0.8
 RUN_ONLY = re.compile(r"\S*/\S+|0x[0-9a-fA-F]+|\b\w*\d{3,}\w*\b|\b\d[\d.:,]*\b|[0-9a-f]{8}-[0-9a-f-]+")
 LONGEST = 600
+PAGE_ENDING = re.compile(r"\.(?:md|rst|html?|txt|pdf)$", re.IGNORECASE)
+NAMELESS = ("index", "readme", "main", "latest")
 LIKE_A_CARD, LIKE_OTHERS = (10.0, 0.4), (15.0, 0.45)
 """How much weight of shared words, and what cosine, joins a card or another text to a log's lines."""
 
@@ -74,8 +77,9 @@ def judged(asked: Asked, passage: Passage, candidate: Candidate, rank: float) ->
 
     rank: how high the collection's two rankings have it, 1.0 for the first of both (retrieval.py, fuse).
     """
-    text = whole(passage)
-    words, title = covered(asked.weights, bag(text)), covered(asked.weights, bag(passage.title))
+    text, page = whole(passage), bag(page_name(passage.source))
+    words = covered(asked.weights, bag(text) | page)
+    title = covered(asked.weights, bag(passage.title) | page)
     meaning = candidate.cosine if candidate.cosine is not None else words
     score = MEANING * meaning + WORDS * words + TITLE * title
     letters = to_the_letter(asked.letters, text)
@@ -88,6 +92,14 @@ def judged(asked: Asked, passage: Passage, candidate: Candidate, rank: float) ->
     elif passage.machine and passage.kind == "fact":
         score += OTHER_MACHINE
     return Verdict(score, near and score >= ENOUGH)
+
+
+def page_name(source: str) -> str:
+    """What a page's address calls it: `.../compiling/gnu-compilers.md` is on gnu compilers, whatever its title says."""
+    pieces = [piece for piece in urlsplit(source).path.split("/") if piece]
+    names = [PAGE_ENDING.sub("", piece) for piece in pieces[-2:]]
+    named = next((name for name in reversed(names) if name.lower() not in NAMELESS), "")
+    return re.sub(r"[-_.]+", " ", named)
 
 
 def telling_words(lines: str) -> str:

@@ -18,7 +18,7 @@ use used using very want was we well were what when where which while who why wi
 would yes you your cluster system supercomputer hpc keep keeps come comes
 """
 FILLER = frozenset(FILLER_WORDS.split())
-ENDINGS = ("ations", "ation", "ings", "ing", "ers", "er", "ied", "ies", "ed", "es", "s", "e")
+ENDINGS = ("ations", "ation", "ings", "ing", "ers", "er", "ied", "ies", "ed", "es", "s", "e", "y")
 
 # What is meant to the letter: a quotation, an option, a variable, a name in CamelCase, a code in brackets.
 EXACT = re.compile(

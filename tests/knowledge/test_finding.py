@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from knowledge.embedding import Embedder, weights_file
 from knowledge.errors import UnavailableError
 from knowledge.finding import Knowledge
+from knowledge.judging import page_name
 from knowledge.types import Passage
+from knowledge.wording import stems
 
 HERE = Path(__file__).parent
 QUESTIONS = yaml.safe_load((HERE / "questions.yaml").read_text(encoding="utf-8"))
@@ -193,3 +195,16 @@ def test_any_text_is_borne(shipped: Knowledge) -> None:
     for text in ("", "   ", "\x00\x1b[31m", "(((" * 700, "'" * 5000, "nodes " * 20_000, "ä ö ü 节点 ノード"):
         shipped.search(text)
         shipped.related(text, "gpu-oom")
+
+
+def test_a_page_is_known_by_its_address_too(knowledge: Knowledge, read: Read) -> None:
+    page = replace(PAGE, title="Overview", source="https://example.org/docs/zeppelin-moorings/index.html")
+    page = replace(page, text="Make fast at the mast before the wind turns; two people hold the ropes.")
+    read.change((page,))
+    assert knowledge.search("zeppelin moorings at the mast", limit=1)[0].source == page.source
+    assert page_name("docs/gnu-compilers.md") == "gnu compilers" == page_name("https://a.org/gnu_compilers/#more")
+    assert page_name("maple-chat") == "maple chat" and page_name("https://a.org/") == ""
+
+
+def test_one_and_many_have_one_stem() -> None:
+    assert stems("policy library") == stems("policies libraries") == {"polic", "librar"}
