@@ -88,10 +88,12 @@ class StandIn:
     def __init__(self, behaviour: str) -> None:
         self.behaviour = behaviour
         self.bodies: list[dict[str, Any]] = []
+        self.heads: list[dict[str, str]] = []
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.json()
         self.bodies.append(body)
+        self.heads.append({**request.headers, "path": request.path_qs})
         kind = self.behaviour
         if kind == "mixed":
             kind = ("lie", "invent", "obey", "broken", "empty")[len(self.bodies) % 5]
