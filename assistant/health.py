@@ -5,10 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -18,10 +21,13 @@ from urllib.parse import urlsplit
 
 from assistant.models.table import backend, names
 from assistant.settings import read_settings
+from assistant.storage.database import open_database
 from assistant.stores import chroma_server
 from knowledge import embedding
 from knowledge.catalogue import SHIPPED, catalogue
-from knowledge.errors import MapleError
+from knowledge.documents import FILE, Documents
+from knowledge.errors import MapleError, UnavailableError
+from knowledge.finding import COLLECTION_OF
 from knowledge.generations import Generations, check_owner
 
 State = Literal["ok", "missing", "wrong"]
@@ -145,16 +151,43 @@ def chroma() -> Check:
     return reached("the Chroma server", server.host, server.port, "MAPLE_CHAT_CHROMA")
 
 
-def postgres() -> Check:
-    address = os.environ.get("MAPLE_CHAT_DATABASE", "")
-    if not address:
-        return Check("", "ok", "not set: conversations are kept in SQLite, on this machine")
-    parts = urlsplit(address)
-    if parts.scheme not in ("postgresql", "postgres") or not parts.hostname:
-        return Check("", "wrong", "MAPLE_CHAT_DATABASE is no address", "write postgresql://USER@HOST/NAME")
-    if not installed("langgraph-checkpoint-postgres"):
-        return Check("", "missing", "langgraph-checkpoint-postgres", "pip install langgraph-checkpoint-postgres")
-    return reached("PostgreSQL", parts.hostname, parts.port or 5432, "MAPLE_CHAT_DATABASE")
+def database() -> Check:
+    """Where conversations are kept, how many turns run at once. PostgreSQL gets its tables: a missing right shows."""
+    settings = read_settings()
+    at_once = f"{settings.workers} turns at once (MAPLE_CHAT_WORKERS)"
+    if not settings.database.get_secret_value():
+        return Check("", "ok", f"SQLite, {threads_in(settings.conversations)}; {at_once}")
+    if find_spec("langgraph.checkpoint.postgres") is None:
+        return Check("", "missing", "PostgreSQL's client", "pip install 'maple-chat[postgres]'")
+    return Check("", "ok", f"{open_database(settings).where}; {at_once}")
+
+
+def threads_in(file: Path) -> str:
+    """How many conversations a file holds, without making one. Raises UnavailableError."""
+    if not file.exists():
+        return "no conversation yet"
+    try:
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as talk:
+            (count,) = talk.execute("SELECT count(DISTINCT thread) FROM turns").fetchone()
+    except sqlite3.Error as error:
+        raise UnavailableError(f"{file} cannot be read ({error}); move it away to begin anew") from error
+    return f"{count} conversation{'s' * (count != 1)}"
+
+
+def documents() -> Check:
+    """What was read in, and whether each kind of it can be searched by meaning."""
+    folder = read_settings().data
+    if not (folder / FILE).exists():
+        return Check("", "ok", "none read in (`maple-chat knowledge add`); what is shipped is always searched")
+    store = Documents(folder / FILE)
+    kinds = Counter(passage.kind for passage in store.each())
+    store.close()
+    told = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items())) or "no passages"
+    names = sorted({COLLECTION_OF[kind] for kind in kinds})
+    lacking = [name for name in names if not Generations(folder / "index" / name).newest_first()]
+    if lacking and not chroma_server():
+        return Check("", "ok", f"{told}; not indexed yet: {', '.join(lacking)} (the first question does it)")
+    return Check("", "ok", f"{told}, indexed")
 
 
 def reached(what: str, host: str, port: int, setting: str) -> Check:
@@ -231,7 +264,8 @@ CHECKS: dict[str, Callable[[], Check]] = {
     "index": index,
     "MiniLM": minilm,
     "Chroma": chroma,
-    "database": postgres,
+    "database": database,
+    "documents": documents,
     "model": model,
     "scheduler": scheduler,
     "bash": bash,

@@ -62,9 +62,10 @@ class Hold(Protocol):
 
 
 class Database(Protocol):
-    """One place where everything is kept. shared: also by other machines, which do not see this one's files."""
+    """Where everything is kept: `where` in words. shared: also by other machines, which see no files of ours."""
 
     shared: bool
+    where: str
 
     def transaction(self) -> AbstractContextManager[Talk]:
         """Stored at the end; nothing of it where an error ends it. Raises LostError, UnavailableError."""

@@ -70,7 +70,8 @@ class Postgres:
             parts = conninfo_to_dict(address)
         except psycopg.ProgrammingError as error:
             raise InputError("MAPLE_CHAT_DATABASE cannot be read; write postgresql://USER@HOST/NAME") from error
-        self.where = f"{parts.get('host', 'this host')}, database {parts.get('dbname', parts.get('user', 'default'))}"
+        name = parts.get("dbname", parts.get("user", "default"))
+        self.where = f"PostgreSQL at {parts.get('host', 'this host')}, database {name}"
         self.address = address
         self.kept: dict[str, Any] = {"connect_timeout": CONNECT_S, "prepare_threshold": None, "keepalives_idle": 10}
         self._try_connection()
@@ -104,7 +105,7 @@ class Postgres:
         reason = next((line for line in lines if any(re.search(p, line) for p in REFUSED)), lines[0])
         reason = re.sub(r".*(?:FATAL|ERROR|failed):\s*", "", reason).strip()
         todo = next((do for pattern, do in REFUSED.items() if re.search(pattern, reason)), "see to the server")
-        return UnavailableError(f"PostgreSQL at {self.where} does not let us in ({reason}); {todo}")
+        return UnavailableError(f"{self.where} does not let us in ({reason}); {todo}")
 
     @contextmanager
     def _connected(self, pool: ConnectionPool[Connection], wait_s: float) -> Iterator[Connection]:
@@ -159,15 +160,15 @@ class Postgres:
         )
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         if lost:
-            return LostError(f"PostgreSQL at {self.where} went away ({reason}); try again when it is back")
-        return UnavailableError(f"PostgreSQL at {self.where} cannot do that ({reason}); see to the server")
+            return LostError(f"{self.where} went away ({reason}); try again when it is back")
+        return UnavailableError(f"{self.where} cannot do that ({reason}); see to the server")
 
     def _why_no_connection(self) -> UnavailableError:
         try:
             self._try_connection()
         except UnavailableError as error:
             return LostError(str(error))
-        return LostError(f"all connections to PostgreSQL at {self.where} are taken; raise MAPLE_CHAT_WORKERS")
+        return LostError(f"all connections to {self.where} are taken; raise MAPLE_CHAT_WORKERS")
 
     def close(self) -> None:
         """End all connections; a process that ends need not."""

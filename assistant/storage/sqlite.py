@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
@@ -19,7 +20,7 @@ from assistant.storage.schema import set_up
 if TYPE_CHECKING:
     from graph.checkpoints import Checkpoints
 
-WAIT_S = 10.0
+WAIT_S, AGAIN_S = 10.0, 0.05
 
 
 def open_from(settings: Settings) -> Sqlite:
@@ -34,6 +35,7 @@ class Sqlite:
     def __init__(self, path: Path, *, own_disk: bool = False) -> None:
         """own_disk: write ahead; a kill loses nothing, a power cut perhaps the last turns."""
         self.path = path
+        self.where = f"SQLite in {path}"
         self.own_disk = own_disk
         self.one_by_one = threading.RLock()
         self._connection: sqlite3.Connection | None = None
@@ -49,7 +51,7 @@ class Sqlite:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False)
         if self.own_disk:
             connection.execute("PRAGMA synchronous=NORMAL")
-            connection.execute("PRAGMA journal_mode=WAL")
+            write_ahead(connection)
         with connection:
             set_up(connection)
         self._connection = connection
@@ -102,3 +104,16 @@ class Sqlite:
 
     def trouble(self, error: Exception) -> UnavailableError | None:
         return self._unusable(error) if isinstance(error, sqlite3.Error) else None
+
+
+def write_ahead(connection: sqlite3.Connection) -> None:
+    """Switch the journal. It needs the file for a moment for itself, and SQLite does not wait for that."""
+    end = time.monotonic() + WAIT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(AGAIN_S)
