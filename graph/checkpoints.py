@@ -97,4 +97,10 @@ class NoSharedMemory(sqlite3.Connection):
     """A connection on which the saver's own set-up does not switch write-ahead logging on."""
 
     def executescript(self, script: str, /) -> sqlite3.Cursor:
-        return super().executescript(script.replace("journal_mode=WAL", "journal_mode=TRUNCATE"))
+        try:
+            return super().executescript(script.replace("journal_mode=WAL", "journal_mode=TRUNCATE"))
+        except sqlite3.OperationalError:
+            # A bot on this computer has the file open and writes ahead: then so does everybody.
+            if self.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                raise
+            return super().executescript(script)
