@@ -78,8 +78,7 @@ class Answering:
 
     async def _turn(self, job: Job) -> Job:
         """One turn of the conversation; one that a killed worker began is gone on with, never begun twice."""
-        session = await asyncio.to_thread(Session, self.settings, job.incoming.thread)
-        turns = await asyncio.to_thread(session.history)
+        session, turns = await asyncio.to_thread(self._opened, job.incoming)
         last = turns[-1].number if turns else 0
         text, pasted = self._said(job.incoming)
         incoming = job.incoming
@@ -151,8 +150,12 @@ class Answering:
             return []
         return [Part("update", text="Chosen", blocks=tuple(blocks), ts=incoming.more["message_ts"])]
 
+    def _opened(self, incoming: Incoming) -> tuple[Session, tuple[Turn, ...]]:
+        session = Session(self.settings, incoming.thread)
+        return session, session.history()
+
     def _history(self, incoming: Incoming) -> tuple[Turn, ...]:
-        return Session(self.settings, incoming.thread).history()
+        return self._opened(incoming)[1]
 
     def diagnosis(self, key: str) -> Diagnosis | None:
         """The diagnosis of an answer, by its key."""

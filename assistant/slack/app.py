@@ -193,6 +193,9 @@ class Bot:
         with contextlib.suppress(asyncio.CancelledError):
             await self.working
         await asyncio.to_thread(self.alive.stop)
+        await self.close_client()
+
+    async def close_client(self) -> None:
         if self.client.session is not None:
             await self.client.session.close()
 
@@ -205,7 +208,11 @@ async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> Non
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     bot = Bot(settings, slack)
-    await bot.start(listen)
+    try:
+        await bot.start(listen)
+    except BaseException:
+        await bot.close_client()
+        raise
     print("maple-chat: connected to Slack; Ctrl+C ends it", flush=True)
     await ended.wait()
     await bot.stop()

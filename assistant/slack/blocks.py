@@ -18,7 +18,7 @@ from knowledge.types import Diagnosis, LogEvidence, Made, Question, Refusal
 
 MOST_BLOCKS, MOST_CHARACTERS, LONGEST_SECTION = 40, 9_000, 2_900
 LONGEST_LINE, LONGEST_LABEL, LONGEST_CONFIRM, MOST_BUTTONS, MOST_OPTIONS = 400, 75, 300, 10, 100
-SHOWN_EVIDENCE, SURE = 5, 0.6
+SHOWN_EVIDENCE, SURE, UNKNOWN, LONGEST_VALUE = 5, 0.6, "unknown", 120
 FALLBACK = 300
 # They show nothing, and cost six characters each on the way.
 CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
@@ -37,8 +37,8 @@ def answer_parts(events: Sequence[Event], key: str, notes: Sequence[str] = (), c
     blocks += asking(events)
     if not blocks:
         return []
-    diagnosed = any(isinstance(event, Diagnosed) for event in events)
-    return [*posts([*blocks, *buttons(key, diagnosed, confirm)], gist(events, notes)), *uploads(events)]
+    more = any(isinstance(event, Diagnosed) and holds_more(event.diagnosis) for event in events)
+    return [*posts([*blocks, *buttons(key, more, confirm)], gist(events, notes)), *uploads(events)]
 
 
 def drawn(event: Event, key: str) -> Iterator[Block]:
@@ -89,13 +89,13 @@ def preformatted(text: str) -> Iterator[Block]:
 
 def diagnosed(diagnosis: Diagnosis) -> Iterator[Block]:
     """Cause, evidence, fix, what to send next where it is not sure, sources."""
-    sure = f"`{diagnosis.cause}`, {diagnosis.confidence:.0%} sure"
-    yield from words(f"**{diagnosis.says}**\n{sure}")
+    sure = "" if diagnosis.cause == UNKNOWN else f"\n`{diagnosis.cause}`, {diagnosis.confidence:.0%} sure"
+    yield from words(f"**{diagnosis.says}**{sure}")
     if diagnosis.evidence:
         yield from preformatted("\n".join(map(evidence, diagnosis.evidence[:SHOWN_EVIDENCE])))
     if diagnosis.fix:
         yield from words("**What to change**\n" + numbered(diagnosis.fix))
-    if diagnosis.send_next and (diagnosis.cause == "unknown" or diagnosis.confidence < SURE):
+    if diagnosis.send_next and (diagnosis.cause == UNKNOWN or diagnosis.confidence < SURE):
         yield from words("**To be sure, send**\n" + "\n".join(f"- {item}" for item in diagnosis.send_next))
     if diagnosis.sources:
         yield context("Sources: " + ", ".join(map(linked, diagnosis.sources)))
@@ -109,8 +109,18 @@ def evidence(line: LogEvidence) -> str:
 
 
 def linked(source: str) -> str:
-    host = urlsplit(source).hostname
-    return f"[{host}]({source})" if host and source.startswith("http") else source
+    """A link that says where it goes: the host and the page."""
+    parts = urlsplit(source)
+    if not parts.hostname or parts.scheme not in ("http", "https"):
+        return source
+    *above, page = [part for part in parts.path.split("/") if part] or [""]
+    label = "/".join(filter(None, (parts.hostname, "…" if above else "", page)))
+    return f"[{shortened(label, LONGEST_LABEL)}]({source})"
+
+
+def holds_more(diagnosis: Diagnosis) -> bool:
+    """Whether there is more than an answer shows."""
+    return bool(len(diagnosis.evidence) > SHOWN_EVIDENCE or diagnosis.considered or diagnosis.captured)
 
 
 def evidence_parts(diagnosis: Diagnosis) -> list[Part]:
@@ -123,8 +133,10 @@ def evidence_parts(diagnosis: Diagnosis) -> list[Part]:
         if other.evidence:
             blocks += preformatted(evidence(other.evidence))
     if diagnosis.captured:
-        read = ", ".join(f"{name.replace('_', ' ')} `{value}`" for name, value in diagnosis.captured)
-        blocks += words(f"**Read from the log:** {read}")
+        read = "\n".join(
+            f"- {name.replace('_', ' ')}: `{shortened(value, LONGEST_VALUE)}`" for name, value in diagnosis.captured
+        )
+        blocks += words(f"**Read from the log**\n{read}")
     return posts(blocks or [section("There is no more evidence than what stands above.")], "More evidence")
 
 
@@ -200,9 +212,9 @@ def asking(events: Sequence[Event]) -> list[Block]:
     return [context(f"So far: {so_far(known[-1])}")] if known and asking_now else []
 
 
-def buttons(key: str, diagnosis: bool, confirm: str = "") -> list[Block]:
-    """Helpful or not, more evidence, a person."""
-    row = [button(EVIDENCE, "Show more evidence", key)] if diagnosis else []
+def buttons(key: str, more: bool, confirm: str = "") -> list[Block]:
+    """Helpful or not, more evidence (where there is more), a person."""
+    row = [button(EVIDENCE, "Show more evidence", key)] if more else []
     person = button(PERSON, "Ask a person", key)
     if confirm:
         words = {"title": "Ask a person", "text": confirm, "confirm": "Send it", "deny": "Cancel"}

@@ -14,7 +14,8 @@ FENCE = re.compile(r"^(?P<fence>`{3,})[^\n`]*\n(?P<block>.*?)\n?(?P=fence)[ \t]*
 PASTED = re.compile(r"```\n?(?P<block>.*?)\n?```", re.S)
 CODE = re.compile(r"(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)(?!`)")
 LINK = re.compile(r"\[([^\]\n]+)\]\((https?://[^)\s<>|]+)\)")
-BARE = re.compile(r"(?<![<|\w])https?://[^\s<>|`]*[\w/#=]")
+# In escaped words: `&amp;` belongs to an address, `&lt;` and `&gt;` end it.
+BARE = re.compile(r"(?<![<|\w])https?://(?:(?!&[lg]t;)[^\s<>|`])*[\w/#=]")
 STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
 EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.M)

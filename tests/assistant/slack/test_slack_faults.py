@@ -205,3 +205,22 @@ async def test_what_is_not_done_in_time_is_left_to_the_next_one(slack: Slack, st
     second = await start_bot()
     await settled(second, slack)
     assert len(slack.replies(slack.direct(ALICE).id, asked["ts"])) == 1
+
+
+async def test_a_database_that_was_away_does_not_leave_a_request_behind(slack: Slack, start_bot: StartBot) -> None:
+    """Neither the answer nor the failure can be written down; when the database is back, it goes on."""
+    bot = await start_bot()
+    hold = asyncio.Event()
+    slack.fail("chat.postMessage", hold=hold)
+    asked = await slack.direct_message(ASK)
+    await slack.until(lambda: slack.called("chat.postMessage"))
+    blocker = bot.inbox.store._connect("NORMAL")  # type: ignore[attr-defined]
+    for connection in (bot.inbox.store._durable, bot.inbox.store._quick):  # type: ignore[attr-defined]
+        connection.execute("PRAGMA busy_timeout = 20")
+    blocker.execute("BEGIN IMMEDIATE")
+    hold.set()
+    await slack.until(lambda: bot.worker._left)
+    blocker.execute("ROLLBACK")
+    blocker.close()
+    await settled(bot, slack)
+    assert len(slack.replies(slack.direct(ALICE).id, asked["ts"])) == 1

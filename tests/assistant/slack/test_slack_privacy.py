@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
+import pytest
+
 from assistant.slack.app import Bot
 from tests.assistant.slack.conftest import OOM, StartBot, said
 from tests.assistant.slack.standin.limits import shown
@@ -69,3 +73,38 @@ async def test_the_words_of_a_request_are_forgotten_once_it_is_done(slack: Slack
     with bot.inbox.store.transaction() as talk:
         rows = talk.execute("SELECT body FROM slack_inbox UNION ALL SELECT body FROM slack_parts").fetchall()
     assert rows and "Zebra" not in str(rows)
+
+
+async def test_the_log_of_the_bot_holds_no_words_and_no_tokens(
+    slack: Slack, start_bot: StartBot, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when all goes wrong: calls refused, files refused, an answer given up."""
+    caplog.set_level(logging.WARNING)
+    caplog.set_level(logging.INFO, "maple-slack")
+    monkeypatch.setattr("assistant.slack.worker.AGAIN_AFTER_S", (0.01,))
+    bot = await start_bot()
+    slack.scopes.discard("files:read")
+    slack.fail("chat.postMessage", error="invalid_blocks")
+    slack.fail("assistant.threads.setStatus", error="internal_error", times=9)
+    slack.fail("files.getUploadURLExternal", error="internal_error", times=99)
+    file = slack.upload("zebra.log", b"project Zebra failed\n")
+    await slack.direct_message(
+        "Train project Zebra with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node", files=(file,)
+    )
+    await slack.mention(slack.channel("elsewhere", bot=False), "project Zebra")
+    await slack.until(lambda: bot.inbox.waiting() == 0, 30)
+    assert "given up" in caplog.text and "cannot be answered" in caplog.text and "refused the blocks" in caplog.text
+    assert "zebra" not in caplog.text.lower() and "xoxb" not in caplog.text and "xapp" not in caplog.text
+
+
+async def test_pressing_a_button_does_not_make_somebody_the_asker(slack: Slack, bot: Bot) -> None:
+    slack.scopes |= {"channels:history", "groups:history"}
+    channel = slack.channel("support")
+    asked = await slack.mention(channel, f"why?\n```\n{escaped(OOM)}\n```")
+    (answer,) = await said(slack, channel.id, asked["ts"])
+    await slack.press(channel, answer, "maple_evidence", user=BOB)
+    await said(slack, channel.id, asked["ts"], 2)
+    await slack.channel_message(channel, "a word between Bob and Alice", user=BOB, thread=asked["ts"])
+    await slack.channel_message(channel, "help me train on Perlmutter", thread=asked["ts"])
+    await said(slack, channel.id, asked["ts"], 3)
+    assert bot.inbox.counts() == {"threads": 1, "evidence": 1, "follow-up": 1, "mention": 1}

@@ -10,7 +10,7 @@ from assistant.slack.text import cut, mrkdwn, plain, sections, without_blocks
 from assistant.slack.types import thread_name
 from knowledge.types import Alternative, Assumption, Considered, Diagnosis, LaunchBundle, LogEvidence, Made, Question
 from knowledge.types import Refusal as No
-from tests.assistant.slack.standin.limits import message_error, notified, shown
+from tests.assistant.slack.standin.limits import message_error, notified, shown, walk
 
 HOSTILE = "<!here> <!channel> <@U0ALICE01> <!subteam^S0TEAM> @here *bold* `tick` ``` & <http://x|y>"
 KEY = "T0MAPLE01:C000SUPPOR:1795297231.025687"
@@ -44,6 +44,7 @@ EVENTS: list[Event] = [
     Text("<" * 9000),
     Text("```\n" + "log line\n" * 3000 + "```"),
     Text("`" + "code " * 2000 + "`"),
+    Text("```\n" + "\x01" * 9000 + "\n```"),
     Diagnosed(hostile(40, 2000)),
     Script(made(4000)),
     Refused(No(HOSTILE, HOSTILE, HOSTILE, tuple(Alternative(HOSTILE * 9) for _ in range(30)))),
@@ -74,6 +75,26 @@ def test_the_buttons_stand_once_and_last() -> None:
     assert all("actions" not in k for k in kinds[:-1])
 
 
+def test_slack_makes_nothing_live_of_its_own() -> None:
+    """Unless a text is verbatim, Slack parses plain @names and #channels in it."""
+    parts = [part for event in EVENTS for part in answer_parts([event], KEY, [HOSTILE])]
+    texts = [text for part in parts for text in walk(list(part.blocks)) if text.get("type") == "mrkdwn"]
+    assert texts and all(text["verbatim"] for text in texts)
+
+
+def test_a_cause_that_is_not_known_has_no_share_of_certainty() -> None:
+    (part,) = answer_parts([Diagnosed(Diagnosis("unknown", "The log is empty.", 1.0, (), send_next=("stderr",)))], KEY)
+    text = shown({"blocks": list(part.blocks)})
+    assert "sure" not in text.replace("To be sure", "") and "stderr" in text
+    assert "Show more evidence" not in text, "there is none"
+
+
+def test_a_source_says_which_page_it_is() -> None:
+    diagnosis = Diagnosis("gpu-oom", "No memory.", 0.9, (), sources=("https://docs.example/a/b/policy.html",))
+    (part,) = answer_parts([Diagnosed(diagnosis)], KEY)
+    assert "<https://docs.example/a/b/policy.html|docs.example/…/policy.html>" in shown({"blocks": list(part.blocks)})
+
+
 def test_a_log_line_is_shown_as_it_is() -> None:
     line = LogEvidence(7, "if (a < b && c) *p = `x`; <!here>", rank=3)
     (part,) = answer_parts([Diagnosed(Diagnosis("gpu-oom", "No memory.", 0.9, (line,)))], KEY)
@@ -89,7 +110,11 @@ def test_a_log_line_is_shown_as_it_is() -> None:
         ("`a < b & **c**`", "`a &lt; b &amp; **c**`"),
         ("`` a`b ``", "`a'b`"),
         ("2 * 3 * 4 <!here>", "2 * 3 * 4 &lt;!here&gt;"),
-        ("[x](https://a.example|<!here>)", "[x](https://a.example|&lt;!here&gt;)"),
+        ("[x](https://a.example|<!here>)", "[x](<https://a.example>|&lt;!here&gt;)"),
+        (
+            "see <https://a.example/x?b=1&c=2>, (https://b.example/).",
+            "see &lt;<https://a.example/x?b=1&amp;c=2>&gt;, (<https://b.example/>).",
+        ),
     ],
 )
 def test_markdown_becomes_slacks_marks(markdown: str, expected: str) -> None:
