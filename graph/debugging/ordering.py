@@ -54,7 +54,7 @@ def weight(event: Event) -> int:
     """How strongly an event speaks for its cause, 0 to 100, after what its line says of itself."""
     strength = event.signature.strength
     if event.error is not None and event.error.ignored:
-        return SWALLOWED if strength >= STRONG else min(strength, FAINT)
+        return SWALLOWED if strength >= STRONG else min(strength, FAINT - 1)
     if strength >= 90 or event.signature.kind in ("verdict", "final") or event.error is not None:
         return strength
     return max(0, strength - DISCOUNT[event.level])

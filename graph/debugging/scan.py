@@ -49,8 +49,9 @@ PROGRESS = re2.compile(
     rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
     options(),
 )
-# So many lines of progress after an event: the run went on; so many: for long, or it was another run.
-WENT_ON, LONG = 3, 30
+# So many lines of progress after an event: the run went on. So many: for long, or it was another run; fewer may be what
+# a program that died had not yet written (8 KiB are held back).
+WENT_ON, LONG = 3, 200
 PLAIN = re.compile(rb"\d+")
 
 
@@ -141,8 +142,9 @@ class Scanner:
 
     def _progress(self, data: bytes, start: int, end: int) -> None:
         last = self._last
-        if last is not None and last.progress_after < LONG and end - start > 12:
-            last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), LONG))
+        most = LONG if last is not None and last.count == 1 else WENT_ON
+        if last is not None and last.progress_after < most and end - start > 12:
+            last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), most))
 
     def _again_from_the_top(self, data: bytes, start: int, end: int) -> int:
         """After an end, the lines with which the file began: another run was appended. Where to look from next time."""

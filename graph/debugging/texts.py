@@ -27,7 +27,8 @@ MARK = re.compile(
     r"^\s*(?:Traceback \(most|File \"|\w+(?:\.\w+)*(?:Error|Exception|Warning|Interrupt|Exit)\b:?(?: |$)"
     r"|\S+\.\w+:\d+: |[-=*#_~]{12,}|\[[\w :.,/-]{1,60}\](?![(:])|=>>|\$ |TERM_|NVRM: |NCCL|PBS|\w+ERROR|Lmod has)"
     r"|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]|\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL)\b"
-    r"|\b(?:loss|step|epoch|iter|it/s|s/it)\b['\"]?[ =:\[/]*\d|\d+%\||^\S+@[\w.-]+[: ]\S*[$#%>] |^\++ \S"
+    r"|\b(?:loss|step|epoch|iter|it/s|s/it)\b['\"]?[ =:\[/]*\d|\d+%\||^\[ *\d+%\]|^-- \w"
+    r"|^\S+@[\w.-]+[: ]\S*[$#%>] |^\++ \S"
 )
 # A program that says its name; a key of YAML looks alike, if nothing follows that a message begins with.
 NAMED = re.compile(r"^(?:[a-z][\w./-]*|[\w./-]*[\d/][\w./-]*)(?:\[\d+\])?: ")
@@ -46,6 +47,11 @@ CODE = re.compile(
     r"|set|then|fi|do|done|module|source|srun|mpiexec|torchrun|python3?)\b.*[:;{}()=\[\],\"'\w\\]$"
     r"|^\s*(?:#include|#define|#if|#endif|#!|#SBATCH|#PBS|#BSUB|# |//|/\*|\*/|@\w|\"\"\"|'''|[)}\]]+[;,:]?$)"
     r"|^\s*[\w.\[\]\"']+(?:: \w+)? ?[-+*/]?= ?\S|[;{}]\s*$|^\s*[\w.]+\(.*[),(\[]$|^\s*\"[\w.-]+\": "
+)
+# What a list of settings lacks, though its lines look like assignments.
+PROGRAM = re.compile(
+    r"^\s*(?:def|class|import|from|return|if|for|while|try|fi|done|module|source|srun|mpiexec|torchrun|function)\b"
+    r"|^\s*(?:#include|#define|#!|#SBATCH|#PBS|//|/\*)|[;{}]\s*$|^\s*\w+(?:==|>=)[\d.]+$"
 )
 
 
@@ -68,7 +74,7 @@ def look(head: bytes) -> Look:
     if max(text, code) < HALF * len(lines) and text + code < MORE * len(lines):
         return "log"
     if text < code:
-        return "source"
+        return "source" if any(PROGRAM.search(line) for line in lines) else "log"
     if len(lines) >= MANY and len({DIGITS.sub("0", line)[:START] for line in lines}) < ALIKE * len(lines):
         return "log"
     written = any(MARKUP.search(line) for line in lines) or any(ASKING.search(line) for line in prose)

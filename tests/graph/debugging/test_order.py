@@ -159,7 +159,7 @@ def test_lines_that_come_again_in_a_run_begin_no_other() -> None:
 
 
 def test_an_error_long_before_the_end_is_not_what_ended_the_run() -> None:
-    went_on = "\n".join(f"Progress on: {n}.0kit/200kit rate:1.4it/s remaining:36:51" for n in range(60))
+    went_on = "\n".join(f"Progress on: {n}.0kit/200kit rate:1.4it/s remaining:36:51" for n in range(400))
     early = KEY_ERROR.replace("[rank3]: ", "")
     assert diagnose("\n".join([early, went_on, CANCELLED])).cause == "sched-cancelled"
     assert diagnose("\n".join([early, went_on])).cause == "no-failure"
