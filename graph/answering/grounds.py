@@ -21,6 +21,7 @@ SURE = 0.7
 """From this score on a passage adds to an answer out of the facts, or goes before a mere note."""
 SAID_ALREADY = 0.7
 """A passage that shares so much of its words with what the facts said adds nothing."""
+CAUSES = "Failure causes"
 LONGEST = 2000
 VENDOR_WORDS = {
     "nvidia": re.compile(r"\b(?:CUDA|NVLS|[AH]100|nvcc)\b"),
@@ -79,8 +80,10 @@ def near_the_best(found: list[Passage]) -> list[Passage]:
 
 
 def adds(passage: Passage, fact: FactAnswer) -> bool:
-    """Whether a passage says something that the facts did not: no fact of the same machine, and not the same words."""
+    """Whether a passage says something that the facts did not: neither the machine again nor a failure."""
     if passage.kind == "fact" and passage.machine:
+        return False
+    if fact.typed and passage.path[:1] == (CAUSES,):
         return False
     own = dict.fromkeys(stems(passage.text), 1.0)
     return covered(own, stems(fact.text)) < SAID_ALREADY

@@ -43,12 +43,21 @@ def test_passages_add_to_facts_and_do_not_repeat_them() -> None:
     assert not any("xccl" in one.text for one in found.passages), "an Intel library on an AMD machine"
 
 
+def test_a_failure_is_not_told_beside_a_plain_fact() -> None:
+    found = on("how much memory does a GPU of Isambard-AI have?")
+    assert found.fact is not None
+    assert not [one.title for one in found.passages if one.path[:1] == ("Failure causes",)]
+
+
 @pytest.mark.parametrize(
     ("question", "title"),
     [
         ("what does NCCL_CROSS_NIC do?", "NCCL_CROSS_NIC"),
         ("difference between FSDP and ZeRO-3?", "FSDP and ZeRO-3"),
         ("which variables does torchrun set?", "torchrun"),
+        ("what sets ZeRO-2 apart from ZeRO-3?", "ZeRO-2 and ZeRO-3"),
+        ("my run hangs at init_process_group, why?", "hangs at init_process_group"),
+        ("training is slow on 2 nodes but fast on one", "slow on several nodes"),
     ],
 )
 def test_general_questions_are_answered_from_passages(question: str, title: str) -> None:
