@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from knowledge.ingest.adding import Report
 
 EXIT_FINE, EXIT_NO, EXIT_STOPPED = 0, 1, 130
+STOPPED = "maple-chat: stopped; what was read is kept, the same command goes on from there"
+STOPPED_INDEXING = (
+    "maple-chat: stopped while the search index was made; all that was read is kept, and the rest is embedded at the "
+    "next use"
+)
 READ_IN = tuple(name for name in COLLECTIONS if name != "web")
 ACTIONS = "add|sync|list|search|remove|web"
 
@@ -96,23 +101,27 @@ def add(settings: Settings, options: argparse.Namespace) -> int:
                     reports.append(read_in(documents, given, facts, progress))
                 except MapleError as error:
                     failed.append(error)
-            if any(report.changed for report in reports):
-                refresh(settings, progress)
     except KeyboardInterrupt:
-        print("maple-chat: stopped; what was read is kept, the same command goes on from there", file=sys.stderr)
+        print(STOPPED, file=sys.stderr)
         return EXIT_STOPPED
+    whole = refresh(settings)
     if len(wanted) == 1 and failed:
         raise failed[0]
-    return tell(reports, [str(error) for error in failed], options.json)
+    done = tell(reports, [str(error) for error in failed], options.json)
+    return done if whole else EXIT_STOPPED
 
 
-def refresh(settings: Settings, progress: Progress) -> None:
-    """Make the search index of what is there now; a finder that does so by itself needs no asking."""
+def refresh(settings: Settings) -> bool:
+    """Make the search index of what is there now; free when nothing changed. Returns False when a person stopped it."""
     from assistant.stores import open_knowledge
 
-    make = getattr(open_knowledge(settings.data), "refresh", None)
-    if make:
-        make(progress=progress)
+    try:
+        with Progress() as progress:
+            open_knowledge(settings.data).refresh(progress=progress)
+    except KeyboardInterrupt:
+        print(STOPPED_INDEXING, file=sys.stderr)
+        return False
+    return True
 
 
 def tell(reports: Sequence[Report], failed: Sequence[str], as_json: bool) -> int:
@@ -166,6 +175,8 @@ def search(settings: Settings, options: argparse.Namespace) -> int:
     from assistant.stores import open_knowledge
     from graph.answering.telling import source_of
 
+    if not refresh(settings):
+        return EXIT_STOPPED
     knowledge = open_knowledge(settings.data)
     machine = machine_id(options.machine) or None
     found = knowledge.search(options.question, machine=machine, limit=max(1, options.limit)) if knowledge else []

@@ -59,13 +59,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     try:
         with Progress() as progress:
             report = sources[options.source](command.documents_of(settings), about, options, progress)
-            if report.changed:
-                command.refresh(settings, progress)
     except KeyboardInterrupt:
-        print("maple-chat: stopped; what came is kept, the same command goes on from there", file=sys.stderr)
+        print(command.STOPPED, file=sys.stderr)
         return command.EXIT_STOPPED
+    whole = command.refresh(settings)
     command.tell([report], [], options.json)
-    return command.EXIT_FINE
+    return command.EXIT_FINE if whole else command.EXIT_STOPPED
 
 
 def github(documents: Documents, about: About, options: argparse.Namespace, progress: Progress) -> Report:

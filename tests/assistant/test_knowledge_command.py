@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,61 +18,109 @@ from assistant.cli import main
 from assistant.progress import Progress, line
 from assistant.settings import Settings
 from knowledge.documents import Documents
+from knowledge.embedding import Embedder
+from knowledge.generations import Generations
 from knowledge.ingest.adding import About, add
+from knowledge.unfinished import Unfinished
 
-PAGES = 60
+PAGES = 24
+# The command in a process of its own that takes its time over each page and each text, so that it can be stopped there.
+PROGRAM = """
+import sys, time
+from assistant.cli import main
+from knowledge import building, embedding
+from knowledge.errors import UnavailableError
+from knowledge.ingest import adding
+
+def slowly(function, seconds):
+    return lambda *given: (time.sleep(seconds), function(*given))[1]
+
+def none():
+    raise UnavailableError("no model in this test")
+
+adding.STORE_EVERY_S, building.STEP = 0.0, 1
+adding.read = slowly(adding.read, 0.05)
+if {embedded}:
+    embedding.Embedder.embed = slowly(embedding.Embedder.embed, 0.1)
+else:
+    embedding.weights_file = none
+sys.exit(main(sys.argv[1:]))
+"""
 
 
 @pytest.fixture
 def pages(tmp_path: Path) -> Path:
-    """A folder of generated pages that take some seconds to read: each has much that is parsed and then left out."""
     folder = tmp_path / "site"
     folder.mkdir()
-    unseen = "\n".join(f".. |name{n}| replace:: words *with* ``code`` in it" for n in range(100))
     for number in range(PAGES):
         text = f"Set ``VALUE_{number}``.\n\n.. code-block:: bash\n\n   srun -n {number} a.out\n"
-        (folder / f"page{number:03d}.rst").write_text(f"Page {number}\n==========\n\n{text}\n{unseen}\n")
+        (folder / f"page{number:03d}.rst").write_text(f"Page {number}\n==========\n\n{text}\n")
     return folder
 
 
-def maple(data: Path, *words: str) -> subprocess.Popen[bytes]:
-    program = "import sys; from assistant.cli import main; sys.exit(main(sys.argv[1:]))"
+def maple(data: Path, *words: str, embedded: bool = False) -> subprocess.Popen[bytes]:
     own = {**os.environ, "MAPLE_CHAT_DATA": str(data)}
-    return subprocess.Popen([sys.executable, "-c", program, *words], env=own, stderr=subprocess.DEVNULL)
+    program = PROGRAM.format(embedded=embedded)
+    return subprocess.Popen([sys.executable, "-c", program, *words], env=own, stderr=subprocess.PIPE)
 
 
 def documents(data: Path) -> Documents:
     return Documents(data / "documents.sqlite")
 
 
-def kill_at(process: subprocess.Popen[bytes], data: Path, count: int, how: int) -> int:
-    while process.poll() is None:
-        read = sum(origin.documents for origin in documents(data).origins())
-        if read >= count:
-            process.send_signal(how)
-            process.wait()
-            return read
-        time.sleep(0.05)
-    return PAGES
+def stop_when(process: subprocess.Popen[bytes], reached: Callable[[], bool], how: int) -> str:
+    """Stop it there. Returns what it said on stderr."""
+    while process.poll() is None and not reached():
+        time.sleep(0.01)
+    process.send_signal(how)
+    said: bytes = process.communicate()[1]
+    return said.decode()
+
+
+def count(data: Path) -> int:
+    return sum(origin.documents for origin in documents(data).origins())
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
 def test_stopped_in_the_middle_it_goes_on_complete_and_nothing_twice(pages: Path, tmp_path: Path, how: int) -> None:
     data, whole = tmp_path / "data", tmp_path / "whole"
     process = maple(data, "knowledge", "add", str(pages))
-    read = kill_at(process, data, 1, how)
-    assert 0 < read < PAGES
-    kept = sum(origin.documents for origin in documents(data).origins())
+    said = stop_when(process, lambda: count(data) > 3, how)
+    kept = count(data)
+    assert 3 < kept < PAGES and not documents(data).origins()[0].finished
     assert process.returncode == (-how if how == signal.SIGKILL else 130)
-    assert kept >= read and not documents(data).origins()[0].finished
-    if how == signal.SIGINT:
-        return
-    assert maple(data, "knowledge", "add", str(pages)).wait() == 0
+    assert ("the same command goes on" in said) == (how == signal.SIGINT) and "Traceback" not in said
+    again = maple(data, "knowledge", "add", str(pages))
+    assert again.communicate() and again.returncode == 0
     add(documents(whole), str(pages), About())
     found = documents(data).passages()
     assert found == documents(whole).passages()
     assert len(found) == len({(p.source, p.text) for p in found}) and len({p.source for p in found}) == PAGES
     assert documents(data).origins()[0].finished
+
+
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_stopped_while_the_index_is_made_nothing_is_half_built(
+    settings: Settings, pages: Path, how: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    index = settings.data / "index" / "docs"
+    unfinished = Unfinished(index)
+    process = maple(settings.data, "knowledge", "add", str(pages), embedded=True)
+    said = stop_when(process, lambda: unfinished.path.exists() and len(unfinished.path.read_bytes()) > 5000, how)
+    assert process.returncode == (-how if how == signal.SIGKILL else 130)
+    assert ("the rest is embedded at the next use" in said) == (how == signal.SIGINT) and "Traceback" not in said
+    kept = len(unfinished.rows())
+    assert 0 < kept < PAGES and documents(settings.data).origins()[0].finished
+    assert not Generations(index).newest_first()
+    embedded: list[str] = []
+    embed = Embedder.embed
+    monkeypatch.setattr(Embedder, "embed", lambda self, texts: (embedded.extend(texts), embed(self, texts))[1])
+    assert main(["knowledge", "search", "srun -n 7 a.out VALUE_7"]) == 0
+    assert "VALUE_7" in capsys.readouterr().out
+    of_pages = [text for text in embedded if "a.out" in text and "\n" in text]
+    assert len(set(of_pages)) == len(of_pages) == PAGES - kept
+    assert len(Generations(index).newest_first()) == 1 and not unfinished.path.exists()
+    assert not list(index.glob(".building-*"))
 
 
 @pytest.fixture
