@@ -64,7 +64,13 @@ def candidates(text: str, request: JobRequest, catalogue: Catalogue) -> tuple[Ca
         if free and fits and not denied(folded, start):
             one = Candidate(field, value, text[start:end])
             found += [] if any((c.field, c.value) == (field, value) for c in found) else [one]
-    return tuple(found)
+    return highest_stage(found)
+
+
+def highest_stage(found: list[Candidate]) -> tuple[Candidate, ...]:
+    """Of ZeRO's stages only the highest that words bear: each shards what the ones below it do."""
+    stages = [str(c.value) for c in found if str(c.value).startswith("zero")]
+    return tuple(c for c in found if c.value == max(stages, default="") or c.value not in stages)
 
 
 def borne(folded: str, catalogue: Catalogue) -> Iterator[tuple[str, Value, int, int]]:

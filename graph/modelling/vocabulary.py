@@ -15,14 +15,18 @@ WORD = re.compile(r"[a-z][a-z0-9]{3,}")
 MOST_CAUSES, MOST_OF_PAIRS, SHORTEST = 1, 2, 5
 # What a line must weigh before it bears a cause: one long word or pair, or two other words.
 ENOUGH, LONG = 2, 8
+# Words of any trouble: a pair with one of them tells no more than the other word alone.
+GENERAL = frozenset(
+    {"something", "anything", "went", "wrong", "found", "failed", "error", "cannot", "could", "with", "from"}
+)
 NEVER = frozenset({"no-failure", "unknown"})
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text, and each two that follow one another; CamelCase and under_scores are taken apart."""
+    """The words of a text, and each two telling ones in a row; CamelCase and under_scores are taken apart."""
     apart = re.sub(r"(?<=[a-z])(?=[A-Z])|_", " ", text)
     single = [word.removesuffix("s") for word in WORD.findall(apart.lower())]
-    return frozenset(single) | {f"{a} {b}" for a, b in pairwise(single)}
+    return frozenset(single) | {f"{a} {b}" for a, b in pairwise(single) if not {a, b} & GENERAL}
 
 
 @cache

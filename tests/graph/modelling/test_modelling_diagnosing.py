@@ -72,6 +72,10 @@ def test_a_harmless_line_is_not_offered() -> None:
     assert 1 not in offers(compress([from_text("Setting " + log)], 4000).lines)
 
 
+def test_words_of_any_trouble_bear_no_cause() -> None:
+    assert offers(compress([from_text("fatal: something went wrong\nfatal: no device found here\n")], 4000).lines) == {}
+
+
 def test_a_big_log_is_compressed_and_says_so(tmp_path: Path) -> None:
     rows = [f"{n}: step {n} loss 0.{n}" for n in range(50_000)]
     rows[20_000] = "worker 7: device block could not be allocated"

@@ -61,6 +61,20 @@ def test_what_is_open_or_not_said_is_not_offered(text: str) -> None:
     assert candidates(text, JobRequest(), catalogue()) == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "stages"),
+    [
+        ("partition the optimizer and nothing else", {"zero1"}),
+        ("distribute the optimizer and the gradients", {"zero2"}),
+        ("shard the optimizer, gradients and parameters", {"fsdp", "zero3"}),
+        ("split the weights", {"fsdp", "zero3", "tp", "pp"}),
+    ],
+)
+def test_what_is_sharded_says_how_far(text: str, stages: set[str]) -> None:
+    """A model cannot choose a stage that the words do not bear."""
+    assert {c.value for c in candidates(text, JobRequest(), catalogue())} == stages
+
+
 def test_one_number_of_gpus_is_enough() -> None:
     assert candidates("sixteen shiny cards", JobRequest(gpus_per_node=4), catalogue()) == ()
 
