@@ -7,22 +7,23 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from knowledge import embedding, store
 from knowledge.generations import Generation
-from knowledge.rows import new_rows, open_rows
+from knowledge.rows import new_rows, open_rows, write_sketch
+from knowledge.unfinished import Unfinished
 from knowledge.words import Words
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-STEP = 256
-"""Texts embedded and added at a time: a second or two, after which progress is told."""
+STEP = 128
+"""Texts embedded and added at a time: some seconds, after which progress is told and no stop can lose them."""
 KEYS = "keys.json"
 Progress = Callable[[int, int], None]
 
@@ -64,12 +65,24 @@ def make(aside: Path, work: Work) -> None:
         rows[kept] = open_rows(work.base.path, len(old))[[old[keys[at]] for at in kept]]
     if work.base:
         shutil.copytree(work.base.path / "chroma", aside / "chroma")
+    unfinished = Unfinished(aside.parent)
+    known = unfinished.rows()
+    for at in new:
+        if (key := keys[at]) in known:
+            rows[at] = known[key]
+    for part, found in embedded(work, [at for at in new if keys[at] not in known]):
+        rows[part] = found
+        unfinished.append([keys[at] for at in part], found)
+    write_sketch(aside, rows)
     vectors = store.open_folder(aside / "chroma")
     try:
         vectors.remove(sorted(set(old) - set(keys)))
-        add(vectors, work, new, rows)
+        for start in range(0, len(new), store.BATCH):
+            part = new[start : start + store.BATCH]
+            vectors.add([keys[at] for at in part], rows[part], [work.entries[at].facts for at in part])
     finally:
         vectors.close()
+    unfinished.done()
 
 
 def old_places(base: Generation) -> dict[str, int]:
@@ -78,15 +91,18 @@ def old_places(base: Generation) -> dict[str, int]:
     return {key: at for at, key in enumerate(keys)}
 
 
-def add(vectors: store.Vectors, work: Work, places: Sequence[int], rows: NDArray[np.float32] | None = None) -> None:
-    """Embed the entries at these places and add them; rows, where given, are filled too."""
+def add(vectors: store.Vectors, work: Work, places: Sequence[int]) -> None:
+    """Embed the entries at these places and add them, some at a time: what a process added that was killed is there."""
+    for part, found in embedded(work, places):
+        batch = [work.entries[at] for at in part]
+        vectors.add([one.key for one in batch], found, [one.facts for one in batch])
+
+
+def embedded(work: Work, places: Sequence[int]) -> Iterator[tuple[list[int], NDArray[np.float32]]]:
+    """The vectors of the entries at these places, some at a time; progress is told after each."""
     assert work.embed is not None
     for start in range(0, len(places), STEP):
         part = list(places[start : start + STEP])
-        batch = [work.entries[at] for at in part]
-        found = work.embed.embed([one.text for one in batch])
-        if rows is not None:
-            rows[part] = found
-        vectors.add([one.key for one in batch], found, [one.facts for one in batch])
+        yield part, work.embed.embed([work.entries[at].text for at in part])
         if work.progress:
             work.progress(start + len(part), len(places))

@@ -21,7 +21,7 @@ from filelock import FileLock, Timeout
 
 from knowledge.errors import UnavailableError
 
-FORMAT = 2
+FORMAT = 3
 """Raised when what lies in a generation changes, the tokens of words included: older ones are then built anew."""
 MARKER = "made-by-maple-chat.json"
 KEPT = 3

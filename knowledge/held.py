@@ -25,7 +25,7 @@ class Held(Index):
     def __init__(self, embedder: Callable[[], embedding.Embedder] = embedding.embedder) -> None:
         super().__init__("shipped", embedder=embedder)
 
-    def _open(self, entries: Sequence[Text], damage: Exception | None = None) -> None:
+    def _open(self, entries: Sequence[Text]) -> None:
         self._words = Words.build([entry.text for entry in entries])
         if self._embed:
             self._rows = self._gathered(entries, self._embed)

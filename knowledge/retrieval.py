@@ -4,8 +4,8 @@ An index is made from its entries, lies in $XDG_DATA_HOME/maple-chat/index/NAME,
 when entries, model or format change: what can be kept of the last one is kept. Without MiniLM's weights, with a damaged
 index or a server that does not answer, it goes by words alone and says so in `notices`.
 
-Chroma holds the vectors; a file of rows beside it (rows.py) is compared where few are in question. Chroma's graph is
-opened, and imported, only when more than EXACT entries have to be ranked.
+Chroma holds the vectors; what a search compares is a file of rows beside it (rows.py), so Chroma is imported only when
+an index is made. With a Chroma server the server is asked.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from knowledge import building, embedding, store
 from knowledge.building import Progress, Text, Work
 from knowledge.errors import UnavailableError
 from knowledge.generations import FORMAT, Generation, Generations
-from knowledge.rows import best, cosines, open_rows
+from knowledge.rows import Sketch, cosines, nearest, open_rows, open_sketch
 from knowledge.words import Words
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
 
 RRF_K = 60
 """Reciprocal rank fusion's constant, as in Cormack, Clarke, Buettcher, SIGIR 2009 (doi:10.1145/1571941.1572114)."""
-EXACT = 50_000
-"""Up to so many entries all vectors are compared: 6 ms, and nothing is missed. With filters always: 25 ms over 200,000.
-Chroma's graph, asked beyond, misses outliers among near-duplicates (one text saved among 910 alike)."""
 ASKED = (100, 1000)
 """How many Chroma's graph is asked for: more than is needed, since filters come after."""
 DEPTH = 100
@@ -105,6 +102,7 @@ class Index:
         self._words: Words | None = None
         self._vectors: store.Vectors | None = None
         self._rows: NDArray[np.float32] | None = None
+        self._sketch: Sketch | None = None
 
     def refresh(self, entries: Sequence[Text]) -> None:
         """Stand over exactly these entries. Free when they are the same object as the last time."""
@@ -172,18 +170,13 @@ class Index:
                 self._vectors.close()
         self._vectors = self._words = self._generation = self._rows = None
 
-    def _open(self, entries: Sequence[Text], damage: Exception | None = None) -> None:
-        """Find or build the generation of these entries; what goes wrong leaves words alone, from memory.
-
-        damage: what reading the generation in use ran into; it is set aside first.
-        """
+    def _open(self, entries: Sequence[Text]) -> None:
+        """Find or build the generation of these entries; what goes wrong leaves words alone, from memory."""
         embedded = self._embed is not None and self._server is None
         model = MODEL_ID if embedded else ""
         wanted = fingerprint(model, entries)
         try:
             with self._generations.locked():
-                if damage and self._generation:
-                    self._set_aside(self._generation, damage)
                 self._open_generation(wanted, model, entries)
             if self._server and self._embed:
                 self._vectors = store.open_server(self._server, f"maple-{self.name}-{MODEL_ID}")
@@ -210,9 +203,7 @@ class Index:
         self._generation = generation
         self._words = Words.load(generation.path / "words")
         if generation.model:
-            self._rows = open_rows(generation.path, count)
-            if count > EXACT:
-                self._vectors = store.open_folder(generation.path / "chroma")
+            self._rows, self._sketch = open_rows(generation.path, count), open_sketch(generation.path, count)
 
     def _set_aside(self, generation: Generation, error: Exception) -> None:
         self._close()
@@ -233,28 +224,19 @@ class Index:
         return self._generations.build(wanted, model, lambda aside: building.make(aside, anew))
 
     def _rank_by_meaning(self, vector: NDArray[np.float32], among: Places | None, limit: int) -> list[int]:
-        """Positions by cosine, nearest first. A damaged index is built again once; a failing server costs this rank."""
-        assert self._entries is not None
-        for first in (True, False):
-            try:
-                return self._nearest(vector, among, limit)
-            except UnavailableError as error:
-                if first and isinstance(error, store.DamagedIndexError):
-                    self._open(self._entries, error)
-                else:
-                    self._vectors = self._rows = None
-                    self.notices.append(f"searching by words alone: {error}")
-        return []
+        """Positions by cosine, nearest first; a server that fails costs this ranking."""
+        try:
+            return self._nearest(vector, among, limit)
+        except UnavailableError as error:
+            self._vectors = None
+            self.notices.append(f"searching by words alone: {error}")
+            return []
 
     def _nearest(self, vector: NDArray[np.float32], among: Places | None, limit: int) -> list[int]:
         import numpy as np
 
-        assert self._entries is not None
-        count = len(self._entries) if among is None else len(among)
-        if self._rows is not None and (among is not None or count <= EXACT):
-            order = best(cosines(self._rows, among, vector), DEPTH)
-            ranked: list[int] = (order if among is None else np.asarray(among)[order]).tolist()
-            return ranked
+        if self._rows is not None:
+            return nearest(self._rows, self._sketch, among, vector, DEPTH)
         if self._vectors is None:
             return []
         allowed = None if among is None else set(np.asarray(among).tolist())

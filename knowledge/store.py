@@ -5,9 +5,8 @@ neither load a model nor fetch one. Never offer the server to an open network (C
 authentication check), and open no index that somebody else could have written (knowledge/generations.py checks).
 
 Filters: Chroma's own `where` and `ids` filters walk the whole graph (40 to 80 ms over 100,000 entries, against 1 ms
-unfiltered). So `near` is asked for more than is needed and the caller drops what does not fit, or, for a narrow choice,
-`of` fetches the few vectors (2 ms for 100) and the caller compares them all. The facts still travel as metadata, for
-whoever looks into a server.
+unfiltered). So a search in a folder compares rows (knowledge/rows.py), and a server is asked by `near` for more than is
+needed; the caller drops what does not fit. The facts still travel as metadata, for whoever looks into a collection.
 """
 
 from __future__ import annotations
@@ -29,7 +28,11 @@ if TYPE_CHECKING:
     from chromadb.api.models.Collection import Collection
     from numpy.typing import NDArray
 
-BATCH = 1000
+BATCH = 5000
+"""Chroma takes at most 5,461 at a time."""
+SYNC = 200_000
+"""So many additions Chroma keeps in its log before it writes its graph. By its default of 1,000 it writes the whole
+graph for each thousand; a search in a folder compares rows (rows.py) and asks only a server for its graph."""
 COLLECTION = "passages"
 
 
@@ -145,7 +148,7 @@ def open_folder(folder: Path) -> Vectors:
     with translated(str(folder), DamagedIndexError, ValueError):
         settings = Settings(anonymized_telemetry=False)
         client = cast("Client", chromadb.PersistentClient(folder, settings=settings))
-        return Vectors(client, collection(client, COLLECTION), str(folder), DamagedIndexError)
+        return Vectors(client, collection(client, COLLECTION, SYNC), str(folder), DamagedIndexError)
 
 
 def open_server(server: Server, name: str) -> Vectors:
@@ -166,7 +169,9 @@ def open_server(server: Server, name: str) -> Vectors:
         return Vectors(client, collection(client, name), where, UnavailableError)
 
 
-def collection(client: Client, name: str) -> Collection:
-    return client.get_or_create_collection(
-        name, embedding_function=None, configuration={"hnsw": {"space": "cosine", "ef_construction": 100}}
-    )
+def collection(client: Client, name: str, sync: int = 0) -> Collection:
+    """sync: after so many additions the graph is written (0: Chroma's own choice)."""
+    graph: Any = {"space": "cosine", "ef_construction": 100}
+    if sync:
+        graph["sync_threshold"] = sync
+    return client.get_or_create_collection(name, embedding_function=None, configuration={"hnsw": graph})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,20 +17,24 @@ _TOKEN = re.compile(r"\w+(?:[-.]\w+)*")
 
 def tokens(text: str) -> list[str]:
     """Words for BM25: as written, and with inner signs taken apart or left out ("ZeRO-3": zero-3, zero, 3, zero3)."""
-    found: list[str] = []
-    for word in _TOKEN.findall(text.lower()):
-        found.append(word)
-        parts = re.split(r"[-._]", word)
-        if len(parts) > 1:
-            found += [*filter(None, parts), "".join(parts)]
-    return found
+    return [token for word in _TOKEN.findall(text.lower()) for token in _taken_apart(word)]
 
 
 def telling(text: str) -> list[str]:
     """The tokens without English function words, which in a small index would decide the order."""
+    return [token for word in _TOKEN.findall(text.lower()) for token in _telling(word)]
+
+
+def _taken_apart(word: str) -> tuple[str, ...]:
+    parts = re.split(r"[-._]", word)
+    return (word, *filter(None, parts), "".join(parts)) if len(parts) > 1 else (word,)
+
+
+@lru_cache(maxsize=100_000)
+def _telling(word: str) -> tuple[str, ...]:
     from bm25s.stopwords import STOPWORDS_EN
 
-    return [token for token in tokens(text) if token not in STOPWORDS_EN]
+    return tuple(token for token in _taken_apart(word) if token not in STOPWORDS_EN)
 
 
 class Words:

@@ -11,12 +11,14 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from knowledge import building, generations, retrieval
+from knowledge import building, generations, rows
 from knowledge.embedding import Embedder
 from knowledge.errors import UnavailableError
 from knowledge.generations import ForeignIndexError, Generations
+from knowledge.minilm import shipped as shipped_vectors
 from knowledge.retrieval import Entry, Index, fuse
 from knowledge.store import Server, open_folder
 from knowledge.words import tokens
@@ -113,24 +115,45 @@ def test_a_change_embeds_only_what_is_new(tmp_path: Path) -> None:
 
 
 def test_an_outlier_among_near_duplicates_is_found(index: Index) -> None:
-    alike = tuple(Entry(f"a{n}", f"machine {n}: torchrun with {n % 7} tasks on every node") for n in range(900))
+    alike = tuple(Entry(f"a{n}", f"machine {n}: torchrun with {n % 7} tasks on every node") for n in range(300))
     entries = (*alike, Entry("odd", "weather forecasting"))
     index.refresh(entries)
     assert entries[index.search("meteorology", 1)[0].position].id == "odd"
 
 
-@pytest.fixture
-def large(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ask Chroma's graph, as a large index does."""
-    monkeypatch.setattr(retrieval, "EXACT", 0)
+def test_a_sketch_of_many_rows_finds_what_the_whole_rows_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "SKETCHED", 1000)
+    monkeypatch.setattr(rows, "FIRST", 300)
+    chance, shipped = np.random.default_rng(1), np.stack([*shipped_vectors.read().values()])
+    many = shipped[chance.integers(0, len(shipped), 6000)] + chance.normal(0, 0.03, (6000, 384)).astype(np.float32)
+    many /= np.linalg.norm(many, axis=1, keepdims=True)
+    rows.write_sketch(tmp_path, many)
+    sketch = rows.open_sketch(tmp_path, 6000)
+    assert sketch is not None and sketch.short.shape == (6000, rows.SHORT)
+    some = np.flatnonzero(chance.random(6000) < 0.5)
+    for question in shipped[:40]:
+        for among in (None, some, some[:50]):
+            assert rows.nearest(many, sketch, among, question, 20) == rows.nearest(many, None, among, question, 20)
 
 
-@pytest.mark.usefixtures("large")
-def test_a_large_index_asks_the_graph(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_rows_have_no_sketch(tmp_path: Path) -> None:
+    rows.write_sketch(tmp_path, np.ones((10, 384), dtype=np.float32))
+    assert rows.open_sketch(tmp_path, 10) is None and not list(tmp_path.iterdir())
+
+
+def test_a_large_index_goes_by_its_sketch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "SKETCHED", 2)
+    monkeypatch.setattr(rows, "FIRST", 3)
+    index = Index("test", folder=tmp_path)
     index.refresh(ENTRIES)
+    assert list(tmp_path.rglob(rows.SKETCH))
     assert best(index, "cooking vegetables") == "e4"
     assert {hit.position for hit in index.search("cooking vegetables", 5, [0, 3])} == {0, 3}
-    assert [hit.position for hit in index.search("cooking vegetables", 5, [4])] == [4]
+    for path in tmp_path.rglob(rows.SKETCH):
+        path.write_bytes(b"damaged")
+    again = Index("test", folder=tmp_path)
+    again.refresh(ENTRIES)
+    assert best(again, "cooking vegetables") == "e4" and "set aside" in " ".join(again.notices)
 
 
 def test_progress_is_told(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,19 +185,15 @@ def test_a_damaged_index_is_built_again(tmp_path: Path, damage: str) -> None:
         assert any(name.startswith(".set-aside-") for name in folders(tmp_path))
 
 
-@pytest.mark.usefixtures("large")
-def test_damage_seen_while_searching_is_repaired(tmp_path: Path) -> None:
-    many = tuple(Entry(f"m{n}", f"text number {n}") for n in range(1100))  # enough for Chroma to write its graph
+def test_a_damaged_collection_is_set_aside_at_the_next_change(tmp_path: Path) -> None:
     first = Index("test", folder=tmp_path)
-    first.refresh(many)
+    first.refresh(ENTRIES[:4])
     first.refresh(())
-    graphs = list(tmp_path.rglob("*.bin"))
-    assert graphs
-    for path in graphs:
+    for path in tmp_path.rglob("chroma.sqlite3"):
         path.write_bytes(b"x" * 100)
     second = Index("test", folder=tmp_path)
-    second.refresh(many)
-    assert many[second.search("text number 77", 1)[0].position].id == "m77"
+    second.refresh(ENTRIES)
+    assert best(second, "cooking vegetables") == "e4"
     assert "set aside" in " ".join(second.notices)
 
 
@@ -194,7 +213,7 @@ def test_a_failed_build_leaves_the_last_one_in_place(tmp_path: Path, index: Inde
 
 def test_an_interrupted_build_is_tried_again(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(building, "add", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(building, "write_sketch", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             index.refresh(ENTRIES)
     index.refresh(ENTRIES)
