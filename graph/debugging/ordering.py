@@ -30,7 +30,7 @@ MINOR = ("environment", "user", "scheduler", "batch", "communication", "communic
 # What a line of its own log level is worth less by.
 DISCOUNT = {"": 0, "notice": 0, "warning": 25, "info": 35}
 # Causes that are only what follows from another one.
-FOLLOWS = ("unknown", "comm-remote-exit")
+FOLLOWS = ("unknown", "comm-remote-exit", "comm-collective-timeout")
 # Of errors of one level the first one counts, but for those weaker than the strongest by more than this.
 CLOSE = 10
 # What a program says that caught the error itself. A retry is only a promise.
@@ -137,8 +137,8 @@ def _survived(event: Event) -> bool:
 
 
 def _long_past(event: Event) -> bool:
-    """Whether much of a run came after it."""
-    return event.progress_after >= LONG
+    """Whether much of a run came after it; where ranks are told apart, that may be the run of others."""
+    return event.rank is None and event.progress_after >= LONG
 
 
 def _harmed_nothing(event: Event, running: int) -> bool:

@@ -163,6 +163,7 @@ def test_an_error_long_before_the_end_is_not_what_ended_the_run() -> None:
     early = KEY_ERROR.replace("[rank3]: ", "")
     assert diagnose("\n".join([early, went_on, CANCELLED])).cause == "sched-cancelled"
     assert diagnose("\n".join([early, went_on])).cause == "no-failure"
+    assert diagnose("\n".join([KEY_ERROR, went_on, CANCELLED])).cause == "user-code"
 
 
 def test_of_general_errors_the_plainer_one_counts() -> None:
