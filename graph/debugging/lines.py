@@ -16,6 +16,14 @@ OPENING = 4 << 10
 VARYING = re.compile(
     rb"(\d+| +|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)\b)"
 )
+PROGRESS = re2.compile(
+    rb"(?i)it/s[\],]|s/it[\],]|\d(?:it/s|s/it|ms/step)\b"
+    rb"|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/#]*\d+.*(?:loss|acc|lr|time|tflops|speed|norm|train|val|eta)"
+    rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
+    options(),
+)
+# How compilers show a line of the program that they speak of.
+SHOWN_SOURCE = re.compile(r"\d{1,6} \| ")
 # glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
 NOTICE = re.compile(r"\[?W(?:\d{3,4})? |NCCL WARN|\S+ \[\d+\] NCCL WARN")
 

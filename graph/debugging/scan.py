@@ -11,17 +11,15 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
-import re2
-
 from graph.debugging.events import Event as Event
 from graph.debugging.events import Scan as Scan
 from graph.debugging.flood import CLOSE, Flood
-from graph.debugging.lines import OPENING, level, opening, stamp
+from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, level, opening, stamp
 from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
 from graph.debugging.memory import Memory
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
 from graph.debugging.texts import look
-from knowledge.signatures.matcher import Matcher, options
+from knowledge.signatures.matcher import Matcher
 from knowledge.signatures.model import Signature, strongest
 
 # Beyond this many, only messages of a kind that was not met yet are kept.
@@ -33,8 +31,6 @@ LONGEST_LINE = 4_000
 WHOLE = 400
 LOOK_BACK = 64 << 10
 LONGEST_DOCUMENT = 256 << 10
-# How compilers show a line of the program that they speak of.
-SHOWN_SOURCE = re.compile(r"\d{1,6} \| ")
 
 HEADER = b"Traceback (most recent call last)"
 EXCEPTION = "python-exception"
@@ -43,12 +39,6 @@ SUMMARY = b"Root Cause (first observed failure)"
 SUMMARY_SIZE = 1200
 SUMMARY_RANK = re.compile(rb"\brank +: (\d{1,6}) \(local_rank")
 SUMMARY_TIME = re.compile(rb"\btime +: (\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d)")
-PROGRESS = re2.compile(
-    rb"(?i)it/s[\],]|s/it[\],]|\d(?:it/s|s/it|ms/step)\b"
-    rb"|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/#]*\d+.*(?:loss|acc|lr|time|tflops|speed|norm|train|val|eta)"
-    rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
-    options(),
-)
 # So many lines of progress after an event: the run went on. So many: for long, or it was another run; fewer may be what
 # a program that died had not yet written (8 KiB are held back).
 WENT_ON, LONG = 3, 200
