@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from graph.debugging.lines import LEVEL
+from graph.debugging.lines import LEVEL, PROGRESS
 from graph.debugging.log import Source, message
-from graph.debugging.scan import PROGRESS
 from graph.debugging.secrets import masked
 from graph.modelling.asking import Models, never
 from graph.modelling.compressing import TROUBLE, Compressed, LogLine, compress
