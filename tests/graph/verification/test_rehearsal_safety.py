@@ -180,12 +180,6 @@ def test_processes_outside_cannot_be_signalled(isolation: Isolation) -> None:
     assert alive
 
 
-def test_a_fork_bomb_goes_off_inside() -> None:
-    """It is ended by the count of processes or, where the limit on processes stifles it first, by the clock."""
-    ran = jailed(":(){ :|:& };:\nsleep 5\n", "namespaces", timeout=10)
-    assert ran.code != 0
-
-
 def test_much_output_is_cut() -> None:
     ran = jailed("yes rehearsal | head -c 5000000; echo THE END\n", "namespaces")
     assert len(ran.output) < 1_000_000
