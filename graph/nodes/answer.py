@@ -31,7 +31,7 @@ SEND_LOG = (
     "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
     "its file, as in *@slurm-123.out*."
 )
-THANKS = "You are welcome. The script stands; say *make it 8 nodes* or *account m1234* to change it."
+STANDS = "The script stands; say *make it 8 nodes* or *account m1234* to change it."
 UNCHANGED = "I read no change in that, so the script stays as it is. Say what to change, such as *make it 8 nodes*."
 
 
@@ -135,5 +135,5 @@ def friendly(state: State) -> str:
     if state["intent"] == "diagnose":
         return SEND_LOG
     if state.get("bundle"):
-        return THANKS if state["intent"] == "smalltalk" else UNCHANGED
+        return STANDS if state["intent"] == "smalltalk" else UNCHANGED
     return WHAT_I_DO
