@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from knowledge import embedding
 from knowledge.building import STEP, Text
-from knowledge.kept import keep, kept
+from knowledge.kept import folder
 from knowledge.minilm import shipped
 from knowledge.retrieval import Index
 from knowledge.words import Words
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-KEPT = "shipped-vectors"
+KEPT = "shipped-vectors.npz"
+"""In the cache folder, by the content of each passage: no change of code makes them anew."""
 
 
 class Held(Index):
@@ -34,14 +36,18 @@ class Held(Index):
         import numpy as np
 
         known = shipped.read()
-        own: dict[str, NDArray[np.float32]] = kept(KEPT, [shipped.FILE]) or {} if shipped.FILE.is_file() else {}
-        missing = [entry for entry in entries if entry.key not in known and entry.key not in own]
+        missing = [entry for entry in entries if entry.key not in known]
+        own = shipped.read(folder() / KEPT) if missing else {}
+        missing = [entry for entry in missing if entry.key not in own]
         for start in range(0, len(missing), STEP):
             part = missing[start : start + STEP]
             rows = embed.embed([entry.text for entry in part])
             own |= {entry.key: row for entry, row in zip(part, rows, strict=True)}
             if self.progress:
                 self.progress(start + len(part), len(missing))
-        if missing and shipped.FILE.is_file():
-            keep(KEPT, [shipped.FILE], own)
+        if missing:
+            there = {entry.key for entry in entries}
+            with suppress(OSError):
+                folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+                shipped.write(folder() / KEPT, {key: row for key, row in own.items() if key in there})
         return np.stack([known[entry.key] if entry.key in known else own[entry.key] for entry in entries])

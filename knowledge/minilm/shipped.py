@@ -6,6 +6,8 @@ shipped.npz holds `keys` (knowledge/retrieval.py, key_of) and `vectors` in float
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,9 +32,17 @@ def read(path: Path = FILE) -> dict[str, NDArray[np.float32]]:
     return dict(zip(keys, vectors, strict=True))
 
 
-def main() -> None:
+def write(path: Path, vectors: Mapping[str, NDArray[np.float32]]) -> None:
+    """Keep them; a reader meets the old file or the new one. Raises OSError."""
     import numpy as np
 
+    keys = np.array([list(bytes.fromhex(key)) for key in vectors], dtype=np.uint8)
+    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+        np.savez_compressed(file, keys=keys, vectors=np.array([*vectors.values()], dtype=np.float16))
+    Path(file.name).replace(path)
+
+
+def main() -> None:
     from knowledge.embedding import embedder
     from knowledge.finding import PassageEntry
     from knowledge.shipped import shipped
@@ -42,8 +52,8 @@ def main() -> None:
     new = [entry for entry in entries if entry.key not in old]
     made = embedder().embed([entry.text for entry in new])
     vectors = {**old, **{entry.key: row for entry, row in zip(new, made, strict=True)}}
-    keys = np.array([list(bytes.fromhex(entry.key)) for entry in entries], dtype=np.uint8)
-    np.savez_compressed(FILE, keys=keys, vectors=np.array([vectors[e.key] for e in entries], dtype=np.float16))
+    write(FILE, {entry.key: vectors[entry.key] for entry in entries})
+    FILE.chmod(0o644)
     print(f"{len(entries)} vectors, {len(new)} of them new, in {FILE}")
 
 
