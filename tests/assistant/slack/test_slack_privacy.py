@@ -106,5 +106,6 @@ async def test_pressing_a_button_does_not_make_somebody_the_asker(slack: Slack, 
     await said(slack, channel.id, asked["ts"], 2)
     await slack.channel_message(channel, "a word between Bob and Alice", user=BOB, thread=asked["ts"])
     await slack.channel_message(channel, "help me train on Perlmutter", thread=asked["ts"])
-    await said(slack, channel.id, asked["ts"], 3)
+    answers = await said(slack, channel.id, asked["ts"], 3)
+    assert "framework" in shown(answers[2]), "Alice is answered, Bob is not"
     assert bot.inbox.counts() == {"threads": 1, "evidence": 1, "follow-up": 1, "mention": 1}
