@@ -50,10 +50,17 @@ def attach(path: Path) -> Attachment:
 
 
 def named_files(text: str) -> tuple[Attachment, ...]:
-    """The files that a message names as @path, or by being the path of one, as when a file is dropped on the window."""
+    """The files that a message names as @path, or by being the path of one, as when a file is dropped on the window.
+
+    Raises InputError where an @path with an ending names no file: an answer without it would be about something else.
+    """
     alone = text.strip().strip("'\"")
-    names = [alone] if alone.startswith(("/", "~/", "./")) and "\n" not in alone else AT_PATH.findall(text)
+    named = [name.rstrip(",;:?!)") for name in AT_PATH.findall(text)]
+    names = [alone] if alone.startswith(("/", "~/", "./")) and "\n" not in alone else named
     paths = [Path(name).expanduser() for name in names if len(name) < LONGEST_PATH]
+    lost = next((path for path in paths if path.suffix and not path.exists() and str(path) != alone), None)
+    if lost is not None:
+        raise InputError(f"no file {lost} is here; correct the name after the @")
     return tuple(attach(path) for path in paths if path.is_file())
 
 

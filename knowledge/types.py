@@ -39,7 +39,8 @@ class JobRequest:
 
     machine and source_machine are catalogue ids, or the name in lower case where the catalogue has none; walltime is
     HH:MM:SS (hours may pass 99); gpus_per_node counts what the person counted (cards or tiles: planning settles which);
-    total_gpus only where a total was said; node_type is an id of the machine's facts. setup and variables are the user's own lines and exports, carried over from
+    total_gpus only where a total was said; node_type is an id of the machine's facts. setup and variables are the
+    user's own lines and exports, carried over from
     a script.
     """
 
