@@ -83,3 +83,10 @@ def stand_in() -> Iterator[StandIn]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Two at a time: the tests of a file stay together, and so do all that start a Slurm, whose jobs share our ports."""
+    for item in items:
+        group = "slurm" if "slurm" in item.path.parts else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))

@@ -102,7 +102,7 @@ def test_line_mode_answers_line_by_line(capsys: Captured, monkeypatch: pytest.Mo
     monkeypatch.setattr("sys.stdin", io.StringIO("I need a job script for Perlmutter\n\n/quit\nnever read\n"))
     assert main(["--plain"]) == 0
     assert "Which framework" in capsys.readouterr().out
-    assert len(Session(settings, "default").history()) == 1
+    assert len(Session(settings, "chat").history()) == 1
 
 
 def test_a_data_folder_that_cannot_be_written_is_one_line(
