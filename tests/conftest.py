@@ -86,7 +86,7 @@ def stand_in() -> Iterator[StandIn]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two at a time: the tests of a file stay together, and so do all that start a Slurm, whose jobs share our ports."""
+    """Two at a time: a file's tests stay together, and so do all that start a Slurm, whose jobs share our ports."""
     for item in items:
         group = "slurm" if "slurm" in item.path.parts else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))

@@ -180,6 +180,12 @@ def test_processes_outside_cannot_be_signalled(isolation: Isolation) -> None:
     assert alive
 
 
+def test_processes_without_end_are_ended() -> None:
+    """By their count. They sleep, so that tests beside this one are not held up; a fork bomb meets the same count."""
+    ran = jailed("while :; do sleep 60 & done\n", "namespaces", timeout=60)
+    assert (ran.code != 0, ran.timed_out) == (True, False)
+
+
 def test_much_output_is_cut() -> None:
     ran = jailed("yes rehearsal | head -c 5000000; echo THE END\n", "namespaces")
     assert len(ran.output) < 1_000_000
