@@ -30,7 +30,7 @@ PLACEHOLDER = re.compile(r"<?\b([A-Z]{2,8}_\d{1,5})\b>?")
 # Names found once are looked for everywhere in the text; a list of nodes may hold many.
 MOST_LEARNED = 400
 DIGIT = re.compile(r"\d")
-WORD = re.compile(r"[A-Za-z0-9][\w-]*(?:\.[\w-]+)*")
+WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
 RULES = (*CREDENTIALS, *PERSONAL, *OUTSIDE)
 Span = tuple[int, int, str]
 

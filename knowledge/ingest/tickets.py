@@ -1,7 +1,7 @@
 """`knowledge sync tickets`: an export of a support system, CSV or JSON lines, one ticket a row.
 
-Persons and secrets are masked before anything is stored: what knowledge/masking.py finds, and what only a ticket
-has: the names in its own columns, greetings, signatures and telephone lines.
+Persons and secrets are masked before anything is stored: what knowledge/masking.py finds, and the names and telephone
+numbers that persons.py finds. HTML and Markdown are read first: markup hides names, and would swallow placeholders.
 """
 
 from __future__ import annotations
@@ -12,21 +12,27 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from html import unescape
 from pathlib import Path
 
+from knowledge.catalogue import catalogue
 from knowledge.documents import Document, Documents
 from knowledge.errors import InputError
 from knowledge.ingest.adding import About, Progress, Report, keeping, mark_of, quiet
 from knowledge.ingest.chunking import chunks
 from knowledge.ingest.html import read_html
 from knowledge.ingest.markdown import read_markdown
-from knowledge.ingest.page import Block, Page, iso_date
+from knowledge.ingest.page import Block, Page, iso_date, one_line
 from knowledge.ingest.persons import persons, without_phones
 from knowledge.ingest.reading import decoded, read_text
-from knowledge.masking import Masker
+from knowledge.masking import mask
 
 MOST_BYTES = 500_000_000
+# Counted up when more is masked: tickets that did not change are then masked again.
+MASKING = 2
+# Stands between the texts that are masked in one go; no reader lets it through.
+MARK = "\x1e"
 # What is wanted -> the names that exports give it, in lower case, the first one found is taken.
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "title": ("title", "subject", "summary", "short_description", "headline"),
@@ -71,7 +77,7 @@ def sync(documents: Documents, export: Export, progress: Progress = quiet) -> Re
             if times[number] > 1:  # an export with a row for each reply
                 number = f"{number}, part {times[number]}"
             key = f"{origin}#{number}"
-            mark = mark_of(json.dumps([row, names], sort_keys=True).encode(), export.about)
+            mark = mark_of(json.dumps([MASKING, row, names], sort_keys=True).encode(), export.about)
             before = known.pop(key, None)
             if before and before.hash == mark:
                 report.unchanged += 1
@@ -93,13 +99,13 @@ def document(
     texts = {wanted: row.get(name, "") for wanted, name in names.items()}
     if not any(texts.get(wanted, "").strip() for wanted in NEEDED):
         return None
-    masker = Masker(known=persons(row, [names[wanted] for wanted in SHOWN if wanted in names]))
-    masked = {wanted: masker.mask(without_phones(texts.get(wanted, ""))).text for wanted in SHOWN}
-    blocks: list[Block] = []
+    parts = [Block("text", one_line(unescape(texts.get("title", ""))))]
     for heading, wanted in (("Problem", "body"), ("Answer", "answer")):
-        found = blocks_of(masked[wanted])
-        blocks += [Block("heading", heading, 1), *found] if found else []
-    page = Page(masked["title"] or f"Ticket {number}", tuple(blocks))
+        found = blocks_of(texts.get(wanted, ""))
+        parts += [Block("heading", heading, 1), *found] if found else []
+    shown = {names[wanted] for wanted in SHOWN if wanted in names}
+    title, *blocks = without_names(parts, [(name, value) for name, value in row.items() if name not in shown])
+    page = Page(title.text or f"Ticket {number}", tuple(blocks))
     about = export.about
     return Document(
         key=key,
@@ -109,10 +115,24 @@ def document(
         chunks=chunks(page),
         hash=mark,
         date=iso_date(texts.get("date", "")),
-        machine=about.machine or texts.get("machine", "").strip().lower(),
+        machine=about.machine or machine_of(texts.get("machine", "")),
         scheduler=about.scheduler,
         framework=about.framework,
     )
+
+
+def without_names(blocks: list[Block], fields: Iterable[tuple[str, str]]) -> list[Block]:
+    """The blocks masked in one go, so that what one of them tells is masked in all. fields: the other columns."""
+    known = persons(fields, ["\n\n".join(block.text for block in blocks)])
+    whole = f"\n\n{MARK}\n\n".join(without_phones(block.text) for block in blocks)
+    texts = mask(whole, known).text.split(MARK)
+    return [replace(block, text=text.strip("\n")) for block, text in zip(blocks, texts, strict=True)]
+
+
+def machine_of(name: str) -> str:
+    """A machine as the catalogue calls it, or else the name in lower case."""
+    found = catalogue().find(name) if name.strip() else None
+    return found.id if found else name.strip().lower()
 
 
 def blocks_of(text: str) -> list[Block]:
@@ -173,8 +193,10 @@ def csv_rows(text: str) -> Iterator[dict[str, str]]:
 
 
 def json_rows(text: str, path: Path) -> Iterator[dict[str, str]]:
-    lines = [line for line in text.splitlines() if line.strip()]
-    for number, line in enumerate(lines, 1):
+    # Not splitlines: JSON lets U+2028 and U+0085 stand in a text as they are.
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.strip():
+            continue
         try:
             value = json.loads(line)
         except (ValueError, RecursionError) as error:

@@ -10,7 +10,9 @@ import pytest
 from knowledge.documents import Documents
 from knowledge.errors import InputError
 from knowledge.ingest.adding import Report
+from knowledge.ingest.persons import common
 from knowledge.ingest.tickets import Export, sync
+from knowledge.public import vocabulary
 
 BODY = """Dear support team,
 
@@ -123,3 +125,77 @@ def test_html_and_broken_json(documents: Documents, tmp_path: Path) -> None:
     path.write_text('{"id": 1}\n{broken')
     with pytest.raises(InputError, match="line 2"):
         sync(documents, Export(path))
+
+
+def stored(documents: Documents, tmp_path: Path, **ticket: object) -> str:
+    """All that is kept of one ticket."""
+    sync(documents, Export(write(tmp_path / "one.jsonl", {"id": 1, **ticket})))
+    return "\n".join(f"{p.title}\n{p.text}" for p in documents.passages())
+
+
+@pytest.mark.parametrize(
+    ("text", "private", "kept"),
+    [
+        ("It worked until Thomas Brandeis changed the module.", "Thomas Brandeis", "changed the module"),
+        ("We asked Priya Venkataraghavan and she said so.", "Priya Venkataraghavan", "and she said so"),
+        ("The run of Xiaoming Zhang and Łukasz Wiśniewski hangs.", "Xiaoming Zhang Łukasz Wiśniewski", "hangs"),
+        ("My colleague Oyelaran Bamgbose has the same error.", "Oyelaran Bamgbose", "has the same error"),
+        ("On Monday Quirin Zauner wrote: it hangs again", "Quirin Zauner", "it hangs again"),
+        ("From: Zauner, Quirin\nThe queue is full", "Zauner Quirin", "The queue is full"),
+        ("see the mail of Quirin Zauner (q.zauner@uni.example) on it", "Quirin Zauner uni.example", "on it"),
+    ],
+)
+def test_names_in_sentences(documents: Documents, tmp_path: Path, text: str, private: str, kept: str) -> None:
+    found = stored(documents, tmp_path, body=text)
+    assert not [name for name in private.split() if name in found] and kept in found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Grace Hopper nodes hang, Ada and Max cards work; Julia and Ray too.",
+        "PyTorch Lightning under Slurm: Adam with NCCL on Perlmutter and Frontier in March",
+        "The student account of the project ended. Our engineer said Slurm wrote: Invalid Account",
+        "Intel MPI, Open MPI and Cray MPICH; ask the Help Desk. Use LOCAL_RANK. Der Job steht.",
+    ],
+)
+def test_what_is_no_person_stays(documents: Documents, tmp_path: Path, text: str) -> None:
+    assert text in stored(documents, tmp_path, body=text)
+
+
+def test_names_of_all_alphabets_and_forms(documents: Documents, tmp_path: Path) -> None:
+    """Names that a column tells: with an accent first, with an apostrophe, of two letters."""
+    text = "Özgür and OZGUR ask; Ødegård, O'Hanlon's run, Ng and Wu too. No, go on."
+    found = stored(documents, tmp_path, body=text, requester="Özgür Ødegård", owner="O'Hanlon Ng", agent="Wu")
+    assert not [name for name in ("Özgür", "Ødegård", "Hanlon", "Ng", "Wu") if name in found]
+    assert "run" in found and "No, go on." in found
+
+
+def test_markup_hides_no_name_and_swallows_no_placeholder(documents: Documents, tmp_path: Path) -> None:
+    body = "<p>Dear&nbsp;M&uuml;<b>ller</b>,</p><p>jane&#64;lab.example uses node <b>nid001234</b> there.</p>"
+    found = stored(documents, tmp_path, body=body, answer="```\nsrun -w nid001234\n```\nnid001234 is <down>")
+    assert not [private for private in ("ller", "jane", "lab.example", "nid001234") if private in found]
+    assert found.count("<HOST_1>") == 3 and "<PERSON_1>" in found
+
+
+def test_what_one_part_tells_is_masked_in_all(documents: Documents, tmp_path: Path) -> None:
+    found = stored(documents, tmp_path, title="jdoerf again", body="user=jdoerf fails", answer="jdoerf was added")
+    assert "jdoerf" not in found and "was added" in found
+
+
+def test_a_machine_is_called_as_the_catalogue_does(documents: Documents, tmp_path: Path) -> None:
+    rows = [{"id": n, "body": "It hangs.", "cluster": name} for n, name in enumerate(("JUWELS Booster", "Our Box"))]
+    sync(documents, Export(write(tmp_path / "t.jsonl", *rows)))
+    assert [p.machine for p in documents.passages()] == ["juwels-booster", "our box"]
+
+
+def test_a_line_of_json_may_hold_other_line_ends(documents: Documents, tmp_path: Path) -> None:
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"id": 1, "body": "one\u2028two\x85three"}, ensure_ascii=False), encoding="utf-8")
+    assert sync(documents, Export(path)).read == 1
+
+
+def test_common_names_are_no_public_words() -> None:
+    """A name that is a word of the field would be masked everywhere, and could pass into a web search."""
+    assert len(common()) > 1500
+    assert not common() & vocabulary()
