@@ -254,7 +254,7 @@ def by_proxy(scheme: str, host: str) -> bool:
 def pause_of(answer: Answer, otherwise: float) -> float:
     """The seconds that a server asks to wait, in reason; else those given."""
     said = answer.headers.get("retry-after", "")
-    return min(float(said) if said.isdigit() else otherwise, LONGEST_PAUSE_S)
+    return min(float(said) if said.isdecimal() else otherwise, LONGEST_PAUSE_S)
 
 
 def is_loopback(address: str) -> bool:

@@ -79,10 +79,10 @@ def wait_of(answer: Answer, now: float) -> float:
     if answer.status not in (403, 429):
         return 0.0
     after = answer.headers.get("retry-after", "")
-    if after.isdigit():
+    if after.isdecimal():
         return max(1.0, float(after))
     reset = answer.headers.get("x-ratelimit-reset", "")
-    if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdigit():
+    if answer.headers.get("x-ratelimit-remaining") == "0" and reset.isdecimal():
         return max(1.0, float(reset) - now + 1)
     limited = answer.status == 429 or b"rate limit" in answer.body.lower()
     return SECONDARY_WAIT_S if limited else 0.0

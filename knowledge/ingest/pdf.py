@@ -20,28 +20,23 @@ PASSWORD = "it is protected by a password; remove that first (qpdf --decrypt), t
 def read_pdf(data: bytes) -> Page:
     """Each page under a heading `page N`, so that a citation leads there. Raises UnreadableError."""
     from pypdf import PdfReader
-    from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         reader = PdfReader(io.BytesIO(data))
-        if reader.is_encrypted and not reader.decrypt(""):
-            raise UnreadableError(PASSWORD)
-        texts = [page.extract_text() for page in reader.pages[:MOST_PAGES]]
-        facts = reader.metadata
+        if locked := reader.is_encrypted and not reader.decrypt(""):
+            texts, facts = [], None
+        else:
+            texts, facts = [page.extract_text() for page in reader.pages[:MOST_PAGES]], reader.metadata
         title = str(facts.title or "") if facts else ""
         date = facts.modification_date or facts.creation_date if facts else None
-    except UnreadableError:
-        raise
-    except (PyPdfError, *FAULTS) as error:
+    except Exception as error:  # on broken files pypdf lets through what it meets: KeyError, zlib.error, RecursionError
         raise UnreadableError(f"no PDF that pypdf can read ({type(error).__name__}: {str(error)[:80]})") from error
+    if locked:
+        raise UnreadableError(PASSWORD)
     if not any(text.strip() for text in texts):
         raise UnreadableError("it holds pictures of pages and no text; run OCR on it first (ocrmypdf)")
     return Page(title, tuple(blocks(texts)), date.date().isoformat() if date else "")
-
-
-# What pypdf lets through on files that are broken or made to break it.
-FAULTS = (ValueError, KeyError, IndexError, TypeError, AttributeError, OSError, RecursionError, NotImplementedError)
 
 
 def blocks(texts: list[str]) -> Iterator[Block]:

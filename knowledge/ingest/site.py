@@ -124,7 +124,10 @@ def page_address(place: str, loc: str) -> str:
 
 
 def sitemap_text(place: str, fetcher: Fetcher) -> str:
+    """A sitemap, empty where there is none. Raises UnreachableError: what a busy server hides is not gone."""
     answer = fetcher.get(place)
+    if answer.status >= 500 or answer.status == 429:
+        raise UnreachableError(f"{host_of(place)} answers {answer.status} for its sitemap {place}; try again later")
     if answer.status != 200:
         return ""
     body = answer.body

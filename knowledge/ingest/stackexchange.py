@@ -81,7 +81,7 @@ def wait_of(answer: Answer, now: float) -> float:
     """The seconds that Stack Exchange wants us to wait; 0 for an answer that is no limit."""
     if answer.status == 429:
         after = answer.headers.get("retry-after", "")
-        return float(after) if after.isdigit() else 60.0
+        return float(after) if after.isdecimal() else 60.0
     if answer.status != 400:
         return 0.0
     body = answer.json()

@@ -154,6 +154,19 @@ def test_a_busy_server_is_waited_for(documents: Documents, site: Any) -> None:
     assert not report.problems and {7.0, 10.0} <= set(pauses)
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_sitemap_that_cannot_be_had_removes_nothing(documents: Documents, site: Any, status: int) -> None:
+    maps = f"<sitemap><loc>{site.address}/sitemap.xml</loc></sitemap><sitemap><loc>{site.address}/b.xml</loc></sitemap>"
+    site.say("/docs/sitemap.xml", f"<sitemapindex>{maps}</sitemapindex>")
+    site.say("/b.xml", sitemap(site, "/docs/b/"))
+    site.say("/docs/b/", page("b"), content_type="text/html")
+    assert read(documents, site).read == 7
+    site.say("/b.xml", "", status)
+    with pytest.raises(UnavailableError, match=str(status)):
+        read(documents, site)
+    assert len(documents.passages()) == 7
+
+
 @pytest.mark.parametrize("address", ["http://[x/", "https://", "https://jane:secret@docs.example/x", "http://jane@h/"])
 def test_an_address_that_is_none_or_holds_a_password(documents: Documents, address: str) -> None:
     with pytest.raises(InputError) as error:
