@@ -22,15 +22,25 @@ FOLDER = Path(__file__).parent
 # Texts that ship and name nobody; the facts of clusters are not among them: they hold hosts and projects.
 TEXTS = ("causes.yaml", "network_env.yaml", "signatures/*.yaml", "cards/*.yaml", "guides/*.yaml")
 SOFTWARE = """
-accelerate aiter amd ampere apex apptainer attention attn aws axolotl bitsandbytes caffe2 c10 ccl cmake colossalai
-conda cpu cublas cuda cudnn cupy cxi dask datasets ddp deepspeed dgx docker enroot epyc fabric flash flashinfer flax
-flux fsdp gcc glibc gloo gpu grace gres hip hopper horovod hpc hsa huggingface hydra ib infiniband intel ipex jax
-jupyter kokkos lammps libfabric lightning llama lmod lsf lustre mamba megatron miopen mlflow module mpi mpich mpiexec
-mpirun munge mxnet nccl nemo ninja nvcc nvidia nvlink nvme nvshmem oneapi oneccl onnx openmpi openfold optuna pals
-pbs peft petsc pip podman prrte pyg pytorch pmix python qsub ray rccl rdma rocm roce sbatch scancel shifter
-singularity slingshot slurm srun squeue ssh tensorboard tensorflow tensorrt tmux tokenizers torch torchaudio
-torchelastic torchrun torchvision transformer transformers triton trl tunnel ucc ucx unsloth uv venv vllm wandb xccl
-xformers xla xpu zero
+accelerate aiter albumentations alpaca amd ampere apex apptainer attention attn autogptq awq aws axolotl biopython
+bitsandbytes blas bloom boto3 c10 caffe2 ccl cffi clip cmaes cmake colabfold colossalai composer conda cpu cublas
+cuda cudf cudnn cugraph cuml cupy cutlass cxi cython dali dask datasets ddp deepmd deepseek deepspeed dgl dgx
+diffusers dill docker einops enroot epyc evaluate exllama fabric fairscale fairseq faiss falcon fastai ffmpeg flash
+flash_attn flashinfer flax flux fsdp fsspec gcc gemma gensim glibc gloo gpt gptq gpu gpytorch grace gradio gres
+gromacs h5py haiku hdf5 hip hopper horovod hpc hqq hsa huggingface hydra ib imageio infiniband intel ipex jax jaxlib
+joblib jupyter keras kokkos kornia kubernetes lammps lapack libfabric libtorch lightgbm lightning litgpt llama
+llmfoundry lm_eval lmdeploy lmod loguru lora lsf lustre magma mamba matplotlib maxtext megatron miopen mistral
+mixtral mkl mlflow mmcv mmdet mmengine module monai mpi mpi4py mpich mpiexec mpirun msgpack munge mxnet namd nccl
+nemo netcdf networkx neuronx ninja nltk nnunet numba numexpr numpy nvcc nvcomp nvidia nvlink nvme nvshmem nvtx
+omegaconf oneapi oneccl onnx onnxruntime open3d openblas opencv openfold openmpi openrlhf optimum optuna orbax paddle
+paddlepaddle pals pandas parquet pbs peft petsc pickle pillow pip plotly pmix podman polars protobuf prrte psutil
+pyarrow pybind11 pycuda pydantic pyg pynvml pyro pytest python pytorch pytorch3d pyyaml qlora qsub quantumespresso
+qwen ray rccl rdma resnet rocblas roce rocm safetensors sbatch scancel scanpy scikit scipy seaborn sentencepiece
+setuptools sglang shap shifter singularity skimage sklearn slingshot slurm spacy sqlalchemy squeue srun ssh
+statsmodels submitit sympy tensorboard tensorboardx tensorflow tensorrt tiktoken timm tmux tokenizers torch torchao
+torchaudio torchdata torchelastic torchmetrics torchrun torchtext torchtitan torchtune torchvision tqdm transformer
+transformer_engine transformers triton trl tunnel tvm typer ucc ucx unsloth uv venv verl vit vllm wandb webdataset
+wheel whisper xarray xccl xformers xgboost xla xpu yaml zarr zero zlib
 """
 PLAIN = """
 a about access after all allocation an and any are array as at automatic batch be before behind between build by can
@@ -117,8 +127,8 @@ def without_private(text: str) -> str:
     return " ".join(words.split())
 
 
-# A folder of a person, a job or a project, however it is called.
-HOME = re.compile(r"(?<![\w.])[~/](?:[\w.+~<>-]*/)*[\w.+~<>-]+")
+# A folder of a person, a job or a project, however it is called: /a/b, ~/b, ./b, $HOME/b, ${SCRATCH}/b.
+HOME = re.compile(r"(?<![\w.])(?:\$\{?\w+\}?(?=/)|\.{1,2}(?=/)|[~/])(?:[\w.+~<>-]*/)*[\w.+~<>-]+")
 
 
 # Variables that name this person, their accounts or this machine.
@@ -135,8 +145,8 @@ OWN = {
 
 def own_names() -> dict[str, str]:
     """What this person and this computer are called: never part of a query."""
-    names = {socket.gethostname(): "HOST", socket.gethostname().split(".")[0]: "HOST", Path.home().name: "USER"}
-    with contextlib.suppress(OSError, KeyError):
-        names[getpass.getuser()] = "USER"
+    names = {socket.gethostname(): "HOST", socket.gethostname().split(".")[0]: "HOST"}
+    with contextlib.suppress(OSError, KeyError, RuntimeError):  # a number without a name, as in some containers
+        names |= {getpass.getuser(): "USER", Path.home().name: "USER"}
     names |= {value: kind for variable, kind in OWN.items() if (value := os.environ.get(variable, ""))}
     return {name: kind for name, kind in names.items() if len(name) > 2 and name != "root"}

@@ -59,6 +59,7 @@ def test_the_telling_words_stay() -> None:
     assert {"torch.distributed.DistBackendError", "NCCL", "unhandled", "system", "slurm"} <= set(query.split())
     assert public_query("ModuleNotFoundError: No module named 'flash_attn'").endswith("named flash_attn")
     assert "137" in public_query("the process ended with exit code 137").split()
+    assert public_query("ModuleNotFoundError: No module named 'torchtune'").endswith("named torchtune")
     assert "--gpus-per-node" in public_query("sbatch: error: invalid option --gpus-per-node").split()
 
 
@@ -82,6 +83,15 @@ def test_own_names_never_leave(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USER", "xquser")
     monkeypatch.setenv("SLURM_JOB_ACCOUNT", "xqaccount")
     assert without_private("why does xquser of xqaccount wait") == "why does of wait"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["$HOME/thesis/x.py", "${SCRATCH}/thesis", "./thesis/x.py", "../thesis", "~/thesis", "--out=$WORK/thesis/x"],
+)
+def test_no_folder_leaves_however_it_is_written(path: str) -> None:
+    sent = without_private(f"torchrun cannot read {path} under srun and/or mpiexec")
+    assert "thesis" not in sent and sent.endswith("under srun and/or mpiexec")
 
 
 PAGE = """<html><head><title>NCCL unhandled system error - Forum</title><meta name="date" content="2025-05-01"></head>
