@@ -152,4 +152,7 @@ def embedder() -> Embedder:
     """The model, loaded once a process (about 0.2 s). Raises UnavailableError with one line when it cannot be had."""
     path = weights_file()
     check_weights(path)
-    return Embedder(path)
+    try:
+        return Embedder(path)
+    except ImportError as error:  # a system library older than what onnxruntime was built for
+        raise UnavailableError(f"onnxruntime, which runs {MODEL}, does not start here ({error})") from error

@@ -11,10 +11,12 @@ needed; the caller drops what does not fit. The facts still travel as metadata, 
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -136,13 +138,25 @@ def translated(where: str, failure: type[UnavailableError], *also: type[Exceptio
         raise failure(f"{where}: {reason}") from error
 
 
+def imported() -> ModuleType:
+    """Chroma. Raises UnavailableError."""
+    try:
+        import chromadb
+    except RuntimeError as error:  # how it refuses the SQLite that older systems give their Python
+        reason = f"Chroma needs SQLite 3.35 or newer, this Python has {sqlite3.sqlite_version}"
+        raise UnavailableError(f"{reason}; install maple-chat with `uv tool install --managed-python`") from error
+    except ImportError as error:
+        raise UnavailableError(f"Chroma cannot be loaded ({error}); install maple-chat anew") from error
+    return chromadb
+
+
 def open_folder(folder: Path) -> Vectors:
     """The collection in a folder, made when it is not there. Raises DamagedIndexError.
 
     One process at a time may open (opening runs Chroma's migrations; a second opener can wait for minutes,
     https://github.com/chroma-core/chroma/issues/7040): the caller holds the generations' lock.
     """
-    import chromadb
+    chromadb = imported()
     from chromadb.config import Settings
 
     with translated(str(folder), DamagedIndexError, ValueError):
@@ -153,7 +167,7 @@ def open_folder(folder: Path) -> Vectors:
 
 def open_server(server: Server, name: str) -> Vectors:
     """The collection of that name on a server. Raises UnavailableError when it does not answer."""
-    import chromadb
+    chromadb = imported()
     from chromadb.config import Settings
 
     where = f"the Chroma server at {server.host}:{server.port}"

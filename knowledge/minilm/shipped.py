@@ -7,9 +7,11 @@ shipped.npz holds `keys` (knowledge/retrieval.py, key_of) and `vectors` in float
 from __future__ import annotations
 
 import tempfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,7 +28,7 @@ def read(path: Path = FILE) -> dict[str, NDArray[np.float32]]:
         with np.load(path, allow_pickle=False) as data:
             vectors = data["vectors"].astype(np.float32)
             keys = [bytes(key).hex() for key in data["keys"]]
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile, zlib.error):
         return {}
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     return dict(zip(keys, vectors, strict=True))

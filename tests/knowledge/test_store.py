@@ -55,6 +55,22 @@ def test_finds_by_meaning_where_no_word_is_shared(index: Index) -> None:
     assert index.notices == []
 
 
+@pytest.mark.parametrize("refuses", [True, False], ids=["an older SQLite", "not installed"])
+def test_without_chroma_words_alone_and_it_says_so(
+    index: Index, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, refuses: bool
+) -> None:
+    (tmp_path / "stand-in").mkdir()
+    (tmp_path / "stand-in" / "chromadb.py").write_text("raise RuntimeError('\\033[91mno')" if refuses else "import nil")
+    monkeypatch.syspath_prepend(tmp_path / "stand-in")
+    for name in [name for name in sys.modules if name.partition(".")[0] == "chromadb"]:
+        monkeypatch.delitem(sys.modules, name)
+    index.refresh(ENTRIES)
+    assert best(index, "--gres=gpu:4") == "e3"
+    (notice,) = index.notices
+    assert notice.startswith("searching by words alone: Chroma ") and notice.isprintable()
+    assert ("SQLite" in notice) is refuses
+
+
 def test_finds_flags_to_the_letter(index: Index) -> None:
     index.refresh(ENTRIES)
     assert best(index, "--gres=gpu:4") == "e3"
