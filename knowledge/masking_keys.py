@@ -36,10 +36,6 @@ def compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def rule(kind: str, looks: str, pattern: str, holds: Callable[[str], bool] | None = None) -> Rule:
-    return Rule(kind, looks, pattern, holds)
-
-
 # Prefix of a token -> what follows it. Lengths are lower bounds: a cut token is still one.
 TOKENS = {
     "hf_": r"[A-Za-z0-9]{8,}",
@@ -115,54 +111,54 @@ SECRET_NAMES = (
 )
 CREDENTIALS: tuple[Rule, ...] = (
     *(
-        rule("KEY", re.escape(p.lower()), rf"(?P<v>{re.escape(p)}(?<![A-Za-z0-9_]{re.escape(p)}){tail})")
+        Rule("KEY", re.escape(p.lower()), rf"(?P<v>{re.escape(p)}(?<![A-Za-z0-9_]{re.escape(p)}){tail})")
         for p, tail in TOKENS.items()
     ),
-    rule(
+    Rule(
         "KEY", r"://[^/@]*:[^/@]*@", r"\b(?i:[a-z][a-z0-9+.-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/@'\"<>]{1,200})@"
     ),
-    rule(
+    Rule(
         "KEY",
         r"bearer|authorization",
         r"(?i)\b(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|basic|token)|bearer)\s+(?P<v>[\w.~+/=-]{8,})",
     ),
-    rule("KEY", r"wandb.*[0-9a-f]{40}", r"(?i)wandb[^\n]{0,60}?\b(?P<v>[0-9a-f]{40})\b"),
-    rule("KEY", r"cookie[\"']?:", r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>[^\n]{6,})"),
-    rule(
+    Rule("KEY", r"wandb.*[0-9a-f]{40}", r"(?i)wandb[^\n]{0,60}?\b(?P<v>[0-9a-f]{40})\b"),
+    Rule("KEY", r"cookie[\"']?:", r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>[^\n]{6,})"),
+    Rule(
         "KEY",
         r"(?:session|csrf|xsrf).*=",
         r"(?i)\b_?(?:[a-z]{1,20}[_-])?(?:session[_-]?id|session|csrf_?token|xsrf)=[\"']?(?P<v>(?=[\w%.|-]{0,80}\d)[\w%.|-]{10,})",
     ),
-    rule("KEY", r"hooks\.slack\.com", r"https://hooks\.slack\.com/(?:services|workflows)/(?P<v>[\w/]{12,})"),
-    rule("KEY", r"/api/webhooks/", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/(?P<v>[\w/-]{12,})"),
-    rule(
+    Rule("KEY", r"hooks\.slack\.com", r"https://hooks\.slack\.com/(?:services|workflows)/(?P<v>[\w/]{12,})"),
+    Rule("KEY", r"/api/webhooks/", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/(?P<v>[\w/-]{12,})"),
+    Rule(
         "KEY",
         r"[?&](?:sig|signature|x-amz-\w+|x-amz-\w+-token|access_token|token|key|code|apikey)=",
         r"(?i)[?&](?:sig|signature|x-amz-signature|x-amz-security-token|access_token|token|key|code|apikey)=(?P<v>[\w%+/=.~-]{8,})",
     ),
-    rule(
+    Rule(
         "KEY",
         r"accountkey=|sharedaccess",
         r"(?i)\b(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<v>[\w+/=%&-]{16,})",
     ),
-    rule("KEY", r"\$[\w]+\$", r"(?<![\w$])(?P<v>\$(?:1|2[abxy]|5|6|y|argon2id?)\$[^\s:'\"]{12,})"),
-    rule("KEY", r"aaaa", r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})"),
-    rule("KEY", r"sha256:", r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})"),
-    rule("KEY", r"\d:aa", r"\b(?P<v>\d{8,10}:AA[\w-]{30,36})\b"),
-    rule("KEY", r"[0-9a-f]-us\d", r"\b(?P<v>[0-9a-f]{32}-us\d{1,2})\b"),
-    rule("KEY", r"login.*password", r"(?i)\bmachine\s+\S{1,80}\s+login\s+\S{1,60}\s+password\s+(?P<v>\S{3,})"),
-    rule(
+    Rule("KEY", r"\$[\w]+\$", r"(?<![\w$])(?P<v>\$(?:1|2[abxy]|5|6|y|argon2id?)\$[^\s:'\"]{12,})"),
+    Rule("KEY", r"aaaa", r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})"),
+    Rule("KEY", r"sha256:", r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})"),
+    Rule("KEY", r"\d:aa", r"\b(?P<v>\d{8,10}:AA[\w-]{30,36})\b"),
+    Rule("KEY", r"[0-9a-f]-us\d", r"\b(?P<v>[0-9a-f]{32}-us\d{1,2})\b"),
+    Rule("KEY", r"login.*password", r"(?i)\bmachine\s+\S{1,80}\s+login\s+\S{1,60}\s+password\s+(?P<v>\S{3,})"),
+    Rule(
         "KEY",
         r"sshpass|curl.*-u",
         r"\b(?:sshpass\s+-p\s?|curl\s[^\n]{0,200}?-u\s+[\w.-]{1,40}:)[\"']?(?P<v>[^\s'\"]{3,})",
     ),
-    rule(
+    Rule(
         "KEY",
         r"(?:otp|code|password).*\d{6}",
         r"(?i)\b(?:otp|one-time (?:code|password)|verification code|passcode|2fa code)\s{0,3}(?:is|[:=])?\s{0,3}"
         r"(?P<v>\d{6,8})\b",
     ),
-    rule(
+    Rule(
         "KEY",
         rf"(?:{SECRET_NAMES})s?\b.*[^\s]{{6}}",
         rf"(?i)\b[\w-]{{0,60}}(?:{SECRET_NAMES})s?\b[\"']?\s{{0,3}}"
