@@ -18,7 +18,7 @@ from assistant.errors import InputError, MapleError
 from assistant.events import Error, Event
 from assistant.exporting import exported
 from assistant.lanes import lanes
-from assistant.running import Engine, Message, Run, load_engine
+from assistant.running import Engine, Message, Run, load_engine, warm_up
 from assistant.settings import Settings
 from assistant.storage.database import open_database
 from assistant.turns import Turn, Turns
@@ -45,8 +45,8 @@ class Session:
         return self.turns.history(self.thread)
 
     async def warm(self) -> None:
-        """Load what is slow, without blocking a user interface."""
-        await asyncio.to_thread(lambda: self.engine)
+        """Do what is slow the first time, without blocking a user interface."""
+        await asyncio.to_thread(warm_up, self.settings)
 
     async def send(self, text: str, attachments: Sequence[Attachment] = ()) -> AsyncIterator[Event]:
         """One turn: what passes by while it runs, then its answer; before it the answer of a turn that was left.

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
+import select
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -88,7 +89,7 @@ class Postgres:
             min_size=1,
             max_size=most,
             open=True,
-            check=ConnectionPool.check_connection,
+            check=still_there,
             configure=prepare,
             reconnect_timeout=1.0,
         )
@@ -179,6 +180,15 @@ class Postgres:
 def prepare(connection: Connection) -> None:
     """A statement sees what was stored before it began, whatever the database's default is."""
     connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+
+
+def still_there(connection: Connection) -> None:
+    """Raise OperationalError for a connection that the server closed while it lay unused: only then is there something
+    to read, so a live one costs no round trip."""
+    unread = select.poll()
+    unread.register(connection, select.POLLIN)
+    if unread.poll(0):
+        ConnectionPool.check_connection(connection)
 
 
 class Dialect:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -137,3 +139,28 @@ def test_a_long_paste_keeps_the_words_before_its_script(say: Say) -> None:
 
 def test_nobody_else_on_the_login_node_can_read_a_conversation(settings: Settings) -> None:
     assert settings.data.stat().st_mode & 0o077 == 0
+
+
+LOADED_LATER = """
+import asyncio, sys
+from pathlib import Path
+from assistant.session import Session
+from assistant.settings import Settings
+settings = Settings(data=Path(sys.argv[1]))
+asyncio.run(Session(settings, "warm").warm())
+before = set(sys.modules)
+async def say(text):
+    return [event.type async for event in Session(settings, "t").send(text)]
+print(asyncio.run(say("ValueError: x\\ntorch.OutOfMemoryError: CUDA out of memory.")))
+print(asyncio.run(say("DDP on 4 nodes of Frontier with train.py")))
+ours = ("assistant", "graph", "knowledge", "templates", "bm25s", "langgraph", "onnxruntime", "tokenizers")
+print(sorted(name for name in set(sys.modules) - before if name.split(".")[0] in ours and "checkpoint" not in name))
+print(Session(settings, "warm").history())
+"""
+
+
+def test_after_warming_a_turn_loads_nothing_more_and_nothing_was_stored(tmp_path: Path) -> None:
+    words = [sys.executable, "-c", LOADED_LATER, str(tmp_path)]
+    diagnosis, script, loaded, stored = subprocess.check_output(words, text=True).splitlines()
+    assert "diagnosis" in diagnosis and "script" in script
+    assert loaded == "[]" and stored == "()"

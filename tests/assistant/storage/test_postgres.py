@@ -177,6 +177,18 @@ def test_connections_killed_in_mid_turn(
     assert turn.answer is not None and turn.answer[0] == next(e for e in events if isinstance(e, Script))
 
 
+def test_connections_ended_while_they_lay_unused_are_not_used_again(
+    postgres: Settings, address: str, admin: Admin
+) -> None:
+    name = address.rpartition("/")[2]
+    database = open_database(postgres)
+    with database.transaction() as talk:
+        talk.execute("SELECT 1")
+    admin(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+    with database.transaction() as talk:
+        assert talk.execute("SELECT 1").fetchone()[0] == 1
+
+
 def test_a_server_that_stays_away_loses_nothing(
     postgres: Settings, address: str, admin: Admin, whole: str, gate: threading.Event
 ) -> None:
