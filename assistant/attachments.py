@@ -7,13 +7,16 @@ import time
 from pathlib import Path
 
 from assistant.errors import InputError, UnavailableError
+from assistant.paths import exists, expanded
 from knowledge.types import Attachment
 
 MOST_CHARACTERS = 8_000
 MOST_LINES = 60
 CHUNK = 1 << 20
-LONGEST_PATH = 1_000
 AT_PATH = re.compile(r"(?:^|\s)@(\S+)")
+# A name that can only be meant as a file's; a decorator, which begins its line in pasted code, is none.
+FILE_NAME = re.compile(r"[\w.~/+-]*\.\w{1,5}")
+DECORATOR = re.compile(r"^[ \t]*@", re.M)
 # Everything that is not text: control characters but for line feed and tab, and invisible direction marks.
 NOT_TEXT = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 
@@ -39,9 +42,11 @@ def keep(text: str, folder: Path) -> Attachment:
 
 
 def attach(path: Path) -> Attachment:
-    """A file that a person named, where it lies. Raises InputError where it cannot be read."""
+    """A file that a person named, where it lies. Raises InputError where it cannot be read, or not a second time."""
     try:
-        path = path.expanduser().resolve()
+        path = expanded(str(path)).resolve()
+        if not (path.is_file() or path.is_dir()) and path.exists():
+            raise InputError(f"{path} is a pipe or a device, which is read only once; give a file")
         with path.open("rb") as file:
             lines = sum(block.count(b"\n") for block in iter(lambda: file.read(CHUNK), b""))
     except (OSError, RuntimeError) as error:
@@ -55,15 +60,23 @@ def named_files(text: str) -> tuple[Attachment, ...]:
     Raises InputError where an @path with an ending names no file: an answer without it would be about something else.
     """
     alone = text.strip().strip("'\"")
-    named = [name.rstrip(",;:?!)") for name in AT_PATH.findall(text)]
-    names = [alone] if alone.startswith(("/", "~/", "./")) and "\n" not in alone else named
-    paths = [Path(name).expanduser() for name in names if len(name) < LONGEST_PATH]
-    lost = next((path for path in paths if path.suffix and not path.exists() and str(path) != alone), None)
-    if lost is not None:
-        raise InputError(f"no file {lost} is here; correct the name after the @")
-    return tuple(attach(path) for path in paths if path.is_file())
+    if alone.startswith(("/", "~/", "./")) and "\n" not in alone:
+        path = expanded(alone)
+        if exists(path) and path.is_file():
+            return (attach(path),)
+    code = "\n" in text and DECORATOR.search(text)
+    found = []
+    for name in (name.rstrip(",;:?!)") for name in AT_PATH.findall(text)):
+        path = expanded(name)
+        if exists(path):
+            found += [attach(path)] if path.is_file() else []
+        elif FILE_NAME.fullmatch(name) and not code:
+            raise InputError(f"no file {path} is here; correct the name after the @")
+    return tuple(found)
 
 
 def worded(attachment: Attachment) -> str:
-    """How an attachment is shown: `pasted, 12,331 lines`."""
+    """How an attachment is shown: `pasted, 12,331 lines`; of a folder the name alone."""
+    if attachment.name.endswith("/"):
+        return attachment.name
     return f"{attachment.name}, {attachment.lines:,} line{'' if attachment.lines == 1 else 's'}"

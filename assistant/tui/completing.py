@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+
+from assistant.paths import expanded
 
 MOST = 8
 MOST_ENTRIES = 2_000
@@ -48,7 +49,7 @@ def files(word: str) -> tuple[Candidate, ...]:
     """The files and folders that begin so; hidden ones only where a dot was typed."""
     written = word[1:]
     folder, _, begins = written.rpartition("/")
-    place = Path(f"{folder}/" if "/" in written else ".").expanduser()
+    place = expanded(f"{folder}/" if "/" in written else ".")
     found: list[tuple[str, bool]] = []
     try:
         with os.scandir(place) as entries:

@@ -90,6 +90,30 @@ def test_files_named_in_a_message(tmp_path: Path) -> None:
     assert named_files(f"see {path}") == () and named_files("mail me@example.org") == ()
 
 
+def test_a_file_is_found_behind_a_path_that_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_text("x\n")
+    assert [a.name for a in named_files(f"/gone/train.py failed, see @{tmp_path}/a.log")] == ["a.log"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["/usr/bin/python: " + "x" * 300, "@" + "y" * 300, "@torch.no_grad()", "~nosuch/x", "a\n  @jax.jit\ndef f():"],
+)
+def test_what_only_looks_like_a_file_is_said_as_it_is(text: str) -> None:
+    assert named_files(text) == ()
+
+
+@pytest.mark.parametrize("text", ["why? @gone.log", "see @~nosuch/x.log"])
+def test_a_file_that_is_not_there_is_said(text: str) -> None:
+    with pytest.raises(InputError, match="correct the name"):
+        named_files(text)
+
+
+def test_what_is_read_only_once_is_not_attached() -> None:
+    with pytest.raises(InputError, match="give a file"):
+        attach(Path("/dev/zero"))
+
+
 @given(some.text())
 def test_cleaned_text_moves_no_cursor(text: str) -> None:
     assert not any(c < " " and c not in "\n\t" for c in clean(text)) and "\x7f" not in clean(text)

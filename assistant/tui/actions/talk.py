@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from assistant.attachments import attach
 from assistant.errors import InputError
+from assistant.paths import exists, expanded
 from assistant.tui.screens.confirm import ConfirmScreen
 from assistant.tui.screens.threads import ThreadsScreen
 
@@ -21,7 +22,7 @@ async def save(screen: ChatScreen, argument: str) -> None:
     from assistant.saving import in_the_way
     from assistant.saving import save as write
 
-    bundle, folder = screen.bundle, Path(argument or ".").expanduser()
+    bundle, folder = screen.bundle, expanded(argument or ".")
     if bundle is None:
         screen.status("No script to save yet. Say what to run and where, and it is made.")
         return
@@ -89,8 +90,8 @@ async def rename(screen: ChatScreen, argument: str) -> None:
 async def export(screen: ChatScreen, argument: str) -> None:
     """Write the conversation as Markdown. What is there already is asked about."""
     text = await asyncio.to_thread(screen.session.export)
-    path = Path(argument or f"{screen.session.thread}.md").expanduser()
-    if path.exists() and not await screen.app.push_screen_wait(
+    path = expanded(argument or f"{screen.session.thread}.md")
+    if exists(path) and not await screen.app.push_screen_wait(
         ConfirmScreen(f"{path.resolve()} is there already. Overwrite?", "Overwrite")
     ):
         screen.status("Nothing was written. /export FILE writes elsewhere.")

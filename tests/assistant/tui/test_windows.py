@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from assistant.tui.completing import files
 from assistant.tui.logfile import BLOCK, LONGEST, LogFile
 from assistant.tui.pasting import END, START, Growing, Pastes, Spooled
 from assistant.tui.text import shown
@@ -81,6 +82,10 @@ def test_a_paste_that_cannot_be_kept_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     _, (kept,) = fed(tmp_path / "file", START + b"x\r" * 9_000 + END, 4096)
     assert "exists" in kept.problem
+
+
+def test_the_home_of_nobody_holds_no_files() -> None:
+    assert files("@~nosuch/") == ()
 
 
 def test_the_lines_of_a_rank(tmp_path: Path) -> None:
