@@ -49,6 +49,8 @@ class Lanes:
 
 
 def run(job: Job, done: Future[None]) -> None:
+    """A listener that gives up cancels the future: from here on that must not stop the lane."""
+    done.set_running_or_notify_cancel()
     try:
         job()
     except BaseException as error:
