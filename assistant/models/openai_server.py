@@ -57,7 +57,8 @@ class Server:
     leaves: bool = True
     formats: list[str] = field(default_factory=lambda: list(FORMATS))
     asked_for: list[str] = field(default_factory=lambda: list(EXTRAS))
-    proved: bool = False
+    # Whether an answer came in JSON, and one in words: each way of asking is proved by itself.
+    proved: set[bool] = field(default_factory=set)
 
     def tokens(self, text: str) -> int:
         return guessed(text)
@@ -78,15 +79,18 @@ class Server:
         while True:
             try:
                 done = self._answer(messages, schema, max_tokens, end, on_text)
-                self.proved = True
+                self.proved.add(schema is not None)
                 return done
             except openai.APITimeoutError as error:
                 raise ModelError(f"{self.name} did not answer within {timeout:g} s") from error
             except openai.APIConnectionError as error:
                 raise ModelError(f"{self.client.base_url} does not answer") from error
             except openai.APIStatusError as error:
-                if error.status_code in NOT_SO and not self.proved and self._give_way(schema):
+                unproved = error.status_code in NOT_SO and (schema is not None) not in self.proved
+                if unproved and self._give_way(schema):
                     continue
+                if unproved:  # it was not the form
+                    self.formats, self.asked_for = list(FORMATS), list(EXTRAS)
                 raise ModelError(f"{self.name}: HTTP {error.status_code} from {self.client.base_url}") from error
             except Exception as error:
                 if time.monotonic() > end:

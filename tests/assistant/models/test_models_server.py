@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 from stand_in import StandIn
 
+from assistant.models.openai_server import load
 from assistant.models.table import open_models
 from assistant.settings import Settings
 from graph.modelling.asking import Models
 from graph.modelling.extracting import fill
+from graph.modelling.model import Message, ModelError
 from knowledge.catalogue import catalogue
 from knowledge.types import JobRequest
 
@@ -75,6 +77,24 @@ def test_a_dead_server_costs_one_turn_only(at: At) -> None:
 
 def test_an_address_alone_sends_nothing_anywhere(at: At) -> None:
     assert open_models(at(model_small="", openai_base_url="http://127.0.0.1:9/v1")) is None
+
+
+def test_an_answer_in_words_does_not_prove_the_way_to_json(serve: Serve, at: At) -> None:
+    _, address = serve("refuse_schema")
+    models = opened(at(openai_base_url=address))
+    assert models.ask("answer", "large", (Message("user", "hello"),)).text
+    assert fill(TEXT, JobRequest(), catalogue(), models).request.nodes == 4
+
+
+def test_a_server_that_was_broken_is_asked_as_before_once_it_works(serve: Serve, at: At) -> None:
+    stand_in, address = serve("error")
+    model = load("m", at(openai_base_url=address))
+    asked = {"messages": (Message("user", "hello"),), "schema": {"type": "object", "properties": {}}}
+    with pytest.raises(ModelError):
+        model.complete(**asked)  # type: ignore[arg-type]
+    stand_in.behaviour = "right"
+    model.complete(**asked)  # type: ignore[arg-type]
+    assert stand_in.bodies[-1]["response_format"]["type"] == "json_schema" and "max_tokens" in stand_in.bodies[-1]
 
 
 def test_no_address_is_one_line(at: At) -> None:
