@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from assistant.events import Asked, Chip, Diagnosed, Error, Event, Known, Refused, Script, Text
-from knowledge.types import Assumption, Diagnosis, LaunchBundle, LogEvidence, Made, Question, Refusal
+from assistant.events import Asked, Chip, Diagnosed, Error, Event, Known, Refused, Report, Script, Text
+from assistant.saving import files as files
+from knowledge.types import Assumption, Diagnosis, LogEvidence, Made, Question, Refusal
 
 MOST_NUMBERED = 9
 MOST_EVIDENCE = 5
@@ -27,6 +28,8 @@ def markdown(event: Event, *, whole_script: bool = True) -> str:
             return diagnosed(diagnosis)
         case Refused(refusal):
             return refused(refusal)
+        case Report(text):
+            return fenced("", text, "text")
         case _:
             return ""
 
@@ -78,11 +81,6 @@ def reminder(account: Assumption | None) -> str:
     if account is None:
         return ""
     return f"**Before you submit:** replace `{account.value}` by your account, or tell me: *account NAME*."
-
-
-def files(bundle: LaunchBundle) -> tuple[tuple[str, str], ...]:
-    """The script and the files beside it, by name."""
-    return ((bundle.name, bundle.script), *((file.name, file.text) for file in bundle.files))
 
 
 def fenced(name: str, text: str, language: str) -> str:

@@ -52,6 +52,14 @@ class Refused:
 
 
 @dataclass(frozen=True, slots=True)
+class Report:
+    """What a command of the chat found, such as /check: lines as they are."""
+
+    text: str
+    type: Literal["report"] = "report"
+
+
+@dataclass(frozen=True, slots=True)
 class Error:
     """Something went wrong here; one line that says what to do next."""
 
@@ -103,7 +111,7 @@ class Progress:
     type: Literal["progress"] = "progress"
 
 
-Kept = Text | Asked | Script | Diagnosed | Refused | Error | Known | Done
+Kept = Text | Asked | Script | Diagnosed | Refused | Report | Error | Known | Done
 Passing = Streaming | Progress
 Event = Kept | Passing
 EVENTS: TypeAdapter[list[Kept]] = TypeAdapter(list[Annotated[Kept, Field(discriminator="type")]])

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from pathlib import Path
+from typing import Any
 
-from assistant.drawing import files
 from assistant.errors import InputError
-from assistant.events import Diagnosed, Known, Script
+from assistant.events import Known, Script
+from assistant.paths import exists, expanded
+from assistant.saving import files
 from assistant.saving import save as write
 from assistant.session import Session
+from assistant.subject import as_events, logs, subject
 from assistant.tui.work import tasks
-from assistant.tui.work.found import CheckReport, LogReport, RehearsalReport
-from knowledge.types import LaunchBundle, Working
+from knowledge.types import Attachment, LaunchBundle, Working
 
 
 @dataclass(slots=True)
@@ -30,12 +30,16 @@ class Talk:
         return [event for turn in self.session.history() for event in turn.answer or ()]
 
     @property
-    def bundle(self) -> LaunchBundle:
-        """The newest script. Raises InputError where there is none."""
-        scripts = [event.made.bundle for event in self.events() if isinstance(event, Script)]
-        if not scripts:
-            raise InputError("no script yet; say what to run and where, or name a file")
-        return scripts[-1]
+    def bundle(self) -> LaunchBundle | None:
+        """The newest script."""
+        return next((event.made.bundle for event in reversed(self.events()) if isinstance(event, Script)), None)
+
+    @property
+    def script(self) -> LaunchBundle:
+        """The same. Raises InputError where there is none."""
+        if self.bundle is None:
+            raise InputError("no script yet; say what to run and where")
+        return self.bundle
 
     @property
     def machine(self) -> str | None:
@@ -44,54 +48,50 @@ class Talk:
         return next((chip.value for chip in chips if chip.field == "machine" and chip.value), None)
 
 
-def tell(value: object) -> None:
-    """What a task finds, as text; its progress to stderr."""
+def found(talk: Talk, said: str, given: Sequence[Attachment], name: str, task: Callable[..., None], *rest: Any) -> None:
+    """Do a task of the chat, its progress to stderr; print what it found, and keep it as a turn."""
     from assistant.plain import tell as say
 
-    if isinstance(value, Working):
-        if sys.stderr.isatty():
+    reports = []
+
+    def tell(value: Any) -> None:
+        if not isinstance(value, Working):
+            reports.append(value)
+        elif sys.stderr.isatty():
             print(f"  {value.what} …", file=sys.stderr, flush=True)
-    elif isinstance(value, LogReport):
-        say([Diagnosed(value.diagnosis)])
-    elif isinstance(value, CheckReport | RehearsalReport):
-        print(f"\n{value.text}")
 
-
-def subject(talk: Talk, argument: str) -> tuple[LaunchBundle, str, str | None]:
-    """The script that is meant with the files beside it, where it lies (- for nowhere), and its machine."""
-    given = shlex.split(argument)
-    if not given:
-        return talk.bundle, "-", talk.machine
-    from assistant.commands.rehearse import read_script
-
-    text, beside = read_script(str(Path(given[0]).expanduser()))
-    return LaunchBundle(given[0], text, beside, ""), given[0], given[1] if len(given) > 1 else None
+    task(tell, *rest)
+    for report in reports:
+        events = as_events(name, report)
+        talk.session.turns.add(talk.session.thread, said, given, events)
+        say(events)
 
 
 def check(talk: Talk, argument: str) -> None:
-    bundle, file, machine = subject(talk, argument)
-    tasks.check(tell, bundle.script, file, machine)
+    one = subject(argument, talk.bundle, talk.machine)
+    found(talk, f"/check {argument}".strip(), (), one.name, tasks.check, one.text, one.place, one.machine)
 
 
 def rehearse(talk: Talk, argument: str) -> None:
-    bundle, _, machine = subject(talk, argument)
-    tasks.rehearse(tell, bundle.script, bundle.files, machine)
+    one = subject(argument, talk.bundle, talk.machine)
+    found(talk, f"/rehearse {argument}".strip(), (), one.name, tasks.rehearse, one.text, one.files, one.machine)
 
 
 def why(talk: Talk, argument: str) -> None:
-    paths = tuple(str(Path(word).expanduser()) for word in shlex.split(argument))
-    if not paths:
+    given = logs(argument)
+    if not given:
         raise InputError("name the log: /why slurm-123.out")
-    tasks.why(tell, paths, talk.machine)
+    paths = tuple(one.path for one in given)
+    found(talk, f"/why {argument}", given, given[0].name, tasks.why, paths, talk.machine)
 
 
 def script(talk: Talk, argument: str) -> None:
-    for name, text in files(talk.bundle):
+    for name, text in files(talk.script):
         print(f"\n{name}:\n\n{text}")
 
 
 def save(talk: Talk, argument: str) -> None:
-    paths = write(talk.bundle, Path(argument or ".").expanduser())
+    paths = write(talk.script, expanded(argument or "."))
     print(f"saved {', '.join(map(str, paths))}")
 
 
@@ -125,8 +125,8 @@ def rename(talk: Talk, argument: str) -> None:
 
 
 def export(talk: Talk, argument: str) -> None:
-    path = Path(argument or f"{talk.session.thread}.md").expanduser()
-    if path.exists():
+    path = expanded(argument or f"{talk.session.thread}.md")
+    if exists(path):
         raise InputError(f"{path} is there already; give another file")
     try:
         path.write_text(talk.session.export(), encoding="utf-8")
@@ -198,7 +198,4 @@ def run(talk: Talk, name: str, argument: str) -> None:
     """Raises MapleError with what to do."""
     if name not in COMMANDS:
         raise InputError(f"no command /{name[:20]} in the line mode; /help lists them")
-    try:
-        COMMANDS[name][2](talk, argument)
-    except ValueError as error:
-        raise InputError(f"'{argument[:40]}' cannot be read ({error}); close the quotes") from error
+    COMMANDS[name][2](talk, argument)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from assistant.drawing import files
 from assistant.errors import InputError
 from knowledge.types import LaunchBundle
+
+
+def files(bundle: LaunchBundle) -> tuple[tuple[str, str], ...]:
+    """The script and the files beside it, by name."""
+    return ((bundle.name, bundle.script), *((file.name, file.text) for file in bundle.files))
 
 
 def in_the_way(bundle: LaunchBundle, folder: Path) -> tuple[Path, ...]:

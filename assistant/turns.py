@@ -17,7 +17,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from assistant.drawing import markdown
-from assistant.events import EVENTS, Event, Kept, Text, to_json
+from assistant.events import EVENTS, Done, Event, Kept, Text, to_json
 from assistant.storage.carried import carry, drop, fetch
 from assistant.storage.database import Database, Talk
 from knowledge.types import Attachment
@@ -75,17 +75,17 @@ class Turns:
 
     def begin(self, thread: str, text: str, attachments: Sequence[Attachment], at: datetime | None = None) -> Turn:
         """Write a message down. Its attachments go along where other machines share the database."""
-        at, stored = at or datetime.now(UTC), json.dumps([asdict(a) for a in attachments])
         with self.database.transaction() as talk:
-            (last,) = talk.execute("SELECT max(turn) FROM turns WHERE thread = ?", (thread,)).fetchone()
-            number = (last or 0) + 1
-            talk.execute(
-                "INSERT INTO turns (thread, turn, at, text, attachments, tries) VALUES (?, ?, ?, ?, ?, 1)",
-                (thread, number, at.isoformat(), text, stored),
-            )
+            turn = write_down(talk, thread, text, attachments, at or datetime.now(UTC))
             if self.database.shared:
-                carry(talk, thread, number, attachments)
-        return Turn(number, at, text, tuple(attachments), None, 1)
+                carry(talk, thread, turn.number, attachments)
+        return turn
+
+    def add(self, thread: str, text: str, attachments: Sequence[Attachment], answer: Iterable[Event]) -> None:
+        """A turn that is whole at once: what a command found. A message may be on its way meanwhile."""
+        with self.database.transaction() as talk:
+            turn = write_down(talk, thread, text, attachments, datetime.now(UTC))
+            self.close(talk, thread, turn, [*answer, Done(turn.number)])
 
     def try_again(self, thread: str, turn: Turn, folder: Path) -> Turn:
         """Take over a turn that was left: attachments that are not on this machine are put into the folder."""
@@ -144,6 +144,20 @@ class Turns:
         with self.database.transaction() as talk:
             rows = talk.execute(f"SELECT thread, {COLUMNS} FROM turns WHERE {places}", (pattern,) * 3).fetchall()
         return {thread for thread, *row in rows if word in shown(turn_of(tuple(row))).casefold()}
+
+
+def write_down(talk: Talk, thread: str, text: str, attachments: Sequence[Attachment], at: datetime) -> Turn:
+    """The next number is taken in the statement that writes the turn down: others may take one at the same moment."""
+    stored = json.dumps([asdict(a) for a in attachments])
+    while True:
+        taken = talk.execute(
+            "INSERT INTO turns (thread, turn, at, text, attachments, tries) "
+            "SELECT ?, coalesce(max(turn), 0) + 1, ?, ?, ?, 1 FROM turns WHERE thread = ? "
+            "ON CONFLICT DO NOTHING RETURNING turn",
+            (thread, at.isoformat(), text, stored, thread),
+        ).fetchall()
+        if taken:
+            return Turn(taken[0][0], at, text, tuple(attachments), None, 1)
 
 
 def shown(turn: Turn) -> str:

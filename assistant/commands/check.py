@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
-import sys
 from pathlib import Path
 
 from assistant.errors import InputError
+from assistant.reading import script_text
 from graph.verification.checks import check, report
 from graph.verification.checks.cure import Cured, cure
 from graph.verification.checks.side_files import missing_files
@@ -18,7 +18,6 @@ from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import Finding
 
-LONGEST = 8_000_000
 ANY = "any"
 
 
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    text = read(options.file)
+    text = script_text(options.file)
     cluster = machine(options.machine, text)
     target = fixed_path(options) if options.fix else None
     cured = cure(text, cluster) if target else None
@@ -87,19 +86,6 @@ def as_json(
     if asked:
         more["dry_run"] = {"asked": asked.asked, "says": asked.says}
     print(json.dumps(report.json_of(text, findings, cluster.id if cluster else None, more), indent=2))
-
-
-def read(file: str) -> str:
-    """The text. Bytes that are no UTF-8 are kept as they are, for --fix to write back. Raises InputError."""
-    try:
-        with sys.stdin.buffer if file == "-" else Path(file).open("rb") as stream:
-            data = stream.read(LONGEST + 1)
-    except OSError as error:
-        raise InputError(f"{file} cannot be read ({error.strerror}); give the path of a job script") from error
-    text = data.decode("utf-8", "surrogateescape")
-    if not text.strip() or "\x00" in text or len(data) > LONGEST:
-        raise InputError(f"{'standard input' if file == '-' else file} holds no job script; give the script's text")
-    return text
 
 
 def machine(name: str | None, text: str) -> Cluster | None:

@@ -9,16 +9,15 @@ from dataclasses import asdict
 from datetime import date
 from pathlib import Path
 
+from assistant.attachments import clean
 from assistant.errors import InputError
+from assistant.reading import files_beside, script_text
 from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.grid import rehearse_all, table
 from graph.verification.rehearsal.report import text_of
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
-from knowledge.types import FRAMEWORKS, STRATEGIES, SideFile
-
-SIDE_ENDINGS = (".json", ".yaml", ".yml", ".sh", ".py", ".toml", ".txt")
-LARGEST_SIDE_FILE = 1 << 20
+from knowledge.types import FRAMEWORKS, STRATEGIES
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -48,7 +47,8 @@ def run(options: argparse.Namespace) -> int:
         return run_grid(options)
     if not options.file:
         raise InputError("name the script, or give --grid DIR")
-    script, files = read_script(options.file)
+    script = script_text(options.file)
+    files = () if options.file == "-" else files_beside(options.file)
     cluster = machine_of(options.machine, script)
     outcome = rehearse(
         script,
@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         isolation=options.isolation,
         progress=lambda text: print(f"  {text}", file=sys.stderr, flush=True),
     )
-    print(json.dumps(asdict(outcome), ensure_ascii=False) if options.json else text_of(outcome))
+    print(json.dumps(asdict(outcome), ensure_ascii=False) if options.json else clean(text_of(outcome)))
     return 0 if outcome.passed else 1
 
 
@@ -83,25 +83,10 @@ def run_grid(options: argparse.Namespace) -> int:
     rows = rehearse_all(Path(options.grid), options.only, lambda text: print(text, file=sys.stderr, flush=True))
     text = table(rows, date.today().isoformat())
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
+        try:
+            Path(options.output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InputError(f"cannot write {options.output}: {error.strerror}; give another file") from error
     else:
         print(text, end="")
     return 0 if rows and all(row.outcome.passed for row in rows) else 1
-
-
-def read_script(name: str) -> tuple[str, tuple[SideFile, ...]]:
-    """The script's text and the small files in its folder, which it may name. Raises InputError."""
-    if name == "-":
-        return sys.stdin.read(), ()
-    path = Path(name)
-    try:
-        text = path.read_bytes().decode(errors="surrogateescape")  # line ends as they are: sbatch minds them
-        beside = [other for other in sorted(path.parent.iterdir()) if other.suffix in SIDE_ENDINGS and other != path]
-        files = tuple(
-            SideFile(other.name, other.read_text(errors="replace"))
-            for other in beside[:200]
-            if other.is_file() and other.stat().st_size <= LARGEST_SIDE_FILE
-        )
-    except OSError as error:
-        raise InputError(f"{name} cannot be read ({error.strerror}); name the script's file") from error
-    return text, files

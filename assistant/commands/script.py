@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assistant.errors import InputError
+from assistant.saving import in_the_way, save
 from graph.planning.fields import shown
 from graph.planning.plan import plan
 from graph.planning.strategies import with_usual_framework
@@ -145,16 +146,10 @@ def hand_over(bundle: LaunchBundle, answer: dict[str, object], options: argparse
 
 def write(bundle: LaunchBundle, folder: Path, force: bool) -> None:
     """Script and files into the folder. Raises InputError rather than overwrite."""
-    texts = {bundle.name: bundle.script, **{file.name: file.text for file in bundle.files}}
-    there = [name for name in texts if (folder / name).exists()]
-    if there and not force:
-        raise InputError(f"{folder / there[0]} exists; give --force to overwrite, or another folder")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            (folder / name).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"cannot write to {folder}: {error.strerror}") from error
+    there = [] if force else in_the_way(bundle, folder)
+    if there:
+        raise InputError(f"{there[0]} exists and differs; give --force to overwrite, or another folder")
+    save(bundle, folder, overwrite=True)
 
 
 def tell(decided: LaunchPlan, bundle: LaunchBundle, output: str | None) -> None:

@@ -36,8 +36,7 @@ class Answering:
 
     async def work(self, kind: str, what: str, task: str, *arguments: Any) -> AsyncIterator[Any]:
         """What a task finds, with its progress drawn. kind: which child. Nothing where the person stopped it."""
-        if kind in self.running:
-            self.screen.status(f"{self.running[kind]} still goes on; Esc stops it.")
+        if self.is_taken(kind):
             return
         self.running[kind] = what
         self.screen.working.begin(kind, what)
@@ -54,6 +53,12 @@ class Answering:
         finally:
             self.running.pop(kind, None)
             self.screen.working.end(kind)
+
+    def is_taken(self, kind: str) -> bool:
+        """Whether that child works already; then it is said."""
+        if kind in self.running:
+            self.screen.status(f"{self.running[kind]} still goes on; Esc stops it.")
+        return kind in self.running
 
     async def stop(self) -> bool:
         """Stop the newest piece of work; False where nothing runs."""
@@ -110,7 +115,7 @@ class Answering:
             screen.status(f"The script is ready: {where}Ctrl+S saves it here.")
             screen.run_worker(self.judge(), group="judge", exclusive=True)
         elif isinstance(event, Diagnosed):
-            screen.logs.diagnosed(event.diagnosis)
+            await screen.logs.diagnosed(event.diagnosis)
             if event.diagnosis.evidence:
                 screen.status("F4 shows the log with the telling line.")
 

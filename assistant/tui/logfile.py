@@ -6,8 +6,9 @@ found by one search in the index and one read. An endless line is cut where it i
 
 from __future__ import annotations
 
+import contextlib
 import gzip
-import shutil
+import zlib
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
@@ -91,6 +92,8 @@ def unpacked(path: Path, folder: Path) -> Path:
         if file.read(2) != GZIP:
             return path
     target = folder / f"{path.stem}.unpacked"
-    with gzip.open(path) as packed, target.open("wb") as plain:
-        shutil.copyfileobj(packed, plain, 1 << 20)
+    cut_off = contextlib.suppress(EOFError, zlib.error)  # such a one is shown as far as it goes
+    with gzip.open(path) as packed, target.open("wb") as plain, cut_off:
+        while block := packed.read1(1 << 20):
+            plain.write(block)
     return target

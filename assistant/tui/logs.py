@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.errors import InputError
+from assistant.errors import InputError, UnavailableError
 from assistant.tui.logfile import unpacked
 from assistant.tui.work.found import Hit, LogReport, RankLines
 from assistant.turns import Turn
@@ -16,7 +16,6 @@ from knowledge.types import Attachment, Diagnosis
 if TYPE_CHECKING:
     from assistant.tui.screens.chat import ChatScreen
 
-TYPED = "typed.log"
 NO_LOG = "No log yet. Paste one, attach a file, or type /why FILE."
 
 
@@ -39,21 +38,25 @@ class Logs:
         """A message went off; its log is the one that a diagnosis speaks of."""
         self.text, self.sent = text, tuple(attachment.path for attachment in attachments)
 
-    def recall(self, turns: Sequence[Turn]) -> None:
+    async def recall(self, turns: Sequence[Turn]) -> None:
         """The newest diagnosis of a conversation that is opened."""
         self.forget()
-        for turn in turns:
+        told = [(turn, event.diagnosis) for turn in turns for event in turn.answer or () if event.type == "diagnosis"]
+        for turn, diagnosis in told[-1:]:
             self.said(turn.text, turn.attachments)
-            for event in turn.answer or ():
-                if event.type == "diagnosis":
-                    self.diagnosed(event.diagnosis)
+            await self.diagnosed(diagnosis)
 
-    def diagnosed(self, diagnosis: Diagnosis) -> None:
-        self.paths, self.diagnosis, self.hits = self.sent, diagnosis, None
-        if not self.sent:
-            path = self.screen.settings.pasted / TYPED
-            path.write_text(self.text, encoding="utf-8")
-            self.paths = (str(path),)
+    async def diagnosed(self, diagnosis: Diagnosis) -> None:
+        """The log that was sent last is the one; words that were typed become a file. Raises UnavailableError."""
+        self.paths, self.diagnosis, self.hits, self.shown = self.sent, diagnosis, None, None
+        if self.sent:
+            return
+        path = self.screen.settings.pasted / f"typed-{self.screen.session.thread}.log"
+        try:
+            await asyncio.to_thread(path.write_text, self.text, encoding="utf-8", errors="replace")
+        except OSError as error:
+            raise UnavailableError(f"cannot keep the log in {path.parent}: {error.strerror}; free some room") from error
+        self.paths = (str(path),)
 
     async def keep(self, paths: Sequence[str], diagnosis: Diagnosis | None, hits: Sequence[Hit]) -> None:
         """A log that a command named."""

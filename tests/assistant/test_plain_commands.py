@@ -61,5 +61,16 @@ def test_a_log_is_diagnosed_and_errors_say_what_to_do(typed) -> None:  # type: i
     assert "run it here on a stand-in cluster" in said
 
 
+def test_what_a_command_found_is_kept(typed, settings: Settings, whole: str) -> None:  # type: ignore[no-untyped-def]
+    Path("job.log").write_text(LOG)
+    typed(whole, "/check", "/why job.log", "/check gone.sh")
+    turns = Session(settings, "t").history()
+    assert [turn.text for turn in turns] == [whole, "/check", "/why job.log"]
+    kept = [event for turn in turns[1:] for event in turn.answer or ()]
+    assert [event.type for event in kept] == ["report", "done", "diagnosis", "done"]
+    assert [attachment.name for attachment in turns[2].attachments] == ["job.log"]
+    assert "checked on Perlmutter" in typed("/export") + Path("t.md").read_text()
+
+
 def test_its_commands_are_the_chats() -> None:
     assert COMMANDS.keys() <= commands.COMMANDS.keys()

@@ -37,8 +37,11 @@ def test_a_folder_gets_the_script_and_its_files(tmp_path: Path, capsys: pytest.C
     assert main([*PLAIN, "-o", str(tmp_path / "job")]) == 0
     assert {path.name for path in (tmp_path / "job").iterdir()} == {"perlmutter-deepspeed-zero3.sh", "ds_zero3.json"}
     assert capsys.readouterr().out == ""
+    assert (tmp_path / "job" / "perlmutter-deepspeed-zero3.sh").stat().st_mode & 0o100
+    assert main([*PLAIN, "-o", str(tmp_path / "job")]) == 0
+    (tmp_path / "job" / "ds_zero3.json").write_text("mine")
     assert main([*PLAIN, "-o", str(tmp_path / "job")]) == 2
-    assert "exists; give --force" in capsys.readouterr().err
+    assert "exists and differs; give --force" in capsys.readouterr().err
     assert main([*PLAIN, "-o", str(tmp_path / "job"), "--force"]) == 0
 
 

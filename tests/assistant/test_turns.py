@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from assistant.events import Asked, Done, Text
+from assistant.events import Asked, Done, Report, Text
 from assistant.exporting import exported
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
@@ -76,6 +76,27 @@ def test_a_thread_that_fails_takes_back_its_own_writing_alone(turns: Turns) -> N
         raise ZeroDivisionError
     other.join()
     assert {thread.begins for thread in turns.threads()} == {"Train ViT on Perlmutter", "100% of my jobs fail", "stays"}
+
+
+def test_what_a_command_found_is_a_turn_that_is_whole(turns: Turns) -> None:
+    asked = turns.begin("a", "8 nodes", [])
+    turns.add("a", "/check", [], [Report("job.sh\n\n  1 warning")])
+    first, second, third = turns.history("a")
+    assert turns.unfinished("a") == asked == second and first.answer
+    assert (third.number, third.text, third.answer) == (3, "/check", (Report("job.sh\n\n  1 warning"), Done(3)))
+    assert [t.name for t in turns.threads("WARNING")] == ["a"]
+    assert "```text\njob.sh\n\n  1 warning\n```" in exported("a", [third])
+
+
+def test_programs_that_write_at_once_get_numbers_of_their_own(tmp_path: Path) -> None:
+    """Two connections to one file, as of two programs; a command is kept while a message is begun."""
+    both = [Turns(Sqlite(tmp_path / "c.sqlite")) for _ in range(2)]
+    threads = [threading.Thread(target=lambda one=one: [one.begin("t", "x", []) for _ in range(100)]) for one in both]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [turn.number for turn in both[0].history("t")] == list(range(1, 201))
 
 
 def test_a_title_is_kept_found_and_taken_away(turns: Turns) -> None:

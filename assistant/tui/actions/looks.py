@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 from datetime import date
 from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
+from assistant.tui.answering import TURN
 from assistant.tui.memory import THEME, remember
 from assistant.tui.themes import NAMES
 from assistant.tui.widgets.chips import why
 
 if TYPE_CHECKING:
     from assistant.tui.screens.chat import ChatScreen
-
-NO_MODEL = "No language model is set: rules read and answer everything, and no word leaves this computer."
 
 
 async def script(screen: ChatScreen, argument: str) -> None:
@@ -55,22 +53,19 @@ async def context(screen: ChatScreen, argument: str) -> None:
         *(["request", *chips] if chips else ["request       nothing is decided yet"]),
         f"script        {bundle.name if bundle else 'none yet'}",
         f"log           {', '.join(screen.log_paths) or 'none yet'}",
-        f"model         {await asyncio.to_thread(model_line, screen)}",
+        f"model         {await model_line(screen)}",
         f"kept in       {screen.settings.data}",
     ]
     await screen.show_text("\n".join(rows))
 
 
 async def model(screen: ChatScreen, argument: str) -> None:
-    await screen.show_text(await asyncio.to_thread(model_line, screen))
+    await screen.show_text(await model_line(screen))
 
 
-def model_line(screen: ChatScreen) -> str:
-    """Which model is set, in the words of assistant.models; rules alone without that package."""
-    if importlib.util.find_spec("assistant.models") is None:
-        return NO_MODEL
-    tell = getattr(importlib.import_module("assistant.models"), "in_words", None)
-    return str(tell(screen.settings)) if tell else NO_MODEL
+async def model_line(screen: ChatScreen) -> str:
+    """Which model is set and what it was asked: the child that answers knows."""
+    return "\n".join([line async for line in screen.answering.engines[TURN].run("model", screen.settings)])
 
 
 async def theme(screen: ChatScreen, argument: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -14,6 +14,7 @@ from assistant.errors import MapleError
 from assistant.events import Known, Script
 from assistant.session import Session
 from assistant.settings import Settings
+from assistant.trouble import unforeseen
 from assistant.tui import commands
 from assistant.tui.answering import Answering
 from assistant.tui.keys import KEYS
@@ -29,8 +30,6 @@ from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.work.engine import Engine
 from knowledge.types import Attachment
 
-WIDE = 110
-View = Literal["chat", "script", "log"]
 NO_SCRIPT = "No script yet. Say what to run and where, and it is made."
 
 
@@ -68,9 +67,12 @@ class ChatScreen(PanesScreen):
 
     async def on_mount(self) -> None:
         self.composer.focus()
+        await self.guarded(self.begin())
+        self.call_after_refresh(self.warm)
+
+    async def begin(self) -> None:
         await self.open(self.session.thread)
         self.status("")
-        self.call_after_refresh(self.warm)
 
     async def open(self, thread: str) -> None:
         """Show a conversation as it was left, and finish the turn that a killed program left in it."""
@@ -84,7 +86,7 @@ class ChatScreen(PanesScreen):
         scripts = [event.made.bundle for event in events if isinstance(event, Script)]
         self.show_view("chat")
         self.log_pane.clear()
-        self.logs.recall(turns)
+        await self.logs.recall(turns)
         await self.chips.show(next((e for e in reversed(events) if isinstance(e, Known)), None))
         await self.script_pane.show(scripts[-1] if scripts else None, scripts[-2] if len(scripts) > 1 else None)
         self.has_script(bool(scripts))
@@ -97,15 +99,17 @@ class ChatScreen(PanesScreen):
             self.start(self.answering.judge())
 
     def start(self, work: Awaitable[None]) -> None:
-        """Run something beside the screen; our errors become the line above the box."""
+        """Run something beside the screen."""
+        self.run_worker(self.guarded(work), group="work")
 
-        async def run() -> None:
-            try:
-                await work
-            except MapleError as error:
-                self.status(str(error), problem=True)
-
-        self.run_worker(run(), group="work")
+    async def guarded(self, work: Awaitable[None]) -> None:
+        """Errors become the line above the box; none ends the program."""
+        try:
+            await work
+        except MapleError as error:
+            self.status(str(error), problem=True)
+        except Exception as error:
+            self.status(unforeseen(error, self.settings.log, f"thread {self.session.thread}"), problem=True)
 
     def warm(self) -> None:
         """Load the engine while the person still reads or types."""

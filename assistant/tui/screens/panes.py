@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -10,14 +11,16 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.events import Key, Resize
 from textual.screen import Screen
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from assistant.attachments import worded
+from assistant.events import Event
 from assistant.tui.commands import complete
 from assistant.tui.widgets.chips import Chips
 from assistant.tui.widgets.completions import Completions
 from assistant.tui.widgets.composer import Composer
 from assistant.tui.widgets.conversation import Conversation
+from assistant.tui.widgets.footer import Keys
 from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.widgets.log_view import LogView
 from assistant.tui.widgets.script_pane import ScriptPane
@@ -46,7 +49,7 @@ class PanesScreen(Screen[None]):
         yield Static(id="attached", markup=False)
         yield Completions()
         yield Composer(self.pasted, complete)
-        yield Footer(show_command_palette=False)
+        yield Keys(show_command_palette=False)
 
     @property
     def composer(self) -> Composer:
@@ -98,6 +101,7 @@ class PanesScreen(Screen[None]):
 
     def on_resize(self, event: Resize) -> None:
         self.set_class(event.size.width < WIDE, "narrow")
+        self.refresh_bindings()
 
     def status(self, text: str, problem: bool = False) -> None:
         """One line above the box; a toast would lie over it on a small terminal."""
@@ -137,14 +141,9 @@ class PanesScreen(Screen[None]):
         self.to_conversation()
         await self.conversation.note(text)
 
-    async def show_report(self, text: str) -> None:
-        """What a check or a rehearsal says: its lines as they are, wrapped."""
+    async def show_events(self, events: Sequence[Event]) -> None:
         self.to_conversation()
-        await self.conversation.report(text)
-
-    async def show_answer(self, text: str) -> None:
-        self.to_conversation()
-        await self.conversation.show(text)
+        await self.conversation.show(events)
 
     def to_conversation(self) -> None:
         """Have the conversation in sight, at its newest line."""

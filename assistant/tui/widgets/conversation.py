@@ -10,7 +10,7 @@ from textual.widgets import Markdown, Static
 
 from assistant.attachments import worded
 from assistant.drawing import markdown
-from assistant.events import Event
+from assistant.events import Event, Report
 from assistant.turns import Turn
 from knowledge.types import Attachment
 
@@ -79,20 +79,16 @@ class Conversation(VerticalScroll):
     async def answer(self, events: Sequence[Event]) -> None:
         """The whole answer, in the place of what was streamed of it."""
         live, self.live = self.live, None
-        text = in_words(events)
-        if text:
-            await self.show(text)
+        await self.show(events)
         if live is not None:
             await live.remove()
 
-    async def show(self, text: str) -> None:
-        await self.mount(Answer(text))
+    async def show(self, events: Sequence[Event]) -> None:
+        """An answer that takes no other's place."""
+        await self.mount(*answered(events))
 
     async def note(self, text: str) -> None:
         await self.mount(Note(text, markup=False))
-
-    async def report(self, text: str) -> None:
-        await self.mount(Note(text, markup=False, classes="report"))
 
     def read_from_top(self, answer: Answer | Note) -> None:
         """What does not fit is read from its first line: the newest line stays in sight only if nothing is lost."""
@@ -103,9 +99,17 @@ class Conversation(VerticalScroll):
 
 def drawn(turn: Turn) -> Iterator[Widget]:
     yield message(turn.text, turn.attachments)
-    text = in_words(turn.answer or ())
+    yield from answered(turn.answer or ())
+
+
+def answered(events: Sequence[Event]) -> Iterator[Widget]:
+    """The words of an answer; what a check or a rehearsal says has its lines as they are, wrapped."""
+    text = in_words([event for event in events if not isinstance(event, Report)])
     if text:
         yield Answer(text)
+    for event in events:
+        if isinstance(event, Report):
+            yield Note(event.text, markup=False, classes="report")
 
 
 def message(text: str, attachments: Sequence[Attachment]) -> Said:

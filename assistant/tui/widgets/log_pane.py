@@ -27,9 +27,9 @@ class LogPane(Vertical):
     """One log at a time. Hits are told by `show`; the index grows in a worker."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("n", "hit(1)", "Next sign"),
-        Binding("p", "hit(-1)", "Previous"),
-        Binding("t", "telling", "Telling line"),
+        Binding("n", "hit(1)", "Next"),
+        Binding("p", "hit(-1)", "Prev"),
+        Binding("t", "telling", "Telling"),
         Binding("r", "rank", "Rank"),
     ]
 
@@ -158,7 +158,7 @@ class LogPane(Vertical):
             return
         hits = self.shown_hits
         known = (
-            f"{file.lines:,} lines"
+            f"{file.lines:,} line{'s' * (file.lines != 1)}"
             if file.indexed >= file.size
             else f"{file.indexed * 100 // max(1, file.size)} % read"
         )

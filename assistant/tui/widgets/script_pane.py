@@ -15,7 +15,7 @@ from textual.strip import Strip
 from textual.widgets import OptionList, Static, TabbedContent, TabPane, TextArea
 from textual.widgets.option_list import Option
 
-from assistant.drawing import files
+from assistant.saving import files
 from knowledge.types import Finding, LaunchBundle, Severity
 
 NOTHING = "No script yet. It appears here as soon as one is made."

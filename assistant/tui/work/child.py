@@ -43,15 +43,13 @@ def pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def serve(call: Call, outward: BinaryIO) -> None:
-    """Run one task and send what it tells, as it tells it."""
+    """Run one task and send what it tells, as it tells it. Raises OSError where nobody listens any more."""
     try:
         task: Callable[..., None] = getattr(importlib.import_module(TASKS), call.task)
         task(partial(send, outward), *call.arguments)
         send(outward, Ended())
     except MapleError as error:
         send(outward, Failed(str(error), True))
-    except (OSError, EOFError):
-        raise
     except Exception as error:
         import traceback
 

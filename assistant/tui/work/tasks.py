@@ -45,6 +45,13 @@ def resume(tell: Tell, settings: Settings, thread: str) -> None:
     asyncio.run(tell_all(tell, session, session.resume()))
 
 
+def model(tell: Tell, settings: Settings) -> None:
+    """Which language model is set and what was used of it, as this process knows, which asks it."""
+    from assistant.models import in_words
+
+    tell(in_words(settings))
+
+
 async def tell_all(tell: Tell, session: Session, given: AsyncIterator[Event]) -> None:
     """The events as they come. SIGINT ends the turn after the step that it is at, and leaves the engine loaded."""
     before = signal.signal(signal.SIGINT, lambda *_: session.stop())
@@ -81,10 +88,13 @@ def rehearse(tell: Tell, text: str, files: tuple[SideFile, ...], machine: str | 
 
 def why(tell: Tell, paths: tuple[str, ...], machine: str | None) -> None:
     """Why the job of these logs failed, and where in them each sign of trouble stands."""
+    from assistant.reading import left_out, listed
     from assistant.tui.work.scanning import diagnosis_and_hits
+    from graph.debugging.log import from_paths
 
     cluster = the_machine("", machine)
-    diagnosis, hits = diagnosis_and_hits([Path(path) for path in paths], tell)
+    files = [one.path for one in listed(lambda: from_paths(map(Path, paths))) if one.path]
+    (diagnosis, hits), _ = left_out(files, lambda there: diagnosis_and_hits(there, tell))
     if cluster is not None:
         from graph.debugging.advice import for_cluster
 

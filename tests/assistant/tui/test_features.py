@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import os
+import random
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 from textual.widgets import Input, OptionList
 
 from assistant.commands.chat import left_open
 from assistant.events import Event, Streaming, Text
 from assistant.settings import Settings
+from assistant.tui.actions.tools import found
 from assistant.tui.commands import COMMANDS
 from assistant.tui.screens.picker import PickerScreen
 from assistant.tui.screens.threads import ThreadsScreen
 from assistant.tui.widgets.chips import ChipView
 from assistant.tui.widgets.conversation import Said
 from assistant.tui.widgets.script_pane import Code
+from knowledge.types import Attachment
 
 LOG = "".join(f"[rank{n % 4}]: step {n // 4} loss 0.5\n" for n in range(400)) + (
     "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
@@ -90,6 +96,107 @@ async def test_the_log_is_shown_at_the_telling_line_and_filtered_by_rank(chat: A
         assert "[rank2]" not in it.shown and "rank 3 only (101 lines)" in it.shown
         await it.press("escape")
         assert it.screen.view == "chat" and it.screen.composer.has_focus
+
+
+async def test_the_second_log_takes_the_place_of_the_first(chat: Any) -> None:
+    async with chat() as it:
+        await it.say("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")
+        await it.press("f4")
+        await it.press("f2")
+        await it.say("slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***")
+        await it.press("f4")
+        assert "slurmstepd: error" in it.shown and "OutOfMemory" not in it.shown
+
+
+async def test_a_log_that_was_cut_off_is_shown_as_far_as_it_goes(chat: Any, here: Path) -> None:
+    (here / "a.log.gz").write_bytes(gzip.compress(random.Random(1).randbytes(9_000).hex().encode())[:-900])
+    async with chat() as it:
+        await it.say("/log a.log.gz")
+        assert it.screen.view == "log" and it.screen.log_pane.view.log_file.size > 15_000
+
+
+async def test_what_a_command_found_is_back_at_the_next_start(chat: Any, here: Path) -> None:
+    (here / "slurm-1.out").write_text(LOG)
+    async with chat() as it:
+        await it.say("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+        await it.say("/check")
+        assert "checked on Perlmutter" in it.notes
+        await it.say("/why slurm-1.out")
+    async with chat() as it:
+        assert [str(said.content) for said in it.screen.query(Said)][1:] == [
+            "/check",
+            "/why slurm-1.out\n[slurm-1.out, 402 lines]",
+        ]
+        assert "checked on Perlmutter" in it.notes and "gpu-oom" in it.answers[-1]
+        await it.press("up")
+        assert it.screen.composer.text == "/why slurm-1.out"
+        await it.press("f4")
+        assert f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown
+
+
+async def test_what_a_command_found_goes_to_its_own_conversation(chat: Any, here: Path) -> None:
+    pipe = here / "slow.log"
+    os.mkfifo(pipe)
+    (here / "logs").mkdir()
+    async with chat() as it:
+        await it.say("hello")
+        session = it.screen.session
+
+        async def slow() -> None:
+            given = (Attachment("slow.log", str(pipe), 0),)
+            await found(it.screen, "/why slow.log", given, "slow.log", "Reading", "why", (str(pipe),), None)
+
+        it.screen.start(slow())
+        await it.until(lambda: "tool" in it.screen.answering.running)
+        await it.screen.open("other")
+        await asyncio.to_thread(pipe.write_text, LOG)
+        await it.until(lambda: "in the conversation 't'" in it.status)
+        assert [turn.text for turn in session.history()] == ["hello", "/why slow.log"]
+        assert not it.screen.session.history() and "gpu-oom" not in "".join(it.answers)
+
+
+async def test_a_trouble_that_nobody_foresaw_is_a_line(chat: Any, settings: Settings) -> None:
+    async def fail() -> None:
+        raise ZeroDivisionError("on purpose")
+
+    async with chat() as it:
+        it.screen.start(fail())
+        await it.until(lambda: "ZeroDivisionError" in it.status)
+        assert "on purpose" in settings.log.read_text()
+        await it.say("/export " + "x" * 300)
+        await it.say("/save ~nosuch/x")
+        await it.say("look at @~nosuch/x.log")
+        assert "correct the name" in it.status
+
+
+@pytest.mark.parametrize("size", [(80, 24), (110, 30)])
+async def test_the_way_out_is_in_sight_whatever_has_the_focus(chat: Any, size: tuple[int, int]) -> None:
+    async with chat(size) as it:
+        await it.say("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.")
+        for key in ("f4", "f2", "f5"):
+            await it.press(key)
+            await it.pilot.pause(0.1)
+            last = it.shown.splitlines()[-1]
+            assert "^q Quit" in last and "^p All" in last and "f2 Chat" in last
+        await it.pilot.resize_terminal(160, 48)
+        await it.settled()
+        assert "f5 Details" in it.shown.splitlines()[-1]
+
+
+async def test_a_child_survives_a_file_that_cannot_be_read(chat: Any) -> None:
+    async with chat() as it:
+        process = it.screen.answering.engines["tool"]._process
+
+        async def read() -> None:
+            async for _ in it.screen.work("tool", "Reading", "lines_of_rank", "/gone/away.log", 1):
+                pass
+
+        it.screen.start(read())
+        await it.until(lambda: "FileNotFoundError" in it.status)
+        it.screen.start(read())
+        await it.settled()
+        now = it.screen.answering.engines["tool"]._process
+        assert now is not None and now.poll() is None and (process is None or now is process)
 
 
 async def test_a_pasted_failure_has_its_log_too(chat: Any) -> None:

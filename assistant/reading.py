@@ -1,0 +1,69 @@
+"""Files as people give them: job scripts, and logs that may go away while they are read."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from assistant.errors import InputError
+from knowledge.types import SideFile
+
+Found = TypeVar("Found")
+
+LARGEST = 8_000_000
+SIDE_ENDINGS = (".json", ".yaml", ".yml", ".sh", ".py", ".toml", ".txt")
+MOST_SIDE_FILES = 200
+LARGEST_SIDE_FILE = 1 << 20
+MOST_LISTINGS = 5
+
+
+def script_text(name: str) -> str:
+    """The script's text; - is standard input. Raises InputError where it is none.
+
+    Line ends stay as they are, since batch systems mind them; bytes that are no UTF-8 too, for who writes them back.
+    """
+    try:
+        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as stream:
+            data = stream.read(LARGEST + 1)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror}); give the path of a job script") from error
+    text = data.decode("utf-8", "surrogateescape")
+    if not text.strip() or "\x00" in text or len(data) > LARGEST:
+        raise InputError(f"{'standard input' if name == '-' else name} holds no job script; give the script's text")
+    return text
+
+
+def files_beside(name: str) -> tuple[SideFile, ...]:
+    """The small files in the script's folder, which it may name; one that cannot be read is left out."""
+    path, found = Path(name), []
+    with contextlib.suppress(OSError):
+        beside = [other for other in sorted(path.parent.iterdir()) if other.suffix in SIDE_ENDINGS and other != path]
+        for other in beside[:MOST_SIDE_FILES]:
+            with contextlib.suppress(OSError):
+                if other.is_file() and other.stat().st_size <= LARGEST_SIDE_FILE:
+                    found.append(SideFile(other.name, other.read_text(errors="replace")))
+    return tuple(found)
+
+
+def listed(list_files: Callable[[], Found]) -> Found:
+    """What a listing of folders gives; made again where one of them went away meanwhile. Raises InputError."""
+    for _ in range(MOST_LISTINGS):
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+            return list_files()
+    raise InputError("the folder changes while it is read; give the log files themselves")
+
+
+def left_out(paths: Sequence[Path], read: Callable[[Sequence[Path]], Found]) -> tuple[Found, int]:
+    """What is read from files, and how many went away meanwhile. Raises InputError for any other trouble."""
+    there = paths
+    while True:
+        try:
+            return read(there), len(paths) - len(there)
+        except InputError:
+            still = [path for path in there if path.exists()]
+            if not still or len(still) == len(there):
+                raise
+            there = still
