@@ -6,13 +6,14 @@ import argparse
 import io
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
+from assistant.reading import left_out, listed
 from graph.debugging.answer import SCHEMA_VERSION, as_json, as_text
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.jobs import Job, jobs
@@ -49,13 +50,12 @@ def run(options: argparse.Namespace) -> int:
         return run_lines(options.log, models)
     paths = [word for word in options.log if word != "-"]
     script = read_text(options.script) if options.script else ""
-    found = jobs([Path(p) for p in paths]) if paths else [Job("", ())]
+    found = listed(lambda: jobs([Path(p) for p in paths])) if paths else [Job("", ())]
     if len(found) > 1 and (options.machine or script):
         raise InputError(f"the files are of {len(found)} jobs; give those of one job with --machine or --script")
     if len(found) > 1:
         return answer_jobs(found, options.json, models)
-    sources = from_paths(found[0].paths) if paths else [Source(None, stream=sys.stdin.buffer)]
-    diagnosis = diagnosed(sources, models)
+    diagnosis = of_job(found[0], models) if paths else diagnosed([Source(None, stream=sys.stdin.buffer)], models)
     words, value = as_text(diagnosis), as_json(diagnosis)
     if options.machine or script:
         words, value = with_facts(diagnosis, options.machine, script, options.script)
@@ -65,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
 
 def answer_jobs(found: Sequence[Job], as_values: bool, models: Models | None) -> int:
     """Several jobs, each judged by its own files: a line for each, and the whole answer where they are few."""
-    judged = [(job, diagnosed(from_paths(job.paths), models)) for job in found]
+    judged = list(of_jobs(found, models))
     failed = any(diagnosis.cause != NO_FAILURE for _, diagnosis in judged)
     if as_values:
         each = [{"job": job.name, "files": [str(p) for p in job.paths], **as_json(d)} for job, d in judged]
@@ -81,6 +81,25 @@ def answer_jobs(found: Sequence[Job], as_values: bool, models: Models | None) ->
     for job, diagnosis in judged:
         print(f"\n== {job.name} ==\n{as_text(diagnosis)}")
     return int(failed)
+
+
+def of_jobs(found: Sequence[Job], models: Models | None) -> Iterator[tuple[Job, Diagnosis]]:
+    """Each by its own files; one whose files are all gone by then is left out."""
+    for job in found:
+        try:
+            yield job, of_job(job, models)
+        except InputError as error:
+            if any(path.exists() for path in job.paths):
+                raise
+            print(f"maple-chat: {job.name} is left out: {error}", file=sys.stderr)
+
+
+def of_job(job: Job, models: Models | None) -> Diagnosis:
+    """By the files of the job that are still there when they are read."""
+    diagnosis, gone = left_out(job.paths, lambda paths: diagnosed(from_paths(paths), models))
+    if gone:
+        print(f"maple-chat: {gone} of {len(job.paths)} files went away while they were read", file=sys.stderr)
+    return diagnosis
 
 
 def diagnosed(sources: Sequence[Source], models: Models | None) -> Diagnosis:

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from assistant.cli import main
+from assistant.commands import why
+from graph.debugging.jobs import Job
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 TIME = "slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***"
@@ -111,6 +113,42 @@ def test_jobs_in_one_folder_are_told_apart(two_jobs: Path, capsys: pytest.Captur
         ("job 1", "gpu-oom"),
         ("job 2", "sched-time-limit"),
     ]
+
+
+def test_a_file_that_goes_away_while_it_is_read_is_left_out(
+    two_jobs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The listing still has it, its reader does not find it."""
+    (two_jobs / "slurm-1.err").write_text("step 2\n")
+    (two_jobs / "slurm-3.out").write_text("step 3\n")
+    listed = why.jobs
+
+    def then_gone(paths: list[Path]) -> list[Job]:
+        found = listed(paths)
+        for name in ("slurm-1.err", "slurm-3.out"):
+            (two_jobs / name).unlink()
+        return found
+
+    monkeypatch.setattr(why, "jobs", then_gone)
+    assert main(["why", str(two_jobs)]) == 1
+    shown = capsys.readouterr()
+    assert "job 1 (" in shown.out and "): gpu-oom" in shown.out and "job 3" not in shown.out
+    assert "1 of 2 files went away" in shown.err and "job 3 is left out" in shown.err
+
+
+def test_a_folder_that_goes_away_while_it_is_listed(
+    two_jobs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed, gone = why.jobs, [FileNotFoundError(2, "gone")]
+
+    def once(paths: list[Path]) -> list[Job]:
+        if gone:
+            raise gone.pop()
+        return listed(paths)
+
+    monkeypatch.setattr(why, "jobs", once)
+    assert main(["why", str(two_jobs)]) == 1
+    assert "2 jobs" in capsys.readouterr().out
 
 
 def test_a_script_belongs_to_one_job(two_jobs: Path, capsys: pytest.CaptureFixture[str]) -> None:
