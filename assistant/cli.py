@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import sys
 from typing import Protocol
 
@@ -23,6 +24,7 @@ class Command(Protocol):
 
 # name -> what it does. The module is assistant/commands/NAME.py, imported when the command is called.
 COMMANDS: dict[str, str] = {
+    "chat": "the chat in the terminal, as with no command; --plain: line by line",
     "ask": "one turn of the conversation; the thread goes on next time",
     "extract": "the fields read from a request or a script",
     "script": "the launch script, with no conversation",
@@ -48,7 +50,7 @@ def help_text() -> str:
     return (
         "usage: maple-chat [COMMAND] [OPTIONS]\n\n"
         "Writes deep-learning launch scripts for HPC clusters and tells why a job failed.\n"
-        "With no command it opens the chat in the terminal (--plain: line by line).\n\n"
+        "With no command it opens the chat.\n\n"
         f"commands:\n{rows}\n\n"
         "`maple-chat COMMAND --help` tells the rest. Exit: 0 fine, 1 the answer is no, 2 bad usage or input."
     )
@@ -56,6 +58,7 @@ def help_text() -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
+    set_streams()
     if words and words[0] in ("-h", "--help", "help"):
         print(help_text())
         return EXIT_FINE
@@ -67,16 +70,23 @@ def main(arguments: list[str] | None = None) -> int:
     if not words or words[0].startswith("-"):
         return run_command("chat", words)
     name = words[0]
-    if name != "chat" and name not in COMMANDS:
+    if name not in COMMANDS:
         print(f"maple-chat: no command '{name[:40]}'; `maple-chat --help` lists them", file=sys.stderr)
         return EXIT_USAGE
     return run_command(name, words[1:])
 
 
+def set_streams() -> None:
+    """UTF-8 whatever the locale says, and bytes that are none as they are: scripts and logs hold any."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding="utf-8", errors="surrogateescape")
+
+
 def run_command(name: str, words: list[str]) -> int:
     """Run one command. Our own errors become one line on stderr and exit code 2."""
     command: Command = importlib.import_module(f"assistant.commands.{name}")
-    parser = argparse.ArgumentParser(prog=f"maple-chat {name}", description=COMMANDS.get(name, "the terminal UI"))
+    parser = argparse.ArgumentParser(prog=f"maple-chat {name}", description=COMMANDS[name])
     command.add_arguments(parser)
     try:
         return command.run(parser.parse_args(words))

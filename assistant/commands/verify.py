@@ -149,7 +149,11 @@ def keep(outcome: Outcome, reach: Reach) -> str | None:
     if reach.host is None or not outcome.output:
         return None
     path = Path(f"preflight-{outcome.job.split('.')[0]}.out")
-    path.write_text(outcome.output, encoding="utf-8")
+    try:
+        path.write_text(outcome.output, encoding="utf-8", errors="replace")
+    except OSError as error:
+        say(f"the job's output cannot be kept here ({error.strerror}); it lies in {reach.folder} on {reach.host}")
+        return None
     return str(path)
 
 
