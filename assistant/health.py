@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 from assistant.models.table import backend, names
 from assistant.settings import read_settings
 from assistant.storage.database import open_database
+from assistant.storage.sqlite import has_locks
 from assistant.stores import chroma_server
 from knowledge import embedding
 from knowledge.catalogue import SHIPPED, catalogue
@@ -156,7 +157,11 @@ def database() -> Check:
     settings = read_settings()
     at_once = f"{settings.workers} turns at once (MAPLE_CHAT_WORKERS)"
     if not settings.database.get_secret_value():
-        return Check("", "ok", f"SQLite, {threads_in(settings.conversations)}; {at_once}")
+        told = f"SQLite, {threads_in(settings.conversations)}; {at_once}"
+        if not has_locks(settings.data):
+            cure = "use one program at a time, or set MAPLE_CHAT_DATA to a folder on another file system"
+            return Check("", "missing", f"{told}; {settings.data} is on a file system without locks", cure)
+        return Check("", "ok", told)
     if find_spec("langgraph.checkpoint.postgres") is None:
         return Check("", "missing", "PostgreSQL's client", "pip install 'maple-chat[postgres]'")
     return Check("", "ok", f"{open_database(settings).where}; {at_once}")

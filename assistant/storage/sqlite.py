@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -77,13 +79,17 @@ class Sqlite:
 
     @contextmanager
     def alone(self, thread: str, wait_s: float) -> Iterator[Sqlite]:
+        """Where the file system has no locks, nobody is kept out: better to answer than to refuse.
+
+        Two programs at once on a thread then both answer what is open; the one that began first says nothing.
+        `maple-chat doctor` tells of such a file system.
+        """
         lock = FileLock(self.path.parent / f"{thread}.lock", timeout=wait_s)
         try:
             lock.acquire()
         except Timeout as error:
             raise UnavailableError(BUSY.format(thread)) from error
         except (NotImplementedError, OSError):
-            # Some parallel file systems are mounted without locks: better to answer than to refuse.
             yield self
             return
         try:
@@ -104,6 +110,16 @@ class Sqlite:
 
     def trouble(self, error: Exception) -> UnavailableError | None:
         return self._unusable(error) if isinstance(error, sqlite3.Error) else None
+
+
+def has_locks(folder: Path) -> bool:
+    """Whether the file system keeps two programs apart; some parallel ones are mounted without that."""
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:
