@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import PurePosixPath
 
 from graph.planning.counting import Count, count
 from graph.planning.fields import check_request, entry_of, shown, split_arguments
 from graph.planning.filling import Values, clock, fill_directives
+from graph.planning.gpus import mixed_precision
 from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning
 from graph.planning.queues import Slot, choose_queue
+from graph.planning.software import own_environment, top_settings, variables
 from graph.planning.strategies import Style, choose_style, parallel_sizes
-from knowledge.cluster import Cluster, Condition, NodeType, Software, walltime_seconds
+from knowledge.cluster import Cluster, Condition, NodeType, walltime_seconds
 from knowledge.errors import InputError
-from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Variable
+from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal
 
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
-ENVIRONMENT = "ENVIRONMENT"
 
 
 def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
@@ -84,11 +86,10 @@ def decide(
     account, on_account = charge(request, cluster, node)
     values = numbers(request, cluster, node, counted, slot, choice, account)
     holds = conditions(node, counted, choice)
-    tensor, pipeline, sizes = parallel_sizes(style, counted.nodes, counted.ranks_per_node)
-    software = choice.software
-    settings, on_settings = top_settings(request, software)
-    lines = (*software.lines, *own_environment(request, software))
-    return LaunchPlan(
+    taken = (*style.assumptions, *counted.assumptions, *slot.assumptions)
+    if request.node_type != node.id:
+        taken += on_node_type(node, counted, slot)
+    decided = LaunchPlan(
         cluster=cluster.id,
         title=cluster.title,
         as_of=cluster.as_of,
@@ -114,28 +115,38 @@ def decide(
         rendezvous_lines=cluster.rendezvous.lines,
         entry=entry,
         entry_kind=kind,
+        assumptions=(*taken, *on_account, *on_entry(request)),
+    )
+    return with_program(decided, request, cluster, node, style, counted, choice)
+
+
+def with_program(
+    decided: LaunchPlan,
+    request: JobRequest,
+    cluster: Cluster,
+    node: NodeType,
+    style: Style,
+    counted: Count,
+    choice: LaunchChoice,
+) -> LaunchPlan:
+    """The plan with what the program is told and finds around it."""
+    software = choice.software
+    tensor, pipeline, on_sizes = parallel_sizes(style, counted.nodes, counted.ranks_per_node)
+    settings, on_settings = top_settings(request, software)
+    return replace(
+        decided,
         args=split_arguments(request.args),
         stage=style.stage,
         tensor_parallel=tensor,
         pipeline_parallel=pipeline,
-        mixed_precision="fp16" if "V100" in node.gpus.model else "bf16",
+        mixed_precision=mixed_precision(node),
         preamble=cluster.preamble,
         settings=settings,
-        setup=lines,
+        setup=(*software.lines, *own_environment(request, software)),
         variables=variables(cluster, node, style, counted, choice),
         user_setup=request.setup,
         user_variables=request.variables,
-        assumptions=(
-            *style.assumptions,
-            *counted.assumptions,
-            *slot.assumptions,
-            *(() if request.node_type == node.id else on_node_type(node, counted, slot)),
-            *on_account,
-            *on_entry(request),
-            *sizes,
-            *on_settings,
-            *choice.assumptions,
-        ),
+        assumptions=(*decided.assumptions, *on_sizes, *on_settings, *choice.assumptions),
         notes=notes(cluster, style, choice),
     )
 
@@ -215,55 +226,6 @@ def conditions(node: NodeType, counted: Count, choice: LaunchChoice) -> frozense
             "whole_node" if whole else "part_node",
             "ranks" if choice.form.workers == "ranks" else "one_task",
         )
-    )
-
-
-def top_settings(request: JobRequest, software: Software) -> tuple[tuple[Variable, ...], tuple[Assumption, ...]]:
-    """The lines at the top of the script; the user's own environment takes the place of the facts' example."""
-    settings, taken = [], []
-    for fact in software.settings:
-        own = request.environment if fact.environment else None
-        settings.append(Variable(fact.name, own or fact.value, fact.why, expand=own is None))
-        if own is None:
-            taken.append(Assumption(fact.name, fact.value, fact.why or "the site's example", software.source))
-    if request.environment and not settings_take_environment(software):
-        settings.append(Variable(ENVIRONMENT, request.environment, "your Python environment"))
-    return tuple(settings), tuple(taken)
-
-
-def settings_take_environment(software: Software) -> bool:
-    return any(fact.environment for fact in software.settings)
-
-
-def own_environment(request: JobRequest, software: Software) -> tuple[str, ...]:
-    """The line that enters the user's own environment, where the site's modules leave no place for it."""
-    if not request.environment or settings_take_environment(software):
-        return ()
-    if "/" in request.environment:
-        return (f'source "${ENVIRONMENT}/bin/activate"',)
-    return (f'conda activate "${ENVIRONMENT}"',)
-
-
-def variables(
-    cluster: Cluster, node: NodeType, style: Style, counted: Count, choice: LaunchChoice
-) -> tuple[Variable, ...]:
-    """The variables that jobs like this one need there. Advice is left to `maple-chat clusters NAME`."""
-    when = {"always", "multi_node"} if counted.nodes > 1 else {"always"}
-    return tuple(
-        Variable(fact.name, fact.value, fact.why, fact.expand)
-        for fact in cluster.environment
-        if fact.apply in when
-        and (not fact.workers or choice.form.workers in fact.workers)
-        and (not fact.node_types or node.id in fact.node_types)
-        and (not fact.frameworks or style.framework in fact.frameworks)
-    ) + proxies(cluster)
-
-
-def proxies(cluster: Cluster) -> tuple[Variable, ...]:
-    if cluster.internet.access != "proxy":
-        return ()
-    return tuple(
-        Variable(name, value, "the way out of a compute node") for name, value in cluster.internet.proxy.items()
     )
 
 

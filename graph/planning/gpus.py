@@ -1,0 +1,60 @@
+"""What a GPU computes in, and what it holds.
+
+A model's state is weights, gradients and Adam's states in mixed precision: 2 + 2 + 12 bytes a parameter, as in the
+ZeRO paper, section 3.1 (https://arxiv.org/abs/1910.02054). Activations come on top.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from knowledge.cluster import NodeType
+from knowledge.types import Strategy
+
+SOURCE = "https://arxiv.org/abs/1910.02054"
+STATE_BYTES = 16
+# Bytes a parameter that every rank holds whole; the others are spread over the ranks.
+WHOLE: dict[Strategy, int] = {"none": 16, "ddp": 16, "zero1": 4, "zero2": 2, "zero3": 0, "fsdp": 0}
+# How much of a GPU the state may take: the rest is for activations, buffers and fragments.
+SHARE = 2 / 3
+PARAMETERS = re.compile(
+    r"(?<![\w.,])(?:(?P<size>\d{1,3}(?:\.\d+)?)\s?-?(?P<unit>b|bn|billions?|t|trillions?)"
+    r"|(?P<small>\d{2,4})\s?-?(?:million|m(?=[\s-]+(?:param|model))))"
+    r"(?![\w/])(?!\s*(?:tokens?|images?|samples?|rows?|steps?|examples?|files?|/s))",
+    re.I,
+)
+
+
+def mixed_precision(node: NodeType) -> Literal["fp16", "bf16"]:
+    """V100 (sm_70) has no bf16; A100 and later, MI100 and later, and Max 1550 have."""
+    return "fp16" if "V100" in node.gpus.model else "bf16"
+
+
+def parameters(text: str) -> float | None:
+    """Billions of parameters of the model that a text names by its size: `7B`, `Llama-3.1-8B`, `350M`."""
+    found = PARAMETERS.search(text)
+    if not found or found["small"]:
+        return int(found["small"]) / 1000 if found else None
+    return float(found["size"]) * (1000 if found["unit"][0] in "tT" else 1)
+
+
+def device_gb(node: NodeType) -> float | None:
+    """GB of one device as a framework counts them: a tile of a tiled card."""
+    return node.gpus.memory_gb / node.gpus.tiles_per_gpu if node.gpus.memory_gb else None
+
+
+def state_gb(billions: float, strategy: Strategy = "ddp", ranks: int = 1) -> float:
+    """GB of the state that one rank holds."""
+    whole = WHOLE[strategy]
+    return billions * (whole + (STATE_BYTES - whole) / ranks)
+
+
+def fits(billions: float, memory_gb: float, strategy: Strategy = "ddp", ranks: int = 1) -> bool:
+    """Whether that leaves room for activations."""
+    return state_gb(billions, strategy, ranks) <= SHARE * memory_gb
+
+
+def fewest_ranks(billions: float, memory_gb: float) -> int:
+    """The fewest ranks over which FSDP or ZeRO-3 spreads the state so that it fits."""
+    return max(1, -int(-(billions * STATE_BYTES) // (SHARE * memory_gb)))
