@@ -6,11 +6,25 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from graph.planning.gpus import device_gb, fewest_ranks, fits, parameters
+from graph.planning.plan import choose_node_type
+from knowledge.cluster import Cluster
 from knowledge.types import Alternative, JobRequest, Question
 
-YES = re.compile(r"(y|yes|yep|yeah|ok|okay|sure|please|do (it|that)|go ahead|fine|ja|oui|si|sí)[.! ]*", re.I)
+AGREED = (
+    r"(?:y|yes|yep|yeah|yup|ok|okay|sure|please|do (?:it|that|so)|go ahead|go for it|fine|of course|ja|bitte|oui|si|sí)"
+)
+YES = re.compile(rf"{AGREED}(?:[,.! ]+(?:{AGREED}|then|thanks|thank you))*[.! ]*", re.I)
+NO = re.compile(
+    r"(?:n|no|nope|nah|nein|non|don'?t|do not|rather not|leave it|never ?mind)"
+    r"(?:[,.! ]+(?:no|thanks|thank you|please|don'?t|need|leave it|not now))*[.! ]*",
+    re.I,
+)
 NUMBER = re.compile(
-    r"(?:option |number |no\.? ?|the )?(\d|first|second|third|fourth|last)(?: one| option)?[.) ]*", re.I
+    r"(?:(?:ok(?:ay)?|yes|then|let'?s|i(?:'ll| will|'d)?|take|pick|choose|go with|go for|rather)[, ]+)*"
+    r"(?:option |number |no\.? ?|the )*(\d|first|second|third|fourth|last)(?: one| option)?"
+    r"(?:[,. )]*(?:please|thanks|then))*[.)! ]*",
+    re.I,
 )
 ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
 LEFT_TO_US = re.compile(
@@ -27,6 +41,8 @@ ADVICE: dict[str, tuple[str | int, str]] = {
     "strategy": ("ddp", "the simplest; right whenever the model fits on one GPU"),
     "nodes": (1, "one node starts soonest; it is easy to grow afterwards"),
 }
+# What spreads a model's state over the GPUs, in the order in which it is proposed.
+SPREADING = ("fsdp", "zero3", "tp")
 
 
 def chosen(text: str, offered: Sequence[Alternative]) -> Alternative | None:
@@ -56,11 +72,31 @@ def changed(request: JobRequest, change: Mapping[str, str | int | None]) -> JobR
     return replace(request, **change)  # type: ignore[arg-type]
 
 
-def recommended(text: str, question: Question) -> tuple[str | int, str] | None:
+def recommended(
+    text: str, question: Question, request: JobRequest, cluster: Cluster | None
+) -> tuple[str | int, str] | None:
     """The value to take, and why, where the answer leaves the choice to us; None where it does not."""
     if question.field not in ADVICE or len(text.split()) > MOST_WORDS or not LEFT_TO_US.search(text):
         return None
-    value, why = ADVICE[question.field]
+    value, why = for_its_size(question, request, cluster) or ADVICE[question.field]
     if question.options and value not in question.options:
         return question.options[0], "the first that this framework offers"
     return value, why
+
+
+def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:
+    """A model that says its size and does not fit on one GPU: what spreads it, and the fewest nodes that hold it."""
+    billions = parameters(request.model or "")
+    node = choose_node_type(request, cluster) if cluster else None
+    memory = device_gb(node) if node else None
+    if not billions or not node or not memory or fits(billions, memory):
+        return None
+    size = f"{billions:g} billion parameters with Adam do not fit on one GPU with {memory:g} GB"
+    if question.field == "strategy":
+        spread = next((name for name in SPREADING if name in question.options), None)
+        return (spread, size) if spread else None
+    if question.field == "nodes" and request.strategy in SPREADING:
+        ranks = fewest_ranks(billions, memory)
+        nodes = -(-ranks // (request.gpus_per_node or node.gpus.devices_per_node or 1))
+        return nodes, f"{size}; over {ranks} GPUs or more they do"
+    return None

@@ -49,7 +49,8 @@ class State(TypedDict, total=False):
     # notes that went with the newest script. agreed: the requests that led to a script, the newest last. refused: the
     # request that the last answer refused while a script stands. tried: the requests that failed, or that a failure
     # led to.
-    # offered_search: the web query that waits for a yes.
+    # offered_search: the web query that waits for a yes. diagnosed: the newest failure; unhelped: the steps for it that
+    # were tried and did not cure it.
     request: JobRequest
     source: str
     question: Question | None
@@ -64,6 +65,8 @@ class State(TypedDict, total=False):
     bundle: LaunchBundle | None
     told: Sequence[Assumption | str]
     tried: Sequence[str]
+    diagnosed: Diagnosis | None
+    unhelped: Sequence[str]
 
 
 def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:

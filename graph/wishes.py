@@ -16,12 +16,20 @@ from knowledge.types import JobRequest, Understood, Variable
 LONGEST = 400
 MOST_LINES = 3
 NEGATIVE = re.compile(r"(?:(?<=[\s,(])|^)[-\u2212\u2013]\d+(?:\.\d+)?\s*(?P<what>nodes?|gpus?|cards?)\b", re.I)
+# A list with a dash before each point holds no negative amounts.
+DASHED = re.compile(r"^\s*[-\u2212\u2013].*\n\s*[-\u2212\u2013]|\s[-\u2212\u2013][a-z]", re.I)
 ZERO = re.compile(r"(?<![\d.,/:=-])\b(?:0|zero)\s+(?P<what>nodes?|gpus?|cards?)\b", re.I)
 PART = re.compile(
     r"\b(?:an?\s+)?(?:half|quarter|third)\s+(?:of\s+)?(?:an?|one)\s+(?P<a>node)\b|"
-    r"(?<![\d.])\d*[.,]\d+\s*(?P<b>nodes?)\b|\b(?:one|\d+)\s+and\s+a\s+half\s+(?P<c>nodes?)\b",
+    r"(?<![\w.,])(?:\d*\.\d+|\d+,5)\s*(?P<b>nodes?)\b|\b(?:one|\d+)\s+and\s+a\s+half\s+(?P<c>nodes?)\b",
     re.I,
 )
+SHARE = re.compile(
+    r"\b(?P<part>half|halve|third|quarter)\b(?: (?:of|as|the|my|our|many))* (?P<what>nodes?|gpus?)\b"
+    r"|\b(?P<other>nodes?|gpus?) (?P<cut>in half)\b",
+    re.I,
+)
+PARTS = {"third": 3, "quarter": 4}
 GPUS = re.compile(
     r"(?<![\d.,x\u00d7*-])\b(\d{1,6})\s*(?:x\s*)?(?:[a-z]+\d+\w*\s+)?(?:gpus?|cards?|devices?|accelerators?)\b", re.I
 )
@@ -29,13 +37,19 @@ IN_TOTAL = re.compile(r"\b(?:in total|total|altogether|overall|in all|all togeth
 A_NODE = re.compile(
     r"\b(?:per|each|every|a|an|on (?:a|one|each))[ -]?node\b|/\s*node\b|\beach\b|\b\d+\s*nodes?\b", re.I
 )
-MEMORY = re.compile(r"\b(\d{2,3})\s?(?:gb|gib|g)\b", re.I)
-OF_A_CARD = re.compile(r"\b(?:cards?|gpus?|nodes?|accelerators?|version|variant|ones?|model)\b", re.I)
+CARD = r"(?:cards?|gpus?|nodes?|accelerators?|version|variant|ones?|[a-z]{1,2}\d{2,3}[a-z]?s?)"
+MEMORY = re.compile(
+    rf"\b(?P<a>\d{{2,3}})[\s-]?(?:gb|gib|g)[\s-]+(?:(?:nvidia|hbm\w*|vram|memory|sxm\d?|pcie)[\s-]+)*{CARD}\b|"
+    rf"\b{CARD}[\s-]+(?:(?:with|of|having|that have|at)\s+)?(?P<b>\d{{2,3}})[\s-]?(?:gb|gib|g)\b",
+    re.I,
+)
 OTHER_MEMORY = re.compile(r"\b(?:ram|host|main|cpu|system|per task|dataset|checkpoint|data|disk)\b", re.I)
 SET = re.compile(
-    r"(?:\b(?P<verb>set|export|add|define|use)\s+(?:the\s+)?(?:env(?:ironment)?\s+)?(?:variable\s+)?)?"
-    r"(?<![\w$-])(?P<name>[A-Z][A-Z0-9_]{2,})(?:=|\s+(?P<to>to|=)\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s,;]+)"
+    r"(?:\b(?P<verb>set|export|add|define|use|change)\s+(?:the\s+)?(?:env(?:ironment)?\s+)?(?:variable\s+)?)?"
+    r"(?<![\w$-])(?P<name>[A-Z][A-Z0-9_]{2,})(?:=|\s+(?P<to>to|=)\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s,;()]+)"
 )
+# `use DDP to train` and `add NCCL_DEBUG to the script` set nothing.
+SETTING = ("set", "export", "define", "change")
 UNSET = re.compile(r"\b(?:unset|remove|drop|delete)\s+(?:the\s+)?(?:variable\s+)?(?P<name>[A-Z][A-Z0-9_]{2,})\b")
 COMMAND = re.compile(r"(?:\$\([^)]*\)|`[^`]*`)[^\s,;]*")
 
@@ -61,7 +75,7 @@ def wishes(
 
 def odd_amount(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
     """An amount that nobody can have: what was asked before stays, and is asked for where it is open."""
-    found = NEGATIVE.search(words) or ZERO.search(words) or PART.search(words)
+    found = (None if DASHED.search(words) else NEGATIVE.search(words)) or ZERO.search(words) or PART.search(words)
     if not found:
         return None
     what = next(word for word in found.groupdict().values() if word).lower()
@@ -69,6 +83,21 @@ def odd_amount(words: str, before: JobRequest, now: JobRequest, cluster: Cluster
     kept = replace(now, **{name: getattr(before, name) for name in names})
     part = " For a part of a node say its GPUs: *1 node, 2 GPUs*." if found.re is PART else ""
     return kept, f"*{found[0].strip()}* cannot be: I need a whole number from 1.{part}"
+
+
+def uneven_share(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """Half of three nodes: nothing is changed, and the whole numbers around it are offered."""
+    found = SHARE.search(words)
+    if not found:
+        return None
+    part = (found["part"] or found["cut"]).lower()
+    by, what = PARTS.get(part, 2), "nodes" if (found["what"] or found["other"])[0] in "nN" else "gpus_per_node"
+    value = getattr(before, what)
+    if not value or value % by == 0 or getattr(now, what) != value:
+        return None
+    name = "nodes" if what == "nodes" else "GPUs per node"
+    ways = " or ".join(f"*{number} {name}*" for number in (value // by, value // by + 1) if number)
+    return now, f"*{found[0]}* of {value} {name} is no whole number: say {ways}."
 
 
 def total_of_gpus(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
@@ -98,9 +127,9 @@ def usual_node(cluster: Cluster) -> NodeType:
 def cards(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
     """A kind of node, by the memory of its cards: `use the 80GB cards`."""
     found = MEMORY.search(words)
-    if not found or cluster is None or not OF_A_CARD.search(words) or OTHER_MEMORY.search(words):
+    if not found or cluster is None or OTHER_MEMORY.search(words):
         return None
-    wanted = int(found[1])
+    wanted = int(found["a"] or found["b"])
     kinds = [kind for kind in cluster.node_types if kind.gpus.memory_gb == wanted]
     named = [kind for kind in kinds if kind.gpus.model.lower() in words.lower()] or kinds
     if named:
@@ -114,15 +143,21 @@ def exports(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | 
     kept = {variable.name: variable for variable in now.variables}
     done = []
     for found in SET.finditer(words):
-        if "_" not in found["name"] and not found["verb"]:
+        if not is_setting(found):
             continue
-        value = found["value"].rstrip(".!").strip("'\"")
+        value = found["value"].rstrip(".!?").strip("'\"")
         kept[found["name"]] = Variable(found["name"], value, "as you said")
         done.append(f"set `{found['name']}={value}`")
     for found in UNSET.finditer(words):
         if kept.pop(found["name"], None):
             done.append(f"no longer set `{found['name']}`")
     return (replace(now, variables=tuple(kept.values())), f"I {', '.join(done)}.") if done else None
+
+
+def is_setting(found: re.Match[str]) -> bool:
+    """Whether `NAME=value` or `set NAME to value` is of a variable, and not an option or a mere word in capitals."""
+    underscored = "_" in found["name"]
+    return underscored and found["verb"] in SETTING if found["to"] == "to" else underscored or bool(found["verb"])
 
 
 def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
@@ -133,4 +168,4 @@ def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluste
     return None
 
 
-READERS: tuple[Reader, ...] = (odd_amount, total_of_gpus, cards, exports, program_of_a_command)
+READERS: tuple[Reader, ...] = (odd_amount, uneven_share, total_of_gpus, cards, exports, program_of_a_command)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph.extraction.sentences.dialogue import Turn, reply
+from graph.extraction.sentences.intents import has
+from graph.extraction.sentences.lexicon import fold
 from knowledge.types import JobRequest, Understood
 
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
@@ -19,6 +21,11 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     intent, request = reply(Turn(text, before, asked, tuple(options or ())))
     goes_on = intent in ("generate", "port") or (before is not None and before != JobRequest())
     return Understood(intent, request, missing(request) if goes_on else ())
+
+
+def is_not_ours(text: str) -> bool:
+    """Whether a message is an order to the assistant itself, or about something that is not done here."""
+    return any(has(group, fold(text)) for group in ("orders", "off_topic", "other_work"))
 
 
 def missing(request: JobRequest) -> tuple[str, ...]:

@@ -109,6 +109,8 @@ def is_placeholder(assumption: Assumption) -> bool:
 def words(state: State, runtime: Runtime[Context]) -> State:
     """A question out of the facts and passages, small talk, and what could not be read: one line on what there is."""
     text, intent = state["text"], state["intent"]
+    if intent == "diagnose" and state["said"]:
+        return State()
     if intent != "smalltalk" or "?" in text:
         get_ready(runtime)
         found = grounds(text, state, runtime.context)

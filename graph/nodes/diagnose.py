@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.debugging.advice import for_cluster
 from graph.debugging.counting import counted
 from graph.debugging.diagnosis import diagnose as find_cause
 from graph.debugging.log import from_paths, from_text
+from graph.going_on import go_on, is_unhelped
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
 from knowledge.errors import InputError
 from knowledge.types import Diagnosis, Passage, Refusal, Say, Working
+
+# `now it says KeyError: 'x'`: what is said of the line is no part of it.
+SAYS = re.compile(
+    r"\A[^\n:]{0,60}?\b(?:says?|said|shows?|prints?|reports?|(?:fail|dies|died|crash|stop)\w* with"
+    r"|(?:i|we) (?:now )?(?:get|got|see)|(?:error|message) is(?: now)?)\b:?\s*(?=[^\s])",
+    re.I,
+)
 
 
 def is_only_words(found: Diagnosis) -> bool:
@@ -25,14 +35,39 @@ def diagnose(state: State, runtime: Runtime[Context]) -> State:
     paths = [Path(attachment.path) for attachment in state["attachments"]]
     try:
         context = runtime.context
-        found = find_cause(counted(paths, context.tell, context.stopped) if paths else state["text"])
+        found = find_cause(counted(paths, context.tell, context.stopped)) if paths else typed(state["text"])
         if is_only_words(found) and not paths:
-            return State(outcome=None)
+            return without_log(state)
         helped = with_model(found, paths, state["text"], runtime)
         said = (Say(helped.trouble),) if helped.trouble else ()
-        return State(outcome=helped.diagnosis, said=(*state["said"], *said))
+        known = of_the_machine(helped.diagnosis, state, context)
+        if known.cause in ("no-failure", "unknown"):
+            return State(outcome=known, said=(*state["said"], *said))
+        return State(outcome=known, said=(*state["said"], *said), diagnosed=known, unhelped=())
     except InputError as error:
         return State(outcome=Refusal("I cannot read that log.", f"{str(error)[:1].upper()}{str(error)[1:]}."))
+
+
+def typed(text: str) -> Diagnosis:
+    """What a message shows; a line after `now it says` is read without these words too."""
+    found = find_cause(text)
+    return find_cause(SAYS.sub("", text)) if is_only_words(found) and SAYS.search(text) else found
+
+
+def without_log(state: State) -> State:
+    """Nothing is shown: after a diagnosis its next step is said, else the log is asked for."""
+    last = state.get("diagnosed")
+    if last is None or not is_unhelped(state["text"], state):
+        return State(outcome=None)
+    said, tried = go_on(last, tuple(state.get("unhelped", ())), state["text"])
+    return State(outcome=None, said=(*state["said"], said), unhelped=tried)
+
+
+def of_the_machine(found: Diagnosis, state: State, context: Context) -> Diagnosis:
+    """With the machine's own steps. Where there is a script, they are added when it is revised."""
+    cluster = context.cluster(state["request"])
+    failed = found.cause not in ("no-failure", "unknown")
+    return for_cluster(found, cluster) if cluster and failed and not state.get("bundle") else found
 
 
 def with_model(found: Diagnosis, paths: list[Path], text: str, runtime: Runtime[Context]) -> Helped:

@@ -12,7 +12,9 @@ from graph.attached import is_script, read_head, split_script
 from graph.carried import told
 from graph.choosing import apply, changed, chosen, recommended
 from graph.context import Context
+from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
+from graph.going_on import is_unhelped
 from graph.modelling.extracting import fill
 from graph.nodes.web import answered as to_the_offer
 from graph.porting.port import carried_over
@@ -21,9 +23,22 @@ from graph.state import State
 from graph.undescribed import DECIDING
 from graph.wishes import wishes
 from knowledge.errors import InputError
-from knowledge.types import Alternative, Assumption, Attachment, JobRequest, Question, Refusal, Said, Say, Understood
+from knowledge.types import (
+    Alternative,
+    Assumption,
+    Attachment,
+    JobRequest,
+    LaunchPlan,
+    Question,
+    Refusal,
+    Said,
+    Say,
+    Understood,
+)
 
 MOST_DESCRIBED = 2000
+# What planning chooses where it was not said, and people then change by an amount.
+COUNTED = ("walltime", "nodes", "gpus_per_node")
 READ_AS = "I take *{}* for {} = {}; say so if it is not."
 
 
@@ -49,27 +64,53 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
     if state["attachments"]:
         return State(intent="diagnose", request=before or JobRequest())
     asked = (question.field if question else None, question.options or None if question else None)
-    heard, said = hear(words, before, asked, runtime.context)
+    heard, said = hear(words, before, asked, state, runtime.context)
     if before and refused:
-        again, said_again = hear(words, refused, asked, runtime.context)
+        again, said_again = hear(words, refused, asked, state, runtime.context)
         if corrects(before, refused, again.request):
             heard, said = again, said_again
     if question and question.field in DECIDING and heard.request == before and "?" not in words:
         return of_the_machine(state, before or JobRequest(), question)
-    left = leave_to_us(state, heard.request, question)
+    left = leave_to_us(state, heard.request, question, runtime.context)
     if left:
         return left
+    if heard.request == before and is_unhelped(words, state):
+        heard = replace(heard, intent="diagnose")
     heard, said_loosely = loosely(words, question, heard, runtime)
     return take(state, before, heard, (*said, *said_loosely))
 
 
 def hear(
-    words: str, before: JobRequest | None, asked: tuple[str | None, Sequence[str] | None], context: Context
+    words: str,
+    before: JobRequest | None,
+    asked: tuple[str | None, Sequence[str] | None],
+    state: State,
+    context: Context,
 ) -> tuple[Understood, tuple[Said, ...]]:
     """What the rules read in the words, and what of it is to be said."""
-    heard = read(words, before, *asked)
+    heard = read_beside(words, before, asked, state.get("plan"))
     heard, said = wishes(words, before, heard, context.cluster(heard.request))
     return heard, tuple(map(Say, said))
+
+
+def read_beside(
+    words: str, before: JobRequest | None, asked: tuple[str | None, Sequence[str] | None], decided: LaunchPlan | None
+) -> Understood:
+    """The message, where `an hour more` and `half the nodes` also count from what planning chose."""
+    if before is None or decided is None or decided.cluster != before.machine:
+        return read(words, before, *asked)
+    known = replace(before, walltime=before.walltime or decided.walltime)
+    heard = read(words, known, *asked)
+    if heard.request == known:
+        each = before.gpus_per_node or decided.ranks_per_node
+        known = replace(known, nodes=before.nodes or decided.nodes, gpus_per_node=each, total_gpus=None)
+        counted = read(words, known, *asked)
+        if counted.request == known:
+            return replace(heard, request=before)
+        heard = counted
+    said = {one.field for one in heard.request.heard}
+    same = [name for name in COUNTED if getattr(heard.request, name) == getattr(known, name) and name not in said]
+    return replace(heard, request=changed(heard.request, {name: getattr(before, name) for name in same}))
 
 
 def loosely(
@@ -77,11 +118,14 @@ def loosely(
 ) -> tuple[Understood, tuple[Said, ...]]:
     """What a model reads in loose words, for fields that the rules left empty; said, so that it can be corrected."""
     models = runtime.context.model
-    if models is None or heard.intent in TALK or not (heard.intent in ("generate", "port") or question):
+    open_to_it = heard.intent in ("generate", "port") or (heard.intent == "other" and not is_not_ours(words))
+    if models is None or heard.intent in TALK or not (open_to_it or question):
         return heard, ()
     filled = fill(words, heard.request, runtime.context.catalogue, models, runtime.context.stopped)
     said = [Say(READ_AS.format(c.words, c.field.replace("_", " "), c.value)) for c in filled.chosen]
     said += [Say(filled.trouble)] if filled.trouble else []
+    if filled.chosen and heard.intent == "other":
+        heard = replace(heard, intent="generate")
     return replace(heard, request=filled.request), tuple(said)
 
 
@@ -148,11 +192,11 @@ def described(state: State, before: JobRequest | None, request: JobRequest) -> s
     return state.get("described", "")
 
 
-def leave_to_us(state: State, request: JobRequest, question: Question | None) -> State | None:
+def leave_to_us(state: State, request: JobRequest, question: Question | None, context: Context) -> State | None:
     """`you choose`, in answer to a question: take the recommended value, and say why."""
     if question is None or getattr(request, question.field, None) is not None:
         return None
-    advice = recommended(state["text"], question)
+    advice = recommended(state["text"], question, request, context.cluster(request))
     if advice is None:
         return None
     value, why = advice

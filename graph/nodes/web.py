@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from graph.choosing import chosen
+from graph.choosing import NO, chosen
 from graph.context import Context
 from graph.state import State
 from knowledge.errors import InputError, UnavailableError
@@ -30,9 +30,10 @@ def answered(state: State) -> State | None:
     if not query or state["attachments"]:
         return None
     picked = chosen(state["text"], [Alternative(option) for option in OPTIONS])
-    if picked is None:
+    refused = NO.fullmatch(state["text"].strip()) or (picked and picked.says == OPTIONS[1])
+    if picked is None and not refused:
         return None
-    return State(intent="smalltalk", searching=query if picked.says == OPTIONS[0] else "")
+    return State(intent="smalltalk", searching="" if refused else query)
 
 
 def web(state: State, runtime: Runtime[Context]) -> State:

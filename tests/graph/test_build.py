@@ -175,7 +175,7 @@ def test_what_the_message_tells_of_the_machine_is_not_asked(talk: Talk) -> None:
 
 
 def test_a_log_is_diagnosed_and_the_open_question_comes_again(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.nodes.diagnose.find_cause", lambda source: Diagnosis("oom-gpu", str(source), 0.9))
+    monkeypatch.setattr("graph.nodes.diagnose.find_cause", lambda source: Diagnosis("gpu-oom", str(source), 0.9))
     talk("machine=perlmutter")
     said = talk("Traceback of a job")
     assert only(said, Diagnosis).says == "Traceback of a job"

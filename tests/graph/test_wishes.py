@@ -105,6 +105,8 @@ def test_a_variable_is_set_and_taken_away(talk: Talk) -> None:
     assert "OMP_NUM_THREADS=4" in talk.script and "NCCL_DEBUG=INFO" in talk.script
     talk.say("export MY_NAME='$(touch /tmp/x)'")
     assert "MY_NAME='$(touch /tmp/x)'" in talk.script
+    talk.say("change MY_NAME to you!")
+    assert "MY_NAME=you" in talk.script
     talk.say("unset NCCL_DEBUG")
     assert "NCCL_DEBUG=INFO" not in talk.script and "OMP_NUM_THREADS=4" in talk.script
 
@@ -161,6 +163,43 @@ def test_layouts_after_a_layout(text: str, layout: tuple[int | None, ...]) -> No
     assert (heard.request.nodes, heard.request.gpus_per_node, heard.request.total_gpus) == layout
 
 
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("double the walltime", "walltime", "02:00:00"),
+        ("an hour more", "walltime", "02:00:00"),
+        ("extend it by 30 minutes", "walltime", "01:30:00"),
+        ("half the GPUs", "gpus_per_node", 2),
+        ("double the GPUs", "nodes", 8),
+        ("half the nodes", "nodes", 2),
+    ],
+)
+def test_changes_count_from_what_was_assumed(text: str, field: str, value: str | int) -> None:
+    talk = Talk()
+    talk.say("Train with PyTorch FSDP on Perlmutter, 4 nodes")
+    talk.say(text)
+    request = talk.state["request"]
+    assert getattr(request, field) == value
+    others = {"walltime": None, "nodes": 4, "gpus_per_node": None} | {field: value}
+    assert {name: getattr(request, name) for name in others} == others
+
+
+def test_nodes_of_a_total_change_by_a_factor() -> None:
+    talk = Talk()
+    talk.say("Train with PyTorch FSDP on Perlmutter, 16 GPUs in total")
+    assert made(talk.say("half the nodes")).changes == ("nodes: 4 → 2",)
+
+
+@pytest.mark.parametrize(
+    ("text", "ways"), [("half the nodes", "*2 nodes* or *3 nodes*"), ("a third of the nodes", "*1")]
+)
+def test_a_share_that_is_not_whole_is_said(text: str, ways: str) -> None:
+    talk = Talk()
+    talk.say("Train with PyTorch FSDP on Perlmutter, 5 nodes, 4 GPUs per node, account m1")
+    said = talk.say(text)
+    assert isinstance(said[0], Say) and ways in said[0].text and talk.state["request"].nodes == 5
+
+
 @pytest.mark.parametrize("text", ["-3 nodes", "half a node", "0 nodes"])
 def test_an_amount_that_cannot_be_is_asked_again(text: str) -> None:
     said = Talk().say(f"Train with PyTorch FSDP on Perlmutter, {text}")
@@ -177,6 +216,12 @@ def test_an_amount_that_cannot_be_is_asked_again(text: str) -> None:
         "the dataset has 80 GB, cards are idle",
         "lr=0.1",
         "is NCCL_DEBUG=INFO of any use?",
+        "use DDP to train on 4 nodes",
+        "add FSDP to the script",
+        "Perlmutter,4 nodes,fsdp",
+        "-Perlmutter\n-4 nodes",
+        "Perlmutter -4 nodes -fsdp",
+        "my 40 GB model on 4 nodes",
     ],
 )
 def test_what_is_no_wish(text: str) -> None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
-from graph.extraction.sentences.answers import bare_numbers
+from graph.extraction.sentences.answers import bare_numbers, most_devices
 from graph.extraction.sentences.choose import Said
 from graph.extraction.sentences.durations import hms
+from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.line import BEHIND_NUMBER, Line
 from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import Reading
@@ -14,6 +15,9 @@ from knowledge.types import JobRequest
 
 FACTORS = {"double": 2.0, "triple": 3.0, "halve": 0.5}
 UNITS = {"node": "nodes", "gpu": "gpus_per_node", "hour": "walltime", "min": "walltime", "day": "walltime"}
+MORE = ("increase", "raise", "extend", "bump", "lengthen", "prolong", "grow")
+SHARES = {"third": 1 / 3, "quarter": 0.25, "quadruple": 4.0}
+SHORTEST = 60  # seconds: a walltime changed by less was no number of time
 SECONDS = {"hour": 3600, "min": 60, "day": 86400}
 NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
 
@@ -25,11 +29,69 @@ def _change(name: str) -> re.Pattern[str]:
 def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
     """The fields changed relative to `before`, and a bare number that corrects the count said last."""
     line = reading.line
+    if amount := _amount(fold(reading.message.said), before):
+        return amount
     if before.heard and (step := _step(line, before)):
         return step
     if not reading.counts and "walltime" not in reading.values and (scaled := _factors(line, before)):
         return {name: said for part, factor in scaled for name, said in _scaled(line, before, factor, part).items()}
     return _corrected(reading, before, asked)
+
+
+def _amount(folded: str, before: JobRequest) -> dict[str, Said]:
+    """`extend it by an hour`, `drop one node`, `3x as many nodes`, `a third of the nodes`."""
+    if found := _change("by").search(folded) or _change("dropped").search(folded):
+        got = found.groupdict()
+        field = _field(got["unit"] or got.get("what") or "")
+        sign = 1 if (got.get("way") or "") in MORE else -1
+        return _moved(before, field, sign * _number(got["n"]) * _seconds(got["unit"] or ""), found[0])
+    if found := _change("times").search(folded):
+        return _multiplied(before, _field(found["what"]), _number(found["n"]), found[0])
+    if found := _change("share").search(folded):
+        return _multiplied(before, _field(found["what"]), SHARES[found["share"]], found[0])
+    return {}
+
+
+def _field(words: str) -> str:
+    """The field that words count; the time where they name neither nodes nor GPUs."""
+    if re.search(r"\bnodes?\b", words):
+        return "nodes"
+    return "gpus_per_node" if re.search(r"\b(?:gpus?|cards?)\b", words) else "walltime"
+
+
+def _number(word: str) -> float:
+    words = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    if word.startswith("half"):
+        return 0.5
+    return float(word) if word.isdigit() else words.index(word) + 1 if word in words else 1
+
+
+def _seconds(unit: str) -> int:
+    return next((value for key, value in (("h", 3600), ("m", 60), ("d", 86400)) if unit.startswith(key)), 1)
+
+
+def _moved(before: JobRequest, field: str, by: float, words: str) -> dict[str, Said]:
+    value = getattr(before, field)
+    if value is None or (field == "walltime" and abs(by) < SHORTEST):
+        return {}
+    changed = (seconds(value) if field == "walltime" else value) + by
+    return {field: Said(hms(changed) if field == "walltime" else int(changed), words)} if changed > 0 else {}
+
+
+def _multiplied(before: JobRequest, field: str, factor: float, words: str) -> dict[str, Said]:
+    """A count times a factor, where that is whole; more GPUs than a node has are more nodes."""
+    value = getattr(before, field)
+    if field == "gpus_per_node" and value is None:
+        field, value = "total_gpus", before.total_gpus
+    if value is None:
+        return {}
+    if field == "walltime":
+        return {field: Said(hms(seconds(value) * factor), words)}
+    most = most_devices(before.machine)
+    if field == "gpus_per_node" and most and value * factor > most and before.nodes:
+        field, value = "nodes", before.nodes
+    changed = round(value * factor, 6)
+    return {field: Said(int(changed), words)} if changed >= 1 and changed == int(changed) else {}
 
 
 def _factors(line: Line, before: JobRequest) -> list[tuple[str, float]]:
@@ -71,16 +133,7 @@ def _factor_before(before: JobRequest) -> float | None:
 def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, Said]:
     named = next((name for name in ("nodes", "gpus_per_node", "walltime") if _change(name).search(part)), None)
     field = named or last_number(before)
-    value = getattr(before, field) if field else None
-    if field == "gpus_per_node" and value is None:
-        field, value = "total_gpus", before.total_gpus
-    if not field or value is None:
-        return {}
-    words = line.words(0, len(line.tokens) - 1)
-    if field == "walltime":
-        return {field: Said(hms(seconds(value) * factor), words)}
-    changed = value * factor
-    return {field: Said(int(changed), words)} if changed >= 1 and changed == int(changed) else {}
+    return _multiplied(before, field, factor, line.words(0, len(line.tokens) - 1)) if field else {}
 
 
 def _step(line: Line, before: JobRequest) -> dict[str, Said]:

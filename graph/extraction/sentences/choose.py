@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from graph.extraction.sentences.context import is_later, is_negated, is_past
 from graph.extraction.sentences.line import Line, Mention
 from graph.extraction.sentences.methods import hints, is_horovod
+from graph.extraction.sentences.patterns import pattern
 
 PARALLEL = {"tp", "pp", "3d"}
 ZERO = {"zero1", "zero2", "zero3"}
 # Where several frameworks are named, one that wraps another is the one that starts the job.
 WRAPPERS = ("megatron", "lightning", "accelerate", "jax", "tensorflow", "other")
+CHOSEN = {"S": "strategy", "F": "framework", "M": "machine", "Q": "queue"}
 IMPLIED = {"ddp": "pytorch", "fsdp": "pytorch", "zero1": "deepspeed", "zero2": "deepspeed", "zero3": "deepspeed"}
 
 
@@ -44,6 +46,16 @@ def last(line: Line, picked: Sequence[Picked]) -> Said | None:
     """The last that is not weak, else the last."""
     strong = [p for p in picked if not p[1].weak] or list(picked)
     return Said(strong[-1][1].value, line.words(strong[-1][0], strong[-1][0])) if strong else None
+
+
+def undecided(line: Line) -> set[str]:
+    """The fields of which two values are named, one or the other, and none is settled on afterwards."""
+    found = pattern("grammar.yaml", "asking", "either").search(line.canon)
+    kind = CHOSEN.get(found["kind"]) if found else None
+    if not found or kind is None or re.search(r" not $", line.canon[: found.start() + 1]):
+        return set()
+    settled = any(line.starts[i] >= found.end() - 1 for i, _ in line.mentions(kind))
+    return set() if settled or len({m.value for _, m in meant(line, kind)}) < 2 else {kind}
 
 
 def strategy(line: Line, before: str | None = None) -> Said | None:

@@ -10,7 +10,7 @@ from graph.extraction.sentences import choose
 from graph.extraction.sentences.answers import answer, is_open, is_yes, settle_counts
 from graph.extraction.sentences.changes import changes, rescaled
 from graph.extraction.sentences.choose import Said
-from graph.extraction.sentences.intents import Signs, decide, has, is_question, sentences
+from graph.extraction.sentences.intents import Signs, asked, decide, has, sentences
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.merge import merge
 from graph.extraction.sentences.pasted import script_values
@@ -85,6 +85,8 @@ def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
         )
         said |= {name: value for name, value in counts.items() if name not in said}
         _by_degrees(reading, said)
+    for name in choose.undecided(reading.line):
+        said.pop(name, None)
     if turn.asked == "source_machine" and "machine" in said:
         said.setdefault("source_machine", said.pop("machine"))
     answered = answer(reading, before, turn.asked, turn.options) if turn.asked and not changed else {}
@@ -111,7 +113,7 @@ def _by_degrees(reading: Reading, said: dict[str, Said]) -> None:
 
 
 def _asks(reading: Reading) -> bool:
-    return any(is_question(reading.message.said[a:b]) for a, b in sentences(reading.message.said))
+    return any(asked(reading.message.said, reading.line))
 
 
 def _resets(reading: Reading) -> bool:
@@ -143,13 +145,13 @@ def _signs(reading: Reading, findings: Findings, turn: Turn, before: JobRequest,
 
 
 def _asks_and_states(reading: Reading, intent: Intent) -> bool:
-    parts = [is_question(reading.message.said[a:b]) for a, b in sentences(reading.message.said)]
+    parts = asked(reading.message.said, reading.line)
     return intent in ("question", "generate", "port") and any(parts) and not all(parts)
 
 
 def _statements(reading: Reading) -> str:
-    said = reading.message.said
-    return " ".join(said[a:b] for a, b in sentences(said) if not is_question(said[a:b]))
+    said, parts = reading.message.said, asked(reading.message.said, reading.line)
+    return " ".join(said[a:b] for (a, b), asks in zip(sentences(said), parts, strict=True) if not asks)
 
 
 def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:

@@ -15,6 +15,7 @@ from graph.extraction.sentences.patterns import pattern
 from knowledge.types import Intent
 
 LONGEST_SIGN = 12  # characters of a message without words that is smalltalk: an emoji, "?!"
+CLAUSE = re.compile(r"[.,;:!?\n]")
 SENTENCE = re.compile(r"(?<=[!?。])|(?<=[.;])\s+|\n+")
 
 
@@ -82,13 +83,24 @@ def is_question(sentence: str) -> bool:
 def asked(said: str, line: Line) -> list[bool]:
     """For each sentence, whether it is a question; "Where? Juwels Booster." answers itself."""
     spans = sentences(said)
-    asks = [is_question(said[a:b]) for a, b in spans]
+    asks = [is_question(said[a:b]) or chooses(said[a:b], keys(line, a, b)) for a, b in spans]
     for i, (a, b) in enumerate(spans[:-1]):
         begin, end = spans[i + 1]
         names = any(t.mention or t.key.isdigit() for t in line.tokens if begin <= t.start < end)
         if asks[i] and not asks[i + 1] and names and len(said[a:b].split()) <= 5 and len(said[begin:end].split()) <= 5:
             asks[i] = False
     return asks
+
+
+def keys(line: Line, begin: int, end: int) -> str:
+    """The row of meanings of one stretch of the text."""
+    return " " + "".join(f"{t.key} " for t in line.tokens if begin <= t.start < end)
+
+
+def chooses(sentence: str, canon: str) -> bool:
+    """Whether a sentence asks which of two it should be: `FSDP or DDP for 7B?`, `A100 vs H100`."""
+    asks = sentence.rstrip("\"') ").endswith(("?", "\u061f")) or re.search(r" (?:vs|versus) ", canon)
+    return bool(asks and _asking("either").search(canon)) and not has("asks_to_make", fold(sentence))
 
 
 def is_small(folded: str) -> bool:
@@ -212,7 +224,8 @@ def _asks_for_a_job(signs: Signs, asks: list[bool]) -> bool:
     """A question that asks for a job after all: it counts nodes for a run, or statements around it tell a whole one."""
     if all(asks):
         counts, what = signs.fields & {"nodes", "gpus_per_node"}, signs.fields & (METHOD | {"entry"})
-        return bool(counts and what) and " run " in signs.line.canon
+        run = " run " in signs.line.canon and not _asking("either").search(signs.line.canon)
+        return bool(counts and what) and run
     wished = _asking("wish").search(signs.line.canon) is not None and bool(signs.fields & JOB)
     return wished or signs.answers or (not asks[-1] and signs.fields >= COMPLETE)
 
@@ -240,7 +253,8 @@ def _goes_on(signs: Signs, makes: bool) -> bool:
         if not (has("failing", fold(signs.said[a:b])) or has("symptoms", fold(signs.said[a:b])))
         or _asking("makes").search(signs.line.canon)
     ]
-    return bool(signs.fields) and bool(changes) and not has("pending", fold(signs.said))
+    ordered = any(has("ordering", clause.strip()) for clause in CLAUSE.split(fold(signs.said)))
+    return bool(signs.fields) and bool(changes or ordered) and not has("pending", fold(signs.said))
 
 
 def _neutral(folded: str, asks: list[bool]) -> bool:

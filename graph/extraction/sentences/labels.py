@@ -174,7 +174,8 @@ def find_accounts(text: str, folded: str) -> list[Mention]:
         value = text[start:end]
         if any(m.start == _next_word(folded, match.end()) for m in found):
             continue
-        if re.search(r"\d|_", value) and not _plain_word(value) and not _label("placeholder").match(value.lower()):
+        named = re.search(r"\d|_", value) or len(match.groupdict().get("as") or "") > 1
+        if named and not _plain_word(value) and not _label("placeholder").match(value.lower()):
             found.append(Mention("account", value, start, end))
     return found
 
@@ -189,5 +190,5 @@ def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:
         return False
     if _odd(value) or re.search(r"\d", value) or re.fullmatch(r"[A-Z]{3,}", value):
         return True
-    direct = ("account" in cue or "konto" in cue) and not re.search(r"\b(?:is|ist|es|est)\b", cue)
-    return (ends and (being or direct)) or (value[0].isupper() and "group" not in cue)
+    direct = _label("account_plain").search(cue) and not re.search(r"\b(?:is|ist|es|est)\b", cue)
+    return (ends and bool(being or direct)) or (value[0].isupper() and "group" not in cue)

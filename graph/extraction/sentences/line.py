@@ -42,6 +42,8 @@ GLUED = {
 }
 UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "gpu", "hours": "hour", "hour": "hour",
          "minutes": "min", "mins": "min", "days": "day", "cards": "gpu", "tiles": "gpu"}  # fmt: skip
+# Words of their own that look like a misspelt unit.
+NO_TYPOS = frozenset(("times", "files", "codes", "modes", "miles"))
 # What follows a bare number that stands for another of the same unit: `2 nodes, no, 3, please`.
 BEHIND_NUMBER = frozenset(
     (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead")
@@ -194,7 +196,7 @@ def _typos(text: str, tokens: list[Token]) -> list[Token]:
     """A misspelt unit is mended only behind a number: `2 ndoes`."""
     for i in range(1, len(tokens)):
         key = tokens[i].key
-        if tokens[i].mention or len(key) < 3 or not key.isascii() or not key.isalpha():
+        if tokens[i].mention or len(key) < 3 or not (key.isascii() and key.isalpha()) or key in NO_TYPOS:
             continue
         if NUMBER.fullmatch(tokens[i - 1].key) and not lexicon().knows(key):
             limit = 1 if len(key) < 7 else 2

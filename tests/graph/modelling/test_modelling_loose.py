@@ -7,12 +7,15 @@ import json
 import pytest
 from scripted_model import Scripted
 
+from graph.build import build
+from graph.context import Context
 from graph.extraction.request import understand
 from graph.modelling.asking import Models
 from graph.modelling.candidates import candidates, machine_meant, tables
 from graph.modelling.extracting import fill
+from graph.state import State, new_turn
 from knowledge.catalogue import catalogue
-from knowledge.types import JobRequest
+from knowledge.types import JobRequest, Question
 
 # What was said, and what the rules miss in it.
 LOOSE: dict[str, dict[str, object]] = {
@@ -88,3 +91,22 @@ def test_the_same_words_are_taken_once() -> None:
 def test_machines_of_the_table_are_those_of_the_catalogue() -> None:
     named = {name for names in tables()["tells"].values() for name in names}
     assert named <= set(catalogue().clusters) and machine_meant("at argonne, exascale", catalogue()) is not None
+
+
+def say(text: str, model: Scripted) -> State:
+    context = Context(model=Models({"small": lambda: model, "large": lambda: model}))
+    state: State = build().invoke(new_turn(1, text), context=context)
+    return state
+
+
+def test_a_message_that_the_rules_cannot_place_is_shown_to_the_model() -> None:
+    text = "something is waiting for the big machine in Oak Ridge"
+    assert understand(text, None, None, None).intent == "other"
+    state = say(text, Scripted('{"machine": "frontier"}'))
+    assert state["request"].machine == "frontier" and isinstance(state["said"][-1], Question)
+
+
+@pytest.mark.parametrize("text", ["delete all my files at Oak Ridge", "write me a poem about Oak Ridge"])
+def test_orders_and_other_subjects_are_not(text: str) -> None:
+    model = Scripted('{"machine": "frontier"}')
+    assert say(text, model)["request"].machine is None and not model.asked

@@ -1,0 +1,112 @@
+"""What comes after a diagnosis that did not help, and lines that are shown in the middle of a sentence."""
+
+from __future__ import annotations
+
+import pytest
+from langgraph.checkpoint.memory import InMemorySaver
+
+from graph.build import build
+from graph.checkpoints import Serializer
+from graph.context import Context
+from graph.going_on import UNHELPED, go_on
+from graph.state import State, new_turn
+from knowledge.types import Considered, Diagnosis, JobRequest, LogEvidence, Said, Say
+
+LOG = "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+FOUND = Diagnosis(
+    "comm-interface",
+    "The ranks use an interface that does not reach the other nodes.",
+    0.9,
+    evidence=(LogEvidence(7, "no route to host", None, None),),
+    fix=("Set NCCL_SOCKET_IFNAME to the fast interface.", "Look at the firewall of the nodes.", "Ask your site."),
+    considered=(Considered("comm-rendezvous", "it came later", LogEvidence(9, "timed out", None, None)),),
+    send_next=("the output with NCCL_DEBUG=INFO",),
+)
+
+
+class Talk:
+    """A conversation on the real graph."""
+
+    def __init__(self) -> None:
+        self.graph = build(InMemorySaver(serde=Serializer()))
+        self.state = State()
+
+    def say(self, text: str) -> tuple[Said, ...]:
+        entry, config = new_turn(1, text), {"configurable": {"thread_id": "t"}}
+        self.state = self.graph.invoke(entry, config, context=Context())  # type: ignore[call-overload]
+        return tuple(self.state["said"])
+
+
+def words(said: tuple[Said, ...]) -> str:
+    return "\n".join(part.text for part in said if isinstance(part, Say))
+
+
+def test_the_next_step_is_said_and_then_the_next() -> None:
+    talk = Talk()
+    steps = next(part for part in talk.say(LOG) if isinstance(part, Diagnosis)).fix
+    assert steps[1] in words(talk.say("that didn't help")) and "CUDA out of memory" in words(talk.say("still the same"))
+    assert "none of the steps" in words(talk.say("no luck either"))
+
+
+def test_without_a_diagnosis_the_log_is_asked_for() -> None:
+    assert "Show me the log" in words(Talk().say("that didn't help"))
+
+
+def test_a_new_log_starts_anew() -> None:
+    talk = Talk()
+    talk.say(LOG)
+    talk.say("that didn't help")
+    talk.say("ModuleNotFoundError: No module named 'foo'")
+    assert talk.state["unhelped"] == () and "foo" in words(talk.say("did not work"))
+
+
+def test_a_change_that_comes_with_it_is_made() -> None:
+    talk = Talk()
+    talk.say("Train with PyTorch FSDP on Perlmutter, 4 nodes, account m1")
+    talk.say(LOG)
+    talk.say("that didn't help, use 2 hours")
+    assert talk.state["request"].walltime == "02:00:00"
+
+
+def test_the_step_that_is_named_is_put_aside() -> None:
+    said, tried = go_on(FOUND, (), "the firewall is open, that was not it; still hangs")
+    assert tried == (FOUND.fix[1],) and f"Next: {FOUND.fix[0]}" in said.text and "no route to host" in said.text
+    said, tried = go_on(FOUND, tried, "I set NCCL_SOCKET_IFNAME=hsn0, no change")
+    assert tried[1] == FOUND.fix[0] and f"Next: {FOUND.fix[2]}" in said.text
+    said, _ = go_on(FOUND, tried, "no luck")
+    assert "comm-rendezvous" in said.text and "NCCL_DEBUG=INFO" in said.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "that didn't help",
+        "did not change anything",
+        "same error",
+        "still crashes",
+        "no luck",
+        "it still fails",
+        "no change",
+    ],
+)
+def test_ways_to_say_it(text: str) -> None:
+    assert UNHELPED.search(text)
+
+
+@pytest.mark.parametrize("text", ["that helped, thanks", "it works now", "what is the same on Delta?", "no, 4 nodes"])
+def test_what_says_something_else(text: str) -> None:
+    assert not UNHELPED.search(text)
+
+
+@pytest.mark.parametrize("text", ["now it says KeyError: 'foo'", "and now I get ValueError: bad shape"])
+def test_a_line_inside_a_sentence_is_read(text: str) -> None:
+    found = next(part for part in Talk().say(text) if isinstance(part, Diagnosis))
+    assert found.cause == "user-code" and "now" not in found.evidence[0].text
+
+
+def test_the_machines_own_steps_come_without_a_script_too() -> None:
+    talk = Talk()
+    talk.say("my job on Aurora fails:\nOSError: We couldn't connect to 'https://huggingface.co' to load the files")
+    found = next(part for part in talk.state["said"] if isinstance(part, Diagnosis))
+    assert talk.state["request"] == JobRequest(machine="aurora", heard=talk.state["request"].heard)
+    assert "proxy" in found.fix[0]
