@@ -12,6 +12,8 @@ from knowledge.cluster import Cluster, walltime_seconds
 ADDRESS = re.compile(r"https?://[^\s,;)]+")
 LABEL = re.compile(r"^[a-z ]{3,25} note: ", re.IGNORECASE)
 TAIL = re.compile(r"\s*\(?(?:[Ss]ources?:? )?(?:(?:,|;| and| or)?\s*https?://[^\s,;)]+)+\)?\.?$")
+# An address behind an option belongs to the command: `--index-url https://...`.
+OPTION = re.compile(r"(?:^|\s)-{1,2}[\w-]+$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +39,10 @@ def say(cluster: Cluster, sentences: Iterable[str], sources: Iterable[str | None
     texts, found = [], [source for source in sources if source]
     for sentence in sentences:
         tail = TAIL.search(sentence)
-        found += ADDRESS.findall(tail[0]) if tail else []
-        texts.append(as_sentence(TAIL.sub("", LABEL.sub("", sentence))))
+        if tail and not OPTION.search(sentence[: tail.start()]):
+            found += ADDRESS.findall(tail[0])
+            sentence = sentence[: tail.start()]
+        texts.append(as_sentence(LABEL.sub("", sentence)))
     pages = tuple(dict.fromkeys(page.rstrip(".") for page in found))[:3]
     fallback = (cluster.docs,) if cluster.docs else ()
     return FactAnswer(" ".join(text for text in texts if text), pages or fallback, cluster.as_of)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graph.answering.fact_answer import FactAnswer
 from graph.answering.facts import answer_from_facts
+from graph.answering.fitting import fitting
 from graph.answering.machines import named
 from graph.context import Context
 from graph.state import State
@@ -46,8 +47,9 @@ class Grounds:
 
 def grounds(question: str, state: State, context: Context) -> Grounds:
     """Everything known that answers the question, before it is worded."""
-    about = named(question) or context.cluster(state.get("request") or JobRequest())
-    fact = answer_from_facts(question, about)
+    request = state.get("request") or JobRequest()
+    about = named(question) or context.cluster(request)
+    fact = fitting(question, about, request) or answer_from_facts(question, about)
     found = search(question, about, context)
     if fact and not fact.typed and found and found[0].score >= SURE:
         fact = None  # the same notes are passages too, and were ranked there

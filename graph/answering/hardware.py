@@ -76,12 +76,20 @@ def cpus(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, [cpus_of(node, ask) for node in known], [node.source for node in known])
 
 
+def processor_kind(node: NodeType) -> str:
+    """What is not x86; empty where it is."""
+    model = (node.cpu.model or "").lower()
+    grace = ARM_AND_POWER["aarch64"] if "grace" in model else ""
+    return next((text for key, text in ARM_AND_POWER.items() if key in model), grace)
+
+
 def cpus_of(node: NodeType, ask: Ask) -> str:
     cpu = node.cpu
-    kind = next((text for key, text in ARM_AND_POWER.items() if key in (cpu.model or "").lower()), None)
-    if kind is None and "grace" in (cpu.model or "").lower():
-        kind = ARM_AND_POWER["aarch64"]
-    parts = [cpu.model or "", f"{cpu.cores} cores" if cpu.cores else "", kind if kind else "x86_64 (Intel or AMD)"]
+    parts = [
+        cpu.model or "",
+        f"{cpu.cores} cores" if cpu.cores else "",
+        processor_kind(node) or "x86_64 (Intel or AMD)",
+    ]
     if cpu.threads_per_core and cpu.threads_per_core > 1:
         parts.append(f"{cpu.threads_per_core} threads a core")
     text = f"{name(node, ask)} has {', '.join(part for part in parts if part)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graph.answering import directives, hardware, launching, limits, surroundings
+from graph.answering import directives, hardware, launching, limits, methods, surroundings
 from graph.answering.asking import Ask
 from graph.answering.fact_answer import FactAnswer
 from graph.answering.passages import matching
@@ -106,6 +106,13 @@ TABLE: tuple[Topic, ...] = (
         "container",
         (r"containers?\b|singularity|apptainer|\bdocker|podman|shifter|enroot|pyxis|\bsif\b|\bngc\b",),
         surroundings.containers,
+    ),
+    Topic(
+        "method",
+        (
+            rf"\b(?:can|could|may|might|do|does|will|would|is|are|should|possible|supports?|works?|run)\b.*{methods.WORDS}",
+        ),
+        methods.method,
     ),
     Topic(
         "launcher",
