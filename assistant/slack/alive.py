@@ -6,12 +6,15 @@ PostgreSQL within 25 s.
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import secrets
 import threading
+import time
 from pathlib import Path
 
 from assistant.errors import UnavailableError
+from assistant.slack.settings import DAY_S
 from assistant.storage.database import Database
 
 # A lock that is free is had at once; 0 would mean to wait for ever.
@@ -52,14 +55,24 @@ class Alive:
 
     def is_alive(self, name: str) -> bool:
         """Whether another worker lives: whether its lock cannot be had."""
-        if name == self.name:
-            return True
+        return name == self.name or not self._swept(name)
+
+    def _swept(self, name: str) -> bool:
+        """Take a lock and delete its file; False: somebody holds it."""
         try:
             with self.database.alone(name, ASK_S):
                 (self.folder / f"{name}.lock").unlink(missing_ok=True)
-                return False
+                return True
         except UnavailableError:
-            return True
+            return False
+
+    def forget_before(self, days: float) -> None:
+        """Delete the lock files that threads and workers of a while ago left; one that is held stays, however old."""
+        oldest = time.time() - days * DAY_S
+        for path in self.folder.glob("slack-*.lock"):
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mtime < oldest and path.stem != self.name:
+                    self._swept(path.stem)
 
     def stop(self) -> None:
         """Free the lock."""

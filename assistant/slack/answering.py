@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError
@@ -14,16 +14,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from assistant.attachments import is_long
-from assistant.events import Diagnosed, Done, Event, Passing
+from assistant.events import Diagnosed, Done, Error, Event, Passing
 from assistant.session import Session
 from assistant.settings import Settings
 from assistant.slack import handover
 from assistant.slack.blocks import answer_parts, evidence_parts, posts, section
-from assistant.slack.downloads import DAY_S, Downloads
+from assistant.slack.downloads import Downloads
 from assistant.slack.inbox import Inbox, Job
 from assistant.slack.live import Live
+from assistant.slack.sending import LaterError
 from assistant.slack.settings import SlackSettings
-from assistant.slack.text import plain, without_blocks
+from assistant.slack.text import files_of, plain, text_of, without_blocks
 from assistant.slack.types import Incoming, Part
 from assistant.turns import Turn
 from knowledge.types import Diagnosis
@@ -37,6 +38,10 @@ NOT_HERE = {
     "channel_not_found": "I am not in that channel. Invite me there (`/invite @maple`), then ask again.",
 }
 ABROAD = "A summary of this conversation goes to your support team's channel, where others read it."
+NOT_PASSED_ON = (
+    "Nobody was told: Slack does not let me write to your support team's channel ({why}). "
+    "Copy your question and my answer to them, and tell them so."
+)
 CANNOT = "Slack does not let me answer there ({why}). Ask me in a direct message."
 logger = logging.getLogger("maple-slack")
 
@@ -80,26 +85,27 @@ class Answering:
         """One turn of the conversation; one that a killed worker began is gone on with, never begun twice."""
         session, turns = await asyncio.to_thread(self._opened, job.incoming)
         last = turns[-1].number if turns else 0
-        text, pasted = self._said(job.incoming)
-        incoming = job.incoming
-        if not turns and incoming.thread_ts != incoming.ts and not pasted and not incoming.files:
-            incoming, pasted = await self._with_root(incoming)
+        before = last if job.turn_before is None else job.turn_before
+        begun = turns[-1] if last > before else None
+        incoming, text, pasted = await self._heard(job.incoming, begins=before == 0)
         received = await self.downloads.fetch(incoming, pasted)
-        if not text and not received.attachments:
+        if begun is None and not text and not received.attachments:
             return await self._store(job, self._nothing(received.notes))
-        fresh = job.turn_before is None
-        if fresh:
-            job = await asyncio.to_thread(self.inbox.begin, job, last)
-        begun = None if fresh or not turns or last <= (job.turn_before or 0) else turns[-1]
+        if job.turn_before is None:
+            job = await asyncio.to_thread(self.inbox.begin, job, before)
         if begun is not None and begun.answer is not None:
             events: list[Event] = list(begun.answer)
         else:
             running = session.send(text, received.attachments) if begun is None else session.resume()
             job, events = await self._run(job, running)
-        done = [event.turn for event in events if isinstance(event, Done)]
+        done = [event.turn for event in events if isinstance(event, Done) and event.turn > before]
+        if not done:
+            # The turn is stored by another worker, or by nobody, as when the database is away.
+            logger.warning("request %s: %s", job.key, [event.text for event in events if isinstance(event, Error)])
+            raise LaterError("the conversation could not be stored")
         confirm = ABROAD if job.incoming.private and self.slack.support_channel else ""
         parts = [*self._chosen(job.incoming), *answer_parts(events, job.key, received.notes, confirm)]
-        return await self._store(job, parts, done[-1] if done else None)
+        return await self._store(job, parts, done[-1])
 
     async def _run(self, job: Job, running: AsyncIterator[Event]) -> tuple[Job, list[Event]]:
         """Hear a turn to its end, and show what passes by."""
@@ -116,28 +122,37 @@ class Answering:
                     events.append(event)
         return replace(job, live_ts=live.ts), events
 
-    def _said(self, incoming: Incoming) -> tuple[str, tuple[str, ...]]:
-        """The words, and what was pasted with them. Pasted text is kept where a restart finds it."""
-        if incoming.kind == "choice":
-            return incoming.text, ()
-        words, pasted = without_blocks(plain(incoming.text, self.bot_user))
-        return ("", (*pasted, words)) if is_long(words) else (words, pasted)
+    async def _heard(self, incoming: Incoming, *, begins: bool) -> tuple[Incoming, str, tuple[str, ...]]:
+        """The request with its files, its words, and what was pasted with them.
 
-    async def _with_root(self, incoming: Incoming) -> tuple[Incoming, tuple[str, ...]]:
-        """A mention under somebody's post means that post: its text and files, where Slack lets the bot read them."""
+        What begins a conversation under somebody's post means that post: its text and files come along.
+        """
+        if incoming.kind == "choice":
+            return incoming, incoming.text, ()
+        words, pasted = without_blocks(plain(incoming.text, self.bot_user))
+        # A message's menu brings an address to reply to, and means that message alone.
+        alone = incoming.thread_ts == incoming.ts or incoming.reply
+        if begins and not alone and not pasted and not incoming.files:
+            root = await self._root(incoming)
+            posted, pasted = without_blocks(plain(text_of(root), self.bot_user))
+            incoming = replace(incoming, files=files_of(root))
+            if "\n" in posted:
+                pasted = (*pasted, posted)
+            else:
+                words = f"{posted}\n{words}".strip()
+        return (incoming, "", (*pasted, words)) if is_long(words) else (incoming, words, pasted)
+
+    async def _root(self, incoming: Incoming) -> dict[str, Any]:
+        """The first message of a thread, where Slack lets the bot read it and somebody else wrote it; else empty."""
         if not self._reads_threads:
-            return incoming, ()
+            return {}
         try:
             answer = await self.client.conversations_replies(channel=incoming.channel, ts=incoming.thread_ts, limit=1)
         except SlackApiError as error:
             self._reads_threads = error.response.get("error") != "missing_scope"
-            return incoming, ()
-        root = (answer.get("messages") or [{}])[0]
-        if root.get("bot_id"):
-            return incoming, ()
-        words, pasted = without_blocks(plain(str(root.get("text", "")), self.bot_user))
-        texts = (*pasted, words) if words and "\n" in words else pasted
-        return replace(incoming, files=tuple(root.get("files") or ())), texts
+            return {}
+        root = dict((answer.get("messages") or [{}])[0])
+        return {} if root.get("user") == self.bot_user else root
 
     def _nothing(self, notes: Sequence[str]) -> list[Part]:
         text = "\n".join(notes) if notes else NOTHING_SAID
@@ -180,20 +195,14 @@ class Answering:
         turns = await asyncio.to_thread(self._history, job.incoming)
         return await asyncio.to_thread(handover.ticket_parts, job.incoming, turns)
 
-    def forget_before(self, days: float) -> None:
-        """Delete old logs, and the lock files that the threads of a while ago left in the data folder."""
-        self.downloads.forget_before(days)
-        oldest = time.time() - days * DAY_S
-        for path in self.settings.data.glob("slack-*.lock"):
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
-
     async def say_elsewhere(self, incoming: Incoming, why: str) -> None:
         """Where the bot may not write: a word that only the person sees."""
         if not incoming.reply:
             return
         try:
             words = NOT_HERE.get(why, CANNOT.format(why=why))
+            if incoming.kind == "person" and incoming.private:
+                words = NOT_PASSED_ON.format(why=why)
             await AsyncWebhookClient(incoming.reply).send(text=words, response_type="ephemeral")
         except (aiohttp.ClientError, TimeoutError, OSError) as error:
             logger.info("cannot reach the person: %s", error)

@@ -13,7 +13,8 @@ from urllib.parse import urlsplit
 from assistant.drawing import assumed, files, headline, numbered, placeholder, reminder, so_far
 from assistant.events import Asked, Diagnosed, Error, Event, Known, Refused, Script, Text
 from assistant.slack.text import cut, escape, pieces, sections, shortened
-from assistant.slack.types import Block, Part
+from assistant.slack.types import Block, File, Part
+from knowledge.masking import hide
 from knowledge.types import Diagnosis, LogEvidence, Made, Question, Refusal
 
 MOST_BLOCKS, MOST_CHARACTERS, LONGEST_SECTION = 40, 9_000, 2_900
@@ -32,8 +33,8 @@ def answer_parts(events: Sequence[Event], key: str, notes: Sequence[str] = (), c
 
     confirm: what a person is to know before a summary goes elsewhere (empty: it stays in the thread).
     """
-    blocks = [block for event in events for block in drawn(event, key)]
-    blocks += [context(note) for note in notes]
+    blocks = [context(note) for note in notes]
+    blocks += [block for event in events for block in drawn(event, key)]
     blocks += asking(events)
     if not blocks:
         return []
@@ -105,7 +106,7 @@ def evidence(line: LogEvidence) -> str:
     place = f"{line.file}:{line.line}" if line.file else f"line {line.line}"
     rank = f", rank {line.rank}" if line.rank is not None else ""
     times = f" ({line.count} times)" if line.count > 1 else ""
-    return f"{place}{rank}{times}: {shortened(line.text, LONGEST_LINE)}"
+    return f"{place}{rank}{times}: {shortened(hide(line.text), LONGEST_LINE)}"
 
 
 def linked(source: str) -> str:
@@ -134,7 +135,8 @@ def evidence_parts(diagnosis: Diagnosis) -> list[Part]:
             blocks += preformatted(evidence(other.evidence))
     if diagnosis.captured:
         read = "\n".join(
-            f"- {name.replace('_', ' ')}: `{shortened(value, LONGEST_VALUE)}`" for name, value in diagnosis.captured
+            f"- {name.replace('_', ' ')}: `{shortened(hide(value), LONGEST_VALUE)}`"
+            for name, value in diagnosis.captured
         )
         blocks += words(f"**Read from the log**\n{read}")
     return posts(blocks or [section("There is no more evidence than what stands above.")], "More evidence")
@@ -154,12 +156,22 @@ def script(made: Made) -> Iterator[Block]:
 
 
 def uploads(events: Iterable[Event]) -> Iterator[Part]:
-    """The scripts, the files beside them and what changed, as files."""
+    """The scripts, the files beside them and what changed, as files of one message."""
+    found: list[File] = []
     for made in (event.made for event in events if isinstance(event, Script)):
-        for name, text in files(made.bundle):
-            yield Part("file", name=name, content=text, text=name)
+        found += [File(name, text, name) for name, text in files(made.bundle)]
         if made.diff:
-            yield Part("file", name=f"{made.bundle.name}.diff", content=made.diff, text=f"{made.bundle.name}: changes")
+            found.append(File(f"{made.bundle.name}.diff", made.diff, f"{made.bundle.name}: changes"))
+    if found:
+        yield Part("files", files=tuple(found))
+
+
+def as_text(uploaded: Iterable[File]) -> list[Part]:
+    """Files as messages, for where Slack takes no files."""
+    blocks: list[Block] = []
+    for file in uploaded:
+        blocks += [section(f"*{escape(file.title)}*"), *preformatted(file.content)]
+    return posts(blocks, "Files")
 
 
 def asked(question: Question, key: str) -> Iterator[Block]:

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import aiohttp
@@ -54,8 +55,9 @@ class Door:
     def allowed(self, incoming: Incoming, body: dict[str, Any]) -> bool:
         """By the person's workspace (in shared channels it may be another one) and by the channel."""
         event = body.get("event") or {}
-        person = body.get("user") if isinstance(body.get("user"), dict) else {}
-        team = event.get("user_team") or event.get("team") or (person or {}).get("team_id") or incoming.team
+        person = body["user"] if isinstance(body.get("user"), dict) else {}
+        told = (event.get("user_team"), event.get("team"), person.get("team_id"), body.get("team_id"))
+        team = next(filter(None, told), self.team)
         if team not in (self.settings.teams or (self.team,)):
             return False
         if incoming.private:
@@ -78,9 +80,9 @@ class Door:
 
     async def ask_in_channel(self, body: dict[str, Any], text: str) -> str:
         """`/maple QUESTION`: the question stands in the channel in the person's name, the answer in its thread."""
-        team, channel, user = body["team_id"], body["channel_id"], body["user_id"]
+        team, channel, user = self.team, body["channel_id"], body["user_id"]
         incoming = Incoming("", "message", team, channel, "", "", user, escape(text), private=channel.startswith("D"))
-        if not self.allowed(incoming, {}):
+        if not self.allowed(incoming, body):
             self.metrics.refused.inc()
             return NOT_SERVED
         shown = f"<@{user}> asks:\n>{escape(shortened(text, LONGEST_SHOWN))}"
@@ -89,7 +91,7 @@ class Door:
         except SlackApiError as error:
             return NOT_HERE.get(str(error.response.get("error")), f"Slack refused: {error.response.get('error')}.")
         ts = str(answer["ts"])
-        await self.take(replace(incoming, key=f"{team}:{channel}:{ts}", ts=ts, thread_ts=ts), "command", {})
+        await self.take(replace(incoming, key=f"{team}:{channel}:{ts}", ts=ts, thread_ts=ts), "command", body)
         return ""
 
     async def keep(self, key: str, user: str, verdict: str, *, expected: str = "", comment: str = "") -> None:
@@ -111,6 +113,7 @@ class Door:
         return await asyncio.to_thread(self._stats)
 
     def _stats(self) -> str:
-        requests, judged = self.inbox.counts(), self.feedback.counts()
+        since = datetime.now(UTC) - timedelta(days=self.settings.keep_days)
+        requests, judged = self.inbox.counts(), self.feedback.counts(f"{since:%Y-%m-%d}")
         rows = [f"{way}: {count}" for way, count in (requests | judged).items()]
         return f"Last {self.settings.keep_days} days\n" + "\n".join([*rows, f"waiting: {self.inbox.waiting()}"])

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import logging
 import re
-import shutil
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,13 +18,12 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from assistant.attachments import attach
-from assistant.slack.settings import SlackSettings
+from assistant.slack.settings import DAY_S, SlackSettings
 from assistant.slack.types import Incoming
 from knowledge.types import Attachment
 
 MIB = 1 << 20
 CHUNK = 1 << 18
-DAY_S = 86_400.0
 # No whole-file limit: a long log over a slow line is fine as long as bytes come.
 PATIENCE = aiohttp.ClientTimeout(total=None, connect=10, sock_read=30)
 NOT_NAME = re.compile(r"[^A-Za-z0-9._-]+")
@@ -71,11 +71,15 @@ class Downloads:
         return Received(tuple(kept), tuple(notes))
 
     def forget_before(self, days: float) -> None:
-        """Delete what was kept longer."""
+        """Delete the files that were kept longer, and the folders that are empty then."""
         oldest = time.time() - days * DAY_S
-        for folder in self.folder.glob("*") if self.folder.is_dir() else ():
-            if folder.is_dir() and folder.stat().st_mtime < oldest:
-                shutil.rmtree(folder, ignore_errors=True)
+        for path in self.folder.glob("*/*"):
+            with contextlib.suppress(FileNotFoundError):
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
+        for folder in self.folder.glob("*"):
+            with contextlib.suppress(OSError):
+                folder.rmdir()
 
     def _keep(self, path: Path, text: str) -> Attachment:
         path.write_text(text, encoding="utf-8", errors="replace")
@@ -94,8 +98,10 @@ class Downloads:
         path = folder / f"{file['id']}-{NOT_NAME.sub('_', name)[-80:]}"
         if not path.exists():
             address = str(file.get("url_private_download") or file.get("url_private") or "")
+            if not address:
+                raise NotReadError(f"*{name}* is no longer in Slack: upload it again.")
             await self._stream(address, path, name, limit)
-        found = attach(path)
+        found = await asyncio.to_thread(attach, path)
         return Attachment(name, found.path, found.lines)
 
     async def _whole(self, shown: dict[str, Any]) -> dict[str, Any]:
@@ -117,6 +123,8 @@ class Downloads:
             aiohttp.ClientSession(timeout=PATIENCE, trust_env=True) as session,
             session.get(address, headers=headers, allow_redirects=False) as answer,
         ):
+            if answer.status == 429 or answer.status >= 500:
+                raise aiohttp.ClientError(f"Slack answered {answer.status}")
             if answer.status != 200 or (answer.content_type == "text/html" and not name.endswith((".html", ".htm"))):
                 logger.warning(
                     "file %s: Slack answered %s, %s", path.name.partition("-")[0], answer.status, answer.content_type

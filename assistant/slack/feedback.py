@@ -106,10 +106,11 @@ class Feedback:
                 (answer, who, case.at, case.verdict, body),
             )
 
-    def counts(self) -> dict[str, int]:
-        query = "SELECT verdict, count(*) FROM slack_feedback GROUP BY verdict ORDER BY verdict"
+    def counts(self, since: str = "") -> dict[str, int]:
+        """How many there are of each verdict. since: an ISO date."""
+        query = "SELECT verdict, count(*) FROM slack_feedback WHERE at >= ? GROUP BY verdict ORDER BY verdict"
         with self.store.transaction() as talk:
-            return {verdict: int(count) for verdict, count in talk.execute(query).fetchall()}
+            return {verdict: int(count) for verdict, count in talk.execute(query, (since,)).fetchall()}
 
     def cases(self, since: str = "") -> Iterator[Case]:
         """The cases, oldest first. since: an ISO date."""

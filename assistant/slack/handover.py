@@ -16,7 +16,7 @@ from assistant.events import Asked, Diagnosed, Error, Event, Known, Refused, Scr
 from assistant.slack.blocks import TICKETS, button, posts, section, words
 from assistant.slack.settings import SlackSettings
 from assistant.slack.text import shortened
-from assistant.slack.types import Incoming, Part
+from assistant.slack.types import File, Incoming, Part
 from assistant.turns import Turn
 from knowledge.masking import Masker, hide
 
@@ -163,4 +163,4 @@ def ticket_parts(incoming: Incoming, turns: Sequence[Turn]) -> list[Part]:
     ticket = masked(ticket_of(turns))
     form = incoming.more["form"]
     content = as_json(ticket) if form == "json" else as_markdown(ticket)
-    return [Part("file", name=f"ticket-{incoming.thread_ts}.{form}", content=content, text="Ticket, names masked")]
+    return [Part("files", files=(File(f"ticket-{incoming.thread_ts}.{form}", content, "Ticket, names masked"),))]

@@ -2,7 +2,8 @@
 
 A row waits, is taken by one worker, gets its answer (parts to send), is sent part by part, and is done. Killed
 anywhere, the next worker goes on from what is written. Rows of one thread are taken one after the other, in the order
-of Slack's time stamps. What was done is remembered by its key alone, so that a second delivery is known.
+of Slack's time stamps. What was done is remembered by its key alone, so that a second delivery is known. A worker that
+was taken for dead and lives writes no more to what others have taken over: LostError.
 """
 
 from __future__ import annotations
@@ -12,19 +13,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from assistant.slack.database import Store
+from assistant.slack.settings import DAY_S
 from assistant.slack.types import Incoming, Part, incoming_of, part_of
+from assistant.storage.database import Talk
 
 COLUMNS = "body, state, tries, turn_before, turn, live_ts"
-DAY_S = 86_400.0
-# The oldest request that nobody has taken, and before which nothing is open on its thread.
+# The oldest requests that nobody has taken, and before which nothing is open on their threads: one of a thread.
 CLAIM = f"""
-    UPDATE slack_inbox SET holder = ?, tries = tries + 1 WHERE key = (
+    UPDATE slack_inbox SET holder = ?, tries = tries + 1 WHERE key IN (
         SELECT key FROM slack_inbox AS mine WHERE state <> 'done' AND holder IS NULL AND due <= ? AND NOT EXISTS (
             SELECT 1 FROM slack_inbox AS other WHERE other.thread = mine.thread AND other.state <> 'done'
             AND other.key <> mine.key AND (other.holder IS NOT NULL
                 OR other.ts < mine.ts OR (other.ts = mine.ts AND other.key < mine.key)))
-        ORDER BY at LIMIT 1)
+        ORDER BY at LIMIT ?)
     RETURNING {COLUMNS}"""
+
+
+class LostError(Exception):
+    """Another worker has taken the request over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +64,10 @@ class Stored:
 
 
 class Inbox:
-    """The table of requests and the table of parts. Every call is one transaction and may come from any thread."""
+    """The table of requests and the table of parts. Every call is one transaction and may come from any thread.
+
+    What changes a request that was taken raises LostError where it is no longer this worker's.
+    """
 
     def __init__(self, store: Store, worker: str) -> None:
         self.store = store
@@ -74,12 +83,12 @@ class Inbox:
             )
             return new.rowcount == 1
 
-    def claim(self) -> Job | None:
-        """Take the request that waits longest and whose thread is free; None: there is none."""
+    def claim(self, most: int) -> list[Job]:
+        """Take up to so many requests, those that wait longest and whose threads are free, the oldest first."""
         with self.store.transaction() as talk:
             self.store.one_at_a_time(talk)
-            rows = talk.execute(CLAIM, (self.worker, time.time())).fetchall()
-        return job_of(rows[0]) if rows else None
+            rows = talk.execute(CLAIM, (self.worker, time.time(), most)).fetchall()
+        return sorted(map(job_of, rows), key=lambda job: job.incoming.ts)
 
     def others(self) -> tuple[str, ...]:
         """The other workers that have taken something."""
@@ -95,23 +104,24 @@ class Inbox:
 
     def begin(self, job: Job, turn_before: int) -> Job:
         """Note where the conversation stood before the turn of this request."""
-        self._set(job.key, "turn_before = ?", turn_before)
+        with self.store.transaction() as talk:
+            self._set(talk, job.key, "turn_before = ?", turn_before)
         return replace(job, turn_before=turn_before)
 
     def shows(self, key: str, live_ts: str) -> None:
         """Note the message in which progress is shown; the answer will take its place."""
-        self._set(key, "live_ts = ?", live_ts)
+        with self.store.transaction() as talk:
+            self._set(talk, key, "live_ts = ?", live_ts)
 
     def answer(self, job: Job, parts: Sequence[Part], turn: int | None) -> Job:
         """Store what is to be sent. From here on the request is only sent, never worked on again."""
         with self.store.transaction() as talk:
+            self._set(talk, job.key, "state = 'answered', turn = ?", turn)
             for number, part in enumerate(parts):
                 talk.execute(
-                    "INSERT INTO slack_parts (key, number, body, state) VALUES (?, ?, ?, 'planned') "
-                    "ON CONFLICT (key, number) DO NOTHING",
+                    "INSERT INTO slack_parts (key, number, body, state) VALUES (?, ?, ?, 'planned')",
                     (job.key, number, part.to_json()),
                 )
-            talk.execute("UPDATE slack_inbox SET state = 'answered', turn = ? WHERE key = ?", (turn, job.key))
         return replace(job, answered=True, turn=turn)
 
     def parts(self, key: str) -> tuple[Stored, ...]:
@@ -120,38 +130,39 @@ class Inbox:
             rows = talk.execute(query, (key,)).fetchall()
         return tuple(Stored(number, part_of(body), state, ts or "") for number, body, state, ts in rows)
 
-    def sending(self, key: str, number: int) -> bool:
-        """Note that a part is about to leave; False: another worker has taken the request over."""
-        with self.store.transaction() as talk:
-            mine = talk.execute(
-                "UPDATE slack_parts SET state = 'sending' WHERE key = ? AND number = ? "
-                "AND EXISTS (SELECT 1 FROM slack_inbox WHERE slack_inbox.key = slack_parts.key AND holder = ?)",
-                (key, number, self.worker),
-            )
-            return mine.rowcount == 1
+    def sending(self, key: str, number: int) -> None:
+        """Note that a part is about to leave."""
+        self._part(key, number, "sending", None)
 
     def sent(self, key: str, number: int, ts: str) -> None:
-        query = "UPDATE slack_parts SET state = 'sent', ts = ? WHERE key = ? AND number = ?"
+        self._part(key, number, "sent", ts)
+
+    def _part(self, key: str, number: int, state: str, ts: str | None) -> None:
         with self.store.transaction() as talk:
-            talk.execute(query, (ts, key, number))
+            mine = talk.execute(
+                "UPDATE slack_parts SET state = ?, ts = ? WHERE key = ? AND number = ? "
+                "AND EXISTS (SELECT 1 FROM slack_inbox WHERE slack_inbox.key = slack_parts.key AND holder = ?)",
+                (state, ts, key, number, self.worker),
+            )
+            if mine.rowcount != 1:
+                raise LostError(key)
 
     def finish(self, job: Job) -> None:
         """Done: the words and files of the request are forgotten, its key and place stay."""
         bare = replace(job.incoming, text="", files=(), more={}, reply="")
         with self.store.transaction() as talk:
+            self._set(talk, job.key, "state = 'done', holder = NULL, live_ts = NULL, body = ?", bare.to_json())
             talk.execute("DELETE FROM slack_parts WHERE key = ?", (job.key,))
-            talk.execute(
-                "UPDATE slack_inbox SET state = 'done', holder = NULL, live_ts = NULL, body = ? WHERE key = ?",
-                (bare.to_json(), job.key),
-            )
 
     def release(self, key: str, after_s: float) -> None:
         """Give a request back, to be taken again after some time."""
-        self._set(key, "holder = NULL, due = ?", time.time() + after_s)
-
-    def _set(self, key: str, what: str, *values: object) -> None:
         with self.store.transaction() as talk:
-            talk.execute(f"UPDATE slack_inbox SET {what} WHERE key = ?", (*values, key))
+            self._set(talk, key, "holder = NULL, due = ?", time.time() + after_s)
+
+    def _set(self, talk: Talk, key: str, what: str, *values: object) -> None:
+        mine = talk.execute(f"UPDATE slack_inbox SET {what} WHERE key = ? AND holder = ?", (*values, key, self.worker))
+        if mine.rowcount != 1:
+            raise LostError(key)
 
     def find(self, key: str) -> Job | None:
         """A request by its key, also one that is done."""

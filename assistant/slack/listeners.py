@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from assistant.slack.blocks import CHOICE, EVIDENCE, FEEDBACK, PERSON, TICKETS
 from assistant.slack.door import Door
 from assistant.slack.feedback_view import VIEW, comment_of, modal
+from assistant.slack.text import files_of, text_of
 from assistant.slack.types import Incoming
 
 if TYPE_CHECKING:
@@ -63,14 +64,14 @@ class Listeners:
         """Heard, and no matter."""
 
     async def mention(self, body: Body) -> None:
-        await self.door.take(written(body, private=False), "mention", body)
+        await self.door.take(self.written(body, private=False), "mention", body)
 
     async def message(self, body: Body) -> None:
         """A direct message; in a channel, what the one who asked says next in the bot's thread."""
         event = body["event"]
         if event.get("subtype") not in WRITTEN or event.get("bot_id") or not event.get("user"):
             return
-        incoming = written(body, private=event.get("channel_type") == "im")
+        incoming = self.written(body, private=event.get("channel_type") == "im")
         if incoming.private:
             assistant = "assistant" if event.get("thread_ts") else "direct"
             await self.door.take(incoming, assistant, body)
@@ -99,15 +100,15 @@ class Listeners:
         message, channel = body["message"], body["channel"]["id"]
         thread = message.get("thread_ts") or message["ts"]
         incoming = Incoming(
-            key=f"{body['team']['id']}:{channel}:{message['ts']}:shortcut",
+            key=f"{self.door.team}:{channel}:{message['ts']}:shortcut",
             kind="message",
-            team=body["team"]["id"],
+            team=self.door.team,
             channel=channel,
             thread_ts=thread,
             ts=message["ts"],
             user=body["user"]["id"],
-            text=message.get("text", ""),
-            files=tuple(message.get("files") or ()),
+            text=text_of(message),
+            files=files_of(message),
             private=channel.startswith("D"),
             reply=body.get("response_url", ""),
         )
@@ -130,31 +131,31 @@ class Listeners:
         chosen = {"type": "context", "elements": [mrkdwn(f"<@{body['user']['id']}> chose *{label_of(action)}*")]}
         blocks = [chosen if b.get("block_id") == action["block_id"] else b for b in body["message"].get("blocks", [])]
         more = {"blocks": blocks, "message_ts": body["container"]["message_ts"]}
-        await self.door.take(pressed(body, "choice", text=said, more=more), "choice", body)
+        await self.door.take(self.pressed(body, "choice", text=said, more=more), "choice", body)
         await ack()
 
     async def evidence(self, ack: Any, body: Body) -> None:
-        await self.door.take(pressed(body, "evidence"), "evidence", body)
+        await self.door.take(self.pressed(body, "evidence"), "evidence", body)
         await ack()
 
     async def person(self, ack: Any, body: Body) -> None:
-        await self.door.take(pressed(body, "person"), "person", body)
+        await self.door.take(self.pressed(body, "person"), "person", body)
         await ack()
 
     async def ticket(self, ack: Any, body: Body) -> None:
         form = body["actions"][0]["action_id"].rpartition("_")[2]
-        await self.door.take(pressed(body, "ticket", more={"form": form}), "ticket", body)
+        await self.door.take(self.pressed(body, "ticket", more={"form": form}), "ticket", body)
         await ack()
 
     async def feedback(self, ack: Any, body: Body) -> None:
-        """Helpful: kept. Not helpful: kept, and asked what it was."""
-        if not self.door.allowed(pressed(body, "evidence"), body):
+        """Helpful: kept. Not helpful: asked what it was, and kept. Slack lets a window open for three seconds only."""
+        if not self.door.allowed(self.pressed(body, "evidence"), body):
             await ack()
             return
         verdict, key = body["actions"][0]["value"], about(body)
-        await self.door.keep(key, body["user"]["id"], verdict)
         if verdict == "wrong":
             await self.door.kindly(self.door.client.views_open(trigger_id=body["trigger_id"], view=modal(key)))
+        await self.door.keep(key, body["user"]["id"], verdict)
         await ack()
 
     async def explained(self, ack: Any, body: Body) -> None:
@@ -163,44 +164,44 @@ class Listeners:
         await self.door.keep(key, body["user"]["id"], "wrong", expected=expected, comment=comment)
         await ack()
 
+    def written(self, body: Body, *, private: bool) -> Incoming:
+        """A message as a request. Its place in the channel is its key: a mention comes as two events and counts once.
 
-def written(body: Body, *, private: bool) -> Incoming:
-    """A message as a request. Its place in the channel is its key: a mention comes as two events and counts once."""
-    event = body["event"]
-    team = body.get("team_id") or event.get("team", "")
-    return Incoming(
-        key=f"{team}:{event['channel']}:{event['ts']}",
-        kind="message",
-        team=team,
-        channel=event["channel"],
-        thread_ts=event.get("thread_ts") or event["ts"],
-        ts=event["ts"],
-        user=event.get("user", ""),
-        text=event.get("text", ""),
-        files=tuple(event.get("files") or ()),
-        private=private or event["channel"].startswith("D"),
-    )
+        The team is the bot's own, also where a shared channel's event or button names another: one thread, one name.
+        """
+        event, team = body["event"], self.door.team
+        return Incoming(
+            key=f"{team}:{event['channel']}:{event['ts']}",
+            kind="message",
+            team=team,
+            channel=event["channel"],
+            thread_ts=event.get("thread_ts") or event["ts"],
+            ts=event["ts"],
+            user=event.get("user", ""),
+            text=text_of(event),
+            files=files_of(event),
+            private=private or event["channel"].startswith("D"),
+        )
 
-
-def pressed(body: Body, kind: Any, text: str = "", more: Body | None = None) -> Incoming:
-    """A button as a request: pressed twice, by one or by two, it is answered once."""
-    action, where = body["actions"][0], body["container"]
-    channel, message = body["channel"]["id"], where["message_ts"]
-    asked = kind if kind != "ticket" else action["action_id"]
-    return Incoming(
-        key=f"{body['team']['id']}:{channel}:{message}:{asked}:{action['block_id'][-40:] if kind == 'choice' else ''}",
-        kind=kind,
-        team=body["team"]["id"],
-        channel=channel,
-        thread_ts=where.get("thread_ts") or message,
-        ts=str(action.get("action_ts") or message),
-        user=body["user"]["id"],
-        text=text,
-        private=channel.startswith("D"),
-        about=about(body),
-        reply=body.get("response_url", ""),
-        more=more or {},
-    )
+    def pressed(self, body: Body, kind: Any, text: str = "", more: Body | None = None) -> Incoming:
+        """A button as a request: pressed twice, by one or by two, it is answered once."""
+        action, where, team = body["actions"][0], body["container"], self.door.team
+        channel, message = body["channel"]["id"], where["message_ts"]
+        asked = kind if kind != "ticket" else action["action_id"]
+        return Incoming(
+            key=f"{team}:{channel}:{message}:{asked}:{action['block_id'][-40:] if kind == 'choice' else ''}",
+            kind=kind,
+            team=team,
+            channel=channel,
+            thread_ts=where.get("thread_ts") or message,
+            ts=str(action.get("action_ts") or message),
+            user=body["user"]["id"],
+            text=text,
+            private=channel.startswith("D"),
+            about=about(body),
+            reply=body.get("response_url", ""),
+            more=more or {},
+        )
 
 
 def about(body: Body) -> str:

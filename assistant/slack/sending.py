@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from dataclasses import replace
 from typing import Any
 
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from assistant.slack.blocks import context, in_words
+from assistant.slack.blocks import as_text, context, in_words
 from assistant.slack.inbox import Inbox, Job, Stored
 from assistant.slack.metrics import Metrics
 from assistant.slack.pacing import Pacer
@@ -42,6 +41,15 @@ NEVER = frozenset(
         "user_not_found",
     }
 )
+NO_FILES = frozenset(
+    {
+        "file_type_not_allowed",
+        "file_upload_size_restricted",
+        "file_uploads_disabled",
+        "file_uploads_except_images_disabled",
+        "missing_scope",
+    }
+)
 NOT_THESE_BLOCKS = frozenset({"invalid_blocks", "invalid_blocks_format", "msg_blocks_too_long", "msg_too_long"})
 NETWORK = (aiohttp.ClientError, TimeoutError, OSError, SlackRequestError)
 logger = logging.getLogger("maple-slack")
@@ -53,10 +61,6 @@ class LaterError(Exception):
 
 class UndeliverableError(Exception):
     """It will never work; str(error) is Slack's word for why."""
-
-
-class LostError(Exception):
-    """Another worker has taken the request over."""
 
 
 class Sender:
@@ -73,28 +77,29 @@ class Sender:
 
         The last one is not marked as sent: the caller closes the whole request with its next write.
         """
-        first = True
+        live = job.live_ts
         parts = await asyncio.to_thread(self.inbox.parts, job.key)
         for stored in parts:
             if stored.state != "sent":
-                if not await asyncio.to_thread(self.inbox.sending, job.key, stored.number):
-                    raise LostError
-                live = job.live_ts if first and stored.part.do == "post" else ""
-                ts = await self._once(job, stored, live)
+                await asyncio.to_thread(self.inbox.sending, job.key, stored.number)
+                ts = await self._once(job, stored, live if stored.part.do == "post" else "")
                 if stored is not parts[-1]:
                     await asyncio.to_thread(self.inbox.sent, job.key, stored.number, ts)
-            first = first and stored.part.do != "post"
+            if stored.part.do == "post":
+                live = ""
 
     async def _once(self, job: Job, stored: Stored, live: str) -> str:
+        """Send a part, in the place of the message at `live` if there is one. Gives its time stamp or file id."""
         part = stored.part
         try:
-            if stored.state == "sending" and not live and part.do != "update":
-                there = await self._find(job, stored)
-                if there:
-                    return there
-                if there is None:
-                    part = replace(part, blocks=(*part.blocks, context(TWICE)))
-            return await self._send(job, stored.number, part, live)
+            place = part.ts or live
+            if place and (await self._replaced(part, job.incoming.channel, place) or part.do == "update"):
+                return place
+            there = await self._find(job, stored) if stored.state == "sending" else ""
+            if there:
+                return there
+            again = there is None
+            return await (self._upload if part.do == "files" else self._post)(job, stored.number, part, again)
         except SlackApiError as error:
             word = str(error.response.get("error", ""))
             if word in NEVER:
@@ -113,14 +118,9 @@ class Sender:
         except SlackApiError as error:
             raise UndeliverableError(str(error.response.get("error"))) from error
 
-    async def _send(self, job: Job, number: int, part: Part, live: str) -> str:
-        if part.do == "file":
-            return await self._upload(job, part)
-        if part.do == "update" or live:
-            return await self._update(part, job.incoming.channel, part.ts or live)
-        return await self._post(job, number, part)
-
-    async def _post(self, job: Job, number: int, part: Part) -> str:
+    async def _post(self, job: Job, number: int, part: Part, again: bool) -> str:
+        """again: it may stand there already, and says so."""
+        blocks = (*part.blocks, context(TWICE)) if again else part.blocks
         channel = part.channel or job.incoming.channel
         await self.pacer.wait(channel)
         message: dict[str, Any] = {
@@ -132,35 +132,49 @@ class Sender:
             "unfurl_media": False,
         }
         try:
-            answer = await self.client.chat_postMessage(**message, blocks=part.blocks)
+            answer = await self.client.chat_postMessage(**message, blocks=blocks)
         except SlackApiError as error:
             if error.response.get("error") not in NOT_THESE_BLOCKS:
                 raise
             logger.error("Slack refused the blocks of an answer: %s", error.response.get("response_metadata"))
-            answer = await self.client.chat_postMessage(**message | {"text": in_words(part.blocks, MOST_WORDS)})
+            answer = await self.client.chat_postMessage(**message | {"text": in_words(blocks, MOST_WORDS)})
         return str(answer["ts"])
 
-    async def _update(self, part: Part, channel: str, ts: str) -> str:
-        """Put words in the place of a message; a stream that was left open is closed first."""
+    async def _replaced(self, part: Part, channel: str, ts: str) -> bool:
+        """Put words in the place of a message; a stream that was left open is closed first.
+
+        False: Slack does not let it be changed, as it may have been deleted, or be too old for this workspace.
+        """
         shown: dict[str, Any] = {"channel": channel, "ts": ts, "text": part.text, "blocks": part.blocks}
         try:
-            await self.client.chat_update(**shown)
+            try:
+                await self.client.chat_update(**shown)
+            except SlackApiError as error:
+                if error.response.get("error") != "streaming_state_conflict":
+                    raise
+                await self.client.chat_stopStream(channel=channel, ts=ts)
+                await self.client.chat_update(**shown)
         except SlackApiError as error:
-            if error.response.get("error") != "streaming_state_conflict":
-                raise
-            await self.client.chat_stopStream(channel=channel, ts=ts)
-            await self.client.chat_update(**shown)
-        return ts
+            logger.warning("a message cannot be replaced: %s", error.response.get("error"))
+            return False
+        return True
 
-    async def _upload(self, job: Job, part: Part) -> str:
+    async def _upload(self, job: Job, number: int, part: Part, again: bool) -> str:
+        """All files in one message; their text, where the workspace takes no such files."""
         await self.pacer.wait(job.incoming.channel)
-        answer = await self.client.files_upload_v2(
-            filename=part.name,
-            title=part.text or part.name,
-            content=part.content or "\n",
-            channel=job.incoming.channel,
-            thread_ts=job.incoming.thread_ts,
-        )
+        uploads = [{"filename": f.name, "title": f.title, "content": f.content or "\n"} for f in part.files]
+        try:
+            answer = await self.client.files_upload_v2(
+                file_uploads=uploads,
+                channel=job.incoming.channel,
+                thread_ts=job.incoming.thread_ts,
+                initial_comment=TWICE if again else None,
+            )
+        except SlackApiError as error:
+            if error.response.get("error") not in NO_FILES:
+                raise
+            logger.warning("Slack takes no files here: %s", error.response.get("error"))
+            return [await self._post(job, number, text, again) for text in as_text(part.files)][-1]
         return str(answer["files"][0]["id"])
 
     async def _find(self, job: Job, stored: Stored) -> str | None:
@@ -179,10 +193,11 @@ class Sender:
             logger.info("cannot look for an answer in the thread: %s", error.response.get("error"))
             return None
         mine = {"answer": job.key, "part": stored.number}
+        wanted = {file.name for file in stored.part.files}
         for message in answer.get("messages") or []:
             if (message.get("metadata") or {}).get("event_payload") == mine:
                 return str(message["ts"])
             names = {file.get("name") for file in message.get("files") or []}
-            if message.get("bot_id") and stored.part.do == "file" and stored.part.name in names:
+            if message.get("bot_id") and wanted and wanted <= names:
                 return str(message["ts"])
         return ""

@@ -11,6 +11,8 @@ from assistant.errors import InputError
 
 Names = Annotated[tuple[str, ...], NoDecode]
 SLACK_API = "https://slack.com/api/"
+LOOPBACK = "127.0.0.1"
+DAY_S = 86_400.0
 
 
 class SlackSettings(BaseSettings):
@@ -20,7 +22,8 @@ class SlackSettings(BaseSettings):
     (none: wherever it is invited). direct: whether it answers direct messages. admins: who may see the counts.
     support_group: the user group (S...) or person (U...) that "ask a person" mentions; support_channel: where the
     summary of a direct message goes. largest_file_mb: the largest file that is read. keep_days: how long logs and
-    requests are kept. at_once: turns worked on at the same time. metrics_port: 0 is off; on this computer only.
+    requests are kept. at_once: turns worked on at the same time. metrics_port: 0 is off; metrics_host: the address on
+    which it listens, this computer's own unless a site says otherwise.
     """
 
     model_config = SettingsConfigDict(env_prefix="MAPLE_CHAT_SLACK_", frozen=True, extra="ignore")
@@ -41,6 +44,7 @@ class SlackSettings(BaseSettings):
     at_once: int = Field(4, ge=1, le=64)
     drain_s: float = Field(25.0, gt=0)
     metrics_port: int = Field(0, ge=0, le=65_535)
+    metrics_host: str = LOOPBACK
 
     @field_validator("teams", "channels", "admins", mode="before")
     @classmethod

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 MARKED = re.compile(r"<([^<>\n]+)>")
 FENCE = re.compile(r"^(?P<fence>`{3,})[^\n`]*\n(?P<block>.*?)\n?(?P=fence)[ \t]*$", re.M | re.S)
@@ -29,6 +30,21 @@ class Piece:
 
     text: str
     code: bool
+
+
+def text_of(message: dict[str, Any]) -> str:
+    """What a message says, also in what it forwards or another app attached; previews of links are left out."""
+    return "\n".join(filter(None, [message.get("text"), *(part.get("text") for part in attached(message))]))
+
+
+def files_of(message: dict[str, Any]) -> tuple[dict[str, Any], ...]:
+    """The files of a message and of what it forwards."""
+    return tuple(file for part in (message, *attached(message)) for file in part.get("files") or ())
+
+
+def attached(message: dict[str, Any]) -> list[dict[str, Any]]:
+    parts = message.get("attachments") or []
+    return [part for part in parts if part.get("is_share") or part.get("is_msg_unfurl") or not part.get("from_url")]
 
 
 def plain(text: str, bot_user: str) -> str:

@@ -58,15 +58,23 @@ def thread_name(team: str, channel: str, thread_ts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One thing to be sent. do: post a message, update the one at ts, or upload a file (name, content)."""
+class File:
+    """A text to be uploaded."""
 
-    do: Literal["post", "update", "file"]
+    name: str
+    content: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One thing to be sent. do: post a message, update the one at ts, or upload files, all in one message."""
+
+    do: Literal["post", "update", "files"]
     text: str = ""
     blocks: tuple[Block, ...] = ()
     ts: str = ""
-    name: str = ""
-    content: str = ""
+    files: tuple[File, ...] = ()
     channel: str = ""
 
     def to_json(self) -> str:
@@ -75,4 +83,5 @@ class Part:
 
 def part_of(text: str) -> Part:
     fields = json.loads(text)
-    return Part(**{**fields, "blocks": tuple(fields["blocks"])})
+    files = tuple(File(**file) for file in fields["files"])
+    return Part(**{**fields, "blocks": tuple(fields["blocks"]), "files": files})

@@ -11,14 +11,16 @@ from assistant.errors import UnavailableError
 from assistant.slack.alive import Alive
 from assistant.slack.answering import Answering
 from assistant.slack.blocks import posts, section
-from assistant.slack.inbox import Inbox, Job
+from assistant.slack.inbox import Inbox, Job, LostError
 from assistant.slack.metrics import Metrics
-from assistant.slack.sending import NETWORK, LaterError, LostError, Sender, UndeliverableError
+from assistant.slack.sending import NETWORK, LaterError, Sender, UndeliverableError
 from assistant.slack.settings import SlackSettings
 
 POLL_S, TIDY_EVERY_S = 1.0, 3_600.0
 # Requests in the works: many may wait for Slack while few are worked on.
 MOST_JOBS = 64
+# So many are taken at once: workers take turns at that, and each look for them costs some ms.
+AT_A_TIME = 8
 MOST_TRIES = 6
 AGAIN_AFTER_S = (1.0, 3.0, 10.0, 30.0, 60.0)
 OWNED_UP = (
@@ -84,18 +86,23 @@ class Worker:
 
     async def _give_back_the_left(self) -> None:
         for key in tuple(self._left):
-            await asyncio.to_thread(self.inbox.release, key, 0)
+            await self._release(key)
             self._left.discard(key)
 
+    async def _release(self, key: str) -> None:
+        with contextlib.suppress(LostError):
+            await asyncio.to_thread(self.inbox.release, key, 0)
+
     async def _take_all(self) -> None:
-        while len(self._jobs) < MOST_JOBS and not self._draining:
-            job = await asyncio.to_thread(self.inbox.claim)
-            if job is None:
+        while (room := min(MOST_JOBS - len(self._jobs), AT_A_TIME)) > 0 and not self._draining:
+            jobs = await asyncio.to_thread(self.inbox.claim, room)
+            for job in jobs:
+                self._held.add(job.key)
+                task = asyncio.create_task(self._handled(job))
+                self._jobs.add(task)
+                task.add_done_callback(self._over)
+            if len(jobs) < room:
                 return
-            self._held.add(job.key)
-            task = asyncio.create_task(self._handled(job))
-            self._jobs.add(task)
-            task.add_done_callback(self._over)
 
     def _over(self, task: asyncio.Task[None]) -> None:
         self._jobs.discard(task)
@@ -110,12 +117,15 @@ class Worker:
         for task in list(self._jobs):
             task.cancel()
         for key in list(self._held):
-            await asyncio.to_thread(self.inbox.release, key, 0)
+            await self._release(key)
 
     async def _handled(self, job: Job) -> None:
         """Handle it; where not even the failure can be written down, try that later."""
         try:
             await self._handle(job)
+        except LostError:
+            logger.warning("request %s goes on with another worker", job.key)
+            self._held.discard(job.key)
         except Exception:
             logger.exception("request %s can be neither closed nor put off now", job.key)
             self._left.add(job.key)
@@ -128,11 +138,15 @@ class Worker:
             self.metrics.seconds.observe(time.monotonic() - began)
             self._held.discard(job.key)
         except LostError:
-            self._held.discard(job.key)
+            raise
         except UndeliverableError as error:
             await self._undeliverable(job, str(error))
-        except (LaterError, UnavailableError, *NETWORK) as error:
-            await self._later(job, str(error) or type(error).__name__)
+        except LaterError as error:
+            await self._later(job, str(error))
+        except (UnavailableError, *NETWORK) as error:
+            # Its words may name hosts and files: they are for the log, not for the thread and the metrics.
+            logger.warning("request %s: %s", job.key, error)
+            await self._later(job, type(error).__name__)
         except Exception as error:
             logger.exception("request %s", job.key)
             await self._later(job, type(error).__name__)
@@ -162,7 +176,7 @@ class Worker:
             return
         logger.error("request %s given up after %s tries: %s", job.key, job.tries, why)
         self.metrics.failed.labels(why).inc()
-        with contextlib.suppress(LaterError, UndeliverableError, LostError, *NETWORK):
+        with contextlib.suppress(LaterError, UndeliverableError, *NETWORK):
             parts = posts([section(OWNED_UP.format(tries=job.tries, why=why))], "I could not finish this answer")
             await self.sender.say(job.incoming, parts[0])
         await self._close(job)
@@ -174,4 +188,5 @@ class Worker:
     def _tidy(self) -> None:
         """Forget what is older than the site wants to keep."""
         self.inbox.forget_before(self.keep_days)
-        self.answering.forget_before(self.keep_days)
+        self.answering.downloads.forget_before(self.keep_days)
+        self.alive.forget_before(self.keep_days)

@@ -54,8 +54,11 @@ async def start_bot(slack: Slack, settings: Settings, tokens: None) -> AsyncIter
     """Start a bot with settings of the test's own; it is stopped at the end."""
     running: list[Bot] = []
 
-    async def start(*, listen: Listen | None = None, data: Settings = settings, **changes: object) -> Bot:
-        bot = Bot(data.model_copy(update={"own_disk": True}), SlackSettings(**{"drain_s": 5, **changes}))  # type: ignore[arg-type]
+    async def start(
+        *, listen: Listen | None = None, data: Settings = settings, wait_s: float = settings.wait_s, **changes: object
+    ) -> Bot:
+        data = data.model_copy(update={"own_disk": True, "wait_s": wait_s})
+        bot = Bot(data, SlackSettings(**{"drain_s": 5, **changes}))  # type: ignore[arg-type]
         await bot.start(listen or Listen())
         running.append(bot)
         return bot

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 import pytest
 
 from assistant.cli import main
 from assistant.slack.app import Bot
+from assistant.slack.feedback import Case, case_of
 from tests.assistant.slack.conftest import OOM, StartBot
 from tests.assistant.slack.standin.limits import shown
 from tests.assistant.slack.standin.people import ALICE, BOB, escaped
@@ -70,6 +72,23 @@ async def test_not_helpful_asks_what_it_was_and_the_last_word_counts(
     (case,) = exported(capsys)
     assert (case["verdict"], case["expected"]) == ("wrong", "nccl-timeout")
     assert str(case["comment"]).startswith("it hung") and "bob@example.org" not in str(case)
+
+
+async def test_the_window_opens_before_the_log_is_gone_through(
+    slack: Slack, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slack gives it three seconds; masking a long log may take longer."""
+    there: list[int] = []
+
+    def slow(*words: Any, **named: Any) -> Case:
+        there.append(len(slack.views))
+        return case_of(*words, **named)
+
+    monkeypatch.setattr("assistant.slack.door.case_of", slow)
+    channel = slack.channel("support")
+    answer = await diagnosed(slack, channel)
+    await slack.press(channel, answer, "maple_feedback", value="wrong")
+    assert there == [1]
 
 
 async def test_feedback_from_a_direct_message_keeps_no_words(
@@ -162,6 +181,16 @@ async def test_a_direct_message_goes_to_the_support_channel_only_after_a_yes(sla
     await replied(slack, channel, answer)
     (call,) = support.messages
     assert f"!subteam^{GROUP}" in call["_notifies"] and "/home/alice" not in shown(call)
+
+
+async def test_a_support_channel_without_the_bot_is_owned_up_to(slack: Slack, start_bot: StartBot) -> None:
+    await start_bot(support_group=GROUP, support_channel=slack.channel("helpdesk", bot=False).id)
+    asked = await slack.direct_message(escaped(OOM))
+    channel = slack.direct(ALICE)
+    (answer,) = await slack.until(lambda: slack.replies(channel.id, asked["ts"]))
+    await slack.press(channel, answer, "maple_person")
+    (words,) = await slack.until(lambda: slack.responses)
+    assert "Nobody was told" in words["text"] and len(slack.replies(channel.id, asked["ts"])) == 1
 
 
 async def test_a_direct_message_stays_where_it_is_without_a_support_channel(slack: Slack, start_bot: StartBot) -> None:

@@ -6,8 +6,15 @@ import asyncio
 
 import pytest
 
+from assistant.settings import Settings
 from assistant.slack.app import Bot
+from assistant.slack.database import open_store
+from assistant.slack.inbox import Inbox
 from assistant.slack.pacing import BURST
+from assistant.slack.types import Incoming, thread_name
+from assistant.storage.database import open_database
+from assistant.turns import Turns
+from knowledge.types import Attachment
 from tests.assistant.slack.conftest import OOM, StartBot, said
 from tests.assistant.slack.standin.limits import shown
 from tests.assistant.slack.standin.people import ALICE, escaped, wrapped
@@ -109,6 +116,59 @@ async def test_where_the_bot_may_not_look_it_says_that_it_may_stand_above(slack:
     await settled(bot, slack)
     first, second = await said(slack, channel.id, asked["ts"], 2)
     assert "interrupted" not in shown(first) and "interrupted" in shown(second)
+
+
+async def test_a_choice_whose_question_cannot_be_changed_any_more_is_answered(slack: Slack, bot: Bot) -> None:
+    asked = await slack.direct_message("help me train on Perlmutter, 4 nodes")
+    channel = slack.direct(ALICE)
+    (question,) = await said(slack, channel.id, asked["ts"])
+    slack.fail("chat.update", error="edit_window_closed", times=9)
+    await slack.press(channel, question, "maple_choice_0")
+    answers = await said(slack, channel.id, asked["ts"], 2)
+    assert "pytorch" in shown(answers[1])
+
+
+@pytest.mark.parametrize("word", ["file_uploads_disabled", "file_type_not_allowed"])
+async def test_where_slack_takes_no_files_a_script_comes_as_text(slack: Slack, bot: Bot, word: str) -> None:
+    slack.fail("files.getUploadURLExternal", error=word)
+    asked = await slack.direct_message("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+    await settled(bot, slack)
+    answers = slack.replies(slack.direct(ALICE).id, asked["ts"])
+    assert "#SBATCH --nodes=4" in shown(answers[-1]) and not any(m.get("files") for m in answers)
+
+
+async def test_a_conversation_that_cannot_be_stored_is_tried_again(slack: Slack, start_bot: StartBot) -> None:
+    """Its error is no answer: somebody else holds the thread, or the database is away for a while."""
+    bot = await start_bot(wait_s=0.2)
+    channel = slack.channel("support")
+    message = slack.say(channel, f"<@U0BOT0001> {ASK}")
+    database = open_database(bot.settings)
+    with database.alone(thread_name("T0MAPLE01", channel.id, message["ts"]), 1):
+        await slack.tell_app(slack.event(channel, message, type="app_mention"))
+        stored = bot.metrics.retried.labels("the conversation could not be stored")._value
+        await slack.until(stored.get)
+    await settled(bot, slack)
+    (answer,) = slack.replies(channel.id, message["ts"])
+    assert "Problem" not in shown(answer) and "perlmutter" in shown(answer).lower()
+
+
+async def test_a_turn_that_was_begun_is_finished_though_its_request_has_no_words(
+    slack: Slack, start_bot: StartBot, settings: Settings
+) -> None:
+    """A mention alone, under a log; the worker that had begun its turn was killed."""
+    channel = slack.channel("support")
+    posted = slack.say(channel, escaped(OOM))
+    asked = slack.say(channel, "<@U0BOT0001>", thread=posted["ts"])
+    incoming = Incoming("key", "message", "T0MAPLE01", channel.id, posted["ts"], asked["ts"], ALICE)
+    killed = Inbox(open_store(settings), "killed")
+    killed.put(incoming, "mention")
+    killed.begin(killed.claim(1)[0], 0)
+    (log := settings.data / "pasted.log").write_text(OOM)
+    Turns(open_database(settings)).begin(incoming.thread, "", [Attachment("pasted", str(log), 6)])
+    bot = await start_bot()
+    await settled(bot, slack)
+    (answer,) = slack.replies(channel.id, posted["ts"])
+    assert "`gpu-oom`" in shown(answer)
 
 
 async def test_an_upload_that_broke_off_is_made_up_for(slack: Slack, bot: Bot) -> None:

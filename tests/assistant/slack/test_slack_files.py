@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
@@ -85,6 +86,26 @@ async def test_what_cannot_be_read_is_said(slack: Slack, bot: Bot, change: dict[
     assert says in shown(answers[0])
 
 
+async def test_a_file_that_slack_has_no_more_is_said(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+    message = slack.say(channel, "<@U0BOT0001> why?")
+    message["files"] = [{"id": "F1", "mode": "tombstone"}]
+    await slack.tell_app(slack.event(channel, message, type="app_mention"))
+    answers = await slack.until(lambda: slack.replies(channel.id, message["ts"]))
+    assert "no longer in Slack" in shown(answers[0])
+
+
+async def test_old_files_go_and_newer_ones_of_the_same_thread_stay(slack: Slack, bot: Bot) -> None:
+    await answer_to(slack, "why?", slack.upload("old.out", LOG), slack.upload("new.out", LOG))
+    old, new = sorted((bot.settings.data / "slack-files").glob("*/*"), key=lambda path: "new" in path.name)
+    os.utime(old, (0, 0))
+    bot.door.answering.downloads.forget_before(30)
+    assert not old.exists() and new.exists()
+    os.utime(new, (0, 0))
+    bot.door.answering.downloads.forget_before(30)
+    assert not new.parent.exists()
+
+
 async def test_a_missing_scope_is_named(slack: Slack, bot: Bot) -> None:
     slack.scopes.discard("files:read")
     assert "files:read" in await answer_to(slack, "", slack.upload("a.out", LOG))
@@ -92,6 +113,13 @@ async def test_a_missing_scope_is_named(slack: Slack, bot: Bot) -> None:
 
 async def test_a_download_that_breaks_off_is_taken_up_again(slack: Slack, bot: Bot) -> None:
     slack.fail("download", cut=True)
+    assert "`gpu-oom`" in await answer_to(slack, "why?", slack.upload("slurm-1.out", LOG))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+async def test_a_file_server_in_trouble_is_asked_again(slack: Slack, bot: Bot, status: int) -> None:
+    """It is no missing scope."""
+    slack.fail("download", status=status)
     assert "`gpu-oom`" in await answer_to(slack, "why?", slack.upload("slurm-1.out", LOG))
 
 

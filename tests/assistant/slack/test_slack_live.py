@@ -102,6 +102,19 @@ async def test_a_stream_that_breaks_off_goes_on_and_ends_in_the_answer(slack: Sl
     await streamed(slack, bot, tells(*words(30)), "chat.appendStream")
 
 
+async def test_what_was_shown_and_cannot_be_replaced_does_not_cost_the_answer(
+    slack: Slack, bot: Bot, tells: Tell
+) -> None:
+    gate = tells(*words(30))
+    asked = await slack.direct_message(WHOLE)
+    await slack.until(lambda: slack.called("chat.appendStream"))
+    slack.fail("chat.update", error="message_not_found", times=9)
+    gate.set()
+    await slack.until(lambda: bot.inbox.waiting() == 0, 30)
+    _, answer, file = slack.replies(slack.direct(ALICE).id, asked["ts"])
+    assert "Submit it yourself" in shown(answer) and file["files"]
+
+
 async def test_no_more_is_streamed_than_slack_takes(slack: Slack, bot: Bot, tells: Tell) -> None:
     await streamed(slack, bot, tells(Writing("w" * 9_000), Writing("x" * 9_000)), "chat.startStream")
     sent = sum(len(chunk["text"]) for call in slack.calls for chunk in call.args.get("chunks") or [])

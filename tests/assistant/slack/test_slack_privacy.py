@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+from prometheus_client import generate_latest
 
 from assistant.slack.app import Bot
 from tests.assistant.slack.conftest import OOM, StartBot, said
@@ -31,6 +32,20 @@ async def test_a_workspace_that_is_named_is_answered(slack: Slack, start_bot: St
     await slack.tell_app(wrapped({**message, "channel": channel.id, "type": "app_mention", "user_team": OTHER_TEAM}))
     await said(slack, channel.id, message["ts"])
     assert bot.metrics.refused._value.get() == 0
+
+
+async def test_a_button_pressed_from_another_workspace_belongs_to_the_same_conversation(
+    slack: Slack, start_bot: StartBot
+) -> None:
+    """In a shared channel Slack names the workspace of the one who presses."""
+    await start_bot(teams=f"T0MAPLE01, {OTHER_TEAM}")
+    channel = slack.channel("shared")
+    asked = await slack.mention(channel, "help me train on Perlmutter, 4 nodes")
+    (question,) = await said(slack, channel.id, asked["ts"])
+    slack.team_of_presser = OTHER_TEAM
+    await slack.press(channel, question, "maple_choice_0", user=BOB)
+    answers = await said(slack, channel.id, asked["ts"], 2)
+    assert "perlmutter · pytorch" in shown(answers[1])
 
 
 async def test_only_channels_of_the_list_and_no_direct_messages(slack: Slack, start_bot: StartBot) -> None:
@@ -93,6 +108,12 @@ async def test_the_log_of_the_bot_holds_no_words_and_no_tokens(
     )
     await slack.mention(slack.channel("elsewhere", bot=False), "project Zebra")
     await slack.until(lambda: bot.inbox.waiting() == 0, 30)
+    slack.scopes.add("files:read")
+    slack.fail("download", cut=True, times=99)
+    await slack.mention(slack.channel("support"), "why?", files=(slack.upload("zebra.out", b"failed\n"),))
+    await slack.until(lambda: bot.inbox.waiting() == 0, 30)
+    counted = generate_latest(bot.metrics.registry).decode()
+    assert 'maple_slack_failed_total{why="Client' in counted and "zebra" not in counted and "127.0.0.1" not in counted
     assert "given up" in caplog.text and "cannot be answered" in caplog.text and "refused the blocks" in caplog.text
     assert "zebra" not in caplog.text.lower() and "xoxb" not in caplog.text and "xapp" not in caplog.text
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from assistant.slack.app import Bot
 from tests.assistant.slack.conftest import OOM, StartBot, said
 from tests.assistant.slack.standin.limits import shown
 from tests.assistant.slack.standin.people import ADMIN, ALICE, BOB, escaped
 from tests.assistant.slack.standin.server import Slack
+from tests.assistant.slack.standin.web_api import file_object
 from tests.assistant.slack.standin.workspace import BOT_ID, Message
 
 HISTORY = {"channels:history", "groups:history"}
@@ -64,6 +67,23 @@ async def test_the_shortcut_answers_under_the_message(slack: Slack, bot: Bot) ->
     assert "`gpu-oom`" in shown(await first_answer(slack, channel.id, posted["ts"]))
 
 
+async def test_what_another_app_posted_and_what_a_person_forwards_is_read(slack: Slack, bot: Bot) -> None:
+    """The words are in the message's attachments; the preview of a link is none of them."""
+    channel = slack.channel("support")
+    preview = {"from_url": "https://example.org/nccl", "text": "NCCL timeout explained"}
+    posted = slack.add(channel, bot_id="B0CI", text="Job 4711 failed", attachments=[preview, {"text": escaped(OOM)}])
+    await slack.shortcut(channel, posted, user=BOB)
+    assert "`gpu-oom`" in shown(await first_answer(slack, channel.id, posted["ts"]))
+
+    forwarded = slack.say(slack.direct(ALICE), "why did it fail?")
+    share = {"from_url": "https://standin.slack.com/archives/C1/p1", "is_share": True}
+    forwarded["attachments"] = [
+        {**share, "files": [file_object(slack.upload("slurm-1.out", OOM.encode()), slack.base)]}
+    ]
+    await slack.tell_app(slack.event(slack.direct(ALICE), forwarded, type="message", channel_type="im"))
+    assert "`gpu-oom`" in shown(await first_answer(slack, slack.direct(ALICE).id, forwarded["ts"]))
+
+
 async def test_the_shortcut_where_the_bot_is_not_in_the_channel_says_so_to_the_person(slack: Slack, bot: Bot) -> None:
     channel = slack.channel("elsewhere", bot=False)
     posted = slack.say(channel, escaped(OOM))
@@ -87,13 +107,19 @@ async def test_help_and_a_channel_without_the_bot(slack: Slack, bot: Bot) -> Non
 
 
 async def test_only_admins_see_counts_and_nobody_sees_texts(slack: Slack, start_bot: StartBot) -> None:
-    await start_bot(admins=(ADMIN,))
+    bot = await start_bot(admins=(ADMIN,))
     channel = slack.channel("support")
     asked = await slack.mention(channel, "the secret project Zebra: train ViT on Perlmutter")
     await first_answer(slack, channel.id, asked["ts"])
     assert "only" in str(await slack.command(channel, "stats", user=ALICE)).lower()
     counts = str(await slack.command(channel, "stats", user=ADMIN))
     assert "mention: 1" in counts and "Zebra" not in counts
+    with bot.inbox.store.transaction() as talk:
+        rows = [("old", "2020-01-01", "helpful"), ("new", f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", "wrong")]
+        for key, at, verdict in rows:
+            talk.execute("INSERT INTO slack_feedback VALUES (?, 'who', ?, ?, '{}')", (key, at, verdict))
+    counts = str(await slack.command(channel, "stats", user=ADMIN))
+    assert "Last 30 days" in counts and "wrong: 1" in counts and "helpful" not in counts
 
 
 async def test_a_mention_alone_says_what_to_send(slack: Slack, bot: Bot) -> None:
@@ -106,6 +132,14 @@ async def test_a_mention_under_a_post_means_that_post(slack: Slack, bot: Bot) ->
     slack.scopes |= HISTORY
     channel = slack.channel("support")
     posted = slack.say(channel, escaped(OOM), user=BOB)
+    await slack.mention(channel, "why?", thread=posted["ts"])
+    assert "`gpu-oom`" in shown(await first_answer(slack, channel.id, posted["ts"]))
+
+
+async def test_one_line_of_a_post_counts_as_well(slack: Slack, bot: Bot) -> None:
+    slack.scopes |= HISTORY
+    channel = slack.channel("support")
+    posted = slack.say(channel, "my job died with torch.OutOfMemoryError: CUDA out of memory", user=BOB)
     await slack.mention(channel, "why?", thread=posted["ts"])
     assert "`gpu-oom`" in shown(await first_answer(slack, channel.id, posted["ts"]))
 
@@ -139,9 +173,9 @@ async def test_a_script_is_handed_over_as_a_file_and_never_submitted(slack: Slac
     content = slack.files[file["id"]].content or b""
     assert file["name"].endswith(".sh") and b"#SBATCH --nodes=4" in content
     await slack.mention(channel, "make it 8 nodes", thread=asked["ts"])
-    more = await said(slack, channel.id, asked["ts"], 5)
-    names = [f["name"] for m in more[2:] for f in m.get("files", [])]
-    assert len(names) == 2 and names[1].endswith(".diff")
+    _, _, _, uploaded = await said(slack, channel.id, asked["ts"], 4)
+    names = [file["name"] for file in uploaded["files"]]
+    assert len(names) == 2 and names[1].endswith(".diff"), "all files of an answer come in one message"
 
 
 async def test_what_nobody_wrote_to_the_bot_is_left_alone(slack: Slack, bot: Bot) -> None:

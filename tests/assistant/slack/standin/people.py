@@ -136,9 +136,10 @@ class People:
         return await self._slack.delivery.send("interactive", body)
 
     def interaction(self, channel: Channel | None, user: str) -> Body:
+        team = self._slack.team_of_presser
         body: Body = {
-            "team": {"id": TEAM, "domain": "standin"},
-            "user": {"id": user, "team_id": TEAM, "username": user.lower()},
+            "team": {"id": team, "domain": "standin"},
+            "user": {"id": user, "team_id": team, "username": user.lower()},
             "api_app_id": APP,
             "trigger_id": self._slack.trigger(),
             "response_url": f"{self._slack.base}/response/{uuid.uuid4().hex}",

@@ -123,6 +123,8 @@ class Slack(Workspace, People):
         if not allowed:
             return web.Response(text="<!DOCTYPE html><title>Sign in</title>", content_type="text/html")
         fault = self.take_fault("download")
+        if fault and fault.status:
+            return web.Response(status=fault.status)
         response = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await response.prepare(request)
         half = len(stored.content) // 2

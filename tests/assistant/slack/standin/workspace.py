@@ -106,6 +106,8 @@ class Workspace:
         self.triggers: dict[str, float] = {}
         self.view_kind: str = "assistant_view"
         self.streaming_allowed = True
+        # In a shared channel a button's payload names the workspace of the one who presses it.
+        self.team_of_presser = TEAM
         # chat.postMessage: a burst for each channel, then one a second (None: no limit).
         self.post_burst: int | None = None
         self.full_at: dict[str, float] = {}
