@@ -20,8 +20,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -47,8 +47,25 @@ def log_of(lines: int) -> str:
     return "\n".join([*steps, *end])
 
 
-async def start(slack: Slack, options: argparse.Namespace, data: Path) -> list[Program]:
-    """The workers, each a process, connected and warm."""
+@asynccontextmanager
+async def workers(slack: Slack, options: argparse.Namespace, data: Path) -> AsyncIterator[list[Program]]:
+    """The workers, each a process, connected and warm; they end with the measurement, however that ends."""
+    programs: list[Program] = []
+    try:
+        async for program in started(slack, options, data):
+            programs.append(program)
+            if not await asyncio.wait_for(program.stdout.readline(), 180):
+                raise SystemExit("a worker did not start")
+        yield programs
+    finally:
+        for program in programs:
+            with suppress(ProcessLookupError):
+                program.terminate()
+        await asyncio.gather(*(program.wait() for program in programs))
+
+
+async def started(slack: Slack, options: argparse.Namespace, data: Path) -> AsyncIterator[Program]:
+    """Each worker, as `maple-chat slack` starts it, and its address for the balancer."""
     environment = os.environ | {
         "SLACK_BOT_TOKEN": BOT_TOKEN,
         "SLACK_APP_TOKEN": APP_TOKEN,
@@ -57,19 +74,13 @@ async def start(slack: Slack, options: argparse.Namespace, data: Path) -> list[P
         "MAPLE_CHAT_DATA": str(data),
         "MAPLE_CHAT_DATABASE": options.database,
     }
-    programs = []
     for number in range(options.workers):
         port = FIRST_PORT + number
         way = ["--http", str(port), "--host", "127.0.0.1"] if options.http else []
         words = [sys.executable, "-c", RUN, str(ROOT), "slack", *way]
-        program = await asyncio.create_subprocess_exec(*words, env=environment, stdout=asyncio.subprocess.PIPE)
-        assert program.stdout is not None
-        if not await asyncio.wait_for(program.stdout.readline(), 180):
-            raise SystemExit("a worker did not start")
-        programs.append(program)
+        yield await asyncio.create_subprocess_exec(*words, env=environment, stdout=asyncio.subprocess.PIPE)
         if options.http:
             slack.delivery.targets.append(f"http://127.0.0.1:{port}{PATH}")
-    return programs
 
 
 async def ask(slack: Slack, channel: Channel, text: str, asked: list[tuple[Channel, Message, float]]) -> None:
@@ -132,9 +143,8 @@ def processor(program: Program) -> float:
 
 async def run(options: argparse.Namespace) -> None:
     with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        async with Slack() as slack:
+        async with Slack() as slack, workers(slack, options, Path(folder)) as programs:
             slack.post_burst = 8
-            programs = await start(slack, options, Path(folder))
             for number in range(options.rounds):
                 before = sum(map(processor, programs))
                 kill = options.kill and number == options.rounds - 1
@@ -146,10 +156,6 @@ async def run(options: argparse.Namespace) -> None:
                     f"round {number + 1}: first answer p50 {cut[49]:.2f} s, p95 {cut[94]:.2f} s, slowest {took[-1]:.2f}"
                     f" s; processor {spent:.1f} s; memory {used} MB; load {os.getloadavg()[0]:.1f}"
                 )
-            for program in programs:
-                program.terminate()
-            for program in programs:
-                await program.wait()
 
 
 if __name__ == "__main__":
@@ -162,4 +168,5 @@ if __name__ == "__main__":
     parser.add_argument("--kill", action="store_true")
     parser.add_argument("--database", default="")
     parser.add_argument("--folder", default=None, help="where the data folder is made")
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     asyncio.run(run(parser.parse_args()))

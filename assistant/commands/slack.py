@@ -75,7 +75,7 @@ def start(options: argparse.Namespace) -> int:
         if not getattr(slack, name).get_secret_value():
             raise InputError(f"SLACK_{name.upper()} is not set; `maple-chat slack --check` tells where to find it")
     if options.workers == 1:
-        work(options.http, options.host)
+        guarded(options.http, options.host, None)
         return EXIT_FINE
     from assistant.slack.supervisor import supervise
 
@@ -84,8 +84,8 @@ def start(options: argparse.Namespace) -> int:
     return supervise(worker, options.workers, slack.drain_s + LEAVING_S)
 
 
-def guarded(port: int, host: str, number: int) -> None:
-    """A worker under the supervisor: our own errors are one line; after a wrong setting no other start helps."""
+def guarded(port: int, host: str, number: int | None) -> None:
+    """A worker. Our own errors are one line; exit code 2: with this setting no other start helps, 1: one may."""
     try:
         work(port, host, number)
     except MapleError as error:
@@ -99,7 +99,7 @@ def log_to_stderr() -> None:
     logging.getLogger("bm25s").setLevel(logging.WARNING)
 
 
-def work(port: int, host: str, number: int | None = None) -> None:
+def work(port: int, host: str, number: int | None) -> None:
     """One worker. number: which of several; they share the port for events, and each has its own for metrics."""
     from assistant.settings import read_settings
     from assistant.slack.app import Listen, serve

@@ -37,7 +37,7 @@ from assistant.slack.settings import SlackSettings
 from assistant.slack.worker import Worker
 from assistant.storage.database import open_database
 
-LOOPBACK, PATH = "127.0.0.1", "/slack/events"
+PATH = "/slack/events"
 THREADS, TIMEOUT_S, RATE_LIMIT_TRIES = 32, 30, 8
 PING_S = 5.0
 LARGEST_BODY = 4 << 20
@@ -74,6 +74,8 @@ class Bot:
         self.client = slack_client(slack)
         self.handler: AsyncSocketModeHandler | None = None
         self.runners: list[web.AppRunner] = []
+        self.listening = False
+        self.working: asyncio.Task[None] | None = None
 
     async def start(self, listen: Listen) -> None:
         """Open everything, then let Slack in. Raises InputError, UnavailableError."""
@@ -100,8 +102,8 @@ class Bot:
             self.worker.wake,
         )
         await Session(self.settings, "slack-warm").warm()
-        self.working = asyncio.create_task(self.worker.run())
         await self._let_in(self._bolt(who), listen)
+        self.working = asyncio.create_task(self.worker.run())
         logger.info("answering as %s in %s", who["user"], who["team"])
 
     async def _identity(self) -> dict[str, Any]:
@@ -140,7 +142,11 @@ class Bot:
         return app
 
     async def _let_in(self, app: AsyncApp, listen: Listen) -> None:
+        """Metrics first: where their port is taken, nothing has come in yet."""
         health = health_routes(self.well)
+        if self.slack.metrics_port:
+            shown = [*metrics_routes(self.metrics, self.inbox.waiting, self.well), *health]
+            await self._serve(shown, self.slack.metrics_host, self.slack.metrics_port, shared=False)
         if listen.port:
 
             async def event(request: web.Request) -> web.StreamResponse:
@@ -148,14 +154,12 @@ class Bot:
 
             events = [web.post(PATH, event)]
             await self._serve([*events, *health], listen.host, listen.port, shared=listen.shared)
+            self.listening = True
         else:
             token = self.slack.app_token.get_secret_value()
             await self._try_app_token(token)
             self.handler = AsyncSocketModeHandler(app, token, web_client=self.client, ping_interval=PING_S)
             await self.handler.connect_async()  # type: ignore[no-untyped-call]
-        if self.slack.metrics_port:
-            shown = [*metrics_routes(self.metrics, self.inbox.waiting, self.well), *health]
-            await self._serve(shown, LOOPBACK, self.slack.metrics_port, shared=False)
 
     async def _try_app_token(self, token: str) -> None:
         """The SDK would try a wrong token for ever."""
@@ -179,8 +183,8 @@ class Bot:
     def well(self) -> bool:
         """Whether Slack can reach the bot and the worker runs."""
         session = self.handler.client.current_session if self.handler else None
-        connected = bool(self.runners) if self.handler is None else session is not None and not session.closed
-        return connected and not self.working.done()
+        connected = self.listening or (session is not None and not session.closed)
+        return connected and self.working is not None and not self.working.done()
 
     async def stop(self) -> None:
         """Let nothing more in, finish what is in the works, give back the rest."""
@@ -189,9 +193,10 @@ class Bot:
         for runner in self.runners:
             await runner.cleanup()
         await self.worker.drain(self.slack.drain_s)
-        self.working.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self.working
+        if self.working is not None:
+            self.working.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self.working
         await asyncio.to_thread(self.alive.stop)
         await self.close_client()
 
@@ -213,6 +218,7 @@ async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> Non
     except BaseException:
         await bot.close_client()
         raise
-    print("maple-chat: connected to Slack; Ctrl+C ends it", flush=True)
+    where = f"listening on port {listen.port}" if listen.port else "connected to Slack"
+    print(f"maple-chat: {where}; Ctrl+C ends it", flush=True)
     await ended.wait()
     await bot.stop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from aiohttp import web
@@ -44,7 +45,7 @@ def metrics_routes(metrics: Metrics, waiting: Callable[[], int], well: Callable[
     """`/metrics`, in Prometheus' text format."""
 
     async def show(request: web.Request) -> web.Response:
-        metrics.waiting.set(waiting())
+        metrics.waiting.set(await asyncio.to_thread(waiting))
         metrics.connected.set(well())
         return web.Response(body=generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
 

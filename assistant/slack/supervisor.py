@@ -39,8 +39,10 @@ class Worker:
 
     def look(self) -> bool:
         """Start it again where it is dead and due; False: that is of no use."""
-        if self.process.is_alive() or self.process.exitcode == USELESS:
-            return self.process.is_alive()
+        if self.process.is_alive():
+            return True
+        if self.process.exitcode == USELESS:
+            return False
         now = time.monotonic()
         if not self.due:
             self.pause = 0.5 if now - self.began > LIVED_S else min(self.pause * 2, LONGEST_PAUSE_S)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import re
+import socket
 from pathlib import Path
+from unittest.mock import Mock
 
 import aiohttp
 import pytest
 import yaml
 
 from assistant.cli import main
-from assistant.errors import InputError
-from assistant.slack.app import LOOPBACK
+from assistant.errors import InputError, UnavailableError
 from assistant.slack.check import WHERE
 from assistant.slack.listeners import COMMAND, SHORTCUT
 from assistant.slack.manifest import Way, manifest, scopes
+from assistant.slack.settings import LOOPBACK
 from tests.assistant.slack.conftest import StartBot, said
 from tests.assistant.slack.standin.server import Slack
 from tests.assistant.slack.standin.web_api import METHODS
@@ -127,6 +129,25 @@ def test_every_method_that_the_bot_calls_is_covered_by_a_scope_of_the_manifest()
     for name in called - {"conversations.replies"}:
         needed = METHODS[name][0]
         assert not needed or set(needed) & set(scopes(Way())), name
+
+
+async def test_a_port_that_is_taken_is_said_before_anything_comes_in(slack: Slack, start_bot: StartBot) -> None:
+    with socket.socket() as other:
+        other.bind((LOOPBACK, 0))
+        other.listen()
+        with pytest.raises(InputError, match="choose another"):
+            await start_bot(metrics_port=other.getsockname()[1])
+    assert not slack.delivery.socket.connections
+
+
+@pytest.mark.parametrize(("error", "code"), [(InputError("wrong"), 2), (UnavailableError("away"), 1)])
+def test_the_exit_code_says_whether_another_start_may_help(
+    tokens: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception, code: int
+) -> None:
+    monkeypatch.setattr("assistant.commands.slack.work", Mock(side_effect=error))
+    with pytest.raises(SystemExit) as ended:
+        main(["slack"])
+    assert ended.value.code == code and capsys.readouterr().err == f"maple-chat: {error}\n"
 
 
 async def test_metrics_are_off_unless_asked_for_and_on_this_computer_only(slack: Slack, start_bot: StartBot) -> None:

@@ -116,6 +116,14 @@ async def test_killed_again_and_again_they_answer_each_message_once(
         assert inbox.execute("SELECT DISTINCT state FROM slack_inbox").fetchall() == [("done",)]
 
 
+async def test_workers_end_with_the_program_that_looks_after_them(slack: Slack, start: Start) -> None:
+    """It is killed, so it cannot tell them; else they would go on beside those of the next start."""
+    program = await start()
+    await slack.until(lambda: slack.delivery.socket.connections >= WORKERS, 120)
+    program.kill()
+    await slack.until(lambda: not slack.delivery.socket.open_sockets, 30)
+
+
 async def test_a_setting_with_which_no_start_helps_ends_the_program() -> None:
     """The work of number 2 is to end with 2, which says so; that of 0 and 1 is started again."""
     code = "import os, sys; sys.path.insert(0, sys.argv[1]); from assistant.slack import supervisor; "

@@ -14,7 +14,8 @@ import aiohttp
 import pytest
 
 from assistant.settings import Settings, read_settings
-from assistant.slack.app import LOOPBACK, PATH, Bot, Listen
+from assistant.slack.app import PATH, Bot, Listen
+from assistant.slack.settings import LOOPBACK
 from assistant.storage.database import open_database
 from tests.assistant.slack.conftest import StartBot, said
 from tests.assistant.slack.standin.delivery import signed
@@ -71,6 +72,15 @@ async def test_events_buttons_and_commands_come_over_http(slack: Slack, start_bo
     assert not slack.delivery.undelivered
     async with aiohttp.ClientSession() as client, client.get(f"http://{LOOPBACK}:{port}/health") as health:
         assert health.status == 200
+
+
+async def test_slack_finds_the_address_when_the_app_is_made(slack: Slack, start_bot: StartBot) -> None:
+    """Slack asks by a challenge; signed like everything else."""
+    _, port = await start_http(start_bot, slack)
+    data = json.dumps({"type": "url_verification", "token": "deprecated", "challenge": "3eZbrw1aB"}).encode()
+    headers = {**signed(data, slack.delivery.secret), "Content-Type": "application/json"}
+    async with aiohttp.ClientSession() as client, client.post(address(port), data=data, headers=headers) as answer:
+        assert answer.status == 200 and "3eZbrw1aB" in await answer.text()
 
 
 @pytest.mark.parametrize("wrong", ["none", "secret", "old", "changed"])
