@@ -41,14 +41,22 @@ class Card(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Paragraph(Facts):
+    """One thing told, the page that says so, and when that was read. ours: advice that no page bears."""
+
+    text: str
+    source: Address
+    as_of: Day
+    ours: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Guide(Facts):
-    """A short text on one subject, with the pages it stands on."""
+    """A short text on one subject."""
 
     id: Id
     title: str
-    text: str
-    sources: tuple[Address, ...]
-    as_of: Day
+    paragraphs: tuple[Paragraph, ...]
     scheduler: Scheduler | Literal[""] = ""
     framework: Framework | Literal[""] = ""
 
@@ -71,13 +79,14 @@ def card_passage(card: Card) -> Passage:
 
 
 def guide_passages(guide: Guide) -> Iterator[Passage]:
-    """Each paragraph of a guide on its own: it answers one thing."""
-    for text in guide.text.strip().split("\n\n"):
+    """Each paragraph of a guide on its own: it answers one thing, from one page."""
+    for one in guide.paragraphs:
+        ours = f" Our advice: {one.ours}" if one.ours else ""
         yield Passage(
-            text=" ".join(text.split()),
+            text=" ".join(f"{one.text}{ours}".split()),
             title=guide.title,
-            source=guide.sources[0],
-            date=guide.as_of,
+            source=one.source,
+            date=one.as_of,
             path=("Guides",),
             kind="fact",
             scheduler=guide.scheduler,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from knowledge.cards import GUIDES, Card, Guide, card_passage
+from knowledge.cards import GUIDES, Card, Guide, card_passage, guide_passages
 from knowledge.catalogue import catalogue
 from knowledge.checked_file import read_checked
 from knowledge.errors import FactsError
@@ -50,7 +50,7 @@ def test_a_card_says_whose_advice_it_is() -> None:
 def test_guides_are_unique_and_have_paragraphs() -> None:
     guides = [guide for path in GUIDES.glob("*.yaml") for guide in read_checked(path, tuple[Guide, ...])]
     assert len({guide.id for guide in guides}) == len(guides) >= 15
-    assert all(100 < len(text) < 1200 for guide in guides for text in guide.text.strip().split("\n\n"))
+    assert all(100 < len(passage.text) < 1200 for guide in guides for passage in guide_passages(guide))
 
 
 @pytest.mark.parametrize(
@@ -115,3 +115,12 @@ def test_the_vectors_of_what_is_shipped_come_along() -> None:
     known = vectors.read()
     missing = [passage.title for passage in shipped().passages if PassageEntry(passage).key not in known]
     assert len(missing) <= 0.05 * len(shipped().passages), missing[:5]
+
+
+def test_damaged_vectors_are_as_if_there_were_none(tmp_path: Path) -> None:
+    whole = vectors.FILE.read_bytes()
+    path = tmp_path / "vectors.npz"
+    torn = whole[: len(whole) // 2], whole[:2000] + b"\xff" * 2000 + whole[4000:]
+    for damaged in (b"", b"PK\x03\x04", b"no archive", *torn):
+        path.write_bytes(damaged)
+        assert vectors.read(path) == {}
