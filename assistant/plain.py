@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
 from typing import TextIO
 
 from assistant.attachments import named_files
@@ -63,30 +63,43 @@ def words(text: str, bold: bool) -> str:
 
 
 def converse(session: Session) -> int:
-    """Read a line, answer it, until the input ends or /quit is said."""
-    asyncio.run(_converse(Talk(session), sys.stdin.isatty()))
-    return 0
-
-
-async def _converse(talk: Talk, prompted: bool) -> None:
+    """Read a line, answer it, until the input ends or /quit is said. Ctrl+C stops an answer, or else the program."""
+    talk, prompted = Talk(session), sys.stdin.isatty()
     if prompted:
-        greet(talk.session)
-    tell([event async for event in talk.session.resume()])
+        greet(session)
+    tell(heard(session.resume()))
     while True:
         print("> " if prompted else "", end="", flush=True)
-        line = (await asyncio.to_thread(sys.stdin.readline)) or "/quit"
+        line = sys.stdin.readline() or "/quit"
         command = called(line)
         if command and command[0] in ("quit", "exit"):
-            return
+            return 0
         try:
-            if command:
-                await asyncio.to_thread(run, talk, *command)
-                remember(talk.session.settings.data, OPEN, talk.session.thread)
-            elif line.strip():
-                remember(talk.session.settings.data, OPEN, talk.session.thread)
-                tell([event async for event in talk.session.send(line, named_files(line))])
+            answer(talk, line, command)
         except MapleError as error:
             print(f"maple-chat: {error}", file=sys.stderr)
+        except KeyboardInterrupt:
+            talk.session.stop()
+            print("\nmaple-chat: stopped; Ctrl+C once more ends the program", file=sys.stderr)
+
+
+def answer(talk: Talk, line: str, command: tuple[str, str] | None) -> None:
+    """One line, a command or a message."""
+    if command:
+        run(talk, *command)
+        remember(talk.session.settings.data, OPEN, talk.session.thread)
+    elif line.strip():
+        remember(talk.session.settings.data, OPEN, talk.session.thread)
+        tell(heard(talk.session.send(line, named_files(line))))
+
+
+def heard(events: AsyncIterator[Event]) -> list[Event]:
+    """All of a turn. The line is read outside of any event loop, where Ctrl+C would wait for its end."""
+
+    async def collect() -> list[Event]:
+        return [event async for event in events]
+
+    return asyncio.run(collect())
 
 
 def greet(session: Session) -> None:

@@ -186,7 +186,7 @@ COMMANDS: dict[str, tuple[str, str, Callable[[Talk, str], None]]] = {
 }
 
 
-def called(line: str) -> Sequence[str] | None:
+def called(line: str) -> tuple[str, str] | None:
     """The command's name and its argument; None where the line is a message or a path."""
     word, _, argument = line.strip().partition(" ")
     if not word.startswith("/") or "/" in word[1:]:

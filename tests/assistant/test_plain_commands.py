@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import io
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from assistant import plain
 from assistant.plain import converse
 from assistant.plain_commands import COMMANDS
 from assistant.session import Session
@@ -59,6 +64,33 @@ def test_a_log_is_diagnosed_and_errors_say_what_to_do(typed) -> None:  # type: i
     ):
         assert words in said
     assert "run it here on a stand-in cluster" in said
+
+
+def test_an_interrupt_ends_it_while_it_waits_for_a_line(settings: Settings) -> None:
+    code = "import sys; from assistant.cli import main; sys.exit(main(['--plain']))"
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    child = subprocess.Popen([sys.executable, "-c", code], text=True, **pipes)  # type: ignore[call-overload]
+    try:
+        child.stdin.write("/help\n")
+        child.stdin.flush()
+        while "/quit" not in child.stdout.readline():
+            pass
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(10) == 130
+    finally:
+        child.kill()
+
+
+def test_an_interrupt_stops_an_answer_and_the_next_line_is_read(typed, monkeypatch: pytest.MonkeyPatch) -> None:  # type: ignore[no-untyped-def]
+    said = plain.answer
+
+    def once(*arguments: object) -> None:
+        monkeypatch.setattr(plain, "answer", said)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(plain, "answer", once)
+    assert "stopped; Ctrl+C once more" in (shown := typed("hello", "/clusters")) and "perlmutter" in shown
 
 
 def test_what_a_command_found_is_kept(typed, settings: Settings, whole: str) -> None:  # type: ignore[no-untyped-def]
