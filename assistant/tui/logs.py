@@ -78,9 +78,7 @@ class Logs:
     async def show(self, hits: Sequence[Hit]) -> None:
         """Open the file in which the telling line is; that of the first log otherwise."""
         first = next((hit.file for hit in hits if hit.telling and hit.file), None)
-        path = Path(first or self.paths[0])
-        if path.is_dir():
-            raise InputError(f"{path} is a folder; /log FILE shows one of its files")
+        path = await asyncio.to_thread(only_file, Path(first or self.paths[0]))
         try:
             plain = await asyncio.to_thread(unpacked, path, self.screen.settings.pasted)
             self.screen.log_pane.show(plain, of_file(hits, first))
@@ -106,6 +104,16 @@ class Logs:
         async for found in self.screen.work("tool", f"Finding rank {rank}", "lines_of_rank", str(pane.path), rank):
             if isinstance(found, RankLines) and pane.rank == found.rank:
                 pane.add(found.numbers)
+
+
+def only_file(path: Path) -> Path:
+    """The file; of a folder the one that it holds, since hits name their file where there are more."""
+    if not path.is_dir():
+        return path
+    files = [one for one in path.rglob("*") if one.is_file()]
+    if len(files) != 1:
+        raise InputError(f"{path} is a folder of {len(files)} files; /log FILE shows one of them")
+    return files[0]
 
 
 def of_file(hits: Sequence[Hit], file: str | None) -> tuple[Hit, ...]:

@@ -134,6 +134,7 @@ class ChatScreen(PanesScreen):
         if command is None:
             self.status(f"No command {message.text.split()[0][:20]}; F1 lists them.", problem=True)
             return
+        self.status("")
         self.composer.accepted("" if message.text in self.composer.sent else message.text)
         if message.attachments and command.name != "quit":
             self.composer.attach(*message.attachments)

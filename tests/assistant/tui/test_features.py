@@ -108,6 +108,19 @@ async def test_the_second_log_takes_the_place_of_the_first(chat: Any) -> None:
         assert "slurmstepd: error" in it.shown and "OutOfMemory" not in it.shown
 
 
+async def test_the_only_file_of_a_folder_is_its_log(chat: Any, here: Path) -> None:
+    (here / "logs" / "deep").mkdir(parents=True)
+    (here / "logs" / "deep" / "slurm-1.out").write_text(LOG)
+    async with chat() as it:
+        await it.say("/why logs")
+    async with chat() as it:
+        await it.press("f4")
+        assert f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown
+        (here / "logs" / "b.out").write_text("step 1\n")
+        await it.say("/log logs")
+        assert "a folder of 2 files" in it.status
+
+
 async def test_a_log_that_was_cut_off_is_shown_as_far_as_it_goes(chat: Any, here: Path) -> None:
     (here / "a.log.gz").write_bytes(gzip.compress(random.Random(1).randbytes(9_000).hex().encode())[:-900])
     async with chat() as it:
