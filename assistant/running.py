@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import copy
 import gc
-import logging
 import threading
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -17,8 +16,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
-from logging.handlers import RotatingFileHandler
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from assistant.errors import MapleError
@@ -26,6 +23,7 @@ from assistant.events import Done, Error, Event, Known, Progress, Text, event_of
 from assistant.known import known
 from assistant.settings import Settings
 from assistant.storage.database import Database, Hold, LostError
+from assistant.trouble import unforeseen
 from assistant.turns import Turn, Turns
 from knowledge.types import Attachment, JobRequest, Refusal, Working, Writing
 
@@ -48,7 +46,6 @@ WARMING = (
 )
 # Objects made before the garbage collector looks at the young ones; 700 is for programs with little memory.
 YOUNG = 100_000
-logger = logging.getLogger("maple-chat")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +193,13 @@ class Run:
             known_error = error if isinstance(error, MapleError) else self.database.trouble(error)
             if isinstance(known_error, LostError):
                 raise known_error from error
-            return [Error(str(known_error) if known_error else self._unknown_trouble(turn, error))]
+            return [
+                Error(
+                    str(known_error)
+                    if known_error
+                    else unforeseen(error, self.settings.log, f"thread {self.thread}, turn {turn.number}")
+                )
+            ]
 
     def _run(self, hold: Hold, turn: Turn) -> Iterator[Event]:
         from graph.state import new_turn
@@ -239,25 +242,6 @@ class Run:
             saver.rewind(self.thread, parent["configurable"]["checkpoint_id"] if parent else None)
             last = graph.get_state(self._config)
         return cast("State", last.values)
-
-    def _unknown_trouble(self, turn: Turn, error: Exception) -> str:
-        """Write the traceback down; the line for a person says where."""
-        write_to(self.settings.log)
-        logger.error("thread %s, turn %d", self.thread, turn.number, exc_info=error)
-        name = type(error).__name__
-        return f"Something went wrong here ({name}): see {self.settings.log}; a new conversation may help."
-
-
-def write_to(log: Path) -> None:
-    """Let the logger write into that file, and nowhere else."""
-    if any(isinstance(h, RotatingFileHandler) and Path(h.baseFilename) == log for h in logger.handlers):
-        return
-    for handler in tuple(logger.handlers):
-        logger.removeHandler(handler)
-    writer = RotatingFileHandler(log, maxBytes=1_000_000, backupCount=1, delay=True)
-    writer.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
-    logger.addHandler(writer)
-    logger.propagate = False
 
 
 def known_of(state: State) -> Known:
