@@ -193,13 +193,9 @@ class Run:
             known_error = error if isinstance(error, MapleError) else self.database.trouble(error)
             if isinstance(known_error, LostError):
                 raise known_error from error
-            return [
-                Error(
-                    str(known_error)
-                    if known_error
-                    else unforeseen(error, self.settings.log, f"thread {self.thread}, turn {turn.number}")
-                )
-            ]
+            if known_error:
+                return [Error(str(known_error))]
+            return [Error(unforeseen(error, self.settings.log, f"thread {self.thread}, turn {turn.number}"))]
 
     def _run(self, hold: Hold, turn: Turn) -> Iterator[Event]:
         from graph.state import new_turn
