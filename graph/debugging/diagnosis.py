@@ -11,10 +11,11 @@ from pathlib import Path
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.log import Source, from_paths, from_text, printable
-from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, weight
+from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, last_runs, weight
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.texts import Look, marked_as_log
+from graph.debugging.together import read_together, silent
 from knowledge.signatures.loader import Cause, library
 from knowledge.signatures.matcher import Matcher, compiled, matcher
 from knowledge.signatures.model import Signature
@@ -53,6 +54,7 @@ def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> 
 
 def judge(scan: Scan, use: Matcher) -> Diagnosis:
     """The diagnosis of what a pass over the logs has found. Changes the scan's events."""
+    read_together(last_runs(scan.events))
     for event in scan.events:
         event.signature = by_frames(event, use)
     scan.events = from_logs(scan)
@@ -85,7 +87,9 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     """
     said = event.signature
     bare = said.kind in ("error", "fallback") or (said.kind == "effect" and _by_type(event))
-    if event.error is None or not bare or said.strength > MOST_GENERAL:
+    # An interrupt hits wherever the program is: its frames tell nothing.
+    interrupted = event.error is not None and event.error.type == "KeyboardInterrupt"
+    if event.error is None or interrupted or not bare or said.strength > MOST_GENERAL:
         return said
     for frame in reversed(event.error.frames):
         if told := use.frame(frame.file):
@@ -110,6 +114,8 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
     confidence = _confidence(choice)
     cause = winner.signature.cause if confidence >= THRESHOLD else "unknown"
     captured = _captured(winner, use)
+    if ranks := silent(winner, scan.events):
+        captured["silent"] = ranks
     told = causes[cause]
     own = winner.signature if cause == winner.signature.cause else None
     steps = (own.fix if own else ()) or (*told.fix, *_by_scheduler(told, scan))

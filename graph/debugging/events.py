@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from graph.debugging.headway import Headway
 from graph.debugging.python_errors import PythonError
 from graph.debugging.texts import Look
 from knowledge.signatures.model import Signature
@@ -32,6 +33,10 @@ class Event:
     """How many lines of training progress were seen between this event and the next one, as far as looked."""
     progress_between: int = 0
     """How many were seen between the times that it came, if it came more than once."""
+    headway: dict[int, int] = field(default_factory=dict)
+    """How many lines of progress each of its ranks had printed when it came, the last time."""
+    own_progress: bool = False
+    """Whether all of its ranks plainly went on after it."""
 
 
 @dataclass(slots=True)
@@ -47,6 +52,8 @@ class Scan:
     failed_first: int | None = None
     """The rank that the elastic launcher's summary saw fail first, of the earliest summary."""
     failed_at: str = ""
+    headways: dict[tuple[str | None, int, int], Headway] = field(default_factory=dict)
+    """How far ranks came that had an event, by file, run and rank."""
     no_logs: dict[str | None, Look] = field(default_factory=dict)
     """Sources that read like prose or source code."""
     no_texts: dict[str | None, str] = field(default_factory=dict)

@@ -13,6 +13,8 @@ STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) 
 LEVEL = re.compile(r"(?<![=\w])(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
 ERROR_FIRST = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
 OPENING = 4 << 10
+# A log that is cut inside a traceback begins with lines that every rank prints: no new run begins there.
+TRACEBACK = re.compile(rb'Traceback|File "|\^\^|^(?:\[\w+\]: ?)?(?:\w+\.)*\w*(?:Error|Exception)\b', re.MULTILINE)
 VARYING = re.compile(
     rb"(\d+| +|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)\b)"
 )
@@ -32,7 +34,7 @@ def opening(data: bytes) -> Any:
     """What finds the two lines with which a log begins again, whatever their numbers and dates; None: too plain."""
     lines = data[:OPENING].lstrip(b"\n").split(b"\n")[:2]
     told = len(lines) == 2 and min(len(line.strip()) for line in lines) >= 8 and sum(map(len, lines)) >= 40
-    if not told or b"Traceback" in lines[0] + lines[1]:
+    if not told or TRACEBACK.search(b"\n".join(lines)):
         return None
     return re2.compile(rb"\n" + rb"\n".join(map(_shape, lines)) + rb"\n", options())
 
@@ -63,5 +65,10 @@ def stamp(data: bytes, start: int, raw: bytes) -> int | None:
         found = above[-1] if above else None
     if not found:
         return None
+    return clock(found)
+
+
+def clock(found: re.Match[bytes]) -> int:
+    """Seconds since the month began, from a match of STAMP."""
     day = int(found[3] or found[5])
     return ((day * 24 + int(found[6])) * 60 + int(found[7])) * 60 + int(found[8])

@@ -64,6 +64,7 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
     events = in_order(last_runs(scan.events))
     _carry_progress(events)
+    _carry_headway(events, scan)
     over = {name: e.last_order for e in events for name in e.signature.ends}
     events = [e for e in events if over.get(e.signature.id, -1) <= e.last_order]
     success = _success(events)
@@ -128,17 +129,36 @@ def _carry_progress(events: list[Event]) -> None:
         seen[event.file, event.run] = event.progress_after = total
 
 
+def _carry_headway(events: list[Event], scan: Scan) -> None:
+    """Mark what every rank that had it survived: by its own progress afterwards, or its own words of success."""
+    done = {e.rank: e.last_order for e in events if e.signature.kind == "success" and e.rank is not None}
+    for event in events:
+        past = [_past(event, rank, before, scan) for rank, before in event.headway.items()]
+        ended = [done.get(rank, -1) > event.last_order for rank in event.headway]
+        event.own_progress = bool(past) and (all(past) or all(ended))
+
+
+def _past(event: Event, rank: int, before: int, scan: Scan) -> bool:
+    """Whether a rank went on: so much that it cannot be what was left unwritten, or by the time on its own lines."""
+    since = scan.headways.get((event.file, event.run, rank))
+    if since is None or since.lines - before < WENT_ON:
+        return False
+    return since.lines - before >= LONG or (event.time is not None and since.latest > event.time)
+
+
 def _survived(event: Event) -> bool:
     """Whether the run went on: plainly after the last time, or a little each time, or the program says so."""
     seen = event.progress_after
+    if event.own_progress:
+        return True
     if CAUGHT.search(event.text) or (seen and RETRIED.search(event.text)):
         return True
     return seen >= WENT_ON or (seen > 0 and seen + event.progress_between >= WENT_ON)
 
 
 def _long_past(event: Event) -> bool:
-    """Whether much of a run came after it; where ranks are told apart, that may be the run of others."""
-    return event.rank is None and event.progress_after >= LONG
+    """Whether much of a run came after it; where ranks are told apart, that of the same ranks."""
+    return event.own_progress or (event.rank is None and event.progress_after >= LONG)
 
 
 def _harmed_nothing(event: Event, running: int) -> bool:
@@ -146,7 +166,8 @@ def _harmed_nothing(event: Event, running: int) -> bool:
 
     running: the last event after which progress was seen.
     """
-    if event.progress_after and (CAUGHT.search(event.text) or _long_past(event)) and event.signature.kind != "verdict":
+    went_on = event.own_progress or (event.progress_after and (CAUGHT.search(event.text) or _long_past(event)))
+    if went_on and event.signature.kind != "verdict":
         return True
     minor = event.level != "" or event.signature.group in MINOR or weight(event) < FAILED
     return minor and event.last_order <= running and event.error is None and event.signature.kind != "verdict"

@@ -14,11 +14,13 @@ from typing import Any
 from graph.debugging.events import Event as Event
 from graph.debugging.events import Scan as Scan
 from graph.debugging.flood import CLOSE, Flood
+from graph.debugging.headway import Headways
 from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, level, opening, stamp
 from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
 from graph.debugging.memory import Memory
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
 from graph.debugging.texts import look
+from graph.debugging.together import told_ranks
 from knowledge.signatures.matcher import Matcher
 from knowledge.signatures.model import Signature, strongest
 
@@ -56,6 +58,7 @@ class Scanner:
         self._seen_tracebacks: dict[bytes, int] = {}
         self._memory = Memory(matcher)
         self._flood = Flood(matcher)
+        self._headways = Headways()
         self._parsed = self._headers = 0
         self._many = False
         self._handled: set[int] = set()
@@ -83,6 +86,7 @@ class Scanner:
             except NotTextError as found:
                 self.scan.no_texts[source.name] = str(found)
         self.scan.events = list(self._folded.values())
+        self.scan.headways = self._headways.ranks
         return self.scan
 
     def _look(self, block: Block, name: str | None) -> None:
@@ -134,7 +138,9 @@ class Scanner:
         last = self._last
         most = LONG if last is not None and last.count == 1 else WENT_ON
         if last is not None and last.progress_after < most and end - start > 12:
-            last.progress_after += sum(1 for _ in islice(PROGRESS.finditer(data, start, end), most))
+            for found in islice(PROGRESS.finditer(data, start, end), most):
+                last.progress_after += 1
+                self._headways.saw(data, found.start(), last.file, last.run)
 
     def _again_from_the_top(self, data: bytes, start: int, end: int) -> int:
         """After an end, the lines with which the file began: another run was appended. Where to look from next time."""
@@ -255,6 +261,8 @@ class Scanner:
             known.error = known.error or event.error
         if event.rank is not None and len(known.ranks) < 4096:
             known.ranks.add(event.rank)
+            known.headway[event.rank] = self._headways.watch(event.file, event.run, event.rank).lines
+        known.ranks |= told_ranks(event)
         self._last = known
         return known
 
@@ -284,8 +292,8 @@ class Scanner:
         return True
 
     def _stamp(self, data: bytes, start: int, raw: bytes) -> int | None:
-        """When it was printed, where that decides: over several files."""
-        return stamp(data, start, raw) if self._many else None
+        """When it was printed, where that decides: over several files, and among ranks."""
+        return stamp(data, start, raw) if self._many or self._headways.ranks else None
 
 
 def _next(data: bytes, matched: int, end: int) -> int:

@@ -1,0 +1,80 @@
+"""What messages of one run mean together, and none of them alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from graph.debugging.events import Event
+
+# The ranks that a line speaks of: srun's `tasks 0-3,7: Exited`, `[Rank 3]` of a process group.
+TASKS = re.compile(r"\bsrun: error: \S+: tasks? (?P<list>[\d,-]{1,200})(?:\.\.\.)?: ")
+RANK = re.compile(r"\[(?:PG (?:ID )?\d[^\]]{0,60} )?Rank (?P<rank>\d{1,6})\]")
+MOST_RANKS = 4096
+CLIENTS = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
+STORE_WAITED, STORE_TAKEN = "store-clients-missing", ("c10d-port-in-use", "c10d-listen-failed")
+NO_CONNECTION = ("c10d-connect-timeout", "c10d-connect-failed")
+WORLD, WORLD_SAID = "world-size-said", re.compile(r"(?i)\b(?:nranks |world[ _]?size\"?(?: is)?[ :=]{1,3})(\d{1,7})")
+TWO_MASTERS = (
+    "Two processes of this job both wanted to be rank 0 and open the store's port: RANK (or the node rank) is the same"
+    " for several of them."
+)
+# More than the frames of a traceback say against it.
+PLAIN = 60
+TOO_FEW = "The world size is {world}, but only {joined} processes were started, and all of them joined."
+
+
+def told_ranks(event: Event) -> set[int]:
+    """The ranks that a message names, where no prefix tells who printed it."""
+    if event.rank is not None:
+        return set()
+    if tasks := TASKS.search(event.text):
+        return _numbers(tasks["list"])
+    named = RANK.search(event.text)
+    return {int(named["rank"])} if named else set()
+
+
+def _numbers(listed: str) -> set[int]:
+    """The numbers of `0-3,7`."""
+    found: set[int] = set()
+    for part in listed.split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit():
+            until = int(last) if last.isdigit() else int(first)
+            found.update(range(int(first), min(until, int(first) + MOST_RANKS) + 1))
+    return found
+
+
+def read_together(events: Sequence[Event]) -> None:
+    """Give events the cause that the others around them show. Changes them."""
+    waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
+    clients = CLIENTS.search(waited.text) if waited else None
+    if waited is None or clients is None:
+        return
+    taken = [e for e in events if e.signature.id in STORE_TAKEN]
+    for event in taken:  # a store was open and counted: who found its port taken was one more master
+        event.signature = replace(event.signature, cause="comm-world-size", says=TWO_MASTERS, fix=())
+    joined, world = int(clients["joined"]), int(clients["world"])
+    tasks = {rank for e in events if TASKS.search(e.text) for rank in e.ranks}
+    alone = not any(e.signature.id in NO_CONNECTION for e in events)
+    if not taken and alone and joined < world and tasks == set(range(joined)):
+        says = TOO_FEW.format(world=world, joined=joined)
+        waited.signature = replace(
+            waited.signature, cause="comm-world-size", kind="error", strength=PLAIN, says=says, fix=()
+        )
+
+
+def silent(winner: Event, events: Iterable[Event]) -> str:
+    """The few ranks that do not report what nearly all others do, as words; empty where none can be told."""
+    if winner.signature.cause != "comm-collective-timeout":
+        return ""
+    events = list(events)
+    reported = {rank for e in events if e.signature.cause == winner.signature.cause for rank in e.ranks}
+    told = [int(size) for e in events if e.signature.id == WORLD for size in WORLD_SAID.findall(e.text)]
+    world = max([*told, *(rank + 1 for e in events for rank in e.ranks)], default=0)
+    missing = sorted(set(range(min(world, MOST_RANKS))) - reported)
+    few = 0 < len(missing) <= max(1, len(reported) // 4)
+    if not few or not (len(reported) > 1 or told):
+        return ""
+    return f"rank{'s' if len(missing) > 1 else ''} {', '.join(map(str, missing))}"
