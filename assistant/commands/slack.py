@@ -96,7 +96,8 @@ def guarded(port: int, host: str, number: int | None) -> None:
 def log_to_stderr() -> None:
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(name)s %(levelname)s %(message)s")
     logging.getLogger("maple-slack").setLevel(logging.INFO)
-    logging.getLogger("bm25s").setLevel(logging.WARNING)
+    # It sets its own level to DEBUG when it is loaded, which is later.
+    logging.getLogger("bm25s").addFilter(lambda record: record.levelno >= logging.WARNING)
 
 
 def work(port: int, host: str, number: int | None) -> None:

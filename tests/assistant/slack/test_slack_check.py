@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import socket
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 import yaml
 
 from assistant.cli import main
+from assistant.commands.slack import log_to_stderr
 from assistant.errors import InputError, UnavailableError
 from assistant.slack.check import WHERE
 from assistant.slack.listeners import COMMAND, SHORTCUT
@@ -148,6 +150,14 @@ def test_the_exit_code_says_whether_another_start_may_help(
     with pytest.raises(SystemExit) as ended:
         main(["slack"])
     assert ended.value.code == code and capsys.readouterr().err == f"maple-chat: {error}\n"
+
+
+def test_the_log_starts_with_nothing_of_libraries(caplog: pytest.LogCaptureFixture) -> None:
+    """bm25s sets its own level to DEBUG when it is loaded."""
+    log_to_stderr()
+    logging.getLogger("bm25s").setLevel(logging.DEBUG)
+    logging.getLogger("bm25s").debug("Building index")
+    assert "Building index" not in caplog.text
 
 
 async def test_metrics_are_off_unless_asked_for_and_on_this_computer_only(slack: Slack, start_bot: StartBot) -> None:

@@ -20,7 +20,8 @@ PORT = 8065
 async def main(port: int) -> None:
     async with Slack(port) as slack:
         print(f"export SLACK_BOT_TOKEN={BOT_TOKEN} SLACK_APP_TOKEN={APP_TOKEN}")
-        print(f"export SLACK_SIGNING_SECRET={SIGNING_SECRET} MAPLE_CHAT_SLACK_API={slack.api}", flush=True)
+        print(f"export SLACK_SIGNING_SECRET={SIGNING_SECRET} MAPLE_CHAT_SLACK_API={slack.api}")
+        print("# start the bot with these; then type a question, `dm TEXT` or `file PATH TEXT`", flush=True)
         add = slack.add
 
         def showing(channel: Channel, **fields: object) -> Message:
@@ -31,8 +32,9 @@ async def main(port: int) -> None:
             return message
 
         slack.add = showing  # type: ignore[method-assign]
-        while line := (await asyncio.to_thread(sys.stdin.readline)).strip():
-            await say(slack, line)
+        while line := await asyncio.to_thread(sys.stdin.readline):
+            if line.strip():
+                await say(slack, line.strip())
 
 
 async def say(slack: Slack, line: str) -> None:
@@ -41,7 +43,11 @@ async def say(slack: Slack, line: str) -> None:
         await slack.direct_message(rest)
     elif word == "file":
         path, _, text = rest.partition(" ")
-        stored = slack.upload(Path(path).name, Path(path).read_bytes())
+        try:
+            stored = slack.upload(Path(path).name, Path(path).read_bytes())
+        except OSError as error:
+            print(f"{path} cannot be read: {error.strerror}", flush=True)
+            return
         await slack.mention(slack.channel("support"), text, files=(stored,))
     else:
         await slack.mention(slack.channel("support"), line)
