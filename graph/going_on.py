@@ -22,6 +22,7 @@ UNHELPED = re.compile(
 GENERAL = stems("same error errors message problem issue log job node nodes gpu rank again fail failed hang crash")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`")
 NEXT = "So that was not it, or not all: *{}*. Next: {}"
+THEN = "So that was not it. Next: {}"
 ALSO = "The log also speaks of {} (line {}: `{}`), which I put second because {}."
 NO_MORE = "So none of the steps that I know for this helped: {}"
 LOG = (
@@ -38,12 +39,13 @@ def is_unhelped(text: str, state: State) -> bool:
 def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str) -> tuple[Say, tuple[str, ...]]:
     """What to say next, and the steps tried by now."""
     left = [step for step in diagnosis.fix if step not in tried]
-    now = named(text, left) or left[:1]
+    elsewhere = NAME.search(text) is not None
+    now = named(text, left) or ([] if elsewhere else left[:1])
     tried = (*tried, *now)
     left = [step for step in left if step not in now]
     parts = []
-    if now and left:
-        parts.append(NEXT.format(now[0].rstrip("."), left[0]))
+    if left:
+        parts.append(NEXT.format(now[0].rstrip("."), left[0]) if now else THEN.format(left[0]))
     else:
         parts.append(NO_MORE.format(diagnosis.says))
         parts += [

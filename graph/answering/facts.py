@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from graph.answering.asking import read
-from graph.answering.fact_answer import FactAnswer
+from graph.answering.fact_answer import FactAnswer, say
 from graph.answering.machines import across, named
 from graph.answering.passages import matching
 from graph.answering.topics import TABLE
@@ -25,6 +25,23 @@ LIVE = re.compile(
     r"|my jobs?\b.{0,20}(?:status|start|pending)"
     r"|(?:my )?remaining (?:allocation|hours|balance)|queue (?:like|wait)|wait(?:ing)? times?|when will my)\b"
 )
+
+
+# How each scheduler tells what only the machine knows.
+COMMANDS = {
+    "slurm": "`squeue --me --start` says when your jobs may start, `sinfo -s` how full the partitions are; `sshare -U` "
+    "your share",
+    "pbs": "`qstat -u $USER` shows your jobs, `qstat -Q` how full the queues are",
+    "lsf": "`bjobs` shows your jobs, `bqueues` how full the queues are",
+    "flux": "`flux jobs` shows your jobs, `flux resource list` how full the machine is",
+}
+
+
+def asked_of_the_machine(text: str, cluster: Cluster | None) -> FactAnswer | None:
+    """Waiting times, balances, whether it is down: which command tells."""
+    if cluster is None or not LIVE.search(text.lower()):
+        return None
+    return say(cluster, [f"Only {cluster.title} itself knows that, at this moment", COMMANDS[cluster.scheduler]])
 
 
 def answer_from_facts(text: str, cluster: Cluster | None) -> FactAnswer | None:

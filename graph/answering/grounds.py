@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from graph.answering.about_script import about_script
 from graph.answering.fact_answer import FactAnswer
-from graph.answering.facts import answer_from_facts
+from graph.answering.facts import answer_from_facts, asked_of_the_machine
 from graph.answering.fitting import fitting
 from graph.answering.machines import named
 from graph.context import Context
@@ -48,7 +49,14 @@ class Grounds:
 def grounds(question: str, state: State, context: Context) -> Grounds:
     """Everything known that answers the question, before it is worded."""
     request = state.get("request") or JobRequest()
-    about = named(question) or context.cluster(request)
+    other = named(question)
+    about = other or context.cluster(request)
+    plan = state.get("plan")
+    of_script = plan is not None and other in (None, context.catalogue.find(plan.cluster))
+    alone = about_script(question, request, plan, state.get("bundle")) if of_script else None
+    alone = alone or asked_of_the_machine(question, about)
+    if alone:
+        return Grounds(question, about.id if about else "", alone)
     fact = fitting(question, about, request) or answer_from_facts(question, about)
     found = search(question, about, context)
     if fact and not fact.typed and found and found[0].score >= SURE:
