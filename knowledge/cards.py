@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
-from knowledge.cluster import Checked, Facts, matching
+from knowledge.strict import Checked, Facts, matching
 from knowledge.types import Framework, Passage, Scheduler
 
 CARDS = Path(__file__).parent / "cards"

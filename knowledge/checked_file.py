@@ -8,8 +8,8 @@ from typing import Any, TypeVar, cast
 
 import yaml
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import ErrorDetails
 
-from knowledge.cluster_file import describe
 from knowledge.errors import FactsError
 
 T = TypeVar("T")
@@ -32,3 +32,14 @@ def read_checked(path: Path, kind: type[T]) -> T:
     except ValidationError as error:
         raise FactsError(f"{path}: {describe(error)}") from error
     return value
+
+
+def reason(fault: ErrorDetails) -> str:
+    return "unknown key" if fault["type"] == "unexpected_keyword_argument" else fault["msg"]
+
+
+def describe(error: ValidationError) -> str:
+    """The first few faults as `key: reason`, and how many more there are."""
+    faults = [f"{'.'.join(str(part) for part in e['loc']) or 'file'}: {reason(e)}" for e in error.errors()]
+    more = f" (and {len(faults) - 3} more)" if len(faults) > 3 else ""
+    return "; ".join(faults[:3]) + more

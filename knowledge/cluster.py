@@ -2,19 +2,17 @@
 
 What a program acts on is a typed field; what only a person reads (notes, gotchas, unknown) is text. A fact that decides
 a flag names the page it was read from in `source`; its date is the cluster's `as_of` unless the fact has its own.
-Unknown keys are refused. The classes are dataclasses that pydantic validates when a file is read (cluster_file.py):
-importing pydantic and building its models takes 0.2 s, which a process that reads validated facts back need not pay.
-Shell text in a file (rendezvous, setup lines, options) is trusted like the file itself.
+Unknown keys are refused (strict.py). Shell text in a file (rendezvous, setup lines, options) is trusted like the file.
 """
 
 from __future__ import annotations
 
-import re
 import string
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
+from knowledge.strict import Checked, Facts, Positive, check_filled, matching
 from knowledge.types import Backend, Framework, Scheduler, Strategy
 
 Launcher = Literal["srun", "mpiexec", "mpirun", "ibrun", "jsrun", "flux", "none"]
@@ -53,47 +51,8 @@ def check_placeholders(text: str) -> str:
     return text
 
 
-def check_positive(number: int) -> int:
-    if number <= 0:
-        raise ValueError(f"{number} is not above zero")
-    return number
-
-
-def check_filled(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    if not values:
-        raise ValueError("needs at least one entry")
-    return values
-
-
-def matching(pattern: str) -> Callable[[str], str]:
-    def check(text: str) -> str:
-        if not re.fullmatch(pattern, text):
-            raise ValueError(f"'{text}' does not match {pattern}")
-        return text
-
-    return check
-
-
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """Marks a field's type with a check that pydantic runs after its own."""
-
-    check: Callable[[Any], Any]
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], Any]) -> Any:
-        from pydantic_core.core_schema import no_info_after_validator_function
-
-        return no_info_after_validator_function(self.check, handler(source))
-
-
 Walltime = Annotated[str, Checked(check_walltime)]
 Fillable = Annotated[str, Checked(check_placeholders)]
-Positive = Annotated[int, Checked(check_positive)]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
-    __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

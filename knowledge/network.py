@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from knowledge.cluster import Facts
+from knowledge.strict import Facts
 from knowledge.types import Passage
 
 FILE = Path(__file__).parent / "network_env.yaml"

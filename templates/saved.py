@@ -18,8 +18,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from knowledge.catalogue import Catalogue
+from knowledge.checked_file import describe as describe_faults
 from knowledge.cluster import Cluster, NodeType
-from knowledge.cluster_file import describe as describe_faults
 from knowledge.errors import FactsError, InputError
 from knowledge.types import Framework, Scheduler, Strategy
 from templates.records import FRAMEWORK_WORDS, SCHEDULER_WORDS, STRATEGY_WORDS, Saved, Template
