@@ -89,7 +89,7 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     bare = said.kind in ("error", "fallback") or (said.kind == "effect" and _by_type(event))
     # An interrupt hits wherever the program is: its frames tell nothing.
     interrupted = event.error is not None and event.error.type == "KeyboardInterrupt"
-    if event.error is None or interrupted or not bare or said.strength > MOST_GENERAL:
+    if event.settled or event.error is None or interrupted or not bare or said.strength > MOST_GENERAL:
         return said
     for frame in reversed(event.error.frames):
         if told := use.frame(frame.file):

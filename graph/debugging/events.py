@@ -35,6 +35,8 @@ class Event:
     """How many were seen between the times that it came, if it came more than once."""
     headway: dict[int, int] = field(default_factory=dict)
     """How many lines of progress each of its ranks had printed when it came, the last time."""
+    settled: bool = False
+    """Whether other events have decided its cause."""
     own_progress: bool = False
     """Whether all of its ranks plainly went on after it."""
 

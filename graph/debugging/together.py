@@ -14,14 +14,13 @@ RANK = re.compile(r"\[(?:PG (?:ID )?\d[^\]]{0,60} )?Rank (?P<rank>\d{1,6})\]")
 MOST_RANKS = 4096
 CLIENTS = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
 STORE_WAITED, STORE_TAKEN = "store-clients-missing", ("c10d-port-in-use", "c10d-listen-failed")
+STORE_CLOSED, RENDEZVOUS_LOST = "c10d-store-closed", "rendezvous-connection"
 NO_CONNECTION = ("c10d-connect-timeout", "c10d-connect-failed")
 WORLD, WORLD_SAID = "world-size-said", re.compile(r"(?i)\b(?:nranks |world[ _]?size\"?(?: is)?[ :=]{1,3})(\d{1,7})")
 TWO_MASTERS = (
     "Two processes of this job both wanted to be rank 0 and open the store's port: RANK (or the node rank) is the same"
     " for several of them."
 )
-# More than the frames of a traceback say against it.
-PLAIN = 60
 TOO_FEW = "The world size is {world}, but only {joined} processes were started, and all of them joined."
 
 
@@ -48,21 +47,36 @@ def _numbers(listed: str) -> set[int]:
 
 def read_together(events: Sequence[Event]) -> None:
     """Give events the cause that the others around them show. Changes them."""
+    _store_lost(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
         return
     taken = [e for e in events if e.signature.id in STORE_TAKEN]
     for event in taken:  # a store was open and counted: who found its port taken was one more master
-        event.signature = replace(event.signature, cause="comm-world-size", says=TWO_MASTERS, fix=())
+        _settle(event, "comm-world-size", TWO_MASTERS)
     joined, world = int(clients["joined"]), int(clients["world"])
     tasks = {rank for e in events if TASKS.search(e.text) for rank in e.ranks}
-    alone = not any(e.signature.id in NO_CONNECTION for e in events)
-    if not taken and alone and joined < world and tasks == set(range(joined)):
-        says = TOO_FEW.format(world=world, joined=joined)
-        waited.signature = replace(
-            waited.signature, cause="comm-world-size", kind="error", strength=PLAIN, says=says, fix=()
-        )
+    if not taken and not _unreached(events) and joined < world and tasks == set(range(joined)):
+        _settle(waited, "comm-world-size", TOO_FEW.format(world=world, joined=joined))
+
+
+def _store_lost(events: Sequence[Event]) -> None:
+    """Who lost a store that had answered before was left by another process, and had met it."""
+    if _unreached(events) or not any(e.signature.id == STORE_CLOSED for e in events):
+        return
+    for event in events:
+        if event.signature.id in (STORE_CLOSED, RENDEZVOUS_LOST):
+            _settle(event, "comm-remote-exit", "")
+
+
+def _unreached(events: Sequence[Event]) -> bool:
+    return any(e.signature.id in NO_CONNECTION for e in events)
+
+
+def _settle(event: Event, cause: str, says: str) -> None:
+    event.signature = replace(event.signature, cause=cause, says=says, fix=())
+    event.settled = True
 
 
 def silent(winner: Event, events: Iterable[Event]) -> str:

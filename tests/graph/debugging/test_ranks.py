@@ -119,3 +119,25 @@ def clients(joined: int, world: int) -> str:
 )
 def test_who_came_to_the_store_tells_whether_ranks_and_world_agree(lines: list[str], cause: str) -> None:
     assert diagnose("\n".join(lines)).cause == cause
+
+
+LOST = (
+    'Traceback (most recent call last):\n  File "/opt/env/lib/site-packages/torch/distributed/elastic/rendezvous/'
+    'dynamic_rendezvous.py", line 438, in sync\ntorch.distributed.elastic.rendezvous.api.RendezvousConnectionError:'
+    " The connection to the C10d store has failed. See inner exception for details."
+)
+CLOSED = "torch.distributed.DistNetworkError: Failed to recv, got 0 bytes. Connection was likely closed."
+NEVER = "torch.distributed.DistNetworkError: The client socket has timed out after 60s while trying to connect to (n1, 2)."
+
+
+@pytest.mark.parametrize(
+    ("lines", "cause"),
+    [
+        ([CLOSED, LOST], "comm-remote-exit"),
+        ([NEVER, LOST], "comm-rendezvous"),
+        ([CLOSED, NEVER, LOST], "comm-rendezvous"),
+        ([LOST], "comm-rendezvous"),
+    ],
+)
+def test_a_store_that_had_answered_was_left_by_another_process(lines: list[str], cause: str) -> None:
+    assert diagnose("\n".join(lines)).cause == cause
