@@ -21,9 +21,9 @@ from knowledge.errors import UnavailableError
 from knowledge.ingest.page import visible
 from knowledge.types import Passage, PassageKind
 
-Collection = Literal["docs", "issues", "tickets", "web"]
-COLLECTIONS: tuple[Collection, ...] = ("docs", "issues", "tickets", "web")
-KINDS: dict[str, PassageKind] = {"docs": "doc", "issues": "issue", "tickets": "ticket", "web": "web"}
+Collection = Literal["docs", "issues", "tickets"]
+COLLECTIONS: tuple[Collection, ...] = ("docs", "issues", "tickets")
+KINDS: dict[str, PassageKind] = {"docs": "doc", "issues": "issue", "tickets": "ticket"}
 FILE = "documents.sqlite"
 FORMAT = 1
 WAIT_S = 30.0

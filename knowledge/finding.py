@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-COLLECTION_OF: Mapping[PassageKind, str] = {"doc": "docs", "issue": "issues", "ticket": "tickets", "web": "web"}
-"""Where passages that were read in are indexed; what is shipped (facts and cards) is held in memory."""
+COLLECTION_OF: Mapping[PassageKind, str] = {"doc": "docs", "issue": "issues", "ticket": "tickets"}
+"""Where passages that were read in are indexed; what is shipped is held in memory, what the web gives is not kept."""
 Told = Callable[[str, int, int], None]
 """Hears what is done, how much of it, and of how much."""
 BESIDE: Collection[PassageKind] = ("card", "doc", "issue", "ticket")

@@ -12,9 +12,10 @@ import os
 import pickle
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 SOURCES = tuple(sorted(Path(__file__).parent.glob("*.py")))
 
@@ -47,12 +48,24 @@ def keep(name: str, paths: Sequence[Path], value: Any) -> None:
     """Keep the value for the next process; where that is not possible, do without."""
     try:
         folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=folder(), delete=False) as file:
+        with replacing(folder() / f"{name}.pickle") as file:
             file.write(key_of(paths).encode() + b"\n")
             pickle.dump(value, file, protocol=pickle.HIGHEST_PROTOCOL)
-        Path(file.name).replace(folder() / f"{name}.pickle")
     except OSError:
         return
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A file that takes the path's place when it is whole; where it cannot be written (quotas!), nothing is left."""
+    file = tempfile.NamedTemporaryFile(dir=path.parent, delete=False)  # noqa: SIM115
+    try:
+        with file:
+            yield file
+        Path(file.name).replace(path)
+    except BaseException:
+        Path(file.name).unlink(missing_ok=True)
+        raise
 
 
 def only_mine(found: os.stat_result) -> bool:

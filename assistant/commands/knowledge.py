@@ -27,7 +27,6 @@ STOPPED_INDEXING = (
     "maple-chat: stopped while the search index was made; all that was read is kept, and the rest is embedded at the "
     "next use"
 )
-READ_IN = tuple(name for name in COLLECTIONS if name != "web")
 ACTIONS = "add|sync|list|search|remove|web"
 
 
@@ -35,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar=ACTIONS)
     add = actions.add_parser("add", help="read a file, a folder, a checkout or a site; with none: all those again")
     add.add_argument("given", metavar="PATH|URL", nargs="*", help="a site is read by its sitemap")
-    add.add_argument("--collection", choices=READ_IN, default="docs")
+    add.add_argument("--collection", choices=COLLECTIONS, default="docs")
     add.add_argument("--site", default="", metavar="URL", help="where a checkout's pages are in public")
     sync = actions.add_parser("sync", help="issues, answered questions, tickets")
     sources = importlib.import_module("assistant.commands.knowledge_sync").add_arguments(sync)

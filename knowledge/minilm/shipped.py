@@ -6,12 +6,13 @@ shipped.npz holds `keys` (knowledge/retrieval.py, key_of) and `vectors` in float
 
 from __future__ import annotations
 
-import tempfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zipfile import BadZipFile
+
+from knowledge.kept import replacing
 
 if TYPE_CHECKING:
     import numpy as np
@@ -39,9 +40,8 @@ def write(path: Path, vectors: Mapping[str, NDArray[np.float32]]) -> None:
     import numpy as np
 
     keys = np.array([list(bytes.fromhex(key)) for key in vectors], dtype=np.uint8)
-    with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+    with replacing(path) as file:
         np.savez_compressed(file, keys=keys, vectors=np.array([*vectors.values()], dtype=np.float16))
-    Path(file.name).replace(path)
 
 
 def main() -> None:

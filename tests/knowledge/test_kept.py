@@ -58,3 +58,12 @@ def test_a_folder_that_cannot_be_written_is_done_without(facts: Path, tmp_path: 
     (tmp_path / "cache").write_text("a file stands where the folder should be")
     keep("facts", [facts], {"a": 1})
     assert kept("facts", [facts]) is None
+
+
+def test_a_full_disk_leaves_nothing_behind(facts: Path) -> None:
+    class Large:
+        def __reduce__(self) -> str:
+            raise OSError(28, "No space left on device")
+
+    keep("facts", [facts], ["x" * 100_000, Large()])
+    assert list(folder().iterdir()) == []
