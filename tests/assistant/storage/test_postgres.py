@@ -184,7 +184,7 @@ def test_connections_ended_while_they_lay_unused_are_not_used_again(
     database = open_database(postgres)
     with database.transaction() as talk:
         talk.execute("SELECT 1")
-    admin(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'")
+    admin(f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE datname = '{name}'")
     with database.transaction() as talk:
         assert talk.execute("SELECT 1").fetchone()[0] == 1
 
@@ -230,6 +230,28 @@ def test_who_lost_the_thread_stores_and_says_nothing(
         open_database(other).close()  # type: ignore[attr-defined]
     assert [turn.tries for turn in Session(postgres, "t").history()] == [2]
     assert not any(isinstance(event, Script | Error) for event in events)
+
+
+def test_a_message_waits_for_the_turn_before_it(postgres: Settings, whole: str, gate: threading.Event) -> None:
+    """Another worker gets the next message while the first is in the middle of a turn."""
+    other, later = postgres.model_copy(update={"workers": 3}), []
+    second = threading.Thread(target=lambda: later.extend(asyncio.run(said(Session(other, "t"), "make it 8 nodes"))))
+
+    def cut() -> None:
+        second.start()
+        second.join(1.0)
+
+    try:
+        events = asyncio.run(cut_in_the_middle(Session(postgres, "t"), whole, cut, gate))
+        second.join()
+    finally:
+        open_database(other).close()  # type: ignore[attr-defined]
+    assert [e.made.changes for e in events if isinstance(e, Script)] == [()]
+    assert [e.made.changes for e in later if isinstance(e, Script)] == [("nodes: 4 → 8",)]
+    assert [(turn.text, turn.tries) for turn in Session(postgres, "t").history()] == [
+        (whole, 1),
+        ("make it 8 nodes", 1),
+    ]
 
 
 @pytest.mark.parametrize(
