@@ -59,7 +59,7 @@ def used(models: Models | None) -> str:
     lines = [
         f"Last: {last.purpose} by {last.model} ({last.role}), {last.tokens_in} tokens in, {last.tokens_out} out, "
         f"{share:.0f} % of a context of {last.context}, {last.seconds:.1f} s.",
-        f"Since the start: {count} questions, {sent} tokens in ({reused} of them reused), {back} out"
+        f"Since the start: {count} question{'s' * (count != 1)}, {sent} tokens in ({reused} of them reused), {back} out"
         + (f"; {failed} without a usable answer." if failed else "."),
     ]
     return "\n\n".join(lines)

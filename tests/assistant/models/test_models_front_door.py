@@ -14,6 +14,7 @@ from assistant.cli import main
 from assistant.events import Diagnosed, Event, Script, Text
 from assistant.session import Session
 from assistant.settings import Settings, read_settings
+from assistant.tui.work.engine import Engine
 from graph.verification.checks.run import check
 from knowledge.catalogue import catalogue
 from knowledge.types import Attachment
@@ -42,6 +43,22 @@ def said(text: str, *attachments: Attachment) -> list[Event]:
         return [event async for event in session.send(text, attachments)]
 
     return asyncio.run(collect())
+
+
+def test_the_chat_tells_what_its_child_asked(with_model: Callable[[str], StandIn]) -> None:
+    with_model("right")
+    engine, settings = Engine(), read_settings()
+
+    async def go() -> str:
+        text = "PyTorch DDP on Perlmutter, a quartet of boxes, 4 GPUs each"
+        assert [event async for event in engine.run("turn", settings, "t", text, ())]
+        return "".join([words async for words in engine.run("model", settings)])
+
+    try:
+        words = asyncio.run(go())
+    finally:
+        engine.close()
+    assert "m (small, openai)" in words and "Since the start: 1 question," in words
 
 
 def attached(tmp_path: Path, text: str) -> Attachment:
