@@ -97,14 +97,16 @@ def beside(text: str, words: list[re.Match[str]], at: int) -> Iterator[re.Match[
         last = other
     # The first word of a sentence has its capital anyway.
     for other in words[max(at - 1, 0) : at]:
-        starts = not text[: other.start()].rstrip() or text[: other.start()].rstrip()[-1] in ".!?:>)*-"
+        lead = text[max(other.start() - 9, 0) : other.start()].rstrip()
+        starts = not lead or lead[-1] in ".!?:>)*-"
         near = BETWEEN.fullmatch(text, other.end(), words[at].start())
         if near and not starts and not is_public(other[0]):
             yield other
 
 
 def is_common(word: str) -> bool:
-    return any(part in common() for part in word.lower().split("-"))
+    """By its first part: Anna-Lena, Smith-Okoro, and not Lennard-Jones."""
+    return word.lower().partition("-")[0] in common()
 
 
 @cache

@@ -156,6 +156,7 @@ def test_names_in_sentences(documents: Documents, tmp_path: Path, text: str, pri
         "Grace Hopper nodes hang, Ada and Max cards work; Julia and Ray too.",
         "PyTorch Lightning under Slurm: Adam with NCCL on Perlmutter and Frontier in March",
         "The student account of the project ended. Our engineer said Slurm wrote: Invalid Account",
+        "Monte Carlo and Lennard-Jones on Jean Zay, Sophia and Graham; EPYC Milan. Das ist alles.",
         "Intel MPI, Open MPI and Cray MPICH; ask the Help Desk. Use LOCAL_RANK. Der Job steht.",
     ],
 )
