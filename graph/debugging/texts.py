@@ -28,8 +28,10 @@ MARK = re.compile(
     r"|\S+\.\w+:\d+: |[-=*#_~]{12,}|\[[\w :.,/-]{1,60}\](?![(:])|=>>|\$ |TERM_|NVRM: |NCCL|PBS|\w+ERROR|Lmod has)"
     r"|\d\d:\d\d:\d\d|\d{4}-\d\d-\d\d[T ]|\b(?:ERROR|WARN(?:ING)?|INFO|DEBUG|FATAL|CRITICAL)\b"
     r"|\b(?:loss|step|epoch|iter|it/s|s/it)\b['\"]?[ =:\[/]*\d|\d+%\||^\[ *\d+%\]|^-- \w"
-    r"|^\S+@[\w.-]+[: ]\S*[$#%>] |^\++ \S"
+    r"|^\S+@[\w.-]+[: ]\S*[$#%>] |^\++ \S|(?:^|\s)-?\d[\d.e+-]*(?:\s+-?\d[\d.e+-]*){3}"
 )
+# The frame in which Open MPI and PRRTE print what they have to say, in sentences.
+FRAMED = "-" * 74
 # A program that says its name; a key of YAML looks alike, if nothing follows that a message begins with.
 NAMED = re.compile(r"^(?:[a-z][\w./-]*|[\w./-]*[\d/][\w./-]*)(?:\[\d+\])?: ")
 FAILING = re.compile(r"(?:line \d+|\S+): |can't open|cannot |could not |unable to ")
@@ -62,6 +64,8 @@ def look(head: bytes) -> Look:
         return "log"
     if len(lines) >= DOCUMENT and _is_yaml(lines):
         return "source"
+    if FRAMED in lines:
+        return "log"
     marked = (line for line in lines if marked_as_log(line))
     if next(islice(marked, int(FEW * len(lines)), None), None) is not None:
         return "log"

@@ -139,3 +139,20 @@ def test_lines_that_start_alike_are_of_a_program() -> None:
 def test_what_a_compiler_shows_of_a_program_is_no_message() -> None:
     shown = "main.F90:87:12:\n   87 |  stop 'RuntimeError: NaN detected in loss'\n      |      1\nWarning: unused\n"
     assert diagnose(shown).cause == "no-failure"
+
+
+def test_a_table_of_numbers_is_a_log() -> None:
+    rows = "\n".join(f"  {1 << n}   {1 << n}   float   sum   -1   {n}.52   39.05   73.23" for n in range(2, 6))
+    heads = "# Using devices of the nodes that you have asked for\n# This is the time it took, in the middle\n"
+    assert diagnose(f"{heads}{heads.upper()}{rows}\n# Avg bus bandwidth    : 52.97\n").cause == "no-failure"
+
+
+def test_what_open_mpi_says_in_a_frame_of_dashes_is_a_log() -> None:
+    said = (
+        "ORTE was unable to reliably start one or more daemons.\nThis usually is caused by:\n\n"
+        "* not finding the required libraries and/or binaries on\n  one or more nodes. Please check your PATH.\n\n"
+        "* lack of authority to execute on one or more specified nodes.\n  Please verify your allocation.\n\n"
+        "* the inability to write startup files. Please check with your sys admin for the location to use.\n"
+    )
+    assert diagnose(f"{'-' * 74}\n{said}{'-' * 74}\n").cause == "comm-mpi-init"
+    assert diagnose(said).cause == "unknown"

@@ -127,7 +127,7 @@ LOST = (
     " The connection to the C10d store has failed. See inner exception for details."
 )
 CLOSED = "torch.distributed.DistNetworkError: Failed to recv, got 0 bytes. Connection was likely closed."
-NEVER = "torch.distributed.DistNetworkError: The client socket has timed out after 60s while trying to connect to (n1, 2)."
+NEVER = "torch.distributed.DistNetworkError: The client socket has timed out after 60s while trying to connect to (n,1)"
 
 
 @pytest.mark.parametrize(
