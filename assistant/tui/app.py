@@ -106,8 +106,9 @@ class MapleApp(App[int]):
 
     @property
     def chat(self) -> ChatScreen | None:
-        """The conversation's screen, once it is there."""
-        return cast("ChatScreen | None", next((one for one in self.screen_stack if hasattr(one, "composer")), None))
+        """The conversation's screen, once its box is there."""
+        made = (one for one in self.screen_stack if hasattr(type(one), "composer") and one.query("Composer"))
+        return cast("ChatScreen | None", next(made, None))
 
     def on_key(self, event: Key) -> None:
         """Before the box is there."""

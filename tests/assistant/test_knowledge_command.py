@@ -24,7 +24,7 @@ from knowledge.ingest.adding import About, add
 from knowledge.unfinished import Unfinished
 
 PAGES = 24
-# The command in a process of its own that takes its time over each page and each text, so that it can be stopped there.
+# The command in a process of its own. Told so, it waits at its sixth page or its sixth text until it is stopped.
 PROGRAM = """
 import sys, time
 from assistant.cli import main
@@ -32,17 +32,26 @@ from knowledge import building, embedding
 from knowledge.errors import UnavailableError
 from knowledge.ingest import adding
 
-def slowly(function, seconds):
-    return lambda *given: (time.sleep(seconds), function(*given))[1]
+calls = 0
+
+def waiting(function):
+    def called(*given):
+        global calls
+        calls += 1
+        if {waits} and calls == 6:
+            time.sleep(600)
+        return function(*given)
+
+    return called
 
 def none():
     raise UnavailableError("no model in this test")
 
 adding.STORE_EVERY_S, building.STEP = 0.0, 1
-adding.read = slowly(adding.read, 0.05)
 if {embedded}:
-    embedding.Embedder.embed = slowly(embedding.Embedder.embed, 0.1)
+    embedding.Embedder.embed = waiting(embedding.Embedder.embed)
 else:
+    adding.read = waiting(adding.read)
     embedding.weights_file = none
 sys.exit(main(sys.argv[1:]))
 """
@@ -58,9 +67,9 @@ def pages(tmp_path: Path) -> Path:
     return folder
 
 
-def maple(data: Path, *words: str, embedded: bool = False) -> subprocess.Popen[bytes]:
+def maple(data: Path, *words: str, waits: bool = True, embedded: bool = False) -> subprocess.Popen[bytes]:
     own = {**os.environ, "MAPLE_CHAT_DATA": str(data)}
-    program = PROGRAM.format(embedded=embedded)
+    program = PROGRAM.format(waits=waits, embedded=embedded)
     return subprocess.Popen([sys.executable, "-c", program, *words], env=own, stderr=subprocess.PIPE)
 
 
@@ -90,7 +99,7 @@ def test_stopped_in_the_middle_it_goes_on_complete_and_nothing_twice(pages: Path
     assert 3 < kept < PAGES and not documents(data).origins()[0].finished
     assert process.returncode == (-how if how == signal.SIGKILL else 130)
     assert ("the same command goes on" in said) == (how == signal.SIGINT) and "Traceback" not in said
-    again = maple(data, "knowledge", "add", str(pages))
+    again = maple(data, "knowledge", "add", str(pages), waits=False)
     assert again.communicate() and again.returncode == 0
     add(documents(whole), str(pages), About())
     found = documents(data).passages()

@@ -10,8 +10,10 @@ from textual import events
 from textual.widgets import Markdown, OptionList, Static
 
 from assistant.settings import Settings
+from assistant.tui.app import MapleApp
 from assistant.tui.commands import COMMANDS, find
 from assistant.tui.keys import KEYS
+from assistant.tui.screens.chat import ChatScreen
 from assistant.tui.screens.confirm import ConfirmScreen
 from assistant.tui.screens.help import HelpScreen
 from assistant.tui.screens.threads import ThreadsScreen
@@ -231,3 +233,11 @@ def test_the_page_lists_every_key_and_command() -> None:
         assert f"| `{command.usage}` | {command.says} |" in page
     for key, says in KEYS:
         assert f"| `{key}` | {says} |" in page
+
+
+async def test_while_the_screen_is_made_there_is_no_chat_yet(chat: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with chat() as it:
+        made = it.screen
+        monkeypatch.setattr(MapleApp, "screen_stack", [ChatScreen(made.settings, "t2", *it.app.engines), made])
+        assert it.app.chat is made
+        monkeypatch.undo()

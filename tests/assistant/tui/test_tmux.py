@@ -114,4 +114,4 @@ def test_a_paste_of_fifty_megabytes_is_attached_and_diagnosed(terminal: Terminal
     (kept,) = (tmp_path / "data" / "pasted").glob("*.log")
     assert kept.read_bytes() == log.read_bytes()
     terminal.tmux("send-keys", "Enter")
-    terminal.until(lambda screen: "gpu-oom" in screen)
+    terminal.until(lambda screen: f"{lines + 1} rank 0: torch.OutOfMemoryError" in screen)
