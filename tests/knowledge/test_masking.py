@@ -8,8 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import re2
 
-from knowledge.masking import Masker, hide, mask
+from knowledge.masking import RULES, Masker, hide, mask
 
 TESTS = Path(__file__).parent.parent
 USERS = ("mvarga", "okonkwo7", "jlindq", "tanaka_r", "pgarcia", "x-hmoreau", "zeynep", "dkowalski", "rbose2", "vnguyen")
@@ -173,6 +174,21 @@ def test_each_kind_keeps_most_of_the_line(kind: str) -> None:
         if kind not in ("private key", "user again"):
             kept = len(mask(text).text.replace("<", ">").split(">")) > 1
             assert kept and len(mask(text).text) >= len(text) - len(private) - 40, text
+
+
+def test_where_the_exact_pattern_finds_something_the_loose_one_looks() -> None:
+    """The two patterns of a rule: what RE2 does not look for is never found, and leaks."""
+    lines = {line for case in CASES for line in made(*case)[0].split("\n")}
+    lines |= {line.upper() for line in lines} | {line.title() for line in lines}
+    found = [
+        (rule.looks, line)
+        for rule in RULES
+        for line in lines
+        if any(rule.holds is None or rule.holds(one["v"]) for one in rule.pattern.finditer(line))
+    ]
+    assert len({looks for looks, _ in found}) > 40
+    missed = [(looks, line) for looks, line in found if not re2.search(looks, line.encode("ascii", "replace").lower())]
+    assert missed == []
 
 
 def test_public_text_stays() -> None:
