@@ -117,7 +117,8 @@ class MapleApp(App[int]):
                 self.typed = self.typed[:-1]
             elif event.is_printable and event.character:
                 self.typed += event.character
-            self.query_one("#starting-box", Static).update(f" {self.typed}" if self.typed else BOX)
+            for box in self.query("#starting-box").results(Static):
+                box.update(f" {self.typed}" if self.typed else BOX)
 
     def on_paste(self, event: Paste) -> None:
         if self.chat is None:

@@ -240,4 +240,7 @@ async def test_while_the_screen_is_made_there_is_no_chat_yet(chat: Any, monkeypa
         made = it.screen
         monkeypatch.setattr(MapleApp, "screen_stack", [ChatScreen(made.settings, "t2", *it.app.engines), made])
         assert it.app.chat is made
+        monkeypatch.setattr(MapleApp, "screen_stack", [ChatScreen(made.settings, "t2", *it.app.engines)])
+        it.app.on_key(events.Key("x", "x"))
+        assert it.app.chat is None and it.app.typed == "x"
         monkeypatch.undo()
