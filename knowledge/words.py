@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+NOTHING = "\0"
+"""Stands where no text has a telling word, such as "It is this.": bm25s takes no corpus without words."""
 _TOKEN = re.compile(r"\w+(?:[-.]\w+)*")
 
 
@@ -47,8 +49,11 @@ class Words:
     def build(cls, texts: Sequence[str]) -> Words:
         import bm25s
 
+        listed = [telling(text) for text in texts]
+        if not any(listed):
+            listed[0] = [NOTHING]
         bm25 = bm25s.BM25()
-        bm25.index([telling(text) for text in texts], show_progress=False)
+        bm25.index(listed, show_progress=False)
         return cls(bm25)
 
     @classmethod

@@ -376,6 +376,14 @@ def test_index_folder_is_private(tmp_path: Path, index: Index) -> None:
     assert (tmp_path / "test").stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.parametrize("text", ["it is this", "!!!", ""])
+def test_texts_without_a_telling_word_are_borne(index: Index, text: str) -> None:
+    index.refresh((Entry("a", text), Entry("b", text)))
+    assert index.by_words("this it is") == [] and index.by_words("torchrun") == []
+    index.refresh((*ENTRIES, Entry("a", text)))
+    assert best(index, "--gres=gpu:4") == "e3"
+
+
 def test_tokens_keep_flags_and_take_names_apart() -> None:
     assert tokens("ZeRO-3 NCCL_IB_HCA") == [
         *("zero-3", "zero", "3", "zero3"),
