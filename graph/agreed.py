@@ -30,8 +30,10 @@ def agree(earlier: Sequence[JobRequest], request: JobRequest) -> tuple[JobReques
 def undo(state: State) -> State | None:
     """The request before the newest script; None where the message does not ask for it."""
     agreed = tuple(state.get("agreed", ()))
-    if not agreed or not UNDO.fullmatch(state["text"].strip()):
+    if not UNDO.fullmatch(state["text"].strip()):
         return None
+    if not agreed:
+        return State(intent="smalltalk", said=(Say(NOTHING),))
     if state.get("refused") is not None or len(agreed) < 2:
         return State(intent="generate", request=agreed[-1], refused=None, question=None, said=(Say(NOTHING),))
     return State(intent="generate", request=agreed[-2], agreed=agreed[:-1], refused=None, question=None, offered=None)

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
+from graph.planning.gpus import kinds_named
+from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 from knowledge.types import JobRequest, Understood, Variable
 
@@ -41,6 +44,12 @@ CARD = r"(?:cards?|gpus?|nodes?|accelerators?|version|variant|ones?|[a-z]{1,2}\d
 MEMORY = re.compile(
     rf"\b(?P<a>\d{{2,3}})[\s-]?(?:gb|gib|g)[\s-]+(?:(?:nvidia|hbm\w*|vram|memory|sxm\d?|pcie)[\s-]+)*{CARD}\b|"
     rf"\b{CARD}[\s-]+(?:(?:with|of|having|that have|at)\s+)?(?P<b>\d{{2,3}})[\s-]?(?:gb|gib|g)\b",
+    re.I,
+)
+MODEL = re.compile(r"(?<![\w-])([A-Z]{1,2}\d{2,3}[A-Z]?s?)(?![\w-])", re.I)
+LEFT_BEHIND = re.compile(
+    r"\b(?:not|no|without|than|from|instead of|currently|used|had|ran|runs?|works?|takes?)\b"
+    r"(?:(?!\b(?:but|now|to)\b)[^.,;]){0,30}$",
     re.I,
 )
 OTHER_MEMORY = re.compile(r"\b(?:ram|host|main|cpu|system|per task|dataset|checkpoint|data|disk)\b", re.I)
@@ -138,6 +147,33 @@ def cards(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | No
     return now, f"{cluster.title} has no cards with {wanted} GB; it has {', '.join(there)}."
 
 
+def gpu_model(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """A kind of GPU: `with H100s`. The machine's usual nodes are taken where they have it; what it has not is said."""
+    named = [found[1].lower() for found in MODEL.finditer(words) if not LEFT_BEHIND.search(words[: found.start()])]
+    named = [name if name in known_models() else name.removesuffix("s") for name in named]
+    models = list(dict.fromkeys(name for name in named if name in known_models()))
+    if len(models) != 1 or now.source_machine or MEMORY.search(words) or (now.machine and cluster is None):
+        return None
+    if cluster is None:
+        return (replace(now, node_type=models[0]), f"I look for nodes with {models[0].upper()}.")
+    kinds = kinds_named(models[0], cluster.node_types)
+    if not kinds:
+        there = sorted({kind.gpus.model for kind in cluster.node_types})
+        return now, f"{cluster.title} has no {models[0].upper()}; it has {', '.join(there)}."
+    chosen = next((kind for kind in cluster.node_types if kind.id == now.node_type), usual_node(cluster))
+    if chosen in kinds or (now.queue and now.queue != before.queue):
+        return None
+    return replace(now, node_type=kinds[0].id), f"I take the nodes with {kinds[0].gpus.model} ({kinds[0].id})."
+
+
+@cache
+def known_models() -> frozenset[str]:
+    """Names of GPU models, as people write them: a100, mi250x, gh200."""
+    every = (node for one in catalogue().clusters.values() for node in one.node_types)
+    words = (word.lower() for node in every for word in re.findall(r"[A-Za-z]+\d+\w*", node.gpus.model))
+    return frozenset(words)
+
+
 def exports(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
     """Variables that the script is to set, or no longer to set. The value is a word, never a command."""
     kept = {variable.name: variable for variable in now.variables}
@@ -168,4 +204,4 @@ def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluste
     return None
 
 
-READERS: tuple[Reader, ...] = (odd_amount, uneven_share, total_of_gpus, cards, exports, program_of_a_command)
+READERS: tuple[Reader, ...] = (odd_amount, uneven_share, total_of_gpus, cards, gpu_model, exports, program_of_a_command)

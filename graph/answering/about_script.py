@@ -35,6 +35,7 @@ OF_MACHINE = re.compile(r"\b(?:per|a|each|every|one) (?:\w+ )?node\b|\bnodes? (?
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z]")
 # Words of a question -> the field of an assumption that answers it.
 FIELDS = (
+    (r"\b(?:tensor|pipeline|tp|pp|stages?)\b", "parallel sizes"),
     (r"\b(?:queue|partition|qos)\b", "queue"),
     (r"\b(?:walltime|wall time|time limit|hours?|minutes?|\d\d:\d\d)\b", "walltime"),
     (r"\b(?:account|project|bank)\b", "account"),
@@ -54,13 +55,11 @@ def about_script(
         return None
     why, what = WHY.search(question), WHAT.search(question)
     counts = COUNTS.search(question) and not OF_MACHINE.search(question)
-    told: list[str] = []
+    told = reasons(question, request, plan.assumptions) if why else []
     numbers = {int(number) for number in re.findall(r"(?<![\w.:-])\d{1,5}\b", question)}
     of_layout = LAYOUT.search(question) or numbers & {plan.nodes, plan.ranks_per_node, plan.ranks}
-    if (why or counts) and of_layout and not OPTION.search(question):
+    if not told and (why or counts) and of_layout and not OPTION.search(question):
         told = [layout(plan)]
-    elif why:
-        told = reasons(question, request, plan.assumptions)
     if not told and (why or what):
         told = of_lines(question, bundle.script)
     return FactAnswer(" ".join(map(as_sentence, told)), (f"the script {bundle.name}",), "") if told else None

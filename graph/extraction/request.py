@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graph.extraction.sentences import choose, reading
 from graph.extraction.sentences.dialogue import Turn, reply
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
@@ -26,6 +27,17 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
 def is_not_ours(text: str) -> bool:
     """Whether a message is an order to the assistant itself, or about something that is not done here."""
     return any(has(group, fold(text)) for group in ("orders", "off_topic", "other_work"))
+
+
+def is_about_us(text: str) -> bool:
+    """Whether a message asks what the assistant is or does."""
+    return any(has(group, fold(text)) for group in ("about_you", "about_service")) and not machines_in(text)
+
+
+def machines_in(text: str) -> tuple[str, ...]:
+    """The machines that a message names, in its order."""
+    line = reading.read(text, JobRequest()).line
+    return tuple(dict.fromkeys(m.value for _, m in choose.meant(line, "machine")))
 
 
 def missing(request: JobRequest) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from graph.answering.joined import question_in
 from graph.answering.telling import answer_text
 from graph.changes import changes, diff
 from graph.context import Context
+from graph.extraction.request import is_about_us
 from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
@@ -109,8 +110,10 @@ def is_placeholder(assumption: Assumption) -> bool:
 def words(state: State, runtime: Runtime[Context]) -> State:
     """A question out of the facts and passages, small talk, and what could not be read: one line on what there is."""
     text, intent = state["text"], state["intent"]
-    if intent == "diagnose" and state["said"]:
+    if intent in ("diagnose", "smalltalk") and state["said"]:
         return State()
+    if is_about_us(text):
+        return State(said=(*state["said"], Say(WHAT_I_DO)))
     if intent != "smalltalk" or "?" in text:
         get_ready(runtime)
         found = grounds(text, state, runtime.context)

@@ -7,6 +7,7 @@ import re
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.extraction.request import machines_in
 from graph.planning.questions import still_missing
 from graph.routes import TALK
 from graph.state import State
@@ -29,7 +30,7 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     said: list[Said] = list(state["said"])
     if request.machine and cluster is None:
         return about_machine(state, runtime.context)
-    missing = still_missing(request, cluster, runtime.context.names())
+    missing = still_missing(request, cluster, machines(state, runtime.context))
     if not missing:
         return State(question=None)
     if request == JobRequest() and not before and LARGE.search(state["text"]):
@@ -37,6 +38,12 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     if state["heard_nothing"] and not said and before and before.field == missing[0].field:
         said.append(Say(not_read(missing[0])))
     return State(question=missing[0], said=(*said, missing[0]))
+
+
+def machines(state: State, context: Context) -> tuple[str, ...]:
+    """The machines to offer: those that were named, where that left it open, else all."""
+    named = tuple(name for name in machines_in(state["text"]) if name in context.names())
+    return named if len(named) > 1 else context.names()
 
 
 def about_machine(state: State, context: Context) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from langgraph.runtime import Runtime
@@ -24,6 +25,10 @@ SAYS = re.compile(
     r"|(?:i|we) (?:now )?(?:get|got|see)|(?:error|message) is(?: now)?)\b:?\s*(?=[^\s])",
     re.I,
 )
+
+# Why a job waits, in Slurm's words, said in a sentence.
+REASON = re.compile(r"\b(?:(?:QOS|Assoc|Partition|MaxJobs|ReqNode|Nodes?|Job|Association)[A-Z][a-z]\w+)\b")
+LONGEST = 300
 
 
 def is_only_words(found: Diagnosis) -> bool:
@@ -51,7 +56,12 @@ def diagnose(state: State, runtime: Runtime[Context]) -> State:
 def typed(text: str) -> Diagnosis:
     """What a message shows; a line after `now it says` is read without these words too."""
     found = find_cause(text)
-    return find_cause(SAYS.sub("", text)) if is_only_words(found) and SAYS.search(text) else found
+    if not is_only_words(found):
+        return found
+    if reason := REASON.search(text):
+        told = find_cause(f"PD 0:00 1 ({reason[0]})")
+        return replace(told, evidence=tuple(replace(one, text=text[:LONGEST]) for one in told.evidence))
+    return find_cause(SAYS.sub("", text)) if SAYS.search(text) else found
 
 
 def without_log(state: State) -> State:

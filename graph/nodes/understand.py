@@ -10,7 +10,7 @@ from langgraph.runtime import Runtime
 from graph.agreed import corrects, undo
 from graph.attached import is_script, read_head, split_script
 from graph.carried import told
-from graph.choosing import apply, changed, chosen, recommended
+from graph.choosing import apply, beyond, changed, chosen, recommended
 from graph.context import Context
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
@@ -39,6 +39,7 @@ from knowledge.types import (
 MOST_DESCRIBED = 2000
 # What planning chooses where it was not said, and people then change by an amount.
 COUNTED = ("walltime", "nodes", "gpus_per_node")
+BEYOND = "I offered {} above. Say one of those numbers, or in words what to change, such as *2 nodes*."
 READ_AS = "I take *{}* for {} = {}; say so if it is not."
 
 
@@ -55,6 +56,8 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
     picked = chosen(state["text"], offered.instead) if offered else None
     if picked:
         return pick(state, refused or before or JobRequest(), picked)
+    if offered and beyond(state["text"], offered.instead):
+        return State(intent="smalltalk", said=(Say(BEYOND.format(len(offered.instead))),))
     undone = undo(state)
     if undone:
         return undone

@@ -5,6 +5,7 @@ A card may be several devices (Aurora: 6 cards, 12 tiles). Both ways of counting
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from knowledge.cluster import Cluster, NodeType
@@ -35,7 +36,7 @@ def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refu
         given = per_node(request.total_gpus, request.nodes or 1)
         if given is None:
             return uneven(request, node)
-    ranks = devices if given is None else ranks_for(given, node)
+    ranks = devices if given is None else ranks_for(given, node, in_tiles(request, node))
     if ranks is None:
         return too_many(given or 0, request, cluster, node)
     nodes = request.nodes or nodes_for(request, ranks, node)
@@ -65,12 +66,19 @@ def per_node(total: int, nodes: int) -> int | None:
     return total // nodes if total % nodes == 0 else None
 
 
-def ranks_for(gpus: int, node: NodeType) -> int | None:
+def in_tiles(request: JobRequest, node: NodeType) -> bool:
+    """Whether the person counted tiles by their name: `4 GCDs per node`."""
+    tile = re.escape(node.gpus.tile_name or "tile")
+    words = [one.words for one in request.heard if one.field == "gpus_per_node"]
+    return any(re.search(rf"\b(?:{tile}|tile|device|rank)s?\b", one, re.I) for one in words)
+
+
+def ranks_for(gpus: int, node: NodeType, tiles: bool) -> int | None:
     """Ranks for so many GPUs as a person counts them: all cards mean all tiles; other numbers are devices."""
     devices = node.gpus.devices_per_node
     if devices is None or gpus > devices:
         return None
-    return devices if gpus == node.gpus.per_node else gpus
+    return devices if gpus == node.gpus.per_node and not tiles else gpus
 
 
 def nodes_for(request: JobRequest, ranks: int, node: NodeType) -> int | None:

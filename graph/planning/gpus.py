@@ -7,6 +7,7 @@ ZeRO paper, section 3.1 (https://arxiv.org/abs/1910.02054). Activations come on 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from knowledge.cluster import NodeType
@@ -58,3 +59,23 @@ def fits(billions: float, memory_gb: float, strategy: Strategy = "ddp", ranks: i
 def fewest_ranks(billions: float, memory_gb: float) -> int:
     """The fewest ranks over which FSDP or ZeRO-3 spreads the state so that it fits."""
     return max(1, -int(-(billions * STATE_BYTES) // (SHARE * memory_gb)))
+
+
+def too_large(model: str | None, strategy: Strategy, ranks: int, node: NodeType) -> str:
+    """A warning where the state of a model that says its size is more than a GPU holds; else empty."""
+    billions, memory = parameters(model or ""), device_gb(node)
+    if not billions or not memory or strategy not in WHOLE or state_gb(billions, strategy, ranks) < memory:
+        return ""
+    held, least = state_gb(billions, strategy, ranks), fewest_ranks(billions, memory)
+    nodes = -(-least // (node.gpus.devices_per_node or 1))
+    return (
+        f"Will not fit: {billions:g} billion parameters, trained whole with Adam, keep {held:.0f} GB on each GPU of "
+        f"{memory:g} GB this way. FSDP or ZeRO-3 on {nodes} such node{'s' * (nodes > 1)} or more hold it ({SOURCE})."
+    )
+
+
+def kinds_named(name: str, nodes: Sequence[NodeType]) -> list[NodeType]:
+    """The kinds of node that a name means: an id, or the model of their GPUs."""
+    exact = [node for node in nodes if node.id == name]
+    wanted = name.lower()
+    return exact or [n for n in nodes if any(w.startswith(wanted) for w in re.findall(r"\w+", n.gpus.model.lower()))]

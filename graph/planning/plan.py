@@ -9,9 +9,9 @@ from pathlib import PurePosixPath
 from graph.planning.counting import Count, count
 from graph.planning.fields import check_request, entry_of, shown, split_arguments
 from graph.planning.filling import Values, clock, fill_directives
-from graph.planning.gpus import mixed_precision
+from graph.planning.gpus import kinds_named, mixed_precision, too_large
 from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning
-from graph.planning.queues import Slot, choose_queue
+from graph.planning.queues import Slot, choose_queue, of_purpose
 from graph.planning.software import own_environment, top_settings, variables
 from graph.planning.strategies import Style, choose_style, parallel_sizes
 from knowledge.cluster import Cluster, Condition, NodeType, walltime_seconds
@@ -34,7 +34,7 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     if isinstance(style, Refusal):
         return style
     if request.queue and cluster.queue(request.queue) is None:
-        return unknown_queue(request.queue, cluster)
+        return with_queue_meant(request, cluster)
     node = choose_node_type(request, cluster)
     counted = count(request, cluster, node)
     if counted is None:
@@ -50,6 +50,19 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     return decide(request, cluster, node, style, counted, slot, launch)
 
 
+def with_queue_meant(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
+    """The plan where a kind of queue was named and not a queue: `the preemptible queue`."""
+    said = request.queue or ""
+    queue = of_purpose(said, cluster, choose_node_type(replace(request, queue=None), cluster).id)
+    if queue is None:
+        return unknown_queue(said, cluster)
+    decided = plan(replace(request, queue=queue.id), cluster)
+    if isinstance(decided, Refusal):
+        return decided
+    taken = Assumption("queue", queue.id, f"what {cluster.title} has for {shown(said)} ({queue.purpose})", queue.source)
+    return replace(decided, assumptions=(*decided.assumptions, taken))
+
+
 def unknown_queue(name: str, cluster: Cluster) -> Refusal:
     ways = tuple(Alternative(f"queue {queue.id}", (("queue", queue.id),)) for queue in cluster.queues[:6])
     return Refusal(
@@ -63,12 +76,14 @@ def unknown_queue(name: str, cluster: Cluster) -> Refusal:
 def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:
     """The kind that was named, where the queue has it; else the queue's first kind with enough GPUs."""
     queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
-    if any(kind.id == request.node_type for kind in cluster.node_types):
-        named = [queue.node_types] if request.queue else [one.node_types for one in cluster.queues]
-        if any(request.node_type in names for names in named):
-            return cluster.node_type(str(request.node_type))
-    types = [cluster.node_type(name) for name in queue.node_types]
     wanted = request.gpus_per_node or 0
+    if request.node_type:
+        there = [queue.node_types] if request.queue else [one.node_types for one in cluster.queues]
+        named = [n for n in kinds_named(request.node_type, cluster.node_types) if any(n.id in ids for ids in there)]
+        named.sort(key=lambda node: (node.id not in queue.node_types, (node.gpus.devices_per_node or 0) < wanted))
+        if named:
+            return named[0]
+    types = [cluster.node_type(name) for name in queue.node_types]
     return next((node for node in types if (node.gpus.devices_per_node or 0) >= wanted), types[0])
 
 
@@ -88,7 +103,7 @@ def decide(
     holds = conditions(node, counted, choice)
     taken = (*style.assumptions, *counted.assumptions, *slot.assumptions)
     if request.node_type != node.id:
-        taken += on_node_type(node, counted, slot)
+        taken += on_node_type(request, cluster, node, counted, slot)
     decided = LaunchPlan(
         cluster=cluster.id,
         title=cluster.title,
@@ -147,7 +162,7 @@ def with_program(
         user_setup=request.setup,
         user_variables=request.variables,
         assumptions=(*decided.assumptions, *on_sizes, *on_settings, *choice.assumptions),
-        notes=notes(cluster, style, choice),
+        notes=(*warned(request, style, counted, node), *notes(cluster, style, choice)),
     )
 
 
@@ -229,11 +244,17 @@ def conditions(node: NodeType, counted: Count, choice: LaunchChoice) -> frozense
     )
 
 
-def on_node_type(node: NodeType, counted: Count, slot: Slot) -> tuple[Assumption, ...]:
-    """Said where the queue has several kinds of node, or hands out more than was asked for."""
+def on_node_type(
+    request: JobRequest, cluster: Cluster, node: NodeType, counted: Count, slot: Slot
+) -> tuple[Assumption, ...]:
+    """Said where the queue has several kinds of node or not the one that was named, or hands out more than asked."""
     others = [name for name in slot.queue.node_types if name != node.id]
     taken = []
-    if others:
+    if request.node_type and not kinds_named(request.node_type, (node,)):
+        where = f"queue {slot.queue.id}" if kinds_named(request.node_type, cluster.node_types) else cluster.title
+        why = f"{where} has no {request.node_type.upper()}; these nodes have {node.gpus.model}"
+        taken.append(Assumption("node type", node.id, why, slot.queue.source))
+    elif others:
         why = f"queue {slot.queue.id} also has {', '.join(others)}"
         taken.append(Assumption("node type", node.id, why, slot.queue.source))
     if slot.queue.whole_nodes and counted.ranks_per_node != node.gpus.devices_per_node:
@@ -246,6 +267,11 @@ def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
     if request.entry is not None:
         return ()
     return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)
+
+
+def warned(request: JobRequest, style: Style, counted: Count, node: NodeType) -> tuple[str, ...]:
+    text = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node)
+    return (text,) if text else ()
 
 
 def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from knowledge.cluster import Cluster, Queue, walltime_seconds
@@ -10,6 +11,14 @@ from knowledge.types import Alternative, Assumption, JobRequest, Refusal
 USUAL_WALLTIME = "01:00:00"
 # Queues that are taken without being named. The others cost more, can be preempted, or need a permission.
 UNNAMED = ("production", "debug")
+# What people call a kind of queue, where the machine's own has another name.
+CALLED = {
+    "preempt": r"pre-?empt\w*|scaveng\w*|spot|low-?prio\w*|standby",
+    "debug": r"debug\w*|dev\w*|test\w*|quick",
+    "interactive": r"interactive",
+    "shared": r"shared?",
+    "production": r"regular|normal|production|prod|batch|standard|default|main|usual",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,14 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
             return Slot(queue, walltime, tuple(taken))
     others = in_order(cluster, node_type, nodes, ranks) if named else []
     return no_queue(candidates, cluster, nodes, walltime, ranks, others)
+
+
+def of_purpose(name: str, cluster: Cluster, node_type: str) -> Queue | None:
+    """The queue that `preemptible` or `regular` means there, best for that kind of node; None where none does."""
+    purpose = next((one for one, words in CALLED.items() if re.fullmatch(words, name.lower())), None)
+    found = [queue for queue in cluster.queues if queue.purpose == purpose and queue.node_types]
+    found.sort(key=lambda queue: (node_type not in queue.node_types, not queue.default))
+    return found[0] if found else None
 
 
 def in_order(cluster: Cluster, node_type: str, nodes: int, ranks: int) -> list[Queue]:

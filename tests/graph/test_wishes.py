@@ -239,3 +239,40 @@ def test_a_path_that_a_shell_would_make_is_no_program() -> None:
 def test_a_vague_wish_gets_a_suggestion() -> None:
     said = Talk().say("I want to train something big")
     assert said[0] == Say(SUGGESTED) and isinstance(said[1], Question)
+
+
+@pytest.mark.parametrize(
+    ("text", "node_type", "says"),
+    [
+        ("ddp on Lonestar6 with H100s, 2 nodes", "h100", "I take the nodes with H100"),
+        ("not A100 but H100 on Anvil", "anvil-h100", "I take the nodes with H100"),
+        ("4 H100 on Perlmutter with fsdp", None, "Perlmutter has no H100; it has A100."),
+        ("ddp with H100s, 2 nodes", "h100", "I look for nodes with H100."),
+        ("ddp on Delta, 2 nodes with A100s", None, ""),
+        ("port my A100 script from Perlmutter to Lonestar6", None, ""),
+        ("my code runs on an A100, write a script for Lonestar6", None, ""),
+    ],
+)
+def test_a_kind_of_gpu(text: str, node_type: str | None, says: str) -> None:
+    read = understand(text, None, None, None)
+    machine = catalogue().find(read.request.machine) if read.request.machine else None
+    heard, said = wishes(text, None, read, machine)
+    assert heard.request.node_type == node_type and " ".join(said).startswith(says) and bool(said) == bool(says)
+
+
+def test_there_is_nothing_to_undo_before_the_first_script() -> None:
+    assert Talk().say("undo") == (Say(NOTHING),)
+
+
+def test_a_number_that_was_not_offered_is_no_count_of_nodes() -> None:
+    talk = Talk()
+    talk.say("fsdp on Perlmutter, 1000 nodes for 5 days")
+    said = talk.say("3")
+    assert isinstance(said[0], Say) and "I offered 1 above" in said[0].text
+    assert talk.state["request"].nodes == 1000
+
+
+def test_machines_that_were_named_are_those_to_choose_from() -> None:
+    talk = Talk()
+    said = talk.say("write me a ddp script for Delta and Anvil, 2 nodes")
+    assert isinstance(said[0], Question) and said[0].options == ("delta", "anvil")

@@ -22,6 +22,7 @@ from knowledge.types import STRATEGIES, JobRequest
 
 COUNTED = ("nodes", "gpus_per_node", "total_gpus")
 MOST_WORDS = 14
+MOST_NUMBERED = 9  # a longer list of options is shown without numbers
 
 
 @cache
@@ -85,6 +86,8 @@ def _counted(reading: Reading, asked: str) -> bool:
 def pick(folded: str, asked: str, options: Sequence[str], reading: Reading) -> str | int | None:
     """The option meant by its place or its own words."""
     if not options:
+        return None
+    if len(options) > MOST_NUMBERED and re.search(r"\d", folded):
         return None
     if asked in COUNTED and not re.search(r"option|choice|#|opcion|wahl|nummer", folded):
         return None

@@ -167,6 +167,8 @@ def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[
     corrects = _change("corrects").search(reading.line.canon) is not None
     if not numbers or field is None or reading.counts or len(reading.line.tokens) > 14:
         return {}
+    if _change("of_other_things").search(reading.line.canon):
+        return {}
     if asked and (not corrects or field in (asked, "total_gpus", "walltime")):
         return {}
     if {"nodes", "gpus_per_node", "total_gpus", "walltime"} & reading.values.keys():

@@ -48,10 +48,14 @@ def last(line: Line, picked: Sequence[Picked]) -> Said | None:
     return Said(strong[-1][1].value, line.words(strong[-1][0], strong[-1][0])) if strong else None
 
 
-def undecided(line: Line) -> set[str]:
-    """The fields of which two values are named, one or the other, and none is settled on afterwards."""
-    found = pattern("grammar.yaml", "asking", "either").search(line.canon)
-    kind = CHOSEN.get(found["kind"]) if found else None
+def undecided(line: Line, asks: bool) -> set[str]:
+    """The fields of which two values are named, one or the other, and none is settled on afterwards.
+
+    asks: a question may be about two machines.
+    """
+    several = None if asks else pattern("grammar.yaml", "asking", "machines").search(line.canon)
+    found = several or pattern("grammar.yaml", "asking", "either").search(line.canon)
+    kind = "machine" if several else CHOSEN.get(found["kind"]) if found else None
     if not found or kind is None or re.search(r" not $", line.canon[: found.start() + 1]):
         return set()
     settled = any(line.starts[i] >= found.end() - 1 for i, _ in line.mentions(kind))

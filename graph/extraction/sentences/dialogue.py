@@ -85,7 +85,7 @@ def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
         )
         said |= {name: value for name, value in counts.items() if name not in said}
         _by_degrees(reading, said)
-    for name in choose.undecided(reading.line):
+    for name in () if reading.move else choose.undecided(reading.line, _asks(reading)):
         said.pop(name, None)
     if turn.asked == "source_machine" and "machine" in said:
         said.setdefault("source_machine", said.pop("machine"))

@@ -73,7 +73,7 @@ def is_question(sentence: str) -> bool:
         return False
     if patterns()["question_strong"].match(body):
         return True
-    if has("question_signs", folded):
+    if has("question_signs", folded) or has("question_behind", folded):
         return True
     if not folded.rstrip("\"') ").endswith(("?", "؟")):
         return False

@@ -177,6 +177,9 @@ def find_accounts(text: str, folded: str) -> list[Mention]:
         named = re.search(r"\d|_", value) or len(match.groupdict().get("as") or "") > 1
         if named and not _plain_word(value) and not _label("placeholder").match(value.lower()):
             found.append(Mention("account", value, start, end))
+    if not found and _label("account_mentioned").search(folded):
+        used = ((m.start("value"), m.end("value")) for m in _label("account_used").finditer(folded))
+        found = [Mention("account", text[a:b], a, b) for a, b in used if squeeze(folded[a:b]) not in names().ids]
     return found
 
 

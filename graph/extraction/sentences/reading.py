@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,6 +25,10 @@ from graph.extraction.sentences.programs import (
 from graph.extraction.sentences.roles import assign, is_move
 from knowledge.types import JobRequest
 
+# A machine that the catalogue has not, by its name.
+CALLED = re.compile(
+    r"\b(?:cluster|machine|system|supercomputer) (?:is )?(?:called|named) [\"'`]?([A-Za-z][\w-]{2,20})", re.I
+)
 KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
 
 
@@ -79,6 +84,8 @@ def _values(line: Line, message: Message, move: bool, strategy_before: str | Non
     for name, token in (("machine", roles.target), ("source_machine", roles.source)):
         mention = line.tokens[token].mention if token is not None else None
         found[name] = Said(mention.value, line.words(token, token)) if mention and token is not None else None
+    if not line.mentions("machine") and (called := CALLED.search(message.said)):
+        found["machine"] = Said(called[1].lower(), called[0])
     found["strategy"] = choose.strategy(line, strategy_before)
     found["framework"] = choose.framework(line)
     found["model"] = choose.model(line)

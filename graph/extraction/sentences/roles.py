@@ -38,8 +38,9 @@ def assign(line: Line, port: bool) -> Roles:
     if not named:
         return Roles(source=_instead(line)) if port else Roles()
     if not port:
+        chosen = [i for i, _ in named if _role("chosen").search(line.left(i))]
         now = [i for i, _ in named if not is_past(line, i) and not _is_source(line, i)] or [i for i, _ in named]
-        return Roles(now[-1])
+        return Roles((chosen or now)[-1])
     sources = [i for i, _ in named if _is_source(line, i) or (is_past(line, i) and len(named) > 1)]
     targets = [i for i, _ in named if i not in sources and _is_target(line, i)]
     return _complete(line, named, sources, targets)

@@ -11,7 +11,7 @@ from graph.planning.questions import still_missing
 from knowledge.catalogue import SHIPPED
 from knowledge.cluster_file import read_cluster
 from knowledge.errors import InputError
-from knowledge.types import JobRequest, LaunchPlan, Refusal
+from knowledge.types import Heard, JobRequest, LaunchPlan, Refusal
 
 CLUSTERS = {path.stem: read_cluster(path) for path in SHIPPED.glob("*.yaml")}
 
@@ -188,3 +188,40 @@ def test_only_what_is_open_is_asked() -> None:
     request = JobRequest(machine="perlmutter", strategy="fsdp")
     assert [question.field for question in still_missing(request, CLUSTERS["perlmutter"])] == ["nodes"]
     assert still_missing(JobRequest(machine="perlmutter", strategy="fsdp", total_gpus=8), CLUSTERS["perlmutter"]) == ()
+
+
+@pytest.mark.parametrize(
+    ("machine", "said", "queue"),
+    [
+        ("delta", "preemptible", "gpuA100x4-preempt"),
+        ("frontier", "regular", "batch"),
+        ("lumi", "debug", "dev-g"),
+        ("lumi", "shared", "small-g"),
+        ("perlmutter", "production", "regular"),
+    ],
+)
+def test_a_kind_of_queue_is_the_queue_of_that_kind(machine: str, said: str, queue: str) -> None:
+    outcome = decided(machine, nodes=1, queue=said)
+    assert outcome.queue == queue
+    assert any(one.field == "queue" and said in one.why for one in outcome.assumptions)
+
+
+def test_a_gpu_that_is_named_decides_the_nodes() -> None:
+    outcome = decided("lonestar6", nodes=1, node_type="h100")
+    assert (outcome.gpu_model, outcome.queue) == ("H100", "gpu-h100")
+    assert any("Perlmutter has no H100" in one.why for one in decided("perlmutter", node_type="h100").assumptions)
+
+
+@pytest.mark.parametrize(("words", "ranks"), [("4 GCDs per node", 4), ("4 ranks per node", 4), ("4 GPUs per node", 8)])
+def test_tiles_that_are_called_so_are_counted_as_tiles(words: str, ranks: int) -> None:
+    heard = (Heard("gpus_per_node", "said", words),)
+    assert decided("frontier", gpus_per_node=4, heard=heard).ranks_per_node == ranks
+
+
+@pytest.mark.parametrize(
+    ("model", "strategy", "nodes", "warned"),
+    [("70B", "ddp", 4, True), ("70B", "fsdp", 4, True), ("70B", "fsdp", 16, False), ("1B", "ddp", 1, False)],
+)
+def test_a_model_that_cannot_fit_is_warned_of(model: str, strategy: str, nodes: int, warned: bool) -> None:
+    outcome = decided("perlmutter", strategy=strategy, nodes=nodes, model=model)
+    assert any("Will not fit" in note for note in outcome.notes) == warned
