@@ -68,8 +68,12 @@ def read_html(text: str) -> Page:
 
 def parsed(text: str) -> BeautifulSoup:
     from bs4 import BeautifulSoup
+    from bs4.exceptions import ParserRejectedMarkup
 
-    return BeautifulSoup(text, "html.parser")
+    try:
+        return BeautifulSoup(text, "html.parser")
+    except ParserRejectedMarkup:  # Python's parser gives up on `<![x[`: then what starts like that is text
+        return BeautifulSoup(text.replace("<!", "&lt;!"), "html.parser")
 
 
 def blocks_of(text: str) -> Iterator[Block]:

@@ -284,6 +284,12 @@ def test_deep_nesting_is_read(form: str) -> None:
         assert "no text" in str(error)
 
 
+@pytest.mark.parametrize("form", ["markdown", "html"])
+def test_what_the_parser_of_html_refuses_is_text(form: str) -> None:
+    text = "<table><tr><td>before</td></tr></table>\n<p>a <![CDAT[ b</p>\n\nafter"
+    assert all(word in everything(pieces(text.encode(), form)) for word in ("before", "after"))
+
+
 MANY = 200_000
 NAMES = "abcdefgh", "bcdefghi"
 REPEATS = "\n".join(f"{new}: &{new} [{', '.join([f'*{old}'] * 9)}]" for old, new in zip(*NAMES, strict=True))
