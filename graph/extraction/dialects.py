@@ -71,10 +71,14 @@ def is_python(text: str) -> bool:
 def to_bash(text: str, language: str) -> str:
     """The script as bash, line for line; nothing for a language that is no shell.
 
-    Two slips are read as they are meant: a blank behind a backslash at a line's end, and `NAME=<fill this in>`.
+    Two slips are read as they are meant: a blank behind a backslash at a line's end, and `NAME=<fill this in>`, also
+    with an example behind it in round brackets, on the same line or the next.
     """
     if language == "bash":
         text = re.sub(r"(?m)\\[ \t]+$", r"\\", text)
+        text = re.sub(
+            r"(?m)^(\s*(?:export\s+)?\w+=<[^<>\n(]*>)[ \t]*(?:\\(\n))?([ \t]*\(.*\)[ \t]*)$", r"\1\2 #\3", text
+        )
         return re.sub(r"(?m)^(\s*(?:export\s+)?\w+=)(<[^<>\n(]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
     translate = TRANSLATIONS.get(language)
     return translate(text) if translate else ""

@@ -110,6 +110,6 @@ SYNTAXES: tuple[Syntax, ...] = (
         words("exclusive unbuffered label-io"),
     ),
     Syntax("cobalt", re.compile(r"#COBALT(?=\s)"), re.compile(r"#[#\s]+COBALT\b"), COBALT_SHORT, frozenset()),
-    Syntax("sge", re.compile(r"#\$(?=\s+-)"), re.compile(r"#[#\s]+\$\s+-"), SGE_SHORT, words("export chdir")),
+    Syntax("sge", re.compile(r"#\$(?=\s*-)"), re.compile(r"#[#\s]+\$\s+-"), SGE_SHORT, words("export chdir")),
 )
 BY_SCHEDULER = {syntax.scheduler: syntax for syntax in SYNTAXES}

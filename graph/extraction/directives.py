@@ -90,6 +90,10 @@ def options(words: list[str], syntax: Syntax) -> Iterator[tuple[str, str, str]]:
         if needs_value and value is None and i < len(words) and not re.match(r"--?[A-Za-z]", words[i]):
             value = words[i]
             i += 1
+            if (
+                name == "parallel" and words[i : i + 1] and words[i][0].isdigit()
+            ):  # a parallel environment and its slots
+                value, i = f"{value} {words[i]}", i + 1
         if name == "resource" and syntax.scheduler in ("pbs", "sge"):
             for key, amount in resources(value or ""):
                 yield f"{written} {key}", key, amount
@@ -129,7 +133,7 @@ def full_name(name: str, syntax: Syntax) -> str:
 def resources(text: str) -> list[tuple[str, str]]:
     """The resources of a PBS `-l`: `nodes=2:ppn=4,walltime=1:00:00` is two."""
     found: list[tuple[str, str]] = []
-    for part in re.split(r",(?=[A-Za-z_]+(?:=|$))", text):
+    for part in re.split(r",(?=[A-Za-z_][\w.]*(?:=|$))", text):
         key, _, value = part.partition("=")
         if key:
             found.append((key.strip(), value.strip()))

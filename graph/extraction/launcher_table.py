@@ -181,7 +181,7 @@ TOOLS: tuple[tuple[str, Tool], ...] = (
     ("pbsdsh", tool("pbsdsh", "remote", values="-n -c -h", flags="-v -o -u -s")),
     ("blaunch", tool("blaunch", "remote", values="-z -u -w", flags="-n -no-shell -use-login-shell")),
     ("xargs", tool("xargs", "wrapper", values="-I -n -P -L -d -a -s -E", flags="-0 -r -t")),
-    ("parallel", tool("parallel", "wrapper", values="-j --jobs --delay --colsep -a --arg-file --joblog -S --sshloginfile --tmpdir -N", flags="--eta --bar --line-buffer --lb -k --ungroup -u --progress")),
+    ("parallel", tool("parallel", "wrapper", values="-j --jobs --delay --colsep -a --arg-file --joblog -S --sshloginfile --tmpdir -N --halt --results --retries --timeout --load --memfree --env --wd --workdir", flags="--eta --bar --line-buffer --lb -k --keep-order --ungroup -u --progress --resume --resume-failed --will-cite --no-notice --dry-run --verbose --link -X -m -0")),
     ("sbatch", tool("sbatch", "submit", means=SRUN_MEANS, values=SRUN_VALUES + " --wrap -a --array -b --begin", flags="--parsable --requeue --test-only -H --hold -W --exclusive")),
     ("qsub bsub msub", tool("qsub", "submit", values="-A -P -q -N -l -o -e -j -k -m -M -S -v -W -r -J -t -n -R -gpu -nnodes -G", flags="-V -I -X")),
 )  # fmt: skip

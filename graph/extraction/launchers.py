@@ -13,6 +13,7 @@ from graph.extraction.launcher_table import BY_NAME, HOUSEKEEPING, MODULES, PYTH
 from graph.extraction.shell_words import Field, is_known, join_fields, plain
 
 PYTHON = re.compile(r"(i?python|pypy)[\d.]*w?(\.exe)?")
+OTHER_INTERPRETERS = frozenset({"Rscript", "julia"})
 OPEN_PYTHON = re.compile(r"\$\{?\w*(PYTHON|PY)\w*\}?", re.I)
 
 
@@ -119,8 +120,8 @@ def is_shell_c(name: str) -> bool:
 def option(tool: Tool, rest: list[Field]) -> tuple[str, list[Field], list[Field]] | None:
     """(option, its values, what follows) if the first word is an option; None where the program begins."""
     text = plain(rest[0])
-    if text == "--":
-        return "--", [], rest[1:]
+    if text == "--" or re.match(r"[\u2013\u2014]\w", text):  # a dash that an editor made longer
+        return text, [], rest[1:]
     if not re.match(r"[-+]\S", text) or (text.startswith("+") and tool.kind != "shell"):
         return None
     written, equals, _ = text.partition("=")
@@ -187,6 +188,8 @@ def ending(layer: Layer, tool: Tool, rest: list[Field]) -> Chain | None:
         if any(is_shell_c(name) for name, _ in layer.options):
             return Chain(shell_text=rest[0] if rest else None, positional=tuple(rest[1:]))
         return Chain(program=Program(rest[0], "shell", tuple(rest[1:])) if rest else None)
+    if tool.name == "parallel" and rest and " " in plain(rest[0]):
+        return Chain(shell_text=rest[0])
     if tool.name in ("ssh", "pdsh"):
         return Chain(shell_text=join_fields(rest) if rest else None)
     if tool.kind == "submit":
@@ -260,7 +263,12 @@ def wrapped(rest: list[Field]) -> int | None:
 
 
 def executable(rest: list[Field]) -> Program:
+    """A program by itself, or what an interpreter other than Python runs."""
     text = plain(rest[0])
+    if base_name(rest[0]) in OTHER_INTERPRETERS:
+        at = next((i for i, one in enumerate(rest) if re.search(r"\.(R|r|jl)$", plain(one))), 0)
+        if at:
+            return Program(rest[at], "executable", tuple(rest[at + 1 :]), plain(rest[0]))
     kind: Literal["script", "executable", "shell"] = "executable"
     if text.endswith(".py"):
         kind = "script"

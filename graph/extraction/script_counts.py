@@ -10,14 +10,22 @@ import yaml
 from graph.extraction.amounts import JOB_NODES, LOOP, arithmetic
 from graph.extraction.directives import is_placeholder
 from graph.extraction.launch_chain import Layer
+from graph.extraction.machine import machine_of
 from graph.extraction.script import Script
 from graph.extraction.script_request import ASKED, Counts, gpu_number, nothing_asked, whole
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
+from graph.extraction.training import TRAINS
 
 NODE_NAMES = (JOB_NODES, "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 GPU_OPTIONS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "gpu", "gpus-per-slot")
+# Ranks stand for GPUs only where something speaks of GPUs, and where a node could have as many.
+GPU_SIGNS = re.compile(
+    r"gpu|cuda|nccl|rccl|rocm|nvidia|xpu|torch|deepspeed|tensorflow|horovod|hvd|jax|\b[avh][12]00|gh200|mi[23]\d\d",
+    re.I,
+)
+MOST_RANKS = 16
 DEVICE_OPTIONS = re.compile(
     r"(?:--?)?(?:trainer\.)?(devices|gpus|num[_-]gpus|ngpus|n[_-]gpus?|gpus[_-]per[_-]node|n_gpus_per_node|num_devices)"
 )
@@ -33,7 +41,7 @@ def count(script: Script, scheduler: str) -> Counts:
     learn(counts, options)
     counts.nodes = counts.nodes or launch_nodes(script, counts, scheduler)
     learn(counts, options)
-    counts.gpus_per_node = asked or launch_gpus(script, counts, options)
+    counts.gpus_per_node = asked or launch_gpus(script, counts, options, scheduler)
     if counts.total_gpus and not counts.nodes and counts.gpus_per_node:
         counts.nodes = -(-counts.total_gpus // counts.gpus_per_node)
     if counts.total_gpus and counts.nodes and not asked:
@@ -119,7 +127,7 @@ def layer_nodes(layer: Layer, script: Script, counts: Counts) -> int | None:
     return None
 
 
-def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str]) -> int | None:
+def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str], scheduler: str) -> int | None:
     """GPUs a node from the launch line, the visible devices or the program's own options, in this order."""
     layers = [layer for layer in script.layers if layer.kind in ("parallel", "spawner")]
     for witness in (step_gpus, spawner_gpus):
@@ -132,10 +140,18 @@ def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str]) -> i
     found = None if spawner else rank_gpus(parallel, counts, options)
     if found == 1 and script.program is not None and script.program.kind == "shell":
         found = None
-    devices = program_devices(script, counts)
-    if found == 1 and devices:
-        return devices
-    return found or visible_devices(script) or devices or ray_gpus(script)
+    if found and (found > MOST_RANKS or not may_have_gpus(script, scheduler)):
+        found = None
+    devices, visible = program_devices(script, counts), visible_devices(script)
+    if found == 1 and (devices or visible):
+        return devices or visible
+    return found or visible or devices or ray_gpus(script)
+
+
+def may_have_gpus(script: Script, scheduler: str) -> bool:
+    program = script.program
+    unknown = program is not None and (program.kind == "shell" or TRAINS.search(plain(program.entry)))
+    return bool(unknown or GPU_SIGNS.search(script.text) or machine_of(script, scheduler))
 
 
 def step_gpus(layer: Layer, script: Script, counts: Counts) -> int | None:

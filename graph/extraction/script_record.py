@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from graph.extraction.directives import is_placeholder
+from graph.extraction.launch_chain import Program
 from graph.extraction.machine import gpus_of_queue, machine_of
 from graph.extraction.script import Script, read_script
 from graph.extraction.script_counts import count
@@ -80,7 +81,7 @@ def record_of(script: Script) -> ScriptRecord:
         counts.total_gpus if counts.nodes is None else None,
         walltime(script, scheduler),
         model_of(arguments(script, counts).pairs),
-        plain(program.entry) if program else None,
+        entry_of(program) if program else None,
         account_of(script),
         queue,
         container_of(script),
@@ -92,6 +93,12 @@ def missing_fields(record: ScriptRecord) -> tuple[str, ...]:
     """What a port needs and the script does not tell. The target machine is asked for by whoever ports."""
     needed = ("entry", "framework", "strategy", "nodes", "gpus_per_node", "walltime")
     return tuple(name for name in needed if getattr(record, name) is None)
+
+
+def entry_of(program: Program) -> str | None:
+    """The program's name; None where a whole command comes from outside the text."""
+    outside = program.kind == "executable" and len(program.entry) == 1 and program.entry[0].open
+    return None if outside else plain(program.entry)
 
 
 def args_text(args: tuple[Field, ...]) -> str:
@@ -120,7 +127,7 @@ def launcher_of(script: Script) -> str | None:
             return "ray" if kind == "parallel" and on_ray(script) else found[-1]
     if on_ray(script):
         return "ray"
-    if program.interpreter or program.kind == "script":
+    if program.kind != "executable" and (program.interpreter or program.kind == "script"):
         return "python"
     remote = [layer.name for layer in layers if layer.kind == "remote"]
     return remote[-1] if remote else None

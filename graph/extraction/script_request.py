@@ -8,6 +8,12 @@ from dataclasses import dataclass, field
 
 from graph.extraction.amounts import LOOP
 
+# GPUs of the node types that two Grid Engine sites hand out: https://docs.abci.ai/2.0/en/job-execution/ and
+# https://www.t4.cii.isct.ac.jp/docs/handbook.en/jobs/ (TSUBAME 3: f_node, h_node, q_node).
+NODE_TYPES = {
+    "rt_F": 4, "rt_AF": 8, "rt_G.large": 4, "rt_G.small": 1, "rt_AG.small": 1, "node_f": 4, "node_h": 2, "node_q": 1,
+    "gpu_1": 1, "f_node": 4, "h_node": 2, "q_node": 1, "s_gpu": 1,
+}  # fmt: skip
 GPU_COUNT = re.compile(r"gpus?(?:[:=][\w.-]*[A-Za-z][\w.-]*)?[:=](\d+)", re.I)
 
 
@@ -106,9 +112,26 @@ def flux_asked(options: Mapping[str, str], counts: Counts) -> int | None:
     return per_slot * max(1, slots // counts.nodes) if slots and counts.nodes else per_slot
 
 
+def sge_asked(options: Mapping[str, str], counts: Counts) -> int | None:
+    """GPUs by `-l gpu=2` or `-pe gpu-a100 4`, or whole nodes by their type (`-l rt_F=4`)."""
+    for name, gpus in NODE_TYPES.items():
+        if name in options:
+            counts.nodes = whole(options[name])
+            return gpus
+    slots = re.fullmatch(r"\S*gpu\S* (\d+)", options.get("parallel", ""))
+    return int(slots[1]) if slots else whole(options.get("gpu") or options.get("gpus"))
+
+
 def simple_asked(options: Mapping[str, str], counts: Counts) -> int | None:
     counts.nodes = whole(options.get("nodes"))
     return None
 
 
-ASKED = {"slurm": slurm_asked, "pbs": pbs_asked, "lsf": lsf_asked, "flux": flux_asked, "cobalt": simple_asked}
+ASKED = {
+    "slurm": slurm_asked,
+    "pbs": pbs_asked,
+    "lsf": lsf_asked,
+    "flux": flux_asked,
+    "cobalt": simple_asked,
+    "sge": sge_asked,
+}

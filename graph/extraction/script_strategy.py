@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph.extraction.script import Script
-from graph.extraction.script_counts import VISIBLE, configured, document_text, number
+from graph.extraction.script_counts import GPU_SIGNS, VISIBLE, configured, document_text, number
 from graph.extraction.script_request import Counts
 from graph.extraction.shell_words import Field, plain
+from graph.extraction.training import TRAINS
 
 TENSOR = re.compile(
     r"(tensor[_-]?(model[_-])?parallel([_-]?(size|degree))?|tp([_-]?(size|degree))?|tensor[_-]parallel[_-]size)$"
@@ -21,14 +22,15 @@ MEGATRON = re.compile(
     r"|--num-layers\b.*--hidden-size\b|--hidden-size\b.*--num-layers\b",
     re.I | re.S,
 )
+DATA_PATH = re.compile(r"(?<=[\s=])[~/$.][\w${}./~-]*/[\w${}./~-]*")  # a name in a path says where something came from
 LIGHTNING = re.compile(
     r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d"
     r"|ddp_find_unused_parameters_(true|false)|ddp_spawn",
     re.I,
 )
 HOROVOD = re.compile(r"horovod|(^|[/_.-])hvd", re.I)
-JAX = re.compile(r"(^|[/_.\s-])(jax|flax|pmap|maxtext)|_jax\b|XLA_FLAGS", re.I)
-TENSORFLOW = re.compile(r"(^|[/_.\s-])(tensorflow|keras|tf_cnn)|TF_CONFIG", re.I)
+JAX = re.compile(r"(^|[/_.\s-])(jax|flax|pmap|maxtext)|_jax\b|(?<![A-Za-z]_)XLA_FLAGS", re.I)
+TENSORFLOW = re.compile(r"(^|[/_.\s-])(tensorflow|keras|tf_cnn|tf[12]\d?\b)|TF_CONFIG", re.I)
 ZERO_NAME = re.compile(r"(?:zero|(?<![a-z])z|stage)[_-]?(?:dp|stage)?[_-]?([123])(?!\d)", re.I)
 # A whole value that names a strategy (`--strategy fsdp`, `trainer=ddp`, `deepspeed_stage_2_offload`).
 VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -37,7 +39,7 @@ VALUES: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"ddp([_-].*)?|distributed_?data_?parallel|horovod", re.I), "ddp"),
 )
 CHOICES = re.compile(
-    r"(strategy|parallel|distributed|dist|mode|wrap|sharding|dp[_-]?mode|trainer|backend|accelerator|plugin|ddp.*|fsdp.*)",
+    r"(strategy|engine|parallel|distributed|dist|mode|wrap|sharding|dp[_-]?mode|trainer|backend|accelerator|plugin|ddp.*|fsdp.*)",
     re.I,
 )
 FLAGS: tuple[tuple[re.Pattern[str], str], ...] = (
@@ -244,7 +246,7 @@ def framework_of(script: Script, counts: Counts, strategy: str | None) -> str | 
     if "lightning" in launched:
         return "lightning"
     zero = (strategy or "").startswith("zero")
-    if MEGATRON.search(f"{entry} {args.text}") and not zero:
+    if MEGATRON.search(f"{entry} {DATA_PATH.sub(' ', args.text)}") and not zero:
         return "megatron"
     if LIGHTNING.search(f"{entry} {args.text}"):
         return "lightning"
@@ -255,9 +257,21 @@ def framework_of(script: Script, counts: Counts, strategy: str | None) -> str | 
         return "jax"
     if program is None or program.kind in ("shell", "executable"):
         return None
-    if HOROVOD.search(f"{entry} {around}") or TENSORFLOW.search(f"{entry} {args.text} {variables}"):
+    around = f"{around} {' '.join(environments(script))}"
+    if HOROVOD.search(f"{entry} {around}") or TENSORFLOW.search(f"{entry} {args.text} {variables} {around}"):
         return "pytorch" if "torch" in f"{entry}{around}".lower() else None
+    batch_job = any(one.active for one in script.directives)
+    if batch_job and not counts.gpus_per_node and not GPU_SIGNS.search(script.text) and not TRAINS.search(entry):
+        return None
     return "pytorch"
+
+
+def environments(script: Script) -> Iterator[str]:
+    """The modules and the conda environments that are loaded, by name."""
+    yield from (name for _, name in script.modules)
+    yield from (
+        one.argv[2].rsplit("/", 1)[-1] for one in script.commands if one.argv[1:2] == ("activate",) and one.argv[2:]
+    )
 
 
 def container_text(script: Script) -> str:

@@ -13,10 +13,35 @@ PARSER = Parser(Language(tree_sitter_bash.language()))
 # U+2D6BA ends the process. Such characters are parsed as letters that spell their number, and read back as themselves.
 WIDE = re.compile("[\u00ff-\U0010ffff]")
 SPELT = re.compile("\u00ff([0-9a-f]+)\u00ff")
+HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)\\?([A-Za-z_]\w*)\1")
+# In a heredoc's body the parser is misled by expansions and by a last line of blanks; in a condition that ends its line
+# it may look for the closing bracket further down.
+MISLEADING = re.compile(r"[$`\\\]]|^[ \t]+$")
+CONDITION = re.compile(r"[ \t]*(?:while|until|if|elif)[ \t].*\][ \t]*")
 
 
 def parse(text: str) -> Tree:
-    return PARSER.parse(WIDE.sub(lambda found: f"\u00ff{ord(found[0]):x}\u00ff", text).encode())
+    """The tree of a text; its nodes are read with text_of()."""
+    return PARSER.parse(("\n".join(parsable(WIDE.sub(spell, text).split("\n"))) + "\n").encode())
+
+
+def parsable(lines: list[str]) -> Iterator[str]:
+    """The lines without what the grammar stumbles over. Heredocs are told by their first and last lines alone."""
+    last = {line.strip(): number for number, line in enumerate(lines)}
+    end = ""
+    for number, line in enumerate(lines):
+        if end:
+            end = "" if line.strip() == end else end
+            yield MISLEADING.sub(spell, line) if end else line
+            continue
+        opened = HEREDOC.search(line)
+        if opened and not line.lstrip().startswith("#") and last.get(opened[2], 0) > number:
+            end = opened[2]
+        yield f"{line};" if CONDITION.fullmatch(line) else line
+
+
+def spell(found: re.Match[str]) -> str:
+    return "".join(f"\u00ff{ord(char):x}\u00ff" for char in found[0])
 
 
 def original(data: bytes) -> str:

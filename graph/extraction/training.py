@@ -15,6 +15,7 @@ SET_UP_MODULES = frozenset(
     ("venv", "pip", "ensurepip", "virtualenv", "site", "json.tool", "http.server", "zipfile", "pytest")
 )
 TRAINING_PROGRAMS = frozenset(("llamafactory-cli", "xtuner", "axolotl", "litgpt", "swift", "nemo", "llmtune", "dp"))
+SYSTEM_PROGRAM = re.compile(r"/(usr/)?(local/)?s?bin/")
 MAIN = re.compile(r"(^|[/_.-])(main|run|launch|cli)", re.I)
 ASIDE = re.compile(
     r"(^|[/_.-])(eval|test|valid|infer|predict|preproc|prepare|process|download|setup|install|convert|check|warm|cache|plot|"
@@ -56,9 +57,9 @@ def weigh(command: Command) -> int:
         if program.kind == "executable" and own and not launched:
             return 20
         unknown_name = base_name(program.entry) in HOUSEKEEPING or not (
-            launched or any(k.kind == "remote" for k in layers)
+            launched or program.interpreter or any(k.kind == "remote" for k in layers)
         )
-        if unknown_name or any(layer.kind == "submit" for layer in layers) or "bin/" in name:
+        if unknown_name or any(layer.kind == "submit" for layer in layers) or SYSTEM_PROGRAM.match(name):
             return 0
     weight = 30
     weight += 40 if any(layer.kind == "spawner" for layer in layers) else 0

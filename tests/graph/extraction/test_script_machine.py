@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph.extraction.machine import checked_marks, marks
+from graph.extraction.script_record import understand_script
 from knowledge.catalogue import catalogue
 from knowledge.errors import FactsError
 
@@ -25,3 +26,16 @@ def test_wrong_marks_are_refused_in_one_line(data: object) -> None:
     with pytest.raises(FactsError, match="somewhere") as error:
         checked_marks("somewhere", data)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "machine"),
+    [
+        ("#$ -l rt_F=2\npython fit.py\n", "abci"),
+        ("#$ -l node_q=1\n#$ -g tga-lab\npython fit.py\n", "tsubame"),
+        ("#SBATCH -C gpu -A m1234_g\npython fit.py --lib nersc\n", "perlmutter"),
+        ("#SBATCH -p long\nprintf 'format = nersc'\npython fit.py\n", None),
+    ],
+)
+def test_machines_by_their_marks(text: str, machine: str | None) -> None:
+    assert understand_script(text).machine == machine

@@ -57,6 +57,7 @@ def test_a_pbs_script_counts_by_its_ranks() -> None:
         ("#PBS -l nodes=2:ppn=16:gpus=4", 2, 4),
         ('#BSUB -n 16\n#BSUB -R "span[ptile=8]"\n#BSUB -gpu "num=4:mode=shared"', 2, 4),
         ("#flux: -N 2\n#flux: -n 8 -g 1", 2, 4),
+        ("#$ -l rt_AF=2\n#$-l h_rt=1:00:00", 2, 8),
     ],
 )
 def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
@@ -80,6 +81,10 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ("#SBATCH -N 2\nsrun --ntasks-per-node=4 ./start_rank.sh", 2, 4),
         ("#BSUB -nnodes 2\njsrun -r 4 -c 10 python fit.py", 2, 4),
         ("torchrun --nproc_per_node gpu fit.py", 1, None),
+        ("#SBATCH -N 2\n#SBATCH --ntasks-per-node=16\nmpirun python grid.py", 2, None),
+        ("#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\nexport NCCL_DEBUG=INFO\nsrun python grid.py", 2, 4),
+        ("#SBATCH -N 2\nexport NCCL_DEBUG=INFO\nsrun --ntasks-per-node=96 ./solver", 2, None),
+        ("#SBATCH -N 1 --ntasks-per-node=1\nexport CUDA_VISIBLE_DEVICES=0,1,2\nsrun python fit.py", 1, 3),
         ("torchrun --nproc_per_node $1 fit.py", 1, None),
     ],
 )
@@ -111,6 +116,13 @@ def test_an_unknown_node_count_stays_unknown() -> None:
         ("torchrun --nproc_per_node 4 fit.py fit --trainer.strategy deepspeed_stage_2", "lightning", "zero2"),
         ("horovodrun -np 4 python fit.py", None, "ddp"),
         ("CUDA_VISIBLE_DEVICES=1 python fit.py", "pytorch", "none"),
+        ("torchrun --nproc_per_node 4 -m pkg.fit data=x engine=fsdp", "pytorch", "fsdp"),
+        ("export TF_XLA_FLAGS=--x\npython fit.py", "pytorch", None),
+        ("conda activate tf21\npython fit.py", None, None),
+        ("#SBATCH -n 1\npython table.py", None, None),
+        ("#SBATCH -n 1 --gpus=1\npython table.py", "pytorch", "none"),
+        ("torchrun --nproc_per_node 2 fit.py --load /data/from_megatron/llama", "pytorch", None),
+        ("torchrun --nproc_per_node 2 megatron/fit.py", "megatron", None),
         ("mpirun -np 4 python fit_jax.py", "jax", None),
         ("torchrun --nproc_per_node 4 fit.py --sharding_strategy=full", "pytorch", "fsdp"),
         ("deepspeed --num_gpus 4 fit.py --deepspeed zero3.json --ddp_timeout 600", "deepspeed", "zero3"),
@@ -169,3 +181,23 @@ def test_placeholders_are_no_values() -> None:
     found = fields("#SBATCH -A <project>\n#SBATCH -p xxxxxx\n#SBATCH -N 2\nsrun python a.py --strategy ddp\n")
     assert "account" not in found
     assert "queue" not in found
+
+
+@pytest.mark.parametrize(
+    ("text", "entry", "launcher"),
+    [
+        ("singularity run \u2013nv tf.sif python fit.py", "fit.py", "python"),
+        ('#SBATCH -n 8\nparallel --resume -j 8 "srun -n1 ./fit.sh {}" ::: 1 2', "./fit.sh", "srun"),
+        ("#SBATCH -n 1\nmodule load R\nRscript fit.R --seed 1", "fit.R", None),
+        ("#SBATCH -n 4\nsrun ./bin/solver --steps 3", "./bin/solver", "srun"),
+        ("#SBATCH -n 4\nsrun ${COMMAND}", None, "srun"),
+    ],
+)
+def test_what_is_started(text: str, entry: str | None, launcher: str | None) -> None:
+    found = fields(text)
+    assert (found.get("entry"), found.get("launcher")) == (entry, launcher)
+
+
+def test_a_parallel_environment_keeps_the_options_behind_it() -> None:
+    found = fields("#$ -pe gpu 2 -l h_rt=00:30:00\npython fit.py\n")
+    assert (found["scheduler"], found["gpus_per_node"], found["walltime"]) == ("sge", 2, "00:30:00")

@@ -193,3 +193,27 @@ def test_a_script_that_prints_a_script() -> None:
     script = read_script("cat <<'EOF'\n#!/bin/bash\n#SBATCH -N 4\nsrun python a.py\nEOF\n")
     assert script.active["nodes"].value == "4"
     assert program_name(script) == "a.py"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cat > run.sh <<EOF\npython fit.py |& tee \\$RANK.log\n  \nEOF\nsrun bash run.sh\n",
+        "cat > run.sh <<'EOF'\n$(hostname) x\npython fit.py\nEOF\nsrun bash run.sh\n",
+        "while [ $i -le 5 ]\ndo\n  while [ $g -le 64 ]\n  do\n    srun python fit.py ${a} >> ./res/${g}.txt\n"
+        "    g=`expr $g \\* 4`\n"
+        "  done\ndone\n\nwhile [ $i -le 5 ]\ndo\n  while [ $g -le 64 ]\n  do\n    g=`expr $g \\* 4`\n  done\ndone\n",
+        "DATA=<WHERE IT IS> (e.g., /data)\nMORE=<AND> \\\n   (e.g., /more)\nsrun python fit.py\n",
+        "srun python fit.py \\\n  --lr 1 \\\n",
+    ],
+)
+def test_what_the_grammar_stumbles_over_is_read(text: str) -> None:
+    script = read_script("#!/bin/bash\n" + text)
+    assert [layer.name for layer in script.layers][:1] == ["srun"]
+    assert script.program is not None and plain(script.program.entry) == "fit.py"
+    assert script.errors == ()
+
+
+def test_a_heredoc_keeps_its_text() -> None:
+    script = read_script("V=1\ncat > a.sh <<EOF\nx[0] $V \\$HOME \\\\ `b`\n\nEOF\n")
+    assert script.documents[0].text == "x[0] 1 $HOME \\ `b`"
