@@ -9,7 +9,9 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
+from graph.extras import extras
 from graph.planning.gpus import kinds_named
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
@@ -60,6 +62,20 @@ SET = re.compile(
 # `use DDP to train` and `add NCCL_DEBUG to the script` set nothing.
 SETTING = ("set", "export", "define", "change")
 UNSET = re.compile(r"\b(?:unset|remove|drop|delete)\s+(?:the\s+)?(?:variable\s+)?(?P<name>[A-Z][A-Z0-9_]{2,})\b")
+CLEARED = re.compile(
+    r"^\W*(?:(?:please|ok|and|also|now|then)\W+)*(?:remove|drop|clear|delete|reset|forget|unset|take out|leave out)\s+"
+    r"(?:about\s+)?(?:the\s+|my\s+)?(?P<what>wall ?time|time limit|account|project|queue|partition|qos|program|entry"
+    r"|arguments?|args|environment|container|model|node type|gpu type)\W*(?:please\W*)?$",
+    re.I,
+)
+FIELDS = {
+    **dict.fromkeys(("walltime", "wall time", "time limit"), "walltime"),
+    **dict.fromkeys(("account", "project"), "account"),
+    **dict.fromkeys(("queue", "partition", "qos"), "queue"),
+    **dict.fromkeys(("program", "entry"), "entry"),
+    **dict.fromkeys(("argument", "arguments", "args"), "args"),
+    **dict.fromkeys(("node type", "gpu type"), "node_type"),
+}
 COMMAND = re.compile(r"(?:\$\([^)]*\)|`[^`]*`)[^\s,;]*")
 
 Read = tuple[JobRequest, str] | None
@@ -79,7 +95,10 @@ def wishes(
         if found:
             heard = replace(heard, intent="port" if heard.intent == "port" else "generate", request=found[0])
             said.append(found[1])
-    return heard, tuple(said)
+    more = () if heard.intent in ("question", "smalltalk") else extras(words, cluster)
+    if more and heard.intent == "other":
+        heard = replace(heard, intent="generate")
+    return heard, (*said, *more)
 
 
 def odd_amount(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
@@ -190,6 +209,18 @@ def exports(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | 
     return (replace(now, variables=tuple(kept.values())), f"I {', '.join(done)}.") if done else None
 
 
+def cleared(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """A value that is to be the default again: `remove the walltime`."""
+    found = CLEARED.search(words)
+    if not found:
+        return None
+    what = found["what"].lower()
+    field = FIELDS.get(what, what)
+    heard = tuple(one for one in before.heard if one.field != field)
+    kept: dict[str, Any] = {field: None, "heard": heard}
+    return replace(before, **kept), f"No {what} is asked for any more: the default counts."
+
+
 def is_setting(found: re.Match[str]) -> bool:
     """Whether `NAME=value` or `set NAME to value` is of a variable, and not an option or a mere word in capitals."""
     underscored = "_" in found["name"]
@@ -204,4 +235,13 @@ def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluste
     return None
 
 
-READERS: tuple[Reader, ...] = (odd_amount, uneven_share, total_of_gpus, cards, gpu_model, exports, program_of_a_command)
+READERS: tuple[Reader, ...] = (
+    odd_amount,
+    uneven_share,
+    total_of_gpus,
+    cards,
+    gpu_model,
+    exports,
+    cleared,
+    program_of_a_command,
+)

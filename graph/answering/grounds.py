@@ -11,6 +11,7 @@ from graph.answering.facts import answer_from_facts, asked_of_the_machine
 from graph.answering.fitting import fitting
 from graph.answering.machines import named
 from graph.context import Context
+from graph.extras import extras
 from graph.state import State
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest, Passage
@@ -25,6 +26,7 @@ SAID_ALREADY = 0.7
 """A passage that shares so much of its words with what the facts said adds nothing."""
 CAUSES = "Failure causes"
 LONGEST = 2000
+USE = re.compile(r"\b(?:how (?:do|can|could|would|to)|can (?:i|we|you)|could (?:i|we|you)|is (?:it|there))\b", re.I)
 VENDOR_WORDS = {
     "nvidia": re.compile(r"\b(?:CUDA|NVLS|[AH]100|nvcc)\b"),
     "amd": re.compile(r"\b(?:ROCm|RCCL|MIOpen|HIP|MI\d{2,3}\w?)\b"),
@@ -54,7 +56,7 @@ def grounds(question: str, state: State, context: Context) -> Grounds:
     plan = state.get("plan")
     of_script = plan is not None and other in (None, context.catalogue.find(plan.cluster))
     alone = about_script(question, request, plan, state.get("bundle")) if of_script else None
-    alone = alone or asked_of_the_machine(question, about)
+    alone = alone or asked_of_the_machine(question, about) or to_add(question, about)
     if alone:
         return Grounds(question, about.id if about else "", alone)
     fact = fitting(question, about, request) or answer_from_facts(question, about)
@@ -64,6 +66,12 @@ def grounds(question: str, state: State, context: Context) -> Grounds:
     if fact:
         found = [one for one in found if one.score >= SURE and adds(one, fact)][: MOST - 1]
     return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
+
+
+def to_add(question: str, about: Cluster | None) -> FactAnswer | None:
+    """`How do I get an email when it ends?`: the line for it."""
+    lines = extras(question, about) if USE.search(question) else ()
+    return FactAnswer(" ".join(lines), (about.docs,) if about.docs else (), about.as_of) if lines and about else None
 
 
 def search(question: str, about: Cluster | None, context: Context) -> list[Passage]:

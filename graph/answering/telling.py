@@ -22,7 +22,9 @@ def answer_text(found: Grounds, today: date) -> str:
     """The whole answer in Markdown."""
     parts, sources = [], list[str]()
     if found.fact:
-        pages = found.fact.sources or ("the facts of this machine",)
+        pages = found.fact.sources or (
+            "the facts of this machine" if found.machine else "the facts of the machines here",
+        )
         numbers = [f"[{len(sources) + at}]" for at in range(1, len(pages) + 1)]
         sources += [dated(page, "as of", found.fact.as_of, today) for page in pages]
         parts.append(f"{found.fact.text} {' '.join(numbers)}")

@@ -42,7 +42,7 @@ def diagnose(state: State, runtime: Runtime[Context]) -> State:
         context = runtime.context
         found = find_cause(counted(paths, context.tell, context.stopped)) if paths else typed(state["text"])
         if is_only_words(found) and not paths:
-            return without_log(state)
+            return without_log(state, context)
         helped = with_model(found, paths, state["text"], runtime)
         said = (Say(helped.trouble),) if helped.trouble else ()
         known = of_the_machine(helped.diagnosis, state, context)
@@ -64,9 +64,13 @@ def typed(text: str) -> Diagnosis:
     return find_cause(SAYS.sub("", text)) if SAYS.search(text) else found
 
 
-def without_log(state: State) -> State:
-    """Nothing is shown: after a diagnosis its next step is said, else the log is asked for."""
+def without_log(state: State, context: Context) -> State:
+    """Nothing is shown: after a diagnosis its machine's or its next step is said, else the log is asked for."""
     last = state.get("diagnosed")
+    cluster = context.cluster(state["request"])
+    if last and cluster and cluster.title not in " ".join(last.fix) and not is_unhelped(state["text"], state):
+        told = of_the_machine(last, state, context)
+        return State(outcome=told, diagnosed=told)
     if last is None or not is_unhelped(state["text"], state):
         return State(outcome=None)
     said, tried = go_on(last, tuple(state.get("unhelped", ())), state["text"])

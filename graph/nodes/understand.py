@@ -79,8 +79,18 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
         return left
     if heard.request == before and is_unhelped(words, state):
         heard = replace(heard, intent="diagnose")
+    if names_its_machine(before, heard.request, state):
+        heard = replace(heard, intent="diagnose")
     heard, said_loosely = loosely(words, question, heard, runtime)
     return take(state, before, heard, (*said, *said_loosely))
+
+
+def names_its_machine(before: JobRequest | None, now: JobRequest, state: State) -> bool:
+    """Whether a message tells, after a diagnosis and with no script yet, only where the job ran."""
+    if state.get("diagnosed") is None or state.get("bundle") or state.get("question"):
+        return False
+    was = before or JobRequest()
+    return now.machine != was.machine and replace(now, machine=was.machine, heard=was.heard) == was
 
 
 def hear(

@@ -110,3 +110,17 @@ def test_the_machines_own_steps_come_without_a_script_too() -> None:
     found = next(part for part in talk.state["said"] if isinstance(part, Diagnosis))
     assert talk.state["request"] == JobRequest(machine="aurora", heard=talk.state["request"].heard)
     assert "proxy" in found.fix[0]
+
+
+def test_the_machine_named_after_a_diagnosis_adds_its_steps() -> None:
+    talk = Talk()
+    talk.say("sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified")
+    found = next(part for part in talk.say("i'm on perlmutter") if isinstance(part, Diagnosis))
+    assert "Perlmutter" in found.fix[0] and not talk.state.get("question")
+    assert "Perlmutter" not in words(talk.say("that did not help")).partition("Next")[2]
+
+
+def test_a_reason_of_the_queue_in_a_sentence_is_read() -> None:
+    said = Talk().say("my job on Delta is pending for 2 days, reason QOSMaxGRESPerUser")
+    found = next(part for part in said if isinstance(part, Diagnosis))
+    assert found.cause == "sched-over-limit" and "pending for 2 days" in found.evidence[0].text
