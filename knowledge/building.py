@@ -58,6 +58,7 @@ def make(aside: Path, work: Work) -> None:
     (aside / KEYS).write_text(json.dumps(keys), encoding="utf-8")
     if work.embed is None:
         return
+    store.imported()  # where Chroma does not start, no minutes go into vectors first
     old = old_places(work.base) if work.base else {}
     rows, new = new_rows(aside, len(keys)), [at for at, key in enumerate(keys) if key not in old]
     if work.base and old:

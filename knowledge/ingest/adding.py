@@ -194,6 +194,8 @@ def add_site(
         found = site(address, fetcher)
         known = documents.known(address)
         documents.begin(address, "site", about.collection, about.options())
+        if found.left_out:
+            report.problem(address, f"{found.left_out} more pages than are read at once; give a longer address")
         misses = 0
         for at, page in enumerate(found.pages):
             progress("reading", at, len(found.pages))

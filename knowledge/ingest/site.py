@@ -41,10 +41,11 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """The pages to read, and the seconds to leave between two."""
+    """The pages to read, the seconds to leave between two, and how many more there are than are read."""
 
     pages: tuple[Listed, ...]
     between_s: float
+    left_out: int = 0
 
 
 def site(address: str, fetcher: Fetcher) -> Site:
@@ -56,7 +57,7 @@ def site(address: str, fetcher: Fetcher) -> Site:
     allowed = tuple(page for page in found if robots.can_fetch(AGENT, page.address))
     if found and not allowed:
         raise InputError(f"{host_of(address)} asks programs not to read these pages (robots.txt)")
-    return Site(allowed[:MOST_PAGES], between)
+    return Site(allowed[:MOST_PAGES], between, len(allowed[MOST_PAGES:]))
 
 
 def robots_of(address: str, fetcher: Fetcher) -> RobotFileParser:

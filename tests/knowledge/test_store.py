@@ -64,6 +64,7 @@ def test_without_chroma_words_alone_and_it_says_so(
     monkeypatch.syspath_prepend(tmp_path / "stand-in")
     for name in [name for name in sys.modules if name.partition(".")[0] == "chromadb"]:
         monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(Embedder, "embed", lambda *_: pytest.fail("minutes were spent on vectors"))
     index.refresh(ENTRIES)
     assert best(index, "--gres=gpu:4") == "e3"
     (notice,) = index.notices

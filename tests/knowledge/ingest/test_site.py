@@ -54,6 +54,14 @@ def test_pages_below_the_address_on_this_host(documents: Documents, site: Any) -
     assert not {"/blog/news/", "/docs/logo.png"} & set(site.paths())
 
 
+def test_a_site_of_too_many_pages_says_so(documents: Documents, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("knowledge.ingest.site.MOST_PAGES", 4)
+    report = read(documents, site)
+    assert report.read == 4 and report.problems == [
+        f"{site.address}/docs/: 2 more pages than are read at once; give a longer address"
+    ]
+
+
 def test_robots_and_an_index_of_sitemaps(documents: Documents, site: Any) -> None:
     site.say(
         "/robots.txt",
