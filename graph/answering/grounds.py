@@ -27,6 +27,7 @@ SAID_ALREADY = 0.7
 CAUSES = "Failure causes"
 LONGEST = 2000
 USE = re.compile(r"\b(?:how (?:do|can|could|would|to)|can (?:i|we|you)|could (?:i|we|you)|is (?:it|there))\b", re.I)
+METHODS = re.compile(r"\b(?:fsdp|ddp|zero[- ]?[123]|deepspeed|megatron|lightning|accelerate|torchrun)\b", re.I)
 VENDOR_WORDS = {
     "nvidia": re.compile(r"\b(?:CUDA|NVLS|[AH]100|nvcc)\b"),
     "amd": re.compile(r"\b(?:ROCm|RCCL|MIOpen|HIP|MI\d{2,3}\w?)\b"),
@@ -60,7 +61,7 @@ def grounds(question: str, state: State, context: Context) -> Grounds:
     if alone:
         return Grounds(question, about.id if about else "", alone)
     fact = fitting(question, about, request) or answer_from_facts(question, about)
-    found = search(question, about, context)
+    found = sorted(search(question, about, context), key=lambda one: of_others(one, question))
     if fact and not fact.typed and found and found[0].score >= SURE:
         fact = None  # the same notes are passages too, and were ranked there
     if fact:
@@ -72,6 +73,16 @@ def to_add(question: str, about: Cluster | None) -> FactAnswer | None:
     """`How do I get an email when it ends?`: the line for it."""
     lines = extras(question, about) if USE.search(question) else ()
     return FactAnswer(" ".join(lines), (about.docs,) if about.docs else (), about.as_of) if lines and about else None
+
+
+def methods(text: str) -> set[str]:
+    return {re.sub(r"\W", "", name.lower()) for name in METHODS.findall(text)}
+
+
+def of_others(passage: Passage, question: str) -> bool:
+    """Whether a text's title names a method that the question does not, where that names some."""
+    asked = methods(question)
+    return bool(asked) and not methods(passage.title) <= asked
 
 
 def search(question: str, about: Cluster | None, context: Context) -> list[Passage]:
