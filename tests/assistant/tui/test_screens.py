@@ -27,5 +27,5 @@ async def comes(it: Any, wanted: Path) -> bool:
 @pytest.mark.parametrize("size", make.SIZES)
 async def test_screens_look_as_they_did(chat: Any, size: str) -> None:
     async with chat(make.SIZES[size]) as it:
-        differing = [name async for name, _ in make.walk(it) if not await comes(it, SCENES / f"{name}-{size}.txt")]
+        differing = [name async for name in make.walk(it) if not await comes(it, SCENES / f"{name}-{size}.txt")]
     assert not differing, "run tests/assistant/tui/scenes/make.py and read the diff"

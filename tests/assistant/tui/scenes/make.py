@@ -141,19 +141,28 @@ SCENES: dict[str, Step] = {
 }
 
 
-async def walk(it: Any) -> AsyncIterator[tuple[str, str]]:
-    """Each scene's name and its text, one after the other in the same program. The log lies in the current folder."""
+async def walk(it: Any) -> AsyncIterator[str]:
+    """Each scene by its name, one after the other in the same program. The log lies in the current folder."""
     Path("slurm-1.out").write_text(log_text())
     for name, step in SCENES.items():
         await step(it)
-        await it.pilot.pause(0.05)
         await it.settled()
-        yield name, plain(it.shown)
+        yield name
 
 
 def plain(shown: str) -> str:
     """The text without blanks at the ends and without the time of day."""
     return CLOCK.sub("01 Jan 00:00", "\n".join(line.rstrip() for line in shown.splitlines())) + "\n"
+
+
+async def at_rest(it: Any) -> str:
+    """The screen's text once it has not changed for half a second: panes and bars are laid out one after the other."""
+    text, same = "", 0
+    while same < 5:
+        await it.pilot.pause(0.1)
+        same = same + 1 if plain(it.shown) == text else 0
+        text = plain(it.shown)
+    return text
 
 
 async def make() -> None:
@@ -171,8 +180,8 @@ async def make() -> None:
             async with app.run_test(size=(width, height)) as pilot:
                 it = Chat(app, pilot)
                 await it.started()
-                async for name, text in walk(it):
-                    (HERE / f"{name}-{size}.txt").write_text(text)
+                async for name in walk(it):
+                    (HERE / f"{name}-{size}.txt").write_text(await at_rest(it))
                     if name in PICTURED:
                         app.theme = NAMES[PICTURED[name]]
                         await pilot.pause(0.3)
