@@ -12,6 +12,8 @@ from graph.debugging.events import Event
 TASKS = re.compile(r"\bsrun: error: \S+: tasks? (?P<list>[\d,-]{1,200})(?:\.\.\.)?: ")
 RANK = re.compile(r"\[(?:PG (?:ID )?\d[^\]]{0,60} )?Rank (?P<rank>\d{1,6})\]")
 MOST_RANKS = 4096
+# How launchers say that a process crashed. What processes say of the network after that is of no weight of its own.
+CRASHED, NETWORK, AFTER_CRASH = ("srun-task-segfault", "mpi-exited-segfault"), "communication", 20
 CLIENTS = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
 STORE_WAITED, STORE_TAKEN = "store-clients-missing", ("c10d-port-in-use", "c10d-listen-failed")
 STORE_CLOSED, RENDEZVOUS_LOST = "c10d-store-closed", "rendezvous-connection"
@@ -48,6 +50,7 @@ def _numbers(listed: str) -> set[int]:
 def read_together(events: Sequence[Event]) -> None:
     """Give events the cause that the others around them show. Changes them."""
     _store_lost(events)
+    _after_crash(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
@@ -68,6 +71,20 @@ def _store_lost(events: Sequence[Event]) -> None:
     for event in events:
         if event.signature.id in (STORE_CLOSED, RENDEZVOUS_LOST):
             _settle(event, "comm-remote-exit", "")
+
+
+def _after_crash(events: Sequence[Event]) -> None:
+    """The launcher reports a crashed process first: the others then only lost it."""
+    crashed = min((e.order for e in events if _named(e) & set(CRASHED)), default=None)
+    for event in events:
+        said = event.signature
+        later = crashed is not None and event.order > crashed
+        if later and said.group.startswith(NETWORK) and said.kind in ("cause", "error"):
+            event.signature = replace(said, kind="effect", strength=AFTER_CRASH)
+
+
+def _named(event: Event) -> set[str]:
+    return {event.signature.id, *(also.id for also in event.also)}
 
 
 def _unreached(events: Sequence[Event]) -> bool:

@@ -141,3 +141,16 @@ NEVER = "torch.distributed.DistNetworkError: The client socket has timed out aft
 )
 def test_a_store_that_had_answered_was_left_by_another_process(lines: list[str], cause: str) -> None:
     assert diagnose("\n".join(lines)).cause == cause
+
+
+CRASH = "srun: error: nid01: task 3: Segmentation fault (core dumped)"
+LOST = (
+    "MPICH ERROR [Rank 0] [job id 42.0] [nid02] - Abort(405367823) (rank 0 in comm 0): Fatal error in PMPI_Wait:"
+    " Other MPI error, error stack:\n"
+    "MPIDI_OFI_handle_cq_error(1075): OFI poll failed (ofi_events.c:1077:MPIDI_OFI_handle_cq_error:Input/output error)"
+)
+
+
+@pytest.mark.parametrize(("log", "cause"), [(f"{CRASH}\n{LOST}", "user-code"), (f"{LOST}\n{CRASH}", "comm-mpi-init")])
+def test_a_process_that_crashed_first_is_what_the_others_lost(log: str, cause: str) -> None:
+    assert diagnose(log).cause == cause
