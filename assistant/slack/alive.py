@@ -71,7 +71,7 @@ class Alive:
         oldest = time.time() - days * DAY_S
         for path in self.folder.glob("slack-*.lock"):
             with contextlib.suppress(FileNotFoundError):
-                if path.stat().st_mtime < oldest and path.stem != self.name:
+                if path.stat().st_mtime < oldest:
                     self._swept(path.stem)
 
     def stop(self) -> None:

@@ -94,7 +94,7 @@ class Downloads:
         if str(file.get("mimetype", "")).startswith(NOT_TEXT):
             raise NotReadError(f"*{name}* is no text: paste the lines, or upload the log as a file.")
         if int(file.get("size") or 0) > limit:
-            raise NotReadError(self._too_large(name, int(file["size"])))
+            raise NotReadError(self._too_large(name, f" ({int(file['size']) / MIB:,.0f} MB)"))
         path = folder / f"{file['id']}-{NOT_NAME.sub('_', name)[-80:]}"
         if not path.exists():
             address = str(file.get("url_private_download") or file.get("url_private") or "")
@@ -139,7 +139,7 @@ class Downloads:
                     kept.write(block)
         if taken > limit:
             part.unlink()
-            raise NotReadError(self._too_large(name, taken))
+            raise NotReadError(self._too_large(name))
         part.replace(path)
 
     def _is_slack(self, address: str) -> bool:
@@ -149,8 +149,8 @@ class Downloads:
         ours = host == api.hostname and parts.scheme == api.scheme
         return ours or (parts.scheme == "https" and (host == "slack.com" or host.endswith(".slack.com")))
 
-    def _too_large(self, name: str, size: int) -> str:
+    def _too_large(self, name: str, size: str = "") -> str:
         return (
-            f"*{name}* is larger ({size / MIB:,.0f} MB) than what I read here ({self.settings.largest_file_mb} MB). "
+            f"*{name}*{size} is larger than what I read here ({self.settings.largest_file_mb} MB). "
             "Upload its last part, or run `maple-chat why FILE` where it lies: that takes any size."
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -61,11 +62,23 @@ async def test_the_size_limit_is_stated_and_what_to_do(slack: Slack, start_bot: 
     assert not slack.errors()
 
 
-async def test_a_file_that_is_larger_than_it_says_is_not_kept(slack: Slack, start_bot: StartBot) -> None:
+async def test_a_file_that_is_larger_than_it_says_is_not_kept(
+    slack: Slack, start_bot: StartBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No more of it reaches the disk than the limit."""
+    written: list[int] = []
+    really = Path.unlink
+
+    def unlink(path: Path, missing_ok: bool = False) -> None:
+        written.extend([path.stat().st_size] if path.suffix == ".part" else [])
+        really(path, missing_ok)
+
+    monkeypatch.setattr(Path, "unlink", unlink)
     bot = await start_bot(largest_file_mb=1)
-    liar = slack.upload("liar.out", b"x" * (2 << 20))
+    liar = slack.upload("liar.out", b"x" * (3 << 20))
     liar.length = 10
     assert "1 MB" in await answer_to(slack, "why?", liar)
+    assert len(written) == 1 and written[0] <= 1 << 20
     assert not [path for path in (bot.settings.data / "slack-files").rglob("*") if path.is_file()]
 
 
