@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     import numpy as np
     from chromadb.api.client import Client
     from chromadb.api.models.Collection import Collection
+    from chromadb.config import Settings
     from numpy.typing import NDArray
 
 BATCH = 5000
@@ -147,7 +148,17 @@ def imported() -> ModuleType:
         raise UnavailableError(f"{reason}; install maple-chat with `uv tool install --managed-python`") from error
     except ImportError as error:
         raise UnavailableError(f"Chroma cannot be loaded ({error}); install maple-chat anew") from error
+    except ValueError as error:  # it reads settings when it is imported, from the environment and from .env
+        reason = "its settings in the environment, or in the file .env of this folder, are wrong"
+        raise UnavailableError(f"Chroma cannot be loaded: {reason}; start maple-chat in another folder") from error
     return chromadb
+
+
+def settings() -> Settings:
+    """No telemetry, no traces, and nothing from an .env: the folder that one works in may be a stranger's checkout."""
+    from chromadb.config import Settings
+
+    return Settings(_env_file=None, anonymized_telemetry=False, chroma_otel_collection_endpoint="")
 
 
 def open_folder(folder: Path) -> Vectors:
@@ -157,19 +168,14 @@ def open_folder(folder: Path) -> Vectors:
     https://github.com/chroma-core/chroma/issues/7040): the caller holds the generations' lock.
     """
     chromadb = imported()
-    from chromadb.config import Settings
-
     with translated(str(folder), DamagedIndexError, ValueError):
-        settings = Settings(anonymized_telemetry=False)
-        client = cast("Client", chromadb.PersistentClient(folder, settings=settings))
+        client = cast("Client", chromadb.PersistentClient(folder, settings=settings()))
         return Vectors(client, collection(client, COLLECTION, SYNC), str(folder), DamagedIndexError)
 
 
 def open_server(server: Server, name: str) -> Vectors:
     """The collection of that name on a server. Raises UnavailableError when it does not answer."""
     chromadb = imported()
-    from chromadb.config import Settings
-
     where = f"the Chroma server at {server.host}:{server.port}"
     with translated(where, UnavailableError, ValueError):
         remote = chromadb.HttpClient(
@@ -177,7 +183,7 @@ def open_server(server: Server, name: str) -> Vectors:
             port=server.port,
             ssl=server.tls,
             headers={"Authorization": f"Bearer {server.token}"} if server.token else None,
-            settings=Settings(anonymized_telemetry=False),
+            settings=settings(),
         )
         client = cast("Client", remote)
         return Vectors(client, collection(client, name), where, UnavailableError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import socket
 import subprocess
@@ -70,6 +71,38 @@ def test_without_chroma_words_alone_and_it_says_so(
     (notice,) = index.notices
     assert notice.startswith("searching by words alone: Chroma ") and notice.isprintable()
     assert ("SQLite" in notice) is refuses
+
+
+OPENS = """
+import sys, pathlib
+from knowledge.errors import UnavailableError
+from knowledge.store import open_folder
+try:
+    vectors = open_folder(pathlib.Path(sys.argv[1]))
+    print("opened", vectors._client.get_settings().chroma_otel_collection_endpoint)
+except UnavailableError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("CHROMA_OTEL_COLLECTION_ENDPOINT=http://127.0.0.1:9", "opened \n"),
+        ("CHROMA_SYSDB_IMPL=no.such.class", "opened \n"),
+        (
+            "CHROMA_SERVER_HTTP_PORT=abc",
+            "Chroma cannot be loaded: its settings in the environment, or in the file .env",
+        ),
+    ],
+)
+def test_the_folder_one_works_in_sets_nothing(tmp_path: Path, line: str, says: str) -> None:
+    """Chroma reads a file .env in the current folder, which may be a stranger's checkout."""
+    (tmp_path / ".env").write_text(line)
+    path = {"PYTHONPATH": str(Path(building.__file__).parent.parent)}
+    command = [sys.executable, "-c", OPENS, str(tmp_path / "vectors")]
+    done = subprocess.run(command, cwd=tmp_path, env=os.environ | path, capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith(says), done.stderr
 
 
 def test_finds_flags_to_the_letter(index: Index) -> None:
