@@ -19,7 +19,7 @@ from graph.verification.on_machine.reach import Reach
 from graph.verification.on_machine.schedulers import JobState
 
 CODE = "import sys; from assistant.cli import main; sys.exit(main())"
-SCRIPT = b"#!/bin/bash\r\n#SBATCH -A m1\n# caf\xe9\nsrun python train.py\n"
+SCRIPT = b"#!/bin/bash\r\n#SBATCH -A m1\n# caf\xe9\nsrun python train.py \xe2\x86\x92\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -42,7 +42,11 @@ def test_any_bytes_pass_in_any_locale(tmp_path: Path) -> None:
     (tmp_path / "job.sh").write_bytes(SCRIPT)
     command = [sys.executable, "-c", CODE, "extract", "--script", str(tmp_path / "job.sh"), "--json"]
     settings = {**os.environ, "PYTHONIOENCODING": "latin-1", "MAPLE_CHAT_DATA": str(tmp_path)}
-    for words in (command, [*command[:3], "clusters", "lumi"], [*command[:3], "check", str(tmp_path / "job.sh")]):
+    for words in (
+        command,
+        [*command[:3], "clusters", "lumi"],
+        [*command[:3], "check", str(tmp_path / "job.sh"), "--machine", "perlmutter"],
+    ):
         child = subprocess.run(words, capture_output=True, env=settings, check=False)
         assert child.returncode in (0, 1, 2) and b"Traceback" not in child.stderr
         child.stdout.decode("utf-8")
