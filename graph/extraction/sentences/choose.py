@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from graph.extraction.sentences.asides import aside
 from graph.extraction.sentences.context import is_later, is_negated, is_past
 from graph.extraction.sentences.line import Line, Mention
 from graph.extraction.sentences.methods import hints, is_horovod
@@ -32,10 +33,14 @@ Picked = tuple[int, Mention]
 
 
 def meant(line: Line, kind: str) -> list[Picked]:
-    """The names of a kind that count: not negated; those of the past or for later only where nothing else is said."""
+    """The names of a kind that count: not negated; those of other runs only where nothing else is said."""
     said = [(i, m) for i, m in line.mentions(kind) if not is_negated(line, i)]
-    now = [(i, m) for i, m in said if not is_past(line, i) and not is_later(line, i)]
+    now = [(i, m) for i, m in said if not _of_another_run(line, i)]
     return now or said
+
+
+def _of_another_run(line: Line, token: int) -> bool:
+    return is_past(line, token) or is_later(line, token) or aside(line, token) is not None
 
 
 def denied(line: Line, kind: str) -> set[str]:
@@ -115,6 +120,15 @@ def framework(line: Line) -> Said | None:
     if wrapping:
         return Said(wrapping[-1][1].value, line.words(wrapping[-1][0], wrapping[-1][0]))
     return last(line, [p for p in picked if p[1].value == "deepspeed"] or picked)
+
+
+def is_replaced(line: Line, framework: Said | None, strategy: Said | None) -> bool:
+    """Whether the framework is only one of before, and the strategy of now brings another."""
+    brought = implied(strategy)
+    if framework is None or brought is None or {framework.value, brought.value} != {"deepspeed", "pytorch"}:
+        return False
+    now, named = ([i for i, _ in meant(line, kind)] for kind in ("strategy", "framework"))
+    return all(_of_another_run(line, i) for i in named) and not all(_of_another_run(line, i) for i in now)
 
 
 def implied(said: Said | None) -> Said | None:

@@ -18,7 +18,8 @@ def _context(name: str) -> re.Pattern[str]:
 def is_negated(line: Line, token: int) -> bool:
     """Whether the name at this token is said not to be wanted."""
     left, right, key = line.left(token), line.right(token), line.tokens[token].key
-    if key in ("<S>", "<F>") and left.endswith(f" {key} over "):
+    beaten = _context("beaten").search(left)
+    if key in ("<S>", "<F>") and ((beaten and beaten["first"] == key) or _context("preferred").search(left)):
         return True
     negated = _context("negated").search(left)
     if negated and negated["other"] in (None, key):
@@ -31,9 +32,9 @@ def is_negated(line: Line, token: int) -> bool:
 
 
 def is_past(line: Line, token: int) -> bool:
-    """Whether it is what people used before, or what has failed them."""
+    """Whether it is what people used before, what has failed them, or what they have no access to."""
     left, right = line.left(token), line.right(token)
-    before = any(_context(name).search(left) for name in ("past", "past_verb", "than"))
+    before = any(_context(name).search(left) for name in ("past", "past_verb", "than", "barred"))
     return before or any(_context(name).match(right) is not None for name in ("past_after", "failing"))
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from graph.extraction.sentences.asides import Aside, aside
 from graph.extraction.sentences.line import Line
 from graph.extraction.sentences.patterns import pattern, pattern_list
 
 MOST_GPUS_OF_A_NODE = 16
+MOST_FIELDS = 3  # counts in one match
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +38,18 @@ def find_counts(line: Line) -> list[Count]:
         for match in list(rule.finditer(canon)):
             if _wild(match):
                 continue
-            if not pattern("grammar.yaml", "listed", "negated").search(line.canon[: match.start()]):
-                found += _read(line, match)
+            back = pattern("grammar.yaml", "listed", "negated").search(line.canon[: match.start()])
+            # "not 5 nodes, 4 GPUs each" takes back the nodes only
+            found += _read(line, match)[1 if " , " in match[0] else MOST_FIELDS :] if back else _read(line, match)
             canon = canon[: match.start()] + re.sub(r"\S", "_", match[0]) + canon[match.end() :]
     found.sort(key=lambda c: c.first)
     return found + _listed(line, canon, found)
+
+
+def of_other_runs(line: Line, counts: list[Count]) -> set[Aside]:
+    """The pieces that count for another run, where this one's own count of the same stands beside them."""
+    own = {c.field == "nodes" for c in counts if aside(line, c.first) is None}
+    return {a for c in counts if (a := aside(line, c.first)) and own and (a.others or (c.field == "nodes") in own)}
 
 
 def _wild(match: re.Match[str]) -> bool:

@@ -13,6 +13,10 @@ from graph.extraction.sentences.patterns import pattern
 SECONDS = {"week": 604800, "day": 86400, "hour": 3600, "min": 60, "m": 60, "sec": 1}
 LONGEST = 100 * 86400
 CLOCK = re.compile(r"(?<![\w:.])(?:\d{1,3}-\d{1,2}(?::\d{2}){1,2}|\d{1,3}(?::\d{2}){1,2})(?![\w:])")
+# Days and hours as Slurm's --time takes them (`time 1-0`), where nothing says that it is a range.
+DAYS_HOURS = re.compile(
+    r"\b(?:wall)?time(?:\s+is|\s*[=:])?\s*(?P<value>\d{1,2}-\d{1,2})(?![\w:.-]|\s*[a-z]*(?:h|min|da?ys?)\b)"
+)
 ORDER = ("week", "day", "hour", "min", "sec")
 
 
@@ -109,6 +113,7 @@ def _seconds(match: re.Match[str]) -> float:
         amount += 0.5
     if match["one"] and match["mid"]:
         amount = 0.5
+    amount += 0.25 if match["quarter"] else 0.75 if match["quarters"] else 0
     return amount * unit
 
 

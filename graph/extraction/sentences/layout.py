@@ -29,6 +29,16 @@ COMMA = re.compile(
 )
 
 
+# 1 1/2 hours, 1/2 hour, 2½ h: `whole` and a fraction before a unit of time, or a fraction that is one character.
+FRACTION = re.compile(
+    r"(?<![\w./])(?:(?P<whole>\d{1,3})[ -])?(?P<part>[13])/(?P<of>[24])"
+    r"(?=[\s-]*(?:h\b|hrs?\b|hours?\b|days?\b|std|stund|heure|hora|ore\b))",
+    re.I,
+)
+VULGAR = {"\u00bc": ".25", "\u00bd": ".5", "\u00be": ".75"}
+VULGAR_FRACTION = re.compile(rf"(\d*)[ ]?([{''.join(VULGAR)}])")
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """said: a person's own words, quoted pieces blanked. quoted: commands and scripts. printed: what a program says."""
@@ -39,14 +49,19 @@ class Message:
     has_script: bool = False
 
 
+def _decimal(match: re.Match[str]) -> str:
+    return f"{int(match['whole'] or 0) + int(match['part']) / int(match['of']):g}"
+
+
 def clean(text: str) -> str:
     """A bounded text without control characters, with blanks between scripts and around `x` in counts."""
     if len(text) > MOST:
         text = text[: MOST * 2 // 3] + "\n" + text[-MOST // 3 :]
     text = LONG_WORD.sub(r"\1", LONG_GAP.sub(lambda m: m[0][:3], text))
+    text = VULGAR_FRACTION.sub(lambda m: (m[1] or "0") + VULGAR[m[2]], text)
     text = unicodedata.normalize("NFKC", STOPS.sub(r"\1 ", ANSI.sub("", text)))
     text = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
-    text = BESIDE.sub(" ", text)
+    text = FRACTION.sub(_decimal, BESIDE.sub(" ", text))
     return HALF_PAST.sub(r"h \1min", COMMA.sub(".", TIMES.sub(r"\1 x ", text)))
 
 

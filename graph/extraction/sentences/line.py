@@ -247,7 +247,7 @@ def _join(out: list[Token], token: Token) -> tuple[float, int] | None:
 
 
 def _carry_units(tokens: list[Token]) -> list[Token]:
-    """`2 nodes, sorry, 3`: a number said to correct another has the other's unit."""
+    """`2 nodes, sorry, 3`, `2 instead of 3 nodes`: a number that goes before another has the other's unit."""
     out: list[Token] = []
     unit, corrected, refused, since = "", False, False, 0
     for i, token in enumerate(tokens):
@@ -256,6 +256,8 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
         if token.key in ("oops", "no", "or", "not", "but", "too"):
             corrected, since = True, i
         elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
+            if [t.key for t in out[-3:-1]][:1] == ["not"] and len(out) > 3 and NUMBER.fullmatch(out[-4].key):
+                out.insert(-3, Token(token.key, out[-4].end, out[-4].end))
             of_node = token.key == "node" and i > 0 and tokens[i - 1].key in ("per", "each", "every", "/")
             unit, corrected, refused, since = "gpu per node" if of_node else token.key, refused, False, i
         elif NUMBER.fullmatch(token.key):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from graph.extraction.sentences.durations import CLOCK
+from graph.extraction.sentences.durations import CLOCK, DAYS_HOURS
 from graph.extraction.sentences.labels import find_accounts, find_queues
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import Mention
@@ -36,6 +36,7 @@ def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | N
     claims.add(find_queues(text, folded, frozenset(m.value for m in guessed) or known))
     claims.add(Mention("noise", "", *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
     claims.add(Mention("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
+    claims.add(Mention("clock", m["value"], *m.span("value")) for m in DAYS_HOURS.finditer(folded))
     claims.add(find_models(text, folded))
     claims.add(find_methods(text, folded))
     claims.add(guess_methods(folded))

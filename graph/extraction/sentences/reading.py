@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 
 from graph.extraction.sentences import choose
+from graph.extraction.sentences.asides import Aside, aside
 from graph.extraction.sentences.choose import Said
 from graph.extraction.sentences.context import is_negated
-from graph.extraction.sentences.counts import Count, find_counts
+from graph.extraction.sentences.counts import Count, find_counts, of_other_runs
 from graph.extraction.sentences.durations import find_durations, hms
 from graph.extraction.sentences.flags import Flag, find_flags
 from graph.extraction.sentences.layout import Message, take_apart
@@ -27,7 +28,8 @@ from knowledge.types import JobRequest
 
 # A machine that the catalogue has not, by its name.
 CALLED = re.compile(
-    r"\b(?:cluster|machine|system|supercomputer) (?:is )?(?:called|named) [\"'`]?([A-Za-z][\w-]{2,20})", re.I
+    r"\b(?:cluster|machine|system|supercomputer)\b[^.,;!?\n]{0,40}?\b(?:called|named) [\"'`]?([A-Za-z][\w-]{2,20})",
+    re.I,
 )
 KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
 
@@ -56,13 +58,15 @@ def read(text: str, before: JobRequest) -> Reading:
     line = make_line(message.said, find_names(message.said, taken, before.machine))
     folded = fold(message.said)
     move = is_move(line, folded)
-    values = _values(line, message, move, before.strategy)
+    counts = find_counts(line)
+    others = of_other_runs(line, counts)
+    values = _values(line, message, move, before.strategy, others)
     values |= {name: said for name, said in _flag_values(flags, message.said).items() if name not in values}
     return Reading(
         message,
         line,
         values,
-        tuple(find_counts(line)) + _flag_counts(flags, line),
+        _in_order([c for c in counts if aside(line, c.first) not in others], flags, line),
         _quoted(message),
         {kind: frozenset(choose.denied(line, kind)) for kind in KINDS},
         move,
@@ -78,7 +82,9 @@ def _apart(flags: list[Flag]) -> list[Flag]:
     return out
 
 
-def _values(line: Line, message: Message, move: bool, strategy_before: str | None) -> dict[str, Said]:
+def _values(
+    line: Line, message: Message, move: bool, strategy_before: str | None, others: Set[Aside]
+) -> dict[str, Said]:
     roles = assign(line, move)
     found: dict[str, Said | None] = {}
     for name, token in (("machine", roles.target), ("source_machine", roles.source)):
@@ -95,11 +101,13 @@ def _values(line: Line, message: Message, move: bool, strategy_before: str | Non
     for name in ("account", "queue"):
         left_behind = roles.source if roles.target is not None else None
         found[name] = choose.last(line, [p for p in choose.meant(line, name) if not _of(line, p[0], left_behind)])
-    found["walltime"] = _walltime(line)
+    found["walltime"] = _walltime(line, others)
     folded = fold(message.said)
     for name, finder in (("container", find_container), ("environment", find_environment)):
         value = finder(message.said, folded)
         found[name] = Said(value, value) if value else None
+    if choose.is_replaced(line, found["framework"], found["strategy"]):
+        found["framework"] = None
     if found["strategy"] is None:
         found["strategy"] = choose.by_file_names(line, lambda kind: kind == "strategy")
     return {name: said for name, said in found.items() if said is not None}
@@ -116,9 +124,14 @@ def _of(line: Line, token: int, machine: int | None) -> bool:
     return bool(named) and named[-1] == machine
 
 
-def _walltime(line: Line) -> Said | None:
-    """The last length of time; one that words call a walltime goes before one that they do not."""
+def _walltime(line: Line, others: Set[Aside]) -> Said | None:
+    """The last length of time; one that words call a walltime goes before one that they do not.
+
+    others: pieces about other runs, whose times say nothing of this one.
+    """
     durations = [d for d in find_durations(line) if not is_negated(line, d.first)]
+    durations = [d for d in durations if aside(line, d.first) not in others]
+    durations = [d for d in durations if aside(line, d.first) is None] or durations
     cued = [d for d in durations if d.cued] or durations
     if not cued:
         return None
@@ -138,14 +151,12 @@ def _flag_values(flags: list[Flag], text: str) -> dict[str, Said]:
     return out
 
 
-def _flag_counts(flags: list[Flag], line: Line) -> tuple[Count, ...]:
-    """Counts given by options; weaker ones first, so that the others win."""
+def _in_order(counts: list[Count], flags: list[Flag], line: Line) -> tuple[Count, ...]:
+    """All counts in the order of the text, so that the last word wins; those of weaker options first."""
     end = len(line.tokens) - 1
-    counts = [f for f in flags if f.field in ("nodes", "gpus_per_node")]
-    return tuple(
-        Count(f.field, int(f.value), _token(line, f, end), _token(line, f, end))
-        for f in sorted(counts, key=lambda f: not f.weak)
-    )
+    given = [(f.weak, _token(line, f, end), f) for f in flags if f.field in ("nodes", "gpus_per_node")]
+    weak, strong = ([Count(f.field, int(f.value), at, at) for w, at, f in given if w == kind] for kind in (True, False))
+    return (*weak, *sorted((*counts, *strong), key=lambda c: c.first))
 
 
 def _token(line: Line, flag: Flag, end: int) -> int:
