@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 
@@ -129,6 +130,7 @@ def without_names(blocks: list[Block], fields: Iterable[tuple[str, str]]) -> lis
     return [replace(block, text=text.strip("\n")) for block, text in zip(blocks, texts, strict=True)]
 
 
+@lru_cache(maxsize=1000)
 def machine_of(name: str) -> str:
     """A machine as the catalogue calls it, or else the name in lower case."""
     found = catalogue().find(name) if name.strip() else None
