@@ -73,7 +73,7 @@ def binary(left: str, sign: str, right: str, env: Environment) -> bool | None:
     if a is None or b is None:
         return None
     if sign in COMPARE:
-        left_number, right_number = arithmetic(a, {}), arithmetic(b, {})
+        left_number, right_number = arithmetic(a or "0", {}), arithmetic(b or "0", {})  # [[ ]] takes empty as zero
         if left_number is None or right_number is None:
             return None
         return bool(COMPARE[sign](left_number, right_number))

@@ -269,6 +269,8 @@ def executable(rest: list[Field]) -> Program:
         at = next((i for i, one in enumerate(rest) if re.search(r"\.(R|r|jl)$", plain(one))), 0)
         if at:
             return Program(rest[at], "executable", tuple(rest[at + 1 :]), plain(rest[0]))
+    if len(rest) > 1 and plain(rest[1]).endswith(".py") and re.search(r"launch|run", text) and "/" not in text:
+        return Program(rest[1], "script", tuple(rest[2:]), text)
     kind: Literal["script", "executable", "shell"] = "executable"
     if text.endswith(".py"):
         kind = "script"

@@ -22,7 +22,7 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"
 GPU_OPTIONS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "gpu", "gpus-per-slot")
 # Ranks stand for GPUs only where something speaks of GPUs, and where a node could have as many.
 GPU_SIGNS = re.compile(
-    r"gpu|cuda|nccl|rccl|rocm|nvidia|xpu|torch|deepspeed|tensorflow|horovod|hvd|jax|\b[avh][12]00|gh200|mi[23]\d\d",
+    r"gpu(?!s?=0|_support_enabled=0)|cuda|nccl|rccl|rocm|nvidia|xpu|torch|deepspeed|tensorflow|horovod|hvd|jax|\b[avh][12]00|gh200|mi[23]\d\d",
     re.I,
 )
 MOST_RANKS = 16

@@ -18,13 +18,15 @@ def clock(seconds: float) -> str:
 def seconds_of(scheduler: str, text: str) -> float | None:
     """The seconds that a directive's time means; None for `UNLIMITED`, a placeholder or a variable.
 
-    Slurm: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. LSF: M or H:M. PBS: S, M:S, H:M:S. Flux: minutes or a number with its
-    unit (flux-core's manual, `--time-limit=MINUTES|FSD`).
+    Slurm: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. LSF: M or H:M. PBS: S, M:S, H:M:S. Grid Engine: also D:H:M:S. Flux:
+    minutes or a number with its unit (flux-core's manual, `--time-limit=MINUTES|FSD`).
     """
     text = text.strip().rstrip("/").split("/")[0] if scheduler == "lsf" else text.strip()
     if scheduler == "flux":
         found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|[smhd]?)", text)
         return float(found[1]) * UNITS[found[2] or "m"] if found else None
+    if scheduler == "sge":
+        text = re.sub(r"^(\d+):(?=\d+:\d+:\d+$)", r"\1-", text)
     found = re.fullmatch(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?(?:\.\d+)?", text)
     if not found:
         return None

@@ -34,6 +34,8 @@ def test_wrong_marks_are_refused_in_one_line(data: object) -> None:
         ("#$ -l rt_F=2\npython fit.py\n", "abci"),
         ("#$ -l node_q=1\n#$ -g tga-lab\npython fit.py\n", "tsubame"),
         ("#SBATCH -C gpu -A m1234_g\npython fit.py --lib nersc\n", "perlmutter"),
+        ("#PBS -q main\npython fit.py --out /glade/derecho/scratch/x\n", "derecho"),
+        ("#SBATCH -C knl\n#SBATCH -q regular\nsrun python fit.py\n", "cori"),
         ("#SBATCH -p long\nprintf 'format = nersc'\npython fit.py\n", None),
     ],
 )

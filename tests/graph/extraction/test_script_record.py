@@ -84,6 +84,11 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ("#SBATCH -N 2\n#SBATCH --ntasks-per-node=16\nmpirun python grid.py", 2, None),
         ("#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\nexport NCCL_DEBUG=INFO\nsrun python grid.py", 2, 4),
         ("#SBATCH -N 2\nexport NCCL_DEBUG=INFO\nsrun --ntasks-per-node=96 ./solver", 2, None),
+        (
+            "#PBS -l select=2:ncpus=8:ngpus=0\nexport MPICH_GPU_SUPPORT_ENABLED=0\nmpiexec -n 16 -ppn 8 python a.py",
+            2,
+            None,
+        ),
         ("#SBATCH -N 1 --ntasks-per-node=1\nexport CUDA_VISIBLE_DEVICES=0,1,2\nsrun python fit.py", 1, 3),
         ("torchrun --nproc_per_node $1 fit.py", 1, None),
     ],
@@ -191,6 +196,7 @@ def test_placeholders_are_no_values() -> None:
         ("#SBATCH -n 1\nmodule load R\nRscript fit.R --seed 1", "fit.R", None),
         ("#SBATCH -n 4\nsrun ./bin/solver --steps 3", "./bin/solver", "srun"),
         ("#SBATCH -n 4\nsrun ${COMMAND}", None, "srun"),
+        ("pkg-launch fit.py --steps 2", "fit.py", "python"),
     ],
 )
 def test_what_is_started(text: str, entry: str | None, launcher: str | None) -> None:

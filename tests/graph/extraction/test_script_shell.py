@@ -70,6 +70,11 @@ def test_a_decided_branch_hides_the_other_one() -> None:
     assert program_name(script) == "fast_train.py"
 
 
+def test_an_unset_number_counts_as_zero() -> None:
+    script = read_script("I=a.sif\nif [[ $NEW -eq 1 ]]; then I=b.sif; fi\napptainer run $I python fit.py\n")
+    assert plain(script.layers[0].operand or ()) == "a.sif"
+
+
 def test_lines_of_nested_text_are_lines_of_the_file() -> None:
     script = read_script("#!/bin/bash\n\nsrun bash -c '\n  cd /x\n  python a.py\n'\n")
     assert script.training is not None
