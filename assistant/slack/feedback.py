@@ -13,10 +13,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from assistant.errors import InputError
 from assistant.events import Diagnosed, Kept, Known, Script
 from assistant.slack.database import Store
 from assistant.storage.feedback import Verdict
 from assistant.turns import Turn
+from graph.debugging.log import NotTextError, Source, blocks
 from knowledge.masking import Masker, mask
 
 SCHEMA_VERSION = 1
@@ -66,21 +68,29 @@ def case_of(verdict: str, turn: Turn | None, *, private: bool) -> Case:
 
 
 def excerpt(path: Path, lines: Sequence[int]) -> str:
-    """A log, or what tells most of a long one; empty where it is no longer kept."""
+    """A log as a diagnosis reads it; of a long one its head, its end and the lines about the evidence.
+
+    Empty where it is no longer kept, or is no text.
+    """
+    wanted = {*range(1, HEAD + 1), *(near for line in lines for near in range(line - AROUND, line + AROUND + 1))}
+    whole, size = b"", 0
+    found: dict[int, bytes] = {}
+    tail: dict[int, bytes] = {}
     try:
-        if path.stat().st_size <= WHOLE:
-            return path.read_text(encoding="utf-8", errors="replace")
-        with path.open(encoding="utf-8", errors="replace") as file:
-            count = sum(1 for _ in file)
-        with path.open(encoding="utf-8", errors="replace") as file:
-            told = [line for n, line in enumerate(file, 1) if telling(n, count, lines)]
-        return "".join(told)[:WHOLE]
-    except OSError:
+        for block in blocks(Source(None, path=path)):
+            text, first = block.data[: block.limit], block.first_line
+            size += len(text)
+            whole = whole + text if size <= WHOLE else b""
+            last = first + text.count(b"\n")
+            if here := wanted & set(range(first, last + 1)):
+                rows = text.split(b"\n")
+                found |= {number: rows[number - first] for number in here}
+            rows = text.rsplit(b"\n", TAIL)[-TAIL:]
+            tail = dict([*(tail | dict(enumerate(rows, last - len(rows) + 1))).items()][-TAIL:])
+    except (InputError, NotTextError):
         return ""
-
-
-def telling(number: int, count: int, lines: Sequence[int]) -> bool:
-    return number <= HEAD or number > count - TAIL or any(abs(number - line) <= AROUND for line in lines)
+    told = whole if size <= WHOLE else b"\n".join(row for _, row in sorted((found | tail).items()))
+    return told.decode(errors="replace")[:WHOLE]
 
 
 def case_of_verdict(verdict: Verdict) -> Case:
