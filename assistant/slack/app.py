@@ -39,7 +39,7 @@ from assistant.storage.database import open_database
 
 PATH = "/slack/events"
 THREADS, TIMEOUT_S, RATE_LIMIT_TRIES = 32, 30, 8
-PING_S = 5.0
+PING_S, CLOSING_S = 5.0, 5.0
 LARGEST_BODY = 4 << 20
 logger = logging.getLogger("maple-slack")
 
@@ -172,7 +172,7 @@ class Bot:
     async def _serve(self, routes: list[web.RouteDef], host: str, port: int, *, shared: bool) -> None:
         application = web.Application(client_max_size=LARGEST_BODY)
         application.add_routes(routes)
-        runner = web.AppRunner(application, access_log=None)
+        runner = web.AppRunner(application, access_log=None, shutdown_timeout=CLOSING_S)
         await runner.setup()
         self.runners.append(runner)
         try:

@@ -22,6 +22,7 @@ from knowledge.masking import Masker, hide
 
 SCHEMA_VERSION = 1
 LONGEST_SAID, MOST_LINES = 600, 5
+NOBODY = "I am not set up to call anybody: show this to your support team."
 ALONE = "This is a direct message: only you see it. Export it as a ticket and send that to your support team."
 PASSED_ON = "I passed a summary on to your support team: <#{channel}>."
 
@@ -138,14 +139,15 @@ def ask_parts(incoming: Incoming, turns: Sequence[Turn], settings: SlackSettings
     summary, key = ticket_of(turns), incoming.about or incoming.key
     row = [button(action, label, key) for action, label in TICKETS.items()]
     exports = {"type": "actions", "block_id": f"ticket:{incoming.key}", "elements": row}
-    asks = section(f"{mention(settings.support_group)}<@{incoming.user}> asks for a person.")
+    asks = f"{mention(settings.support_group)}<@{incoming.user}> asks for a person."
     if not incoming.private:
         told = words(hide(as_markdown(summary)))
-        return posts([asks, *told, exports], "A person is asked for")
+        asked = section(asks if settings.support_group else f"{asks} {NOBODY}")
+        return posts([asked, *told, exports], "A person is asked for")
     if not settings.support_channel:
         told = words(hide(as_markdown(summary)))
         return posts([section(ALONE), *told, exports], "A summary for your support team")
-    elsewhere = posts([asks, *words(as_markdown(masked(summary)))], "A person is asked for")
+    elsewhere = posts([section(asks), *words(as_markdown(masked(summary)))], "A person is asked for")
     there = [Part(p.do, p.text, p.blocks, channel=settings.support_channel) for p in elsewhere]
     passed_on = section(PASSED_ON.format(channel=settings.support_channel))
     return [*there, *posts([passed_on, exports], "Passed on")]

@@ -150,7 +150,15 @@ async def test_a_person_is_called_with_all_that_was_tried(slack: Slack, start_bo
     assert call["_notifies"] == [f"!subteam^{GROUP}", f"@{ALICE}"]
     text = shown(call)
     assert "why did it fail?" in text and "gpu-oom" in text and "CUDA out of memory" in text and "Proposed" in text
-    assert "hunter2" not in text
+    assert "hunter2" not in text and "not set up" not in text
+
+
+async def test_where_nobody_is_set_to_be_called_that_is_said(slack: Slack, bot: Bot) -> None:
+    channel = slack.channel("support")
+    answer = await diagnosed(slack, channel)
+    await slack.press(channel, answer, "maple_person")
+    (call,) = await replied(slack, channel, answer)
+    assert call["_notifies"] == [f"@{ALICE}"] and "not set up to call anybody" in shown(call)
 
 
 @pytest.mark.parametrize("form", ["md", "json"])
