@@ -50,7 +50,8 @@ class State(TypedDict, total=False):
     # request that the last answer refused while a script stands. tried: the requests that failed, or that a failure
     # led to.
     # offered_search: the web query that waits for a yes. diagnosed: the newest failure; unhelped: the steps for it that
-    # were tried and did not cure it.
+    # were tried and did not cure it. log_wanted: a failure was told without its log.
+    # asked_last: the question that the last turn answered. pasted: a script that was only asked about.
     request: JobRequest
     source: str
     question: Question | None
@@ -67,6 +68,9 @@ class State(TypedDict, total=False):
     tried: Sequence[str]
     diagnosed: Diagnosis | None
     unhelped: Sequence[str]
+    log_wanted: bool
+    asked_last: str
+    pasted: str
 
 
 def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:

@@ -21,6 +21,8 @@ ASKS = re.compile(
     r"|zero[- ]?\d?)\b",
     re.I,
 )
+# Where only the request names the model, the question must be about what it needs.
+MEANS_IT = re.compile(r"\b(?:f?fits?|enough|too (?:big|large|small)|needs?|which (?:strategy|one)|or|vs)\b", re.I)
 OTHER_WORK = re.compile(
     r"\b(?:infer\w*|serv(?:e|ing)|q?lora|adapters?|peft|quanti\w*|int8|fp8|[48][- ]?bit|how (?:long|fast)|throughput"
     r"|tokens|offload\w*|checkpoints?|batch|learning rate|launch\w*|start|torchrun|srun)\b",
@@ -46,7 +48,7 @@ class Device:
 
 def fitting(question: str, cluster: Cluster | None, request: JobRequest) -> FactAnswer | None:
     """What of the model fits where; None where no size is known, or the question is about something else."""
-    billions = parameters(question) or parameters(request.model or "")
+    billions = parameters(question) or (parameters(request.model or "") if MEANS_IT.search(question) else None)
     if billions is None or not ASKS.search(question) or OTHER_WORK.search(question):
         return None
     nodes = named(question, cluster, request)

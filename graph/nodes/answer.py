@@ -118,11 +118,12 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         get_ready(runtime)
         found = grounds(text, state, runtime.context)
         if found.known:
-            asked = (Say(SEND_LOG),) if intent == "diagnose" else ()
-            return State(said=(*state["said"], *told(found, runtime), *asked))
+            wanted = intent == "diagnose" and not (found.fact and found.fact.typed)
+            said = (*state["said"], *told(found, runtime), *(Say(SEND_LOG),) * wanted)
+            return State(said=said, log_wanted=wanted, asked_last=text)
         if intent == "question":
             return State(said=(*state["said"], Say(NOT_KNOWN)), unanswered=True)
-    return State(said=(*state["said"], Say(friendly(state))))
+    return State(said=(*state["said"], Say(friendly(state))), log_wanted=intent == "diagnose")
 
 
 def told(found: Grounds, runtime: Runtime[Context]) -> tuple[Say, ...]:

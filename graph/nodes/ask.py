@@ -31,6 +31,8 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     if request.machine and cluster is None:
         return about_machine(state, runtime.context)
     missing = still_missing(request, cluster, machines(state, runtime.context))
+    if state.get("source"):
+        missing = tuple(question for question in missing if question.field == "machine")  # the script tells the rest
     if not missing:
         return State(question=None)
     if request == JobRequest() and not before and LARGE.search(state["text"]):

@@ -29,7 +29,7 @@ def debug(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(outcome, Diagnosis):
         cluster = runtime.context.cluster(request)
         return after_failure(state, outcome, cluster) if cluster else State(again=False)
-    wanted = changed(request, state["findings"])
+    wanted = changed(request, state["findings"], carried=bool(state.get("source")))
     if wanted is None or key(wanted) in state.get("tried", ()):
         return State(again=False)
     return State(request=wanted, again=True, tries=state["tries"] + 1, tried=remember(state, wanted))

@@ -48,7 +48,7 @@ def diagnose(state: State, runtime: Runtime[Context]) -> State:
         known = of_the_machine(helped.diagnosis, state, context)
         if known.cause in ("no-failure", "unknown"):
             return State(outcome=known, said=(*state["said"], *said))
-        return State(outcome=known, said=(*state["said"], *said), diagnosed=known, unhelped=())
+        return State(outcome=known, said=(*state["said"], *said), diagnosed=known, unhelped=(), log_wanted=False)
     except InputError as error:
         return State(outcome=Refusal("I cannot read that log.", f"{str(error)[:1].upper()}{str(error)[1:]}."))
 

@@ -12,12 +12,15 @@ from graph.attached import is_script, read_head, split_script
 from graph.carried import told
 from graph.choosing import apply, beyond, changed, chosen, recommended
 from graph.context import Context
-from graph.extraction.request import is_not_ours
+from graph.extraction.request import is_not_ours, machines_in
 from graph.extraction.request import understand as read
+from graph.following import followed
 from graph.going_on import is_unhelped
 from graph.modelling.extracting import fill
+from graph.nodes.answer import SEND_LOG
 from graph.nodes.web import answered as to_the_offer
 from graph.porting.port import carried_over
+from graph.reviewing import MOVES, reviewed
 from graph.routes import TALK
 from graph.state import State
 from graph.undescribed import DECIDING
@@ -47,6 +50,7 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     """An offer of a web search stands until the next message, whatever that is about."""
     found = to_the_offer(state) or understood(state, runtime)
     found["offered_search"] = ""
+    found["asked_last"] = ""
     return found
 
 
@@ -62,8 +66,10 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
     if undone:
         return undone
     words, script = message(state["text"], state["attachments"])
+    if not script and state.get("pasted") and MOVES.search(words):
+        script = state["pasted"]
     if script:
-        return carry(words, script)
+        return asked_about(words, script, state, runtime.context) or carry(words, script)
     if state["attachments"]:
         return State(intent="diagnose", request=before or JobRequest())
     asked = (question.field if question else None, question.options or None if question else None)
@@ -72,6 +78,11 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
         again, said_again = hear(words, refused, asked, state, runtime.context)
         if corrects(before, refused, again.request):
             heard, said = again, said_again
+    whole = followed(
+        words, state.get("asked_last", ""), before or JobRequest(), heard.request, writing="bundle" in state
+    )
+    if whole and not question:
+        return State(intent="question", request=before or JobRequest(), text=whole)
     if question and question.field in DECIDING and heard.request == before and "?" not in words:
         return of_the_machine(state, before or JobRequest(), question)
     left = leave_to_us(state, heard.request, question, runtime.context)
@@ -80,14 +91,17 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
     if heard.request == before and is_unhelped(words, state):
         heard = replace(heard, intent="diagnose")
     if names_its_machine(before, heard.request, state):
+        if state.get("diagnosed") is None:
+            return State(intent="smalltalk", request=heard.request, said=(Say(SEND_LOG),))
         heard = replace(heard, intent="diagnose")
     heard, said_loosely = loosely(words, question, heard, runtime)
     return take(state, before, heard, (*said, *said_loosely))
 
 
 def names_its_machine(before: JobRequest | None, now: JobRequest, state: State) -> bool:
-    """Whether a message tells, after a diagnosis and with no script yet, only where the job ran."""
-    if state.get("diagnosed") is None or state.get("bundle") or state.get("question"):
+    """Whether a message tells, while a failure is spoken of and no script, only where the job ran."""
+    open_failure = state.get("diagnosed") is not None or state.get("log_wanted")
+    if not open_failure or state.get("bundle") or state.get("question"):
         return False
     was = before or JobRequest()
     return now.machine != was.machine and replace(now, machine=was.machine, heard=was.heard) == was
@@ -171,6 +185,14 @@ def message(text: str, attachments: Sequence[Attachment]) -> tuple[str, str]:
     return (text, "") if attachments else split_script(text)
 
 
+def asked_about(words: str, script: str, state: State, context: Context) -> State | None:
+    """A script that is to be checked or explained, and not carried over."""
+    named = [context.catalogue.clusters[name] for name in machines_in(words) if name in context.catalogue.clusters]
+    said = reviewed(words, script, named[0] if named else None)
+    request = state.get("request") or JobRequest()
+    return State(intent="smalltalk", request=request, said=said, pasted=script) if said else None
+
+
 def carry(words: str, script: str) -> State:
     """A script for another machine: what the words say goes before what the script says."""
     try:
@@ -180,7 +202,14 @@ def carry(words: str, script: str) -> State:
     heard = read(words, carried, None, None) if words.strip() else Understood("port", carried)
     said = (Say(told(carried)),)
     return State(
-        intent="port", request=heard.request, source=script, question=None, offered=None, left_to_us=(), said=said
+        intent="port",
+        request=heard.request,
+        source=script,
+        pasted="",
+        question=None,
+        offered=None,
+        left_to_us=(),
+        said=said,
     )
 
 
@@ -194,6 +223,7 @@ def take(state: State, before: JobRequest | None, heard: Understood, said: tuple
         offered=state.get("offered") if heard.intent in TALK else None,
         refused=state.get("refused") if heard.intent in TALK else None,
         described=described(state, before, heard.request),
+        log_wanted=heard.intent in TALK and bool(state.get("log_wanted")),
         said=said,
     )
 

@@ -38,7 +38,8 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
     walltime = request.walltime
     if walltime is None:
         walltime = usual_walltime(candidates, nodes)
-        taken.append(Assumption("walltime", walltime, "not said; an hour is enough for a first run", None))
+        enough = "an hour is enough for a first run" if walltime == USUAL_WALLTIME else "the longest that queue allows"
+        taken.append(Assumption("walltime", walltime, f"not said; {enough}", None))
     for queue in candidates:
         if takes(queue, nodes, walltime, ranks):
             if named is None:

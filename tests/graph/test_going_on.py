@@ -124,3 +124,10 @@ def test_a_reason_of_the_queue_in_a_sentence_is_read() -> None:
     said = Talk().say("my job on Delta is pending for 2 days, reason QOSMaxGRESPerUser")
     found = next(part for part in said if isinstance(part, Diagnosis))
     assert found.cause == "sched-over-limit" and "pending for 2 days" in found.evidence[0].text
+
+
+def test_the_machine_of_a_failure_without_a_log_asks_for_the_log_alone() -> None:
+    talk = Talk()
+    talk.say("my job got killed")
+    said = talk.say("it's on frontier")
+    assert "Show me the log" in words(said) and len(said) == 1 and talk.state["request"].machine == "frontier"

@@ -59,6 +59,11 @@ def test_the_request_tells_what_the_question_leaves_out() -> None:
     assert answer and "80 GB" in answer.text and "over 64 keep 18 GB" in answer.text and "40 GB" not in answer.text
 
 
+@pytest.mark.parametrize("question", ["how many GPUs has a node?", "how many nodes are there?", "is FSDP there?"])
+def test_a_model_of_the_request_alone_is_not_what_a_question_is_about(question: str) -> None:
+    assert fitting(question, catalogue().find("perlmutter"), JobRequest(model="Llama-70B")) is None
+
+
 @pytest.mark.parametrize(
     "question",
     [

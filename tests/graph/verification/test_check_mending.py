@@ -25,3 +25,13 @@ def test_nothing_changes_without_a_cure() -> None:
 def test_the_machine_is_never_changed_by_a_cure() -> None:
     assert changed(REQUEST, [finding("error", ("machine", "frontier"))]) is None
     assert changed(REQUEST, [finding("error", ("not_a_field", 1))]) is None
+
+
+def test_a_warning_does_not_overrule_what_was_said() -> None:
+    idle = [finding("warning", ("gpus_per_node", 8))]
+    assert changed(JobRequest(machine="frontier", nodes=2, gpus_per_node=4), idle) is None
+    assert changed(JobRequest(machine="frontier", total_gpus=16), idle) is None
+    assert changed(REQUEST, idle, carried=True) is None
+    assert changed(REQUEST, idle) == JobRequest(machine="delta", strategy="ddp", nodes=2, gpus_per_node=8)
+    wrong = [finding("error", ("gpus_per_node", 8))]
+    assert changed(JobRequest(machine="frontier", nodes=2, gpus_per_node=4), wrong)
