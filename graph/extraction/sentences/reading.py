@@ -28,7 +28,7 @@ from knowledge.types import JobRequest
 
 # A machine that the catalogue has not, by its name.
 CALLED = re.compile(
-    r"\b(?:cluster|machine|system|supercomputer)\b[^.,;!?\n]{0,40}?\b(?:called|named) [\"'`]?([A-Za-z][\w-]{2,20})",
+    r"\b(?:cluster|machine|system|supercomputer)\b[^.,;!?\n]{0,30}?\b(?:called|named) [\"'`]?([A-Za-z][\w-]{2,20})",
     re.I,
 )
 KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
