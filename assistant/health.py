@@ -36,6 +36,7 @@ OURS = ("assistant", "graph", "knowledge", "templates")
 SUBMITTERS = {"sbatch": "Slurm", "qsub": "PBS", "bsub": "LSF", "flux": "Flux"}
 REHEARSAL = ("torch", "accelerate", "deepspeed")
 REACH_S = 2.0
+SQLITE_FOR_CHROMA = (3, 35)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +149,9 @@ def minilm() -> Check:
 def chroma() -> Check:
     server = chroma_server()
     if server is None:
+        if sqlite3.sqlite_version_info < SQLITE_FOR_CHROMA:
+            old = f"search goes by words alone: this Python's SQLite is {sqlite3.sqlite_version}, Chroma needs 3.35"
+            return Check("", "missing", old, "uv tool install --managed-python")
         return Check("", "ok", f"embedded, chromadb {installed('chromadb')}")
     return reached("the Chroma server", server.host, server.port, "MAPLE_CHAT_CHROMA")
 

@@ -38,14 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add.add_argument("--site", default="", metavar="URL", help="where a checkout's pages are in public")
     sync = actions.add_parser("sync", help="issues, answered questions, tickets")
     sources = importlib.import_module("assistant.commands.knowledge_sync").add_arguments(sync)
-    for one in (add, *sources):
-        one.add_argument("--machine", default="", help="the machine that it is about; default: any")
-        one.add_argument("--scheduler", default="", choices=SCHEDULERS)
-        one.add_argument("--framework", default="", choices=FRAMEWORKS)
     listing = actions.add_parser("list", help="what was read in, how much came of it, and when")
     search = actions.add_parser("search", help="the passages that fit a question best")
     search.add_argument("question", metavar="QUESTION")
-    search.add_argument("--machine", default="")
     search.add_argument("--limit", type=int, default=5)
     remove = actions.add_parser("remove", help="forget what came from a path, an address or a sync")
     remove.add_argument("origin", metavar="ORIGIN", help="as `maple-chat knowledge list` shows it")
@@ -53,6 +48,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     web.add_argument("query", metavar="QUERY")
     web.add_argument("--yes", action="store_true", help="do not ask")
     web.add_argument("--limit", type=int, default=5)
+    for one in (add, *sources, search):
+        one.add_argument("--machine", default="", help="the machine that it is about; default: any")
+        one.add_argument("--scheduler", default="", choices=SCHEDULERS)
+        one.add_argument("--framework", default="", choices=FRAMEWORKS)
     for one in (add, *sources, listing, search, remove, web):
         one.add_argument("--json", action="store_true")
 
@@ -177,8 +176,13 @@ def search(settings: Settings, options: argparse.Namespace) -> int:
     if not refresh(settings):
         return EXIT_STOPPED
     knowledge = open_knowledge(settings.data)
-    machine = machine_id(options.machine) or None
-    found = knowledge.search(options.question, machine=machine, limit=max(1, options.limit)) if knowledge else []
+    found = knowledge.search(
+        options.question,
+        machine=machine_id(options.machine) or None,
+        scheduler=options.scheduler or None,
+        framework=options.framework or None,
+        limit=max(1, options.limit),
+    )
     if options.json:
         print(json.dumps([asdict(passage) for passage in found], ensure_ascii=False))
         return EXIT_FINE if found else EXIT_NO

@@ -12,7 +12,8 @@ from knowledge.types import Finding, LaunchBundle
 
 NOT_PROVED = (
     "your account and quota, the queue's state, modules and environments, the program itself. "
-    "`maple-chat rehearse FILE` runs the script here on a stand-in cluster."
+    "A rehearsal runs the script on your own computer, on a stand-in cluster: `/rehearse` in the terminal's chat, "
+    "`maple-chat rehearse FILE` in a shell."
 )
 
 

@@ -39,7 +39,8 @@ def waiting(function):
         global calls
         calls += 1
         if {waits} and calls == 6:
-            time.sleep(600)
+            for _ in range(6000):  # in short steps: a signal that another thread gets ends no long sleep
+                time.sleep(0.1)
         return function(*given)
 
     return called
@@ -153,6 +154,19 @@ def test_add_list_remove(settings: Settings, docs: Path, capsys: pytest.CaptureF
     assert main(["knowledge", "remove", str(docs)]) == 2
     assert "knowledge list" in capsys.readouterr().err
     assert not documents(settings.data).passages()
+
+
+def test_search_by_scheduler_and_framework(settings: Settings, docs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["knowledge", "search", "how long does the debug queue run", "--json"]
+    assert main(["knowledge", "add", str(docs), "--scheduler", "pbs"]) == 0
+    capsys.readouterr()
+
+    def found(*more: str) -> bool:
+        main([*words, *more])
+        return str(docs / "a.md") in capsys.readouterr().out
+
+    assert found() and found("--scheduler", "pbs") and not found("--scheduler", "slurm")
+    assert found("--framework", "deepspeed")
 
 
 def test_one_bad_place_stops_no_other(

@@ -166,6 +166,12 @@ def test_doctor_without_weights(capsys: pytest.CaptureFixture[str], monkeypatch:
     assert not found["needed"]
 
 
+def test_doctor_names_an_old_sqlite(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sqlite3.sqlite_version_info", (3, 26, 0))
+    main(["doctor"])
+    assert "Chroma needs 3.35" in capsys.readouterr().out
+
+
 def test_doctor_tells_of_servers_that_do_not_answer(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

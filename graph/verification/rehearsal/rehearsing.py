@@ -90,7 +90,8 @@ def require(tools: frozenset[str]) -> None:
     missing = [name for name in ("torch", *sorted(tools)) if importlib.util.find_spec(name) is None]
     if missing:
         raise UnavailableError(
-            f"the rehearsal needs {', '.join(missing)}: install a build of torch, then 'maple-chat[rehearse]'"
+            f"the rehearsal needs {', '.join(missing)}; in a clone: uv sync --extra rehearse; elsewhere: "
+            f"pip install {' '.join(missing)}"
         )
 
 

@@ -93,7 +93,10 @@ def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
 
 
 def refuse_too_many_cpus(parsed: Parsed, job: StandIn, variables: Mapping[str, str], per_node: int) -> None:
-    """srun takes --cpus-per-task from its own option or SRUN_CPUS_PER_TASK only (since Slurm 22.05)."""
+    """srun takes --cpus-per-task from its own option or SRUN_CPUS_PER_TASK only, as in Slurm 22.05 and 23.02.
+
+    From 23.11 on it takes it from sbatch again (changelog of 23.11).
+    """
     cpus = parsed.count("cpus") or whole(variables.get("SRUN_CPUS_PER_TASK")) or 1
     if cpus * per_node > job.cpus_per_node and "O" not in parsed.options and "overcommit" not in parsed.options:
         raise LayoutRefusedError(MORE_THAN_PERMITTED.format(job=job.job_id))
