@@ -104,7 +104,8 @@ class Answering:
             logger.warning("request %s: %s", job.key, [event.text for event in events if isinstance(event, Error)])
             raise LaterError("the conversation could not be stored")
         confirm = ABROAD if job.incoming.private and self.slack.support_channel else ""
-        parts = [*self._chosen(job.incoming), *answer_parts(events, job.key, received.notes, confirm)]
+        told = [self._without_folders(event) for event in events]
+        parts = [*self._chosen(job.incoming), *answer_parts(told, job.key, received.notes, confirm)]
         return await self._store(job, parts, done[-1])
 
     async def _run(self, job: Job, running: AsyncIterator[Event]) -> tuple[Job, list[Event]]:
@@ -153,6 +154,16 @@ class Answering:
             return {}
         root = dict((answer.get("messages") or [{}])[0])
         return {} if root.get("user") == self.bot_user else root
+
+    def _without_folders(self, event: Event) -> Event:
+        """An error names files of this computer, where those who read it in Slack cannot look."""
+        if not isinstance(event, Error):
+            return event
+        names = {str(self.settings.log): "the bot's log", str(self.settings.data): "the bot's data folder"}
+        text = event.text
+        for path, name in names.items():
+            text = text.replace(path, name)
+        return Error(text)
 
     def _nothing(self, notes: Sequence[str]) -> list[Part]:
         text = "\n".join(notes) if notes else NOTHING_SAID

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from unittest.mock import Mock
 
 import pytest
 from prometheus_client import generate_latest
@@ -88,6 +89,17 @@ async def test_the_words_of_a_request_are_forgotten_once_it_is_done(slack: Slack
     with bot.inbox.store.transaction() as talk:
         rows = talk.execute("SELECT body FROM slack_inbox UNION ALL SELECT body FROM slack_parts").fetchall()
     assert rows and "Zebra" not in str(rows)
+
+
+async def test_trouble_in_a_turn_names_no_folder_of_the_bots_computer(
+    slack: Slack, bot: Bot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("graph.nodes.write.render", Mock(side_effect=RuntimeError("Zebra")))
+    asked = await slack.direct_message("Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
+    (answer,) = await said(slack, slack.direct(ALICE).id, asked["ts"])
+    assert "went wrong here (RuntimeError): see the bot's log" in shown(answer)
+    assert str(bot.settings.data) not in str(answer) and "Zebra" not in str(answer)
+    assert "Zebra" in bot.settings.log.read_text()
 
 
 async def test_the_log_of_the_bot_holds_no_words_and_no_tokens(
