@@ -246,6 +246,7 @@ def set_up(db: sqlite3.Connection, path: Path) -> None:
     """Make the tables, once; refuse the file of a newer program."""
     db.execute("PRAGMA journal_mode = TRUNCATE")
     db.execute("PRAGMA foreign_keys = ON")
+    db.execute("PRAGMA secure_delete = ON")  # who was named in a ticket is gone with it
     found = db.execute("PRAGMA user_version").fetchone()[0]
     if found > FORMAT:
         raise UnavailableError(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -129,3 +130,23 @@ def test_what_a_terminal_would_obey_is_not_stored(documents: Documents) -> None:
     documents.put("here", [Document("k", bad, "docs", bad, (Chunk(bad, (bad,)),), "h")])
     (found,) = documents.passages()
     assert {found.text, found.title, found.source, *found.path} == {"a[2Jbc\n\td"}
+
+
+def test_what_is_replaced_or_forgotten_is_in_the_file_no_more(
+    documents: Documents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where SQLite was built to leave what is deleted on its free pages."""
+    connect = sqlite3.connect
+
+    def as_elsewhere(*given: Any, **options: Any) -> sqlite3.Connection:
+        made = connect(*given, **options)
+        made.execute("PRAGMA secure_delete = OFF")
+        return made
+
+    monkeypatch.setattr(sqlite3, "connect", as_elsewhere)
+    documents.begin("o", "tickets", "tickets", {})
+    documents.put("o", [document(f"t{n}", f"Quirin Zauner {n} " * 40) for n in range(40)])
+    documents.put("o", [document(f"t{n}", f"<PERSON_1> {n} " * 40) for n in range(20)])
+    documents.forget("o")
+    documents.close()
+    assert b"Zauner" not in documents.path.read_bytes()
