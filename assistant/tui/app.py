@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from assistant.tui.screens.chat import ChatScreen
     from assistant.tui.work.engine import Engine
 
+LEAVING_S = 4.0
 BOX = " Say what to run and where, or paste a log"
 
 
@@ -148,9 +149,13 @@ class MapleApp(App[int]):
         chat.composer.attach(Attachment("pasted", str(spooled.path), spooled.lines))
 
     async def on_unmount(self) -> None:
-        for engine in self.engines or ():
-            if self.own:
-                engine.close()
+        """A rehearsal that runs tidies up first; a turn that runs is finished at the next start."""
+        if not (self.own and self.engines):
+            return
+        turns, tools = self.engines
+        await asyncio.to_thread(tools.stop, LEAVING_S)
+        turns.close()
+        tools.close()
 
 
 def driver(pasted: Path) -> type[Driver] | None:

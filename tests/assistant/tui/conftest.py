@@ -113,11 +113,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def chat(settings: Settings, engines: tuple[Engine, Engine]) -> Open:
-    """`async with chat() as it:` the program on a thread, narrow unless told."""
+    """`async with chat() as it:` the program on a thread, narrow unless told. own: with children of its own."""
 
     @asynccontextmanager
-    async def run(size: tuple[int, int] = NARROW, thread: str = "t") -> AsyncIterator[Chat]:
-        app = MapleApp(lambda: (settings, thread), engines)
+    async def run(size: tuple[int, int] = NARROW, thread: str = "t", own: bool = False) -> AsyncIterator[Chat]:
+        app = MapleApp(lambda: (settings, thread), None if own else engines)
         async with app.run_test(size=size) as pilot:
             it = Chat(app, pilot)
             await it.started()

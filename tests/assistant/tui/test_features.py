@@ -254,6 +254,20 @@ async def test_escape_stops_what_runs(chat: Any, tmp_path: Path) -> None:
         await it.until(lambda: it.status == "Stopped." and not it.screen.working.display)
 
 
+async def test_leaving_lets_a_tool_tidy_up(chat: Any, tmp_path: Path) -> None:
+    """It is asked to end before it is killed."""
+    pipe = tmp_path / "endless.log"
+    os.mkfifo(pipe)
+    async with chat(own=True) as it:
+        tools = it.screen.answering.engines["tool"]
+        it.screen.start(found(it.screen, "/why", (), "log", "Reading", "why", (str(pipe),), None))
+        await it.until(lambda: tools._process is not None)
+        await it.pilot.pause(1.5)
+        process = tools._process
+        await it.pilot.press("ctrl+q")
+    assert process.wait(10) == 130
+
+
 async def test_an_answer_grows_while_it_is_worded_and_is_replaced_by_the_whole(chat: Any) -> None:
     async def worded() -> AsyncIterator[Event]:
         yield Streaming("It **gr")
