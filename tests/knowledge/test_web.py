@@ -12,7 +12,7 @@ from ddgs.exceptions import RatelimitException, TimeoutException
 from ddgs.results import TextResult
 
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Fetcher, place_of
+from knowledge.fetching import Answer, Fetcher, pause_of, place_of
 from knowledge.public import public_query, vocabulary, without_private
 from knowledge.web import BACKEND, DuckDuckGo, Hit, Searx, search, to_send
 
@@ -209,6 +209,11 @@ def test_no_spelling_of_an_inner_address_is_asked(host: str) -> None:
 def test_a_token_goes_nowhere_without_encryption() -> None:
     assert place_of("https://api.example") != place_of("http://api.example")
     assert place_of("https://api.example:443/x") == place_of("HTTPS://API.example/y")
+
+
+@pytest.mark.parametrize(("said", "seconds"), [("7", 7.0), ("99999", 30.0), ("soon", 2.0), ("\xb2", 2.0)])
+def test_a_server_may_ask_for_a_pause_in_reason(said: str, seconds: float) -> None:
+    assert pause_of(Answer(503, "https://a.example", {"retry-after": said}, b""), 2.0) == seconds
 
 
 def test_a_page_of_the_web_says_nothing_to_a_terminal(stand_in: Any) -> None:
