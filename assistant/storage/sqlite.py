@@ -8,7 +8,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,6 +50,8 @@ class Sqlite:
         if self._connection is not None and self.path.exists():
             return self._connection
         self._close()
+        with suppress(OSError):  # SQLite tells why it cannot be made
+            self.path.touch(mode=0o600)
         connection = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False)
         if self.own_disk:
             connection.execute("PRAGMA synchronous=NORMAL")

@@ -67,6 +67,11 @@ def test_a_file_that_is_taken_away_is_begun_anew(turns: Turns) -> None:
     assert fresh is not saver and fresh.get({"configurable": {"thread_id": "c"}}) is None
 
 
+def test_what_was_said_is_for_its_owner_alone(turns: Turns) -> None:
+    """The data folder may be one that a whole project reads."""
+    assert not turns.database.path.stat().st_mode & 0o077  # type: ignore[attr-defined]
+
+
 def test_a_thread_that_fails_takes_back_its_own_writing_alone(turns: Turns) -> None:
     other = threading.Thread(target=lambda: turns.begin("other", "stays", []))
     with pytest.raises(ZeroDivisionError), turns.database.transaction() as talk:
