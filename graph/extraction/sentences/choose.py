@@ -144,10 +144,18 @@ def model(line: Line) -> Said | None:
 
 def entry(line: Line, port: bool) -> Said | None:
     """The program to run. A shell script counts only where no Python program is named and no job is moved."""
-    picked = meant(line, "entry")
+    picked = [(i, m) for i, m in meant(line, "entry") if not _is_argument(line, i)]
     if port or any(not m.weak for _, m in picked):
         picked = [p for p in picked if not p[1].weak]
     return last(line, picked)
+
+
+def _is_argument(line: Line, token: int) -> bool:
+    """Whether a file stands right behind another program: `train.py configs/small.py`."""
+    before = line.tokens[token - 1] if token else None
+    if before is None or before.mention is None or before.mention.kind != "entry":
+        return False
+    return line.text[before.end : line.tokens[token].start].isspace()
 
 
 def by_file_names(line: Line, pick: Callable[[str], bool]) -> Said | None:

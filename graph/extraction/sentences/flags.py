@@ -24,12 +24,15 @@ class Flag:
     weak: bool = False
 
 
-PBS = (
+KEYWORDS = (
     ("nodes", re.compile(r"\b(?:select|nodes)=(\d+)(?=[:\s,;\"'`)]|$)")),
     ("gpus_per_node", re.compile(r"\b(?:ngpus|ppn|gpus)=(\d+)\b")),
+    ("nodes", re.compile(r"\bnum_nodes=(\d+)\b")),
+    ("gpus_per_node", re.compile(r"\bdevices=(\d+)\b")),
     ("walltime", re.compile(r"\bwalltime=(\d{1,3}:\d\d(?::\d\d)?)\b")),
 )
-LAUNCHER_LINE = re.compile(r"-l\s+(?:select|nodes|walltime)=[\w:=.,]+")
+LAUNCHER_LINE = re.compile(r"-l\s+(?:select|nodes|walltime)=[\w:=.,]+|(?<![\w-])select=\d[\w:=.]*")
+ACCOUNT = re.compile(r"(?<![\w-])A=(?P<value>[A-Za-z][\w.@-]*\w)")  # -A without its hyphen
 
 
 @cache
@@ -56,12 +59,14 @@ def find_flags(text: str, prose: bool) -> list[Flag]:
     ]
     for line in LAUNCHER_LINE.finditer(text) if prose else [re.match(r"(?s).*", text)]:
         if line:
-            found += _pbs(line[0], line.start())
+            found += _keywords(line[0], line.start())
+    if prose:
+        found += [Flag("account", match["value"], *match.span()) for match in ACCOUNT.finditer(text)]
     return found
 
 
-def _pbs(text: str, offset: int) -> Iterator[Flag]:
-    for field, request in PBS:
+def _keywords(text: str, offset: int) -> Iterator[Flag]:
+    for field, request in KEYWORDS:
         for match in request.finditer(text):
             value = clock(match[1], colon="hours") if field == "walltime" else int(match[1])
             if value is not None:

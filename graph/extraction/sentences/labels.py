@@ -9,8 +9,12 @@ from functools import cache
 from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
 from graph.extraction.sentences.line import Mention
 from graph.extraction.sentences.machines import names, squeeze
+from graph.extraction.sentences.methods import find_methods
 from graph.extraction.sentences.patterns import filled
 from knowledge.catalogue import catalogue
+
+DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+DICTATED = 3  # digits of an account that is spelled out: three letters and three digits at OLCF, NCSA, ACCESS
 
 
 @cache
@@ -163,12 +167,7 @@ def _names_machine(before: str) -> bool:
 def find_accounts(text: str, folded: str) -> list[Mention]:
     """Accounts named by a cue, or whose shape is that of a site's accounts."""
     found = [Mention("account", text[m.start() : m.end()], *m.span()) for m in _label("account_shape").finditer(folded)]
-    for match in _label("account_after").finditer(folded):
-        start, end = match.span("value")
-        value = text[start:end].rstrip(".-")
-        ends = _label("ends").match(folded[match.end("value") :]) is not None
-        if _is_account(value, bool(match["being"]), ends, folded[match.start() : start]):
-            found.append(Mention("account", value, start, start + len(value)))
+    found += _cued_accounts(text, folded)
     for match in (*_label("account_before").finditer(folded), *_label("account_under").finditer(folded)):
         start, end = match.span("value")
         value = text[start:end]
@@ -181,6 +180,37 @@ def find_accounts(text: str, folded: str) -> list[Mention]:
         used = ((m.start("value"), m.end("value")) for m in _label("account_used").finditer(folded))
         found = [Mention("account", text[a:b], a, b) for a, b in used if squeeze(folded[a:b]) not in names().ids]
     return found
+
+
+def _cued_accounts(text: str, folded: str) -> Iterator[Mention]:
+    """The name behind `account`, `project` and the like, and the one that corrects it."""
+    for match in _label("account_after").finditer(folded):
+        start, end = match.span("value")
+        value, cue, rest = text[start:end].rstrip(".-"), folded[match.start() : start], folded[end:]
+        listed = _label("account_listed").search(folded[:start]) and _label("listed_after").match(rest)
+        if dictated := _dictated(value, folded[start:]):
+            yield Mention("account", dictated[0], start, start + dictated[1])
+        elif _is_account(value, bool(match["being"] or listed), _label("ends").match(rest) is not None, cue):
+            yield Mention("account", value, start, start + len(value))
+            yield from _corrected(text, folded, start + len(value))
+
+
+def _dictated(value: str, rest: str) -> tuple[str, int] | None:
+    """`CLI 138`, `CLI one three eight`: the account in one word, and how long it is in the text."""
+    match = _label("account_digits").match(rest) if value.isalpha() else None
+    if not match:
+        return None
+    words = match["digits"].replace("oh", "zero").split()
+    digits = "".join(str(DIGITS.index(word)) if word in DIGITS else word for word in words)
+    return (value + digits, match.end()) if len(digits) == DICTATED else None
+
+
+def _corrected(text: str, folded: str, at: int) -> Iterator[Mention]:
+    """`account ab12, sorry, ab34`: a name of the same kind right behind a correction."""
+    if match := _label("account_again").match(folded, at):
+        start, end = match.span("value")
+        if squeeze(match["value"]) not in names().ids and not find_methods(match["value"], match["value"]):
+            yield Mention("account", text[start:end], start, end)
 
 
 def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:

@@ -23,7 +23,7 @@ def _data() -> Mapping[str, Any]:
 
 def _pattern(patterns: list[str]) -> re.Pattern[str]:
     text = "|".join(patterns)
-    for name in ("stage", "degree", "one", "two", "three", "sep"):
+    for name in ("zero", "stage", "degree", "one", "two", "three", "sep"):
         text = text.replace("{" + name + "}", _data()[name])
     return re.compile(rf"(?<![a-z0-9_])(?:{text})")
 

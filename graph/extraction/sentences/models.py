@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -43,7 +44,7 @@ def _family(entry: dict[str, Any], data: dict[str, Any]) -> Family:
 
 def find_models(text: str, folded: str) -> list[Mention]:
     """Every model name, as mentions that do not overlap."""
-    found: list[Mention] = []
+    found = list(_of_hub(text, folded))
     for family in families():
         for match in family.pattern.finditer(folded):
             if not any(m.start < match.end() and match.start() < m.end for m in found):
@@ -52,6 +53,24 @@ def find_models(text: str, folded: str) -> list[Mention]:
         if not any(m.start < match.end() and match.start() < m.end for m in found):
             found.append(Mention("model", _size(match["size"]), *match.span(), weak=True))
     return found
+
+
+def _of_hub(text: str, folded: str) -> Iterator[Mention]:
+    """Names that hold those of two families, or stand behind their owner's: taken as they are written."""
+    for match in pattern("models.yaml", "patterns", "hub").finditer(folded):
+        named = _families_in(match["name"])
+        if named > 1 or (named and match["owner"]):
+            yield Mention("model", text[match.start("name") : match.end("name")], *match.span())
+
+
+def _families_in(name: str) -> int:
+    """How many families a name holds; GPT-J is one, not GPT beside it."""
+    taken: list[tuple[int, int]] = []
+    for family in families():
+        match = family.pattern.search(name)
+        if match and not any(a < match.end() and match.start() < b for a, b in taken):
+            taken.append(match.span())
+    return len(taken)
 
 
 def _written(family: Family, match: re.Match[str]) -> str:
