@@ -12,8 +12,14 @@ from graph.debugging.events import Event
 TASKS = re.compile(r"\bsrun: error: \S+: tasks? (?P<list>[\d,-]{1,200})(?:\.\.\.)?: ")
 RANK = re.compile(r"\[(?:PG (?:ID )?\d[^\]]{0,60} )?Rank (?P<rank>\d{1,6})\]")
 MOST_RANKS = 4096
+# A step that Slurm cancels because one of its tasks ended badly; a person's cancelling shows as Terminated or Killed.
+TASK_ENDED = re.compile(r"\bsrun: error: \S+: tasks? [^:]{1,200}: (?:Exited|Aborted|Segm|Bus |Illegal|Float|Out )")
+    r"\bsrun: error: \S+: tasks? [\d,-]{1,200}(?:\.\.\.)?: (?:Exited|Aborted|Segm|Bus |Ill|Float|Out)"
+)
+STEP_CANCELLED = re.compile(r"\*\*\* STEP \S+ ON \S+ CANCELL?ED AT [\d:T-]+ (?:\*\*\*|DUE (?:to|TO) SIGNAL)")
 # How launchers say that a process crashed. What processes say of the network after that is of no weight of its own.
 CRASHED, NETWORK, AFTER_CRASH = ("srun-task-segfault", "mpi-exited-segfault"), "communication", 20
+AFTER_TASK = 9
 CLIENTS = re.compile(r"(?P<joined>\d+)/(?P<world>\d+) clients joined")
 STORE_WAITED, STORE_TAKEN = "store-clients-missing", ("c10d-port-in-use", "c10d-listen-failed")
 STORE_CLOSED, RENDEZVOUS_LOST = "c10d-store-closed", "rendezvous-connection"
@@ -51,6 +57,7 @@ def read_together(events: Sequence[Event]) -> None:
     """Give events the cause that the others around them show. Changes them."""
     _store_lost(events)
     _after_crash(events)
+    _after_task(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
@@ -81,6 +88,15 @@ def _after_crash(events: Sequence[Event]) -> None:
         later = crashed is not None and event.order > crashed
         if later and said.group.startswith(NETWORK) and said.kind in ("cause", "error"):
             event.signature = replace(said, kind="effect", strength=AFTER_CRASH)
+
+
+def _after_task(events: Sequence[Event]) -> None:
+    """Slurm cancels the rest of a step after one of its tasks ended badly: nobody cancelled the job."""
+    ended = min((e.order for e in events if TASK_ENDED.search(e.text)), default=None)
+    for event in events:
+        if ended is not None and event.order > ended and STEP_CANCELLED.search(event.text):
+            _settle(event, "comm-remote-exit", "")
+            event.signature = replace(event.signature, kind="effect", strength=AFTER_TASK)
 
 
 def _named(event: Event) -> set[str]:

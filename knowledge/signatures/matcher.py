@@ -22,8 +22,9 @@ from knowledge.signatures.model import Signature
 # Kinds that only matter on a line that something else has hit.
 NOT_SOUGHT = frozenset({"harmless", "frame"})
 MEMORY = 64 << 20
-# A harmless message silences the whole line, but for signatures of this strength that match beside it.
-LOUD = 70
+# A harmless message silences the whole line, but for signatures of this strength that match beside it, and for a sure
+# word on how a program ended.
+LOUD, SURE_END = 70, 30
 
 
 def options() -> Any:
@@ -79,7 +80,8 @@ class Matcher:
             return matched
         line = plain_quotes(line)
         quiet = [found.span() for s in harmless for found in compiled(s.pattern).finditer(line)]
-        return [s for s in matched if s.kind != "harmless" and s.strength >= LOUD and _outside(s, line, quiet)]
+        loud = [s for s in matched if s.strength >= (SURE_END if s.kind == "final" else LOUD)]
+        return [s for s in loud if _outside(s, line, quiet)]
 
     def sought_in(self, line: bytes) -> list[str]:
         """The fixed words at which the scan stops in this line."""

@@ -154,3 +154,30 @@ LOST = (
 @pytest.mark.parametrize(("log", "cause"), [(f"{CRASH}\n{LOST}", "user-code"), (f"{LOST}\n{CRASH}", "comm-mpi-init")])
 def test_a_process_that_crashed_first_is_what_the_others_lost(log: str, cause: str) -> None:
     assert diagnose(log).cause == cause
+
+
+STEP = "slurmstepd: error: *** STEP 42.0 ON nid01 CANCELLED AT 2026-03-02T10:00:12 ***"
+
+
+@pytest.mark.parametrize(
+    ("end", "cause"),
+    [
+        (f"srun: error: nid02: task 9: Aborted\n{STEP}", "unknown"),
+        (f"{STEP}\nsrun: error: nid02: task 9: Terminated", "sched-cancelled"),
+    ],
+)
+def test_a_step_that_slurm_ends_after_a_task_was_not_cancelled_by_anybody(end: str, cause: str) -> None:
+    assert diagnose(f"{steps(0, 9, 0, 1)}\n{end}\n").cause == cause
+
+
+def test_the_advice_in_a_message_does_not_hide_that_the_worker_died() -> None:
+    log = (
+        "ray.exceptions.WorkerCrashedError: The worker died unexpectedly. There are some potential root causes. (1) The"
+        " process is killed by the OOM killer due to high memory usage. (2) ray stop --force is called."
+    )
+    assert diagnose(log).cause == "unknown"
+
+
+@pytest.mark.parametrize("line", ["The simulation crashed at time 3.2", "Job not submitted by the wrapper."])
+def test_a_plain_word_of_failure_is_never_no_failure(line: str) -> None:
+    assert diagnose(f"reading the mesh\n{line}\n").cause != "no-failure"
