@@ -29,6 +29,8 @@ def extras(words: str, cluster: Cluster | None) -> tuple[str, ...]:
 
 
 def told(one: Mapping[str, str], words: str, cluster: Cluster) -> str:
+    if anywhere := one.get("any"):
+        return f"I write no {one['what']}: {anywhere}"
     line = one.get(cluster.scheduler, "")
     if not line:
         return NONE.format(title=cluster.title, what=one["what"])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any
 
+from graph import arguments
 from graph.extras import extras
 from graph.planning.gpus import kinds_named
 from knowledge.catalogue import catalogue
@@ -236,6 +237,9 @@ def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluste
 
 
 READERS: tuple[Reader, ...] = (
+    arguments.given,
+    arguments.changed,
+    arguments.precision,
     odd_amount,
     uneven_share,
     total_of_gpus,

@@ -25,6 +25,7 @@ COUNTS = re.compile(
     r"\b(?:is|are) (?:that|this|it|those|these|they) (?:then |now |really |just |only )?(?:\d+|one|two|four|per|in)\b"
     r"|\bdoes (?:that|this|it|the script|the job) (?:use|take|run|ask|start|have|need)\b"
     r"|\b(?:in total|altogether|in all|world size)\b"
+    r"|^\W*how many (?:ranks|tasks|processes|workers|gpus|nodes)\W*$"
     r"|\bhow many .{0,30}\b(?:this|that|it|script|job|total|i get|we get|i have|do i)\b",
     re.I,
 )

@@ -46,14 +46,20 @@ def read(raw: str, cluster: Cluster) -> Ask:
 
 
 def named_queue(text: str, cluster: Cluster) -> Queue | None:
-    """The queue that is named. A name that is also a common word counts only beside `queue`, `partition` or `qos`."""
+    """The queue that is named, by the longest name."""
+    found = named_queues(text, cluster)
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def named_queues(text: str, cluster: Cluster) -> list[tuple[int, Queue]]:
+    """Queues with the length of the name used; one that is a common word too counts only beside `queue` or the like."""
     found = []
     for queue in cluster.queues:
         for name in (queue.id, *queue.names):
             for match in re.finditer(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", text):
                 if not is_common(name, cluster) or beside_queue_word(text, match):
                     found.append((len(name), queue))
-    return max(found, key=lambda pair: pair[0])[1] if found else None
+    return found
 
 
 def is_common(name: str, cluster: Cluster) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from graph.answering.asking import Ask
+from dataclasses import replace
+
+from graph.answering.asking import Ask, named_queues
 from graph.answering.fact_answer import FactAnswer, listed, nodes_in_words, say, spell
 from graph.extraction.walltime import clock
 from graph.planning.queues import longest, plural, takes
@@ -166,6 +168,16 @@ def which_queues(ask: Ask) -> FactAnswer:
 def short(queue: Queue) -> str:
     most = spell(queue.max_walltime) if queue.max_walltime else "walltime limit not known"
     return f"{queue.id}: {most}, {bounds(queue)}"
+
+
+def compare(ask: Ask) -> FactAnswer | None:
+    """Two queues that a question sets against each other, one after the other."""
+    queues = list({queue.id: queue for _, queue in named_queues(ask.text, ask.cluster)}.values())
+    if len(queues) < 2:
+        return None
+    told = [describe(queue, ask) for queue in queues[:3]]
+    sources = dict.fromkeys(source for answer in told for source in answer.sources)
+    return replace(told[0], text=" ".join(answer.text for answer in told), sources=tuple(sources))
 
 
 def queue_named(ask: Ask) -> FactAnswer | None:

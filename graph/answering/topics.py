@@ -31,6 +31,7 @@ TABLE: tuple[Topic, ...] = (
         ),
         matching,
     ),
+    Topic("queues compared", (r"\bdiffer\w*|\bcompare|\bversus\b|\bvs\b|\bor\b|\bbetter\b",), limits.compare),
     Topic("variable", (r"[a-z]+_[a-z0-9_]+",), surroundings.variable),
     Topic("architecture", (r"x86|\barm\b|aarch64|ppc64|architecture",), hardware.cpus),
     Topic("cost", (r"\bsus?\b|\bcosts?\b|charge factor|\bprice|expensive|cheap",), matching),

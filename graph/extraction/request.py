@@ -29,6 +29,11 @@ def is_not_ours(text: str) -> bool:
     return any(has(group, fold(text)) for group in ("orders", "off_topic", "other_work"))
 
 
+def is_order(text: str) -> bool:
+    """Whether a message orders an act that is not done here: to submit, to cancel, to delete."""
+    return has("orders", fold(text))
+
+
 def is_about_us(text: str) -> bool:
     """Whether a message asks what the assistant is or does."""
     return any(has(group, fold(text)) for group in ("about_you", "about_service")) and not machines_in(text)

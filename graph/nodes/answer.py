@@ -13,7 +13,7 @@ from graph.answering.joined import question_in
 from graph.answering.telling import answer_text
 from graph.changes import changes, diff
 from graph.context import Context
-from graph.extraction.request import is_about_us
+from graph.extraction.request import is_about_us, is_order
 from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
@@ -31,6 +31,10 @@ NOT_KNOWN = (
 SEND_LOG = (
     "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
     "its file, as in *@slurm-123.out*."
+)
+NO_ACTS = (
+    "I do nothing on a machine by myself. A script goes in with the command that stands under it; `scancel JOB` "
+    "(Slurm), `qdel JOB` (PBS), `bkill JOB` (LSF) or `flux cancel JOB` ends a job. Passwords and files are yours alone."
 )
 STANDS = "The script stands; say *make it 8 nodes* or *account m1234* to change it."
 UNCHANGED = "I read no change in that, so the script stays as it is. Say what to change, such as *make it 8 nodes*."
@@ -112,6 +116,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     text, intent = state["text"], state["intent"]
     if intent in ("diagnose", "smalltalk") and state["said"]:
         return State()
+    if intent == "other" and is_order(text):
+        return State(said=(*state["said"], Say(NO_ACTS)))
     if is_about_us(text):
         return State(said=(*state["said"], Say(WHAT_I_DO)))
     if intent != "smalltalk" or "?" in text:

@@ -20,6 +20,10 @@ from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Ref
 
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
+NO_CONTAINER = (
+    "The container {} is not entered: the script loads the machine's own software. Ask *how do containers run there?* "
+    "and put that before your program."
+)
 
 
 def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
@@ -270,8 +274,10 @@ def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
 
 
 def warned(request: JobRequest, style: Style, counted: Count, node: NodeType) -> tuple[str, ...]:
-    text = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node)
-    return (text,) if text else ()
+    """What the script does not do for the person: a model that cannot fit, a container that nothing enters."""
+    large = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node)
+    container = NO_CONTAINER.format(request.container) if request.container else ""
+    return tuple(filter(None, (large, container)))
 
 
 def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ...]:
