@@ -14,8 +14,6 @@ RANK = re.compile(r"\[(?:PG (?:ID )?\d[^\]]{0,60} )?Rank (?P<rank>\d{1,6})\]")
 MOST_RANKS = 4096
 # A step that Slurm cancels because one of its tasks ended badly; a person's cancelling shows as Terminated or Killed.
 TASK_ENDED = re.compile(r"\bsrun: error: \S+: tasks? [^:]{1,200}: (?:Exited|Aborted|Segm|Bus |Illegal|Float|Out )")
-    r"\bsrun: error: \S+: tasks? [\d,-]{1,200}(?:\.\.\.)?: (?:Exited|Aborted|Segm|Bus |Ill|Float|Out)"
-)
 STEP_CANCELLED = re.compile(r"\*\*\* STEP \S+ ON \S+ CANCELL?ED AT [\d:T-]+ (?:\*\*\*|DUE (?:to|TO) SIGNAL)")
 # How launchers say that a process crashed. What processes say of the network after that is of no weight of its own.
 CRASHED, NETWORK, AFTER_CRASH = ("srun-task-segfault", "mpi-exited-segfault"), "communication", 20
