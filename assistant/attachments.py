@@ -44,9 +44,10 @@ def keep(text: str, folder: Path) -> Attachment:
 def attach(path: Path) -> Attachment:
     """A file that a person named, where it lies. Raises InputError where it cannot be read, or not a second time."""
     try:
-        path = expanded(str(path)).resolve()
+        path = expanded(str(path))
         if not (path.is_file() or path.is_dir()) and path.exists():
             raise InputError(f"{path} is a pipe or a device, which is read only once; give a file")
+        path = path.resolve()
         with path.open("rb") as file:
             lines = sum(block.count(b"\n") for block in iter(lambda: file.read(CHUNK), b""))
     except (OSError, RuntimeError) as error:

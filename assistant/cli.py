@@ -84,11 +84,11 @@ def set_streams() -> None:
 
 
 def run_command(name: str, words: list[str]) -> int:
-    """Run one command. Our own errors become one line on stderr and exit code 2."""
-    command: Command = importlib.import_module(f"assistant.commands.{name}")
-    parser = argparse.ArgumentParser(prog=f"maple-chat {name}", description=COMMANDS[name])
-    command.add_arguments(parser)
+    """Run one command. Errors become one line on stderr and exit code 2."""
     try:
+        command: Command = importlib.import_module(f"assistant.commands.{name}")
+        parser = argparse.ArgumentParser(prog=f"maple-chat {name}", description=COMMANDS[name])
+        command.add_arguments(parser)
         return command.run(parser.parse_args(words))
     except MapleError as error:
         print(f"maple-chat: {error}", file=sys.stderr)
@@ -98,3 +98,10 @@ def run_command(name: str, words: list[str]) -> int:
         return EXIT_FINE
     except KeyboardInterrupt:
         return 130
+    except Exception as error:
+        from assistant.trouble import unforeseen
+        from assistant.tui.memory import data_folder
+
+        told = unforeseen(error, data_folder() / "maple-chat.log", f"maple-chat {name}")
+        print(f"maple-chat: {told}; please report it", file=sys.stderr)
+        return EXIT_USAGE

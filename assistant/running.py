@@ -195,7 +195,8 @@ class Run:
                 raise known_error from error
             if known_error:
                 return [Error(str(known_error))]
-            return [Error(unforeseen(error, self.settings.log, f"thread {self.thread}, turn {turn.number}"))]
+            told = unforeseen(error, self.settings.log, f"thread {self.thread}, turn {turn.number}")
+            return [Error(f"{told}; a new conversation may help.")]
 
     def _run(self, hold: Hold, turn: Turn) -> Iterator[Event]:
         from graph.state import new_turn

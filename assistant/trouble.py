@@ -13,7 +13,7 @@ def unforeseen(error: Exception, log: Path, where: str) -> str:
     """Write the traceback down; the line for a person says where."""
     write_to(log)
     logger.error(where, exc_info=error)
-    return f"Something went wrong here ({type(error).__name__}): see {log}; a new conversation may help."
+    return f"Something went wrong here ({type(error).__name__}): {log} tells more"
 
 
 def write_to(log: Path) -> None:
@@ -22,6 +22,7 @@ def write_to(log: Path) -> None:
         return
     for handler in tuple(logger.handlers):
         logger.removeHandler(handler)
+    log.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     writer = RotatingFileHandler(log, maxBytes=1_000_000, backupCount=1, delay=True)
     writer.setFormatter(logging.Formatter("%(asctime)s %(message)s"))
     logger.addHandler(writer)

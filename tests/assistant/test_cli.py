@@ -52,6 +52,20 @@ def test_any_bytes_pass_in_any_locale(tmp_path: Path) -> None:
         child.stdout.decode("utf-8")
 
 
+def test_what_nobody_foresaw_is_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(options: object) -> int:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setenv("MAPLE_CHAT_DATA", str(tmp_path / "data"))
+    monkeypatch.setattr(verify, "run", fail)
+    assert main(["verify", "job.sh", "--machine", "perlmutter"]) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1 and "ZeroDivisionError" in told and str(tmp_path / "data") in told
+    assert "on purpose" in (tmp_path / "data" / "maple-chat.log").read_text()
+
+
 def test_a_script_is_read_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "job.sh").write_bytes(SCRIPT)
     text = SCRIPT.decode("utf-8", "surrogateescape")
