@@ -82,6 +82,13 @@ def test_slack_makes_nothing_live_of_its_own() -> None:
     assert texts and all(text["verbatim"] for text in texts)
 
 
+def test_a_key_in_a_line_of_evidence_is_not_repeated_to_the_channel() -> None:
+    line = LogEvidence(1, "RuntimeError: 401 for HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz1234567890")
+    found = Diagnosis("gpu-oom", "It failed.", 0.9, (line,), considered=(Considered("other", "no", line),))
+    told = answer_parts([Diagnosed(found)], KEY) + evidence_parts(found)
+    assert "401 for" in str(told) and "hf_abc" not in str(told)
+
+
 def test_a_cause_that_is_not_known_has_no_share_of_certainty() -> None:
     (part,) = answer_parts([Diagnosed(Diagnosis("unknown", "The log is empty.", 1.0, (), send_next=("stderr",)))], KEY)
     text = shown({"blocks": list(part.blocks)})
