@@ -42,8 +42,10 @@ class Shipped:
 
 def files() -> tuple[Path, ...]:
     """All files that the passages are made from."""
+    from knowledge.signatures.loader import signature_files
+
     ours = (CAUSES, HERE / "network_env.yaml", *(HERE / "cards").glob("*.yaml"), *(HERE / "guides").glob("*.yaml"))
-    return (*sorted(ours), *catalogue().files.values())
+    return (*sorted(ours), *signature_files(), *catalogue().files.values())
 
 
 @cache

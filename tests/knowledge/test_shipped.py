@@ -17,7 +17,7 @@ from knowledge.fact_passages import cluster_passages
 from knowledge.finding import PassageEntry
 from knowledge.minilm import shipped as vectors
 from knowledge.network import FILE, NetworkFacts, network_passages
-from knowledge.shipped import CAUSES, cards, shipped
+from knowledge.shipped import CAUSES, cards, files, shipped
 
 KNOWN = cards()
 DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")
@@ -85,6 +85,17 @@ def test_network_file_is_read_strictly_and_every_variable_is_told() -> None:
     assert {one.name for group in facts.groups for one in group.variables} <= titles
     assert len(facts.launchers) >= 10
     assert all(one.source.startswith("http") for group in facts.groups for one in group.variables if one.source)
+
+
+def test_what_is_kept_of_the_passages_is_made_anew_for_other_signatures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cause tells the lines that show it: those of a site's own signatures too."""
+    own = tmp_path / "maple-chat" / "signatures" / "ours.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text("")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert {own, CAUSES.parent / "signatures" / "batch.yaml", CAUSES} <= set(files())
 
 
 def test_every_passage_can_stand_alone() -> None:
