@@ -11,7 +11,8 @@ from knowledge.types import JobRequest, Say
 
 MOST_REMEMBERED = 20
 UNDO = re.compile(
-    r"\W*(?:please,? |no,? |ok,? )*(?:undo|revert|roll ?back|go back|take (?:that|it) back|"
+    r"\W*(?:(?:please|no|ok|okay|actually|wait|hm+|oh|sorry|never ?mind|nah)[,.!]* )*"
+    r"(?:undo|revert|roll ?back|go back|take (?:that|it) back|"
     r"(?:go )?back to (?:the )?(?:last|previous|old|earlier|one before)(?: one| script| version)?|"
     r"restore (?:the )?(?:last|previous|old)(?: one| script| version)?)"
     r"(?: (?:that|it|this|the last (?:change|one|step)|my last (?:change|message)))?(?:,? please)?\W*",
@@ -36,7 +37,21 @@ def undo(state: State) -> State | None:
         return State(intent="smalltalk", said=(Say(NOTHING),))
     if state.get("refused") is not None or len(agreed) < 2:
         return State(intent="generate", request=agreed[-1], refused=None, question=None, said=(Say(NOTHING),))
-    return State(intent="generate", request=agreed[-2], agreed=agreed[:-1], refused=None, question=None, offered=None)
+    return State(
+        intent="generate",
+        request=agreed[-2],
+        source=carried_by(agreed[-2], agreed[-1], state.get("source", "")),
+        agreed=agreed[:-1],
+        refused=None,
+        question=None,
+        offered=None,
+    )
+
+
+def carried_by(request: JobRequest, before: JobRequest, source: str) -> str:
+    """The script that a request carries over: none, where the request before did and this one holds nothing of it."""
+    was, now = (any(one.origin == "script" for one in each.heard) for each in (before, request))
+    return "" if was and not now else source
 
 
 def stands(state: State) -> tuple[JobRequest, JobRequest | None, tuple[Say, ...]]:

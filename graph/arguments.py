@@ -6,6 +6,7 @@ import re
 import shlex
 from dataclasses import replace
 
+from graph.extraction.sentences.choose import DEGREE
 from graph.planning.gpus import kinds_named, mixed_precision
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest
@@ -24,6 +25,7 @@ CHANGED = re.compile(
 SHORT = {"learning rate": "lr", "batch size": "batch-size", "number epochs": "epochs"}
 PRECISION = re.compile(r"\b(?P<which>bf16|bfloat16|fp16|float16|half precision|fp32|tf32|mixed precision)\b", re.I)
 FILES = {"deepspeed": "the DeepSpeed file beside the script", "accelerate": "accelerate.yaml beside the script"}
+NAMES = {"t": "TENSOR_PARALLEL", "p": "PIPELINE_PARALLEL"}
 LONGEST = 200
 
 
@@ -75,3 +77,14 @@ def precision(words: str, before: JobRequest, now: JobRequest, cluster: Cluster 
     if now.framework in FILES:
         return now, f"{told}: I write {mixed_precision(node)} there; change it in that file."
     return now, f"{told}."
+
+
+def sizes(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """`TP=8 PP=16`: where the degrees stand."""
+    said = {match["kind"].lower()[0]: match["degree"] for match in DEGREE.finditer(words.lower())}
+    named = [f"{NAMES[kind]} to {degree}" for kind, degree in said.items() if kind in NAMES]
+    if not named or now.strategy not in ("tp", "pp", "3d"):
+        return None
+    if now.framework == "pytorch":
+        return now, "Your program sets the degrees of parallelism: the launch is the same."
+    return now, f"Check the degrees at the top of the script, and set {' and '.join(named)} there."

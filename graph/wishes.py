@@ -240,6 +240,7 @@ READERS: tuple[Reader, ...] = (
     arguments.given,
     arguments.changed,
     arguments.precision,
+    arguments.sizes,
     odd_amount,
     uneven_share,
     total_of_gpus,

@@ -13,7 +13,7 @@ NUMBER = rf"(\d+(?:\.\d+)?|{'|'.join(NUMBERS)}|an?|half an?)"
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 STRETCH = re.compile(rf"(?<![\w.]){NUMBER}[\s-]*(seconds?|secs?|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?)(?!\w)")
 CLOCK = re.compile(r"(?<![\w:])(\d{1,3}):([0-5]\d):([0-5]\d)(?![\w:])")
-NODES = re.compile(rf"(?<![\w.-]){NUMBER}[\s-]*(?:compute |gpu )?nodes?(?!\w)")
+NODES = re.compile(rf"(?<![\w.-]){NUMBER}[\s-]*(?:compute |gpu )?nodes?(?!\w)(?![\s-]*h(?:ou)?rs?\b)")
 QUEUE_WORD = r"(?:queues?|partitions?|qos)"
 
 

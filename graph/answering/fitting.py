@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graph.answering.asking import named_node_types, spaced
@@ -12,7 +12,7 @@ from graph.planning.gpus import SHARE, SOURCE, STATE_BYTES, device_gb, fewest_ra
 from graph.planning.queues import plural
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
-from knowledge.types import JobRequest
+from knowledge.types import JobRequest, Strategy
 
 MODEL = r"[a-z]{1,2}\d{2,3}[a-z]?s?"
 ASKS = re.compile(
@@ -32,6 +32,8 @@ COUNTED = re.compile(rf"(?<![\w.-])(\d{{1,5}})\s*(?:x\s*)?(nodes?|gpus?|cards?|g
 # From this share of a GPU on, the state leaves nothing to train with.
 FULL = 0.9
 MOST_KINDS = 2
+# Stages that spread a part only: told where they are asked about.
+LOWER: tuple[Strategy, ...] = ("zero1", "zero2")
 # What GPUs of today's machines have, where none is named.
 COMMON_GB = (40, 80)
 GPU_NAMED = re.compile(rf"\b{MODEL}\b", re.I)
@@ -49,19 +51,21 @@ class Device:
 def fitting(question: str, cluster: Cluster | None, request: JobRequest) -> FactAnswer | None:
     """What of the model fits where; None where no size is known, or the question is about something else."""
     billions = parameters(question) or (parameters(request.model or "") if MEANS_IT.search(question) else None)
-    if billions is None or not ASKS.search(question) or OTHER_WORK.search(question):
+    split = request.strategy in ("tp", "pp", "3d") and not parameters(question)
+    if billions is None or split or not ASKS.search(question) or OTHER_WORK.search(question):
         return None
     nodes = named(question, cluster, request)
     kinds = {gb: device(node, gb, cluster) for node in reversed(nodes) if (gb := device_gb(node))}
     if not kinds and (cluster or GPU_NAMED.search(question)):
         return None
     kinds = kinds or {gb: Device(f"GPU with {gb} GB", gb, None) for gb in COMMON_GB}
+    stages = [stage for stage in LOWER if re.search(rf"zero[- ]?{stage[-1]}\b", question, re.I)]
     found = sorted(kinds.values(), key=lambda kind: kind.gb)[:MOST_KINDS]
     told = [
         f"A model of {billions:g} billion parameters keeps about {billions * STATE_BYTES:.0f} GB while it trains with "
         f"Adam in mixed precision ({STATE_BYTES} bytes each: weights, gradients, optimizer state); activations come on "
         "top",
-        *(verdict(billions, one, ranks_of(question, request, one)) for one in found),
+        *(verdict(billions, one, ranks_of(question, request, one), stages) for one in found),
     ]
     pages = [node.source for node in nodes if cluster and node.source][:1]
     return FactAnswer(" ".join(map(as_sentence, told)), (SOURCE, *pages), cluster.as_of if cluster else "")
@@ -88,7 +92,7 @@ def device(node: NodeType, gb: float, cluster: Cluster | None) -> Device:
     return Device(f"{kind} with {gb:g} GB ({gpus.model}{where})", gb, gpus.devices_per_node if cluster else None)
 
 
-def verdict(billions: float, kind: Device, ranks: int | None) -> str:
+def verdict(billions: float, kind: Device, ranks: int | None, stages: Sequence[Strategy]) -> str:
     """Which strategies fit on one kind of GPU."""
     if fits(billions, kind.gb):
         return f"A {kind.name} holds that, so DDP will do: it is the simplest"
@@ -97,6 +101,8 @@ def verdict(billions: float, kind: Device, ranks: int | None) -> str:
     least = fewest_ranks(billions, kind.gb)
     if ranks is None or ranks < 2:
         return f"{told}; FSDP or ZeRO-3 spread it and fit from about {at_least(least, kind)} on"
+    for stage in stages:
+        told += f"; ZeRO-{stage[-1]} over {ranks} keeps {state_gb(billions, stage, ranks):.0f} GB on each"
     share = state_gb(billions, "fsdp", ranks)
     spread = f"{told}; FSDP or ZeRO-3 over {ranks} keep {share:.0f} GB on each"
     if share <= SHARE * kind.gb:

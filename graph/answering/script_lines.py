@@ -17,6 +17,8 @@ POINTED = re.compile(r"\b(?:this|that|the|these|those|which) lines?\b", re.I)
 WHICH = "Which line? Say its number, as in *what does line 12 do?*, or paste it"
 TELLING = re.compile(r"`([^`]+)`|(--?[A-Za-z][\w-]*)|\$?\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)|([\w./:+-]+)")
 COMMON = FILLER | {"line", "lines", "script", "explain", "meaning", "wrote", "put", "reason", "point"}
+# The comment of a variable that the person asked for says nothing of what it does.
+SAID = "as you said"
 MOST_LINES = 3
 SHORT = {
     **{"-A": "--account", "-C": "--constraint", "-q": "--qos", "-p": "--partition", "-N": "--nodes", "-t": "--time"},
@@ -53,7 +55,7 @@ def of_lines(question: str, script: str) -> list[str]:
     told: dict[tuple[str, ...], str] = {}
     for line in found:
         part = line.part(word)
-        if says := tuple(filter(None, (line.comment, *explained(part.text, word)))):
+        if says := tuple(filter(None, (line.comment * (line.comment != SAID), *explained(part.text, word)))):
             told.setdefault(says, told_of(part, word))
     return list(told.values()) or ([WHICH] if POINTED.search(question) else [])
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
-from graph.agreed import corrects, undo
+from graph.agreed import carried_by, corrects, undo
 from graph.attached import is_script, read_head, split_script
 from graph.carried import told
 from graph.choosing import apply, beyond, changed, chosen, recommended
@@ -219,6 +219,7 @@ def take(state: State, before: JobRequest | None, heard: Understood, said: tuple
         intent=heard.intent,
         request=heard.request,
         heard_nothing=heard.request == before,
+        source=carried_by(heard.request, before or JobRequest(), state.get("source", "")),
         left_to_us=left,
         offered=state.get("offered") if heard.intent in TALK else None,
         refused=state.get("refused") if heard.intent in TALK else None,

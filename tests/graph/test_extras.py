@@ -122,3 +122,9 @@ def test_a_container_that_nothing_enters_is_said() -> None:
     text = "use singularity container pytorch.sif on leonardo, ddp 4 nodes"
     decided = plan(understand(text, None, None, None).request, catalogue().clusters["leonardo"])
     assert isinstance(decided, LaunchPlan) and any("pytorch.sif" in note for note in decided.notes)
+
+
+def test_degrees_of_parallelism_are_not_lost() -> None:
+    text = "megatron GPT 175B on Frontier with TP=8 PP=16, 128 nodes"
+    _, said = wishes(text, None, understand(text, None, None, None), catalogue().find("frontier"))
+    assert "TENSOR_PARALLEL to 8 and PIPELINE_PARALLEL to 16" in " ".join(said)

@@ -107,3 +107,19 @@ def test_a_script_that_names_no_strategy_is_carried_over_without_asking() -> Non
     made = next(part for part in said if isinstance(part, Made))
     assert any("launch is the same" in note for note in made.notes)
     assert "RANKS_PER_NODE=8" in made.bundle.script
+
+
+def test_a_new_job_is_no_longer_the_script_that_was_carried_over() -> None:
+    talk = Talk()
+    talk.say(f"make this run on aurora\n{SCRIPT}")
+    talk.say("start over: fsdp on Delta, 2 nodes, program mine.py")
+    bundle = talk.state["bundle"]
+    assert bundle and "mine.py" in bundle.script and "train.py" not in bundle.script and not talk.state["source"]
+
+
+def test_undo_goes_back_behind_a_script_that_was_carried_over() -> None:
+    talk = Talk()
+    talk.say("fsdp on Delta, 2 nodes, program mine.py")
+    talk.say(f"make this run on aurora\n{SCRIPT}")
+    made = next(part for part in talk.say("undo") if isinstance(part, Made))
+    assert made.title == "Delta" and "mine.py" in made.bundle.script

@@ -88,7 +88,9 @@ def test_undo_goes_back_step_by_step(talk: Talk) -> None:
     assert talk.say("undo") == (Say(NOTHING),)
 
 
-@pytest.mark.parametrize("text", ["undo", "please undo that", "Revert!", "go back", "back to the previous version"])
+@pytest.mark.parametrize(
+    "text", ["undo", "please undo that", "Revert!", "go back", "back to the previous version", "actually no, undo that"]
+)
 def test_ways_to_say_undo(text: str) -> None:
     assert UNDO.fullmatch(text)
 

@@ -45,6 +45,7 @@ def test_the_state_of_each_strategy() -> None:
         ("how many nodes do I need for 70B on Frontier?", ["A GCD with 64 GB", "27 GPUs (4 nodes)"]),
         ("how many 80GB A100s for 30B?", ["10 GPUs"]),
         ("FSDP or ZeRO-3 for a 7B on 2 nodes of Delta", ["over 8 keep 14 GB", "which fits"]),
+        ("13B with zero2 OOMs on 2 nodes of Perlmutter, should I use zero3?", ["ZeRO-2 over 8 keeps 49 GB", "26 GB"]),
         ("does a 70B fit with FSDP on 4 nodes of Perlmutter?", ["over 16 keep 70 GB", "too much"]),
     ],
 )
@@ -62,6 +63,11 @@ def test_the_request_tells_what_the_question_leaves_out() -> None:
 @pytest.mark.parametrize("question", ["how many GPUs has a node?", "how many nodes are there?", "is FSDP there?"])
 def test_a_model_of_the_request_alone_is_not_what_a_question_is_about(question: str) -> None:
     assert fitting(question, catalogue().find("perlmutter"), JobRequest(model="Llama-70B")) is None
+
+
+def test_what_megatron_splits_is_not_counted_here() -> None:
+    request = JobRequest(model="175B", strategy="3d", nodes=128)
+    assert fitting("is that enough memory?", catalogue().find("frontier"), request) is None
 
 
 @pytest.mark.parametrize(
