@@ -180,7 +180,7 @@ def _number(reading: Reading, before: JobRequest, asked: str, folded: str, said:
     numbers = [n for n, _ in bare_numbers(reading)]
     whole = [int(n) for n in numbers if n.is_integer() and n > 0]
     if not whole:
-        article = re.fullmatch(r" (?:un|a|single)(?: please| [.!])? ", reading.line.canon)
+        article = re.fullmatch(r" (?:un|a|single)(?: single| so)?(?: please| [.!])? ", reading.line.canon)
         return {asked: Said(1, said)} if article else {}
     if len(whole) > 1 and not re.search(r" (?:oops|no|so|not|but|then) ", reading.line.canon):
         return {}

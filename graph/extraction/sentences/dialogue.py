@@ -159,6 +159,8 @@ def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:
     if intent == "smalltalk" or (intent == "other" and _is_refused(reading)):
         return Findings({}, {}, {})
     said = dict(findings.said)
+    if intent in ("generate", "port"):
+        said = _of_one_gpu(said)
     if intent in ("diagnose", "question"):
         said = _as_told(intent, reading, said)
     if intent not in ("port", "diagnose"):
@@ -166,6 +168,14 @@ def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:
     if intent == "port" and reading.message.has_script:
         return Findings(said, findings.answered, _portable(findings.quoted, said))
     return Findings(said, findings.answered, findings.quoted)
+
+
+def _of_one_gpu(said: dict[str, Said]) -> dict[str, Said]:
+    """One GPU in all is one node without a strategy, also where a question stands beside it."""
+    total = said.get("total_gpus")
+    if total is None or total.value != 1 or said.keys() & {"strategy", "nodes", "gpus_per_node"}:
+        return said
+    return said | dict.fromkeys(("nodes", "gpus_per_node"), total) | {"strategy": Said("none", total.words)}
 
 
 def _is_refused(reading: Reading) -> bool:

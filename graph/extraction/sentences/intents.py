@@ -69,6 +69,7 @@ def is_question(sentence: str) -> bool:
     """Whether one sentence asks for knowledge (and not, politely, for a script)."""
     folded = fold(sentence).strip()
     body = patterns()["question_heads"].sub("", folded).strip(" ¿¡\"'(")
+    body = patterns()["question_odd"].sub("", body)
     if has("asks_to_make", folded) or has("question_no", body):
         return False
     if patterns()["question_strong"].match(body):
@@ -163,7 +164,8 @@ def decide(signs: Signs) -> Intent:
     asks = asked(signs.said, signs.line)
     if folded.rstrip(" \"')").endswith("?") and len(folded.split()) > 2 and not signs.fields & ASKED_OF:
         asks[-1:] = [True]
-    makes = has("asks_to_make", folded) or (bool(_asking("makes").search(canon)) and not all(asks))
+    asked_for = patterns()["asks_to_look"].sub(" ", folded)
+    makes = has("asks_to_make", asked_for) or (bool(_asking("makes").search(canon)) and not all(asks))
     if signs.has_script:
         return _with_script(signs, folded, any(asks), makes)
     if signs.printed and not makes:
@@ -196,7 +198,7 @@ def _greets(folded: str, signs: Signs) -> bool:
         return True
     return (
         has("greet", folded.strip())
-        and len(folded.split()) <= 9
+        and len(folded.split()) <= 12
         and not has("topics", folded)
         and not signs.fields
         and not _asking("wants").search(signs.line.canon)
@@ -246,7 +248,7 @@ def _goes_on(signs: Signs, makes: bool) -> bool:
     if signs.move and not signs.printed and makes:
         return True
     if not signs.in_dialogue:
-        return makes and bool(signs.fields & JOB)
+        return (makes and bool(signs.fields & JOB)) or _concludes(signs)
     changes = [
         signs.said[a:b]
         for a, b in sentences(signs.said)
@@ -255,6 +257,12 @@ def _goes_on(signs: Signs, makes: bool) -> bool:
     ]
     ordered = any(has("ordering", clause.strip()) for clause in CLAUSE.split(fold(signs.said)))
     return bool(signs.fields) and bool(changes or ordered) and not has("pending", fold(signs.said))
+
+
+def _concludes(signs: Signs) -> bool:
+    """Whether a whole request follows from the failure: "DDP ran out of memory, so FSDP"."""
+    whole = signs.fields >= COMPLETE and not any(asked(signs.said, signs.line))
+    return whole and _asking("concludes").search(signs.line.canon) is not None
 
 
 def _neutral(folded: str, asks: list[bool]) -> bool:

@@ -76,10 +76,16 @@ def _lines() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str], re.Patt
     )
 
 
+@cache
+def _goes_on() -> re.Pattern[str]:
+    return re.compile("|".join(read_yaml("pasted.yaml")["goes_on"]), re.IGNORECASE)
+
+
 FENCE = re.compile(r"```[^\n]*\n?(.*?)(?:```|\Z)", re.DOTALL)
 REMARK = re.compile(
     r"\s(?:\(([^()]{3,80})\)|((?:on|at|auf|en|sur|su)\s+[\w-]+(?:\s[\w-]+)?))\s*[.?!]*$"
 )  # what a person adds behind a pasted line
+QUOTE = re.compile(r"(?:^|[\s(:])([\"'])[^\"']*$")
 TICKS = re.compile(r"`([^`\n]+)`")
 
 
@@ -88,22 +94,27 @@ def take_apart(text: str) -> Message:
     text = clean(text)
     quoted: list[str] = []
     text = FENCE.sub(lambda m: "\n" + m[1] + "\n", text)
-    text = TICKS.sub(lambda m: _tick(m, quoted), text)
+    printed: list[str] = []
+    text = TICKS.sub(lambda m: _tick(m, quoted, printed), text)
     lines = text.split("\n")
     first, last = _script(lines)
     script = lines[first : last + 1] if first >= 0 else []
     if script:
         quoted.append("\n".join(script))
     rest = lines[:first] + lines[last + 1 :] if script else lines
-    said, printed = _printed(rest)
+    said, output = _printed(rest)
+    printed += output
     return Message("\n".join(said)[:MOST_SAID], tuple(quoted), "\n".join(printed), bool(script))
 
 
-def _tick(match: re.Match[str], quoted: list[str]) -> str:
-    """A command in backquotes is blanked; a single word in backquotes is the person's own."""
-    _, command, _, _ = _lines()
+def _tick(match: re.Match[str], quoted: list[str], printed: list[str]) -> str:
+    """A command or a program's line in backquotes is blanked; a single word in backquotes is the person's own."""
+    _, command, output, inside = _lines()
     if " " not in match[1].strip() and not command.match(match[1]):
         return f" {match[1]} "
+    if output.match(match[1]) or inside.search(match[1]):
+        printed.append(match[1])
+        return " <printed> "
     quoted.append(match[1])
     return " <command> "
 
@@ -123,6 +134,20 @@ def _script(lines: Sequence[str]) -> tuple[int, int]:
     return marks[0], last
 
 
+def _quote_ends(line: str, start: int) -> int:
+    """Where the quotation ends that a printed piece stands in; 0 where it stands in none."""
+    opened = QUOTE.search(line[:start])
+    closed = re.compile(rf"{opened[1]}(?!\w)").search(line, start) if opened else None
+    return closed.start() if closed else 0
+
+
+def _prose_begins(line: str, match: re.Match[str]) -> int:
+    """Where a person goes on behind what a program printed: `... when I run it on Frontier`."""
+    back = _goes_on().search(line, match.start(), match.end())
+    remark = REMARK.search(line[: match.end()], match.start())
+    return back.start() if back else remark.start() if remark else match.end()
+
+
 def _printed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
     """The person's own lines, and the lines that a program printed."""
     _, _, printed, inside = _lines()
@@ -137,8 +162,8 @@ def _printed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         in_traceback = False
         match = inside.search(line)
         if match:
+            end = _quote_ends(line, match.start()) or _prose_begins(line, match)
             output.append(line[match.start() :])
-            end = match.end()
             said.append(line[: match.start()] + " <printed> " + line[end:])
         else:
             said.append(line)
