@@ -16,6 +16,7 @@ from typing import Protocol
 from assistant.errors import UnavailableError
 from assistant.settings import Settings
 from assistant.storage.database import Database, Talk, open_database
+from assistant.storage.sqlite import write_ahead
 
 WAIT_S = 10.0
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))"
@@ -65,7 +66,7 @@ class InFile:
 
     def _connect(self, synchronous: str) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False, isolation_level=None)
-        connection.execute("PRAGMA journal_mode=WAL")
+        write_ahead(connection)
         connection.execute(f"PRAGMA synchronous={synchronous}")
         return connection
 

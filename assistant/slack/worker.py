@@ -132,6 +132,9 @@ class Worker:
 
     async def _handle(self, job: Job) -> None:
         began = time.monotonic()
+        if job.tries > MOST_TRIES:
+            await self._later(job, "the program was stopped each time")
+            return
         try:
             await self._work(job)
             self.metrics.answered.labels(job.incoming.kind).inc()

@@ -12,6 +12,7 @@ from assistant.slack.database import open_store
 from assistant.slack.inbox import Inbox
 from assistant.slack.pacing import BURST
 from assistant.slack.types import Incoming, thread_name
+from assistant.slack.worker import MOST_TRIES
 from assistant.storage.database import open_database
 from assistant.turns import Turns
 from knowledge.types import Attachment
@@ -204,6 +205,22 @@ async def test_what_fails_again_and_again_is_owned_up_to(
     asked = await slack.mention(channel, "Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node")
     await settled(bot, slack)
     assert "could not finish" in shown((await said(slack, channel.id, asked["ts"], 2))[-1])
+
+
+async def test_what_stops_the_program_again_and_again_is_owned_up_to(
+    slack: Slack, start_bot: StartBot, settings: Settings
+) -> None:
+    """A log on which it runs out of memory: nothing is left to say so but the next start."""
+    channel = slack.channel("support")
+    asked = slack.say(channel, f"<@U0BOT0001> {ASK}")
+    killed = Inbox(open_store(settings), "killed")
+    killed.put(Incoming("key", "message", "T0MAPLE01", channel.id, asked["ts"], asked["ts"], ALICE, ASK), "mention")
+    for _ in range(MOST_TRIES):
+        assert killed.claim(1) and killed.free("killed") == 1
+    bot = await start_bot()
+    await settled(bot, slack)
+    (answer,) = slack.replies(channel.id, asked["ts"])
+    assert "could not finish" in shown(answer) and "stopped" in shown(answer)
 
 
 async def test_a_thread_that_is_gone_is_given_up(slack: Slack, bot: Bot) -> None:

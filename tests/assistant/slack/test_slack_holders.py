@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sqlite3
+import threading
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,16 @@ def inboxes(tmp_path: Path) -> tuple[Inbox, Inbox]:
     """Of two workers."""
     store = InFile(tmp_path / "slack.sqlite")
     return Inbox(store, "first"), Inbox(store, "second")
+
+
+def test_two_workers_that_start_at_once_both_open_the_file(tmp_path: Path) -> None:
+    """SQLite does not wait where the way of writing is switched."""
+    path = tmp_path / "slack.sqlite"
+    other = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    other.execute("CREATE TABLE mine (x)")
+    other.execute("BEGIN IMMEDIATE")
+    threading.Timer(0.3, other.execute, ("COMMIT",)).start()
+    assert Inbox(InFile(path), "first").put(ASKED, "mention")
 
 
 def state(inbox: Inbox) -> tuple[str, str | None]:
