@@ -153,6 +153,7 @@ TOOLS: tuple[tuple[str, Tool], ...] = (
     ("fabric", tool("lightning", "spawner", means="per_node:--devices nodes:--num-nodes strategy:--strategy", values="--accelerator --precision --node-rank --main-address --main-port", subcommands="run model", underscores=True)),
     ("composer", tool("composer", "spawner", means="per_node:-n,--nproc tasks:--world-size", values="--base-rank --node-rank --master-addr --master-port --stdout --stderr --run-name", flags="-v --verbose", underscores=True)),
     ("colossalai", tool("colossalai", "spawner", means="per_node:--nproc-per-node nodes:--num-nodes hostfile:--hostfile hosts:-H,--host", values="--master-addr --master-port --include --exclude --extra-launch-args --ssh-port", subcommands="run", underscores=True)),
+    ("ray", tool("ray", "spawner", values="--address --runtime-env --runtime-env-json --working-dir --submission-id --metadata-json --headers --log-style --log-color --verify --entrypoint-num-cpus --entrypoint-num-gpus --entrypoint-memory --entrypoint-resources", flags="--no-wait --verbose", subcommands="job submit")),
     ("tune", tool("tune", "spawner", means=TORCHRUN_MEANS, values=TORCHRUN_VALUES, flags="--standalone", subcommands="run", underscores=True)),
     ("singularity apptainer", tool("apptainer", "container", values=CONTAINER_VALUES, flags=CONTAINER_FLAGS, before=1, subcommands="exec run shell")),
     ("shifter", tool("shifter", "container", means="container:--image,-i", values="-V --volume --module -m --env -e --env-file --workdir -w --entrypoint", flags="--clearenv --entrypoint")),

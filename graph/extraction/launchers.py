@@ -76,6 +76,8 @@ def after_subcommand(tool: Tool, rest: list[Field]) -> list[Field] | None:
         i += 1
     if i == len(rest) or plain(rest[i]) not in tool.subcommands:
         return None
+    if tool.name == "ray" and [plain(one) for one in rest[i : i + 2]] != ["job", "submit"]:
+        return None
     while i < len(rest) and plain(rest[i]) in tool.subcommands:
         i += 1
     return rest[i:]

@@ -12,6 +12,7 @@ from graph.extraction.script import Script, read_script
 from graph.extraction.script_counts import count
 from graph.extraction.script_strategy import arguments, framework_of, strategy_of
 from graph.extraction.shell_words import Field, plain, to_shell
+from graph.extraction.training import layers_of
 from graph.extraction.walltime import walltime_of
 
 # Signs of a batch system in the commands and variables of a script without directives.
@@ -98,7 +99,7 @@ def missing_fields(record: ScriptRecord) -> tuple[str, ...]:
 def entry_of(program: Program) -> str | None:
     """The program's name; None where a whole command comes from outside the text."""
     outside = program.kind == "executable" and len(program.entry) == 1 and program.entry[0].open
-    return None if outside else plain(program.entry)
+    return None if outside or re.fullmatch(r"\$\{?[@*]\}?", plain(program.entry)) else plain(program.entry)
 
 
 def args_text(args: tuple[Field, ...]) -> str:
@@ -177,9 +178,13 @@ def walltime(script: Script, scheduler: str) -> str | None:
 
 
 def container_of(script: Script) -> str | None:
-    """The image, from the innermost container layer, from the launcher's options, or from a directive."""
+    """The image, from the innermost container layer, from the launcher's options, or from a directive.
+
+    Where no training step is to be seen, any step's.
+    """
     found: str | None = None
-    for layer in script.layers:
+    other = (layer for command in script.commands for layer in layers_of(command))
+    for layer in script.layers or other:
         value = layer.operand if layer.kind == "container" and layer.operand else layer.role("container")
         if value:
             found = plain(value)

@@ -24,7 +24,7 @@ MEGATRON = re.compile(
 )
 DATA_PATH = re.compile(r"(?<=[\s=])[~/$.][\w${}./~-]*/[\w${}./~-]*")  # a name in a path says where something came from
 LIGHTNING = re.compile(
-    r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.|deepspeed_stage_\d"
+    r"lightning|(^|[/_.])(pl|lit)[_.]|_(pl|lit)\b|(^|\s)--trainer\.(devices|strategy|num_nodes|accelerator|precision|plugins|logger)\b|deepspeed_stage_\d"
     r"|ddp_find_unused_parameters_(true|false)|ddp_spawn",
     re.I,
 )
@@ -43,11 +43,13 @@ CHOICES = re.compile(
     re.I,
 )
 FLAGS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"(use[_-]?|enable[_-]?)?(fsdp2?|hsdp)([_-]\w+)*|fsdp\.\w+", re.I), "fsdp"),
+    (re.compile(r"(use[_-]?|enable[_-]?)?(fsdp2?|hsdp)([_-]\w+)*|(.*\.)?fsdp(_config)?\.\w+", re.I), "fsdp"),
     (re.compile(r"(use[_-]?|enable[_-]?)?ddp([_-]\w+)*|hvd|horovod", re.I), "ddp"),
 )
-# Options of transformers' TrainingArguments that tune DDP: a False there switches something else off.
-TUNES_DDP = re.compile(r"ddp_(find_unused_parameters|broadcast_buffers|bucket_cap_mb|timeout|backend)")
+# Options that tune DDP (of transformers' TrainingArguments) or FSDP: a False there switches something else off.
+TUNES = re.compile(r"^ddp_(find_unused_parameters|broadcast_buffers|bucket_cap_mb|timeout|backend)$|fsdp_config\.")
+# A part of the configuration that is for generating text during the training.
+SERVES = re.compile(r"(^|[._-])(vllm|sglang|rollout|inference|infer|generation)[._-]", re.I)
 OFF = frozenset({"false", "0", "no", "off", "none", "null", "''", '""', ""})
 
 
@@ -62,7 +64,7 @@ class Arguments:
         """The last whole number given to an option whose last dotted part fits."""
         found = None
         for name, value in self.pairs:
-            if names.fullmatch(name.rsplit(".", 1)[-1]) and value.isdigit():
+            if names.fullmatch(name.rsplit(".", 1)[-1]) and value.isdigit() and not SERVES.search(name):
                 found = int(value)
         return found
 
@@ -127,7 +129,7 @@ def flagged_strategy(args: Arguments) -> str | None:
     for name, value in args.pairs:
         for pattern, strategy in FLAGS:
             named = pattern.fullmatch(name) or pattern.fullmatch(name.rsplit(".", 1)[-1])
-            if named and (value.lower() not in OFF or value == "" or TUNES_DDP.fullmatch(name)):
+            if named and (value.lower() not in OFF or value == "" or TUNES.search(name)):
                 found = found if strategy == "ddp" and found == "fsdp" else strategy
     return found
 

@@ -32,14 +32,28 @@ def layers_of(command: Command) -> tuple[Layer, ...]:
 
 
 def training_command(commands: tuple[Command, ...]) -> Command | None:
-    """The most likely training step; the first of equals. None where nothing starts a program."""
+    """The most likely training step; the first of equals, but the one of most ranks where a program is started often.
+
+    None where nothing starts a program.
+    """
     best: Command | None = None
     best_weight = 0
     for command in commands:
         weight = weigh(command)
         if weight > best_weight:
             best, best_weight = command, weight
-    return best
+    return max((c for c in commands if same_program(c, best) and weigh(c) >= best_weight), key=ranks, default=best)
+
+
+def same_program(one: Command, other: Command | None) -> bool:
+    program, wanted = one.chain.program, other.chain.program if other else None
+    return program is not None and wanted is not None and program.entry == wanted.entry
+
+
+def ranks(command: Command) -> int:
+    """The ranks that a launch line names: of a scaling series the largest is what the job must hold."""
+    told = [plain(value) for layer in layers_of(command) if (value := layer.role("tasks")) is not None]
+    return max((int(text) for text in told if text.isdigit()), default=0)
 
 
 def weigh(command: Command) -> int:

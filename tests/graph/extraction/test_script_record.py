@@ -91,6 +91,11 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ),
         ("#SBATCH -N 1 --ntasks-per-node=1\nexport CUDA_VISIBLE_DEVICES=0,1,2\nsrun python fit.py", 1, 3),
         ("torchrun --nproc_per_node $1 fit.py", 1, None),
+        (
+            "#PBS -l select=2\nmpiexec -n 1 python fit.py\nmpiexec -n 8 -ppn 4 python fit.py\nmpiexec -n 2 python f.py",
+            2,
+            4,
+        ),
     ],
 )
 def test_counts_of_launch_lines(command: str, nodes: int | None, gpus: int | None) -> None:
@@ -128,6 +133,9 @@ def test_an_unknown_node_count_stays_unknown() -> None:
         ("#SBATCH -n 1 --gpus=1\npython table.py", "pytorch", "none"),
         ("torchrun --nproc_per_node 2 fit.py --load /data/from_megatron/llama", "pytorch", None),
         ("torchrun --nproc_per_node 2 megatron/fit.py", "megatron", None),
+        ("torchrun --nproc_per_node 2 fit.py --trainer.max_epochs=3", "pytorch", None),
+        ("python -m pkg.ppo actor.fsdp_config.offload=False rollout.tensor_parallel_size=2", "pytorch", "fsdp"),
+        ("deepspeed --num_gpus 4 fit.py --vllm.tensor_parallel_size 2 --ds.zero_stage 3", "deepspeed", "zero3"),
         ("mpirun -np 4 python fit_jax.py", "jax", None),
         ("torchrun --nproc_per_node 4 fit.py --sharding_strategy=full", "pytorch", "fsdp"),
         ("deepspeed --num_gpus 4 fit.py --deepspeed zero3.json --ddp_timeout 600", "deepspeed", "zero3"),
@@ -197,6 +205,12 @@ def test_placeholders_are_no_values() -> None:
         ("#SBATCH -n 4\nsrun ./bin/solver --steps 3", "./bin/solver", "srun"),
         ("#SBATCH -n 4\nsrun ${COMMAND}", None, "srun"),
         ("pkg-launch fit.py --steps 2", "fit.py", "python"),
+        (
+            "ray job submit --address http://h:1 --no-wait -- python3 -m pkg.fit --lr 1\nray job logs x",
+            "pkg.fit",
+            "ray",
+        ),
+        ("#PBS -l select=2\nmpiexec -n 4 python $*", None, "mpiexec"),
     ],
 )
 def test_what_is_started(text: str, entry: str | None, launcher: str | None) -> None:
@@ -207,3 +221,8 @@ def test_what_is_started(text: str, entry: str | None, launcher: str | None) -> 
 def test_a_parallel_environment_keeps_the_options_behind_it() -> None:
     found = fields("#$ -pe gpu 2 -l h_rt=00:30:00\npython fit.py\n")
     assert (found["scheduler"], found["gpus_per_node"], found["walltime"]) == ("sge", 2, "00:30:00")
+
+
+def test_the_image_is_told_also_where_no_program_is_seen() -> None:
+    found = fields("#SBATCH -N 1\nsrun --container-image=lab/torch:2 bash -c 'python -c \"1\"'\n")
+    assert (found.get("entry"), found["container"]) == (None, "lab/torch:2")
