@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 
+from rapidfuzz.distance import OSA
+
+from knowledge.catalogue import Catalogue, squash
+from knowledge.cluster import Cluster
 from knowledge.types import SCHEDULERS, Alternative, JobRequest, Question, Refusal, Scheduler
 from templates.library import Library
 from templates.nearest import Undescribed, questions, vendor_of
@@ -11,6 +15,23 @@ from templates.nearest import Undescribed, questions, vendor_of
 # What decides which machine is nearest; the other questions are listed, not asked.
 DECIDING = ("scheduler", "gpu")
 MOST_OFFERED = 3
+MOST_OFF = 2
+
+
+def slips(name: str, catalogue: Catalogue) -> tuple[str, ...]:
+    """The machines that a name may be a slip of the pen for: two letters off at most, the names being alike."""
+    near = catalogue.nearest(name)
+    return tuple(
+        one for one in near if any(off(name, other) <= MOST_OFF for other in names_of(catalogue.clusters[one]))
+    )
+
+
+def off(one: str, other: str) -> int:
+    return OSA.distance(squash(one), squash(other))
+
+
+def names_of(cluster: Cluster) -> tuple[str, ...]:
+    return (cluster.id, cluster.title, *cluster.names)
 
 
 def described(name: str, words: str, gpus_per_node: int | None) -> Undescribed:

@@ -14,6 +14,7 @@ from typing import Any
 from graph import arguments
 from graph.extras import extras
 from graph.planning.gpus import kinds_named
+from graph.planning.plan import choose_node_type
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 from knowledge.types import JobRequest, Understood, Variable
@@ -180,10 +181,13 @@ def gpu_model(words: str, before: JobRequest, now: JobRequest, cluster: Cluster 
     if not kinds:
         there = sorted({kind.gpus.model for kind in cluster.node_types})
         return now, f"{cluster.title} has no {models[0].upper()}; it has {', '.join(there)}."
-    chosen = next((kind for kind in cluster.node_types if kind.id == now.node_type), usual_node(cluster))
-    if chosen in kinds or (now.queue and now.queue != before.queue):
+    chosen = choose_node_type(now, cluster)
+    if chosen in kinds:
         return None
-    return replace(now, node_type=kinds[0].id), f"I take the nodes with {kinds[0].gpus.model} ({kinds[0].id})."
+    queue = cluster.queue(now.queue) if now.queue else None
+    stays = queue is None or any(kind.id in queue.node_types for kind in kinds)
+    kept = replace(now, node_type=kinds[0].id, queue=now.queue if stays else None)
+    return kept, f"I take the nodes with {kinds[0].gpus.model} ({kinds[0].id})."
 
 
 @cache

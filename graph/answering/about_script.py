@@ -30,7 +30,9 @@ COUNTS = re.compile(
     re.I,
 )
 LAYOUT = re.compile(
-    r"(?<![-\w])(?:tasks?|ranks?|process(?:es)?|workers?|gpus?|cards?|gcds?|tiles?|nodes?|world size)(?![-\w])", re.I
+    r"(?<![-\w])(?:tasks?|ranks?|process(?:es)?|workers?|devices?|gpus?|cards?|gcds?|tiles?|nodes?"
+    r"|world size)(?![-\w])",
+    re.I,
 )
 OF_MACHINE = re.compile(r"\b(?:per|a|each|every|one) (?:\w+ )?node\b|\bnodes? (?:have|has)\b", re.I)
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z]")

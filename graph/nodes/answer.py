@@ -8,7 +8,7 @@ from langgraph.runtime import Runtime
 
 from graph.agreed import agree, stands
 from graph.answering import related
-from graph.answering.grounds import Grounds, grounds
+from graph.answering.grounds import SURE, Grounds, grounds
 from graph.answering.joined import question_in
 from graph.answering.telling import answer_text
 from graph.changes import changes, diff
@@ -123,13 +123,18 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     if intent != "smalltalk" or "?" in text:
         get_ready(runtime)
         found = grounds(text, state, runtime.context)
-        if found.known:
+        if found.known and (intent != "other" or "?" in text or is_sure(found)):
             wanted = intent == "diagnose" and not (found.fact and found.fact.typed)
             said = (*state["said"], *told(found, runtime), *(Say(SEND_LOG),) * wanted)
             return State(said=said, log_wanted=wanted, asked_last=text)
         if intent == "question":
             return State(said=(*state["said"], Say(NOT_KNOWN)), unanswered=True)
     return State(said=(*state["said"], Say(friendly(state))), log_wanted=intent == "diagnose")
+
+
+def is_sure(found: Grounds) -> bool:
+    """Whether it answers what was not even asked as a question."""
+    return bool(found.fact and found.fact.typed) or (bool(found.passages) and found.passages[0].score >= SURE)
 
 
 def told(found: Grounds, runtime: Runtime[Context]) -> tuple[Say, ...]:

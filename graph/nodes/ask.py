@@ -11,7 +11,7 @@ from graph.extraction.request import machines_in
 from graph.planning.questions import still_missing
 from graph.routes import TALK
 from graph.state import State
-from graph.undescribed import next_question
+from graph.undescribed import next_question, slips
 from knowledge.types import JobRequest, Question, Said, Say
 
 # How a field is called where an answer could not be read.
@@ -50,7 +50,7 @@ def machines(state: State, context: Context) -> tuple[str, ...]:
 
 def about_machine(state: State, context: Context) -> State:
     """A machine that nobody described, and that is no slip of the pen: what decides which one comes nearest."""
-    if context.catalogue.nearest(state["request"].machine or ""):
+    if slips(state["request"].machine or "", context.catalogue):
         return State(question=None)
     answered = state["intent"] not in TALK and not state["heard_nothing"]
     before = state.get("question") if answered else None

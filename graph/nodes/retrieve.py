@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.planning.strategies import with_usual_framework
 from graph.state import State
-from graph.undescribed import stand_ins
+from graph.undescribed import slips, stand_ins
 from knowledge.types import Alternative, Framework, Refusal
 from templates.records import RUNS, Saved, Template
 
@@ -17,7 +17,7 @@ from templates.records import RUNS, Saved, Template
 def retrieve(state: State, runtime: Runtime[Context]) -> State:
     request, context = state["request"], runtime.context
     if context.cluster(request) is None:
-        near = context.catalogue.nearest(request.machine or "")
+        near = slips(request.machine or "", context.catalogue)
         if near:
             return State(outcome=misspelt(request.machine or "", near), stands_in=False)
         refusal = stand_ins(request, state.get("described", ""), context.library)

@@ -278,3 +278,17 @@ def test_machines_that_were_named_are_those_to_choose_from() -> None:
     talk = Talk()
     said = talk.say("write me a ddp script for Delta and Anvil, 2 nodes")
     assert isinstance(said[0], Question) and said[0].options == ("delta", "anvil")
+
+
+def test_another_gpu_leaves_a_queue_that_has_none() -> None:
+    talk = Talk()
+    talk.say("make me a script for anvil, AI partition, with 2 H100 nodes, fsdp")
+    assert made(talk.say("no, the A100 ones")).changes[-1].endswith("gpu")
+    assert talk.state["request"].queue is None
+
+
+def test_a_name_that_is_like_no_other_is_no_slip() -> None:
+    said = Talk().say("train on Summit with 2 nodes ddp")
+    assert isinstance(said[0], Question) and said[0].field == "scheduler"
+    slip = Talk().say("write a ddp script for the machine called perlmuttr, 2 nodes")
+    assert not isinstance(slip[0], Question) or slip[0].field != "scheduler"
