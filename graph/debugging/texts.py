@@ -32,6 +32,7 @@ MARK = re.compile(
 )
 # The frame in which Open MPI and PRRTE print what they have to say, in sentences.
 FRAMED = "-" * 74
+QUOTED = re.compile(r"> ?")
 # A program that says its name; a key of YAML looks alike, if nothing follows that a message begins with.
 NAMED = re.compile(r"^(?:[a-z][\w./-]*|[\w./-]*[\d/][\w./-]*)(?:\[\d+\])?: ")
 FAILING = re.compile(r"(?:line \d+|\S+): |can't open|cannot |could not |unable to ")
@@ -62,6 +63,8 @@ def look(head: bytes) -> Look:
     lines = list(dict.fromkeys(line for line in head[:SAMPLE].decode("utf-8", "replace").splitlines() if line.strip()))
     if not lines:
         return "log"
+    if sum(1 for line in lines if QUOTED.match(line)) >= MORE * len(lines):  # a log, as a mail or an issue quotes it
+        lines = list(dict.fromkeys(QUOTED.sub("", line, count=1) for line in lines))
     if len(lines) >= DOCUMENT and _is_yaml(lines):
         return "source"
     if FRAMED in lines:

@@ -147,12 +147,20 @@ def test_a_table_of_numbers_is_a_log() -> None:
     assert diagnose(f"{heads}{heads.upper()}{rows}\n# Avg bus bandwidth    : 52.97\n").cause == "no-failure"
 
 
+ORTE = (
+    "ORTE was unable to reliably start one or more daemons.\nThis usually is caused by:\n\n"
+    "* not finding the required libraries and/or binaries on\n  one or more nodes. Please check your PATH.\n\n"
+    "* lack of authority to execute on one or more specified nodes.\n  Please verify your allocation.\n\n"
+    "* the inability to write startup files. Please check with your sys admin for the location to use.\n"
+)
+FRAME = "-" * 74 + "\n"
+
+
 def test_what_open_mpi_says_in_a_frame_of_dashes_is_a_log() -> None:
-    said = (
-        "ORTE was unable to reliably start one or more daemons.\nThis usually is caused by:\n\n"
-        "* not finding the required libraries and/or binaries on\n  one or more nodes. Please check your PATH.\n\n"
-        "* lack of authority to execute on one or more specified nodes.\n  Please verify your allocation.\n\n"
-        "* the inability to write startup files. Please check with your sys admin for the location to use.\n"
-    )
-    assert diagnose(f"{'-' * 74}\n{said}{'-' * 74}\n").cause == "comm-mpi-init"
-    assert diagnose(said).cause == "unknown"
+    assert diagnose(FRAME + ORTE + FRAME).cause == "comm-mpi-init"
+    assert diagnose(ORTE).cause == "unknown"
+
+
+def test_a_log_that_is_quoted_as_in_a_mail_is_a_log() -> None:
+    quoted = "".join(f"> {line}\n" for line in (FRAME + ORTE + FRAME).splitlines())
+    assert diagnose(quoted).cause == "comm-mpi-init"
