@@ -40,7 +40,7 @@ NOT_HERE = {
 ABROAD = "A summary of this conversation goes to your support team's channel, where others read it."
 NOT_PASSED_ON = (
     "Nobody was told: Slack does not let me write to your support team's channel ({why}). "
-    "Copy your question and my answer to them, and tell them so."
+    "Tell them so, and show them this conversation."
 )
 CANNOT = "Slack does not let me answer there ({why}). Ask me in a direct message."
 logger = logging.getLogger("maple-slack")
