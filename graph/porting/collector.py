@@ -15,6 +15,7 @@ from graph.porting.ownership import is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
 from knowledge.types import Variable
 
+OWN_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 SCHEDULERS_OWN = re.compile(r"(SLURM|PBS|LSB|FLUX)_")
 # `NAME=${NAME:-value}`: what is given from outside goes before the value.
 DEFAULT = re.compile(r"[\"']?(\$\{(\w+):?[-=][^$`\\\"'{}\n]*\})[\"']?")
@@ -39,6 +40,7 @@ class Collector:
     variables: dict[str, Variable] = field(default_factory=dict)
     notes: list[Note] = field(default_factory=list)
     made: int = 0
+    following: set[str] = field(default_factory=set)
 
     @property
     def job_id(self) -> str:
@@ -70,7 +72,7 @@ class Collector:
 
     def stays(self, piece: Piece, line: int) -> bool:
         """Whether a word that is one open expansion can stay: the script's own arguments and unset names cannot."""
-        if re.fullmatch(r"\$\{?[@*]\}?", piece.text):
+        if self.is_given_from_outside(piece.text):
             self.note(line, f"{piece.text}: what you pass to the script itself is not known; add it to the arguments.")
             return False
         if piece.amount and arithmetic(piece.amount, self.facts) is not None:
@@ -81,6 +83,12 @@ class Collector:
             self.note(line, f"{piece.text} is set nowhere in the script: it is left out; add its value.")
             return False
         return True
+
+    def is_given_from_outside(self, text: str) -> bool:
+        """Whether it stands for the script's own arguments, itself or by a variable that holds nothing else."""
+        if PLAIN_VARIABLE.fullmatch(text) and (found := self.assigned(text.strip("${}"))) is not None:
+            text = found.value
+        return OWN_ARGUMENTS.fullmatch(text) is not None
 
     def piece(self, piece: Piece, line: int) -> str:
         """A part of a word as text: numbers worked out, plain variables kept, all else in a variable of its own."""
@@ -174,6 +182,11 @@ class Collector:
         found = self.assigned(name)
         if found is None or name in self.variables or is_machine_variable(name, self.source):
             return
+        if name in self.following:
+            self.note(
+                found.line, f"{name} and another variable hold each other's value: set {name} at the top by hand."
+            )
+            return
         given = DEFAULT.fullmatch(found.written)
         if given and given[2] == name:
             self.variables[name] = Variable(name, given[1], "", expand=True)
@@ -181,10 +194,11 @@ class Collector:
         array = found.written.startswith("(") or "[" in found.value.partition("$")[2]
         if self.left_behind(name, found.value, found.line, "an array" if array else ""):
             return
-        inner = re.findall(r"\$\{?([A-Za-z_]\w*)", found.value)
-        for other in inner:
+        self.following.add(name)
+        for other in re.findall(r"\$\{?([A-Za-z_]\w*)", found.value):
             if other != name:
                 self.need(other)
+        self.following.remove(name)
         simple = found.known or not re.search(r"[$`]", PLAIN_VARIABLE.sub("", found.value))
         value = self.renamed(found.value)
         self.variables[name] = Variable(name, value if simple else inside_quotes(value), "", expand=not simple)

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graph.extraction.commands import Command
+from graph.extraction.launchers import read_chain
 from graph.extraction.script import Script
 from graph.extraction.script_counts import count, document_text
 from graph.extraction.script_record import scheduler_of
-from graph.extraction.shell_words import Field, Piece, plain, to_shell
+from graph.extraction.shell_words import Field, Piece, literal, plain, split_words, to_shell
 from graph.porting.arguments import HOSTS, arguments
 from graph.porting.collector import Collector, Note, inside_quotes
 from graph.porting.own_names import JOB_ID_NAMES, by_name, inner_names, is_elsewhere
@@ -52,6 +53,7 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     collector = Collector(script, source, target, facts)
     for assignment in script.assignments:
         machines = is_machine_variable(assignment.name, source) or HOSTS.search(assignment.written)
+        machines = machines or is_launch(assignment.value)
         if assignment.exported and not machines:
             collector.need(assignment.name)
     entry = collector.word(program.entry, training.line) or plain(program.entry)
@@ -63,6 +65,13 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     collector.say_places()
     variables, notes = tuple(collector.variables.values()), tuple(collector.notes)
     return UserPart(entry, program.kind == "module", args, variables, setup, notes, late)
+
+
+def is_launch(value: str) -> bool:
+    """Whether a variable's value is a launch line, or the launcher's part of one: the new script has its own."""
+    words = split_words(value)
+    layers = read_chain([literal(word) for word in words]).layers if len(words) > 1 else ()
+    return any(layer.kind in ("parallel", "spawner") for layer in layers)
 
 
 def steps(script: Script, training: Command, collector: Collector) -> Iterator[str]:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from graph.extraction.commands import Assignment
 from graph.extraction.script import read_script
 from graph.extraction.script_record import understand_script
 from graph.porting.diff import as_text, side_by_side
@@ -308,3 +310,33 @@ def test_what_follows_the_training_is_named() -> None:
     assert "(python eval_moss.py --last): add it" in notes
     plain = " ".join(note.says for note in ported(PERLMUTTER, "polaris").notes)
     assert "constraint" not in plain and "runs after" not in plain and "tee" not in plain
+
+
+ODD = """#!/bin/bash
+#SBATCH -A m0042_g
+#SBATCH -C gpu
+#SBATCH -N 2
+#SBATCH --gpus-per-node=4
+#SBATCH -t 00:50:00
+export LAUNCHER="torchrun --nnodes=2 --nproc_per_node=4"
+args="${@}"
+export CMD="$LAUNCHER train.py $args"
+export TOKENIZERS_PARALLELISM=false
+srun torchrun --nnodes=2 --nproc_per_node=4 train.py --epochs 3 ${args}
+"""
+
+
+def test_the_old_launch_and_the_scripts_own_arguments_are_not_carried_in_variables() -> None:
+    part = user_part(read_script(ODD), cluster("perlmutter"), cluster("frontier"))
+    assert part is not None and part.args == ("--epochs", "3")
+    assert {v.name for v in part.variables} >= {"TOKENIZERS_PARALLELISM"}
+    assert not {v.name for v in part.variables} & {"LAUNCHER", "CMD", "args"}
+    assert any("${args}: what you pass to the script itself" in note.says for note in part.notes)
+
+
+def test_variables_that_hold_each_other_end_the_search() -> None:
+    script = read_script(ODD)
+    circle = (Assignment(7, "A", "$B x", '"$B x"', True, False), Assignment(8, "B", "$A y", '"$A y"', True, False))
+    script = replace(script, assignments=(*script.assignments, *circle))
+    part = user_part(script, cluster("perlmutter"), cluster("frontier"))
+    assert part is not None and any("hold each other's value" in note.says for note in part.notes)
