@@ -183,9 +183,7 @@ class Collector:
         if found is None or name in self.variables or is_machine_variable(name, self.source):
             return
         if name in self.following:
-            self.note(
-                found.line, f"{name} and another variable hold each other's value: set {name} at the top by hand."
-            )
+            self.note(found.line, f"{name} and another hold each other's value: set {name} at the top by hand.")
             return
         given = DEFAULT.fullmatch(found.written)
         if given and given[2] == name:

@@ -12,6 +12,7 @@ import pytest
 from graph.extraction.commands import Assignment
 from graph.extraction.script import read_script
 from graph.extraction.script_record import understand_script
+from graph.porting.collector import Collector
 from graph.porting.diff import as_text, side_by_side
 from graph.porting.parts import UserPart, user_part
 from graph.porting.port import Ported, carried_over, port
@@ -338,5 +339,7 @@ def test_variables_that_hold_each_other_end_the_search() -> None:
     script = read_script(ODD)
     circle = (Assignment(7, "A", "$B x", '"$B x"', True, False), Assignment(8, "B", "$A y", '"$A y"', True, False))
     script = replace(script, assignments=(*script.assignments, *circle))
-    part = user_part(script, cluster("perlmutter"), cluster("frontier"))
-    assert part is not None and any("hold each other's value" in note.says for note in part.notes)
+    collector = Collector(script, cluster("perlmutter"), cluster("frontier"), {})
+    collector.need("A")
+    assert set(collector.variables) == {"A", "B"}
+    assert [note.says.partition(":")[0] for note in collector.notes] == ["A and another hold each other's value"]
