@@ -79,7 +79,7 @@ def to_bash(text: str, language: str) -> str:
         text = re.sub(
             r"(?m)^(\s*(?:export\s+)?\w+=<[^<>\n(]*>)[ \t]*(?:\\(\n))?([ \t]*\(.*\)[ \t]*)$", r"\1\2 #\3", text
         )
-        return re.sub(r"(?m)^(\s*(?:export\s+)?\w+=)(<[^<>\n(]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
+        return re.sub(r"(?m)^(\s*(?:export\s+)?\w+=)(<[^<>\n(][^<>\n]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
     translate = TRANSLATIONS.get(language)
     return translate(text) if translate else ""
 

@@ -227,6 +227,9 @@ class Environment:
                     self.values[name] = Scalar(default)
                 return [default]
             return base if base is not None and not missing else [(as_written,)]
+        if sign == "%" and base and len(base) == 1 and base[0] and not base[0][-1].open and not is_known(base[0]):
+            end = edited(base[0][-1].text, sign, plain(self.expand_whole(word)))
+            return [(*base[0][:-1], *(Piece(p.text, quoted=base[0][-1].quoted) for p in end))]
         if base is None or not all(is_known(f) for f in base):
             return [(as_written,)]
         return [edited(plain(f), sign, plain(self.expand_whole(word))) for f in base] if base else []

@@ -90,7 +90,7 @@ def read_layer(tool: Tool, head: Field, rest: list[Field]) -> tuple[Layer, list[
         if tool.name == "env" and re.match(r"[A-Za-z_]\w*=", plain(rest[0])):
             rest = rest[1:]
             continue
-        if is_open_options(rest):
+        if is_open_options(rest, tool.before if tool.kind == "container" else 0):
             options.append(("", rest[0]))
             rest = rest[1:]
             continue
@@ -108,11 +108,21 @@ def read_layer(tool: Tool, head: Field, rest: list[Field]) -> tuple[Layer, list[
     return Layer(tool.name, tool.kind, plain(head), tuple(options), meanings, operand), rest
 
 
-def is_open_options(rest: list[Field]) -> bool:
-    """Whether the first word is a variable full of options that the text does not tell: a program follows later."""
+def is_open_options(rest: list[Field], before: int = 0) -> bool:
+    """Whether the first word is a variable full of options that the text does not tell: a program follows later.
+
+    `before` words stand between the options and the program: an image in a variable is no option.
+    """
     text = plain(rest[0])
     whole = len(rest[0]) == 1 and rest[0][0].open
-    return whole and not is_python(rest[0]) and any(looks_like_program(f) for f in rest[1:8]) and "\n" not in text
+    if not whole or is_python(rest[0]) or "\n" in text:
+        return False
+    image = before and len(rest) > 1 and looks_like_program(rest[1]) and not is_image(rest[1])
+    return not image and any(looks_like_program(one) for one in rest[1:8])
+
+
+def is_image(one: Field) -> bool:
+    return bool(re.search(r"\.(sif|simg|sqsh|img)$", plain(one)))
 
 
 def is_shell_c(name: str) -> bool:

@@ -91,10 +91,9 @@ def machine_of(script: Script, scheduler: str) -> str | None:
         for name, one in marks().items()
         if one.scheduler is None or scheduler in ("none", one.scheduler)
     }
-    best = sorted(weights, key=lambda name: -weights[name])[:2]
-    if weights[best[0]] < ENOUGH or weights[best[0]] == weights[best[1]]:
-        return None
-    return best[0]
+    best = max(weights.values(), default=0)
+    found = [name for name, weight in weights.items() if weight == best]
+    return found[0] if best >= ENOUGH and len(found) == 1 else None
 
 
 class Seen:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-
-import yaml
+from collections.abc import Mapping
 
 from graph.extraction.amounts import JOB_NODES, LOOP, arithmetic
 from graph.extraction.directives import is_placeholder
 from graph.extraction.launch_chain import Layer
 from graph.extraction.machine import machine_of
 from graph.extraction.script import Script
+from graph.extraction.script_files import configured, host_lines
 from graph.extraction.script_request import ASKED, Counts, gpu_number, nothing_asked, whole
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
@@ -78,7 +77,8 @@ def number(one: Field | None, facts: Mapping[str, int]) -> int | None:
     elastic = re.fullmatch(r"\d+:(\d+)", text)
     if elastic:
         return int(elastic[1])
-    return arithmetic(field_amount(one), facts) or None
+    default = re.fullmatch(r"\$\{\w+:?-[\"']?(\d+)[\"']?\}", text)
+    return arithmetic(field_amount(one), facts) or (int(default[1]) if default else None)
 
 
 def told(layer: Layer, role: str, counts: Counts) -> int | None:
@@ -150,6 +150,9 @@ def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str], sche
 
 def may_have_gpus(script: Script, scheduler: str) -> bool:
     program = script.program
+    parts = (script.active[name].value for name in ("constraint", "partition", "queue") if name in script.active)
+    if any(re.search(r"cpu|knl|haswell", part, re.I) for part in parts):
+        return False
     unknown = program is not None and (program.kind == "shell" or TRAINS.search(plain(program.entry)))
     return bool(unknown or GPU_SIGNS.search(script.text) or machine_of(script, scheduler))
 
@@ -276,32 +279,3 @@ def program_devices(script: Script, counts: Counts) -> int | None:
         if name == "--device" and re.fullmatch(r"cuda:\d", value or following):
             return 1
     return None
-
-
-def configured(script: Script, layer: Layer) -> Iterator[tuple[str, str]]:
-    """The entries of an accelerate config that the script itself writes."""
-    config = layer.role("config")
-    text = document_text(script, plain(config)) if config is not None else None
-    if not text:
-        return
-    try:
-        data = yaml.safe_load(re.sub(r"\$[({]+[^\n]*", "unknown", text))
-    except yaml.YAMLError:
-        return
-    if isinstance(data, dict):
-        yield from ((str(key), str(value)) for key, value in data.items())
-
-
-def document_text(script: Script, name: str) -> str | None:
-    """The text of a file that the script writes, whether named with its path or by the variables around it."""
-    for one in script.documents:
-        if name and (one.name == name or one.name.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]):
-            return one.text
-    return None
-
-
-def host_lines(script: Script, layer: Layer) -> list[str]:
-    """The lines of a host file that the script writes; one made in a loop has one line with a variable in it."""
-    file = layer.role("hostfile")
-    text = document_text(script, plain(file)) if file is not None else None
-    return [line for line in (text or "").splitlines() if line.strip()]

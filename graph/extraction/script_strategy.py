@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from graph.extraction.script import Script
-from graph.extraction.script_counts import GPU_SIGNS, VISIBLE, configured, document_text, number
+from graph.extraction.script_counts import GPU_SIGNS, VISIBLE, number
+from graph.extraction.script_files import configured, document_text
 from graph.extraction.script_request import Counts
 from graph.extraction.shell_words import Field, plain
 from graph.extraction.training import TRAINS
@@ -218,7 +219,8 @@ def named_strategy(script: Script, args: Arguments) -> str | None:
     sourced = [name for _, name in script.sourced]
     if any(HOROVOD.search(text) for text in (entry, *containers, *modules)):
         return "ddp"
-    return "ddp" if any(re.search(r"_?ddp_?", name, re.I) for name in sourced) else None
+    by_name = any(re.search(r"_?ddp_?", name, re.I) for name in sourced)
+    return "ddp" if by_name and not uses_deepspeed(script, args) else None
 
 
 def alone(script: Script, counts: Counts) -> bool:

@@ -17,12 +17,14 @@ HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)\\?([A-Za-z_]\w*)\1")
 # In a heredoc's body the parser is misled by expansions and by a last line of blanks; in a condition that ends its line
 # it may look for the closing bracket further down.
 MISLEADING = re.compile(r"[$`\\\]]|^[ \t]+$")
+# `${NAME%\'}` opens a string that never ends.
+IN_BRACES = re.compile(r"(?<=[%#])\\'(?=\})")
 CONDITION = re.compile(r"[ \t]*(?:while|until|if|elif)[ \t].*\][ \t]*")
 
 
 def parse(text: str) -> Tree:
     """The tree of a text; its nodes are read with text_of()."""
-    return PARSER.parse(("\n".join(parsable(WIDE.sub(spell, text).split("\n"))) + "\n").encode())
+    return PARSER.parse(("\n".join(parsable(WIDE.sub(spell, text).split("\n"))) + "\n\n").encode())
 
 
 def parsable(lines: list[str]) -> Iterator[str]:
@@ -37,6 +39,7 @@ def parsable(lines: list[str]) -> Iterator[str]:
         opened = HEREDOC.search(line)
         if opened and not line.lstrip().startswith("#") and last.get(opened[2], 0) > number:
             end = opened[2]
+        line = IN_BRACES.sub(spell, line)
         yield f"{line};" if CONDITION.fullmatch(line) else line
 
 

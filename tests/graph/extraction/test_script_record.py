@@ -91,6 +91,8 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ),
         ("#SBATCH -N 1 --ntasks-per-node=1\nexport CUDA_VISIBLE_DEVICES=0,1,2\nsrun python fit.py", 1, 3),
         ("torchrun --nproc_per_node $1 fit.py", 1, None),
+        ('N=${SLURM_NNODES:-"2"}\nA=(--nnodes $N --nproc_per_node 8)\ntorchrun ${A[@]} fit.py', 2, 8),
+        ("#SBATCH -N 2 -p cpu_long --ntasks-per-node=8\nsrun python fit.py", 2, None),
         (
             "#PBS -l select=2\nmpiexec -n 1 python fit.py\nmpiexec -n 8 -ppn 4 python fit.py\nmpiexec -n 2 python f.py",
             2,
@@ -200,6 +202,9 @@ def test_placeholders_are_no_values() -> None:
     ("text", "entry", "launcher"),
     [
         ("singularity run \u2013nv tf.sif python fit.py", "fit.py", "python"),
+        ("srun apptainer exec --nv $SIF python fit.py", "fit.py", "srun"),
+        ("srun apptainer exec $BINDS $SIF bash -c 'python fit.py'", "fit.py", "srun"),
+        ("#COBALT -n 2 -t 30\nmpirun -n 2 ./fit.sh", "./fit.sh", "mpirun"),
         ('#SBATCH -n 8\nparallel --resume -j 8 "srun -n1 ./fit.sh {}" ::: 1 2', "./fit.sh", "srun"),
         ("#SBATCH -n 1\nmodule load R\nRscript fit.R --seed 1", "fit.R", None),
         ("#SBATCH -n 4\nsrun ./bin/solver --steps 3", "./bin/solver", "srun"),
@@ -226,3 +231,8 @@ def test_a_parallel_environment_keeps_the_options_behind_it() -> None:
 def test_the_image_is_told_also_where_no_program_is_seen() -> None:
     found = fields("#SBATCH -N 1\nsrun --container-image=lab/torch:2 bash -c 'python -c \"1\"'\n")
     assert (found.get("entry"), found["container"]) == (None, "lab/torch:2")
+
+
+@pytest.mark.parametrize("options", ["$SIF", "$BINDS $SIF", "--nv $SIF"])
+def test_an_image_in_a_variable_is_the_image(options: str) -> None:
+    assert fields(f"srun apptainer exec {options} python fit.py\n")["container"] == "$SIF"

@@ -210,6 +210,9 @@ def test_a_script_that_prints_a_script() -> None:
         "  done\ndone\n\nwhile [ $i -le 5 ]\ndo\n  while [ $g -le 64 ]\n  do\n    g=`expr $g \\* 4`\n  done\ndone\n",
         "DATA=<WHERE IT IS> (e.g., /data)\nMORE=<AND> \\\n   (e.g., /more)\nsrun python fit.py\n",
         "srun python fit.py \\\n  --lr 1 \\\n",
+        "srun python fit.py \\\n  --lr 1 \\",
+        "CMD=\"srun bash -c 'python fit.py $X'\"\nCMD=\"${CMD%\\'} --lr 1'\"\neval $CMD\n",
+        "DATA=<a path (e.g. /data)>\nsrun python fit.py\n",
     ],
 )
 def test_what_the_grammar_stumbles_over_is_read(text: str) -> None:
