@@ -113,12 +113,15 @@ def refresh(settings: Settings) -> bool:
     """Make the search index of what is there now; free when nothing changed. Returns False when a person stopped it."""
     from assistant.stores import open_knowledge
 
+    knowledge = open_knowledge(settings.data)
     try:
         with Progress() as progress:
-            open_knowledge(settings.data).refresh(progress=progress)
+            knowledge.refresh(progress=progress)
     except KeyboardInterrupt:
         print(STOPPED_INDEXING, file=sys.stderr)
         return False
+    for notice in knowledge.notices:
+        print(f"maple-chat: {notice}", file=sys.stderr)
     return True
 
 

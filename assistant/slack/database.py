@@ -28,6 +28,8 @@ TABLES = (
         tries INTEGER NOT NULL DEFAULT 0, turn_before INTEGER, turn INTEGER, live_ts TEXT, way TEXT NOT NULL)""",
     "CREATE INDEX IF NOT EXISTS slack_open ON slack_inbox (thread, ts) WHERE state <> 'done'",
     "CREATE INDEX IF NOT EXISTS slack_thread ON slack_inbox (thread, ts)",
+    # What is open, the oldest first: few among the many that are done.
+    "CREATE INDEX IF NOT EXISTS slack_waiting ON slack_inbox (at) WHERE state <> 'done'",
     "CREATE INDEX IF NOT EXISTS slack_at ON slack_inbox (at)",
     """CREATE TABLE IF NOT EXISTS slack_parts (
         key TEXT NOT NULL, number INTEGER NOT NULL, body TEXT NOT NULL, state TEXT NOT NULL, ts TEXT,

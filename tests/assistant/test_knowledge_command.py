@@ -169,6 +169,11 @@ def test_search_by_scheduler_and_framework(settings: Settings, docs: Path, capsy
     assert found("--framework", "deepspeed")
 
 
+def test_a_search_by_words_alone_says_so(docs: Path, tmp_path: Path) -> None:
+    process = maple(tmp_path / "data", "knowledge", "add", str(docs), waits=False)
+    assert b"maple-chat: searching by words alone: no model in this test" in process.communicate()[1]
+
+
 def test_one_bad_place_stops_no_other(
     settings: Settings, docs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
