@@ -13,7 +13,7 @@ from graph.extraction.sentences.patterns import pattern
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """From where to where in the row of meanings; others: it is of somebody else's run."""
+    """From where to where in the row of meanings; others: it tells what somebody else runs (not: has)."""
 
     start: int
     end: int
@@ -39,7 +39,8 @@ def _sentences(canon: str, name: str) -> Iterator[Aside]:
     """`My friend uses 16 nodes, 8 GPUs each.`: over commas, up to the next sentence or a word that turns back."""
     for mark in _aside(name).finditer(canon):
         start = mark.start() if name == "others" else _begin(canon, mark.start())
-        yield Aside(start, _stop(canon, mark.end(), f"{name}_end"), others=name == "others")
+        runs = name == "others" and mark["does"] is not None
+        yield Aside(start, _stop(canon, mark.end(), f"{name}_end"), runs)
 
 
 def _clauses(canon: str) -> Iterator[Aside]:

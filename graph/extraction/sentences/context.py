@@ -26,6 +26,8 @@ def is_negated(line: Line, token: int) -> bool:
         return True
     if _context("refused_after").match(right):
         return True
+    if key[0].isdigit() and left.endswith(" no more of "):  # Spanish, Portuguese: at most
+        return False
     refused = _context("refused").search(left)
     # Portuguese: "no Delta" is "on Delta".
     return refused is not None and key != "<M>" and refused["before"] not in ANSWERED

@@ -168,6 +168,7 @@ def find_accounts(text: str, folded: str) -> list[Mention]:
     """Accounts named by a cue, or whose shape is that of a site's accounts."""
     found = [Mention("account", text[m.start() : m.end()], *m.span()) for m in _label("account_shape").finditer(folded)]
     found += _cued_accounts(text, folded)
+    found += [Mention("account", m["value"], *m.span("value")) for m in _label("account_alone").finditer(text)]
     for match in (*_label("account_before").finditer(folded), *_label("account_under").finditer(folded)):
         start, end = match.span("value")
         value = text[start:end]

@@ -156,8 +156,9 @@ def _printed(lines: Sequence[str]) -> tuple[list[str], list[str]]:
         if printed.match(line) or (in_traceback and line[:1] in (" ", "\t")):
             output.append(line)
             in_traceback = in_traceback or line.lstrip().startswith("Traceback")
+            back = None if in_traceback else _goes_on().search(line)
             remark = REMARK.search(line)
-            said.append((remark[1] or remark[2]) if remark else "")
+            said.append(line[back.start() :] if back else (remark[1] or remark[2]) if remark else "")
             continue
         in_traceback = False
         match = inside.search(line)
