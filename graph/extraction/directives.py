@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from graph.extraction.directive_tables import BY_SCHEDULER, SYNTAXES, Syntax
 
@@ -31,6 +32,10 @@ class DirectiveLine:
     value: str
     active: bool = True
     why_not: str = ""
+
+
+# What stands between the parts of a heterogeneous job (https://slurm.schedmd.com/heterogeneous_jobs.html).
+NEW_PART = re.compile(r"(hetjob|packjob)\b.*")
 
 
 def read_directives(text: str) -> tuple[DirectiveLine, ...]:
@@ -64,6 +69,8 @@ def directives_of(line: str, number: int, syntax: Syntax, seen_command: bool) ->
         rest = re.sub(r"^\W*\w+:?\s*", "", line)
         misspelt = not re.search(syntax.scheduler[:1] + r"|bsub|batch|pbs", mark[0], re.I) or "SBATCH" not in line
         why_not = "it is misspelt" if misspelt and syntax.scheduler == "slurm" else "it is commented out"
+    if syntax.scheduler == "slurm" and NEW_PART.fullmatch(rest.strip()) and not why_not:
+        yield DirectiveLine(number, syntax.scheduler, line, "hetjob", rest.strip(), "", False, "it begins another part")
     for written, option, value in options(split_directive(rest), syntax):
         yield DirectiveLine(number, syntax.scheduler, line, option, written, value, not why_not, why_not)
 
@@ -172,7 +179,7 @@ def in_force(directives: Iterable[DirectiveLine]) -> dict[str, DirectiveLine]:
 
 def mark_overridden(directives: Iterable[DirectiveLine]) -> tuple[DirectiveLine, ...]:
     """The directives with those marked inactive that a later one of the same name replaces."""
-    listed = list(directives)
+    listed = one_part(list(directives))
     chosen = in_force(listed)
     repeats = {"resource", "mail-type"}
     return tuple(
@@ -181,3 +188,27 @@ def mark_overridden(directives: Iterable[DirectiveLine]) -> tuple[DirectiveLine,
         else replace(one, active=False, why_not=f"line {chosen[one.option].line} says it again")
         for one in listed
     )
+
+
+def one_part(directives: list[DirectiveLine]) -> list[DirectiveLine]:
+    """Of a heterogeneous job the part with GPUs, else the first; what that part leaves out is the first part's."""
+    starts = [at for at, one in enumerate(directives) if one.option == "hetjob"]
+    if not starts:
+        return directives
+    bounds = [0, *starts, len(directives)]
+    parts = [range(begin, end) for begin, end in pairwise(bounds)]
+    with_gpus = (part for part in parts if any(asks_for_gpus(directives[at]) for at in part))
+    counted = next(with_gpus, parts[0])
+    names = {directives[at].option for at in counted if directives[at].active}
+
+    def counts(at: int) -> bool:
+        return at in counted or (at in parts[0] and directives[at].option not in names)
+
+    return [
+        one if counts(at) or not one.active else replace(one, active=False, why_not="it is of another part of the job")
+        for at, one in enumerate(directives)
+    ]
+
+
+def asks_for_gpus(one: DirectiveLine) -> bool:
+    return one.active and ("gpu" in one.value or one.option.startswith("gpus"))

@@ -111,3 +111,17 @@ def test_real_values_are_no_placeholders(text: str) -> None:
 )
 def test_times(scheduler: str, text: str, clock: str | None) -> None:
     assert walltime_of(scheduler, text) == clock
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("-p cpu -N 1 -A lab", "-p gpu -N 2 --gres=gpu:4", {"partition": "gpu", "nodes": "2", "account": "lab"}),
+        ("-N 16 --gpus-per-node=8", "-N 2 --gpus-per-node=8", {"nodes": "16", "gpus-per-node": "8"}),
+        ("-N 3", "-N 5", {"nodes": "3"}),
+    ],
+)
+def test_the_part_with_gpus_of_a_heterogeneous_job_counts(first: str, second: str, expected: dict[str, str]) -> None:
+    directives = mark_overridden(read_directives(f"#SBATCH {first}\n#SBATCH hetjob\n#SBATCH {second}\n"))
+    found = {name: one.value for name, one in in_force(directives).items()}
+    assert {name: found[name] for name in expected} == expected

@@ -36,6 +36,9 @@ def test_wrong_marks_are_refused_in_one_line(data: object) -> None:
         ("#SBATCH -C gpu -A m1234_g\npython fit.py --lib nersc\n", "perlmutter"),
         ("#PBS -q main\npython fit.py --out /glade/derecho/scratch/x\n", "derecho"),
         ("#SBATCH -C knl\n#SBATCH -q regular\nsrun python fit.py\n", "cori"),
+        ("#SBATCH -p gpu\n# runs on Delta\npython fit.py\n", "delta"),
+        ("#SBATCH -p gpu\n# with a gated delta net\npython fit.py\n", None),
+        ("#SBATCH -p gpu\n# scored as frontier models are\npython fit.py\n", None),
         ("#SBATCH -p long\nprintf 'format = nersc'\npython fit.py\n", None),
     ],
 )
