@@ -10,7 +10,7 @@ from assistant.errors import MapleError
 from assistant.events import Diagnosed, Done, Event, Known, Progress, Script, Streaming, Text
 from assistant.running import STOPPED
 from assistant.session import Session
-from assistant.tui.work.engine import Engine, StoppedError
+from assistant.tui.work.engine import EndedError, Engine, StoppedError
 from assistant.tui.work.found import CheckReport
 from assistant.turns import Turn
 from knowledge.types import Attachment, Working
@@ -82,15 +82,22 @@ class Answering:
         screen = self.screen
         await screen.conversation.ask(text, attachments)
         screen.logs.said(text, attachments)
-        await self.take(self.work(TURN, "Working", "turn", screen.settings, screen.session.thread, text, attachments))
+        session = screen.session
+        try:
+            await self.take(self.work(TURN, "Working", "turn", session.settings, session.thread, text, attachments))
+        except EndedError:
+            if not await self.resume(session):
+                raise
 
-    async def resume(self, session: Session) -> None:
-        """Finish the turn that a killed program left."""
-        await self.take(self.work(TURN, "Finishing the last answer", "resume", session.settings, session.thread))
+    async def resume(self, session: Session) -> bool:
+        """Finish the turn that a killed program or a killed child left; whether there was one."""
+        task = self.work(TURN, "Finishing the last answer", "resume", session.settings, session.thread)
+        return bool(await self.take(task))
 
-    async def take(self, answers: AsyncIterator[Event]) -> None:
-        """Draw what comes: what passes by at once, the answer when it is whole."""
+    async def take(self, answers: AsyncIterator[Event]) -> list[Event]:
+        """Draw what comes: what passes by at once, the answer when it is whole. Raises MapleError after that."""
         events: list[Event] = []
+        trouble: MapleError | None = None
         try:
             async for event in answers:
                 if isinstance(event, Streaming):
@@ -98,12 +105,15 @@ class Answering:
                 else:
                     events.append(event)
         except MapleError as error:
-            self.screen.status(str(error), problem=True)
+            trouble = error
         for event in (one for one in events if isinstance(one, Known)):
             await self.screen.chips.show(event)
         await self.screen.conversation.answer(events)
         for event in events:
             await self.draw(event)
+        if trouble:
+            raise trouble
+        return events
 
     async def draw(self, event: Event) -> None:
         """What an event changes beside the conversation."""

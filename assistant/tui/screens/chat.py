@@ -98,11 +98,11 @@ class ChatScreen(PanesScreen):
         elif scripts:
             self.start(self.answering.judge())
 
-    def start(self, work: Awaitable[None]) -> None:
+    def start(self, work: Awaitable[object]) -> None:
         """Run something beside the screen."""
         self.run_worker(self.guarded(work), group="work")
 
-    async def guarded(self, work: Awaitable[None]) -> None:
+    async def guarded(self, work: Awaitable[object]) -> None:
         """Errors become the line above the box; none ends the program."""
         try:
             await work

@@ -27,6 +27,10 @@ class StoppedError(UnavailableError):
     """The task was stopped by the person."""
 
 
+class EndedError(UnavailableError):
+    """The child ended in the middle: killed for lack of memory, for example."""
+
+
 class Engine:
     """One child; its tasks run one after another. It starts at the first task, and anew after a stop.
 
@@ -42,7 +46,7 @@ class Engine:
         self._idle.set()
 
     async def run(self, task: str, *arguments: Any) -> AsyncIterator[Any]:
-        """What the task yields, as it comes. Raises StoppedError, InputError, UnavailableError."""
+        """What the task yields, as it comes. Raises StoppedError, EndedError, InputError, UnavailableError."""
         loop = asyncio.get_running_loop()
         heard: asyncio.Queue[object] = asyncio.Queue()
 
@@ -104,7 +108,7 @@ class Engine:
             self._stopping = False
             return StoppedError("Stopped.")
         where = f"; {self.log} tells why" if self.log else ""
-        return UnavailableError(f"the engine ended (code {code}){where}; send the message again")
+        return EndedError(f"the engine ended (code {code}){where}; try it again")
 
     def _started(self) -> subprocess.Popen[bytes]:
         if self._process is None or self._process.poll() is not None:

@@ -115,7 +115,7 @@ async def test_the_only_file_of_a_folder_is_its_log(chat: Any, here: Path) -> No
         await it.say("/why logs")
     async with chat() as it:
         await it.press("f4")
-        assert f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown
+        await it.until(lambda: f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown)
         (here / "logs" / "b.out").write_text("step 1\n")
         await it.say("/log logs")
         assert "a folder of 2 files" in it.status
@@ -144,7 +144,7 @@ async def test_what_a_command_found_is_back_at_the_next_start(chat: Any, here: P
         await it.press("up")
         assert it.screen.composer.text == "/why slurm-1.out"
         await it.press("f4")
-        assert f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown
+        await it.until(lambda: f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown)
 
 
 async def test_what_a_command_found_goes_to_its_own_conversation(chat: Any, here: Path) -> None:
@@ -266,6 +266,20 @@ async def test_leaving_lets_a_tool_tidy_up(chat: Any, tmp_path: Path) -> None:
         process = tools._process
         await it.pilot.press("ctrl+q")
     assert process.wait(10) == 130
+
+
+async def test_a_child_that_is_killed_in_a_turn_is_followed_by_one_that_finishes_it(chat: Any, tmp_path: Path) -> None:
+    """The log is long, so that the child is still reading it when it is killed."""
+    log = tmp_path / "job.log"
+    log.write_text("[rank0]: step 1 loss 0.5\n" * 2_000_000 + LOG)
+    async with chat(own=True) as it:
+        await it.say("hello")
+        engine, turns = it.screen.answering.engines["turn"], it.screen.session.turns
+        it.screen.start(it.screen.say("why?", (Attachment("job.log", str(log), 1),)))
+        await it.until(lambda: turns.unfinished("t") is not None)
+        engine._process.kill()
+        await it.until(lambda: "gpu-oom" in it.answers[-1])
+        assert [(turn.text, turn.tries) for turn in turns.history("t")] == [("hello", 1), ("why?", 2)]
 
 
 async def test_an_answer_grows_while_it_is_worded_and_is_replaced_by_the_whole(chat: Any) -> None:
