@@ -148,7 +148,8 @@ def _stands_alone(match: re.Match[str], folded: str, machines: frozenset[str], c
     if word in _lists()["verbs"] and (_label("verb_after").match(after) or _label("verb_before").search(before)):
         return False
     listed = bool(_label("listed_before").search(before) and _label("listed_after").match(after))
-    beside = _names_machine(before) and word not in _lists()["never_beside"]
+    ends = word not in _lists()["in_names"] and _label("listed_after").match(after) is not None
+    beside = _names_machine(before) and (ends or word not in _lists()["never_beside"])
     if word in _lists()["never_bare"]:
         return (
             beside
@@ -219,6 +220,7 @@ def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:
         _label("placeholder").match(value.lower())
         or _plain_word(value)
         or value.endswith(".py")
+        or re.fullmatch(r"[a-z]+ed", value)  # "my account expired"
         or squeeze(value) in names().ids
     ):
         return False

@@ -253,7 +253,8 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
     for i, token in enumerate(tokens):
         out.append(token)
         following = tokens[i + 1].key if i + 1 < len(tokens) else "."
-        if token.key in ("oops", "no", "or", "not", "but", "too"):
+        of_now = token.key in ("now", "got") and any(t.key == "before" for t in out)
+        if of_now or token.key in ("oops", "no", "or", "not", "but", "too"):
             corrected, since = True, i
         elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
             if [t.key for t in out[-3:-1]][:1] == ["not"] and len(out) > 3 and NUMBER.fullmatch(out[-4].key):
