@@ -13,11 +13,15 @@ from graph.extraction.sentences.patterns import pattern
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """From where to where in the row of meanings; others: it tells what somebody else runs (not: has)."""
+    """From where to where in the row of meanings; others: it tells what somebody else runs (not: has).
+
+    elsewhere: even alone it says nothing of a request that stands: it was so, or may be so one day.
+    """
 
     start: int
     end: int
     others: bool = False
+    elsewhere: bool = False
 
 
 def _aside(name: str) -> re.Pattern[str]:
@@ -39,8 +43,9 @@ def _sentences(canon: str, name: str) -> Iterator[Aside]:
     """`My friend uses 16 nodes, 8 GPUs each.`: over commas, up to the next sentence or a word that turns back."""
     for mark in _aside(name).finditer(canon):
         start = mark.start() if name == "others" else _begin(canon, mark.start())
+        end = _stop(canon, mark.end(), f"{name}_end")
         runs = name == "others" and mark["does"] is not None
-        yield Aside(start, _stop(canon, mark.end(), f"{name}_end"), runs)
+        yield Aside(start, end, runs, runs or (name == "condition" and not _is_wanted(canon[start:end])))
 
 
 def _clauses(canon: str) -> Iterator[Aside]:
@@ -48,7 +53,13 @@ def _clauses(canon: str) -> Iterator[Aside]:
     for mark in _aside("clause").finditer(canon):
         start = _begin(canon, mark.start())
         behind = re.search(r"<\w>|\d", canon[start : mark.start()])
-        yield Aside(start, _stop(canon, mark.end(), "behind_end" if behind else "clause_end"))
+        end = _stop(canon, mark.end(), "behind_end" if behind else "clause_end")
+        was = _aside("was").search(canon[start:end]) is not None
+        yield Aside(start, end, elsewhere=was if mark["when"] != "later" else not _is_wanted(canon[start:end]))
+
+
+def _is_wanted(piece: str) -> bool:
+    return _aside("wanted").search(piece) is not None
 
 
 def _begin(canon: str, at: int) -> int:

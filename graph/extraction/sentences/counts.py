@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from graph.extraction.sentences.asides import Aside, aside
+from graph.extraction.sentences.asides import Aside, aside, asides
 from graph.extraction.sentences.line import Line
 from graph.extraction.sentences.patterns import pattern, pattern_list
 
@@ -46,8 +46,13 @@ def find_counts(line: Line) -> list[Count]:
     return found + _listed(line, canon, found)
 
 
-def of_other_runs(line: Line, counts: list[Count]) -> set[Aside]:
-    """The pieces that count for another run, where this one's own count of the same stands beside them."""
+def of_other_runs(line: Line, counts: list[Count], stands: bool) -> set[Aside]:
+    """The pieces that count for another run, where this one's own count of the same stands beside them.
+
+    stands: a request with its counts stands from the turns before.
+    """
+    if stands:
+        return {a for a in asides(line.canon) if a.elsewhere}
     own = {c.field == "nodes" for c in counts if aside(line, c.first) is None}
     return {a for c in counts if (a := aside(line, c.first)) and own and (a.others or (c.field == "nodes") in own)}
 

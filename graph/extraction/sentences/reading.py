@@ -59,7 +59,7 @@ def read(text: str, before: JobRequest) -> Reading:
     folded = fold(message.said)
     move = is_move(line, folded)
     counts = find_counts(line)
-    others = of_other_runs(line, counts)
+    others = of_other_runs(line, counts, before.nodes is not None)
     values = _values(line, message, move, before.strategy, others)
     values |= {name: said for name, said in _flag_values(flags, message.said).items() if name not in values}
     return Reading(
