@@ -169,7 +169,7 @@ def test_a_script_of_two_faults_names_the_lines_to_look_at() -> None:
 
 def test_the_missing_extra_is_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(UnavailableError, match="install a build of torch") as error:
+    with pytest.raises(UnavailableError, match="the rehearsal needs torch") as error:
         go(SRUN)
     assert "\n" not in str(error.value)
 
