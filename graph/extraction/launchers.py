@@ -242,7 +242,15 @@ def python_step(rest: list[Field]) -> Program | list[Field]:
         return rest[i:]
     if re.search(r"torch/distributed/(launch|run)\.py$", plain(rest[i])):
         return [(type(rest[i][0])("torchrun"),), *rest[i + 1 :]]
-    return Program(rest[i], "script", tuple(rest[i + 1 :]), interpreter)
+    return handed_over(rest[i + 1 :]) or Program(rest[i], "script", tuple(rest[i + 1 :]), interpreter)
+
+
+def handed_over(args: list[Field]) -> list[Field]:
+    """The launcher behind a `--` (`python submit.py --nodes 2 -- torchrun train.py`): the program only hands it on."""
+    words = [plain(one) for one in args]
+    at = words.index("--") + 1 if "--" in words else len(words)
+    row = BY_NAME.get(base_name(args[at])) if at < len(args) else None
+    return args[at:] if row is not None and row.kind == "spawner" else []
 
 
 def module_step(python: Field, module: Field, rest: list[Field]) -> Program | list[Field]:

@@ -43,6 +43,8 @@ def count(script: Script, scheduler: str) -> Counts:
     counts.nodes = counts.nodes or launch_nodes(script, counts, scheduler)
     learn(counts, options)
     counts.gpus_per_node = asked or launch_gpus(script, counts, options, scheduler)
+    if not counts.nodes and not script.layers and 0 < (counts.total_gpus or 0) <= MOST_RANKS:
+        counts.nodes = 1
     if counts.total_gpus and not counts.nodes and counts.gpus_per_node:
         counts.nodes = -(-counts.total_gpus // counts.gpus_per_node)
     if counts.total_gpus and counts.nodes and not asked:
@@ -171,7 +173,8 @@ def step_gpus(layer: Layer, script: Script, counts: Counts) -> int | None:
         return (gpu_number(resolved(total, counts)) or 0) // counts.nodes or None
     sets, gpus = told(layer, "sets_per_node", counts), told(layer, "set_gpus", counts)
     if gpus:
-        return gpus * (sets or 1)
+        all_sets, nodes = told(layer, "sets", counts), counts.nodes
+        return gpus * (sets or (max(1, all_sets // nodes) if all_sets and nodes else 1))
     per_task = told(layer, "gpus_per_task", counts)
     if not per_task or layer.kind != "parallel":
         return None

@@ -80,6 +80,8 @@ def test_counts_of_directives(directives: str, nodes: int, gpus: int) -> None:
         ("#SBATCH -N 2\nsrun --ntasks-per-node=1 ./start_node.sh", 2, None),
         ("#SBATCH -N 2\nsrun --ntasks-per-node=4 ./start_rank.sh", 2, 4),
         ("#BSUB -nnodes 2\njsrun -r 4 -c 10 python fit.py", 2, 4),
+        ("#BSUB -nnodes 2\njsrun -n 12 -a 1 -c 7 -g 1 python fit.py", 2, 6),
+        ("#SBATCH --gpus=4 --ntasks=8\nsh run_all.sh", 1, 4),
         ("torchrun --nproc_per_node gpu fit.py", 1, None),
         ("#SBATCH -N 2\n#SBATCH --ntasks-per-node=16\nmpirun python grid.py", 2, None),
         ("#SBATCH -N 2\n#SBATCH --ntasks-per-node=4\nexport NCCL_DEBUG=INFO\nsrun python grid.py", 2, 4),
@@ -210,6 +212,8 @@ def test_placeholders_are_no_values() -> None:
         ("#SBATCH -n 4\nsrun ./bin/solver --steps 3", "./bin/solver", "srun"),
         ("#SBATCH -n 4\nsrun ${COMMAND}", None, "srun"),
         ("pkg-launch fit.py --steps 2", "fit.py", "python"),
+        ("python submit.py --gpus 8 -- accelerate launch --num_processes 8 fit.py", "fit.py", "accelerate"),
+        ("python fit.py -- --lr 1", "fit.py", "python"),
         (
             "ray job submit --address http://h:1 --no-wait -- python3 -m pkg.fit --lr 1\nray job logs x",
             "pkg.fit",
