@@ -271,7 +271,7 @@ async def test_leaving_lets_a_tool_tidy_up(chat: Any, tmp_path: Path) -> None:
 async def test_a_child_that_is_killed_in_a_turn_is_followed_by_one_that_finishes_it(chat: Any, tmp_path: Path) -> None:
     """The log is long, so that the child is still reading it when it is killed."""
     log = tmp_path / "job.log"
-    log.write_text("[rank0]: step 1 loss 0.5\n" * 2_000_000 + LOG)
+    log.write_text("[rank0]: step 1 loss 0.5\n" * 800_000 + LOG)
     async with chat(own=True) as it:
         await it.say("hello")
         engine, turns = it.screen.answering.engines["turn"], it.screen.session.turns
