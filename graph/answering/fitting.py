@@ -16,7 +16,7 @@ from knowledge.types import JobRequest, Strategy
 
 MODEL = r"[a-z]{1,2}\d{2,3}[a-z]?s?"
 ASKS = re.compile(
-    r"\b(?:fits?|enough|too (?:big|large|small)|which (?:parallel |sharding )?(?:strategy|parallelism|one)"
+    r"\b(?:fits?|enough|better|best|too (?:big|large|small)|which (?:parallel |sharding )?(?:strategy|parallelism|one)"
     rf"|how many [^?]{{0,20}}\b(?:gpus?|nodes?|cards?|{MODEL})|how much (?:gpu )?memory|shard\w*|fsdp\d?|ddp"
     r"|zero[- ]?\d?)\b",
     re.I,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import date
 
 from langgraph.runtime import Runtime
@@ -36,6 +37,7 @@ NO_ACTS = (
     "I do nothing on a machine by myself. A script goes in with the command that stands under it; `scancel JOB` "
     "(Slurm), `qdel JOB` (PBS), `bkill JOB` (LSF) or `flux cancel JOB` ends a job. Passwords and files are yours alone."
 )
+SHOW = re.compile(r"\b(?:show|print|give|send|repeat|display)\b.{0,20}\bscript\b|\bscript (?:again|once more)\b", re.I)
 STANDS = "The script stands; say *make it 8 nodes* or *account m1234* to change it."
 UNCHANGED = "I read no change in that, so the script stays as it is. Say what to change, such as *make it 8 nodes*."
 
@@ -71,7 +73,7 @@ def get_ready(runtime: Runtime[Context]) -> None:
 
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     before = state.get("bundle")
-    if draft == before:
+    if draft == before and not SHOW.search(state["text"]):
         return State(said=state["said"] or (Say(UNCHANGED),))
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster

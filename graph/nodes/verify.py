@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from graph.answering.fact_answer import as_sentence
 from graph.context import Context
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
@@ -35,4 +36,4 @@ def is_told(finding: Finding, draft: LaunchBundle) -> bool:
 
 def worded(finding: Finding) -> str:
     place = f"line {finding.line}: " if finding.line else ""
-    return f"Check, {place}{finding.says} {finding.why}"
+    return f"Check, {place}{as_sentence(finding.says)} {as_sentence(finding.why)}"

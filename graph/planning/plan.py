@@ -20,6 +20,7 @@ from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Ref
 
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
+GPU = re.compile(r"[a-z]{1,2}\d{2,3}[a-z]?", re.I)
 NO_CONTAINER = (
     "The container {} is not entered: the script loads the machine's own software. Ask *how do containers run there?* "
     "and put that before your program."
@@ -256,7 +257,9 @@ def on_node_type(
     taken = []
     if request.node_type and not kinds_named(request.node_type, (node,)):
         where = f"queue {slot.queue.id}" if kinds_named(request.node_type, cluster.node_types) else cluster.title
-        why = f"{where} has no {request.node_type.upper()}; these nodes have {node.gpus.model}"
+        named = request.node_type.upper() if GPU.fullmatch(request.node_type) else request.node_type
+        memory = f" with {node.gpus.memory_gb:g} GB" if node.gpus.memory_gb else ""
+        why = f"{where} has no {named}; these nodes have {node.gpus.model}{memory}"
         taken.append(Assumption("node type", node.id, why, slot.queue.source))
     elif others:
         why = f"queue {slot.queue.id} also has {', '.join(others)}"

@@ -292,3 +292,29 @@ def test_a_name_that_is_like_no_other_is_no_slip() -> None:
     assert isinstance(said[0], Question) and said[0].field == "scheduler"
     slip = Talk().say("write a ddp script for the machine called perlmuttr, 2 nodes")
     assert not isinstance(slip[0], Question) or slip[0].field != "scheduler"
+
+
+def test_the_script_is_shown_again(talk: Talk) -> None:
+    shown = made(talk.say("show me the script again"))
+    assert shown.bundle.script == talk.script and not shown.changes
+    assert isinstance(talk.say("make it 4 nodes")[0], Say)
+
+
+def test_an_order_is_no_name_of_a_machine() -> None:
+    talk = Talk()
+    talk.say("write me a ddp script")
+    talk.say("save it")
+    assert talk.state["request"].machine is None
+
+
+def test_nodes_of_another_machine_are_named_as_they_are() -> None:
+    talk = Talk()
+    talk.say("fsdp on Perlmutter, 2 nodes, use the 80GB cards, account m1")
+    taken = {one.field: one.why for one in made(talk.say("and now on Delta")).assumptions}
+    assert taken["node type"] == "Delta has no gpu-a100-80; these nodes have A100 with 40 GB"
+
+
+def test_a_finding_is_told_in_sentences() -> None:
+    said = Talk().say("ddp on frontier with 4 GCDs per node, 2 nodes")
+    note = next(note for note in made(said).notes if note.startswith("Check, line"))
+    assert note.endswith(".") and "idle. " in note

@@ -22,6 +22,10 @@ from knowledge.types import STRATEGIES, JobRequest
 
 COUNTED = ("nodes", "gpus_per_node", "total_gpus")
 MOST_WORDS = 14
+# Words of a sentence: with one of them an answer is no machine's name.
+NO_NAMES = frozenset(
+    ("it", "this", "that", "them", "me", "you", "again", "what", "why", "how", "save", "show", "stop", "quit")
+)
 MOST_NUMBERED = 9  # a longer list of options is shown without numbers
 
 
@@ -241,7 +245,7 @@ def _machine(reading: Reading, folded: str) -> dict[str, Said]:
     words = re.sub(r"\s+(?:cluster|machine|system|supercomputer|please|bitte)$", "", words)
     if not re.fullmatch(r"[^\W\d_][\w-]{2,20}(?: [\w-]{1,12})?", words) or is_small_talk(words):
         return {}
-    if any(lexicon().knows(w) or w in names().not_names for w in words.split()):
+    if any(lexicon().knows(w) or w in names().not_names or w in NO_NAMES for w in words.split()):
         return {}
     return {"machine": Said(words, reading.message.said.strip()[:80])}
 

@@ -43,6 +43,7 @@ def test_the_state_of_each_strategy() -> None:
         ("does 1B fit on a Perlmutter GPU?", ["16 GB", "DDP will do"]),
         ("is DDP enough for 2B on Perlmutter?", ["tight for DDP"]),
         ("how many nodes do I need for 70B on Frontier?", ["A GCD with 64 GB", "27 GPUs (4 nodes)"]),
+        ("which is better for 3B on 2 A100 80GB nodes of Perlmutter?", ["A GPU with 80 GB", "48 GB", "DDP will do"]),
         ("how many 80GB A100s for 30B?", ["10 GPUs"]),
         ("FSDP or ZeRO-3 for a 7B on 2 nodes of Delta", ["over 8 keep 14 GB", "which fits"]),
         ("13B with zero2 OOMs on 2 nodes of Perlmutter, should I use zero3?", ["ZeRO-2 over 8 keeps 49 GB", "26 GB"]),
