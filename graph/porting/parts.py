@@ -53,8 +53,7 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     collector = Collector(script, source, target, facts)
     for assignment in script.assignments:
         machines = is_machine_variable(assignment.name, source) or HOSTS.search(assignment.written)
-        machines = machines or is_launch(assignment.value)
-        if assignment.exported and not machines:
+        if assignment.exported and not machines and not is_launch(assignment.value):
             collector.need(assignment.name)
     entry = collector.word(program.entry, training.line) or plain(program.entry)
     args, late = arguments(program.args, collector, training.line)
