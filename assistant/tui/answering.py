@@ -86,7 +86,7 @@ class Answering:
         try:
             await self.take(self.work(TURN, "Working", "turn", session.settings, session.thread, text, attachments))
         except EndedError:
-            if not await self.resume(session):
+            if not screen.is_attached or not await self.resume(session):
                 raise
 
     async def resume(self, session: Session) -> bool:

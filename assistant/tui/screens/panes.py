@@ -105,10 +105,10 @@ class PanesScreen(Screen[None]):
 
     def status(self, text: str, problem: bool = False) -> None:
         """One line above the box; a toast would lie over it on a small terminal."""
-        line = self.query_one("#status", Static)
-        line.update(text)
-        line.display = bool(text)
-        line.set_class(problem, "problem")
+        for line in self.query("#status").results(Static):  # none while the program is left
+            line.update(text)
+            line.display = bool(text)
+            line.set_class(problem, "problem")
 
     @on(Composer.Attached)
     def attached(self, message: Composer.Attached) -> None:
