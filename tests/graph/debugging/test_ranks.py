@@ -181,3 +181,8 @@ def test_the_advice_in_a_message_does_not_hide_that_the_worker_died() -> None:
 @pytest.mark.parametrize("line", ["The simulation crashed at time 3.2", "Job not submitted by the wrapper."])
 def test_a_plain_word_of_failure_is_never_no_failure(line: str) -> None:
     assert diagnose(f"reading the mesh\n{line}\n").cause != "no-failure"
+
+
+@pytest.mark.parametrize("line", ["0 tasks failed", "The job finished, no step failed", "tasks failed: 0", "STOP 0"])
+def test_words_of_failure_that_deny_it_are_none(line: str) -> None:
+    assert diagnose(f"reading the mesh\n{line}\n").cause == "no-failure"
