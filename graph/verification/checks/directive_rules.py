@@ -190,6 +190,8 @@ def misspelt_mark(s: Subject) -> Iterator[Hit]:
         if (line.startswith("# ") and word.islower()) or re.search(r"\s(<|\S+\.\w+\s*$)", line[found.end() :]):
             continue  # `# sbatch -N 4 job.sh` tells how the script is submitted
         near = word.upper() == wanted or bool(get_close_matches(word.upper(), [wanted], 1, 0.7))
+        # With another first letter and no true mark beside it, it is the mark of a batch system that we do not know.
+        near = near and (word[0].upper() == wanted[0] or bool(s.script.directives))
         near = near or sorted(word.upper()) == sorted(wanted)
         if near and not same:
             yield Hit(number, f"{line.split()[0]} is not {mark}: the line is an ordinary comment",

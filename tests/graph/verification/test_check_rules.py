@@ -101,6 +101,12 @@ def test_directives_inside_a_here_document_belong_to_the_other_job() -> None:
     assert "directive-after-command" not in rules(text)
 
 
+def test_another_batch_systems_mark_is_no_misspelt_one() -> None:
+    other = GOOD.replace("#SBATCH", "#YBATCH")
+    assert "directive-misspelt-mark" not in rules(other)
+    assert "directive-misspelt-mark" in rules(GOOD.replace("#SBATCH --time", "#DBATCH --time"))
+
+
 def test_a_comment_that_tells_how_to_submit_is_no_misspelt_directive() -> None:
     assert found(GOOD.replace("#!/bin/bash\n", "#!/bin/bash\n# sbatch -N 4 job.sh\n", 1)) == []
 
