@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -43,6 +44,8 @@ MOST_DESCRIBED = 2000
 # What planning chooses where it was not said, and people then change by an amount.
 COUNTED = ("walltime", "nodes", "gpus_per_node")
 BEYOND = "I offered {} above. Say one of those numbers, or in words what to change, such as *2 nodes*."
+# Asks for a job rather than tells where one failed.
+WANTS = re.compile(r"\b(?:train|write|script|launch|help|need|want|make|give|create|generate|please)\b", re.I)
 READ_AS = "I take *{}* for {} = {}; say so if it is not."
 
 
@@ -101,7 +104,7 @@ def understood(state: State, runtime: Runtime[Context]) -> State:
 def names_its_machine(before: JobRequest | None, now: JobRequest, state: State) -> bool:
     """Whether a message tells, while a failure is spoken of and no script, only where the job ran."""
     open_failure = state.get("diagnosed") is not None or state.get("log_wanted")
-    if not open_failure or state.get("bundle") or state.get("question"):
+    if not open_failure or state.get("bundle") or state.get("question") or WANTS.search(state["text"]):
         return False
     was = before or JobRequest()
     return now.machine != was.machine and replace(now, machine=was.machine, heard=was.heard) == was

@@ -131,3 +131,12 @@ def test_the_machine_of_a_failure_without_a_log_asks_for_the_log_alone() -> None
     talk.say("my job got killed")
     said = talk.say("it's on frontier")
     assert "Show me the log" in words(said) and len(said) == 1 and talk.state["request"].machine == "frontier"
+
+
+def test_a_wish_for_a_job_after_a_diagnosis_is_no_place_of_the_failure() -> None:
+    talk = Talk()
+    talk.say(LOG)
+    said = talk.say("help me train on Perlmutter")
+    assert not any(isinstance(part, Diagnosis) for part in said)
+    question = talk.state["question"]
+    assert question and question.field == "framework"
