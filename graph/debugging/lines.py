@@ -24,6 +24,8 @@ PROGRESS = re2.compile(
     rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
     options(),
 )
+# What every stamp has, found in a tenth of the time.
+CLOCK = re2.compile(rb"\d\d:\d\d:\d\d", options())
 # How compilers show a line of the program that they speak of.
 SHOWN_SOURCE = re.compile(r"\d{1,6} \| ")
 # glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
@@ -60,7 +62,7 @@ def level(text: str) -> str:
 def stamp(data: bytes, start: int, raw: bytes) -> int | None:
     """Seconds since the month began, from the line itself or the nearest stamp above it. Only for ordering."""
     found = STAMP.search(raw)
-    if not found:
+    if not found and CLOCK.search(data, max(0, start - 4000), start):
         above = list(STAMP.finditer(data, max(0, start - 4000), start))
         found = above[-1] if above else None
     if not found:

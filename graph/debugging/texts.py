@@ -63,7 +63,7 @@ def look(head: bytes) -> Look:
     lines = list(dict.fromkeys(line for line in head[:SAMPLE].decode("utf-8", "replace").splitlines() if line.strip()))
     if not lines:
         return "log"
-    if sum(1 for line in lines if QUOTED.match(line)) >= MORE * len(lines):  # a log, as a mail or an issue quotes it
+    if sum(line[0] == ">" for line in lines) >= MORE * len(lines):  # a log, as a mail or an issue quotes it
         lines = list(dict.fromkeys(QUOTED.sub("", line, count=1) for line in lines))
     if len(lines) >= DOCUMENT and _is_yaml(lines):
         return "source"
