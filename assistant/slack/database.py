@@ -100,7 +100,7 @@ class InPostgres:
 
     @contextmanager
     def transaction(self, *, durable: bool = False) -> Iterator[Talk]:
-        with self.database.transaction() as talk:
+        with self.database.transaction(durable=durable) as talk:
             yield talk
 
     def one_at_a_time(self, talk: Talk) -> None:

@@ -67,8 +67,11 @@ class Database(Protocol):
     shared: bool
     where: str
 
-    def transaction(self) -> AbstractContextManager[Talk]:
-        """Stored at the end; nothing of it where an error ends it. Raises LostError, UnavailableError."""
+    def transaction(self, *, durable: bool = True) -> AbstractContextManager[Talk]:
+        """Stored at the end; nothing of it where an error ends it. Raises LostError, UnavailableError.
+
+        durable: a power cut of the database's computer does not undo it.
+        """
 
     def alone(self, thread: str, wait_s: float) -> AbstractContextManager[Hold]:
         """Work on a thread, one at a time over all processes; freed at once when the process dies.

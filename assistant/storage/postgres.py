@@ -13,7 +13,7 @@ import logging
 import re
 import select
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from graph.postgres_checkpoints import PostgresCheckpoints
 
 Connection = psycopg.Connection[tuple[Any, ...]]
+Begin = Callable[[Connection], AbstractContextManager[Any]]
 CONNECT_S = 5
 # Idle and between probes in seconds, and the number of probes: a machine that is gone frees its threads within 25 s.
 KEEPALIVE = {"tcp_keepalives_idle": "10", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
@@ -109,9 +110,11 @@ class Postgres:
         return UnavailableError(f"{self.where} does not let us in ({reason}); {todo}")
 
     @contextmanager
-    def _connected(self, pool: ConnectionPool[Connection], wait_s: float) -> Iterator[Connection]:
+    def _connected(
+        self, pool: ConnectionPool[Connection], wait_s: float, begin: Begin = psycopg.Connection.transaction
+    ) -> Iterator[Connection]:
         try:
-            with pool.connection(timeout=wait_s) as connection, connection.transaction():
+            with pool.connection(timeout=wait_s) as connection, begin(connection):
                 yield connection
         except psycopg.Error as error:
             raise self.trouble(error) or error from error
@@ -133,8 +136,9 @@ class Postgres:
             self.saver_ready = True
 
     @contextmanager
-    def transaction(self) -> Iterator[Talk]:
-        with self._connected(self.short, CONNECT_S) as connection:
+    def transaction(self, *, durable: bool = True) -> Iterator[Talk]:
+        begin = psycopg.Connection.transaction if durable else without_waiting_for_the_disk
+        with self._connected(self.short, CONNECT_S, begin) as connection:
             yield Dialect(connection)
 
     @contextmanager
@@ -180,6 +184,23 @@ class Postgres:
 def prepare(connection: Connection) -> None:
     """A statement sees what was stored before it began, whatever the database's default is."""
     connection.isolation_level = psycopg.IsolationLevel.READ_COMMITTED
+    connection.autocommit = True  # each transaction is begun by name
+
+
+@contextmanager
+def without_waiting_for_the_disk(connection: Connection) -> Iterator[None]:
+    """A transaction whose end does not wait until it is on the disk: a power cut there may undo the last second.
+
+    One word to the server begins it and says so.
+    """
+    connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit TO off")
+    try:
+        yield
+    except BaseException:
+        with suppress(psycopg.Error):
+            connection.execute("ROLLBACK")
+        raise
+    connection.execute("COMMIT")
 
 
 def still_there(connection: Connection) -> None:

@@ -72,7 +72,8 @@ class Sqlite:
         return UnavailableError(f"{self.path} cannot be used ({error}); set MAPLE_CHAT_DATA to another folder")
 
     @contextmanager
-    def transaction(self) -> Iterator[Talk]:
+    def transaction(self, *, durable: bool = True) -> Iterator[Talk]:
+        """Always durable: a person's own file is written a few times a turn."""
         try:
             with self.one_by_one, self._connected() as database:
                 yield database

@@ -189,6 +189,23 @@ def test_connections_ended_while_they_lay_unused_are_not_used_again(
         assert talk.execute("SELECT 1").fetchone()[0] == 1
 
 
+def test_what_need_not_wait_for_the_disk_is_stored_whole_or_not_at_all(postgres: Settings) -> None:
+    database = open_database(postgres)
+
+    def setting(durable: bool) -> str:
+        with database.transaction(durable=durable) as talk:
+            return str(talk.execute("SELECT current_setting('synchronous_commit')").fetchone()[0])
+
+    assert [setting(False), setting(True)] == ["off", "on"]
+    with database.transaction(durable=False) as talk:
+        talk.execute("INSERT INTO titles (thread, title) VALUES (?, ?)", ("a", "kept"))
+    with pytest.raises(ZeroDivisionError), database.transaction(durable=False) as talk:
+        talk.execute("INSERT INTO titles (thread, title) VALUES (?, ?)", ("b", "dropped"))
+        raise ZeroDivisionError
+    with database.transaction() as talk:
+        assert talk.execute("SELECT title FROM titles").fetchall() == [("kept",)]
+
+
 def test_a_server_that_stays_away_loses_nothing(
     postgres: Settings, address: str, admin: Admin, whole: str, gate: threading.Event
 ) -> None:
