@@ -37,6 +37,8 @@ def is_past(line: Line, token: int) -> bool:
     """Whether it is what people used before, what has failed them, or what they have no access to."""
     left, right = line.left(token), line.right(token)
     before = any(_context(name).search(left) for name in ("past", "past_verb", "than", "barred"))
+    if _context("wished").search(left) and right.startswith(" but "):
+        return True
     return before or any(_context(name).match(right) is not None for name in ("past_after", "failing"))
 
 

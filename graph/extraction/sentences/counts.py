@@ -47,14 +47,15 @@ def find_counts(line: Line) -> list[Count]:
 
 
 def of_other_runs(line: Line, counts: list[Count], stands: bool) -> set[Aside]:
-    """The pieces that count for another run, where this one's own count of the same stands beside them.
+    """The pieces that count for another run: this one's own count of the same stands beside them, or "now" behind.
 
     stands: a request with its counts stands from the turns before.
     """
     if stands:
         return {a for a in asides(line.canon) if a.elsewhere}
     own = {c.field == "nodes" for c in counts if aside(line, c.first) is None}
-    return {a for c in counts if (a := aside(line, c.first)) and own and (a.others or (c.field == "nodes") in own)}
+    told = {(a, c.field == "nodes") for c in counts if (a := aside(line, c.first))}
+    return {a for a, nodes in told if (own and (a.others or nodes in own)) or " now " in line.canon[a.end - 1 :]}
 
 
 def _wild(match: re.Match[str]) -> bool:

@@ -46,8 +46,9 @@ UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "
 NO_TYPOS = frozenset(("times", "files", "codes", "modes", "miles"))
 # What follows a bare number that stands for another of the same unit: `2 nodes, no, 3, please`.
 BEHIND_NUMBER = frozenset(
-    (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead")
+    (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead", "to")
 )
+OF_THEM = (["of", "them"], ["of", "those"], ["of", "these"])
 CORRECTION_REACH = 5  # tokens from "no" or "sorry" to the number that it means
 # Articles and pronouns that stick to the next word: un'ora, d'heure.
 STUCK = frozenset(("un", "l", "d", "dell", "nell", "sull", "all", "dall", "qu", "c", "j", "n"))
@@ -249,24 +250,36 @@ def _join(out: list[Token], token: Token) -> tuple[float, int] | None:
 def _carry_units(tokens: list[Token]) -> list[Token]:
     """`2 nodes, sorry, 3`, `2 instead of 3 nodes`: a number that goes before another has the other's unit."""
     out: list[Token] = []
-    unit, corrected, refused, since = "", False, False, 0
+    unit, thing, corrected, refused, since = "", "", False, False, 0
     for i, token in enumerate(tokens):
         out.append(token)
-        following = tokens[i + 1].key if i + 1 < len(tokens) else "."
-        of_now = token.key in ("now", "got") and any(t.key == "before" for t in out)
-        if of_now or token.key in ("oops", "no", "or", "not", "but", "too"):
+        if _turns(tokens, i):
             corrected, since = True, i
         elif token.key in ("node", "hour", "min", "day", "gpu", "m", "rank"):
-            if [t.key for t in out[-3:-1]][:1] == ["not"] and len(out) > 3 and NUMBER.fullmatch(out[-4].key):
+            if len(out) > 3 and out[-3].key == "not" and NUMBER.fullmatch(out[-4].key):
                 out.insert(-3, Token(token.key, out[-4].end, out[-4].end))
             of_node = token.key == "node" and i > 0 and tokens[i - 1].key in ("per", "each", "every", "/")
             unit, corrected, refused, since = "gpu per node" if of_node else token.key, refused, False, i
+            thing = unit if token.key in ("node", "gpu", "rank") else thing
         elif NUMBER.fullmatch(token.key):
             counted = "total" in (t.key for t in tokens[max(0, i - 2) : i])
-            if corrected and unit and not counted and i - since <= CORRECTION_REACH and following in BEHIND_NUMBER:
-                out.append(Token(unit, token.end, token.end))
+            following = [t.key for t in tokens[i + 1 : i + 3]] or ["."]
+            again = corrected and i - since <= CORRECTION_REACH and following[0] in BEHIND_NUMBER
+            carried = thing if following in OF_THEM else unit if again else ""
+            if carried and not counted:
+                out.append(Token(carried, token.end, token.end))
             refused = i > 0 and tokens[i - 1].key in ("not", "no")
             corrected = False
         elif token.mention:
             corrected = False
     return out
+
+
+def _turns(tokens: list[Token], i: int) -> bool:
+    """Whether a number behind this word replaces one before it: `no, 3`, `12 before, now 3`, `give it 3`."""
+    key = tokens[i].key
+    if key in ("now", "got"):
+        return any(t.key == "before" for t in tokens[:i])
+    return key in ("oops", "no", "or", "not", "but", "too") or (
+        key == "it" and i > 0 and tokens[i - 1].key in ("write", "use")
+    )

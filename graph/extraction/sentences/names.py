@@ -34,7 +34,7 @@ def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | N
     guessed = machines or claims.free(guess_machines(folded, []))
     known = frozenset((machine_before,)) if machine_before else frozenset()
     claims.add(find_queues(text, folded, frozenset(m.value for m in guessed) or known))
-    claims.add(Mention("noise", "", *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
+    claims.add(Mention("noise", m[0], *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
     claims.add(Mention("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
     claims.add(Mention("clock", m["value"], *m.span("value")) for m in DAYS_HOURS.finditer(folded))
     claims.add(find_models(text, folded))
