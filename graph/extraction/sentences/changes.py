@@ -8,7 +8,7 @@ from graph.extraction.sentences.answers import bare_numbers, most_devices
 from graph.extraction.sentences.choose import Said
 from graph.extraction.sentences.durations import hms
 from graph.extraction.sentences.lexicon import fold
-from graph.extraction.sentences.line import BEHIND_NUMBER, Line
+from graph.extraction.sentences.line import BEHIND_NUMBER, OF_THEM, Line
 from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import Reading
 from knowledge.types import JobRequest
@@ -157,7 +157,8 @@ def _step(line: Line, before: JobRequest) -> dict[str, Said]:
 
 def _ends(line: Line, token: int) -> bool:
     """Whether a bare number counts nothing that stands behind it."""
-    return token + 1 == len(line.tokens) or line.tokens[token + 1].key in BEHIND_NUMBER
+    behind = [t.key for t in line.tokens[token + 1 : token + 3]]
+    return not behind or behind[0] in BEHIND_NUMBER or behind in OF_THEM
 
 
 def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
