@@ -10,9 +10,7 @@ from graph.extraction.directives import is_placeholder
 from graph.extraction.launch_chain import Layer
 from graph.extraction.machine import machine_of
 from graph.extraction.script import Script
-from graph.extraction.script_files import configured as configured
-from graph.extraction.script_files import document_text as document_text
-from graph.extraction.script_files import host_lines
+from graph.extraction.script_files import configured, host_lines
 from graph.extraction.script_request import ASKED, Counts, gpu_number, nothing_asked, whole
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launcher_table import words
 from graph.extraction.script import Script
-from graph.extraction.script_counts import configured
+from graph.extraction.script_files import configured
 from graph.extraction.script_record import ScriptRecord
 from graph.extraction.shell_words import plain
 from graph.planning.plan import ACCOUNT_PLACEHOLDER

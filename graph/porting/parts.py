@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from graph.extraction.commands import Command
 from graph.extraction.launchers import read_chain
 from graph.extraction.script import Script
-from graph.extraction.script_counts import count, document_text
+from graph.extraction.script_counts import count
+from graph.extraction.script_files import document_text
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_words import Field, Piece, literal, plain, split_words, to_shell
 from graph.porting.arguments import HOSTS, arguments

@@ -39,6 +39,8 @@ WORLD_OPTIONS = re.compile(r"--?(world[_-]size|total[_-]gpus)")
 # The collective library by name, as programs take it (`--dist-backend nccl`), and the devices that it is for.
 LIBRARY_OPTIONS = re.compile(r"--?((ddp|dist|distributed|torch)[_-])?backend")
 LIBRARIES: dict[str, str] = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
+# PyTorch's word for a GPU (`--device cuda:0`).
+KIND_OPTIONS, KIND = re.compile(r"--?device([_-]type)?"), re.compile(r"(cuda|xpu)((?::\d+)?)")
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
@@ -174,16 +176,18 @@ def counted_args(
         new = new_count(name, old, record, decided)
         if new is not None and (equals or following) and str(new) != old:
             made[at] = f"{name}={new}" if equals else str(new)
-            told = "its nodes and GPUs" if str(new).isdigit() else f"the library of {decided.gpu_model} GPUs"
+            told = "its nodes and GPUs" if str(new).isdigit() else f"the word for {decided.gpu_model} GPUs"
             notes.append(Note(0, f"{name} {old} becomes {new}: the program is told {told}."))
         i = at + 1 if new is not None and following else i + 1
     return tuple(made), tuple(notes)
 
 
 def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) -> int | str | None:
-    """The new value for an option that holds the old node or GPU count or library; None for any other option."""
+    """The new value for an option that holds the old counts, library or device; None for any other option."""
     if LIBRARY_OPTIONS.fullmatch(name) and value in ("nccl", "xccl", "ccl"):
         return value if decided.backend == "xpu" and value == "ccl" else LIBRARIES[decided.backend]
+    if KIND_OPTIONS.fullmatch(name) and (kind := KIND.fullmatch(value)):
+        return ("xpu" if decided.backend == "xpu" else "cuda") + kind[2]
     if WORLD_OPTIONS.fullmatch(name) and record.nodes and record.gpus_per_node:
         counted = {str(record.nodes): decided.nodes, str(record.nodes * record.gpus_per_node): decided.ranks}
         return counted.get(value)

@@ -274,11 +274,13 @@ def test_account_and_queue_stay_on_the_same_machine() -> None:
 
 def test_the_jobs_name_and_the_collective_library() -> None:
     text = PERLMUTTER.replace("#SBATCH -N 2", "#SBATCH -N 2\n#SBATCH -J moss-3").replace(
-        "--devices", "--backend nccl -d"
+        "--devices", "--backend nccl --device cuda:0 -d"
     )
     made = ported(text, "aurora")
     assert "#PBS -N moss-3" in made.bundle.script
     assert made.plan.args[made.plan.args.index("--backend") + 1] == "xccl"
+    assert made.plan.args[made.plan.args.index("--device") + 1] == "xpu:0"
+    assert "cuda:0" in ported(text, "frontier").plan.args
 
 
 def test_sharded_training_is_not_cut_to_fewer_ranks_by_itself() -> None:
