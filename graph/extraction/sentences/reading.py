@@ -100,7 +100,8 @@ def _values(
     found["args"] = Said(own, own) if own else None
     for name in ("account", "queue"):
         left_behind = roles.source if roles.target is not None else None
-        found[name] = choose.last(line, [p for p in choose.meant(line, name) if not _of(line, p[0], left_behind)])
+        named = [p for p in choose.meant(line, name) if not _of(line, p[0], left_behind) and not _of_others(line, p[0])]
+        found[name] = choose.last(line, named)
     found["walltime"] = _walltime(line, others)
     folded = fold(message.said)
     for name, finder in (("container", find_container), ("environment", find_environment)):
@@ -122,6 +123,12 @@ def _of(line: Line, token: int, machine: int | None) -> bool:
     """Whether the nearest machine named before this token is the one given."""
     named = [i for i, _ in line.mentions("machine") if i < token]
     return bool(named) and named[-1] == machine
+
+
+def _of_others(line: Line, token: int) -> bool:
+    """Whether somebody else runs with it: nobody charges another's account."""
+    told = aside(line, token)
+    return told is not None and told.others
 
 
 def _walltime(line: Line, others: Set[Aside]) -> Said | None:

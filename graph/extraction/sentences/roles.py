@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from graph.extraction.sentences.asides import aside
 from graph.extraction.sentences.context import is_negated, is_past
 from graph.extraction.sentences.line import Line, Mention
 from graph.extraction.sentences.patterns import pattern, pattern_list
@@ -40,7 +41,8 @@ def assign(line: Line, port: bool) -> Roles:
     if not port:
         chosen = [i for i, _ in named if _role("chosen").search(line.left(i))]
         now = [i for i, _ in named if not is_past(line, i) and not _is_source(line, i)] or [i for i, _ in named]
-        return Roles((chosen or now)[-1])
+        of_this_run = [i for i in now if aside(line, i) is None]
+        return Roles((chosen or of_this_run or now)[-1])
     sources = [i for i, _ in named if _is_source(line, i) or (is_past(line, i) and len(named) > 1)]
     targets = [i for i, _ in named if i not in sources and _is_target(line, i)]
     return _complete(line, named, sources, targets)
@@ -94,7 +96,7 @@ def _is_target(line: Line, token: int) -> bool:
 def is_move(line: Line, folded: str) -> bool:
     """Whether the words tell of a job that moves from one machine to another."""
     machines = {m.value for _, m in line.mentions("machine")}
-    if _role("port_word").search(line.canon):
+    if any(aside(line, line.at(found.start() + 1)) is None for found in _role("port_word").finditer(line.canon)):
         return bool(machines) or " script " in line.canon or "<command>" in folded
     if len(machines) > 1 and any(p.search(line.canon) for name in ("moves", "moves_of_two") for p in _moves(name)):
         return True
