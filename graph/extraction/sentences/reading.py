@@ -61,6 +61,7 @@ def read(text: str, before: JobRequest) -> Reading:
     counts = find_counts(line)
     others = of_other_runs(line, counts, before.nodes is not None)
     values = _values(line, message, move, before.strategy, others)
+    values = {name: said for name, said in values.items() if not (getattr(before, name) and _is_elsewhere(line, name))}
     values |= {name: said for name, said in _flag_values(flags, message.said).items() if name not in values}
     return Reading(
         message,
@@ -123,6 +124,12 @@ def _of(line: Line, token: int, machine: int | None) -> bool:
     """Whether the nearest machine named before this token is the one given."""
     named = [i for i, _ in line.mentions("machine") if i < token]
     return bool(named) and named[-1] == machine
+
+
+def _is_elsewhere(line: Line, name: str) -> bool:
+    """Whether all that names this field is told of another run, so that what stands is not changed."""
+    told = [aside(line, token) for token, _ in line.mentions(name)]
+    return bool(told) and all(a is not None and a.elsewhere for a in told)
 
 
 def _of_others(line: Line, token: int) -> bool:
