@@ -21,7 +21,7 @@ EXCEPTION = re.compile(
     r"^(?P<type>(?:[A-Za-z_]\w*\.)*[A-Z]\w*(?:Error|Exception|Interrupt|Exit|Expired|Warning|Failure|Timeout|Abort\w*"
     r"|Iteration|Empty|Full|Refused|Reset|NotFound\w*|Unavailable|Denied))(?::\s?(?P<text>.*))?$"
 )
-ANY_EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)+[A-Z]\w*|[A-Z]\w+)(?::\s(?P<text>.*))?$")
+ANY_EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)+(?:[A-Z]\w*|\w*error)|[A-Z]\w+)(?::\s(?P<text>.*))?$")
 LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python\d|^<(?!stdin|string)|\bPython\d+\\\\?Lib|/torch/|\.pex/|runpy\.py"
 )
