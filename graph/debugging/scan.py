@@ -221,6 +221,8 @@ class Scanner:
         if error is None and not matched:
             return None
         if error is not None and not any(s.strength >= 10 for s in matched):
+            if not matched and any(s.kind == "harmless" for s in self.matcher.match(clean)):
+                return None
             matched.append(_by_id(self.matcher, EXCEPTION))
         best = strongest(matched)
         event = Event(

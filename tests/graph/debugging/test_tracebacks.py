@@ -17,3 +17,11 @@ def test_a_host_that_a_download_cannot_resolve_is_no_master() -> None:
     socket = "/usr/lib/python3.11/socket.py"
     assert diagnose(traceback("/home/ada/get.py", URLLIB, socket, ends=ends)).cause == "env-no-internet"
     assert diagnose(traceback("/home/ada/get.py", socket, ends=ends)).cause == "comm-rendezvous"
+
+
+def test_what_python_fails_to_clean_up_at_an_exit_is_no_failure() -> None:
+    ends = "OSError: [Errno 39] Directory not empty: '/tmp/pymp-ab12cd34'"
+    noise = traceback("/usr/lib/python3.12/multiprocessing/util.py", "/usr/lib/python3.12/shutil.py", ends=ends)
+    steps = ["Epoch 11/90 | train: 1.2 | val: 1.4\n", "Epoch 12/90 | train: 1.1 | val: 1.3\n"]
+    assert diagnose(steps[0] + noise + steps[1]).cause == "no-failure"
+    assert diagnose(steps[0] + noise + traceback("/home/ada/a.py", ends="KeyError: 'a'")).cause == "user-code"
