@@ -18,6 +18,10 @@ TRACEBACK = re.compile(rb'Traceback|File "|\^\^|^(?:\[\w+\]: ?)?(?:\w+\.)*\w*(?:
 VARYING = re.compile(
     rb"(\d+| +|\b(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun|Jan|Feb|Mar|Apr|May|June?|July?|Aug|Sept?|Oct|Nov|Dec)\b)"
 )
+# LSF's report, which stands above the output in a mail, and below it in a file.
+REPORT, REPORT_BELOW = b"Sender: LSF System", b"The output (if any) is above this job summary"
+# It holds the job script.
+LONGEST_REPORT = 16 << 10
 PROGRESS = re2.compile(
     rb"(?i)it/s[\],]|s/it[\],]|\d(?:it/s|s/it|ms/step)\b"
     rb"|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/#]*\d+.*(?:loss|acc|lr|time|tflops|speed|norm|train|val|eta)"
@@ -49,6 +53,11 @@ def _shape(line: bytes) -> bytes:
 
 def _any(part: bytes) -> bytes:
     return rb"\d+" if part.isdigit() else rb" +" if part.isspace() else rb"\w+"
+
+
+def begins_no_run(data: bytes, start: int, raw: bytes) -> bool:
+    """Whether this line heads a report of LSF that stands below the job's output: the run ends there."""
+    return raw.startswith(REPORT) and REPORT_BELOW in data[start : start + LONGEST_REPORT].partition(b"\n" + REPORT)[0]
 
 
 def level(text: str) -> str:

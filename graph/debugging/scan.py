@@ -15,7 +15,7 @@ from graph.debugging.events import Event as Event
 from graph.debugging.events import Scan as Scan
 from graph.debugging.flood import CLOSE, Flood
 from graph.debugging.headway import Headways
-from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, level, opening, stamp
+from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, begins_no_run, level, opening, stamp
 from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
 from graph.debugging.memory import Memory
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
@@ -165,6 +165,8 @@ class Scanner:
         first = start if end - start <= LONGEST_LINE else max(start, hit - WHOLE)
         raw = data[first : min(end, first + LONGEST_LINE)].partition(b"\r")[0]
         self._order += 1
+        if begins_no_run(data, start, raw):
+            return False
         if SUMMARY in raw:
             self._failed_first(data[start : start + SUMMARY_SIZE])
         if HEADER in raw:

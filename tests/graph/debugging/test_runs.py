@@ -1,0 +1,35 @@
+"""Several runs in one file, one after another: the last one counts."""
+
+from __future__ import annotations
+
+from graph.debugging.diagnosis import diagnose
+from knowledge.types import Diagnosis
+
+LSF = "Sender: LSF System <lsfadmin@host>\nSubject: Job 4711: <a1> in cluster <c> Exited\nExited with exit code 1.\n"
+ABOVE, FOLLOWS = "The output (if any) is above this job summary.\n", "The output (if any) follows:\n"
+
+
+def missing(name: str) -> str:
+    return (
+        'Traceback (most recent call last):\n  File "/home/ada/main.py", line 4, in <module>\n    mkdir(folder)\n'
+        f"FileNotFoundError: [Errno 2] No such file or directory: '{name}'\n"
+    )
+
+
+def key_error(name: str) -> str:
+    return f'Traceback (most recent call last):\n  File "/home/ada/main.py", line 7, in <module>\nKeyError: "{name}"\n'
+
+
+def told(found: Diagnosis) -> tuple[str, int]:
+    return found.cause, found.evidence[0].line
+
+
+def test_lsf_writes_its_report_below_the_output() -> None:
+    first = missing("out/a1/") + f"\n{'-' * 60}\n{LSF}{ABOVE}"
+    assert told(diagnose(first + missing("out/b2/") + LSF + ABOVE))[0] == "env-file-missing"
+    assert told(diagnose(first + key_error("b2") + LSF + ABOVE)) == ("user-code", 13)
+
+
+def test_in_a_mail_lsf_writes_its_report_above_the_output() -> None:
+    found = diagnose(LSF + FOLLOWS + missing("out/a1/") + LSF + FOLLOWS + key_error("b2"))
+    assert told(found) == ("user-code", 15)
