@@ -25,6 +25,8 @@ LONGEST_REPORT = 16 << 10
 PROGRESS = re2.compile(
     rb"(?i)it/s[\],]|s/it[\],]|\d(?:it/s|s/it|ms/step)\b"
     rb"|\b(?:step|iter|iteration|epoch|batch)s?[ \[:=/#]*\d+.*(?:loss|acc|lr|time|tflops|speed|norm|train|val|eta)"
+    rb"|\bepochs? \d+[,)]|\b(?:loss|acc(?:uracy)?|mAP|PSNR|ppl) (?:is|was)[: ]+-?\d"
+    rb"|\"(?:GET|POST|PUT) \S+ HTTP/[\d.]+\"? 200\b"
     rb"|\b(?:epoch|step|iter(?:ation)?)s?[ :#\[]*\d+ ?(?:/|of) ?\d+|\bloss[\"']?\s*[:=]\s*(?:tensor\()?-?\d",
     options(),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph.debugging.diagnosis import diagnose
 from knowledge.types import Diagnosis
 
@@ -33,3 +35,21 @@ def test_lsf_writes_its_report_below_the_output() -> None:
 def test_in_a_mail_lsf_writes_its_report_above_the_output() -> None:
     found = diagnose(LSF + FOLLOWS + missing("out/a1/") + LSF + FOLLOWS + key_error("b2"))
     assert told(found) == ("user-code", 15)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "training loss is: 0.3{n}",
+        "Display results at (epoch {n}, total_steps 64{n})",
+        'INFO:     10.0.0.4:50{n} - "POST /act HTTP/1.1" 200 OK',
+    ],
+)
+def test_hours_of_headway_overcome_what_an_earlier_start_met(line: str) -> None:
+    hours = "\n".join(line.replace("{n}", str(n)) for n in range(100, 400))
+    assert diagnose(f"{missing('weights')}starting again\n{hours}\n").cause == "no-failure"
+
+
+def test_an_answer_that_failed_is_no_headway() -> None:
+    refused = '10.0.0.4:50 - "POST /act HTTP/1.1" 500 Internal Server Error\n'
+    assert diagnose(missing("weights") + refused * 300).cause == "env-file-missing"
