@@ -6,6 +6,7 @@ These run the jail without torch: only shell commands are started in it.
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from graph.verification.rehearsal import stage
 from graph.verification.rehearsal.allocation import allocation
 from graph.verification.rehearsal.isolation import Isolation
 from graph.verification.rehearsal.rehearsing import folder, run
+from graph.verification.rehearsal.standin.config import TOO_MANY
 from graph.verification.rehearsal.standin.kernel import landlock_version
 from graph.verification.rehearsal.types import Ran
 from knowledge.catalogue import catalogue
@@ -163,10 +165,23 @@ def test_a_script_without_end_is_ended(isolation: Isolation) -> None:
     assert commands_running(number) == []
 
 
-def test_a_thousand_processes_end_the_rehearsal() -> None:
-    ran = jailed("for i in $(seq 1000); do sleep 60 & done; wait\n", "namespaces")
-    assert ran.code != 0
+@pytest.mark.parametrize("isolation", BOTH)
+def test_a_thousand_processes_end_the_rehearsal(isolation: Isolation) -> None:
+    ran = jailed("for i in $(seq 1000); do sleep 60 & done; wait\n", isolation)
+    assert ran.code == TOO_MANY
     assert not ran.timed_out
+
+
+@pytest.mark.parametrize("isolation", BOTH)
+def test_what_others_start_beside_it_ends_no_rehearsal(isolation: Isolation) -> None:
+    beside = subprocess.Popen(
+        ["sh", "-c", "sleep 1; for i in $(seq 300); do sleep 20 & done; wait"], start_new_session=True
+    )
+    try:
+        assert jailed("sleep 5\n", isolation).code == 0
+    finally:
+        os.killpg(beside.pid, signal.SIGKILL)
+        beside.wait()
 
 
 @pytest.mark.parametrize("isolation", BOTH)

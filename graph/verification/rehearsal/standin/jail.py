@@ -85,13 +85,12 @@ def run(stage: Path, stand_in: config.StandIn, networked: bool, outside: int) ->
     for number, name in enumerate(stand_in.hosts):
         start_node(stage, stand_in, number, name, networked)
     drop()
-    limit = stand_in.max_processes + (0 if os.getpid() == 1 else processes())
     threads = THREADS_EACH * stand_in.max_processes + outside
     resource.setrlimit(resource.RLIMIT_NPROC, (threads, threads))
     batch = json.loads((stage / "batch.json").read_text())
     task = wire.Task(0, tuple(batch["words"]), batch["variables"], batch["folder"])
     config.record(stage, "start", nodes=stand_in.hosts)
-    code = follow(wire.ask(stage, stand_in.hosts[0], "exec", [task], (0, 1, 2)), limit)
+    code = follow(wire.ask(stage, stand_in.hosts[0], "exec", [task], (0, 1, 2)), stand_in.max_processes)
     config.record(stage, "end", code=code)
     return code if 0 <= code < 256 else 128 - code if code < 0 else 1
 
@@ -158,8 +157,26 @@ def follow(connection: socket.socket, limit: int) -> int:
 
 
 def processes() -> int:
-    """How many processes there are: those of the jail, or of the computer where the jail has no space of its own."""
-    return sum(entry.name.isdigit() for entry in Path("/proc").iterdir())
+    """How many processes the jail has. Where it has no space of its own, other people's stand beside them in /proc:
+    then it is those that descend from it (an orphan comes back to it as the subreaper)."""
+    if os.getpid() == 1:
+        return sum(entry.name.isdigit() for entry in Path("/proc").iterdir())
+    found, waiting = 0, [os.getpid()]
+    while waiting:
+        now = children(waiting.pop())
+        found += len(now)
+        waiting += now
+    return found
+
+
+def children(process: int) -> list[int]:
+    """The processes that all threads of a process have started; none where it is gone."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for thread in Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(OSError):
+                found += map(int, (thread / "children").read_text().split())
+    return found
 
 
 def threads_running() -> int:
@@ -175,10 +192,10 @@ def threads_running() -> int:
 def end_descendants() -> None:
     """Without a process space of our own: kill children until none is left (orphans come to us as the subreaper)."""
     while True:
-        children = [int(word) for word in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
-        if not children:
+        left = children(os.getpid())
+        if not left:
             return
-        for child in children:
+        for child in left:
             os.kill(child, signal.SIGKILL)
         reap()
 
