@@ -68,7 +68,7 @@ class Chat:
             await self.pilot.pause(0.02)
             if holds():
                 return
-        raise AssertionError(self.status)
+        raise AssertionError(f"{self.status}\n{self.shown}")
 
     @property
     def status(self) -> str:
