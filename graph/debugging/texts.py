@@ -32,6 +32,14 @@ MARK = re.compile(
 )
 # The frame in which Open MPI and PRRTE print what they have to say, in sentences.
 FRAMED = "-" * 74
+# Where a program's own output begins or ends with one of these, what stands between is its own too.
+STAMPED = re.compile(
+    r"\W?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,90}?\b(?:DEBUG|INFO|WARN(?:ING)?|ERROR|CRITICAL)\b"
+    r"|# nThread \d+ nGpus \d+ |# NCCL version |\s*\.\. \S+ pid \d+: Test failure "
+)
+# A library's exception may be explained over many lines.
+RAISED = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception):(?: |$)")
+SOMEBODY = re.compile(r"\?|\b(?:I|I'm|[Mm]y|[Hh]elp me)\b")
 QUOTED = re.compile(r"> ?")
 # A program that says its name; a key of YAML looks alike, if nothing follows that a message begins with.
 NAMED = re.compile(r"^(?:[a-z][\w./-]*|[\w./-]*[\d/][\w./-]*)(?:\[\d+\])?: ")
@@ -67,7 +75,7 @@ def look(head: bytes) -> Look:
         lines = list(dict.fromkeys(QUOTED.sub("", line, count=1) for line in lines))
     if len(lines) >= DOCUMENT and _is_yaml(lines):
         return "source"
-    if FRAMED in lines:
+    if FRAMED in lines or _is_output(lines):
         return "log"
     marked = (line for line in lines if marked_as_log(line))
     if next(islice(marked, int(FEW * len(lines)), None), None) is not None:
@@ -95,6 +103,13 @@ def marked_as_log(line: str, among: Look = "log") -> bool:
         return True
     named = NAMED.match(text)
     return named is not None and (among == "log" or FAILING.match(text, named.end()) is not None)
+
+
+def _is_output(lines: list[str]) -> bool:
+    """Whether the first line or the last one is plainly a program's, whatever it prints between."""
+    if STAMPED.match(lines[0]) or STAMPED.match(lines[-1]):
+        return True
+    return RAISED.match(lines[0]) is not None and not any(SOMEBODY.search(line) for line in lines)
 
 
 def _is_yaml(lines: list[str]) -> bool:

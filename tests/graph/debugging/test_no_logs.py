@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from graph.debugging.diagnosis import diagnose
+from graph.debugging.texts import look
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
 RUNBOOK = """# When a GPU fails
@@ -164,3 +165,53 @@ def test_what_open_mpi_says_in_a_frame_of_dashes_is_a_log() -> None:
 def test_a_log_that_is_quoted_as_in_a_mail_is_a_log() -> None:
     quoted = "".join(f"> {line}\n" for line in (FRAME + ORTE + FRAME).splitlines())
     assert diagnose(quoted).cause == "comm-mpi-init"
+
+
+NUMPY = """ImportError:
+
+PLEASE READ THIS: the C-extensions of NumPy could not be loaded. This can happen for
+many reasons, and most of them have to do with the setup of the environment.
+The others have to do with the way in which it was installed, or with the system.
+
+The reasons that are known, and what to do about each of them, are listed here:
+
+    https://numpy.example.org/troubleshooting.html
+
+Please note the version of Python, and make sure that it is the one that you want.
+Please read what is written there before you ask for help with it.
+And please look at the list of the packages that are installed: this is not likely to be a fault of NumPy.
+
+Original error was: /usr/lib64/libstdc++.so.6: version `GLIBCXX_3.4.36' not found
+"""
+TABLE = "".join(
+    f"| base | all | part {n} of the suite is done | {n} | 0.{n} |\n+------+-----+---+\n" for n in range(10, 30)
+)
+DUMP = "".join(f"    - the {word} of the data is kept for it\n" for word in dir(str))
+BENCHMARK = "# nThread 1 nGpus 1 minBytes 8 maxBytes 1024 step: 2(factor) warmup iters: 5 iters: 20\n" + "".join(
+    f"#  Rank  {n} Group  0 Pid   34{n} on  gpu04 device  {n} of the node is to be used\n" for n in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "cause"),
+    [
+        (NUMPY, "env-shared-library"),
+        (f"{TABLE}2026-03-02 10:00:12,532 - suite - INFO - Finished evaluation for base\n", "no-failure"),
+        (f"[2026-03-02 10:00:12,532][run][rank0][pid:1][INFO]][train.py:158] config\n{DUMP}{OOM}\n", "gpu-oom"),
+        (
+            f"{BENCHMARK}gpu04: Test NCCL failure a.cu:274 'remote process exited or there was a network error'\n",
+            "comm-remote-exit",
+        ),
+    ],
+)
+def test_what_begins_or_ends_as_a_programs_output_is_a_log(log: str, cause: str) -> None:
+    assert look(log.encode()) == "log"
+    assert diagnose(log).cause == cause
+
+
+def test_a_question_that_begins_with_an_exception_is_a_question() -> None:
+    said = "".join(f"I have tried it with {n} of the batches and it is the same\n" for n in ("two", "three", "most"))
+    asked = "what can be done about that?\nthe cluster is the one that we have here\nand the queue is not the problem\n"
+    more = "the job runs for a while and then it stops\nthe message is the one above\nand that is all that is shown\n"
+    text = f"RuntimeError: it is not what you think that it is\n{said}{asked}{more}"
+    assert look(text.encode()) == "prose"
