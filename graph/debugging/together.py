@@ -23,6 +23,10 @@ STORE_WAITED, STORE_TAKEN = "store-clients-missing", ("c10d-port-in-use", "c10d-
 STORE_CLOSED, RENDEZVOUS_LOST = "c10d-store-closed", "rendezvous-connection"
 NO_CONNECTION = ("c10d-connect-timeout", "c10d-connect-failed")
 WORLD, WORLD_SAID = "world-size-said", re.compile(r"(?i)\b(?:nranks |world[ _]?size\"?(?: is)?[ :=]{1,3})(\d{1,7})")
+# A file of settings that the job script reads: without it variables, modules and keys are missing, and nothing else.
+SETTINGS = re.compile(r"\bline \d+: \S+(?:\.(?:sh|bash|env)|rc|profile): No such file")
+SETTINGS_MISSING, OF_NO_SETTING = "shell-file-missing", 42
+OWN_FAULTS = ("IndexError", "TypeError", "AttributeError", "ZeroDivisionError", "UnboundLocalError", "AssertionError")
 TWO_MASTERS = (
     "Two processes of this job both wanted to be rank 0 and open the store's port: RANK (or the node rank) is the same"
     " for several of them."
@@ -56,6 +60,7 @@ def read_together(events: Sequence[Event]) -> None:
     _store_lost(events)
     _after_crash(events)
     _after_task(events)
+    _not_sourced(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
@@ -95,6 +100,23 @@ def _after_task(events: Sequence[Event]) -> None:
         if ended is not None and event.order > ended and STEP_CANCELLED.search(event.text):
             _settle(event, "comm-remote-exit", "")
             event.signature = replace(event.signature, kind="effect", strength=AFTER_TASK)
+
+
+def _not_sourced(events: Sequence[Event]) -> None:
+    """A program that ran without a file of settings, and broke over something that no setting would have changed."""
+    broke = [e for e in events if e.error and not e.error.ignored and _of_no_setting(e)]
+    for event in events:
+        missing = event.signature.id == SETTINGS_MISSING and SETTINGS.search(event.text)
+        if missing and any(e.order > event.order and e.file == event.file for e in broke):
+            event.signature = replace(event.signature, kind="effect", strength=OF_NO_SETTING)
+
+
+def _of_no_setting(event: Event) -> bool:
+    """Whether an exception is of the program's own making, or of the GPU's memory. None may be an unset variable."""
+    if event.signature.cause == "gpu-oom":
+        return True
+    own = event.error is not None and event.error.type in OWN_FAULTS and "None" not in event.error.text
+    return own and event.signature.cause == "user-code"
 
 
 def _named(event: Event) -> set[str]:

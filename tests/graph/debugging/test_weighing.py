@@ -129,3 +129,18 @@ DRIVER = (
 )
 def test_an_earlier_cause_explains_what_follows_from_it(lines: list[str], cause: str) -> None:
     assert diagnose("\n".join(lines)).cause == cause
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        ("IndexError: Index 99 out of range for a set of size 42.", "user-code"),
+        (OOM, "gpu-oom"),
+        ("TypeError: expected str, bytes or os.PathLike object, not NoneType", "env-file-missing"),
+        ("ModuleNotFoundError: No module named 'lab'", "env-file-missing"),
+    ],
+)
+def test_a_file_of_settings_that_is_missing_explains_what_settings_change(error: str, cause: str) -> None:
+    missing = "/var/spool/slurmd/job9/slurm_script: line 15: /scratch/a/secrets.sh: No such file or directory"
+    frame = 'Traceback (most recent call last):\n  File "/scratch/a/train.py", line 3, in f\n'
+    assert diagnose(f"{missing}\n{frame}{error}\n").cause == cause
