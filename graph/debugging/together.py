@@ -27,6 +27,14 @@ WORLD, WORLD_SAID = "world-size-said", re.compile(r"(?i)\b(?:nranks |world[ _]?s
 SETTINGS = re.compile(r"\bline \d+: \S+(?:\.(?:sh|bash|env)|rc|profile): No such file")
 SETTINGS_MISSING, OF_NO_SETTING = "shell-file-missing", 42
 OWN_FAULTS = ("IndexError", "TypeError", "AttributeError", "ZeroDivisionError", "UnboundLocalError", "AssertionError")
+# Python keeps its locks and queues in /dev/shm.
+LOCKS, LOADER = re.compile(r"/multiprocessing/(?:synchronize|context)\.py$"), "/torch/utils/data/"
+SHM_FULL = "/dev/shm, in which Python keeps the locks of its worker processes, is full or too small; no disk is."
+SHM_FIX = (
+    "Give the container a larger /dev/shm (`--shm-size=16g` or `--ipc=host`), or use fewer data workers;"
+    " `df -h /dev/shm` shows what is left.",
+    "Remove what ended jobs left in /dev/shm.",
+)
 TWO_MASTERS = (
     "Two processes of this job both wanted to be rank 0 and open the store's port: RANK (or the node rank) is the same"
     " for several of them."
@@ -61,6 +69,7 @@ def read_together(events: Sequence[Event]) -> None:
     _after_crash(events)
     _after_task(events)
     _not_sourced(events)
+    _no_shared_memory(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
@@ -111,6 +120,15 @@ def _not_sourced(events: Sequence[Event]) -> None:
             event.signature = replace(event.signature, kind="effect", strength=OF_NO_SETTING)
 
 
+def _no_shared_memory(events: Sequence[Event]) -> None:
+    """Where Python's multiprocessing finds no space, it is in /dev/shm."""
+    for event in events:
+        error = event.error
+        if error and "[Errno 28]" in error.text and any(LOCKS.search(f.file) for f in error.frames[-2:]):
+            loads = any(LOADER in f.file for f in error.frames)
+            _settle(event, "fw-dataloader" if loads else "env-disk", SHM_FULL, SHM_FIX)
+
+
 def _of_no_setting(event: Event) -> bool:
     """Whether an exception is of the program's own making, or of the GPU's memory. None may be an unset variable."""
     if event.signature.cause == "gpu-oom":
@@ -127,8 +145,8 @@ def _unreached(events: Sequence[Event]) -> bool:
     return any(e.signature.id in NO_CONNECTION for e in events)
 
 
-def _settle(event: Event, cause: str, says: str) -> None:
-    event.signature = replace(event.signature, cause=cause, says=says, fix=())
+def _settle(event: Event, cause: str, says: str, fix: tuple[str, ...] = ()) -> None:
+    event.signature = replace(event.signature, cause=cause, says=says, fix=fix)
     event.settled = True
 
 

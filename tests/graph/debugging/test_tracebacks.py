@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from graph.debugging.diagnosis import diagnose
 
 URLLIB = "/usr/lib/python3.11/urllib/request.py"
@@ -25,3 +27,23 @@ def test_what_python_fails_to_clean_up_at_an_exit_is_no_failure() -> None:
     steps = ["Epoch 11/90 | train: 1.2 | val: 1.4\n", "Epoch 12/90 | train: 1.1 | val: 1.3\n"]
     assert diagnose(steps[0] + noise + steps[1]).cause == "no-failure"
     assert diagnose(steps[0] + noise + traceback("/home/ada/a.py", ends="KeyError: 'a'")).cause == "user-code"
+
+
+NO_SPACE = "OSError: [Errno 28] No space left on device"
+LOCK = "/opt/env/lib/python3.11/multiprocessing/synchronize.py"
+LOADER = "/opt/env/lib/python3.11/site-packages/torch/utils/data/dataloader.py"
+
+
+@pytest.mark.parametrize(
+    ("log", "cause", "shared"),
+    [
+        (traceback("/home/ada/train.py", LOADER, LOCK, ends=NO_SPACE), "fw-dataloader", True),
+        (traceback("/home/ada/train.py", LOCK, ends=NO_SPACE), "env-disk", True),
+        ("unable to allocate shared memory(shm) for file </x_12>: No space left on device (28)\n", "env-disk", True),
+        (traceback("/home/ada/train.py", ends=NO_SPACE), "env-disk", False),
+    ],
+)
+def test_no_space_for_shared_memory_is_no_full_disk(log: str, cause: str, shared: bool) -> None:
+    found = diagnose(log)
+    assert found.cause == cause
+    assert ("/dev/shm" in found.fix[0]) is shared
