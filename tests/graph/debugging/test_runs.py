@@ -53,3 +53,10 @@ def test_hours_of_headway_overcome_what_an_earlier_start_met(line: str) -> None:
 def test_an_answer_that_failed_is_no_headway() -> None:
     refused = '10.0.0.4:50 - "POST /act HTTP/1.1" 500 Internal Server Error\n'
     assert diagnose(missing("weights") + refused * 300).cause == "env-file-missing"
+
+
+def test_done_is_said_of_what_was_survived_and_of_nothing_else() -> None:
+    went_on = "".join(f"step {n} loss 0.{n}\n" for n in range(10, 30))
+    end = "=" * 40 + "\n DONE\n" + "=" * 40 + "\n"
+    assert diagnose(key_error("a") + went_on + end).cause == "no-failure"
+    assert diagnose(went_on + key_error("a") + end).cause == "user-code"
