@@ -43,15 +43,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def cases(since: str) -> Iterator[Case]:
-    """The bot's cases, and the verdicts that were given in other doors."""
+    """What people said of the bot's answers."""
     from assistant.settings import read_settings
     from assistant.slack.database import open_store
-    from assistant.slack.feedback import Feedback, case_of_verdict
-    from assistant.storage.database import open_database
-    from assistant.storage.feedback import Feedback as Verdicts
+    from assistant.slack.feedback import Feedback
 
-    settings = read_settings()
-    yield from Feedback(open_store(settings)).cases(since)
-    for verdict in Verdicts(open_database(settings)).export():
-        if verdict.at.isoformat() >= since:
-            yield case_of_verdict(verdict)
+    yield from Feedback(open_store(read_settings())).cases(since)

@@ -16,10 +16,9 @@ from typing import Any
 from assistant.errors import InputError
 from assistant.events import Diagnosed, Kept, Known, Script
 from assistant.slack.database import Store
-from assistant.storage.feedback import Verdict
 from assistant.turns import Turn
 from graph.debugging.log import NotTextError, Source, blocks
-from knowledge.masking import Masker, mask
+from knowledge.masking import Masker
 
 SCHEMA_VERSION = 1
 # A log up to this size is kept whole; of a longer one its head, its end and the lines about the evidence.
@@ -91,12 +90,6 @@ def excerpt(path: Path, lines: Sequence[int]) -> str:
         return ""
     told = whole if size <= WHOLE else b"\n".join(row for _, row in sorted((found | tail).items()))
     return told.decode(errors="replace")[:WHOLE]
-
-
-def case_of_verdict(verdict: Verdict) -> Case:
-    """A verdict that was given in another door, as a case."""
-    case = case_of("helpful" if verdict.helpful else "wrong", verdict.turn, private=False)
-    return replace(case, at=f"{verdict.at:%Y-%m-%dT%H:%M:%SZ}", comment=mask(verdict.words).text)
 
 
 class Feedback:

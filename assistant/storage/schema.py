@@ -18,17 +18,6 @@ TABLES = (
         thread TEXT NOT NULL, turn INTEGER NOT NULL, path TEXT NOT NULL, packed TEXT NOT NULL,
         PRIMARY KEY (thread, turn, path))
     """,
-    """
-    CREATE TABLE IF NOT EXISTS deliveries (
-        id TEXT PRIMARY KEY, payload TEXT NOT NULL, owner TEXT NOT NULL, life TEXT NOT NULL,
-        until DOUBLE PRECISION NOT NULL, finished DOUBLE PRECISION)
-    """,
-    "CREATE INDEX IF NOT EXISTS deliveries_until ON deliveries (until) WHERE finished IS NULL",
-    """
-    CREATE TABLE IF NOT EXISTS feedback (
-        thread TEXT NOT NULL, turn INTEGER NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, helpful INTEGER NOT NULL,
-        words TEXT NOT NULL, PRIMARY KEY (thread, turn, who))
-    """,
 )
 
 
