@@ -56,7 +56,7 @@ class Turns:
         self.database = database
 
     def history(self, thread: str) -> tuple[Turn, ...]:
-        with self.database.transaction() as talk:
+        with self.database.reading() as talk:
             rows = talk.execute(f"SELECT {COLUMNS} FROM turns WHERE thread = ? ORDER BY turn", (thread,)).fetchall()
         return tuple(map(turn_of, rows))
 
@@ -69,7 +69,7 @@ class Turns:
         return self._one("thread = ? AND at = ?", thread, at.isoformat())
 
     def _one(self, condition: str, *values: str) -> Turn | None:
-        with self.database.transaction() as talk:
+        with self.database.reading() as talk:
             row = talk.execute(f"SELECT {COLUMNS} FROM turns WHERE {condition} LIMIT 1", values).fetchone()
         return turn_of(row) if row else None
 
@@ -117,7 +117,7 @@ class Turns:
 
     def title(self, thread: str) -> str:
         """The title that a person gave; empty for none."""
-        with self.database.transaction() as talk:
+        with self.database.reading() as talk:
             row = talk.execute("SELECT title FROM titles WHERE thread = ?", (thread,)).fetchone()
             return str(row[0]) if row else ""
 

@@ -47,6 +47,10 @@ class Store(Protocol):
         """Statements (`?` for values) that are stored together. durable: a power cut does not undo it either."""
         ...
 
+    def reading(self) -> AbstractContextManager[Talk]:
+        """One statement that changes nothing."""
+        ...
+
     def one_at_a_time(self, talk: Talk) -> None:
         """Let only one worker go on from here to the end of the transaction."""
         ...
@@ -84,6 +88,9 @@ class InFile:
                 raise
             connection.execute("COMMIT")
 
+    def reading(self) -> AbstractContextManager[Talk]:
+        return self.transaction()
+
     def one_at_a_time(self, talk: Talk) -> None:
         """BEGIN IMMEDIATE did that."""
 
@@ -102,6 +109,9 @@ class InPostgres:
     def transaction(self, *, durable: bool = False) -> Iterator[Talk]:
         with self.database.transaction(durable=durable) as talk:
             yield talk
+
+    def reading(self) -> AbstractContextManager[Talk]:
+        return self.database.reading()
 
     def one_at_a_time(self, talk: Talk) -> None:
         talk.execute(ONE_AT_A_TIME, ("maple-chat slack",))

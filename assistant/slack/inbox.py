@@ -93,7 +93,7 @@ class Inbox:
     def others(self) -> tuple[str, ...]:
         """The other workers that have taken something."""
         query = "SELECT DISTINCT holder FROM slack_inbox WHERE state <> 'done' AND holder IS NOT NULL AND holder <> ?"
-        with self.store.transaction() as talk:
+        with self.store.reading() as talk:
             return tuple(name for (name,) in talk.execute(query, (self.worker,)).fetchall())
 
     def free(self, worker: str) -> int:
@@ -126,7 +126,7 @@ class Inbox:
 
     def parts(self, key: str) -> tuple[Stored, ...]:
         query = "SELECT number, body, state, ts FROM slack_parts WHERE key = ? ORDER BY number"
-        with self.store.transaction() as talk:
+        with self.store.reading() as talk:
             rows = talk.execute(query, (key,)).fetchall()
         return tuple(Stored(number, part_of(body), state, ts or "") for number, body, state, ts in rows)
 
@@ -166,7 +166,7 @@ class Inbox:
 
     def find(self, key: str) -> Job | None:
         """A request by its key, also one that is done."""
-        with self.store.transaction() as talk:
+        with self.store.reading() as talk:
             rows = talk.execute(f"SELECT {COLUMNS} FROM slack_inbox WHERE key = ?", (key,)).fetchall()
         return job_of(rows[0]) if rows else None
 
@@ -176,13 +176,13 @@ class Inbox:
             "SELECT body FROM slack_inbox WHERE thread = ? AND way NOT IN ('evidence', 'person', 'ticket') "
             "ORDER BY ts DESC LIMIT 1"
         )
-        with self.store.transaction() as talk:
+        with self.store.reading() as talk:
             rows = talk.execute(query, (thread,)).fetchall()
         return incoming_of(rows[0][0]).user if rows else ""
 
     def waiting(self) -> int:
         """How many requests are not done."""
-        with self.store.transaction() as talk:
+        with self.store.reading() as talk:
             return int(talk.execute("SELECT count(*) FROM slack_inbox WHERE state <> 'done'").fetchone()[0])
 
     def counts(self) -> dict[str, int]:

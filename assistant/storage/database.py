@@ -73,6 +73,9 @@ class Database(Protocol):
         durable: a power cut of the database's computer does not undo it.
         """
 
+    def reading(self) -> AbstractContextManager[Talk]:
+        """One statement that changes nothing. Raises LostError, UnavailableError."""
+
     def alone(self, thread: str, wait_s: float) -> AbstractContextManager[Hold]:
         """Work on a thread, one at a time over all processes; freed at once when the process dies.
 

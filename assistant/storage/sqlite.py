@@ -80,6 +80,9 @@ class Sqlite:
         except sqlite3.Error as error:
             raise self._unusable(error) from error
 
+    def reading(self) -> AbstractContextManager[Talk]:
+        return self.transaction()
+
     @contextmanager
     def alone(self, thread: str, wait_s: float) -> Iterator[Sqlite]:
         """Where the file system has no locks, nobody is kept out: better to answer than to refuse.
