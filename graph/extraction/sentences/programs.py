@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 
 from graph.extraction.sentences.lexicon import read_yaml
@@ -51,19 +52,34 @@ def find_environment(text: str, folded: str) -> str | None:
     return text[match.start(group) : match.end(group)]
 
 
-def find_options(text: str, program: str | None, until: int) -> str | None:
+def find_options(text: str, program: str | None, jobs: Sequence[int]) -> str | None:
     """The program's options in a sentence: right behind its name, or behind a word such as `arguments`.
 
-    until: where the first option stands that says something about the job itself (`--nodes 4`).
+    jobs: where options stand that say something about the job itself (`--nodes 4`); the next of them ends the program's.
     """
     at = text.find(program) + len(program) if program and program in text else -1
     starts = [at] if at >= 0 else []
     starts += [match.end() for match in _file("announced").finditer(text)]
     for start in starts:
-        match = _file("options").match(text, start, max(start, until))
+        until = min((place for place in jobs if place >= start), default=len(text))
+        match = _file("options").match(text, start, until)
         if match:
-            return match[0].strip().rstrip(".?!") or None
+            return _inside(text[: match.start()], match[0]).strip().rstrip(".?!") or None
     return None
+
+
+def _inside(before: str, options: str) -> str:
+    """The options up to the sign that closes the brackets or quotes in which the whole command stands."""
+    opened = _file("opened").search(before)
+    if opened is None:
+        return options
+    closing = ")" if opened[1] == "(" else opened[1]
+    depth = 0
+    for at, sign in enumerate(options):
+        if sign == closing and not depth:
+            return options[:at]
+        depth += (sign == "(") - (sign == ")")
+    return options
 
 
 def find_arguments(command: str) -> str | None:

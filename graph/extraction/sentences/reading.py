@@ -97,7 +97,7 @@ def _values(
     found["framework"] = choose.framework(line)
     found["model"] = choose.model(line)
     found["entry"] = choose.entry(line, move)
-    own = find_options(message.said, str(entry.value) if (entry := found["entry"]) else None, first_flag(message))
+    own = find_options(message.said, str(entry.value) if (entry := found["entry"]) else None, flags_of(message))
     found["args"] = Said(own, own) if own else None
     for name in ("account", "queue"):
         left_behind = roles.source if roles.target is not None else None
@@ -115,9 +115,9 @@ def _values(
     return {name: said for name, said in found.items() if said is not None}
 
 
-def first_flag(message: Message) -> int:
-    """Where the first option stands that says something about the job itself."""
-    return min((flag.start for flag in find_flags(message.said, prose=True)), default=len(message.said))
+def flags_of(message: Message) -> list[int]:
+    """Where options stand that say something about the job itself."""
+    return [flag.start for flag in find_flags(message.said, prose=True)]
 
 
 def _of(line: Line, token: int, machine: int | None) -> bool:

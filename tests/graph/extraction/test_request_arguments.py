@@ -14,6 +14,10 @@ SAID = {
     "fit.py --temperature -0.5 --seed=7.": "--temperature -0.5 --seed=7",
     "fsdp on delta, fit.py --nodes 4 --account abc": None,
     "fit.py on delta": None,
+    "tune my classifier (fit.py --lr 3e-4) with fsdp on lumi": "--lr 3e-4",
+    "(python fit.py --grid (1) --x 2) ddp on lumi": "--grid (1) --x 2",
+    'start "fit.py --config a.yaml", ddp on delta': "--config a.yaml",
+    "delta fsdp 2 nodes, torchrun --nproc_per_node=4 fit.py --bs 8": "--bs 8",
 }
 
 
