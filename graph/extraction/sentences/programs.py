@@ -55,7 +55,7 @@ def find_environment(text: str, folded: str) -> str | None:
 def find_options(text: str, program: str | None, jobs: Sequence[int]) -> str | None:
     """The program's options in a sentence: right behind its name, or behind a word such as `arguments`.
 
-    jobs: where options stand that say something about the job itself (`--nodes 4`); the next of them ends the program's.
+    jobs: where options stand that say something about the job itself (`--nodes 4`); the next one ends the program's.
     """
     at = text.find(program) + len(program) if program and program in text else -1
     starts = [at] if at >= 0 else []
