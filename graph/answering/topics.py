@@ -35,6 +35,7 @@ TABLE: tuple[Topic, ...] = (
     Topic("variable", (r"[a-z]+_[a-z0-9_]+",), surroundings.variable),
     Topic("architecture", (r"x86|\barm\b|aarch64|ppc64|architecture",), hardware.cpus),
     Topic("cost", (r"\bsus?\b|\bcosts?\b|charge factor|\bprice|expensive|cheap",), matching),
+    Topic("internet named", (r"\binternet\b|\bwandb\b|weights (?:and|&) biases",), surroundings.internet),
     Topic("option", (r"(?<![\w-])--[a-z]|\bfilesystems\b",), directives.option),
     Topic("fits", (r"\b(?:can|could|may|will|does|allowed|fit|possible|take)\b.*\bnodes?\b",), limits.fits),
     Topic(
@@ -96,8 +97,7 @@ TABLE: tuple[Topic, ...] = (
     Topic(
         "internet",
         (
-            r"prox(?:y|ies)|internet|outside world|\boffline\b|external network|network access",
-            r"wandb|weights (?:and|&) biases",
+            r"prox(?:y|ies)|outside world|\boffline\b|external network|network access",
             r"(?:reach|access|connect to|download).{0,30}(?:web|hub|hugging ?face|w&b|github|outside|compute node)",
             r"pip install .{0,20}(?:on|from|in) (?:a |the )?(?:compute|job)",
         ),
