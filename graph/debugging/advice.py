@@ -8,9 +8,11 @@ from dataclasses import replace
 from knowledge.cluster import Cluster, EnvironmentFact, Queue
 from knowledge.signatures.loader import library
 from knowledge.types import Diagnosis
+from templates.quoting import shell_word
 
 MOST_QUEUES = 6
 MOST_GOTCHAS = 2
+MOST_VARIABLES = 4
 NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
 # What torch.distributed calls the collectives of each kind of GPU; xccl is built in since PyTorch 2.8.
 COLLECTIVES = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
@@ -27,7 +29,9 @@ def for_cluster(diagnosis: Diagnosis, cluster: Cluster) -> Diagnosis:
     general = [step for step in diagnosis.fix if step not in others]
     own = [step for step in by.get(cluster.scheduler, ()) if step not in general]
     sources = dict.fromkeys([*diagnosis.sources, *(source for _, source in steps if source)])
-    return replace(diagnosis, fix=(*(step for step, _ in steps), *general, *own), sources=tuple(sources))
+    here = [step for step, _ in steps]
+    fix = (*general, *own, *here) if diagnosis.cause in GENERAL_FIRST else (*here, *general, *own)
+    return replace(diagnosis, fix=fix, sources=tuple(sources))
 
 
 def _queues(cluster: Cluster) -> list[Step]:
@@ -62,13 +66,24 @@ def _software(cluster: Cluster) -> list[Step]:
 
 def _network(cluster: Cluster) -> list[Step]:
     """The network variables that this machine's jobs set."""
-    facts = [fact for fact in cluster.environment if fact.name.startswith(NETWORK) and fact.apply != "advice"]
-    return [(_variable(fact, cluster), fact.source) for fact in facts[:4]]
+    return [(f"On {cluster.title}: {_variable(fact)}", fact.source) for fact in _set(cluster)[:MOST_VARIABLES]]
 
 
-def _variable(fact: EnvironmentFact, cluster: Cluster) -> str:
+def _set(cluster: Cluster) -> list[EnvironmentFact]:
+    return [fact for fact in cluster.environment if fact.name.startswith(NETWORK) and fact.apply != "advice"]
+
+
+def _variable(fact: EnvironmentFact) -> str:
     why = f" ({fact.why})" if fact.why else ""
-    return f"On {cluster.title}: `export {fact.name}={fact.value}`{why}."
+    return f"`export {fact.name}={shell_word(fact.value)}`{why}."
+
+
+def _hung(cluster: Cluster) -> list[Step]:
+    """The same variables for who lacks them, but for those that a gotcha says to unset where collectives hang."""
+    unset = " ".join(text for text in cluster.gotchas if any(word in text for word in HUNG))
+    facts = [fact for fact in _set(cluster) if fact.name not in unset]
+    lacking = f"If your script does not set what {cluster.title} documents"
+    return [(f"{lacking}: {_variable(fact)}", fact.source) for fact in facts[:MOST_VARIABLES]]
 
 
 def _rendezvous(cluster: Cluster) -> list[Step]:
@@ -128,12 +143,16 @@ def _with_page(text: str) -> Step:
     return (said, f"https://{page}") if said and " " not in page else (text, None)
 
 
+# A collective that hung after good steps is seldom the network's doing: who stayed away is asked first.
+GENERAL_FIRST = ("comm-collective-timeout",)
+HUNG = ("time out in NCCL", "FI_ variables unset")
 # Words by which a machine's gotchas are known to be about a cause.
 GOTCHAS = {
     "env-compiler": ("compiler", "CUDA toolkit", "gcc"),
     "env-module": ("module",),
     "env-not-propagated": ("propagat", "--export", "environment of"),
     "fw-op-build": ("DeepSpeed", "compil", "Apex", "flash"),
+    "comm-collective-timeout": HUNG,
     "comm-oneccl": ("CCL",),
     "comm-world-size": ("RANK", "WORLD_SIZE", "SLURM_PROCID"),
     "env-container": ("container", "image"),
@@ -155,7 +174,7 @@ FACTS: dict[str, Callable[[Cluster], list[Step]]] = {
     "comm-world-size": _rendezvous,
     "comm-interface": _network,
     "comm-nccl-system": _network,
-    "comm-collective-timeout": _network,
+    "comm-collective-timeout": _hung,
     "comm-oneccl": _network,
     "comm-mpi-init": _network,
     "fw-backend": _backend,

@@ -163,3 +163,20 @@ def test_out_of_memory_shards_more(request_: JobRequest, change: object) -> None
 def test_the_request_of_a_script() -> None:
     request = request_of(understand_script(SLURM.replace("{queue}", "regular")))
     assert (request.nodes, request.gpus_per_node, request.walltime, request.queue) == (2, 4, "01:00:00", "regular")
+
+
+def test_who_stayed_away_from_a_collective_is_asked_before_the_network_is() -> None:
+    hung = "[rank3]: Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE) ran for 9 ms"
+    found = diagnose(f"step 400 loss 1.9\n{hung}")
+    assert found.cause == "comm-collective-timeout"
+    polaris = for_cluster(found, cluster("polaris")).fix
+    assert polaris[: len(found.fix)] == found.fix
+    assert "unset NCCL_NET_GDR_LEVEL NCCL_CROSS_NIC" in polaris[-1]
+    assert "export NCCL_CROSS_NIC" not in " ".join(polaris)
+    frontier = for_cluster(found, cluster("frontier")).fix
+    assert frontier[len(found.fix)].startswith("If your script does not set what Frontier documents: `export ")
+
+
+def test_a_value_of_several_words_is_quoted_for_the_shell() -> None:
+    found = diagnose("RuntimeError: NCCL error: unhandled system error, NCCL version 2.28.3")
+    assert "`export NCCL_NET='AWS Libfabric'`" in " ".join(for_cluster(found, cluster("polaris")).fix)
