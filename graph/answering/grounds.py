@@ -65,7 +65,7 @@ def grounds(question: str, state: State, context: Context) -> Grounds:
     if fact and not fact.typed and found and found[0].score >= SURE:
         fact = None  # the same notes are passages too, and were ranked there
     if fact:
-        found = [one for one in found if one.score >= SURE and adds(one, fact)][: MOST - 1]
+        found = [one for one in found if one.score >= SURE and adds(one, fact, question)][: MOST - 1]
     return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
 
 
@@ -108,9 +108,11 @@ def near_the_best(found: list[Passage]) -> list[Passage]:
     return [one for one in found if one.score >= NEARLY * found[0].score][:MOST]
 
 
-def adds(passage: Passage, fact: FactAnswer) -> bool:
-    """Whether a passage says something that the facts did not: neither the machine again nor a failure."""
+def adds(passage: Passage, fact: FactAnswer, question: str) -> bool:
+    """Whether a passage says something that the facts did not: not the machine again, a failure, another method."""
     if passage.kind == "fact" and passage.machine:
+        return False
+    if fact.typed and methods(passage.title) and not methods(question):
         return False
     if fact.typed and passage.path[:1] == (CAUSES,):
         return False

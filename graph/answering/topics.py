@@ -73,6 +73,14 @@ TABLE: tuple[Topic, ...] = (
         directives.whole_nodes,
     ),
     Topic(
+        "memory of a node",
+        (
+            r"(?<!gpu )(?<!hbm )\b(?:memory|ram)\b(?:(?!\b(?:gpus?(?! nodes?)|cards?|gcds?)\b).){0,40}\bnodes?\b",
+            r"\bnodes?\b(?:(?!\b(?:gpus?|cards?|gcds?|hbm)\b).){0,30}\b(?:memory|ram)\b(?!.{0,15}\b(?:gpus?|cards?|gcds?)\b)",
+        ),
+        hardware.memory,
+    ),
+    Topic(
         "GPUs",
         (
             r"gpus?\b.{0,30}\b(?:nodes?|knoten|n(?:oe|œ)uds?|nodos?|nodi)\b|nodes?\b.{0,30}\bgpus?\b",

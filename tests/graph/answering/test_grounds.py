@@ -43,6 +43,13 @@ def test_passages_add_to_facts_and_do_not_repeat_them() -> None:
     assert not any("xccl" in one.text for one in found.passages), "an Intel library on an AMD machine"
 
 
+def test_a_method_that_nobody_named_is_not_told_beside_a_plain_fact() -> None:
+    found = on("how much memory does a GPU node on Delta have?")
+    assert found.fact is not None
+    assert "256 GB" in found.fact.text
+    assert not [one.title for one in found.passages if "ZeRO" in one.title]
+
+
 def test_a_failure_is_not_told_beside_a_plain_fact() -> None:
     found = on("how much memory does a GPU of Isambard-AI have?")
     assert found.fact is not None
