@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from assistant.commands.extract import read_file
-from assistant.commands.script import machine, refuse
+from assistant.commands.rehearse import machine_of
+from assistant.commands.script import refuse
 from graph.debugging.answer import as_json, as_text
 from graph.verification.jobs import PAUSES, UNSEEN, Job, Outcome, fetch, follow, judge, ready, submit
 from graph.verification.on_machine.reach import Reach, reaching
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "small program in the place of yours. Without --submit it shows what would be sent, and sends nothing."
     )
     parser.add_argument("file", help="the launch script; - reads it from standard input")
-    parser.add_argument("--machine", required=True, help="a machine of `maple-chat clusters`")
+    parser.add_argument("--machine", help="a machine of `maple-chat clusters`; default: the script's own marks tell")
     parser.add_argument("--submit", action="store_true", help="send it, after asking")
     parser.add_argument("--yes", action="store_true", help="with --submit: do not ask")
     parser.add_argument("--host", help="a login node, reached by your own ssh; default: this computer")
@@ -42,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     asked = Asked(options.framework, options.strategy, options.account, options.queue, options.env)
-    trial = trial_of(read_file(options.file), machine(options.machine), asked)
+    script = read_file(options.file)
+    trial = trial_of(script, machine_of(options.machine, script), asked)
     if isinstance(trial, Refusal):
         return refuse(trial, options.json)
     folder = f"{options.folder.rstrip('/')}/{trial.folder}" if options.folder else trial.folder

@@ -10,7 +10,8 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from assistant.errors import InputError
+from assistant.errors import InputError, MapleError
+from assistant.events import Error, Kept
 from assistant.subject import absolute, as_events, logs, subject, words
 from assistant.tui.work.found import CheckReport, LogReport
 from knowledge.types import Attachment
@@ -53,16 +54,22 @@ async def found(
     if screen.answering.is_taken("tool"):
         return None
     await screen.conversation.ask(said, given)
-    reports = [report async for report in screen.work("tool", what, task, *arguments)]
-    if not reports:
+    reports: list[Any] = []
+    events: Sequence[Kept] = ()
+    try:
+        reports = [report async for report in screen.work("tool", what, task, *arguments)]
+    except MapleError as error:
+        events = [Error(str(error))]
+    if reports:
+        events = as_events(name, reports[-1])
+    if not events:
         return None
-    events = as_events(name, reports[-1])
     await asyncio.to_thread(session.turns.add, session.thread, said, given, events)
     if screen.session is not session:
         screen.status(f"{said}: what it found is in the conversation '{session.thread}'.")
         return None
     await screen.show_events(events)
-    return reports[-1]
+    return reports[-1] if reports else None
 
 
 async def log(screen: ChatScreen, argument: str) -> None:

@@ -147,6 +147,16 @@ async def test_what_a_command_found_is_back_at_the_next_start(chat: Any, here: P
         await it.until(lambda: f"{TELLING} ▶ [rank3]: torch.OutOfMemoryError" in it.shown)
 
 
+async def test_why_a_command_found_nothing_stays_in_the_conversation(chat: Any, here: Path) -> None:
+    (here / "job.sh").write_text("#!/bin/bash\n#SBATCH -N 2\nsrun python train.py\n")
+    async with chat() as it:
+        await it.say("/check job.sh nowhere")
+        assert "nowhere" in it.shown
+    async with chat() as it:
+        assert [str(said.content) for said in it.screen.query(Said)] == ["/check job.sh nowhere"]
+        assert "no machine 'nowhere'" in it.shown
+
+
 async def test_what_a_command_found_goes_to_its_own_conversation(chat: Any, here: Path) -> None:
     pipe = here / "slow.log"
     os.mkfifo(pipe)

@@ -128,7 +128,7 @@ def test_nothing_is_sent_without_a_yes(pbs: Path, tmp_path: Path, monkeypatch, c
 
 def test_without_submit_it_only_shows(pbs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     script = str(GOLDEN / "perlmutter" / "pytorch-ddp.sh")
-    assert main(["verify", script, "--machine", "perlmutter", "--host", "me@login", "--json"]) == 0
+    assert main(["verify", script, "--host", "me@login", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert shown["sent"] is False and shown["host"] == "me@login" and shown["queue"] == "debug"
     assert shown["command"].startswith("ssh me@login ") and "sbatch --parsable" in shown["command"]
