@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from graph.answering import directives, hardware, launching, limits, methods, surroundings
+from graph.answering import checkpoints, directives, hardware, launching, limits, methods, surroundings
 from graph.answering.asking import Ask
 from graph.answering.fact_answer import FactAnswer
 from graph.answering.passages import matching
@@ -22,7 +22,13 @@ class Topic(NamedTuple):
 
 LAUNCHERS = r"(?:torchrun|accelerate launch|deepspeed launcher|srun|mpiexec|mpirun|ibrun|jsrun|flux run)"
 
+SAVES = r"\b(?:checkpoint\w*|sav(?:e|es|ing))\b"
+ENDS = (
+    r"(?:time ?limit|wall ?-?time|time ?out|time (?:is up|runs out)|before .{0,30}\b(?:ends?|killed|stop(?:s|ped)?)\b)"
+)
+
 TABLE: tuple[Topic, ...] = (
+    Topic("checkpoint at the end", (rf"{SAVES}.*{ENDS}|{ENDS}.*{SAVES}",), checkpoints.before_the_end),
     Topic(
         "failure",
         (
