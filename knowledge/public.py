@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
+from knowledge import wording
 from knowledge.masking import PLACEHOLDER, mask
 
 FOLDER = Path(__file__).parent
@@ -46,11 +47,11 @@ PLAIN = """
 a about access after all allocation an and any are array as at automatic batch be before behind between build by can
 cannot change checkpoint choose command compile configure connect copy could create cost default delay depend disable
 do does down download enable environment every example fail faster fetch file first fix for forward from get global
-grow help hold hook how i if image in increase inside install interactive into is issue it job kernel know large last
-launch limit list load local log login lost make many max mean memory message min mixed more mount move multi multiple
+grow help hold hook hour how i if image in increase inside install interactive into is issue it job kernel know large
+last launch limit list load local log login lost make many max mean memory message min mixed more mount move multi multiple
 must need never new no node not number of offline old on one only open optimizer option or out over pass per pin
-please port precision prefer print process profile program proxy queue rank read reduce remove request reserve resume
-run save schedule script see send set share show single size slow small some start step stop submit support than that
+please port precision prefer price print process profile program proxy queue rank read reduce remove request reserve
+resume run save schedule script see send set share show single size slow small some start step stop submit support than that
 the then there this time to tool train transfer under update upgrade use user using variable version wait was way web
 what when where which while why will with without work write wrong you your
 """
@@ -69,6 +70,8 @@ LONGEST = 40
 MOST_READ = 10_000
 FILLERS = "a an and are as at be by for from has have i in is it its my of on or our that the this to was with"
 FILLER = frozenset(FILLERS.split())
+# Words that only make a question.
+VAGUE = wording.FILLER | frozenset(("best", "better", "big", "large", "long", "near", "old", "small"))
 
 
 def public_query(text: str, facts: Iterable[str] = ()) -> str:
@@ -84,6 +87,18 @@ def public_query(text: str, facts: Iterable[str] = ()) -> str:
     said = " ".join(words).lower()
     own = [fact for fact in facts if fact and fact.lower() not in said and is_public(fact)]
     return " ".join([*own, *words][: MOST_WORDS + len(own)])
+
+
+def public_question(text: str, names: Iterable[str] = ()) -> str:
+    """A web query of what a question is about; empty where its public words are little but filler.
+
+    names: what the question names by a name of ours, such as a machine; alone they are no subject.
+    """
+    own = [name for name in names if name]
+    said = {word.lower() for name in own for word in name.split()}
+    words = public_query(text).split()
+    subject = [word for word in words if word.lower() not in VAGUE | said]
+    return " ".join([*own, *subject]) if len(subject) >= LEAST_WORDS else ""
 
 
 def public_words(text: str) -> Iterator[str]:

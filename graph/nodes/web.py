@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
+from graph.answering.machines import named
 from graph.choosing import NO, chosen
 from graph.context import Context
 from graph.state import State
 from knowledge.errors import InputError, UnavailableError
-from knowledge.public import public_query
+from knowledge.public import public_query, public_question
 from knowledge.types import Alternative, Diagnosis, Passage, Question, Said, Say, Working
 from knowledge.web import Web
 
@@ -52,12 +53,13 @@ def web(state: State, runtime: Runtime[Context]) -> State:
 
 def query_of(state: State, context: Context) -> str:
     """The public words of what was not answered: the telling lines of a log, or the question."""
-    request, outcome = state["request"], state["outcome"]
-    text = state["text"]
-    if isinstance(outcome, Diagnosis):
-        text = " ".join(line.text for line in outcome.evidence[:EVIDENCE]) or text
+    request, outcome, text = state["request"], state["outcome"], state["text"]
+    if not isinstance(outcome, Diagnosis):
+        asked_about = named(text)
+        return public_question(text, (asked_about.title if asked_about else "",))
+    lines = " ".join(line.text for line in outcome.evidence[:EVIDENCE]) or text
     cluster = context.cluster(request)
-    return public_query(text, (request.framework or "", cluster.scheduler if cluster else ""))
+    return public_query(lines, (request.framework or "", cluster.scheduler if cluster else ""))
 
 
 def found(query: str, web: Web, runtime: Runtime[Context]) -> Said:

@@ -13,7 +13,7 @@ from ddgs.results import TextResult
 
 from knowledge.errors import InputError, UnavailableError
 from knowledge.fetching import Answer, Fetcher, pause_of, place_of
-from knowledge.public import public_query, vocabulary, without_private
+from knowledge.public import public_query, public_question, vocabulary, without_private
 from knowledge.web import BACKEND, DuckDuckGo, Hit, Searx, search, to_send
 
 PRIVATE = [
@@ -61,6 +61,19 @@ def test_the_telling_words_stay() -> None:
     assert "137" in public_query("the process ended with exit code 137").split()
     assert public_query("ModuleNotFoundError: No module named 'torchtune'").endswith("named torchtune")
     assert "--gpus-per-node" in public_query("sbatch: error: invalid option --gpus-per-node").split()
+
+
+@pytest.mark.parametrize(
+    ("question", "names", "query"),
+    [
+        ("how much is a node hour on lumi?", ("LUMI",), "LUMI node hour"),
+        ("how do I use wandb offline with lightning?", (), "wandb offline lightning"),
+        ("best restaurant near NERSC", ("Perlmutter",), ""),
+        ("what is the best one to use?", (), ""),
+    ],
+)
+def test_a_question_sends_its_subject_and_no_filler(question: str, names: tuple[str, ...], query: str) -> None:
+    assert public_question(question, names) == query
 
 
 def test_what_is_all_private_makes_no_query() -> None:
