@@ -48,12 +48,12 @@ a about access after all allocation an and any are array as at automatic batch b
 cannot change checkpoint choose command compile configure connect copy could create cost default delay depend disable
 do does down download enable environment every example fail faster fetch file first fix for forward from get global
 grow help hold hook hour how i if image in increase inside install interactive into is issue it job kernel know large
-last launch limit list load local log login lost make many max mean memory message min mixed more mount move multi multiple
-must need never new no node not number of offline old on one only open optimizer option or out over pass per pin
-please port precision prefer price print process profile program proxy queue rank read reduce remove request reserve
-resume run save schedule script see send set share show single size slow small some start step stop submit support than that
-the then there this time to tool train transfer under update upgrade use user using variable version wait was way web
-what when where which while why will with without work write wrong you your
+last launch limit list load local log login lost make many max mean memory message min mixed more mount move multi
+multiple must need never new no node not number of offline old on one only open optimizer option or out over pass per
+pin please port precision prefer price print process profile program proxy queue rank read reduce remove request
+reserve resume run save schedule script see send set share show single size slow small some start step stop submit
+support than that the then there this time to tool train transfer under update upgrade use user using variable
+version wait was way web what when where which while why will with without work write wrong you your
 """
 TOKEN = re.compile(r"-{0,2}[A-Za-z][A-Za-z0-9_.:-]*[A-Za-z0-9]|[A-Za-z]|(?<![\w.])\d+(?:\.\d+){0,2}(?![\w.])")
 # Anything with one of these in it is a place, an address, or a value.
