@@ -14,6 +14,9 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 STRETCH = re.compile(rf"(?<![\w.]){NUMBER}[\s-]*(seconds?|secs?|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?)(?!\w)")
 CLOCK = re.compile(r"(?<![\w:])(\d{1,3}):([0-5]\d):([0-5]\d)(?![\w:])")
 NODES = re.compile(rf"(?<![\w.-]){NUMBER}[\s-]*(?:compute |gpu )?nodes?(?!\w)(?![\s-]*h(?:ou)?rs?\b)")
+JOINING = r"(?:or|and|vs\.?|versus|than|to|from)"
+# Queues' names that say something else too.
+USUAL = frozenset(("small", "large", "long", "short", "normal", "regular", "shared", "low", "batch"))
 QUEUE_WORD = r"(?:queues?|partitions?|qos)"
 
 
@@ -51,13 +54,17 @@ def named_queue(text: str, cluster: Cluster) -> Queue | None:
     return max(found, key=lambda pair: pair[0])[1] if found else None
 
 
-def named_queues(text: str, cluster: Cluster) -> list[tuple[int, Queue]]:
-    """Queues with the length of the name used; one that is a common word too counts only beside `queue` or the like."""
+def named_queues(text: str, cluster: Cluster, *, bare: bool = False) -> list[tuple[int, Queue]]:
+    """Queues with the length of the name used.
+
+    One that is a common word too counts only beside `queue` or the like; with bare, beside an `or` or the like.
+    """
     found = []
     for queue in cluster.queues:
         for name in (queue.id, *queue.names):
             for match in re.finditer(rf"(?<![\w-]){re.escape(name.lower())}(?![\w-])", text):
-                if not is_common(name, cluster) or beside_queue_word(text, match):
+                plain = name.lower() in USUAL and joined(text, match) if bare else not is_common(name, cluster)
+                if plain or beside_queue_word(text, match):
                     found.append((len(name), queue))
     return found
 
@@ -65,10 +72,16 @@ def named_queues(text: str, cluster: Cluster) -> list[tuple[int, Queue]]:
 def is_common(name: str, cluster: Cluster) -> bool:
     """Whether the bare word says something else too: the machine's own name, `gpu`, `job`, a GPU's model."""
     squashed = name.lower()
-    words = {"gpu", "gpus", "cpu", "small", "large", "long", "short", "normal", "regular", "shared", "low", "batch"}
     models = {word for node in cluster.node_types for word in node.gpus.model.lower().split()}
     own = {cluster.id, cluster.title.lower(), *(name.lower() for name in cluster.names)}
-    return squashed in words | models | own
+    return squashed in {"gpu", "gpus", "cpu"} | USUAL | models | own
+
+
+def joined(text: str, match: re.Match[str]) -> bool:
+    """Whether it is set against another name: `preempt or regular`, `regular vs. preempt`."""
+    before, after = text[: match.start()], text[match.end() :]
+    with_it = rf"{JOINING}(?: the)? $"
+    return bool(re.match(rf" {JOINING}(?!\w)", after) or re.search(rf"(?<!\w){with_it}", before))
 
 
 def beside_queue_word(text: str, match: re.Match[str]) -> bool:

@@ -42,6 +42,7 @@ def say(cluster: Cluster, sentences: Iterable[str], sources: Iterable[str | None
         if tail and not OPTION.search(sentence[: tail.start()]):
             found += ADDRESS.findall(tail[0])
             sentence = sentence[: tail.start()]
+            sentence += ")" * (sentence.count("(") - sentence.count(")"))
         texts.append(as_sentence(LABEL.sub("", sentence)))
     pages = tuple(dict.fromkeys(page.rstrip(".") for page in found))[:3]
     fallback = (cluster.docs,) if cluster.docs else ()

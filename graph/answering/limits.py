@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 from graph.answering.asking import Ask, named_queues
@@ -10,6 +11,7 @@ from graph.extraction.walltime import clock
 from graph.planning.queues import longest, plural, takes
 from knowledge.cluster import Queue, walltime_seconds
 
+NODES_TOO = re.compile(r"\bhow many nodes\b")
 PURPOSES = {
     "debug": ("debug", "test", "quick", "short job", "try out"),
     "interactive": ("interactive",),
@@ -22,7 +24,8 @@ def how_long(ask: Ask) -> FactAnswer:
     """The longest walltime: of the queue named, or of each."""
     queues = wanted(ask)
     if len(queues) == 1 or ask.queue:
-        return say(ask.cluster, [*longest_of(queues[0], ask), queues[0].note or ""], [queues[0].source])
+        told = [*longest_of(queues[0], ask), nodes_of(queues[0]) if NODES_TOO.search(ask.text) else ""]
+        return say(ask.cluster, [*told, queues[0].note or ""], [queues[0].source])
     title = ask.cluster.title
     rows = [row for queue in queues if (row := row_of(queue, ask.nodes))]
     sources = [queue.source for queue in queues]
@@ -172,7 +175,10 @@ def short(queue: Queue) -> str:
 
 def compare(ask: Ask) -> FactAnswer | None:
     """Two queues that a question sets against each other, one after the other."""
-    queues = list({queue.id: queue for _, queue in named_queues(ask.text, ask.cluster)}.values())
+    # Beside a queue's own name a common word such as `regular` means a queue too.
+    found = named_queues(ask.text, ask.cluster)
+    found += named_queues(ask.text, ask.cluster, bare=True) if found else []
+    queues = list({queue.id: queue for _, queue in found}.values())
     if len(queues) < 2:
         return None
     told = [describe(queue, ask) for queue in queues[:3]]
@@ -185,13 +191,18 @@ def queue_named(ask: Ask) -> FactAnswer | None:
     return describe(ask.queue, ask) if ask.queue else None
 
 
+def nodes_of(queue: Queue) -> str:
+    return f"It takes {bounds(queue)}" if queue.max_nodes or queue.min_nodes > 1 else "No node limit is known"
+
+
 def describe(queue: Queue, ask: Ask) -> FactAnswer:
     """One queue: limits, nodes, what is special."""
-    nodes = f"It takes {bounds(queue)}" if queue.max_nodes or queue.min_nodes > 1 else "No node limit is known"
     gpus = f"At most {plural(queue.max_gpus, 'GPU')} a job" if queue.max_gpus else ""
     least = f"At least {spell(queue.min_walltime)} must be asked" if queue.min_walltime else ""
     kinds = f"Its nodes: {listed(queue.node_types)}" if queue.node_types else "It has no GPU nodes"
     extra = f"It needs {listed(queue.directives)}" if queue.directives else ""
     return say(
-        ask.cluster, [*longest_of(queue, ask), nodes, gpus, least, kinds, extra, queue.note or ""], [queue.source]
+        ask.cluster,
+        [*longest_of(queue, ask), nodes_of(queue), gpus, least, kinds, extra, queue.note or ""],
+        [queue.source],
     )
