@@ -39,6 +39,12 @@ CAUGHT = re.compile(
 )
 RETRIED = re.compile(r"(?i)\b(?:will retry|retrying|trying again|attempting to recover)\b")
 
+# What it says that it does instead. True where the run then goes on: a program may promise it and die.
+INSTEAD = re.compile(
+    r"(?i)[,;:.)(-] ?(?:so |will |we |now |but )*(?:start(?:ing)? from (?:scratch|step 0|the beginning)"
+    r"|us(?:e|ing) (?:the )?defaults?|fall(?:ing)? back (?:to|on)|continu(?:e|ing) (?:without|anyway)|skipping)\b"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -113,7 +119,7 @@ def _after_success(bad: list[Event], success: Event) -> list[Event]:
     """What still counts when the log says that it ended well: a failing exit, an uncaught error, what came after it."""
     if success.signature.strength <= ECHOED:
         ended = [e for e in bad if e.signature.kind == "final" and weight(e) >= FAILED]
-        return bad if ended else [e for e in bad if weight(e) >= GENERAL and not _survived(e) and not e.level]
+        return bad if ended else [e for e in bad if weight(e) >= GENERAL and not _done_without(e) and not e.level]
     failed = any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad if e.last_order > success.order)
     uncaught = any(e.error is not None and not e.error.ignored and e.last_order > success.order for e in bad)
     if failed or uncaught:
@@ -151,9 +157,19 @@ def _survived(event: Event) -> bool:
     seen = event.progress_after
     if event.own_progress:
         return True
-    if CAUGHT.search(event.text) or (seen and RETRIED.search(event.text)):
+    if CAUGHT.search(event.text) or (seen and (RETRIED.search(event.text) or _instead(event))):
         return True
     return seen >= WENT_ON or (seen > 0 and seen + event.progress_between >= WENT_ON)
+
+
+def _instead(event: Event) -> bool:
+    """Whether the program's own line tells how it goes on; what it raised and let go does not."""
+    return event.error is None and event.signature.kind != "verdict" and INSTEAD.search(event.text) is not None
+
+
+def _done_without(event: Event) -> bool:
+    """Whether a run that says it ended well plainly did without what failed here."""
+    return _survived(event) or _instead(event)
 
 
 def _long_past(event: Event) -> bool:
@@ -166,7 +182,8 @@ def _harmed_nothing(event: Event, running: int) -> bool:
 
     running: the last event after which progress was seen.
     """
-    went_on = event.own_progress or (event.progress_after and (CAUGHT.search(event.text) or _long_past(event)))
+    told = CAUGHT.search(event.text) or _instead(event) or _long_past(event)
+    went_on = event.own_progress or (event.progress_after and told)
     if went_on and event.signature.kind != "verdict":
         return True
     minor = event.level != "" or event.signature.group in MINOR or weight(event) < FAILED

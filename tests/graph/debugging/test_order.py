@@ -179,3 +179,22 @@ def test_a_path_that_the_terminal_broke_is_a_frame() -> None:
         "ValueError: odd\n"
     )
     assert diagnose(log).cause == "fw-config"
+
+
+INSTEAD = "no checkpoint found at ckpt/last.pt (FileNotFoundError), starting from scratch"
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "Training finished in 3:11:02",
+        "step 5000 loss 0.21\nTraining finished in 3:11:02",
+        "step 5000 loss 0.21\nDone. Best model saved\nCOMPLETED ExitCode 0:0",
+    ],
+)
+def test_what_the_program_says_it_does_instead_is_no_failure_where_the_run_went_on(after: str) -> None:
+    assert diagnose(f"{INSTEAD}\n{after}\n").cause == "no-failure"
+
+
+def test_what_the_program_says_it_does_instead_does_not_save_a_run_that_ends_there() -> None:
+    assert diagnose(f"{INSTEAD}\nsrun: error: n1: task 0: Exited with exit code 1\n").cause == "env-file-missing"
