@@ -15,6 +15,15 @@ SET_BY_US = {
     "multi_node": "; the scripts here set it on several nodes",
     "advice": "",
 }
+# A container tool -> what its name is in a site's texts. An image's address may hold the word docker.
+TOOLS = {
+    "docker": r"\bdocker (?:run|pull|is|works)",
+    "singularity": r"singularity|apptainer",
+    "apptainer": r"singularity|apptainer",
+    "podman": "podman",
+    "shifter": "shifter",
+    "enroot": "enroot|pyxis",
+}
 SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 
 
@@ -97,8 +106,14 @@ def internet(ask: Ask) -> FactAnswer:
 
 
 def containers(ask: Ask) -> FactAnswer | None:
-    texts = ask.cluster.containers
-    return say(ask.cluster, [f"Containers on {ask.cluster.title}: {'; '.join(texts)}"]) if texts else None
+    """The site's ways, after a no to a tool that is asked for and is none of them."""
+    texts, title = "; ".join(ask.cluster.containers), ask.cluster.title
+    if not texts:
+        return None
+    missing = [tool for tool in TOOLS if tool in ask.text and not re.search(TOOLS[tool], texts, re.I)]
+    no = f"No: {listed(missing, 'or')} is not among the ways of {title} to run a container" if missing else ""
+    root = "Docker needs rights that users of a shared machine do not have; its images run there by another tool"
+    return say(ask.cluster, [no, root if "docker" in missing else "", f"Containers on {title}: {texts}"])
 
 
 def filesystems(ask: Ask) -> FactAnswer | None:
