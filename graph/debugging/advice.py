@@ -149,7 +149,7 @@ HUNG = ("time out in NCCL", "FI_ variables unset")
 # Words by which a machine's gotchas are known to be about a cause.
 GOTCHAS = {
     "env-compiler": ("compiler", "CUDA toolkit", "gcc"),
-    "env-module": ("module",),
+    "env-module": ("finds no module", "module is not there", "may not find", "cannot be loaded"),
     "env-not-propagated": ("propagat", "--export", "environment of"),
     "fw-op-build": ("DeepSpeed", "compil", "Apex", "flash"),
     "comm-collective-timeout": HUNG,

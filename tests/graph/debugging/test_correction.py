@@ -180,3 +180,14 @@ def test_who_stayed_away_from_a_collective_is_asked_before_the_network_is() -> N
 def test_a_value_of_several_words_is_quoted_for_the_shell() -> None:
     found = diagnose("RuntimeError: NCCL error: unhandled system error, NCCL version 2.28.3")
     assert "`export NCCL_NET='AWS Libfabric'`" in " ".join(for_cluster(found, cluster("polaris")).fix)
+
+
+@pytest.mark.parametrize("machine", ["perlmutter", "lumi"])
+def test_an_unknown_module_is_named_and_no_other_fact_about_modules_told(machine: str) -> None:
+    said = 'Lmod has detected the following error:  The following module(s) are unknown: "pytorch/2.9.9"'
+    found = for_cluster(diagnose(said), cluster(machine))
+    assert "(pytorch/2.9.9)" in found.says
+    own, spider, shell = found.fix
+    assert "sets up its software with: module " in own
+    assert "instead of pytorch/2.9.9; `module spider pytorch`" in spider
+    assert "`module` itself missing" in shell
