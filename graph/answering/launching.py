@@ -32,6 +32,11 @@ NAMES = {
     "jsrun": "jsrun",
     "flux run": "flux",
 }
+WHY = re.compile(r"\bwhy\b|\breason\b|what .{0,40}\bfor\b|do i (?:really )?need")
+BINDING_WHY = (
+    "Each GPU sits next to some of the node's cores: a rank that runs on far ones feeds its GPU more slowly, and ranks "
+    "that are not bound may crowd onto the same cores"
+)
 OUR_READING = "No page of the site shows this: it is our reading of the facts"
 
 
@@ -64,7 +69,9 @@ def binding(ask: Ask) -> FactAnswer | None:
     if not bound:
         return None
     said = f"Ranks on {ask.cluster.title} are bound with {' '.join(bound)}"
-    return say(ask.cluster, [said, *about(ask, "binding")[:1]], [forms_of(ask)[0].source])
+    notes = [*about(ask, "binding")[:1], *(about(ask, "numa") + about(ask, "masks") if WHY.search(ask.text) else ())]
+    reason = BINDING_WHY if WHY.search(ask.text) else ""
+    return say(ask.cluster, [reason, said, *dict.fromkeys(notes)], [forms_of(ask)[0].source])
 
 
 def about(ask: Ask, word: str) -> list[str]:
