@@ -28,6 +28,7 @@ CAUSES = "Failure causes"
 LONGEST = 2000
 USE = re.compile(r"\b(?:how (?:do|can|could|would|to)|can (?:i|we|you)|could (?:i|we|you)|is (?:it|there))\b", re.I)
 METHODS = re.compile(r"\b(?:fsdp|ddp|zero[- ]?[123]|deepspeed|megatron|lightning|accelerate|torchrun)\b", re.I)
+VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 VENDOR_WORDS = {
     "nvidia": re.compile(r"\b(?:CUDA|NVLS|[AH]100|nvcc)\b"),
     "amd": re.compile(r"\b(?:ROCm|RCCL|MIOpen|HIP|MI\d{2,3}\w?)\b"),
@@ -61,7 +62,7 @@ def grounds(question: str, state: State, context: Context) -> Grounds:
     if alone:
         return Grounds(question, about.id if about else "", alone)
     fact = fitting(question, about, request) or answer_from_facts(question, about)
-    found = sorted(search(question, about, context), key=lambda one: of_others(one, question))
+    found = sorted(folded(search(question, about, context)), key=lambda one: of_others(one, question))
     if fact and not fact.typed and found and found[0].score >= SURE:
         fact = None  # the same notes are passages too, and were ranked there
     if fact:
@@ -102,6 +103,15 @@ def of_its_vendor(passage: Passage, about: Cluster) -> bool:
     text = f"{passage.title} {passage.text}"
     named = {vendor for vendor, words in VENDOR_WORDS.items() if words.search(text)}
     return not named or bool(named & {node.gpus.vendor for node in about.node_types})
+
+
+def folded(found: list[Passage]) -> list[Passage]:
+    """Of the texts of one page on one variable the fullest, where the first of them was."""
+    kept: dict[tuple[str, str, str], Passage] = {}
+    for one in found:
+        key = (one.title, one.source, "" if VARIABLE.fullmatch(one.title) else one.text)
+        kept[key] = max(kept.get(key, one), one, key=lambda passage: len(passage.text))
+    return list(kept.values())
 
 
 def near_the_best(found: list[Passage]) -> list[Passage]:

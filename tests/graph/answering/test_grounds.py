@@ -50,6 +50,13 @@ def test_a_method_that_nobody_named_is_not_told_beside_a_plain_fact() -> None:
     assert not [one.title for one in found.passages if "ZeRO" in one.title]
 
 
+def test_one_page_is_told_once_of_one_variable() -> None:
+    found = on("why NCCL_SOCKET_IFNAME on Perlmutter?")
+    pages = [(one.title, one.source) for one in found.passages]
+    assert found.fact is not None and ("NCCL_SOCKET_IFNAME" in {title for title, _ in pages})
+    assert len(pages) == len(set(pages))
+
+
 def test_a_failure_is_not_told_beside_a_plain_fact() -> None:
     found = on("how much memory does a GPU of Isambard-AI have?")
     assert found.fact is not None
