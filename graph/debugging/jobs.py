@@ -1,7 +1,8 @@
 """Which files are of one job: the ranks of a job are judged together, different jobs apart.
 
 The job is told by the scheduler's number in a file's name or text, by the folder it lies in, and by names such as
-run-1 and run-2; rank, node and stream numbers (rank-3, gpu04, stderr) do not part files.
+run-1 and run-2; rank, node and stream numbers (rank-3, gpu04, stderr) do not part files. Files of a folder that tell
+none of this, and whose names differ in more than a number, are jobs of their own.
 """
 
 from __future__ import annotations
@@ -34,6 +35,13 @@ PART = re.compile(
 OWN = re.compile(
     r"^(?:.*[-_.])?(?:run|exp|experiment|job|trial|seed|sweep|version|v|test|try|config)[-_.]?\d+\b", re.IGNORECASE
 )
+# Names of a rank, a node or a stream: the files beside them are of the same job.
+RANKED = re.compile(
+    r"(?:^|[-_.])(?:rank|task|proc|process|worker|node|host|replica|pod|attempt|stage|gpu|std)[-_.]?(?:\d+|out|err)"
+    r"(?![a-z\d])|(?:^|[-_.])(?:r|n)\d+(?![a-z\d])|^[a-z]{1,12}-?\d{2,6}$|^x\d+c\d+",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(r"\d+")
 STREAM = re.compile(r"[-_.]?(?:stdout|stderr|out|err|log|txt|gz|o|e)\b", re.IGNORECASE)
 
 
@@ -55,6 +63,8 @@ def jobs(paths: Sequence[Path]) -> list[Job]:
             found.setdefault(name or _by_text(path), []).append(path)
     if "" in found and len(found) == 2:  # what has no number goes with the only job that there is
         return [Job("", tuple(path for files in found.values() for path in files))]
+    if list(found) == [""] and all(base.is_dir() for base in paths):
+        found = _by_alike_names(found[""])
     single = len(found) == 1
     return [
         Job("" if single else name or "files without a job's number", tuple(files)) for name, files in found.items()
@@ -72,6 +82,18 @@ def _by_name(path: Path) -> str:
             return part
     stem = STREAM.sub("", path.name)
     return stem if OWN.match(stem) else ""
+
+
+def _by_alike_names(files: list[Path]) -> dict[str, list[Path]]:
+    """Files of a folder with no job's number: one job where any is a rank's or a node's, else one for each name."""
+    found: dict[str, list[Path]] = {}
+    for path in files:
+        stem = STREAM.sub("", path.name)
+        name = NUMBER.sub("", stem).strip("-_. ")
+        if not name or RANKED.search(stem):
+            return {"": files}
+        found.setdefault(name, []).append(path)
+    return found
 
 
 def _by_text(path: Path) -> str:

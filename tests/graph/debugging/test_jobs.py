@@ -33,6 +33,10 @@ def made(folder: Path, names: list[str], text: str = "step 1 loss 0.3\n") -> Pat
         ["train.log", "launch.log", "slurm-4711.out"],
         ["20261121-rank0.log", "20261121-rank1.log"],
         ["stdout.log", "stderr.log"],
+        ["train.out", "train.err"],
+        ["train_0.log", "train_1.log"],
+        ["gpu04.log", "gpu05.log", "launch.log"],
+        ["train-rank0.log", "train-rank1.log", "launch.log"],
     ],
 )
 def test_files_of_one_job(names: list[str], tmp_path: Path) -> None:
@@ -48,6 +52,7 @@ def test_files_of_one_job(names: list[str], tmp_path: Path) -> None:
         (["vit/train.log", "gpt/train.log"], ["gpt", "vit"]),
         (["run-1/rank_0.log", "run-1/rank_1.log", "run-2/rank_0.log"], ["run-1", "run-2"]),
         (["run1.log", "run2.log"], ["run1", "run2"]),
+        (["oom.out", "oom.err", "nccl.out", "mod.out", "good1.out"], ["good", "mod", "nccl", "oom"]),
         (["4711.out", "4711.err", "14712.out"], ["job 14712", "job 4711"]),
         (["a.log", "14712.out", "14713.out"], ["files without a job's number", "job 14712", "job 14713"]),
     ],
@@ -66,3 +71,8 @@ def test_files_named_one_by_one_are_grouped_too(tmp_path: Path) -> None:
     made(tmp_path, ["slurm-1.out", "slurm-2.out", "slurm-1.err"])
     found = jobs(sorted(tmp_path.iterdir()))
     assert [(job.name, len(job.paths)) for job in found] == [("job 1", 2), ("job 2", 1)]
+
+
+def test_files_named_one_by_one_stay_one_job_where_nothing_parts_them(tmp_path: Path) -> None:
+    made(tmp_path, ["train.log", "launch.log"])
+    assert [len(job.paths) for job in jobs(sorted(tmp_path.iterdir()))] == [2]
