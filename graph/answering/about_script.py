@@ -53,9 +53,20 @@ ORIGIN = {"said": "your words", "answer": "your answer", "script": "your script"
 def about_script(
     question: str, request: JobRequest, plan: LaunchPlan | None, bundle: LaunchBundle | None
 ) -> FactAnswer | None:
-    """What the plan and the script's own lines say to it; None where the question is about something else."""
+    """What the plan and the script's own lines say to each of its sentences; None where it is about something else."""
     if plan is None or bundle is None:
         return None
+    parts = [part for part in re.split(r"(?<=\?)\s+", question) if WHY.search(part)]
+    asked = parts if len(parts) > 1 else [question]
+    found = {part: of_part(part, request, plan, bundle) for part in asked}
+    told = list(dict.fromkeys(one for says in found.values() for one in says))
+    if told:
+        told += [f"To *{part.strip(' ?')}* I find nothing in the script" for part, says in found.items() if not says]
+    return FactAnswer(" ".join(map(as_sentence, told)), (f"the script {bundle.name}",), "") if told else None
+
+
+def of_part(question: str, request: JobRequest, plan: LaunchPlan, bundle: LaunchBundle) -> list[str]:
+    """What is said to one sentence: who chose it, the layout, or the lines meant."""
     why, what = WHY.search(question), WHAT.search(question)
     counts = COUNTS.search(question) and not OF_MACHINE.search(question)
     told = reasons(question, request, plan.assumptions) if why else []
@@ -65,7 +76,7 @@ def about_script(
         told = [layout(plan)]
     if not told and (why or what):
         told = of_lines(question, bundle.script)
-    return FactAnswer(" ".join(map(as_sentence, told)), (f"the script {bundle.name}",), "") if told else None
+    return told
 
 
 def layout(plan: LaunchPlan) -> str:

@@ -37,6 +37,8 @@ def written(machine: str, strategy: str) -> tuple[JobRequest, LaunchPlan, Launch
         ("perlmutter", "fsdp", "why gpu-a100-40?", ["queue regular also has gpu-a100-80"]),
         ("perlmutter", "fsdp", "why fsdp?", ["your words: *fsdp*"]),
         ("perlmutter", "fsdp", "why do I need -C gpu?", ["`#SBATCH --constraint=gpu`", "Without it: no GPU node"]),
+        ("perlmutter", "fsdp", "why -C gpu? why 4 ranks per node", ["no GPU node", "2 nodes x 4 ranks"]),
+        ("perlmutter", "fsdp", "why --gres=gpu:9? why 4 ranks?", ["2 nodes x 4 ranks", "gpu:9* I find nothing"]),
         ("perlmutter", "fsdp", "what does --cpus-per-task do here", ["`#SBATCH --cpus-per-task=128`", "data loaders"]),
         ("perlmutter", "fsdp", "what's kill-on-bad-exit", ["When one task fails"]),
         ("perlmutter", "fsdp", "what does MASTER_ADDR mean?", ["`MASTER_ADDR=$(scontrol", "Rank 0 listens"]),
