@@ -107,7 +107,11 @@ def main() -> None:
         why = str(Path(sys.executable).parent / "maple-chat")
         print("maple-chat why: {:.1f} s, {} MiB: {}".format(*measure([why, "why", str(log)])))
         if shutil.which("rg"):
-            print("rg -c         : {:.1f} s, {} MiB: {}".format(*measure(["rg", "--regex-size-limit=1G", "-c", "-f", str(patterns), str(log)])))
+            print(
+                "rg -c         : {:.1f} s, {} MiB: {}".format(
+                    *measure(["rg", "--regex-size-limit=1G", "-c", "-f", str(patterns), str(log)])
+                )
+            )
 
 
 if __name__ == "__main__":
