@@ -57,6 +57,8 @@ class LogView(ScrollView, can_focus=True):
     def go(self, line: int) -> None:
         """Bring a line into the upper third of the view, and mark it."""
         self.here = line
+        if self.virtual_size.height != self.count:  # the index runs in a thread: it may know more than was drawn
+            self.grown()
         self.scroll_to(0, max(0, self.place_of(line) - self.size.height // 3), animate=False, force=True)
         self.refresh()
 

@@ -18,6 +18,7 @@ from assistant.events import Event, Streaming, Text
 from assistant.settings import Settings
 from assistant.tui.actions.tools import found
 from assistant.tui.commands import COMMANDS
+from assistant.tui.logfile import LogFile
 from assistant.tui.screens.picker import PickerScreen
 from assistant.tui.screens.threads import ThreadsScreen
 from assistant.tui.widgets.chips import ChipView
@@ -345,3 +346,15 @@ def test_the_thread_of_ask_is_not_taken_for_the_one_left_open(settings: Settings
 async def test_the_one_left_open_is_back(chat: Any, settings: Settings) -> None:
     async with chat(thread="mine"):
         assert left_open(settings) == "mine"
+
+
+async def test_a_line_that_the_index_has_found_and_nobody_has_drawn_is_gone_to(chat: Any, here: Path) -> None:
+    (here / "a.log").write_text("".join(f"line {number}\n" for number in range(1, 500)))
+    async with chat() as it:
+        file = LogFile(here / "a.log")
+        it.screen.show_view("log")
+        it.screen.log_pane.view.open(file)
+        assert list(file.index(lambda: False))
+        it.screen.log_pane.view.go(400)
+        await it.settled()
+        assert "line 400" in it.shown
