@@ -15,10 +15,18 @@ make = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(make)
 
 
+# A scroll bar's end is drawn in eighths of a line, and moves by one of them with what came and went before.
+BARS = str.maketrans(dict.fromkeys("▁▂▃▄▅▆▇█▉▊▋▌▍▎▏▔", " "))
+
+
+def without_bars(text: str) -> str:
+    return "\n".join(line.translate(BARS).rstrip() for line in text.splitlines())
+
+
 async def comes(it: Any, wanted: Path) -> bool:
     """Whether the screen becomes what is wanted; on a busy machine the last of it may come late."""
     for _ in range(100):
-        if make.plain(it.shown) == wanted.read_text():
+        if without_bars(make.plain(it.shown)) == without_bars(wanted.read_text()):
             return True
         await it.pilot.pause(0.1)
     return False
