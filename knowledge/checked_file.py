@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
 from knowledge.errors import FactsError
+from knowledge.opening import LARGEST_SCRIPT, read_plain
 
 T = TypeVar("T")
 
@@ -23,7 +24,9 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 def read_checked(path: Path, kind: type[T]) -> T:
     """The file as one of that kind. Raises FactsError with file, key and reason."""
     try:
-        data = yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = yaml.load(
+            read_plain(path, LARGEST_SCRIPT).decode(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+        )
         value: T = adapter(cast(Any, kind)).validate_python(data)
     except yaml.YAMLError as error:
         raise FactsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error

@@ -12,11 +12,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from knowledge.job_parts import ContainerRuntime
 from knowledge.strict import Checked, Facts, Positive, check_filled, matching
 from knowledge.types import Backend, Framework, Scheduler, Strategy
 
 Launcher = Literal["srun", "mpiexec", "mpirun", "ibrun", "jsrun", "flux", "none"]
-Workers = Literal["ranks", "torchrun", "accelerate"]
+Workers = Literal["ranks", "torchrun", "accelerate", "single", "ray", "tensorflow"]
 Condition = Literal["always", "multi_node", "one_node", "whole_node", "part_node", "ranks", "one_task"]
 
 # What a directive or a launch option may name in braces; planning fills them in.
@@ -110,6 +111,8 @@ class NodeType(Facts):
     software: Software | None = None
     """Takes the place of the cluster's default software on these nodes, such as AMD nodes beside NVIDIA ones."""
     notes: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    """Told with every script for these nodes."""
     source: str | None = None
 
 
@@ -178,9 +181,11 @@ class Required(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account(Facts):
-    """How a job is charged. suffix is what the GPU project's name ends on, by node type where it differs."""
+    """How a job is charged. suffix is what the GPU project's name ends on, by node type where it differs; prefix what
+    Slurm's account has before the project's name."""
 
     needed: bool = True
+    prefix: str = ""
     suffix: str | None = None
     suffix_by_node_type: Mapping[str, str] = field(default_factory=dict)
     suffix_required: bool = False
@@ -197,7 +202,7 @@ class EnvironmentFact(Facts):
 
     name: Annotated[str, Checked(matching(r"^[A-Za-z_][A-Za-z0-9_]*$"))]
     value: str
-    apply: Literal["always", "multi_node", "advice"] = "advice"
+    apply: Literal["always", "multi_node", "one_node", "advice"] = "advice"
     workers: tuple[Workers, ...] = ()
     node_types: tuple[str, ...] = ()
     frameworks: tuple[Framework, ...] = ()
@@ -231,6 +236,30 @@ class Software(Facts):
     """How a person makes the environment, once, on a login node."""
     note: str | None = None
     source: str | None = None
+    as_of: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContainerFact(Facts):
+    """A way to run a container there: the runtime, lines that make it ready, folders always bound, further options."""
+
+    runtime: ContainerRuntime
+    lines: tuple[str, ...] = ()
+    binds: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+    directives: tuple[str, ...] = ()
+    source: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeDisk(Facts):
+    """A disk of the node's own for staged data: its folder (shell text) and what a job must ask for to have it."""
+
+    path: str
+    directives: tuple[str, ...] = ()
+    broadcast: bool = False
+    """Whether the site recommends sbcast to copy files there."""
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,6 +281,7 @@ class LaunchForm(Facts):
     workers: Workers
     options: tuple[Fillable, ...] = ()
     whole_node_options: tuple[Fillable, ...] = ()
+    part_node_options: tuple[Fillable, ...] = ()
     torchrun: str = "torchrun"
     torchrun_options: tuple[str, ...] = ()
     rank_variables: RankVariables | None = None
@@ -333,6 +363,11 @@ class Cluster(Facts):
     """For each framework its forms, best first; the first that fits the node type is taken."""
     refusals: tuple[RefusalFact, ...] = ()
     containers: tuple[str, ...] = ()
+    container_runtimes: tuple[ContainerFact, ...] = ()
+    """Best first."""
+    conda: tuple[str, ...] = ()
+    """Lines after which `conda activate` works in a job."""
+    node_disk: NodeDisk | None = None
     filesystems: Mapping[str, str] = field(default_factory=dict)
     gotchas: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

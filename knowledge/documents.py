@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from knowledge.errors import UnavailableError
+from knowledge.errors import UnavailableError, database_words
 from knowledge.ingest.page import visible
 from knowledge.types import Passage, PassageKind
 
@@ -264,9 +264,13 @@ def said_plainly(path: Path) -> Iterator[None]:
     try:
         yield
     except sqlite3.OperationalError as error:
-        raise UnavailableError(f"cannot use {path}: {error}; try again, or set another MAPLE_CHAT_DATA") from error
+        raise UnavailableError(
+            f"cannot use {path}: {database_words(error)}; try again, or set another MAPLE_CHAT_DATA"
+        ) from error
     except sqlite3.DatabaseError as error:
-        raise UnavailableError(f"{path} is damaged ({error}); move it away and add your documents again") from error
+        raise UnavailableError(
+            f"{path} is damaged ({database_words(error)}); move it away and add your documents again"
+        ) from error
 
 
 def replace_one(db: sqlite3.Connection, origin: str, document: Document) -> None:

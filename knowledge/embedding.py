@@ -104,7 +104,9 @@ class Embedder:
         import numpy as np
 
         vectors = np.empty((len(texts), WIDTH), dtype=np.float32)
-        ids = [one.ids for one in self.tokenizer.encode_batch([text[:MAX_CHARACTERS] for text in texts])]
+        # Half a character (a surrogate) is text to Python and none to the tokenizer.
+        plain = [text[:MAX_CHARACTERS].encode("utf-8", "replace").decode() for text in texts]
+        ids = [one.ids for one in self.tokenizer.encode_batch(plain)]
         batches = list(batched([len(one) for one in ids]))
         for places, rows in zip(batches, self._each([[ids[at] for at in places] for places in batches]), strict=True):
             vectors[places] = rows

@@ -4,9 +4,15 @@ MapleError
 ├── InputError          what a person gave cannot be used (exit 2)
 ├── FactsError          a file of facts is wrong: file, key, reason
 └── UnavailableError    a part is not installed or does not answer
+    └── UnprovenJailError    a script was not run, since it could have got out of its jail
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 
 class MapleError(Exception):
@@ -23,3 +29,16 @@ class FactsError(MapleError):
 
 class UnavailableError(MapleError):
     """A part is not installed or does not answer."""
+
+
+class UnprovenJailError(UnavailableError):
+    """A script was not run: the jail could be broken in the ways named, and nobody has agreed to that."""
+
+    def __init__(self, message: str, ways: tuple[str, ...]) -> None:
+        super().__init__(message)
+        self.ways = ways
+
+
+def database_words(error: sqlite3.Error) -> str:
+    """SQLite's message without what stood in a row: of text that it cannot decode it prints the text."""
+    return str(error).partition(" with text ")[0]

@@ -131,6 +131,11 @@ class Knowledge:
             name: Part(Index(name, folder=folder, server=server, embedder=embedder)) for name in COLLECTION_OF.values()
         }
         self._ready = False
+        self._told = threading.local()
+
+    def tell(self, progress: Told) -> None:
+        """Whom this thread's next search tells how far it is, should it have to index first. Opens nothing."""
+        self._told.progress = progress
 
     @property
     def notices(self) -> list[str]:
@@ -140,6 +145,7 @@ class Knowledge:
 
     def refresh(self, *, progress: Told | None = None) -> None:
         """Stand over what there is now. Free when nothing changed; what is new is embedded, and progress is told."""
+        progress = progress or getattr(self._told, "progress", None)
         with self._lock:
             for part in (self._held, *self._parts.values()):
                 part.index.progress = partial(progress, f"indexing {part.index.name}") if progress else None

@@ -18,10 +18,13 @@ from typing import Any
 
 import re2
 
-from knowledge.masking_keys import CREDENTIALS, PRIVATE_KEY
+from knowledge.masking_form import line_end, plain_forms
+from knowledge.masking_keys import CREDENTIALS, cells_below
+from knowledge.masking_makers import PRIVATE_KEY
 from knowledge.masking_names import COMMON, PERSONAL
 from knowledge.masking_outside import OUTSIDE, columns
 from knowledge.masking_paths import owner, private_folders
+from knowledge.masking_rule import Rule
 
 HIDDEN = "<hidden>"
 # What is never put back: an answer need not repeat a key to be useful.
@@ -31,6 +34,13 @@ PLACEHOLDER = re.compile(r"<?\b([A-Z]{2,8}_\d{1,5})\b>?")
 MOST_LEARNED = 400
 DIGIT = re.compile(r"\d")
 WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
+# A line that was wrapped is at least so wide; what goes on has letters and digits.
+NARROWEST = 40
+WRAP = re.compile(r"(?: ?\\)?\r?\n[ \t]*")
+WRAPPED = re.compile(r"(?=[\w.+/=-]*\d)(?=[\w.+/=-]*[A-Za-z])[\w.+/=-]{4,}(?=\s|$|[\"',;])")
+# Bytes that the automaton of all loose patterns may take.
+MOST_AUTOMATON = 64 << 20
+CLOSING, OPENING = ")]}.,;:", "([{"
 RULES = (*CREDENTIALS, *PERSONAL, *OUTSIDE)
 Span = tuple[int, int, str]
 
@@ -56,9 +66,13 @@ class Masked:
 
 @dataclass(slots=True)
 class Masker:
-    """Masks several texts of one exchange alike. known: names that need no finding, such as the request's account."""
+    """Masks several texts of one exchange alike. known: names that need no finding, such as the request's account.
+
+    public: names in lower case that are nobody's, whatever stands beside them: queues, kinds of nodes, machines.
+    """
 
     known: Mapping[str, str] = field(default_factory=dict)
+    public: frozenset[str] = frozenset()
     placeholders: dict[tuple[str, str], str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
@@ -67,7 +81,8 @@ class Masker:
         """The text with placeholders. Linear in the text's length for any text."""
         spans = Spans()
         for start, end, kind in found(text):
-            spans.add(start, end, kind)
+            if text[start:end].lower() not in self.public:
+                spans.add(start, end, kind)
         for start, end, kind in again(text, {**learned(text, spans), **self.known}):
             spans.add(start, end, kind)
         taken = set(PLACEHOLDER.findall(text)) - set(self.names)
@@ -96,8 +111,8 @@ def mask(text: str, known: Mapping[str, str] | None = None) -> Masked:
 def hide(text: str) -> str:
     """The text with credentials replaced by <hidden>, for what is shown to the person it belongs to."""
     spans = Spans()
-    for start, end, kind in by_rules(text, len(CREDENTIALS)):
-        spans.add(start, end, kind)
+    for start, end, kind in (*disguised(text), *by_rules(text, len(CREDENTIALS))):
+        spans.add(*grown(text, (start, end, kind)))
     parts, last = [], 0
     for start, end, _ in spans:
         parts += [text[last:start], HIDDEN]
@@ -133,34 +148,79 @@ class Spans:
 def found(text: str) -> Iterator[Span]:
     """Every private part: keys first, then folders, then names."""
     named = list(by_rules(text, len(RULES)))
-    yield from (span for span in named if span[2] == "KEY")
+    yield from disguised(text)
+    yield from (grown(text, span) for span in named if span[2] == "KEY")
     yield from ((start, end, "PATH") for start, end in private_folders(text))
     yield from (span for span in named if span[2] != "KEY")
     yield from columns(text)
 
 
+def disguised(text: str) -> Iterator[Span]:
+    """Credentials that only show once colours, escapes and the like are taken away; the whole of each, as it stands."""
+    for begin, plain in plain_forms(text):
+        for start, end, kind in by_rules(plain.text, len(CREDENTIALS)):
+            first, last = plain.original(start, end)
+            yield begin + first, begin + last, kind
+
+
+def grown(text: str, span: Span) -> Span:
+    """A key that fills its line to the end goes on where the next line begins with more of it: a wrapped paste."""
+    start, end, kind = span
+    line = text.rfind("\n", 0, start) + 1
+    wrapped = WRAP.match(text, end)
+    if end - line < NARROWEST or not wrapped:
+        return span
+    rest = WRAPPED.match(text, wrapped.end())
+    return (start, rest.end(), kind) if rest else span
+
+
 def by_rules(text: str, first: int) -> Iterator[Span]:
-    """What the first rules of the table find, line by line; RE2 tells which rules a line is worth."""
-    for match in PRIVATE_KEY.finditer(text) if "PRIVATE KEY-----" in text else ():
+    """What the first rules of the table find; line by line; RE2 tells which rules a line is worth."""
+    for match in PRIVATE_KEY.finditer(text) if "Private-Lines" in text or "PRIVATE KEY" in text else ():
         yield match.start(), match.end(), "KEY"
     spans: list[tuple[int, int, int, str]] = []
-    start = 0
+    match, start = looked_for(first).Match, 0
     for line in text.split("\n"):
-        for number in looked_for().Match(line.encode("ascii", "replace").lower()) or ():
-            if number < first:
-                rule = RULES[number]
-                for match in rule.pattern.finditer(line):
-                    if rule.holds is None or rule.holds(match["v"]):
-                        spans.append((number, start + match.start("v"), start + match.end("v"), rule.kind))
+        for number in match(line.encode("utf-8", "replace")) or ():
+            rule, end = RULES[number], start + len(line)
+            for _ in range(rule.reach):
+                end = line_end(text, end + 1)
+            spans += [(number, start + at, start + stop, rule.kind) for at, stop in values(rule, text[start:end])]
         start += len(line) + 1
     yield from (span[1:] for span in sorted(spans))
 
 
+def values(rule: Rule, part: str) -> Iterator[tuple[int, int]]:
+    """Where in a part of a text the values are that a rule finds."""
+    if rule.cells:
+        yield from cells_below(part)
+        return
+    for match in rule.pattern.finditer(part):
+        group = "w" if "w" in match.re.groupindex and match["w"] is not None else "v"
+        begin, end = match.span(group)
+        if rule.kind == "KEY" and group == "v":
+            end = unclosed(part, begin, end)
+        if rule.holds is None or rule.holds(part[begin:end]):
+            yield begin, end
+
+
+def unclosed(part: str, begin: int, end: int) -> int:
+    """The end of a bare value without the brackets and signs that close what stands around it."""
+    while end - begin > 1 and (at := CLOSING.find(part[end - 1])) >= 0:
+        if at < len(OPENING) and part.count(OPENING[at], begin, end):
+            break
+        end -= 1
+    return end
+
+
 @cache
-def looked_for() -> Any:
-    """All loose patterns as one automaton."""
-    together = re2.Set.SearchSet()
-    for rule in RULES:
+def looked_for(first: int) -> Any:
+    """The loose patterns of the first rules as one automaton."""
+    options = re2.Options()
+    options.case_sensitive = False
+    options.max_mem = MOST_AUTOMATON
+    together = re2.Set.SearchSet(options)
+    for rule in RULES[:first]:
         together.Add(rule.looks)
     together.Compile()
     return together

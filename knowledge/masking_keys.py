@@ -1,169 +1,420 @@
-"""What is secret in a text: credentials of many makers.
+"""What is secret in a text: credentials, by their makers' shapes, by the names before them, and by what is said.
 
-One line a kind. Each rule has a loose pattern, too, which RE2 looks for in all lines at once: only where it stands is
-the exact one tried.
+Each rule has a loose pattern, too, which RE2 looks for in all lines at once: only where it stands is the exact one
+tried. Each has an example with the secret between « and »; a test holds both patterns to it. The rules see a text in
+its plain form (masking_form.py) as well as it stands.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Iterator
 
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """kind: the placeholder's word. The group `v` of the pattern is what is hidden, where it `holds`.
-
-    looks is in RE2's syntax, over a line in lower case ASCII; it must match wherever the pattern may.
-    """
-
-    kind: str
-    looks: str
-    written: str
-    holds: Callable[[str], bool] | None = None
-
-    @property
-    def pattern(self) -> re.Pattern[str]:
-        """The exact pattern, compiled when first needed: all of them at once cost a cold start 35 ms."""
-        return compiled(self.written)
-
-
-@cache
-def compiled(pattern: str) -> re.Pattern[str]:
-    """One exact pattern; more of them than Python itself keeps."""
-    return re.compile(pattern)
-
-
-# Prefix of a token -> what follows it. Lengths are lower bounds: a cut token is still one.
-TOKENS = {
-    "hf_": r"[A-Za-z0-9]{8,}",
-    "api_org_": r"[A-Za-z0-9]{20,}",
-    "sk-": r"[\w-]{12,}",
-    "sk_live_": r"\w{12,}",
-    "rk_live_": r"\w{12,}",
-    "gsk_": r"\w{12,}",
-    "xai-": r"\w{20,}",
-    "pplx-": r"\w{20,}",
-    "nvapi-": r"[\w-]{12,}",
-    "r8_": r"\w{20,}",
-    "ghp_": r"\w{12,}",
-    "gho_": r"\w{12,}",
-    "ghu_": r"\w{12,}",
-    "ghs_": r"\w{12,}",
-    "ghr_": r"\w{12,}",
-    "github_pat_": r"\w{12,}",
-    "glpat-": r"[\w-]{12,}",
-    "gldt-": r"[\w-]{12,}",
-    "glrt-": r"[\w-]{12,}",
-    "glc_": r"[\w+/=]{20,}",
-    "glsa_": r"\w{20,}",
-    "xoxa-": r"[\w-]{10,}",
-    "xoxb-": r"[\w-]{10,}",
-    "xoxe-": r"[\w-]{10,}",
-    "xoxe.xoxp-": r"[\w-]{10,}",
-    "xoxp-": r"[\w-]{10,}",
-    "xoxr-": r"[\w-]{10,}",
-    "xoxs-": r"[\w-]{10,}",
-    "xapp-": r"[\w-]{10,}",
-    "AKIA": r"[A-Z0-9]{12,}",
-    "ASIA": r"[A-Z0-9]{12,}",
-    "AIza": r"[\w-]{20,}",
-    "ya29.": r"[\w-]{20,}",
-    "1//0": r"[\w-]{30,}",
-    "pypi-": r"[\w-]{16,}",
-    "npm_": r"[A-Za-z0-9]{20,}",
-    "dckr_pat_": r"[\w-]{16,}",
-    "hvs.": r"[\w-]{20,}",
-    "dop_v1_": r"[0-9a-f]{20,}",
-    "dapi": r"[0-9a-f]{32}",
-    "SG.": r"[\w-]{16,}\.[\w-]{16,}",
-    "ATATT3": r"[\w=-]{20,}",
-    "tskey-": r"[\w-]{16,}",
-    "lin_api_": r"\w{20,}",
-    "pul-": r"[0-9a-f]{32,}",
-    "shpat_": r"[0-9a-f]{20,}",
-    "figd_": r"[\w-]{20,}",
-    "PMAK-": r"[\w-]{20,}",
-    "sntrys_": r"[\w+/=]{20,}",
-    "dp.pt.": r"\w{20,}",
-    "AGE-SECRET-KEY-1": r"[A-Z0-9]{20,}",
-    "eyJ": r"[\w-]{10,}(?:\.[\w-]{8,}){1,4}",
-}
-NO_SECRET = re.compile(
-    r"(?i)[\d.,]+|none|null|true|false|str|int|bool|string|optional\S*|required|invalid|missing|expired|incorrect"
-    r"|<[^>]*>|\$\{?\w+\}?|\$\(.*|\*+|%\w|\{\w*\}?|[a-z_]+\.[a-z_.]+|(?:self|args|config|os)\.\S*"
+from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
+from knowledge.masking_rule import Rule
+from knowledge.masking_words import (
+    ASSIGNED,
+    IS,
+    KEY_NAMES,
+    PASSWORD_NAMES,
+    SECRET_NAMES,
+    TOKEN_NAMES,
+    WEAK_NAMES,
+    is_password,
+    is_random,
+    is_said,
+    is_secret,
+    is_token,
+    is_told,
 )
 
-
-def is_secret(value: str) -> bool:
-    """Not plainly something else: a number (max_tokens: 4096), a type, a variable, a word that speaks of one."""
-    return not NO_SECRET.fullmatch(value)
-
-
-PRIVATE_KEY = re.compile(
-    r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:.{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z|\n\n)|.{8000})"
+NAMES = f"{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES}"
+STEMS = (
+    "(?:pass|pwd|pw|mdp|kennwort|contrase|clave|senha|palavra|parola|wachtwoord|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号"
+    "|비밀번호|암호|secret|credential|cred|key|token|токен|ключ|zugang|geheim|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|jeton"
+    "|auth|pin|cookie|session|sid|jwt|bearer|sig|salt|hash|dsn|id_rsa|requirepass|rootpw|bindpw|tls.crt"
+    "|client-certificate)"
 )
-SECRET_NAMES = (
-    "password|passwd|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key|secret[_-]?key|credential"
-    "|auth[_-]?key|license[_-]?key"
+# Loose forms of ASSIGNED, of options, of lines that end in a value, and of sentences.
+LOOKS_ASSIGNED = (
+    STEMS + r"[^\n=:>|\s\x{ff1a}\x{ff1d}]{0,24}(?: (?:d|api|se[cg]|pri|acc?es)\S{0,12}){0,2}(?: ?\([^()\n]*\))?"
+    r"[ \t.\"'\])}]*(?:[=:>|\x{ff1a}\x{ff1d}]|->)"
 )
-CREDENTIALS: tuple[Rule, ...] = (
+LOOKS_OPTION = rf"-[\w.-]*{STEMS}[\w-]*\s"
+LOOKS_LAST = STEMS + r"\w*[ \t]+[^\s]{4,}\s*$"
+SPOKEN = (
+    "(?:pass(?:[-_ ]?(?:wor|wd|phr|cod)|e?\\b)|pwd|pw\\b|client-cert|\\bpin\\b|\\bcode\\b|mdp|kennwort"
+    "|contrase|clave|senha|palavra|parola"
+    "|wachtwoord|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|secret|credential|key|token|токен|ключ|zugang|geheim"
+    "|schl(?:ü|ue)ssel|cl(?:é|e) |chave|chiave|jeton)"
+)
+VERBS = rf"(?:{'|'.join(w for w in IS.split('|') if w.isalpha())}|[=:\x{{ff1a}}])"
+LOOKS_IS = (
+    rf"{SPOKEN}[^\s=:]{{0,16}}(?: (?:d|api|se[cg]|pri|acc?es)\S{{0,12}}){{0,2}}\s?{VERBS}"
+    rf"|{SPOKEN}\w{{0,12}}['\x{{2019}}]s "
+)
+LOOKS_OF = rf"{SPOKEN}[^\s=:]{{0,16}}(?:[ \t][^\s=:]{{1,30}}){{1,7}}\s?{VERBS}"
+LOOKS_SPOKEN = (
+    rf"(?:{SPOKEN}|pass\b).{{0,60}}\s(?:to|as|type|typed|enter|entered|use|used|using|try|tried|put"
+    rf"|gave|wrote|said|sent)\s"
+)
+LOOKS_BESIDE = (
+    r"(?:\bapi|paste|\bcode|pass(?:w\w*|phrase|code)?|pwd|pw|mdp|kennwort|contrase\w*|senha|wachtwoord"
+    r"|парол\S?|key|token|secret|credential|токен)s?\s[\"'`«]?\S*\d"
+)
+LOOKS_FAR = r"(?:api|key|log ?in|paste|secret|token|password|credentials?|auth).*[\w+/-]{24}"
+# Command, the option that takes the password ({} stands for it), and what such a line holds at least.
+COMMANDS = (
+    (r"mysql\w*|mariadb\w*", r"-p{}", r"-p", "mysql -uroot -p«tiger77» runs"),
+    (r"\S+ -u\s?[\w.-]{1,40}", r"-p{3}", r"-p\S", "client -uroot -p«tiger77»"),
+    (r"redis-cli", r"(?:-a|--pass)\s{}", r"-(?:a|-pass)\s", "redis-cli -h c1 -a «tiger77» ping"),
+    (r"sshpass", r"-p\s?{}", r"-p", "sshpass -p «tiger77» ssh a"),
+    (r"mongo\w*|mosquitto_\w+|ncftp\w*", r"-(?:p|P|pw)\s?{}", r"-p", "mongosh h/x -u a -p «tiger77»"),
+    (r"sqlcmd|bcp|isql|tsql|unzip|zip|cadaver", r"-P\s?{}", r"-p", "unzip -P «tiger77» a.zip"),
+    (r"7za?r?|rar|unrar|7zz", r"-h?p{}", r"-h?p", "7z x -p«tiger77» a.7z"),
+    (r"ldap\w+", r"-w\s?{}", r"-w", "ldapsearch -D cn=a -w «tiger77» -b x"),
+    (
+        r"docker|podman|nerdctl|singularity|apptainer|skopeo|buildah|helm|oc|az|cf|ibmcloud|oras|crane|twine|conan",
+        r"login\s(?:[^\n]{0,160}?\s)?(?:-p|--password)[\s=]{}",
+        r"login\s.*(?:-p|-password)[\s=]",
+        "docker login -u a -p «tiger77» r",
+    ),
+    (
+        r"smbclient|mount\.cifs|rpcclient|net",
+        r"(?:-U|--user)[\s=][\w.\\-]{1,40}%{}",
+        r"-(?:u|-user)[\s=].*%",
+        "smbclient //n/x -U ada%«tiger77»",
+    ),
+    (
+        r"curl|wget|http|xh|lftp|aria2c|git",
+        r"(?:-u|--user|--proxy-user|-U|-a|--auth)[\s=][\"']?[\w.@-]{1,60}[:,]{}",
+        r"-(?:u|-user|-proxy-user|a|-auth)[\s=].*[:,]",
+        "curl -u ada:«tiger77» https://x",
+    ),
+    (
+        r"openssl|keytool|pkcs12",
+        r"(?:-pass(?:in|out)?\s(?:pass:)?|-(?:store|key)pass\s|-k\s|-K\s){}",
+        r"-(?:pass|storepass|keypass|k\s)",
+        "openssl enc -pass pass:«tiger77» -in a",
+    ),
+    (r"htpasswd", r"-\w*b\w*\s\S+\s\S+\s{}", r"-\w*b", "htpasswd -b f ada «tiger77»"),
+    (
+        r"vncpasswd|chpasswd|kinit|passwd",
+        r"(?:<<<\s?|-f\s)?[\"']?(?:[\w.-]{1,32}:)?{3}$",
+        r"\S",
+        "kinit ada <<< «Tiger-77»",
+    ),
+    (r"sqlplus|expdp|impdp|rman|exp|imp", r"[\w.-]{1,40}/{3}(?=@)", r"/\S+@", "sqlplus scott/«tiger77»@ORCL"),
+    (r"xfreerdp|rdesktop", r"(?:/p:|-p\s?){}", r"(?:/p:|-p)", "xfreerdp /u:ada /p:«tiger77»"),
+    (
+        r"wandb login|huggingface-cli login|hf auth login|ngc config set(?: apikey)?|comet login|neptune|kaggle",
+        r"(?:[\w.=-]{1,40}\s)*{16}$",
+        r"[\w+/=-]{16}",
+        "wandb login --relogin «0a1b2c3d4e0a1b2c3d4e»",
+    ),
+    (
+        r"\w+ config set|\w+ configure set|\w+ secret set|\w+ set-secret",
+        r"(?:[\w.]*(?:key|token|secret|password)\w*)(?:\s-v|\s--value)?\s{}",
+        r"(?:key|token|secret|password)",
+        "kaggle config set -n key -v «0123456789abcdef»",
+    ),
+    (r"send(?:line)?", r"(?:--\s)?[\"']{3}(?=\\[rn])", r"\\[rn]", r'send "«tiger77»\r"'),
+)
+VALUE_OF_OPTION = r"[\"']?(?P<v>[^\s\"'-][^\s\"']{2,}|[^\s\"'-]{3})"
+
+
+def option(command: str, form: str) -> str:
+    """The pattern of a command's option. {} any value, {3} one that looks like a password, {16} a long one."""
+    values = {
+        "{}": VALUE_OF_OPTION,
+        "{3}": r"(?P<v>(?=[^\s\"'@]*[\d\W])(?!\d+:)[^\s\"'\\@-][^\s\"'\\@]{2,})",
+        "{16}": r"(?P<v>[\w+/=-]{16,})",
+    }
+    marks = [mark for mark in values if mark in form]
+    return rf"(?:(?<=[\s;|&(/`])|^)(?:{command})\s(?:[^\n]{{0,160}}?\s)??{form.replace(marks[0], values[marks[0]])}"
+
+
+IN_COMMANDS = (
     *(
-        Rule("KEY", re.escape(p.lower()), rf"(?P<v>{re.escape(p)}(?<![A-Za-z0-9_]{re.escape(p)}){tail})")
-        for p, tail in TOKENS.items()
-    ),
-    Rule(
-        "KEY", r"://[^/@]*:[^/@]*@", r"\b(?i:[a-z][a-z0-9+.-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/@'\"<>]{1,200})@"
+        Rule("KEY", rf"(?:^|[\s;|&(/`])(?:{command})\s.*?{marks}", option(command, form), is_secret, example)
+        for command, form, marks, example in COMMANDS
     ),
     Rule(
         "KEY",
-        r"bearer|authorization",
-        r"(?i)\b(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|basic|token)|bearer)\s+(?P<v>[\w.~+/=-]{8,})",
-    ),
-    Rule("KEY", r"wandb.*[0-9a-f]{40}", r"(?i)wandb[^\n]{0,60}?\b(?P<v>[0-9a-f]{40})\b"),
-    Rule("KEY", r"cookie[\"']?:", r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>[^\n]{6,})"),
-    Rule(
-        "KEY",
-        r"(?:session|csrf|xsrf).*=",
-        r"(?i)\b_?(?:[a-z]{1,20}[_-])?(?:session[_-]?id|session|csrf_?token|xsrf)=[\"']?(?P<v>(?=[\w%.|-]{0,80}\d)[\w%.|-]{10,})",
-    ),
-    Rule("KEY", r"hooks\.slack\.com", r"https://hooks\.slack\.com/(?:services|workflows)/(?P<v>[\w/]{12,})"),
-    Rule("KEY", r"/api/webhooks/", r"https://(?:\w+\.)?discord(?:app)?\.com/api/webhooks/(?P<v>[\w/-]{12,})"),
-    Rule(
-        "KEY",
-        r"[?&](?:sig|signature|x-amz-\w+|x-amz-\w+-token|access_token|token|key|code|apikey)=",
-        r"(?i)[?&](?:sig|signature|x-amz-signature|x-amz-security-token|access_token|token|key|code|apikey)=(?P<v>[\w%+/=.~-]{8,})",
-    ),
-    Rule(
-        "KEY",
-        r"accountkey=|sharedaccess",
-        r"(?i)\b(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<v>[\w+/=%&-]{16,})",
-    ),
-    Rule("KEY", r"\$[\w]+\$", r"(?<![\w$])(?P<v>\$(?:1|2[abxy]|5|6|y|argon2id?)\$[^\s:'\"]{12,})"),
-    Rule("KEY", r"aaaa", r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})"),
-    Rule("KEY", r"sha256:", r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})"),
-    Rule("KEY", r"\d:aa", r"\b(?P<v>\d{8,10}:AA[\w-]{30,36})\b"),
-    Rule("KEY", r"[0-9a-f]-us\d", r"\b(?P<v>[0-9a-f]{32}-us\d{1,2})\b"),
-    Rule("KEY", r"login.*password", r"(?i)\bmachine\s+\S{1,80}\s+login\s+\S{1,60}\s+password\s+(?P<v>\S{3,})"),
-    Rule(
-        "KEY",
-        r"sshpass|curl.*-u",
-        r"\b(?:sshpass\s+-p\s?|curl\s[^\n]{0,200}?-u\s+[\w.-]{1,40}:)[\"']?(?P<v>[^\s'\"]{3,})",
-    ),
-    Rule(
-        "KEY",
-        r"(?:otp|code|password).*\d{6}",
-        r"(?i)\b(?:otp|one-time (?:code|password)|verification code|passcode|2fa code)\s{0,3}(?:is|[:=])?\s{0,3}"
-        r"(?P<v>\d{6,8})\b",
-    ),
-    Rule(
-        "KEY",
-        rf"(?:{SECRET_NAMES})s?\b.*[^\s]{{6}}",
-        rf"(?i)\b[\w-]{{0,60}}(?:{SECRET_NAMES})s?\b[\"']?\s{{0,3}}"
-        r"(?:=|:\s|:(?=[\"'])|\s(?=[\"']?[A-Za-z0-9+/_-]{20,}))\s{0,3}[\"']?"
-        r"(?:(?:bearer|basic)\s+)?(?P<v>[^\s\"',;&)}\]<]{6,})",
+        r"\b(?:echo|printf)\b.*\|",
+        r"\b(?:echo|printf)\s(?:-\w+\s)?[\"']?(?:[\w.-]{1,32}:)?(?P<v>[^\s\"'|$]{3,})[\"']?(?:\\n)?"
+        r"[\"']?\s?\|\s?[^\n|]{0,120}?(?:\bsudo\s[^|\n]{0,20}-\w*S|\bpasswd\b|chpasswd|-stdin\b|\blogin\b"
+        r"|with-token|\bkinit\b|\bgpg\b|cryptsetup|\bsu\b)",
         is_secret,
+        example="echo «tiger77» | sudo -S apt install foo",
+    ),
+    Rule(
+        "KEY",
+        r"<\((?:echo|printf)\s",
+        r"<\((?:echo|printf)\s(?:-\w+\s)?[\"']?(?P<v>[^\s\"'|$)]{3,})",
+        is_secret,
+        example="--key-file <(echo -n «tiger77»)",
+    ),
+    Rule(
+        "KEY",
+        r"\bu(?:ser)?\s?[:=].*\bp",
+        r"(?i)\bu(?:ser(?:name)?)?\s?[:=]\s?\S{1,40}[\s,;/]{1,3}p(?:w|ass|wd)?\s?[:=]\s?(?P<v>[^\s\"',;]{4,})",
+        is_told,
+        example="u: ada p: «tiger77»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:auth|basicauth|proxy.?user)",
+        r"(?i)(?:(?:basic|\b)auth\s?=?\s?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?|(?:--auth|proxy[_-]?user)[\s=]"
+        r"[\"']?[\w.-]{1,40}:)[rbu]?[\"']?(?P<v>[^\s\"',()]{3,})",
+        is_secret,
+        example='get(u, auth=("ada", "«tiger77»"))',
+    ),
+    Rule(
+        "KEY",
+        r"login.*password",
+        r"(?i)\b(?:machine\s+\S{1,80}|default)\s+login\s+\S{1,60}\s+(?:account\s\S+\s)?password\s+(?P<v>\S{3,})",
+        example="machine a.org login x password «tiger»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:machine|default).*password",
+        r"(?i)^\s*(?:machine\s+\S{1,80}|default)\s[^\n]{0,80}password\s+(?P<v>\S{3,})",
+        example="default login anonymous password «tiger»",
     ),
 )
+BY_NAME = (
+    # `name = value`, in any notation: shells, Python, JSON, YAML, INI, XML, options.
+    Rule(
+        "KEY", LOOKS_ASSIGNED, rf"(?i)(?:{PASSWORD_NAMES}){ASSIGNED}", is_password, example="export MYSQL_PWD=«tiger»"
+    ),
+    Rule(
+        "KEY",
+        LOOKS_ASSIGNED,
+        rf"(?i)(?:{KEY_NAMES}|{SECRET_NAMES}){ASSIGNED}",
+        is_secret,
+        example="api_key: «0123456789abcdef»",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_ASSIGNED,
+        rf"(?i)(?:{TOKEN_NAMES}){ASSIGNED}",
+        is_token,
+        example='os.environ["HF_TOKEN"] = "«abc123def456»"',
+    ),
+    Rule(
+        "KEY",
+        LOOKS_ASSIGNED,
+        rf"(?i)(?:{WEAK_NAMES}){ASSIGNED}",
+        is_random,
+        example='{"username":"ada","key":"«0123456789abcdef»"}',
+    ),
+    Rule(
+        "KEY",
+        r"phrase|mnemonic",
+        r"(?i)(?:passphrase|(?:recovery|seed) phrase|mnemonic)\s?[:=]\s{0,3}(?P<v>[a-z]+(?: [a-z]+){2,23})\s*$",
+        example="passphrase: «correct horse battery staple»",
+    ),
+    # Options: what follows is the value, however short.
+    Rule(
+        "KEY",
+        LOOKS_OPTION,
+        rf"(?i)(?<![\w-])--?(?:[a-z]{{1,20}}[._-]){{0,4}}(?:(?:{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES})s?|"
+        rf"(?:[a-z]+[._-])?token|auth)\s{{1,3}}[\"']?(?P<v>[^\s\"'-][^\s\"']*)",
+        is_secret,
+        example="train.py --password «tiger» --epochs 3",
+    ),
+    # `setenv NAME value`, `requirepass value`, `password value`.
+    Rule(
+        "KEY",
+        LOOKS_LAST,
+        rf"(?i)(?:^|\b(?:setenv|set(?:\s-\w+)?|env)\s|\b\w[\w.]*[._])[\w.]{{0,40}}?(?:{NAMES})(?:"
+        rf"[ \t]{{1,60}})[\"']?(?P<v>[^\s\"']{{4,}})[\"']?\s*$",
+        is_told,
+        example="ENV DB_PASSWORD «tiger77»",
+    ),
+    Rule(
+        "KEY",
+        r"<.*value",
+        rf"(?i)<[\w:.-]{{0,40}}(?:{NAMES})[^<>\n]{{0,80}}?\svalue\s?=\s?[\"'](?P<v>[^\"'\n]{{3,200}})",
+        is_secret,
+        example='<password value="«tiger»"/>',
+    ),
+    # Name and value apart: a manifest's pairs, a call's arguments.
+    Rule(
+        "KEY",
+        r"\b(?:name|key|variable|id)[\"']?\s?[:=].*" + STEMS,
+        rf"(?i)(?:\b(?:name|key|variable|id)[\"']?\s?[:=]\s?)[\"']?[\w.-]{{0,60}}?(?:{NAMES}|key)[\"']?\s?"
+        rf"[,;]?\s{{0,20}}[^\n]{{0,30}}?\bvalue[\"']?\s?[:=]\s?[\"']?(?P<v>[^\s\"',}}>]{{3,}})",
+        is_secret,
+        example="- name: DB_PASSWORD\n  value: «tiger77»",
+        reach=1,
+    ),
+    Rule(
+        "KEY",
+        r"\([\"'][\w.-]*" + STEMS,
+        rf"(?i)\([\"'][\w.-]{{0,60}}?(?:{NAMES})[\"']\s?,\s?[rbu]?[\"'](?P<v>[^\"'\n]{{3,200}})[\"']",
+        is_secret,
+        example='setenv("DB_PASSWORD", "«tiger77»")',
+    ),
+    Rule(
+        "KEY",
+        r"identified|password",
+        r"(?i)\b(?:identified\s(?:with\s\S+\s)?by|password(?:\sfor\s\S+)?)\s?(?:=\s?)?(?:password\s?)?\(?"
+        r"[\"'](?P<v>[^\"'\n]{3,120})[\"']",
+        is_password,
+        example="CREATE USER a IDENTIFIED BY '«tiger»';",
+    ),
+)
+SAID = (
+    # `the password is hunter3`, `Passwort: x`; also of something, with what something between.
+    Rule(
+        "KEY",
+        LOOKS_IS,
+        rf"(?i)(?:(?<!\w)clave|{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES})(?:['\u2019]s\s|\s?"
+        rf"(?:{IS})[\s:]{{0,3}})[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{4,}})",
+        is_told,
+        example="well, the password is «hunter3»",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_IS,
+        rf"(?i)\b(?:my|our|your|the|mein|dein|unser|das|mon|ton|notre|votre|le|mi|tu|nuestra|la|minha|nossa|a|"
+        rf"(?:la |il )?mi[ao]|il)"
+        rf"\s(?:[\w-]{{1,20}}\s)?(?:{PASSWORD_NAMES})\s?(?:{IS})[\s:]{{0,3}}[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{4,}})"
+        r"(?=[\"'`*]{0,2}(?:\s*$|[.,;!]|\s(?:and|but|for|on|und|aber|et|mais|y|e|pero|ma|mas)\b))",
+        is_said,
+        example="mein Passwort ist «tiger»",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_IS,
+        rf"(?i)\b(?:key|schl(?:ü|ue)ssel|cl(?:é|e)|clave|chave|chiave|ключ|credentials?|pin)\b(?:['\u2019]s\s|\s?"
+        rf"(?:{IS}))[\s:]{{0,3}}[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{16,}})",
+        is_random,
+        example="my wandb key's «0a1b2c3d4e0a1b2c3d4e»",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_OF,
+        rf"(?i)(?:{PASSWORD_NAMES}|{KEY_NAMES})(?:[ \t][^\s=:]{{1,30}}){{1,5}}?\s?(?:(?:{IS})\s|:)[\s:]{{0,3}}"
+        rf"[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{5,}})",
+        is_told,
+        example="the passphrase of my ssh key is «tiger-77»",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_OF,
+        rf"(?i)(?:{PASSWORD_NAMES})\s(?:for|für|pour|para|per|di|de|von|of|von)\s\S{{1,80}}?\s?:\s{{1,3}}"
+        rf"(?P<v>[^\s\"'`,;]{{4,}})",
+        is_password,
+        example="[sudo] password for ada: «tiger»",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_SPOKEN,
+        rf"(?i)(?:{NAMES}|\bpass)[,;]?\s(?:[\w']{{1,12}}\s){{0,4}}?(?:to|as|type|typed|enter|entered|use|used"
+        rf"|using|try|tried|put|gave|wrote|said|sent)\s[\"'`]?(?P<v>[^\s\"'`,;]{{5,}})",
+        is_told,
+        example="I set the password to «Tiger-77» yesterday",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_BESIDE,
+        rf"(?i)(?:{NAMES}|\bpass|\bpwd|\bpw|\bkey|\bpaste|\bapi|\bcode)\s[\"'`«]?(?P<v>[^\s\"'`,;:=]{{5,}})",
+        is_random,
+        example="log in as ada with password «tiger77x»",
+    ),
+    Rule(
+        "KEY",
+        r"парол|密码|密碼|口令|パスワード|비밀번호|암호",
+        rf"(?i)(?:пароль|密码|密碼|口令|パスワード|비밀번호|암호)\w?\s{{0,2}}(?:{IS}|[:\uff1a\uff1d=])?\s{{0,2}}(?P<v>[!-~]{{4,}})",
+        is_secret,
+        example="パスワードは«tiger77»です",
+    ),
+    Rule(
+        "KEY",
+        r"credential|login|zugangsdaten|identifiants|credencial|credenzial|acc?ount|user",
+        r"(?i)\b(?:credentials?|login(?:/password|/pass)?|user(?:name)?/pass(?:word)?|zugangsdaten"
+        r"|identifiants?|credenciales|credenziali|log ?in with)\s?(?:are|is|sind|sont|son|sono|:|=)?\s{0,2}"
+        r"[\w.@-]{2,40}\s?[/:]\s?(?P<v>[^\s\"'`,;/]{4,})",
+        is_told,
+        example="credentials are ada / «tiger77»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:otp|code|password|token|pin)\b.*\d{4}",
+        r"(?i)\b(?:otp|totp|one-time (?:code|password)|(?:verification|security|login|auth\w*|backup|unlock"
+        r"|access|entry|door) code|passcode|(?:2fa|mfa) (?:code|token)|(?:my|the|your) pin(?: code)?)\s{0,3}"
+        r"(?:is|[:=])?\s{0,3}(?P<v>\d{4,8})\b",
+        example="verification code: «123456»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:recovery|backup|totp|2fa|mfa|otp)",
+        r"(?i)\b(?:(?:recovery|backup) codes?|(?:totp|2fa|mfa|otp) (?:secret|seed|key))\s{0,3}(?:is|are|"
+        r"[:=])?\s{0,3}(?P<v>[a-z0-9]{4,8}(?:-[a-z0-9]{4,8})+|[A-Z2-7]{16,64})\b",
+        example="recovery code «ab12c-d34ef»",
+    ),
+    # A key without a name of its own, beside a word that tells.
+    Rule(
+        "KEY",
+        LOOKS_FAR,
+        r"(?i)\b(?:api|key|log ?in|paste|secret|token|password|credentials?|auth(?:entication)?)\b"
+        r"[^\n]{0,60}?(?<![\w/.@:+-])(?P<v>[\w+/-]{24,200}={0,2})(?![\w./-])",
+        is_random,
+        example="use this secret here: it is «0123456789abcdefghijABCDEFGHIJ»",
+    ),
+)
+APART = (
+    Rule(
+        "KEY",
+        STEMS + r".{0,50}[:=\x{ff1a}?][ \t]*[|>]?-?\s*$",
+        rf"(?i)(?:{NAMES})[^\n]{{0,40}}?[:=\uff1a?][ \t]*[|>]?-?[ \t\r]*\n(?:[ \t]*\r?\n)?[ \t>$]*[\"']?(?P<v>"
+        rf"[^\s\"'`,;:]{{4,200}})[\"']?[ \t\r]*(?:\n|$)",
+        is_told,
+        example="Enter your password:\n«tiger77»",
+        reach=2,
+    ),
+    Rule(
+        "KEY",
+        r"(?:pass|pwd|secret|token|key)\w*[\"']?\s*[,|;)\t]|[,|;\t]\s*[\"']?\w*(?:pass|pwd|secret|token|key)",
+        "",
+        is_password,
+        example="| user | password |\n| ada | «tiger» |",
+        reach=12,
+        cells=True,
+    ),
+)
+CREDENTIALS: tuple[Rule, ...] = (*MAKERS, *IN_ADDRESSES, *IN_HEADERS, *IN_COMMANDS, *BY_NAME, *SAID, *APART)
+
+CELLS = re.compile(r"[^,|;\t]+")
+NAMED_CELL = re.compile(
+    rf"(?i)[\s\"'`]*[\w.-]{{0,40}}?(?:{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES})[\s\"'`]*"
+)
+HEAD_CELL = re.compile(r"[\s\"'`]*[A-Za-z][\w .-]{0,30}[\s\"'`]*|\s*")
+ROW = re.compile(r"(?i)\(([^()\n]{1,300})\)\s{0,3}values\s{0,3}\(([^()\n]{1,600})\)")
+
+
+def cells_below(text: str) -> Iterator[tuple[int, int]]:
+    """Values in a table whose first line names its columns, and in `(names) VALUES (values)`."""
+    for pair in ROW.finditer(text):
+        yield from values_below(pair[1], pair[2], pair.start(2))
+    head, *rows = text.split("\n")
+    cells = [cell[0] for cell in CELLS.finditer(head)]
+    if len(cells) < 2 or not all(HEAD_CELL.fullmatch(cell) for cell in cells):
+        return
+    start = len(head) + 1
+    for row in rows:
+        if len(list(CELLS.finditer(row))) != len(cells):
+            break
+        yield from values_below(head, row, start)
+        start += len(row) + 1
+
+
+def values_below(head: str, row: str, start: int) -> Iterator[tuple[int, int]]:
+    for name, value in zip(CELLS.finditer(head), CELLS.finditer(row), strict=False):
+        bare = value[0].strip(" \"'`")
+        if NAMED_CELL.fullmatch(name[0]) and is_password(bare) and not bare.startswith("--"):
+            begin = start + value.start() + value[0].index(bare)
+            yield begin, begin + len(bare)

@@ -5,23 +5,26 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-from knowledge.masking_keys import Rule
+from knowledge.masking_rule import Rule
 
 # Words that stand where a name could: they name nobody.
 WORDS = """
-    user users username name names root nobody admin guest test tests train training data dataset datasets model models
-    public shared share common project projects work scratch home local localhost default none null nil true false
-    unknown
-    string int str code input output defined space process processes script program function mode buffer limit limits
-    namespace namespaces level error errors request requests job jobs library id guide group account accounts python
-    torch conda mamba anaconda miniconda miniforge slurm pbs lsf flux munge daemon system the a an your our this that is
-    was not has had and or for with in on at of to from by be are any all no yes invalid allocation partition queue node
-    nodes host hosts gpu gpus cpu cpus rank ranks main master worker workers launcher head first last group_name
-    your_account your_project myproject my_account ubuntu centos rocky runner jovyan vagrant opc ec2-user software apps
-    agent support help security settings session sessions context access error. provided supplied specified interrupt
-    interrupted hostname myself args config self os tmp var usr opt runs logs checkpoints results
+    user users username name names root nobody admin guest test tests train training data dataset datasets model
+    models public shared share common project projects work scratch home local localhost default none null nil true
+    false unknown string int str code input output defined space process processes script program function mode
+    buffer limit limits namespace namespaces level error errors request requests job jobs library id guide group
+    account accounts python torch conda mamba anaconda miniconda miniforge slurm pbs lsf flux munge daemon system
+    the a an your our this that is was not has had and or for with in on at of to from by be are any all no yes
+    invalid allocation partition queue node nodes host hosts gpu gpus cpu cpus rank ranks main master worker workers
+    launcher head first last group_name your_account your_project myproject my_account ubuntu centos rocky runner
+    jovyan vagrant opc ec2-user software apps agent support help security settings session sessions context access
+    error. provided supplied specified interrupt did do does done what why how which when where who can could should
+    would will then than just also only one two new old same run running ran see say apply needed https http salloc
+    srun sbatch squeue sacct sacctmgr scontrol qsub bsub mpirun mpiexec torchrun interrupted hostname myself args
+    config self os tmp var usr opt runs logs checkpoints results
 """
 COMMON = frozenset(WORDS.split())
+CLOCK = re.compile(r"(?i)\d{1,2}[ap]m")
 HARDWARE = re.compile(
     r"(?i)(?:a10g?|a[34]0|a100|h[12]00|b[23]00|g[bh][23]00|v100|p100|k80|l40?s?|l4|t4|mi\d{2,3}[ax]?|max1\d{3}|rtx\w*)(?:[-_].*)?"
 )
@@ -29,7 +32,8 @@ HARDWARE = re.compile(
 
 def is_name(value: str) -> bool:
     """A word that may name a person or an account: not a variable, a placeholder, a number or a common word."""
-    return not (value.lower().strip(".") in COMMON or value.isdigit() or "YOUR_" in value or HARDWARE.fullmatch(value))
+    plain = value.lower().strip(".") in COMMON or value.isdigit() or CLOCK.fullmatch(value)
+    return not (plain or "YOUR_" in value or HARDWARE.fullmatch(value))
 
 
 def is_account(value: str) -> bool:
@@ -116,6 +120,8 @@ NAME = r"[A-Za-z][\w.-]{1,40}\w|\w{2,3}"
 ACCOUNT = r"[A-Za-z0-9][\w.-]{1,40}"
 
 PERSONAL: tuple[Rule, ...] = (
+    Rule("USER", r"\buser\s", r"\b[Uu]ser\s{1,3}(?P<v>[a-z][a-z._-]{1,20}\d{1,6})\b", is_name),
+    Rule("HOST", r"\bhost\s", r"\b[Hh]ost\s{1,3}(?P<v>[a-z][\w-]{1,40}\d[\w.-]{0,60})\b", is_node),
     Rule(
         "MAIL",
         r"@[\w.-]+\.",

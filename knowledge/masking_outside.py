@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from knowledge.masking_keys import Rule
 from knowledge.masking_names import ACCOUNT, is_account, is_name, is_node
+from knowledge.masking_rule import Rule
 
 # Owners of models and sources that everybody knows, in lower case: what they publish says nothing of a person.
 OWNERS = """

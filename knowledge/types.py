@@ -9,10 +9,36 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
+from knowledge.document import Document
+from knowledge.job_parts import (
+    ArgumentEdit,
+    ContainerRuntime,
+    Dependency,
+    EnvironmentKind,
+    JobArray,
+    LimitSignal,
+    Mail,
+    Precision,
+    Program,
+)
+
 Scheduler = Literal["slurm", "pbs", "lsf", "flux"]
-Framework = Literal["pytorch", "deepspeed", "accelerate", "lightning", "megatron"]
+Framework = Literal[
+    "pytorch",
+    "deepspeed",
+    "accelerate",
+    "lightning",
+    "megatron",
+    "hf-trainer",
+    "torchtitan",
+    "jax",
+    "tensorflow",
+    "horovod",
+    "ray",
+    "vllm",
+]
 # Frameworks that people name and no template serves: heard, so that the refusal can say so.
-UnservedFramework = Literal["jax", "tensorflow", "other"]
+UnservedFramework = Literal["other"]
 Strategy = Literal["ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none"]
 Intent = Literal["generate", "port", "diagnose", "question", "smalltalk", "other"]
 Origin = Literal["said", "script", "answer"]
@@ -20,7 +46,20 @@ Severity = Literal["error", "warning", "info"]
 Backend = Literal["cuda", "rocm", "xpu"]
 
 SCHEDULERS: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
-FRAMEWORKS: tuple[Framework, ...] = ("pytorch", "deepspeed", "accelerate", "lightning", "megatron")
+FRAMEWORKS: tuple[Framework, ...] = (
+    "pytorch",
+    "deepspeed",
+    "accelerate",
+    "lightning",
+    "megatron",
+    "hf-trainer",
+    "torchtitan",
+    "jax",
+    "tensorflow",
+    "horovod",
+    "ray",
+    "vllm",
+)
 STRATEGIES: tuple[Strategy, ...] = ("ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none")
 
 
@@ -40,8 +79,15 @@ class JobRequest:
     machine and source_machine are catalogue ids, or the name in lower case where the catalogue has none; walltime is
     HH:MM:SS (hours may pass 99); gpus_per_node counts what the person counted (cards or tiles: planning settles which);
     total_gpus only where a total was said; node_type is an id of the machine's facts. setup and variables are the
-    user's own lines and exports, carried over from
-    a script.
+    user's own lines and exports, carried over from a script.
+
+    The parts from job_name on are what people change of a script (knowledge/job_parts.py holds the larger ones):
+    memory_gb is a node's, 0 for all of it; processes_per_node where not one a GPU; nodelist and exclude_nodes are host
+    names; extra_directives stand as the person wrote them; modules come after the site's in this order, NAME/VERSION in
+    the place of another version of NAME; before and after are commands on the first node; then and beside are further
+    programs of the job; stage_in are paths copied to each node's own disk; chain is a number of jobs one after another;
+    spare_nodes: the nodes are tried in pairs first, and so many are asked for beside those that train (0: only tried);
+    least_nodes: the job goes on with so many when others die.
     """
 
     machine: str | None = None
@@ -63,15 +109,68 @@ class JobRequest:
     variables: tuple[Variable, ...] = ()
     heard: tuple[Heard, ...] = ()
     node_type: str | None = None
+    job_name: str | None = None
+    output: str | None = None
+    memory_gb: int | None = None
+    cpus_per_task: int | None = None
+    processes_per_node: int | None = None
+    cpu_only: bool | None = None
+    array: JobArray | None = None
+    dependency: Dependency | None = None
+    chain: int | None = None
+    requeue: bool | None = None
+    signal: LimitSignal | None = None
+    mail: Mail | None = None
+    exclusive: bool | None = None
+    reservation: str | None = None
+    constraint: str | None = None
+    begin: str | None = None
+    nodelist: tuple[str, ...] = ()
+    exclude_nodes: tuple[str, ...] = ()
+    extra_directives: tuple[str, ...] = ()
+    environment_kind: EnvironmentKind | None = None
+    modules: tuple[str, ...] = ()
+    modules_removed: tuple[str, ...] = ()
+    modules_only: bool | None = None
+    source_files: tuple[str, ...] = ()
+    container_runtime: ContainerRuntime | None = None
+    binds: tuple[str, ...] = ()
+    stage_in: tuple[str, ...] = ()
+    stage_environment: bool | None = None
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    then: tuple[Program, ...] = ()
+    beside: tuple[Program, ...] = ()
+    argument_edits: tuple[ArgumentEdit, ...] = ()
+    first_run: bool | None = None
+    spare_nodes: int | None = None
+    least_nodes: int | None = None
+    offline: bool | None = None
+    tensor_parallel: int | None = None
+    pipeline_parallel: int | None = None
+    context_parallel: int | None = None
+    micro_batch: int | None = None
+    global_batch: int | None = None
+    gradient_accumulation: int | None = None
+    precision: Precision | None = None
+    offload_optimizer: bool | None = None
+    offload_parameters: bool | None = None
+    port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """One message, read: the intent, the request so far, and what a careful assistant still asks for, in order."""
+    """One message, read: the intent, the request so far, and what a careful assistant still asks for, in order.
+
+    left: the pieces of the message that found no place in the request, in the person's words; notes: readings that may
+    be another's, to be said.
+    """
 
     intent: Intent
     request: JobRequest
     missing: tuple[str, ...] = ()
+    left: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +284,20 @@ class Diagnosis:
     send_next: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     captured: tuple[tuple[str, str], ...] = field(default=())
+    facts: tuple[tuple[str, str], ...] = field(default=())
+    """What else the log tells that the steps need: numbers, paths, ranks, times."""
+    signature: str = ""
+    """The id of the signature that told the cause; empty where none did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A cure that costs something, done on a yes: what it does, its price, and the request's fields or the script."""
+
+    says: str
+    price: str = ""
+    change: tuple[tuple[str, str | int | None], ...] = ()
+    script: str = ""
 
 
 PassageKind = Literal["fact", "card", "doc", "issue", "ticket", "web"]
@@ -212,11 +325,15 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked next: the request's field, the words, and the choices that this machine offers (may be empty)."""
+    """What is asked next: the request's field, the words, and the choices that this machine offers (may be empty).
+
+    help: what the choices mean, which one is usual, and how to leave it to us.
+    """
 
     field: str
     text: str
     options: tuple[str, ...] = ()
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,6 +357,23 @@ class Launch:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedProgram:
+    """A further program of a job, decided: nodes and ranks on each are its part; devices are its GPUs' numbers there.
+
+    devices "": all of them. helper: it is ended with the main program. wait_port: it starts when that port answers.
+    """
+
+    entry: str
+    entry_kind: Literal["script", "module", "program"]
+    args: tuple[str, ...]
+    nodes: int
+    ranks_per_node: int
+    devices: str = ""
+    helper: bool = False
+    wait_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class LaunchPlan:
     """What was decided; nothing is open. The only thing that a template is given.
 
@@ -247,6 +381,10 @@ class LaunchPlan:
     `module`) or a program that is not Python. Shell text from the facts: preamble, setup, rendezvous_*, launch.rank and
     launch.local_rank, settings and variables with expand. Everything else is quoted when rendered. stage is the ZeRO
     stage, None without ZeRO. late_args are arguments that name what the rendezvous sets (MASTER_ADDR, WORLD_SIZE).
+
+    From output on: what people add (JobRequest says what each means). before and after are commands as words; then and
+    beside are further programs, each with its own words in `args`; stage_in goes to node_disk (shell text) on every
+    node; files are written beside the script; submit_options stand on the submitting command; jobs follow this one.
     """
 
     cluster: str
@@ -277,7 +415,7 @@ class LaunchPlan:
     stage: int | None = None
     tensor_parallel: int = 1
     pipeline_parallel: int = 1
-    mixed_precision: Literal["bf16", "fp16"] = "bf16"
+    mixed_precision: Literal["bf16", "fp16", "fp8", "no"] = "bf16"
     rendezvous_lines: tuple[str, ...] = ()
     preamble: tuple[str, ...] = ()
     settings: tuple[Variable, ...] = ()
@@ -288,6 +426,27 @@ class LaunchPlan:
     late_args: tuple[str, ...] = ()
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
+    output: str = ""
+    array: JobArray | None = None
+    chain: int = 1
+    requeue: bool = False
+    signal: LimitSignal | None = None
+    before: tuple[tuple[str, ...], ...] = ()
+    after: tuple[tuple[str, ...], ...] = ()
+    then: tuple[PlannedProgram, ...] = ()
+    beside: tuple[PlannedProgram, ...] = ()
+    stage_in: tuple[str, ...] = ()
+    node_disk: str = ""
+    broadcast: bool = False
+    files: tuple[SideFile, ...] = ()
+    first_run: bool = False
+    spare_nodes: int | None = None
+    least_nodes: int | None = None
+    submit_options: str = ""
+    gradient_accumulation: int = 1
+    micro_batch: int = 1
+    offload: tuple[str, ...] = ()
+    jobs: tuple[LaunchPlan, ...] = ()
 
     @property
     def ranks(self) -> int:
@@ -302,6 +461,15 @@ class Attachment:
     name: str
     path: str
     lines: int
+
+
+@dataclass(frozen=True, slots=True)
+class Paste:
+    """One text that came with a message. name is the file's (or what it is); path is set where a file holds it."""
+
+    name: str
+    text: str = ""
+    path: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +496,72 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
+class AskField:
+    """A field of the request was asked for."""
+
+    question: Question
+
+
+@dataclass(frozen=True, slots=True)
+class OfferChoice:
+    """Ways round a refusal were offered. request: what was refused, while an earlier script stands (else None)."""
+
+    refusal: Refusal
+    request: JobRequest | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OfferEdit:
+    """Cures that cost something were offered."""
+
+    offers: tuple[Offer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferSearch:
+    """A web search was offered."""
+
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class AwaitLog:
+    """A failure was told without its log, and the log was asked for."""
+
+    asked: bool = True
+
+
+Pending = AskField | OfferChoice | OfferEdit | OfferSearch | AwaitLog
+"""What the last answer left open: the next message may be the answer to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """A script that was agreed on: what was asked, the script carried over or edited in place (own), the result."""
+
+    request: JobRequest
+    source: str = ""
+    own: Paste | None = None
+    plan: LaunchPlan | None = None
+    bundle: LaunchBundle | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A turn as a model is told of it later: the person's words and the answer's, both cut."""
+
+    said: str
+    answered: str
+
+
+@dataclass(frozen=True, slots=True)
+class ParkedJob:
+    """Another job of the same conversation, as it was left."""
+
+    revisions: tuple[Revision, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Writing:
     """A piece of an answer while a model still words it; the whole answer follows and takes its place."""
 
@@ -343,5 +577,5 @@ class Working:
     total: int = 0
 
 
-Said = Say | Question | Made | Refusal | Diagnosis
+Said = Say | Question | Made | Refusal | Diagnosis | Document
 """What one turn may answer, part by part."""

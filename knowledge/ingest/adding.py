@@ -20,8 +20,10 @@ from knowledge.fetching import Answer, Fetcher, Pause, UnreachableError, pause_o
 from knowledge.ingest.chunking import chunks
 from knowledge.ingest.folder import File, files, named
 from knowledge.ingest.page import NoTextError, Page, UnreadableError, iso_date, visible
-from knowledge.ingest.reading import CONTENT_TYPES, MOST_BYTES, MOST_PDF_BYTES, form_of, read
+from knowledge.ingest.parser import parser
+from knowledge.ingest.reading import CONTENT_TYPES, MOST_BYTES, MOST_PDF_BYTES, form_of
 from knowledge.ingest.site import Listed, site, tidy
+from knowledge.opening import open_plain
 
 # Counted up when the same bytes would give other passages: everything is read again then.
 READER = 2
@@ -142,13 +144,13 @@ def take_file(keep: Keeping, file: File, about: About, before: Known | None, rep
     """One file into the store, if it changed."""
     try:
         # One byte more than may be: reading says that it is too large.
-        with file.path.open("rb") as opened:
+        with open_plain(file.path, inside=file.inside) as opened:
             data = opened.read((MOST_PDF_BYTES if file.form == "pdf" else MOST_BYTES) + 1)
         mark = mark_of(data, about, file.source)
         if before and before.hash == mark:
             report.unchanged += 1
             return
-        page = read(data, file.form, file.path.name)
+        page = parser().read(data, file.form, file.path.name)
         keep.put(document(named(file.path), file.source, page, about, mark, file.date))
         report.read += 1
     except NoTextError:
@@ -286,7 +288,7 @@ def take_answer(
         keep.documents.touch(page.address, tag)
         report.unchanged += 1
         return
-    made = read(answer.body, form, urlsplit(page.address).path.rstrip("/") or page.address)
+    made = parser().read(answer.body, form, urlsplit(page.address).path.rstrip("/") or page.address)
     keep.put(document(page.address, page.address, made, about, mark, page.date or iso_date(changed), tag))
     report.read += 1
 

@@ -12,14 +12,14 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal
+from typing import Literal
 from urllib.parse import quote, urlsplit
 
-import yaml
-
 from knowledge.errors import InputError
-from knowledge.ingest.page import iso_date, scalar
+from knowledge.ingest.page import UnreadableError, iso_date
+from knowledge.ingest.parser import parser
 from knowledge.ingest.reading import form_of
+from knowledge.opening import read_plain
 
 SKIPPED_FOLDERS = frozenset(
     {"node_modules", "site-packages", "vendor", "third_party", "third-party", "_vendor", "__pycache__", "venv"}
@@ -34,17 +34,20 @@ GIT = ("git", "--no-pager", *(word for setting in GIT_SAFE for word in ("-c", se
 GIT_QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "LC_ALL": "C"}
 GIT_ELSEWHERE = frozenset({"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX"})
 GIT_S = 60
+LARGEST_SETTINGS = 1_000_000
 INDEX = frozenset({"index", "readme"})
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """One file to read: its path, its form, the address to cite, and the day it last changed (may be empty)."""
+    """One file to read: its path, its form, the address to cite, the day it last changed (may be empty), and the folder
+    that it was found in, which no link may leave."""
 
     path: Path
     form: str
     source: str
     date: str = ""
+    inside: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,17 +90,23 @@ def files(given: Path, site: str = "") -> tuple[list[File], dict[Path, str]]:
     top = checkout(path)
     addresses = addresses_of(top or (path if path.is_dir() else path.parent), site)
     dates = git_dates(top) if top else {}
-    if path.is_file():
+    inside = None
+    if not path.is_dir():
         found = [path]
+        if not path.is_file():
+            raise InputError(
+                f"cannot read {given}: it is no plain file but a pipe or a device; give a file or a folder"
+            )
         if not form_of(path.name):
             raise InputError(f"cannot read {path.name}: Markdown, reStructuredText, HTML, PDF and text can be read")
     else:
+        inside = path
         found = [one for one in (tracked(top, path, closed) if top else below(path, closed)) if fits(one, path)]
     if not found:
         why = "; ".join(f"{folder}: {said}" for folder, said in closed.items())
         why = why or "no Markdown, reStructuredText, HTML, PDF or text file"
         raise InputError(f"nothing to read in {given}: {why}")
-    return [File(one, form_of(one.name), addresses.of(one), dates.get(one) or "") for one in found], closed
+    return [File(one, form_of(one.name), addresses.of(one), dates.get(one) or "", inside) for one in found], closed
 
 
 def existing(given: Path) -> Path:
@@ -119,13 +128,13 @@ def named(path: Path) -> str:
 
 
 def fits(path: Path, root: Path) -> bool:
-    """Whether it is documentation by its name and place; links out of the folder are not followed."""
+    """Whether it is documentation by its name and place; what kind of file it is, its opening tells."""
     if not path.is_relative_to(root) or not form_of(path.name) or SKIPPED_FILES.fullmatch(path.name):
         return False
     parts = path.relative_to(root).parts
     if any(part in SKIPPED_FOLDERS or (part.startswith(".") and part != ".") for part in parts[:-1]):
         return False
-    return path.is_file() and path.resolve().is_relative_to(root)
+    return os.path.lexists(path) and not path.is_dir()
 
 
 def below(root: Path, closed: dict[Path, str]) -> Iterator[Path]:
@@ -185,10 +194,10 @@ def addresses_of(root: Path, site: str = "") -> Addresses:
     base = repository(root)
     for name in ("mkdocs.yml", "mkdocs.yaml"):
         facts = settings(root / name)
-        found = site or scalar(facts.get("site_url"))
+        found = site or facts.get("site_url", "")
         if facts and found.startswith("http"):
-            folders = "/" if facts.get("use_directory_urls", True) is not False else ""
-            docs = PurePosixPath(scalar(facts.get("docs_dir")) or "docs")
+            folders = "/" if facts.get("use_directory_urls", "true").lower() != "false" else ""
+            docs = PurePosixPath(facts.get("docs_dir") or "docs")
             return Addresses(root, base, found.rstrip("/") + "/", "mkdocs", docs, folders)
     for place in ("conf.py", "docs/conf.py", "doc/conf.py", "source/conf.py", "docs/source/conf.py"):
         found = (site if (root / place).is_file() else "") or sphinx_base(root / place)
@@ -197,27 +206,21 @@ def addresses_of(root: Path, site: str = "") -> Addresses:
     return Addresses(root, base, site.rstrip("/") + "/" if site else "", suffix="/")
 
 
-class Lenient(yaml.SafeLoader):
-    """MkDocs' settings name Python objects; they are of no interest here."""
-
-
-Lenient.add_multi_constructor("", lambda *_: None)
-
-
-def settings(path: Path) -> dict[str, Any]:
+def settings(path: Path) -> dict[str, str]:
+    """The plain values of a MkDocs file, read apart from this process; empty where it cannot be read."""
     try:
-        facts = yaml.load(path.read_text(encoding="utf-8"), Loader=Lenient)
-    except (OSError, ValueError, yaml.YAMLError, RecursionError):
+        return parser().settings(read_plain(path, LARGEST_SETTINGS, follow=False))
+    except (OSError, UnreadableError):
         return {}
-    return facts if isinstance(facts, dict) else {}
 
 
 def sphinx_base(path: Path) -> str:
     """html_baseurl of a conf.py, read and never run."""
     try:
-        found = re.search(r"^html_baseurl\s*=\s*[\"'](https?://[^\"'\s]+)", path.read_text("utf-8"), re.MULTILINE)
+        text = read_plain(path, LARGEST_SETTINGS, follow=False).decode("utf-8")
     except (OSError, ValueError):
         return ""
+    found = re.search(r"^html_baseurl\s*=\s*[\"'](https?://[^\"'\s]+)", text, re.MULTILINE)
     return found[1] if found else ""
 
 

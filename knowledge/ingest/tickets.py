@@ -28,6 +28,7 @@ from knowledge.ingest.page import Block, Page, iso_date, one_line
 from knowledge.ingest.persons import persons, without_phones
 from knowledge.ingest.reading import decoded, read_text
 from knowledge.masking import mask
+from knowledge.opening import TooLargeError, read_plain
 
 MOST_BYTES = 500_000_000
 # Counted up when more is masked: tickets that did not change are then masked again.
@@ -170,9 +171,9 @@ def columns_of(present: Iterable[str], given: Mapping[str, str]) -> dict[str, st
 def rows_of(path: Path) -> Iterator[dict[str, str]]:
     """The tickets of a file, by its ending. Raises InputError with the line that is wrong."""
     try:
-        if path.stat().st_size > MOST_BYTES:
-            raise InputError(f"{path} is larger than {MOST_BYTES // 1_000_000} MB; split it")
-        text = decoded(path.read_bytes())
+        text = decoded(read_plain(path, MOST_BYTES))
+    except TooLargeError as error:
+        raise InputError(f"{path} is larger than {MOST_BYTES // 1_000_000} MB; split it") from error
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
     if path.suffix.lower() in (".jsonl", ".ndjson", ".json"):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from knowledge.errors import FactsError, InputError
+from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.signatures.loader import CAUSES_FILE, Cause, load, read_signatures, signature_files
 from knowledge.signatures.matcher import Matcher, compiled, plain_quotes
 from knowledge.signatures.model import Signature, strongest
@@ -18,13 +19,13 @@ ORDINARY = Path(__file__).with_name("ordinary.txt")
 def check(extra: Sequence[Path] = ()) -> tuple[list[str], int]:
     """All problems in words, and how many signatures were looked at. extra: files that are not installed yet."""
     try:
-        texts = {path: path.read_bytes() for path in [CAUSES_FILE, *signature_files()]}
+        texts = {path: read_plain(path, LARGEST_SCRIPT) for path in [CAUSES_FILE, *signature_files()]}
         loaded = load(texts)
         installed = {path.resolve() for path in texts}
         signatures = list(loaded.signatures)
         for path in extra:
             if path.resolve() not in installed:
-                signatures += read_signatures(path, path.read_bytes())
+                signatures += read_signatures(path, read_plain(path, LARGEST_SCRIPT))
     except FactsError as error:
         return [str(error)], 0
     except OSError as error:

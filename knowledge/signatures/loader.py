@@ -12,23 +12,29 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.errors import FactsError
+from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.signatures.model import LISTS, Signature, signature
 
 HERE = Path(__file__).parent
 CAUSES_FILE = HERE.parent / "causes.yaml"
 # Part of the cache's name: raise it when what is stored changes.
-CACHE_FORMAT = "3"
+CACHE_FORMAT = "4"
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What causes.yaml says of one cause. by: extra steps for one scheduler; change: plan field -> value or verb."""
+    """What causes.yaml says of one cause. by: extra steps for one scheduler; change: plan field -> value or verb.
+
+    specific: (pattern of the telling line or empty, step); a step counts where the line matches and all its {names} are
+    known.
+    """
 
     id: str
     group: str
     means: str
     says: str
     fix: tuple[str, ...] = ()
+    specific: tuple[tuple[str, str], ...] = ()
     by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     change: Mapping[str, str] = field(default_factory=dict)
     explains: tuple[str, ...] = ()
@@ -55,10 +61,15 @@ def signature_files() -> list[Path]:
     return sorted(HERE.glob("*.yaml")) + (sorted(site.glob("*.yaml")) if site.is_dir() else [])
 
 
+def rules_mark() -> str:
+    """Changes when the signatures or causes do: what was judged by others is judged again."""
+    return _cache_file({path: read_plain(path, LARGEST_SCRIPT) for path in [CAUSES_FILE, *signature_files()]}).stem
+
+
 @cache
 def library() -> Library:
     """Everything, read once a process. Parsed YAML is kept as JSON under the XDG cache folder (0.2 s against 5 ms)."""
-    texts = {path: path.read_bytes() for path in [CAUSES_FILE, *signature_files()]}
+    texts = {path: read_plain(path, LARGEST_SCRIPT) for path in [CAUSES_FILE, *signature_files()]}
     stored = _cache_file(texts)
     raw = _from_cache(stored)
     if raw is None:
@@ -110,6 +121,7 @@ def _cause(name: str, body: Mapping[str, Any]) -> Cause:
             means=body["means"],
             says=body["says"],
             fix=tuple(body.get("fix", ())),
+            specific=tuple(_specific(step) for step in body.get("specific", ())),
             by={key: tuple(steps) for key, steps in body.get("by", {}).items()},
             change=dict(body.get("change", {})),
             explains=tuple(body.get("explains", ())),
@@ -117,6 +129,11 @@ def _cause(name: str, body: Mapping[str, Any]) -> Cause:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise FactsError(f"causes.yaml: {name}: {error!r}; needs group, means, says") from error
+
+
+def _specific(step: Any) -> tuple[str, str]:
+    """A step with a condition: a mapping in the file, a pair in the cache."""
+    return (step.get("line", ""), step["step"]) if isinstance(step, Mapping) else (step[0], step[1])
 
 
 def _cache_file(texts: Mapping[Path, bytes]) -> Path:

@@ -1,0 +1,44 @@
+"""What the field's words mean, for people who meet them for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Annotated
+
+from knowledge.strict import Checked, Facts, check_filled, matching
+
+GLOSSARY = Path(__file__).parent / "glossary.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term(Facts):
+    """One word: how it is called (lower case, any language), what it means, and what sets it off from a neighbour."""
+
+    id: Annotated[str, Checked(matching(r"^[a-z0-9-]+$"))]
+    names: Annotated[tuple[str, ...], Checked(check_filled)]
+    text: str
+    apart: Mapping[str, str] = field(default_factory=dict)
+
+
+@cache
+def glossary() -> Mapping[str, Term]:
+    """All terms by id. Raises FactsError on a wrong file."""
+    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
+
+    terms: tuple[Term, ...] = read_checked(GLOSSARY, tuple[Term, ...])
+    return {term.id: term for term in terms}
+
+
+@cache
+def term_names() -> Mapping[str, str]:
+    """Each name of each term, in lower case, and the term's id."""
+    return {name: term.id for term in glossary().values() for name in term.names}
+
+
+def difference(one: str, other: str) -> str:
+    """What sets two terms (ids) apart, in either order; empty where nobody wrote it down."""
+    first, second = glossary()[one], glossary()[other]
+    return first.apart.get(other) or second.apart.get(one) or ""

@@ -1,0 +1,126 @@
+"""A text in the form in which its secrets can be read: without what stands between their characters.
+
+Colours, invisible characters, escaped quotes, percent signs and base64 hide a key from rules that read a text as it
+stands. The plain form keeps where each of its characters stood in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import unescape
+
+# What is left out: terminal sequences, invisible characters, the backslash of an escaped quote or line end.
+HIDDEN = re.compile(
+    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
+    r"|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufe00-\ufe0f]|\\+(?=[\"'\n])"
+)
+# Encoded characters: %22, \\u0022, \\x22, &quot;, &#34;.
+ENCODED = re.compile(r"%([2-7][0-9A-Fa-f])|\\+u00([2-7][0-9A-Fa-f])|\\+x([2-7][0-9A-Fa-f])|&#x([2-7][0-9A-Fa-f]);")
+ENTITY = re.compile(r"&(?:quot|amp|apos|lt|gt|#\d{2,3});")
+FULL_WIDTH = re.compile(r"[\uff01-\uff5e]")
+# Each mark begins with one of these; a class of characters is looked for ten times as fast as the marks themselves.
+SIGNS = re.compile(
+    r"[\x1b%\\\\&\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufe00-\ufe0f\uff01-\uff5e]"
+)
+MARKS = re.compile(rf"{ENCODED.pattern}|{ENTITY.pattern}|{HIDDEN.pattern}|{FULL_WIDTH.pattern}")
+
+
+@dataclass(frozen=True, slots=True)
+class PlainForm:
+    """The text without disguise; from each place `at` in it on, it runs alike with the original from its `of` on."""
+
+    text: str
+    at: tuple[int, ...]
+    of: tuple[int, ...]
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """The part of the original that became text[start:end], which is not empty."""
+        first, last = bisect_right(self.at, start) - 1, bisect_right(self.at, end - 1) - 1
+        alone = self.at[last + 1] - self.at[last] == 1  # it may have been written with several characters
+        stop = self.of[last + 1] if alone else self.of[last] + end - self.at[last]
+        return self.of[first] + start - self.at[first], stop
+
+
+def marks_of(text: str, start: int = 0, end: int | None = None) -> Iterator[re.Match[str]]:
+    """All that is in the way, in order."""
+    last = start
+    for sign in SIGNS.finditer(text, start, len(text) if end is None else end):
+        if sign.start() >= last and (mark := MARKS.match(text, sign.start())):
+            last = mark.end()
+            yield mark
+
+
+def plain_forms(text: str) -> Iterator[tuple[int, PlainForm]]:
+    """The disguised passages of a text, each with where it begins: the lines with marks, and one line around them."""
+    begin = end = -1
+    for mark in marks_of(text):
+        if mark.start() < end:
+            continue
+        if end >= 0:
+            yield begin, plain(text[begin:end])
+        begin = text.rfind("\n", 0, max(0, text.rfind("\n", 0, mark.start()))) + 1
+        end = reached(text, mark.end())
+    if end >= 0:
+        yield begin, plain(text[begin:end])
+
+
+def reached(text: str, start: int) -> int:
+    """Where a passage ends: a line behind the last mark that has another at most one line behind it."""
+    while True:
+        end = line_end(text, line_end(text, start) + 1)
+        marks = [mark.end() for mark in marks_of(text, start, end)]
+        if not marks:
+            return end
+        start = marks[-1]
+
+
+def line_end(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return len(text) if end < 0 else end
+
+
+def plain_form(text: str) -> PlainForm | None:
+    """The whole text without disguise, or None: it has none."""
+    return plain(text) if next(marks_of(text), None) else None
+
+
+def plain(text: str) -> PlainForm:
+    parts: list[str] = []
+    at: list[int] = []
+    of: list[int] = []
+    last = size = 0
+
+    def piece(put: str, begin: int) -> None:
+        nonlocal size
+        if put:
+            at.append(size)
+            of.append(begin)
+            parts.append(put)
+            size += len(put)
+
+    for start, end, put in replaced(text):
+        piece(text[last:start], last)
+        piece(put, start)
+        last = end
+    piece(text[last:], last)
+    at.append(size)
+    of.append(len(text))
+    return PlainForm("".join(parts), tuple(at), tuple(of))
+
+
+def replaced(text: str) -> Iterator[tuple[int, int, str]]:
+    """What is in the way, and what it stands for (nothing, or a character)."""
+    for found in marks_of(text):
+        shown = found[0]
+        code = found[1] or found[2] or found[3] or found[4]
+        if code:
+            yield found.start(), found.end(), chr(int(code, 16))
+        elif shown[0] == "&":
+            yield found.start(), found.end(), unescape(shown)
+        elif FULL_WIDTH.fullmatch(shown):
+            yield found.start(), found.end(), chr(ord(shown) - 0xFEE0)
+        else:
+            yield found.start(), found.end(), ""

@@ -1,0 +1,245 @@
+"""Secrets that show by themselves: the shapes of many makers, in addresses, in headers. Read by masking_keys.py."""
+
+from __future__ import annotations
+
+import re
+
+from knowledge.masking_rule import Rule
+from knowledge.masking_words import is_random, is_secret, is_told
+
+# What follows a maker's prefix -> the prefixes. Lengths are lower bounds: a cut token is still one.
+TOKENS = {
+    r"(?:(?=[A-Za-z0-9]*[A-Z0-9])[A-Za-z0-9]{8,}|[a-z]{16,})": "hf_",
+    r"[A-Za-z0-9]{20,}": "hfp_ api_org_ ATBB npm_ AKCp",
+    r"[\w-]{16,}": "wandb_v1_ tvly- GOCSPX- pypi- dckr_pat_ dckr_oat_ tskey- sb_secret_",
+    r"[\w-]{12,}": "sk- nvapi- glpat- gldt- glrt- glcbt- glptt- glft- gloas- glsoat- glffct-",
+    r"\w{12,}": "sk_live_ sk_test_ rk_live_ gsk_ gho_ ghu_ ghs_ ghr_ github_pat_",
+    r"\w{16,}": "whsec_",
+    r"\w{20,}": "xai- pplx- r8_ lsv2_ pcsk_ KGAT_ ntn_ glsa_ rubygems_ CLOJARS_ "
+    "sqp_ squ_ sqa_ CCIPAT_ bkua_ lin_api_ sntryu_ nfp_ sbp_ vercel_ dp.pt.",
+    r"[A-Za-z0-9]{22,}": "fw_",
+    r"[a-z0-9]{20,}": "csk-",
+    r"[\w-]{20,}": "tgp_v1_ AIza ya29. HRKU- hvs. hvb. hvr. figd_ PMAK- NRII-",
+    r"(?=[\w-]*\d)[A-Za-z0-9_]{30,}": "voyage-",
+    r"\w{30,}": "jina_",
+    r"[A-Z0-9]{20,}": "rpa_ NRAK- AGE-SECRET-KEY-1",
+    r"[A-Za-z0-9]{22}\b": "ak- as-",
+    r"(?=\w*\d)(?=\w*[A-Z])\w{24,}": "secret_",
+    r"\w{10,}": "ghp_",
+    r"[\w+/=]{20,}": "glc_ sntrys_",
+    r"[\w=-]{20,}": "ATCTT3 ATATT3",
+    r"[\w-]{10,}": "xoxa- xoxb- xoxe- xoxe.xoxp- xoxp- xoxr- xoxs- xoxc- xapp-",
+    r"[\w%+/=-]{10,}": "xoxd-",
+    r"[A-Z0-9]{12,}": "AKIA ASIA",
+    r"[A-Za-z0-9+/]{40,}={0,2}": "ABSK",
+    r"[\w-]{30,}": "AQ.Ab 1//0 AQVN",
+    r"[A-Za-z0-9]{12,}": "LTAI",
+    r"(?=\w*\d)[A-Za-z0-9]{28,}": "AKID",
+    r"(?=[A-Z0-9]*\d)[A-Z0-9]{17}\b": "SCW",
+    r"[\w+/=,-]{20,}": "FlyV1-",
+    r"[a-z0-9]{43}\b": "oy2",
+    r"[\w=]{20,}": "cmVmdGtu",
+    r"[0-9a-f]{20,}": "dop_v1_ doo_v1_ dor_v1_ shpat_ shpss_ shppa_",
+    r"[0-9a-f]{32}": "dapi dkea",
+    r"[\w-]{16,}\.[\w-]{16,}": "SG.",
+    r"[0-9a-f]{32}\b": "key-",
+    r"[0-9a-f]{32,}": "pul-",
+    r"[A-Z0-9.]{20,}": "dt0c01.",
+    r"[\w.-]{16,}": "pscale_tkn_ pscale_pw_",
+    r"[\w.]{20,}": "dp.st.",
+    r"eyJ[\w-]{20,}": "ops_",
+    r"[A-Za-z0-9]{30,}": "EAAC",
+    r"[A-Za-z0-9]{24,}": "aio_",
+    r"(?=\w*\d)[A-Za-z0-9]{30,}": "PRIVATE-",
+    r"[\w.-]{20,}": "pk.eyJ sk.eyJ",
+    r"[\w+/=]{12,}": "LS0tLS1CRUdJT",
+    r"(?:[\w-]{10,}(?:\.[\w-]{8,}){1,4}|(?=0eXBl|hcGlf|hdXRo|1c2Vy|wYXNz|0b2tl|hY2Nl|jbGll|zZWNy|rZXki"
+    r"|wcml2)[\w+/=-]{20,})": "eyJ",
+}
+PREFIXES = {prefix: tail for tail, prefixes in TOKENS.items() for prefix in prefixes.split()}
+PRIVATE_KEY = re.compile(
+    r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+    r"(?:.{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z|\n\n(?![A-Za-z0-9+/=]{30}))|.{8000})"
+    r"|Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]+(?:\n|\Z)){1,100}"
+)
+COMMIT = (
+    r"(?!.*\b(?i:commit|head|revision|rev|sha1?|tree|parent|merge|checkout|hash|digest|checksum|blob"
+    r"|branch|tag|snapshot|etag|index)\b)"
+)
+
+MAKERS = (
+    Rule(
+        "KEY",
+        "|".join(re.escape(prefix) for prefix in PREFIXES),
+        r"(?<![A-Za-z0-9_])(?P<v>" + "|".join(f"{re.escape(p)}{tail}" for p, tail in PREFIXES.items()) + ")",
+        example="login(«hf_abcdefgh12345678»)",
+    ),
+    Rule(
+        "KEY", r"8q~", r"(?P<v>[\w.~-]{3}8Q~[\w.~-]{30,40})", example="azure «abc8Q~0123456789abcdefghijABCDEFGHIJ12»"
+    ),
+    Rule(
+        "KEY",
+        r"\.atlasv1\.",
+        r"\b(?P<v>[A-Za-z0-9]{10,20}\.atlasv1\.[\w-]{20,})",
+        example="«a1B2c3D4e5F6g7.atlasv1.0123456789abcdefghijk»",
+    ),
+    Rule(
+        "KEY",
+        r"\d:aa",
+        r"\b(?P<v>\d{8,10}:AA[\w-]{30,36})\b",
+        example="bot «123456789:AA0123456789abcdefghij0123456789abc»",
+    ),
+    Rule(
+        "KEY", r"[0-9a-f]-us\d", r"\b(?P<v>[0-9a-f]{32}-us\d{1,2})\b", example="«0123456789abcdef0123456789abcdef-us12»"
+    ),
+    Rule(
+        "KEY",
+        r"m[a-z0-9_-]{20,}\.[\w-]{6}\.",
+        r"\b(?P<v>[MN][A-Za-z\d_-]{22,27}\.[\w-]{6}\.[\w-]{27,40})\b",
+        example="discord «MTA0123456789abcdefghijkl.Gabcde.0123456789abcdefghijklmnopq»",
+    ),
+    Rule(
+        "KEY",
+        r"hooks\.slack\.com",
+        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<v>[\w/]{12,})",
+        example="https://hooks.slack.com/services/«T01/B02/a7b8c9d0e1f2»",
+    ),
+    Rule(
+        "KEY",
+        r"/api/webhooks/",
+        r"discord(?:app)?\.com/api/webhooks/(?P<v>[\w/-]{12,})",
+        example="https://discord.com/api/webhooks/«12345/abcdefg7»",
+    ),
+    Rule(
+        "KEY",
+        r"/(?:incoming)?webhook(?:b2)?/",
+        r"(?:/incomingwebhook|/webhook)(?:b2)?/(?P<v>[\w@/-]{24,})",
+        example="https://x.webhook.office.com/webhookb2/«0a1b2c3d-0000@1111/IncomingWebhook/abc»",
+    ),
+    Rule(
+        "KEY",
+        r"/t/",
+        r"/t/(?P<v>[a-z]{2}-[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
+        example="https://conda.example.org/t/«ab-01234567-89ab-cdef-0123-456789abcdef»/main",
+    ),
+    Rule(
+        "KEY",
+        r"\$[\w-]+\$|\{ssha",
+        r"(?P<v>(?<![\w$])\$(?:1|2[abxy]|5|6|7|y|gy|md5|apr1|argon2id?|argon2i|scrypt|pbkdf2[\w-]*)\$"
+        r"[^\s:'\"]{12,}|\{S?SHA(?:256|512)?\}[\w+/=]{20,})",
+        example="x:«$6$abcdefgh$0123456789abcdef»:19000",
+    ),
+    Rule(
+        "KEY",
+        r"pbkdf2_|scrypt:",
+        r"(?P<v>\b(?:pbkdf2_sha\d+\$|scrypt:\d+:)[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
+        example="«pbkdf2_sha256$260000$abcdefgh$0123456789abcdef=»",
+    ),
+    Rule(
+        "KEY",
+        r"aaaa",
+        r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})",
+        example="ssh-ed25519 «AAAAC3NzaC1lZDI1NTE5AAAAIabc» laptop",
+    ),
+    Rule(
+        "KEY",
+        r"sha256:",
+        r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})",
+        example="SHA256:«0123456789abcdefghijklmnopqrstuvwxyzABCDE12»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:akia|asia)[a-z0-9]{12}",
+        r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}(?:[^\nA-Za-z0-9/+]|[^\S\n][A-Za-z]{1,20}|\n){1,8}?(?P<v>(?<!"
+        r"[A-Za-z0-9/+])[A-Za-z0-9/+]{40}=?)(?![A-Za-z0-9/+])",
+        example="AKIAQ7MADEUPMADEUP00 key: «a7Madeup/0123456789abcdefghijABCDEFGHIJ1»",
+        reach=1,
+    ),
+    Rule(
+        "KEY",
+        r"[0-9a-f]{40}",
+        rf"^{COMMIT}.*?(?<![\w/@.:+-])(?P<v>[0-9a-f]{{40}})(?![\w@/.-])",
+        is_random,
+        example="«0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e» was refused",
+    ),
+    Rule(
+        "KEY",
+        r"wandb.*[0-9a-f]{40}",
+        r"(?i)wandb[^\n]{0,60}?(?<![\w/])(?P<v>[0-9a-f]{40})\b",
+        example="wandb: Appending key «0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e» to your netrc",
+    ),
+)
+IN_ADDRESSES = (
+    Rule(
+        "KEY",
+        r"://[^/@]*:[^/@]*@",
+        r"\b(?i:[a-z][a-z0-9+.-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/'\"<>]{1,200})@(?=[\w\[])",
+        example="postgresql://«ada:hunter3»@db1/x",
+    ),
+    Rule(
+        "KEY",
+        r"://[^/@:\s]{16,}@",
+        r"://(?P<v>[\w.%~-]{16,200})@",
+        is_random,
+        example="https://«0123456789abcdef0123456789abcdef»@o1.ingest.sentry.io/4",
+    ),
+    Rule(
+        "KEY",
+        r":[^\s:@/]{4,}@[\w.-]",
+        r"(?<![\w.:/@-])(?!after)[A-Za-z][\w.-]{1,31}:(?P<v>[^\s:@/\"']{4,80})@(?!sha256)(?=[\w.-]*[A-Za-z0-9])",
+        is_told,
+        example="ada:«tiger-77»@10.1.2.3",
+    ),
+    Rule(
+        "KEY",
+        r"[?&#;][\w-]*(?:sig|signature|token|key|code|secret|auth|pass|password|passwd|pwd|credential)[\w-]*=",
+        r"(?i)[?&#;](?:[a-z]{1,12}[_-]){0,4}(?:sig|signature|token|key|apikey|code|secret|auth|pass|password"
+        r"|passwd|pwd|credential)=(?P<v>[\w%+/=.~!@*-]{4,})",
+        is_secret,
+        example="GET /lab?token=«0123456789abcdef0123»&q=1",
+    ),
+    Rule(
+        "KEY",
+        r"accountkey=|sharedaccess",
+        r"(?i)\b(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<v>[\w+/=%&-]{16,})",
+        example="AccountKey=«0123456789abcdef01==»;EndpointSuffix=x",
+    ),
+    Rule(
+        "KEY",
+        r"^[\w.*-]+:(?:\d+|\*):",
+        r"^[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,60}:[\w.*-]{1,60}:(?P<v>\S{3,80})\s*$",
+        is_told,
+        example="db1:5432:runs:ada:«tiger-77»",
+    ),
+)
+IN_HEADERS = (
+    Rule(
+        "KEY",
+        r"bearer|authorization",
+        r"(?i)(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|basic|token|digest|apikey|key)?"
+        r"|\bbearer)[\s:]+(?P<v>[\w.~+/=:-]{8,})",
+        is_secret,
+        example="> Authorization: Bearer «0123456789abcdef»",
+    ),
+    Rule(
+        "KEY",
+        r"cookie[\"']?:",
+        r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>[^\n]{6,})",
+        example="Cookie: «sessionid=ab12cd34ef56»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:sess|csrf|xsrf|sid\b).*=",
+        r"(?i)\b_?(?:[a-z]{1,20}[_-])?(?:\w{0,8}sess(?:ion)?[_-]?(?:id)?|connect\.sid|csrf_?token|_?xsrf)="
+        r"[\"']?(?P<v>(?=[\w%.|:+/-]{0,80}\d)[\w%.|:+/-]{10,})",
+        example="sessionid=«ab12cd34ef56»; theme=dark",
+    ),
+    Rule(
+        "KEY",
+        r"(?:token|key|auth[a-z-]*|secret)\s?:",
+        r"(?i)\b(?:x-[a-z-]{0,30}|private-|job-|deploy-|ocp-apim-)?(?:api-?key|token|auth(?:-[a-z]+)?"
+        r"|subscription-key|secret|key)\s?:\s{0,2}(?P<v>[\w.~+/=-]{16,})(?=[\s\"']|$)",
+        is_random,
+        example='-H "X-Api-Key: «0123456789abcdefghij»"',
+    ),
+)

@@ -1,0 +1,1 @@
+"""What Slurm, PBS, LSF and Flux print about jobs: typed records, pasted or live, and their reasons."""

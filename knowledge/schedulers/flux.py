@@ -1,0 +1,127 @@
+"""Flux's outputs: the table of `flux jobs` and the events of `flux job eventlog`."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from knowledge.schedulers.records import Fields, Phase, QueuedJob
+from knowledge.schedulers.times import printed_seconds
+
+# flux-core 4a5e79f, src/bindings/python/flux/job/info.py (read 2026-11-22).
+STATES: Mapping[str, tuple[str, Phase]] = {
+    "D": ("DEPEND", "waiting"),
+    "P": ("PRIORITY", "waiting"),
+    "S": ("SCHED", "waiting"),
+    "R": ("RUN", "running"),
+    "C": ("CLEANUP", "ending"),
+    "CD": ("COMPLETED", "ended"),
+    "F": ("FAILED", "ended"),
+    "CA": ("CANCELED", "ended"),
+    "TO": ("TIMEOUT", "ended"),
+    "I": ("INACTIVE", "ended"),
+}
+JOBS = {
+    **dict.fromkeys(("JOBID", "ID"), "id"),
+    **dict.fromkeys(("ST", "STATE", "STATUS"), "state"),
+    **dict.fromkeys(("QUEUE", "USER", "NAME", "BANK", "PROJECT"), "word"),
+    **dict.fromkeys(("NTASKS", "NNODES", "URGENCY", "PRI", "PRIORITY"), "count"),
+    **dict.fromkeys(("TIME", "T_LIMIT"), "time"),
+    **dict.fromkeys(("INFO", "DEPENDENCIES", "ANNOTATIONS", "NODELIST"), "free"),
+}
+EVENT = re.compile(
+    r"\s*(?:\[\s*[^\]]+\]|\d{9,}\.\d+|\d{4}-\d\d-\d\dT\S+)\s+"
+    r"(?P<name>submit|validate|dependency-add|dependency-remove|depend|priority|alloc|start|finish|release|free|clean|"
+    r"exception|urgency|jobspec-update|resource-update|annotations|flag-set|memo|prolog-start|prolog-finish|"
+    r"epilog-start|epilog-finish|debug\.\S+|invalidate)\b(?P<rest>.*)"
+)
+# After which event a job is in which state.
+AFTER: Mapping[str, str] = {
+    "submit": "D",
+    "validate": "D",
+    "dependency-add": "D",
+    "depend": "P",
+    "priority": "S",
+    "alloc": "R",
+    "start": "R",
+    "finish": "C",
+    "release": "C",
+    "free": "C",
+    "clean": "CD",
+}
+
+
+def phase_of(state: str) -> Phase:
+    word = state.upper()
+    return next((phase for short, (name, phase) in STATES.items() if word in (short, name)), "unknown")
+
+
+def listed_job(fields: Fields) -> QueuedJob:
+    """A row of `flux jobs`; TIME is what was asked for while it waits, and what it has run after that."""
+    row = dict(fields)
+    state = row.get("ST") or row.get("STATE") or row.get("STATUS") or ""
+    phase = phase_of(state)
+    clock = printed_seconds(row.get("TIME", ""))
+    info = row.get("INFO", "")
+    return QueuedJob(
+        "flux",
+        id=row.get("JOBID") or row.get("ID") or "",
+        name=row.get("NAME", ""),
+        user=row.get("USER", ""),
+        queue=row.get("QUEUE", ""),
+        account=row.get("BANK", ""),
+        state=state,
+        phase=phase,
+        reason=info if phase == "waiting" else "",
+        nodes=int(row["NNODES"]) if row.get("NNODES", "").isdigit() else None,
+        tasks=int(row["NTASKS"]) if row.get("NTASKS", "").isdigit() else None,
+        where=info if phase == "running" else "",
+        elapsed=None if phase == "waiting" else clock,
+        limit=clock if phase == "waiting" else None,
+        depends=row.get("DEPENDENCIES", ""),
+        fields=fields,
+    )
+
+
+def event_of(line: str) -> tuple[str, str] | None:
+    """The name of an event and what is told with it, from a line of text or of JSON; None where it is neither."""
+    if found := EVENT.match(line):
+        return found["name"], found["rest"].strip()
+    if line.lstrip().startswith('{"timestamp"'):
+        try:
+            event = json.loads(line)
+            return str(event["name"]), " ".join(f'{k}="{v}"' for k, v in event.get("context", {}).items())
+        except (ValueError, KeyError, AttributeError):
+            return None
+    return None
+
+
+def job_of_events(job: str, events: Fields) -> QueuedJob:
+    """The job as its events leave it: the state after the last one, and what holds it or stopped it."""
+    state, waits = "D", dict[str, None]()
+    reason = ""
+    for name, rest in events:
+        state = AFTER.get(name, state)
+        if name == "dependency-add":
+            waits[described(rest)] = None
+        elif name == "dependency-remove":
+            waits.pop(described(rest), None)
+        elif name == "exception" and "severity=0" in rest.replace('"', ""):
+            state, reason = "F", noted(rest)
+        elif name == "urgency" and re.search(r"urgency=\"?0\b", rest):
+            reason = "held"
+    if state == "D" and waits:
+        reason = "depends:" + ",".join(waits)
+    return QueuedJob("flux", id=job, state=state, phase=phase_of(state), reason=reason, fields=events)
+
+
+def described(rest: str) -> str:
+    found = re.search(r'description="([^"]*)"', rest)
+    return found[1] if found else rest
+
+
+def noted(rest: str) -> str:
+    """The note of an exception with its type before it."""
+    kind, note = re.search(r'type="([^"]*)"', rest), re.search(r'note="((?:\\.|[^"\\])*)"', rest)
+    return f"{kind[1] if kind else ''}: {note[1] if note else rest}".replace('\\"', '"').removeprefix(": ")

@@ -1,0 +1,113 @@
+"""Slurm's words for limits, read by their parts: whose limit (QOSGrp, AssocMax, ...), of what, counted how.
+
+`QOSMaxGRESPerUser`, `AssocGrpCpuLimit`, `MaxNodeRunMinsPerAccount`: some 160 words of the table in
+src/common/job_state_reason.c (Slurm 26.11, read 2026-11-22) are made of these parts, as will those of later releases.
+https://slurm.schedmd.com/resource_limits.html tells what each limit counts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from typing import Literal
+
+RESOURCES = {
+    "cpu": "CPU cores",
+    "mem": "memory",
+    "memory": "memory",
+    "node": "nodes",
+    "gres": "GPUs (or other generic resources)",
+    "license": "licences",
+    "bb": "burst buffer",
+    "billing": "billing units (resources weighted by the site)",
+    "energy": "energy",
+    "unknown": "a resource that Slurm has no word for here (often a GPU type)",
+    "jobs": "jobs",
+    "submitjobs": "jobs queued and running",
+    "submitjob": "jobs queued and running",
+    "wallduration": "time",
+    "wall": "time",
+}
+HEADS = ("QOSGrp", "AssocGrp", "QOSMax", "AssocMax", "QOSMin", "Max")
+COUNTED = ("RunMinutes", "RunMins", "Minutes", "")
+PER = ("PerJob", "PerNode", "PerUser", "PerAccount", "")
+TAILS = ("Limit", "NotSatisfied", "")
+WORD = re.compile(
+    rf"(?P<head>{'|'.join(HEADS)})(?P<what>{'|'.join(sorted(RESOURCES, key=len, reverse=True))})"
+    rf"(?P<counted>{'|'.join(COUNTED)})(?P<per>{'|'.join(PER)})(?P<tail>{'|'.join(TAILS)})",
+    re.IGNORECASE,
+)
+Counts = Literal["held", "minutes", "run-minutes", "minimum"]
+Whose = Literal["user", "account", "qos", "job", "node"]
+
+
+@dataclass(frozen=True, slots=True)
+class LimitWord:
+    """A limit: `gres` held together by the running jobs of a `user`, in the `qos`; or what one `job` may ask for."""
+
+    word: str
+    resource: str
+    """A key of RESOURCES."""
+    counts: Counts
+    whose: Whose
+    set_on: Literal["qos", "account"]
+
+    @property
+    def noun(self) -> str:
+        return RESOURCES[self.resource]
+
+
+def limit_word(text: str) -> LimitWord | None:
+    """The limit that a reason word names; None where it names none."""
+    found = WORD.fullmatch(text)
+    if not found or text.lower() == "maxmemperlimit":
+        return None
+    head, counted, per = (found[part].lower() for part in ("head", "counted", "per"))
+    resource = found["what"].lower()
+    set_on: Literal["qos", "account"] = "account" if head.startswith("assoc") else "qos"
+    counts: Counts = "held"
+    if head == "qosmin":
+        counts = "minimum"
+    elif counted.startswith("run"):
+        counts = "run-minutes"
+    elif counted or (resource == "wall" and head.endswith("grp")):
+        counts = "minutes"
+    return LimitWord(found.group(), resource, counts, whose(head, per, resource), set_on)
+
+
+def whose(head: str, per: str, resource: str) -> Whose:
+    """Whose jobs the limit counts together."""
+    if per in ("perjob", "pernode"):
+        return "job" if per == "perjob" else "node"
+    if per == "peruser":
+        return "user"
+    if per == "peraccount" or head == "assocgrp":
+        return "account"
+    if head == "qosgrp":
+        return "qos"
+    if head == "qosmin" or resource == "wallduration":
+        return "job"
+    return "user"
+
+
+@cache
+def all_words() -> tuple[str, ...]:
+    """Every word that the parts can make, for those that a narrow column has cut."""
+    names = ("Cpu", "CPU", "Mem", "Memory", "Node", "GRES", "License", "BB", "Billing", "Energy", "Unknown", "Jobs")
+    more = ("SubmitJobs", "SubmitJob", "WallDuration", "Wall")
+    return tuple("".join(parts) for parts in product(HEADS, (*names, *more), COUNTED, PER, TAILS))
+
+
+def cut_word(text: str) -> LimitWord | None:
+    """The limit whose word begins so, where all such words mean the same limit: `AssocGrpCpuLim`."""
+    begun = text.lower()
+    if len(begun) < 9:
+        return None
+    meant = {
+        (found.resource, found.counts, found.whose, found.set_on): found
+        for found in (limit_word(word) for word in reversed(all_words()) if word.lower().startswith(begun))
+        if found
+    }
+    return next(iter(meant.values())) if len(meant) == 1 else None

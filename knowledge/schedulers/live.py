@@ -1,0 +1,129 @@
+"""What a scheduler says on this machine, in the forms that the readers of pasted output know (outputs.py)."""
+
+from __future__ import annotations
+
+import getpass
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from knowledge.schedulers.asking import CouldNotAsk, Printed, ask_command
+from knowledge.schedulers.outputs import scheduler_output
+from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
+
+Ask = Callable[[Sequence[str]], Printed | CouldNotAsk]
+JOB_ID = re.compile(r"\d+(?:[_+.]\w+|\[\d*\])?(?:\.[\w.-]+)?|[ƒf][1-9A-HJ-NP-Za-km-z]{4,}")
+COLUMNS = "%i|%P|%j|%u|%T|%M|%l|%D|%S|%q|%a|%r|%N"
+ACCOUNTED = (
+    "JobID,JobName,User,Partition,Account,QOS,State,ExitCode,Elapsed,Timelimit,Start,End,Submit,NNodes,ReqMem,MaxRSS,"
+    "NodeList,Reason"
+)
+QOS_COLUMNS = "Name,GrpTRES,GrpJobs,MaxTRES,MaxWall,MaxTRESPU,MaxJobsPU,MaxSubmitPU,MaxTRESPA,MaxJobsPA,MinTRES"
+# No such job: an answer, and no failure to ask.
+GONE = re.compile(
+    r"(?i)Invalid job id|not found|Unknown Job|No (?:unfinished|matching|running|pending) "
+    r"job|has finished|invalid jobid"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What all questions together brought: the text as if pasted, and what could not be asked."""
+
+    text: str
+    failures: tuple[CouldNotAsk, ...] = ()
+    outputs: tuple[SchedulerOutput, ...] = field(default=())
+
+    @property
+    def jobs(self) -> tuple[QueuedJob, ...]:
+        return tuple(job for output in self.outputs for job in output.jobs)
+
+
+def own_queue(scheduler: Scheduler, ask: Ask = ask_command) -> Asked:
+    """My jobs that wait or run, with their reasons."""
+    user = getpass.getuser()
+    first = {
+        "slurm": ["squeue", "-u", user, "-o", COLUMNS],
+        "pbs": ["qstat", "-was1", "-u", user],
+        "lsf": ["bjobs", "-p3"],
+        "flux": ["flux", "jobs", "-f", "pending,running"],
+    }[scheduler]
+    commands = [first, ["bjobs", "-r"]] if scheduler == "lsf" else [first]
+    return gathered(commands, ask)
+
+
+def one_job(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> Asked:
+    """A job by its id, from the queue, or from the accounting where it has left the queue."""
+    if not JOB_ID.fullmatch(job):
+        return Asked("", (CouldNotAsk("", f"'{job[:40]}' is no job id"),))
+    commands = {
+        "slurm": [["scontrol", "show", "job", job]],
+        "pbs": [["qstat", "-xf", job]],
+        "lsf": [["bjobs", "-l", job]],
+        "flux": [["flux", "jobs", job], ["flux", "job", "eventlog", job]],
+    }[scheduler]
+    found = gathered(commands, ask)
+    if scheduler == "slurm" and not found.jobs and not found.failures:
+        return accounted(job, ask)
+    return found
+
+
+def accounted(job: str, ask: Ask = ask_command) -> Asked:
+    """A job of Slurm's accounting, with its steps; also what a purged or unknown id gives: no job."""
+    return gathered([["sacct", "-P", "-j", job, "-o", ACCOUNTED]], ask)
+
+
+def around(job: QueuedJob, ask: Ask = ask_command) -> Asked:
+    """What stands beside a waiting job of Slurm or PBS: own running jobs, its partition, its nodes, its limits."""
+    if job.scheduler == "pbs" and job.queue:
+        return gathered([["qstat", "-Q", job.queue], ["qstat", "-was1", "-u", getpass.getuser()]], ask)
+    if job.scheduler != "slurm":
+        return Asked("")
+    commands = [["squeue", "-u", getpass.getuser(), "-t", "R", "-o", COLUMNS]]
+    if job.queue:
+        commands += [
+            ["scontrol", "show", "partition", job.queue.split(",")[0]],
+            ["sinfo", "-p", job.queue.split(",")[0]],
+        ]
+    if job.qos and job.reason.startswith(("QOS", "Max")):
+        commands.append(["sacctmgr", "-P", "show", "qos", "where", f"name={job.qos}", f"format={QOS_COLUMNS}"])
+    if job.reason.startswith("Assoc"):
+        columns = "Account,User,Partition,QOS,GrpTRES,GrpJobs,MaxTRES,MaxWall,MaxJobs,MaxSubmit"
+        commands.append(["sacctmgr", "-P", "show", "assoc", "where", f"account={job.account}", f"format={columns}"])
+    if "Reservation" in job.reason or "aintenance" in job.reason:
+        commands.append(["scontrol", "show", "reservation"])
+    if job.reason == "Licenses":
+        commands.append(["scontrol", "show", "licenses"])
+    parents = ",".join(re.findall(r"(?<=:)\d+", job.depends))
+    if parents:
+        commands.append(["sacct", "-P", "-X", "-j", parents, "-o", ACCOUNTED])
+    return gathered(commands, ask)
+
+
+def script_of(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> str:
+    """The job's script as the scheduler keeps it; empty where it does not, or it is not mine."""
+    if not JOB_ID.fullmatch(job):
+        return ""
+    commands = {
+        "slurm": [["scontrol", "write", "batch_script", job, "-"], ["sacct", "-B", "-j", job]],
+        "flux": [["flux", "job", "info", job, "script"]],
+    }.get(scheduler, [])
+    for command in commands:
+        printed = ask(command)
+        if isinstance(printed, Printed) and (at := printed.text.find("#!")) >= 0:
+            return printed.text[at:]
+    return ""
+
+
+def gathered(commands: Sequence[Sequence[str]], ask: Ask) -> Asked:
+    """The answers of several commands, one below the other; no such job is an answer."""
+    texts: list[str] = []
+    failures: list[CouldNotAsk] = []
+    for command in commands:
+        printed = ask(command)
+        if isinstance(printed, Printed):
+            texts.append(printed.text.rstrip())
+        elif not GONE.search(printed.why):
+            failures.append(printed)
+    text = "\n\n".join(text for text in texts if text)
+    return Asked(text, tuple(failures), tuple(scheduler_output(text)))

@@ -1,0 +1,112 @@
+"""LSF's outputs: the table of bjobs with its reasons below each job, and the long form of `bjobs -l`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from knowledge.schedulers.records import Fields, Phase, QueuedJob
+from knowledge.schedulers.times import printed_seconds
+
+# https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=bjobs-options, STAT (read 2026-11-22).
+STATES: Mapping[str, Phase] = {
+    "PEND": "waiting",
+    "PSUSP": "waiting",
+    "WAIT": "waiting",
+    "PROV": "starting",
+    "RUN": "running",
+    "USUSP": "suspended",
+    "SSUSP": "suspended",
+    "DONE": "ended",
+    "EXIT": "ended",
+    "UNKWN": "unknown",
+    "ZOMBI": "ended",
+}
+BJOBS = {
+    "JOBID": "id",
+    **dict.fromkeys(("USER", "QUEUE", "FROM_HOST", "EXEC_HOST", "JOB_NAME", "PROJ_NAME", "PENDSTATE"), "word"),
+    "STAT": "state",
+    **dict.fromkeys(("SUBMIT_TIME", "START_TIME", "FINISH_TIME", "ESTIMATED_START_TIME"), "date"),
+    **dict.fromkeys(("PEND_REASON", "PEND_REASONS", "DEPENDENCY"), "free"),
+    **dict.fromkeys(("SLOTS", "NREQ_SLOT", "NEXEC_HOST", "EXIT_CODE"), "count"),
+    **dict.fromkeys(("RUN_TIME", "RUNTIMELIMIT", "TIME_LEFT"), "word"),
+}
+LONG_HEAD = re.compile(r"\s*Job <(?P<id>[^>]+)>,")
+NAMED = re.compile(
+    r"(Job Name|User|Project|Status|Queue|Command|CWD|Output File|Error File|Requested GPU|Requested Resources) <"
+)
+
+
+def phase_of(state: str) -> Phase:
+    return STATES.get(state.upper(), "unknown")
+
+
+def listed_job(fields: Fields, reasons: Sequence[str]) -> QueuedJob:
+    """A row of bjobs and the reasons printed below it."""
+    row = dict(fields)
+    said = row.get("PEND_REASON") or row.get("PEND_REASONS") or "; ".join(reasons)
+    return QueuedJob(
+        "lsf",
+        id=row.get("JOBID", ""),
+        name=row.get("JOB_NAME", ""),
+        user=row.get("USER", ""),
+        queue=row.get("QUEUE", ""),
+        account=row.get("PROJ_NAME", ""),
+        state=row.get("STAT", ""),
+        phase=phase_of(row.get("STAT", "")),
+        reason=said,
+        where=row.get("EXEC_HOST", "").replace("-", "", 1) if row.get("EXEC_HOST") == "-" else row.get("EXEC_HOST", ""),
+        start=row.get("ESTIMATED_START_TIME", "") or row.get("START_TIME", ""),
+        submitted=row.get("SUBMIT_TIME", ""),
+        fields=fields,
+    )
+
+
+def unwrapped(lines: Sequence[str]) -> str:
+    """The head of `bjobs -l` as one line: it is cut at 80 characters, inside words too, and goes on after 21 blanks."""
+    text = "".join(line if i == 0 else re.sub(r"^ {15,}", "", line) for i, line in enumerate(lines))
+    return re.sub(r"\s*\n\s*", " ", text)
+
+
+def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
+    """The long form: `Job <41>, Job Name <eval>, ..., Status <PEND>` and the dated events after it."""
+    text = f"{head} {rest}"
+    named = {m[1].strip(): value_at(text, m.end()) for m in NAMED.finditer(text)}
+    job = LONG_HEAD.match(head)
+    limit = re.search(r"RUNLIMIT\s+(\d+(?:\.\d+)?) min", text)
+    tasks = re.search(r"(\d+) (?:Task|Processors? Requested)", text)
+    hosts = re.search(
+        r"[Ss]tarted .*?on (?:\d+ (?:Task\(s\) on )?Host\(?s?\)?/?(?:Processor\(?s?\)?)? )?((?:<[^>]+>\s*)+)", text
+    )
+    return QueuedJob(
+        "lsf",
+        id=job["id"] if job else "",
+        name=named.get("Job Name", ""),
+        user=named.get("User", ""),
+        queue=named.get("Queue", ""),
+        account=named.get("Project", ""),
+        state=named.get("Status", ""),
+        phase=phase_of(named.get("Status", "")),
+        reason="; ".join(reasons),
+        tasks=int(tasks[1]) if tasks else None,
+        where=" ".join(re.findall(r"<([^>]+)>", hosts[1])) if hosts else "",
+        limit=float(limit[1]) * 60 if limit else None,
+        exit_code=(found[1] if (found := re.search(r"Exited with exit code (\d+)", text)) else ""),
+        fields=tuple(named.items()),
+    )
+
+
+def value_at(text: str, start: int) -> str:
+    """What stands between the angle brackets that open before `start`; brackets inside it count."""
+    depth = 1
+    for i in range(start, len(text)):
+        depth += {"<": 1, ">": -1}.get(text[i], 0)
+        if depth == 0:
+            return text[start:i]
+    return text[start:]
+
+
+def run_seconds(text: str) -> float | None:
+    """`00:30:00`, or a number of minutes or `seconds`."""
+    found = re.match(r"(\d+) ?(second|min)", text)
+    return float(found[1]) * (60 if found[2] == "min" else 1) if found else printed_seconds(text)

@@ -1,0 +1,47 @@
+"""Lines in which a scheduler's command speaks: refusals, estimates, and that there is no such job."""
+
+from __future__ import annotations
+
+import re
+
+from knowledge.schedulers.records import Scheduler
+
+SLURM = r"(?:sbatch|salloc|squeue|scontrol|scancel|sacct|sacctmgr|sinfo|sprio|sshare|scrontab)"
+# srun also speaks for the tasks that it runs (`srun: error: nid01: task 3: Killed`) and for steps of a running job:
+# only its words about an allocation.
+SRUN = (
+    r"srun: (?:error: )?(?:Unable to (?:allocate|confirm|contact)|Requested|Required|Job violates|Job submit/allocate|"
+    r"job \d+ (?:queued|has been)|QOS[A-Z]|Assoc[A-Z]|Batch job|Access/permission|User's group|"
+    r"Invalid (?:account|partition|qos|feature|generic|node name|job))"
+)
+MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
+    (re.compile(pattern), scheduler, command)  # type: ignore[misc]
+    for pattern, scheduler, command in (
+        (rf"({SLURM}): (?:error: |fatal: |info: |warning: )?\S.*", "slurm", ""),
+        (rf"{SRUN}.*", "slurm", "srun"),
+        (r"slurm_[a-z_]+ error: .*", "slurm", "squeue"),
+        (r"slurm_[a-z_]+: error: .*", "slurm", "squeue"),
+        (r"allocation failure: .*", "slurm", "sbatch --test-only"),
+        (r"Submitted batch job \d+.*", "slurm", "sbatch"),
+        (r"(qsub|qstat|qdel|qalter|qrls|qhold|qmove|tracejob|pbsnodes|pbs_rstat): \S.*", "pbs", ""),
+        (r"(?:bsub|bjobs|bkill|bmod|bhist|bqueues): \S.*", "lsf", "bsub"),
+        (
+            r"(?:Job <[^>]+> is (?:submitted to|not found)|No (?:unfinished|pending|matching|running|such) job).*",
+            "lsf",
+            "bjobs",
+        ),
+        (r"Request aborted by esub.*|.*\. Job not submitted\.?", "lsf", "bsub"),
+        (r"LSF is down.*|Failed in an LSF library call.*|batch daemon not responding.*", "lsf", "bjobs"),
+        (r"flux(?:[ -][a-z-]+)*: (?:ERROR|WARNING|error)?:? ?\S.*", "flux", "flux"),
+        (r"(?:jobs|batch|submit|run|alloc)\.(?:ERROR|WARNING).*", "flux", "flux"),
+    )
+)
+
+
+def message_at(line: str) -> tuple[Scheduler, str] | None:
+    """The scheduler and the command that said this line; None where no scheduler did."""
+    said = line.strip().lstrip("> ").strip("`")
+    for pattern, scheduler, command in MESSAGES:
+        if found := pattern.fullmatch(said):
+            return scheduler, command or str(found[1])
+    return None

@@ -1,0 +1,62 @@
+"""Where a job's output stands: by the scheduler's own paths, else by the directives and the scheduler's rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from knowledge.schedulers.records import QueuedJob
+
+# https://slurm.schedmd.com/sbatch.html, "filename pattern" (read 2026-11-22). The rest becomes `*`.
+PATTERN = re.compile(r"%(\d*)([A-Za-z%])")
+OUTPUT_OPTION = re.compile(r"^#SBATCH\s+(?:-[oe]\s*|--(?:output|error)[= ])(\S+)", re.MULTILINE)
+# More files than these are a sweep's, not a job's.
+MOST = 64
+
+
+def output_files(job: QueuedJob, script: str = "") -> tuple[Path, ...]:
+    """The job's output files that are there, its own paths first."""
+    told = [
+        path for name in ("StdOut", "StdErr") if (path := job.printed(name)) and path not in ("(null)", "/dev/null")
+    ]
+    told += [job.printed(name).split(":", 1)[-1] for name in ("Output_Path", "Error_Path")]
+    told += [job.printed(name) for name in ("Output File", "Error File")]
+    if job.scheduler == "slurm" and not any(told):
+        told = OUTPUT_OPTION.findall(script) or [default_name(job)]
+    folder = Path(job.printed("WorkDir") or job.printed("CWD") or ".")
+    return existing(folder, (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern))
+
+
+def default_name(job: QueuedJob) -> str:
+    return "slurm-%A_%a.out" if "_" in job.id else "slurm-%j.out"
+
+
+def expanded(pattern: str, job: QueuedJob) -> str:
+    """The path with Slurm's signs filled in; what is not known becomes `*`."""
+    whole, _, task = job.id.partition("_")
+    values: Mapping[str, str] = {
+        "j": job.printed("JobId") or job.printed("JobIDRaw") or whole,
+        "J": whole,
+        "A": whole,
+        "a": task,
+        "x": job.name,
+        "u": job.user,
+        "%": "%",
+    }
+
+    def fill(found: re.Match[str]) -> str:
+        value = values.get(found[2], "")
+        return value.zfill(int(found[1])) if value and found[1] else value or "*"
+
+    return PATTERN.sub(fill, pattern)
+
+
+def existing(folder: Path, patterns: Iterable[str]) -> tuple[Path, ...]:
+    """The files that the patterns name, those of a relative path in the job's folder."""
+    found: dict[Path, None] = {}
+    for pattern in patterns:
+        path = folder / pattern
+        matches = path.parent.glob(path.name) if "*" in path.name else [path]
+        found |= dict.fromkeys(match for match in sorted(matches) if match.is_file())
+    return tuple(found)[:MOST]

@@ -1,0 +1,345 @@
+"""Finds what schedulers printed inside any text: tables, blocks, refusals, with the lines that each stands in."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from knowledge.schedulers import flux, lsf, pbs, slurm
+from knowledge.schedulers.blocks import GOES_ON, pair_block, read_pairs, read_settings, setting_block
+from knowledge.schedulers.command_lines import columns_asked, id_asked, prompted
+from knowledge.schedulers.messages import message_at
+from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob, Scheduler, SchedulerOutput
+from knowledge.schedulers.tables import CELL, Column, header_columns, row_fields, ruled, unplaced
+
+ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
+Lines = Sequence[str]
+Read = list[SchedulerOutput]
+
+
+def scheduler_output(text: str) -> list[SchedulerOutput]:
+    """Every output of a scheduler's command in the text, in order; their lines never overlap.
+
+    `first` and `last` count the lines of `text.split("\\n")` from 0. Words between the outputs belong to nobody here.
+    """
+    lines = [ANSI.sub("", line) for line in text.split("\n")]
+    found: list[SchedulerOutput] = []
+    at = 0
+    while at < len(lines):
+        here = next((read for reader in READERS if (read := reader(lines, at))), [])
+        found += [with_id(output, lines) for output in here]
+        at = max([at + 1, *(output.last + 1 for output in here)])
+    return found
+
+
+def with_id(output: SchedulerOutput, lines: Lines) -> SchedulerOutput:
+    """A single job printed without its id has the one that the command line above names."""
+    if len(output.jobs) != 1 or output.jobs[0].id or output.first == 0:
+        return output
+    asked = id_asked(lines[output.first - 1])
+    return replace(output, jobs=(replace(output.jobs[0], id=asked),)) if asked else output
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A command's table: the columns it may have, those of which it must have one each, and what a row becomes."""
+
+    scheduler: Scheduler
+    command: str
+    kind: Kind
+    columns: Mapping[str, str]
+    needs: tuple[frozenset[str], ...]
+
+
+def any_of(*names: str) -> frozenset[str]:
+    return frozenset(names)
+
+
+LIMIT_COLUMNS = tuple(name for name in slurm.SACCTMGR if name.startswith(("Grp", "Max", "Min")))
+TABLES: tuple[Table, ...] = (
+    Table("lsf", "bjobs", "jobs", lsf.BJOBS, (any_of("JOBID"), any_of("STAT", "PEND_REASON"))),
+    Table("flux", "flux jobs", "jobs", flux.JOBS, (any_of("JOBID", "ID"), any_of("NTASKS", "NNODES", "INFO"))),
+    Table("slurm", "sprio", "priority", slurm.SPRIO, (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS"))),
+    Table("slurm", "squeue", "jobs", slurm.SQUEUE, (any_of("JOBID", "ST", "STATE"),)),
+    Table("slurm", "sacct", "accounting", slurm.SACCT, (any_of("JobID", "JobIDRaw"),)),
+    Table("slurm", "sacctmgr", "limits", slurm.SACCTMGR, (any_of(*LIMIT_COLUMNS),)),
+    Table("slurm", "sshare", "share", slurm.SSHARE, (any_of("FairShare", "RawShares"),)),
+    Table("slurm", "sinfo", "nodes", slurm.SINFO, (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
+    Table("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
+    Table("pbs", "qstat -Q", "queues", pbs.QUEUES, (any_of("Ena", "Str"),)),
+    Table("pbs", "qstat -q", "queues", pbs.QUEUE_LIMITS, (any_of("Lm"),)),
+)
+
+
+HEADER = re.compile("|".join(sorted({re.escape(name) for table in TABLES for name in table.needs[0]})))
+
+
+def read_table(lines: Lines, at: int) -> Read:
+    """A table from its header on."""
+    if not HEADER.search(lines[at]):
+        return []
+    for table in TABLES:
+        columns = header_columns(lines[at], table.columns)
+        names = {column.name for column in columns}
+        if columns and all(names & needed for needed in table.needs):
+            start = at + 1
+            if table.command == "qstat" and columns[-1].name == "Time":
+                # qstat -n1 prints the hosts behind the last column, under no header.
+                columns = (*columns, Column("Hosts", "free", columns[-1].end + 1, 10**6))
+            if start < len(lines) and (drawn := ruled(columns, lines[start])) != columns:
+                columns, start = drawn, start + 1
+            return [table_rows(lines, at, start, table, columns)]
+    return []
+
+
+def table_rows(lines: Lines, first: int, at: int, table: Table, columns: Sequence[Column]) -> SchedulerOutput:
+    """The rows below a header, each with the lines that tell more of it."""
+    jobs: list[QueuedJob] = []
+    rows: list[Fields] = []
+    while at < len(lines):
+        line, below = unbroken(lines[at], table, columns), at + 1
+        if not lines[at].strip() and below < len(lines) and jobs and is_row(lines[below], columns):
+            at = below
+            continue
+        fields = row_fields(line, columns)
+        if not lines[at].strip() or fields is None or not first_fits(fields, columns):
+            break
+        said, at = told_below(lines, below, table, columns)
+        rows.append(fields)
+        jobs += job_of(table, fields, said)
+    return SchedulerOutput(
+        table.scheduler, table.command, table.kind, first, at - 1, tuple(jobs), () if jobs else tuple(rows)
+    )
+
+
+def unbroken(line: str, table: Table, columns: Sequence[Column]) -> str:
+    """A row of qstat -was1 without the comment at its end, which no column holds."""
+    found = PBS_COMMENT.search(line) if table.command == "qstat" and columns else None
+    return line[: found.start()] if found else line
+
+
+def is_row(line: str, columns: Sequence[Column]) -> bool:
+    fields = row_fields(line, columns)
+    return fields is not None and first_fits(fields, columns)
+
+
+def first_fits(fields: Fields, columns: Sequence[Column]) -> bool:
+    """A row names what it is about, and its state where the table has states: a sentence below a table does not."""
+    kinds = {column.kind: value for column, (_, value) in zip(columns, fields, strict=True)}
+    about = kinds["id"] if "id" in kinds else fields[0][1]
+    exact = [value for column, (_, value) in zip(columns, fields, strict=True) if column.kind in ("count", "number")]
+    return (
+        any(character.isalnum() for character in about)
+        and bool(kinds.get("state", "-"))
+        and (any(exact) or not exact or "id" in kinds)
+    )
+
+
+PBS_COMMENT = re.compile(r"\s(?:Not Running|Can Never Run|Job run at|Job held|Job Array)\b.*")
+LSF_REASON = re.compile(r"\s+\S.*;?\s*|.*(?:;|hosts?\)?:)\s*")
+COMMENT_BELOW = re.compile(r"\s{2,}\S.*|\s*(?:Not Running|Can Never Run|Job held|job held).*")
+
+
+def told_below(lines: Lines, at: int, table: Table, columns: Sequence[Column]) -> tuple[list[str], int]:
+    """The reasons below a row of bjobs and the comment below one of qstat, and the line behind them."""
+    shape = {"bjobs": LSF_REASON, "qstat": COMMENT_BELOW}.get(table.command)
+    said: list[str] = []
+    if table.command == "qstat" and (found := PBS_COMMENT.search(lines[at - 1])):
+        said.append(found.group().strip())
+    while shape and at < len(lines) and shape.fullmatch(lines[at]) and not is_row(lines[at], columns):
+        said.append(lines[at].strip().rstrip(";"))
+        at += 1
+    return said, at
+
+
+def job_of(table: Table, fields: Fields, said: Sequence[str]) -> list[QueuedJob]:
+    if table.command == "bjobs":
+        return [lsf.listed_job(fields, said)]
+    if table.command == "qstat":
+        return [pbs.table_job(fields, " ".join(said))]
+    rows = {"squeue": slurm.queue_job, "flux jobs": flux.listed_job, "sacct": slurm.accounted_job}
+    made = rows.get(table.command)
+    return [made(fields)] if made else []
+
+
+# The default columns of each command, for rows pasted without their header.
+DEFAULTS: tuple[tuple[Table, tuple[str, ...]], ...] = tuple(
+    (next(table for table in TABLES if table.command == command), tuple(names.split(",")))
+    for command, names in (
+        ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,NODES,NODELIST(REASON)"),
+        ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,TIME_LIMIT,NODES,NODELIST(REASON)"),
+        ("sacct", "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"),
+        ("qstat", "Job ID,Username,Queue,Jobname,SessID,NDS,TSK,Memory,Time,S,Time"),
+        ("qstat", "Job id,Name,User,Time Use,S,Queue"),
+        ("bjobs", "JOBID,USER,STAT,QUEUE,FROM_HOST,JOB_NAME,SUBMIT_TIME"),
+        ("bjobs", "JOBID,USER,STAT,QUEUE,FROM_HOST,EXEC_HOST,JOB_NAME,SUBMIT_TIME"),
+        ("flux jobs", "JOBID,QUEUE,USER,NAME,ST,NTASKS,NNODES,TIME,INFO"),
+        ("flux jobs", "JOBID,QUEUE,USER,NAME,ST,NTASKS,NNODES,TIME"),
+    )
+)
+
+
+PHASES: Mapping[Scheduler, Callable[[str], Phase]] = {
+    "slurm": slurm.state_phase,
+    "pbs": pbs.phase_of,
+    "lsf": lsf.phase_of,
+    "flux": flux.phase_of,
+}
+
+
+def read_bare_row(lines: Lines, at: int) -> Read:
+    """A row that stands there without its header: every cell filled, and a state where the state stands."""
+    words = lines[at].split()
+    if len(words) < 6 or not CELL["id"].fullmatch(words[0]):
+        return []
+    for table, names in DEFAULTS:
+        state = next(i for i, name in enumerate(names) if table.columns[name] == "state" or name == "State")
+        if state >= len(words) or PHASES[table.scheduler](words[state]) == "unknown" or words[state].islower():
+            continue
+        columns = unplaced(table.columns, names)
+        fields = row_fields(unbroken(lines[at], table, columns), columns)
+        if fields is None or not all(value for _, value in fields):
+            continue
+        said, behind = told_below(lines, at + 1, table, columns)
+        return [
+            SchedulerOutput(
+                table.scheduler, table.command, table.kind, at, behind - 1, (job_of(table, fields, said)[0],)
+            )
+        ]
+    return []
+
+
+def read_asked_columns(lines: Lines, at: int) -> Read:
+    """Rows without a header below a command line that names their columns: `squeue -h -o "%i %l"`."""
+    asked = columns_asked(lines[at - 1]) if at else None
+    if not asked:
+        return []
+    command, names, job = asked
+    table = next(t for t in TABLES if t.command == command)
+    fields = row_fields(lines[at], unplaced(table.columns, names))
+    if fields is None or not lines[at].strip():
+        return []
+    made = job_of(table, fields, ())[0]
+    return [SchedulerOutput("slurm", command, table.kind, at, at, (replace(made, id=made.id or job),))]
+
+
+def read_pair_blocks(lines: Lines, at: int) -> Read:
+    """Blocks of scontrol, whole or in part."""
+    block = pair_block(lines, at)
+    if block is None:
+        return []
+    found: Read = []
+    for part in slurm.split_blocks(block):
+        pairs = read_pairs(part.lines)
+        known = slurm.block_kind(pairs) if pairs else None
+        if known is None:
+            continue
+        command, kind = known
+        jobs = (slurm.block_job(pairs),) if kind == "jobs" else ()
+        rows = () if jobs else (pairs,)
+        found.append(SchedulerOutput("slurm", command, kind, part.first, part.first + len(part.lines) - 1, jobs, rows))
+    return found
+
+
+def read_job_settings(lines: Lines, at: int) -> Read:
+    """A job of `qstat -f`, from its head or from a setting that only a job of PBS has."""
+    head = pbs.JOB_HEAD.fullmatch(lines[at])
+    block = setting_block(lines, at + 1 if head else at)
+    if block is None:
+        return []
+    settings = read_settings(block.lines)
+    if not head and not any(pbs.JOB_SETTINGS.fullmatch(name) for name, _ in settings):
+        return []
+    job = pbs.settings_job(head[1] if head else "", settings)
+    return [SchedulerOutput("pbs", "qstat -f", "jobs", at, block.first + len(block.lines) - 1, (job,))]
+
+
+def read_comment(lines: Lines, at: int) -> Read:
+    """A comment of PBS's scheduler by itself, wherever it was copied from."""
+    found = re.search(r"(?:comment\s*[=:]\s*)?((?:Not Running|Can Never Run): .*)", lines[at])
+    if not found or lines[at][: found.start()].count(" ") > 12:
+        return []
+    end = at + 1
+    while end < len(lines) and GOES_ON.match(lines[end]):
+        end += 1
+    comment = "".join([found[1], *(line.lstrip() for line in lines[at + 1 : end])])
+    job = pbs.settings_job("", (("comment", comment),))
+    return [SchedulerOutput("pbs", "qstat -s", "jobs", at, end - 1, (job,))]
+
+
+LONG_END = re.compile(r"\s*(?:SCHEDULING PARAMETERS|RESOURCE REQUIREMENT DETAILS|EXTERNAL MESSAGES)|-{10,}")
+PENDING_HEAD = re.compile(r"\s*PENDING REASONS:\s*")
+
+
+def read_long_jobs(lines: Lines, at: int) -> Read:
+    """A job of `bjobs -l`: head, events, reasons, and the table of load limits that follows."""
+    if not lsf.LONG_HEAD.match(lines[at]):
+        return []
+    end = at + 1
+    while end < len(lines) and not lsf.LONG_HEAD.match(lines[end]) and not prompted(lines[end]):
+        if not lines[end].strip() and not more_of_long(lines, end):
+            break
+        end += 1
+    body = lines[at:end]
+    cut = next((i for i, line in enumerate(body) if PENDING_HEAD.fullmatch(line)), len(body))
+    stop = next((i for i, line in enumerate(body) if i > cut and (LONG_END.match(line) or not line.strip())), len(body))
+    reasons = [line.strip().rstrip(";") for line in body[cut + 1 : stop]]
+    events = next((i for i, line in enumerate(body) if i and not line.startswith(" " * 10)), len(body))
+    job = lsf.long_job(lsf.unwrapped(body[:events]), lsf.unwrapped(body[events:cut]), reasons)
+    return [SchedulerOutput("lsf", "bjobs -l", "jobs", at, end - 1, (job,))]
+
+
+def more_of_long(lines: Lines, at: int) -> bool:
+    """Whether the empty line stands inside the long form: what follows is indented or one of its headings."""
+    return at + 1 < len(lines) and bool(re.match(r" |\s*(?:PENDING|SCHEDULING|RESOURCE|EXTERNAL)", lines[at + 1]))
+
+
+def read_events(lines: Lines, at: int) -> Read:
+    """The events of one job of Flux."""
+    end, events = at, list[tuple[str, str]]()
+    while end < len(lines) and (event := flux.event_of(lines[end])):
+        events.append(event)
+        end += 1
+    if not events or (len(events) == 1 and "=" not in events[0][1]):
+        return []
+    job = flux.job_of_events("", tuple(events))
+    return [SchedulerOutput("flux", "flux job eventlog", "events", at, end - 1, (job,))]
+
+
+def read_json(lines: Lines, at: int) -> Read:
+    """The JSON of squeue, sacct, qstat, bjobs or flux."""
+    if not lines[at].lstrip().startswith("{"):
+        return []
+    text = "\n".join(lines[at:])
+    try:
+        value, length = json.JSONDecoder().raw_decode(text.lstrip())
+    except ValueError:
+        return []
+    from knowledge.schedulers.json_forms import output_of_json
+
+    last = at + text.lstrip()[:length].count("\n")
+    output = output_of_json(value, at, last)
+    return [output] if output else []
+
+
+def read_message(lines: Lines, at: int) -> Read:
+    """What a command said in words."""
+    found = message_at(lines[at])
+    return [SchedulerOutput(found[0], found[1], "refusal", at, at, message=lines[at].strip())] if found else []
+
+
+Reader = Callable[[Lines, int], Read]
+READERS: tuple[Reader, ...] = (
+    read_json,
+    read_table,
+    read_asked_columns,
+    read_long_jobs,
+    read_job_settings,
+    read_pair_blocks,
+    read_events,
+    read_message,
+    read_comment,
+    read_bare_row,
+)

@@ -1,0 +1,52 @@
+"""A reason that a scheduler gives, with its meaning, and the files that hold reasons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from knowledge.strict import Facts
+
+FOLDER = Path(__file__).parent / "reason_data"
+WaitKind = Literal[
+    "wait", "node", "dependency", "hold", "limit-aggregate", "limit-budget", "limit-request", "limit", "config",
+    "ended", "not-waiting", "no-job", "client-error",
+]  # fmt: skip
+Starts = Literal["yes", "no", "depends"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Remedy(Facts):
+    """One thing that helps: what it does, and the command for it."""
+
+    text: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitReason(Facts):
+    """A reason with its meaning. says: a clause about the job; but: what would change the verdict."""
+
+    word: str
+    match: str = ""
+    kind: WaitKind
+    starts: Starts
+    says: str
+    look: tuple[str, ...] = ()
+    do: tuple[Remedy, ...] = ()
+    but: str = ""
+    ask: str = ""
+    freed_by: Literal["user", "staff"] = "user"
+    per_host: bool = False
+    """One of several reasons of LSF, each for some hosts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReasonFile(Facts):
+    """One file of reason_data: words that stand alone, and patterns tried in order."""
+
+    source: str
+    as_of: object
+    reasons: tuple[WaitReason, ...]
+    sentences: tuple[WaitReason, ...]

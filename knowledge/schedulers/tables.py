@@ -1,0 +1,138 @@
+"""Tables with a header line, as schedulers print them: columns cut to a width, cells empty, one column of free words.
+
+A row is read by the cheapest way to hand its words to the columns in order: a word of the wrong kind is dear, a word
+that does not stand under its column costs a little, only columns of free words take several. So a row is read right
+also where pasting has lost the blanks between its columns.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from knowledge.schedulers.records import Fields
+
+# What a cell of each kind looks like.
+CELL = {
+    "id": re.compile(r"(?=\S*\d)[\w.\[\]%,:+*()-]+|[ƒf][1-9A-HJ-NP-Za-km-z]+"),
+    "state": re.compile(r"[A-Z][A-Z_+]*"),
+    "time": re.compile(
+        r"(?:\d+-)?\d+(?::\d+)*(?:\.\d+)?[smhd]?|--|-|N/A|UNLIMITED|INVALID|NOT_SET|Unknown|Partition_Limit"
+    ),
+    "count": re.compile(r"\d+(?:\.\d+)?[KMG]?(?:-\d+)?|--|-"),
+    "number": re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?[KMGT]?|--|-|inf|nan"),
+    "date": re.compile(r"\d{4}-\d\d-\d\dT\S+|N/A|Unknown|None|[A-Z][a-z]{2}|\d{1,2}|\d\d?:\d\d(?::\d\d)?|--|-"),
+    "word": re.compile(r"\S+"),
+    "free": re.compile(r"\S+"),
+}
+SEVERAL = frozenset({"free", "date"})
+WRONG, EMPTY, APART, MORE = 20.0, 1.0, 0.8, 0.3
+# A header cut by its column's width is known by so many letters.
+SHORTEST = 6
+# With more columns than these a line is a header even behind other words.
+FEW = 4
+WORD = re.compile(r"\S+")
+RULE = re.compile(r"\s*-{2,}(?:\s+-+)*\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name in the header, the kind of its cells, and where its header (or its rule) stands."""
+
+    name: str
+    kind: str
+    start: int
+    end: int
+
+
+@cache
+def header_pattern(names: frozenset[str]) -> re.Pattern[str]:
+    """Longest names first, so that `Job id` is one column and `NODELIST(REASON)` is not `NODELIST`."""
+    choices = "|".join(re.escape(name).replace(r"\ ", " +") for name in sorted(names, key=len, reverse=True))
+    return re.compile(rf"(?<![^\s|])(?:{choices})(?![^\s|])")
+
+
+@cache
+def spellings(names: frozenset[str]) -> dict[str, str]:
+    """The names and what a narrow column leaves of them (`TIME_LIMI`), each with the whole name."""
+    cut = [(name[:length], name) for name in names for length in range(SHORTEST, len(name))]
+    once = {short: name for short, name in cut if sum(short == other for other, _ in cut) == 1 and short not in names}
+    return once | {name: name for name in names}
+
+
+def header_columns(line: str, kinds: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns that a header line names; empty where other words stand in it, or fewer than two columns.
+
+    Words before the first of many columns are those of the person who pasted the table behind them.
+    """
+    names = spellings(frozenset(kinds))
+    pattern = header_pattern(frozenset(names))
+    found = [(names[" ".join(m.group().split())], m.start(), m.end()) for m in pattern.finditer(line)]
+    if len(found) < 2:
+        return ()
+    rest = pattern.sub(" ", line[found[0][1] :] if len(found) > FEW else line).replace("|", " ").strip()
+    if rest:
+        return ()
+    return tuple(Column(name, kinds[name], start, end) for name, start, end in found)
+
+
+def ruled(columns: Sequence[Column], line: str) -> tuple[Column, ...]:
+    """The columns with the widths that a line of dashes draws; as they are where it draws another number."""
+    spans = [m.span() for m in WORD.finditer(line)]
+    if not RULE.fullmatch(line) or len(spans) > len(columns):
+        return tuple(columns)
+    drawn = [Column(c.name, c.kind, *span) for c, span in zip(columns, spans, strict=False)]
+    return (*drawn, *columns[len(spans) :])
+
+
+def unplaced(kinds: Mapping[str, str], names: Sequence[str]) -> tuple[Column, ...]:
+    """Columns of which only the order is known: rows pasted without their header, or printed without one."""
+    return tuple(Column(name, kinds.get(name, "word"), 0, 10**6) for name in names)
+
+
+def row_fields(line: str, columns: Sequence[Column]) -> Fields | None:
+    """The cells of a row under their columns' names; None where the line is no row of this table."""
+    if "|" in line and line.count("|") >= len(columns) - 1:
+        return tuple((c.name, cell.strip()) for c, cell in zip(columns, line.split("|"), strict=False))
+    words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(line)]
+    cost, cells = cheapest(words, columns)
+    if not words or cost >= WRONG:
+        return None
+    return tuple((c.name, " ".join(cell)) for c, cell in zip(columns, cells, strict=True))
+
+
+Found = tuple[str, int, int]
+Way = tuple[float, list[list[str]]]
+
+
+def cheapest(words: Sequence[Found], columns: Sequence[Column]) -> Way:
+    """The cheapest way to hand all words to the columns in order, and its cost."""
+    # best[j]: the words before j are placed in the columns so far.
+    best: list[Way] = [(0.0, []), *[(float("inf"), list[list[str]]())] * len(words)]
+    for column in columns:
+        best = [ways(best, j, words, column) for j in range(len(words) + 1)]
+    return best[len(words)]
+
+
+def ways(best: Sequence[Way], end: int, words: Sequence[Found], column: Column) -> Way:
+    """The cheapest way to have the words before `end` placed once this column is filled."""
+    fewest = 0 if column.kind in SEVERAL else max(0, end - 1)
+    options = [
+        (before + cell_cost(words[begin:end], column), begin)
+        for begin in range(fewest, end + 1)
+        if (before := best[begin][0]) != float("inf")
+    ]
+    if not options:
+        return float("inf"), []
+    cost, begin = min(options)
+    return cost, [*best[begin][1], [word for word, _, _ in words[begin:end]]]
+
+
+def cell_cost(words: Sequence[Found], column: Column) -> float:
+    if not words:
+        return EMPTY
+    wrong = sum(not CELL[column.kind].fullmatch(word) for word, _, _ in words) * WRONG
+    apart = APART if words[-1][2] <= column.start or words[0][1] >= column.end else 0.0
+    return wrong + apart + MORE * (len(words) - 1)
