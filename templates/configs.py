@@ -6,12 +6,15 @@ Key names: DeepSpeed's configuration reference and `accelerate config`. Values a
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 from knowledge.types import LaunchPlan, SideFile, Variable
 
+NODE_TEST = Path(__file__).parent / "miniapp" / "node_test.py"
 ACCELERATE_FILE = "accelerate.yaml"
 DEEPSPEED_OPTIONS = ("--deepspeed", "--deepspeed_config", "--zero", "--zero-stage", "--zero_stage")
 PARALLEL_OPTIONS = ("--tensor-model-parallel-size", "--pipeline-model-parallel-size")
+WITH_JSON = ("deepspeed", "accelerate", "hf-trainer")
 # Accelerate's name for one process a device, by what the node's devices are.
 MULTI = {"cuda": "MULTI_GPU", "rocm": "MULTI_GPU", "xpu": "MULTI_XPU"}
 
@@ -36,17 +39,21 @@ def program_words(plan: LaunchPlan) -> tuple[str, ...]:
     words = (*head, *plan.args)
     if plan.framework == "deepspeed" and not brings_own_config(plan):
         words = (*words, "--deepspeed", "--deepspeed_config", deepspeed_file(plan))
+    if plan.framework == "hf-trainer" and plan.stage is not None and not brings_own_config(plan):
+        words = (*words, "--deepspeed", deepspeed_file(plan))
     return words
 
 
 def side_files(plan: LaunchPlan) -> tuple[SideFile, ...]:
     files = []
-    if plan.stage is not None and plan.framework in ("deepspeed", "accelerate") and not brings_own_config(plan):
+    if plan.stage is not None and plan.framework in WITH_JSON and not brings_own_config(plan):
         files.append(SideFile(deepspeed_file(plan), json.dumps(deepspeed_config(plan), indent=2) + "\n"))
     if plan.framework == "accelerate" and plan.launch.workers == "accelerate":
         import yaml  # 30 ms that most scripts need not pay
 
         files.append(SideFile(ACCELERATE_FILE, yaml.safe_dump(accelerate_config(plan), sort_keys=False)))
+    if plan.spare_nodes is not None:
+        files.append(SideFile(NODE_TEST.name, NODE_TEST.read_text(encoding="utf-8")))
     return tuple(files)
 
 
@@ -55,12 +62,34 @@ def deepspeed_config(plan: LaunchPlan) -> dict[str, object]:
     zero: dict[str, object] = {"stage": plan.stage, "overlap_comm": True, "contiguous_gradients": True}
     if plan.stage == 3:
         zero |= {"stage3_gather_16bit_weights_on_model_save": True}
+    for name in plan.offload:
+        zero[f"offload_{'param' if name == 'parameters' else name}"] = {"device": "cpu", "pin_memory": True}
+    if plan.framework == "hf-trainer":
+        return trainer_config(zero)
+    precision: dict[str, object] = (
+        {} if plan.mixed_precision in ("no", "fp8") else {plan.mixed_precision: {"enabled": True}}
+    )
     return {
-        "train_micro_batch_size_per_gpu": 1,
-        "gradient_accumulation_steps": 1,
+        "train_micro_batch_size_per_gpu": plan.micro_batch,
+        "gradient_accumulation_steps": plan.gradient_accumulation,
         "gradient_clipping": 1.0,
-        "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": True}},
-        plan.mixed_precision: {"enabled": True},
+        "optimizer": {"type": "AdamW", "params": {"lr": 1e-4, "torch_adam": not plan.offload}},
+        **precision,
+        "zero_optimization": zero,
+    }
+
+
+def trainer_config(zero: dict[str, object]) -> dict[str, object]:
+    """Hugging Face's Trainer fills in `auto` from its own arguments and refuses values that differ from them.
+
+    Source: https://huggingface.co/docs/transformers/deepspeed.
+    """
+    return {
+        "train_micro_batch_size_per_gpu": "auto",
+        "gradient_accumulation_steps": "auto",
+        "gradient_clipping": "auto",
+        "bf16": {"enabled": "auto"},
+        "fp16": {"enabled": "auto"},
         "zero_optimization": zero,
     }
 

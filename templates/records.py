@@ -15,7 +15,8 @@ from knowledge.catalogue import Catalogue
 from knowledge.cluster import Cluster, LaunchForm, NodeType
 from knowledge.types import Framework, Scheduler, Strategy
 
-# What each framework runs, usual first. Planning's own table says the same, and a test holds them together.
+# What each framework runs, usual first: those that are found by their wording. Planning's own table says the same of
+# them, and a test holds them together; the others are asked for by name.
 RUNS: Mapping[Framework, tuple[Strategy, ...]] = {
     "pytorch": ("ddp", "fsdp", "tp", "pp", "3d", "none"),
     "deepspeed": ("zero3", "zero2", "zero1"),
@@ -53,6 +54,13 @@ FRAMEWORK_WORDS: Mapping[Framework, str] = {
     "accelerate": "Hugging Face Accelerate",
     "lightning": "PyTorch Lightning",
     "megatron": "Megatron-LM",
+    "hf-trainer": "Hugging Face Trainer",
+    "torchtitan": "torchtitan",
+    "jax": "JAX",
+    "tensorflow": "TensorFlow",
+    "horovod": "Horovod",
+    "ray": "Ray",
+    "vllm": "vLLM",
 }
 SCHEDULER_WORDS: Mapping[Scheduler, str] = {
     "slurm": "Slurm",

@@ -10,8 +10,23 @@ from pathlib import Path
 from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
-from knowledge.types import LaunchBundle, LaunchPlan
+from knowledge.cluster import walltime_seconds
+from knowledge.types import LaunchBundle, LaunchPlan, PlannedProgram, SideFile
 from templates.configs import brings_own_sizes, program_words, side_files, strategy_variables
+from templates.parts import (
+    DEVICES,
+    HOSTS,
+    array_lines,
+    by_gpus,
+    chain_files,
+    chain_name,
+    driver,
+    each_node,
+    lsf_name,
+    part_lines,
+    program_call,
+    side_options,
+)
 from templates.quoting import shell_word, variable_value
 
 FOLDER = Path(__file__).parent
@@ -19,6 +34,9 @@ IN_WORDS = {
     "ranks": "each task is one rank, and tells PyTorch so",
     "torchrun": "one torchrun a node starts the ranks",
     "accelerate": "one accelerate a node starts the ranks",
+    "single": "one process, no launcher of ranks",
+    "tensorflow": "one process a node, each told of the others by TF_CONFIG",
+    "ray": "a Ray head and workers, one a node, then the program",
 }
 STYLE = {
     "none": "one GPU",
@@ -34,7 +52,16 @@ FRAMEWORK = {
     "accelerate": "Accelerate",
     "lightning": "Lightning",
     "megatron": "Megatron",
+    "hf-trainer": "HF Trainer",
+    "torchtitan": "torchtitan",
+    "jax": "JAX",
+    "tensorflow": "TensorFlow",
+    "horovod": "Horovod",
+    "ray": "Ray",
+    "vllm": "vLLM",
 }
+# Their program or the framework itself spreads the model: no strategy is named.
+SPREAD_THEMSELVES = ("jax", "tensorflow", "horovod", "ray", "vllm")
 SUBMIT = {"lsf": "{submit} < {name}"}
 SUFFIX = ".sh"
 WIDTH = 100
@@ -61,10 +88,19 @@ def environment() -> SandboxedEnvironment:
 def render(plan: LaunchPlan) -> LaunchBundle:
     """The script, the files beside it, and the command that submits it."""
     name = f"{plan.cluster}-{plan.framework}-{plan.strategy}{SUFFIX}"
-    submit = SUBMIT.get(plan.scheduler, "{submit} {name}").format(submit=plan.submit, name=name)
-    files = side_files(plan)
-    extra = strategy_variables(plan)
-    tasks = '"$RANKS_PER_NODE"' if plan.launch.workers == "ranks" else "1"
+    later = tuple(render_job(job, f"{number}-{name}") for number, job in enumerate(plan.jobs, 2))
+    own = render_job(plan, name)
+    chain = chain_files(plan, name, tuple(one.name for one in later))
+    more = (SideFile(one.name, one.script) for one in later)
+    files = {file.name: file for file in (*own.files, *more, *(f for one in later for f in one.files), *chain)}
+    submit = f"bash {chain_name(name)}" if chain else own.submit
+    return LaunchBundle(name, own.script, tuple(files.values()), submit)
+
+
+def render_job(plan: LaunchPlan, name: str) -> LaunchBundle:
+    """One job's script with its own files."""
+    options = f"{plan.submit} {plan.submit_options}".rstrip()
+    submit = SUBMIT.get(plan.scheduler, "{submit} {name}").format(submit=options, name=name)
     script = (
         environment()
         .get_template(f"schedulers/{plan.scheduler}.sh.j2")
@@ -73,15 +109,48 @@ def render(plan: LaunchPlan) -> LaunchBundle:
             headline=headline(plan),
             submit=submit,
             program=folded(program_words(plan)),
-            strategy_variables=extra,
-            tasks=tasks,
-            total_tasks='"$WORLD_SIZE"' if plan.launch.workers == "ranks" else '"$NNODES"',
+            strategy_variables=strategy_variables(plan),
+            tasks='"$RANKS_PER_NODE"' if plan.launch.workers == "ranks" else "1",
+            total_tasks=total_tasks(plan),
             exported=exported(plan),
             own_sizes=brings_own_sizes(plan),
-            launch_in_words=IN_WORDS[plan.launch.workers],
+            launch_in_words=launch_in_words(plan),
+            array_lines=array_lines(plan),
+            each_node=each_node(plan),
+            part_lines=part_lines,
+            side_options=side_options,
+            parts_by_gpus=by_gpus(plan),
+            device_variable=DEVICES[plan.backend],
+            lsf_name=lsf_name,
+            host_list=HOSTS[plan.scheduler],
+            handed_on=lambda *names: handed_on(plan, *names),
+            launcher_options="".join(f" {option}" for option in plan.launch.options),
+            driver=driver(plan),
+            program_call=program_call(plan),
+            walltime_s=walltime_seconds(plan.walltime),
+            further_words=further_words,
         )
     )
-    return LaunchBundle(name, script, files, submit)
+    return LaunchBundle(name, script, (*side_files(plan), *plan.files), submit)
+
+
+def launch_in_words(plan: LaunchPlan) -> str:
+    """What the launcher starts, for the comment above it."""
+    if plan.launch.workers == "ranks" and plan.framework in SPREAD_THEMSELVES:
+        return "each task is one process"
+    return IN_WORDS[plan.launch.workers]
+
+
+def total_tasks(plan: LaunchPlan) -> str:
+    """How many tasks the launcher starts, as a shell word."""
+    return {"ranks": '"$WORLD_SIZE"', "single": "1"}.get(plan.launch.workers, '"$NNODES"')
+
+
+def further_words(plan: LaunchPlan, part: PlannedProgram) -> str:
+    """A further program's words for the shell's array."""
+    if (part.entry, part.args) == (plan.entry, plan.args):
+        return folded(program_words(plan))
+    return folded((*(("-m", part.entry) if part.entry_kind == "module" else (part.entry,)), *part.args))
 
 
 def folded(words: tuple[str, ...]) -> str:
@@ -107,14 +176,32 @@ def headline(plan: LaunchPlan) -> str:
 
 
 def in_words(plan: LaunchPlan) -> str:
+    if plan.framework in SPREAD_THEMSELVES:
+        return FRAMEWORK[plan.framework]
     strategy = STYLE.get(plan.strategy, f"ZeRO-{plan.stage}")
     return f"{FRAMEWORK[plan.framework]} {strategy}"
+
+
+def handed_on(plan: LaunchPlan, *more: str) -> str:
+    """The variables that the launcher must be told to hand to its tasks, on lines of their own."""
+    if plan.launch.launcher != "mpirun":
+        return ""
+    return f" \\\n{exported(plan)}" + "".join(f" -x {name}" for name in more)
 
 
 def exported(plan: LaunchPlan) -> str:
     """Options for the variables that Open MPI must be told to hand on, folded and indented."""
     own = (*plan.settings, *plan.user_variables, *plan.variables, *strategy_variables(plan))
-    fixed = ("PATH", "LD_LIBRARY_PATH", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "NNODES", "RANKS_PER_NODE")
+    fixed: tuple[str, ...] = (
+        "PATH",
+        "LD_LIBRARY_PATH",
+        "MASTER_ADDR",
+        "MASTER_PORT",
+        "WORLD_SIZE",
+        "NNODES",
+        "RANKS_PER_NODE",
+    )
+    fixed += ("PART_DEVICES",) if by_gpus(plan) else ()
     names = dict.fromkeys((*fixed, *(variable.name for variable in own)))
     words = " ".join(f"-x{GLUE}{name}" for name in names)
     folded = textwrap.wrap(words, WIDTH, initial_indent="    ", subsequent_indent="    ")

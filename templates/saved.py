@@ -21,6 +21,7 @@ from knowledge.catalogue import Catalogue
 from knowledge.checked_file import describe as describe_faults
 from knowledge.cluster import Cluster, NodeType
 from knowledge.errors import FactsError, InputError
+from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import Framework, Scheduler, Strategy
 from templates.records import FRAMEWORK_WORDS, SCHEDULER_WORDS, STRATEGY_WORDS, Saved, Template
 
@@ -76,7 +77,7 @@ def read(path: Path) -> Template:
 def split(path: Path) -> tuple[str, str]:
     """The facts and the script. Raises FactsError."""
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = read_plain(path, LARGEST_SCRIPT).decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise FactsError(f"{path}: cannot be read: {error}") from error
     before, fence, rest = text.partition(f"{FENCE}\n")

@@ -59,6 +59,8 @@ class Report:
     wrapper: str = ""
     seconds: dict[str, float] = field(default_factory=dict)
     error: str = ""
+    group: str = field(default_factory=lambda: os.environ.get("MAPLE_REHEARSAL_GROUP", ""))
+    """Which processes were started together, where a rehearsal tells."""
 
 
 class TinyGPT2(nn.Module):
