@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from knowledge.slurm_options import slurm_options
+
 
 @dataclass(frozen=True, slots=True)
 class Syntax:
@@ -23,30 +25,15 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# https://slurm.schedmd.com/sbatch.html
+SBATCH = slurm_options().of("sbatch")
 SLURM_SHORT = {
-    "-A": "account", "-a": "array", "-b": "begin", "-C": "constraint", "-c": "cpus-per-task", "-D": "chdir",
-    "-d": "dependency", "-e": "error", "-F": "nodefile", "-G": "gpus", "-H": "hold", "-i": "input", "-J": "job-name",
-    "-k": "no-kill", "-L": "licenses", "-M": "clusters", "-m": "distribution", "-N": "nodes", "-n": "ntasks",
-    "-O": "overcommit", "-o": "output", "-p": "partition", "-Q": "quiet", "-q": "qos", "-S": "core-spec",
-    "-s": "oversubscribe", "-t": "time", "-v": "verbose", "-W": "wait", "-w": "nodelist", "-x": "exclude",
-    "tasks-per-node": "ntasks-per-node", "share": "oversubscribe", "workdir": "chdir",
-}  # fmt: skip
-SLURM_FLAGS = words(
-    "hold no-kill overcommit quiet oversubscribe verbose wait contiguous requeue no-requeue exclusive spread- "
-    "job use-min-nodes parsable test-only ignore-pbs reboot disable-stdout-job-summary kill-on-invalid-dep "
-    "get-user-env nice"
-)
-SLURM_LONG = words(
-    "account array acctg-freq batch bb bbf begin chdir cluster-constraint clusters comment constraint "
-    "container core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline delay-boot dependency "
-    "distribution environment error exclude export export-file extra-node-info gid gpu-bind gpu-freq gpus "
-    "gpus-per-node gpus-per-socket gpus-per-task gres gres-flags hint image input job-name licenses mail-type "
-    "mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus module network nodefile nodelist nodes "
-    "ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket open-mode output partition power "
-    "prefer priority profile propagate qos reservation signal sockets-per-node switches thread-spec threads- "
-    "per-core time time-min tmp tres-per-task uid uenv view wckey wrap container-image container-mounts "
-    "container-workdir container-name vni edf"
+    **{f"-{one.letter}": name for name, one in SBATCH.items() if one.letter},
+    **slurm_options().aliases,
+}
+SLURM_FLAGS = frozenset(name for name, one in SBATCH.items() if one.takes != "value")
+SLURM_LONG = frozenset(
+    {name for name, one in SBATCH.items() if one.takes == "value"}
+    | {name for name, takes in slurm_options().plugins.items() if takes == "value"}
 )
 PBS_SHORT = {
     "-A": "account", "-P": "project", "-q": "queue", "-N": "job-name", "-l": "resource", "-o": "output", "-e": "error",
@@ -81,7 +68,7 @@ SGE_SHORT = {
 SYNTAXES: tuple[Syntax, ...] = (
     Syntax(
         "slurm",
-        re.compile(r"#SBATCH(?=\s|$)"),
+        re.compile(r"#SBATCH(?=\s|-|$)"),
         re.compile(r"#[#\s]+SBATCH\b|#\s*S(?!BATCH\b)[BATCH]{4,6}\s+-"),
         SLURM_SHORT,
         SLURM_FLAGS,

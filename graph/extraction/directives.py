@@ -11,7 +11,7 @@ from graph.extraction.directive_tables import BY_SCHEDULER, SYNTAXES, Syntax
 
 PLACEHOLDER = re.compile(
     r".*[<>{}\[\]].*|x{3,}|\?+|\.{3}|_+|-+|changeme|todo.*|grpname|[a-z_-]*(account|project|partition|queue|qos|allocation)[_-]?(name|id|here)"
-    r"|(your|my|some|the|insert)[_-].*|account|project|partition|queue|allocation|.*x{4,}.*|n/?a|none|null",
+    r"|(your|my|some|the|insert)[ _-].*|account|project|partition|queue|allocation|.*x{4,}.*|n/?a|none|null",
     re.I,
 )
 

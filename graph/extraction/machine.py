@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
@@ -16,6 +16,10 @@ from knowledge.errors import FactsError
 
 MARKS = Path(__file__).parent / "machine_marks.yaml"
 ENOUGH = 3
+# A shorter word (`gh`, `pvc`) is the name of a card, and of a queue on many machines.
+DISTINCT = 4
+# What hints in the code must add up to beside a comment that names the machine.
+TELLING = 2
 # A comment that names a machine in order to say that it is another one.
 DENIED = re.compile(r"\?|\b(not|no|nicht|unlike|instead of|from|ported|adapted|based on|was|old|formerly|than)\b", re.I)
 
@@ -79,21 +83,62 @@ def marks() -> Mapping[str, Marks]:
     return found
 
 
-def machine_of(script: Script, scheduler: str) -> str | None:
-    """The machine's id, or None where the marks do not suffice or two machines have as many."""
+@dataclass(frozen=True, slots=True)
+class MachineMark:
+    """A mark that was found: its weight, its text, and whether it only stands in a comment."""
+
+    points: int
+    text: str
+    remark: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MachineGuess:
+    """The machine that a script was written for, by its heaviest mark: the text found, and its line (0: not in one).
+
+    strong: one mark alone is found nowhere else; else several hints add up, on which no error may rest.
+    """
+
+    machine: str
+    mark: str
+    line: int
+    strong: bool
+
+
+def guess_machine(script: Script, scheduler: str) -> MachineGuess | None:
+    """The machine with most weight; None where the marks do not suffice or two machines have as many.
+
+    A script that was written here says in its headline which machine it is for.
+    """
     own = OWN_HEADLINE.search(script.text)
     cluster = catalogue().find(own[1]) if own else None
-    if cluster:
-        return cluster.id
+    if own and cluster:
+        return MachineGuess(cluster.id, own[1], script.text[: own.start()].count("\n") + 1, True)
     seen = Seen(script)
-    weights = {
-        name: seen.weigh(one)
+    hits = {
+        name: list(seen.hits(one))
         for name, one in marks().items()
         if one.scheduler is None or scheduler in ("none", one.scheduler)
     }
+    weights = {name: sum(mark.points for mark in found) for name, found in hits.items()}
     best = max(weights.values(), default=0)
     found = [name for name, weight in weights.items() if weight == best]
-    return found[0] if best >= ENOUGH and len(found) == 1 else None
+    if best < ENOUGH or len(found) != 1:
+        return None
+    of_code = [mark for mark in hits[found[0]] if not mark.remark]
+    named = len(of_code) < len(hits[found[0]])
+    strong = any(mark.points >= ENOUGH and len(mark.text) >= DISTINCT for mark in of_code)
+    strong = strong or (named and sum(mark.points for mark in of_code) >= TELLING)
+    mark = max(of_code if strong and of_code else hits[found[0]], key=lambda mark: mark.points)
+    lines = script.text.splitlines()
+    line = next((number for number, text in enumerate(lines, 1) if mark.text and mark.text in text), 0)
+    return MachineGuess(found[0], mark.text, line, strong)
+
+
+def machine_of(script: Script, scheduler: str) -> str | None:
+    """The guessed machine's id, from weak marks too: good enough to ask about, not to judge by."""
+    found = guess_machine(script, scheduler)
+    return found.machine if found else None
 
 
 class Seen:
@@ -115,29 +160,39 @@ class Seen:
         self.constraints = values(active, "constraint")
         self.modules = [name for _, name in script.modules]
 
-    def weigh(self, one: Marks) -> int:
-        weight = sum(points for pattern, points in one.text.items() if re.search(pattern, self.code, re.I))
-        weight += sum(points for pattern, points in one.comments.items() if self.commented(pattern))
+    def hits(self, one: Marks) -> Iterator[MachineMark]:
+        """Each mark of a machine that is here."""
+        for pattern, points in one.text.items():
+            if found := re.search(pattern, self.code, re.I):
+                yield MachineMark(points, found[0])
+        for pattern, points in one.comments.items():
+            if commented := self.commented(pattern):
+                yield MachineMark(points, commented, True)
         for patterns, texts in (
             (one.accounts, self.accounts),
             (one.queues, self.queues),
             (one.constraints, self.constraints),
             (one.modules, self.modules),
         ):
-            weight += matched(patterns, texts)
-        return weight
+            yield from matches(patterns, texts)
 
-    def commented(self, pattern: str) -> bool:
-        return any(re.search(pattern, comment, re.I) and not DENIED.search(comment) for comment in self.comments)
+    def commented(self, pattern: str) -> str:
+        """What a comment says of it, where the comment does not deny it."""
+        found = (re.search(pattern, comment, re.I) for comment in self.comments if not DENIED.search(comment))
+        return next((one[0] for one in found if one), "")
 
 
 def values(active: Mapping[str, str], *options: str) -> list[str]:
     return [active[name] for name in options if active.get(name)]
 
 
-def matched(patterns: Weights, texts: Iterable[str]) -> int:
+def matches(patterns: Weights, texts: Iterable[str]) -> Iterator[MachineMark]:
+    """The mark of each pattern that one whole text matches."""
     listed = list(texts)
-    return sum(points for pattern, points in patterns.items() if any(re.fullmatch(pattern, text) for text in listed))
+    for pattern, points in patterns.items():
+        found = next((text for text in listed if re.fullmatch(pattern, text)), None)
+        if found is not None:
+            yield MachineMark(points, found)
 
 
 def gpus_of_queue(machine: str | None, queue: str | None) -> int | None:

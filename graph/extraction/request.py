@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from graph.extraction.sentences import choose, reading
 from graph.extraction.sentences.dialogue import Turn, reply
+from graph.extraction.sentences.flags import find_flags
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
-from knowledge.types import JobRequest, Understood
+from graph.extraction.training import TRAINS
+from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplaced
+from graph.reading.argument_edits import find_argument_edits, spelled_out
+from graph.reading.commands import SpokenCommand, choose_main, find_commands
+from graph.reading.edits import Add, Edit, apply_edits
+from graph.reading.reader import read_as_one
+from graph.reading.request_edits import RequestEdits, read_request_edits, without
+from graph.reading.utterance import ThreadView
+from knowledge.job_parts import Program
+from knowledge.types import Heard, Intent, JobRequest, Understood
 
+SURE = 0.85  # probability from which the trained reader goes before the rules
+LONGEST_QUESTION = 1500  # characters; a longer text is a paste
+FEW_WORDS = 3  # an answer to what was asked: nothing in it is left over
+STAND_IN = "program.py"  # in the place of a program that is no Python file, for the reader of names
+ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
+# Options of a program that tell how it is spread, or the model that is trained.
+TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*|model\w*[= ]\S+)", re.I)
+FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
+TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
 
@@ -17,11 +39,156 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     """Read one message of a conversation. Pure; never raises on any text; the work is bounded for any length.
 
     before: the request so far (None: a first message). asked, options: the field that was just asked for and the
-    choices that were offered, or None.
+    choices that were offered, or None. Understood.left names every word of weight that found no place.
     """
-    intent, request = reply(Turn(text, before, asked, tuple(options or ())))
+    text = spelled_out(text) if before else text
+    commands = [] if len(text) > LONGEST_QUESTION or DIRECTIVE.search(text) else find_commands(text)
+    words, spoken = without_commands(text, commands)
+    turn = Turn(words, before, asked, tuple(options or ()))
+    wishes = read_request_edits(words, before, answering=asked is not None)
+    intent, request = with_edits(turn, wishes) if wishes.edits else reply(replace(turn, text=wishes.rest))
+    if intent == "other" and before is None and asks_for_sure(text):
+        intent = "question"
+    if wishes.left and intent == "smalltalk":
+        intent = "other"
     goes_on = intent in ("generate", "port") or (before is not None and before != JobRequest())
-    return Understood(intent, request, missing(request) if goes_on else ())
+    request = with_main_first(with_commands(request, commands, before)) if goes_on else request
+    if goes_on and not before and request.entry and intent in ("generate", "port"):
+        request = apply_edits(request, own_options(words, spoken, request)).request
+    account = lone_account(wishes.rest, request) if intent in ("generate", "port") and not before else None
+    notes: tuple[str, ...] = ()
+    if account:
+        request = replace(request, account=account[0], heard=(*request.heard, Heard("account", "said", account[0])))
+        notes = (TAKEN_ACCOUNT.format(account[0]),)
+    served = before in (None, JobRequest()) and (request.entry or "").startswith("vllm serve")
+    left = (*wishes.left, *clients(text)) if served else wishes.left
+    left = apart((*left, *open_words(words, request, wishes, commands, spoken, asked, before))) if goes_on else left
+    return Understood(intent, request, missing(request) if goes_on else (), left, notes)
+
+
+def open_words(
+    words: str,
+    request: JobRequest,
+    wishes: RequestEdits,
+    commands: Sequence[SpokenCommand],
+    spoken: Sequence[tuple[int, int]],
+    asked: str | None,
+    before: JobRequest | None,
+) -> tuple[str, ...]:
+    """What the account of the message leaves open; files that only a launcher was given are named with it."""
+    if asked is not None and len(words.split()) <= FEW_WORDS:
+        return ()
+    started = {request.entry, *(one.entry for one in request.then), *request.before}
+    idle = [one.name for one in commands if not {one.entry, shell_line(one)} & started]
+    dropped = [
+        f"{one.dropped[i - 1]} {word}" for one in commands for i, word in enumerate(one.dropped) if FILE.search(word)
+    ]
+    edits = [span for edit in wishes.edits for span in places(words, edit.words)]
+    heard = [span for one in request.heard for span in places(words, one.words)]
+    return (*idle, *dropped, *unplaced(words, request, [*edits, *heard, *spoken], before=before))
+
+
+def asks_for_sure(text: str) -> bool:
+    """Whether the trained reader has no doubt that a text is a question of our field."""
+    if len(text) > LONGEST_QUESTION:
+        return False
+    clause = read_as_one(text, ThreadView())
+    return clause.act == "ask" and clause.share("ask") >= SURE
+
+
+def with_edits(turn: Turn, wishes: RequestEdits) -> tuple[Intent, JobRequest]:
+    """Intent and request with what was read beside sizes and names."""
+    stands = turn.before is not None and turn.before != JobRequest()
+    intent, read = reply(replace(turn, text=wishes.rest))
+    if not stands and intent not in ("generate", "port"):
+        intent, read = reply(turn)
+        return intent, apply_edits(read, wishes.edits).request if intent != "smalltalk" else read
+    if stands and turn.before and wishes.is_all:
+        read = turn.before
+    elif stands and intent == "diagnose":
+        return reply(turn)
+    changed = apply_edits(read, wishes.edits).request
+    if changed.strategy in ("tp", "pp") and min(changed.tensor_parallel or 1, changed.pipeline_parallel or 1) > 1:
+        changed = replace(changed, strategy="3d")
+    return "port" if changed.source_machine else "generate", changed
+
+
+def own_options(words: str, spoken: Sequence[tuple[int, int]], request: JobRequest) -> list[Edit]:
+    """Options of the program that stand apart from it in a first message: `train.py, 12 h, --seq 4096`."""
+    flags = [(one.start, one.end) for one in find_flags(words, prose=True)]
+    edits, _ = find_argument_edits(without(words, [*spoken, *flags]), request)
+    given = (request.args or "").replace("=", " ").split()
+    added = [one for one in edits if isinstance(one, Add) and one.value.kind != "remove"]
+    return [one for one in added if one.value.name.startswith("--") and one.value.name not in given]
+
+
+def with_main_first(request: JobRequest) -> JobRequest:
+    """`prep.py, then train.py on 16 nodes`: what trains is the job, what stands before it a step of it."""
+    at = next((i for i, one in enumerate(request.then) if TRAINS.search(one.entry)), None)
+    if at is None or request.entry is None or TRAINS.search(request.entry.rsplit("/", 1)[-1]):
+        return request
+    main, first = request.then[at], (request.entry, *(one.entry for one in request.then[:at]))
+    steps = tuple(f"python {name}" if name.endswith(".py") else name for name in first)
+    return replace(
+        request,
+        entry=main.entry,
+        args=main.args,
+        nodes=main.nodes or request.nodes,
+        walltime=main.walltime or request.walltime,
+        before=(*request.before, *steps),
+        then=request.then[at + 1 :],
+    )
+
+
+def without_commands(text: str, commands: Sequence[SpokenCommand]) -> tuple[str, list[tuple[int, int]]]:
+    """The text with each command as its launcher and program alone, where the reader of names finds them.
+
+    And where these stand in it.
+    """
+    out, at = [], 0
+    spans: list[tuple[int, int]] = []
+    for one in commands:
+        words = text[one.start : one.entry_at].split()
+        launcher = " ".join(word for word in words if not ASSIGNED.match(word))
+        own = one.entry.startswith(("-m ", "vllm ")) or one.name.endswith(".py")
+        name = one.name.removeprefix("vllm serve ") if own else STAND_IN
+        ticked = text[: one.start].endswith("`") and text[one.end :].startswith("`")
+        out.append(text[at : one.start - ticked])
+        start = sum(map(len, out))
+        telling = " ".join(match[0] for match in TELLING.finditer(one.args))
+        out.append(" ".join(filter(None, (launcher, name, telling))))
+        spans.append((start, start + len(out[-1])))
+        at = one.end + ticked
+    return "".join([*out, text[at:]]), spans
+
+
+def with_commands(request: JobRequest, commands: Sequence[SpokenCommand], before: JobRequest | None) -> JobRequest:
+    """The request with the commands' programs, arguments and variables; one trains, the others run before or after."""
+    was = before.entry if before else None
+    named = [one for one in commands if request.entry in (one.name, one.entry, STAND_IN, was, None)]
+    main = choose_main(commands if len(commands) > 1 and named and request.entry != was else named)
+    if main is None:
+        return request
+    at = commands.index(main)
+    others = [*commands[:at], *commands[at + 1 :]]
+    if any(one.launched for one in others) and main.launched:
+        others = []  # two trainings are two jobs: the one that is left out is named
+    first = tuple(shell_line(one) for one in others if commands.index(one) < at)
+    then = tuple(Program(one.entry, one.args or None) for one in others if commands.index(one) > at)
+    kept = tuple(v for v in request.variables if v.name not in {new.name for new in main.variables})
+    changes: dict[str, Any] = {"entry": main.entry, "args": main.args or (request.args if was == main.entry else None)}
+    changes |= {"variables": (*kept, *main.variables)} if main.variables else {}
+    changes |= {"before": (*request.before, *first)} if first else {}
+    changes |= {"then": (*request.then, *then)} if then else {}
+    heard = tuple(one for one in request.heard if one.field not in ("entry", "args"))
+    heard += (Heard("entry", "said", main.name), *((Heard("args", "said", main.args),) if main.args else ()))
+    return replace(request, **changes, heard=heard)
+
+
+def shell_line(one: SpokenCommand) -> str:
+    """A step before the training, as a shell runs it."""
+    python = "python " if one.entry.endswith(".py") or one.entry.startswith("-m ") else ""
+    return f"{python}{one.entry} {one.args}".strip()
 
 
 def is_not_ours(text: str) -> bool:
@@ -37,6 +204,11 @@ def is_order(text: str) -> bool:
 def is_about_us(text: str) -> bool:
     """Whether a message asks what the assistant is or does."""
     return any(has(group, fold(text)) for group in ("about_you", "about_service")) and not machines_in(text)
+
+
+def clients(text: str) -> tuple[str, ...]:
+    """The Python programs named beside a model that is served: nothing in the script starts them."""
+    return tuple(m.value for _, m in reading.read(text, JobRequest()).line.mentions("entry"))
 
 
 def machines_in(text: str) -> tuple[str, ...]:

@@ -161,9 +161,25 @@ def _ends(line: Line, token: int) -> bool:
     return not behind or behind[0] in BEHIND_NUMBER or behind in OF_THEM
 
 
+# Words before a bare number that give it no name of its own.
+NO_NAMES = re.compile(
+    r"(?:no|nope|sorry|oops|rather|make|makes|made|it|to|use|take|then|and|back|actually|with|on|want|wanted|meant?|mean|be|only"
+    r"|just|ok|okay|not|but|now|say|said|better|let|go|for|is|should|hm+|wait|please|so|or|of|them|too|i|we|need|maybe|at|the"
+    r"|keep|put|give|try|was|right|of|a|nee|nein|doch|lieber|non|plut[oô]t|mejor|no,|meglio|anzi|che|que|und|et|y|e|ou|mais|pero|ma)",
+    re.I,
+)
+
+
+def _is_named(line: Line, token: int) -> bool:
+    """Whether a word right before a number says what it is: `batch 32`, `accumulate 4`; it corrects no size then."""
+    before = re.search(r"([^\W\d_][\w-]*)\s+$", line.text[: line.tokens[token].start])
+    return before is not None and not NO_NAMES.fullmatch(before[1])
+
+
 def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
     """A bare number when nothing was asked, or said as a correction: it is of what was heard last."""
     numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0 and _ends(reading.line, i)]
+    numbers = [(n, i) for n, i in numbers if not _is_named(reading.line, i)]
     field = last_number(before)
     corrects = _change("corrects").search(reading.line.canon) is not None
     if not numbers or field is None or reading.counts or len(reading.line.tokens) > 14:

@@ -9,14 +9,17 @@ from dataclasses import dataclass
 
 from graph.extraction.sentences.asides import aside
 from graph.extraction.sentences.context import is_later, is_negated, is_past
-from graph.extraction.sentences.line import Line, Mention
+from graph.extraction.sentences.line import Line, NameSpan
 from graph.extraction.sentences.methods import hints, is_horovod
 from graph.extraction.sentences.patterns import pattern
 
 PARALLEL = {"tp", "pp", "3d"}
 ZERO = {"zero1", "zero2", "zero3"}
 # Where several frameworks are named, one that wraps another is the one that starts the job.
-WRAPPERS = ("megatron", "lightning", "accelerate", "jax", "tensorflow", "other")
+WRAPPERS = (
+    *("megatron", "lightning", "accelerate", "jax", "tensorflow", "other"),
+    *("hf-trainer", "torchtitan", "ray", "vllm"),
+)
 CHOSEN = {"S": "strategy", "F": "framework", "M": "machine", "Q": "queue"}
 IMPLIED = {"ddp": "pytorch", "fsdp": "pytorch", "zero1": "deepspeed", "zero2": "deepspeed", "zero3": "deepspeed"}
 
@@ -29,7 +32,7 @@ class Said:
     words: str
 
 
-Picked = tuple[int, Mention]
+Picked = tuple[int, NameSpan]
 
 
 def meant(line: Line, kind: str) -> list[Picked]:
@@ -136,6 +139,25 @@ def implied(said: Said | None) -> Said | None:
     if said is None or str(said.value) not in IMPLIED or is_horovod(said.words):
         return None
     return Said(IMPLIED[str(said.value)], said.words)
+
+
+def horovod(strategy: Said | None) -> Said | None:
+    """Horovod as the framework, where only its name tells that the job is data parallel."""
+    return Said("horovod", strategy.words) if strategy and is_horovod(strategy.words) else None
+
+
+SERVES = re.compile(
+    r"\b(?:serv(?:e|es|ing|er|ir|idor|eur)|host(?:ing)?|deploy\w*|endpoint|api|bereitstell\w*|desplegar)\b"
+)
+
+
+def served(folded: str, framework: Said | None, model: Said | None, program: Said | None) -> Said | None:
+    """What vLLM serves: the model is the program then, and a Python file is one of its clients."""
+    if framework is None or framework.value != "vllm" or model is None:
+        return None
+    if program is not None and not SERVES.search(folded):
+        return None
+    return Said(f"vllm serve {model.words}", model.words)
 
 
 def model(line: Line) -> Said | None:

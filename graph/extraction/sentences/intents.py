@@ -151,6 +151,7 @@ JOB = frozenset(
 # Without any of these, what ends on a question mark is a question.
 ASKED_OF = frozenset(("strategy", "nodes", "gpus_per_node", "total_gpus", "entry", "walltime", "account"))
 COMPLETE = frozenset(("machine", "strategy", "nodes"))
+SIZED = frozenset(("machine", "nodes"))
 METHOD = frozenset(("framework", "strategy"))
 
 
@@ -229,7 +230,8 @@ def _asks_for_a_job(signs: Signs, asks: list[bool]) -> bool:
         run = " run " in signs.line.canon and not _asking("either").search(signs.line.canon)
         return bool(counts and what) and run
     wished = _asking("wish").search(signs.line.canon) is not None and bool(signs.fields & JOB)
-    return wished or signs.answers or (not asks[-1] and signs.fields >= COMPLETE)
+    whole = signs.fields >= SIZED and bool(signs.fields & METHOD)
+    return wished or signs.answers or (not asks[-1] and whole)
 
 
 def _with_script(signs: Signs, folded: str, asks: bool, makes: bool) -> Intent:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 
 from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
-from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.machines import names, squeeze
 from graph.extraction.sentences.methods import find_methods
 from graph.extraction.sentences.patterns import filled
@@ -79,14 +79,14 @@ def _plain_word(value: str) -> bool:
     return folded in _lists()["stop"] or lexicon().knows(folded)
 
 
-def find_queues(text: str, folded: str, machines: frozenset[str]) -> list[Mention]:
+def find_queues(text: str, folded: str, machines: frozenset[str]) -> list[NameSpan]:
     """Queues named by a cue, and words that are a queue's name on the machine meant."""
     return [*_cued_queues(text, folded, machines), *_bare_queues(text, folded, machines)]
 
 
-def _cued_queues(text: str, folded: str, machines: frozenset[str]) -> list[Mention]:
+def _cued_queues(text: str, folded: str, machines: frozenset[str]) -> list[NameSpan]:
     """One queue a cue: before or behind it, the one that the machine has first, else the one behind."""
-    found: dict[int, Mention] = {}
+    found: dict[int, NameSpan] = {}
     for name in ("queue_after", "queue_before"):
         for match in _label(name).finditer(folded):
             start, end = match.span("value")
@@ -95,7 +95,7 @@ def _cued_queues(text: str, folded: str, machines: frozenset[str]) -> list[Menti
             being = name == "queue_after" and bool(match["being"])
             one = _queue(value, machines, being, before=name == "queue_before")
             if one and (cue not in found or (_known(value, machines) and not _known(found[cue].value, machines))):
-                found[cue] = Mention("queue", one, start, start + len(value))
+                found[cue] = NameSpan("queue", one, start, start + len(value))
     return list(found.values())
 
 
@@ -126,14 +126,14 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
     return None
 
 
-def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[Mention]:
+def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[NameSpan]:
     """Words that are a queue's name, where they stand as one: in a list, beside the machine, behind "in" or "use"."""
     named = any(_odd(word) and _known(word, machines, whole=True) for word in re.findall(r"[a-z][\w-]*\w", folded))
     cued = bool(machines) and (named or _label("any_queue").search(folded) is not None)
     for match in re.finditer(r"(?<![\w.-])[a-z][\w-]*\w(?!\w)", folded):
         one = _named(match[0], machines)
         if one and (_odd(match[0]) or _stands_alone(match, folded, machines, cued)):
-            yield Mention("queue", one, *match.span())
+            yield NameSpan("queue", one, *match.span())
 
 
 def _named(word: str, machines: frozenset[str]) -> str | None:
@@ -165,11 +165,13 @@ def _names_machine(before: str) -> bool:
     return ends is not None and names().pattern.fullmatch(ends[1]) is not None
 
 
-def find_accounts(text: str, folded: str) -> list[Mention]:
+def find_accounts(text: str, folded: str) -> list[NameSpan]:
     """Accounts named by a cue, or whose shape is that of a site's accounts."""
-    found = [Mention("account", text[m.start() : m.end()], *m.span()) for m in _label("account_shape").finditer(folded)]
+    found = [
+        NameSpan("account", text[m.start() : m.end()], *m.span()) for m in _label("account_shape").finditer(folded)
+    ]
     found += _cued_accounts(text, folded)
-    found += [Mention("account", m["value"], *m.span("value")) for m in _label("account_alone").finditer(text)]
+    found += [NameSpan("account", m["value"], *m.span("value")) for m in _label("account_alone").finditer(text)]
     for match in (*_label("account_before").finditer(folded), *_label("account_under").finditer(folded)):
         start, end = match.span("value")
         value = text[start:end]
@@ -177,23 +179,23 @@ def find_accounts(text: str, folded: str) -> list[Mention]:
             continue
         named = re.search(r"\d|_", value) or len(match.groupdict().get("as") or "") > 1
         if named and not _plain_word(value) and not _label("placeholder").match(value.lower()):
-            found.append(Mention("account", value, start, end))
+            found.append(NameSpan("account", value, start, end))
     if not found and _label("account_mentioned").search(folded):
         used = ((m.start("value"), m.end("value")) for m in _label("account_used").finditer(folded))
-        found = [Mention("account", text[a:b], a, b) for a, b in used if squeeze(folded[a:b]) not in names().ids]
+        found = [NameSpan("account", text[a:b], a, b) for a, b in used if squeeze(folded[a:b]) not in names().ids]
     return found
 
 
-def _cued_accounts(text: str, folded: str) -> Iterator[Mention]:
+def _cued_accounts(text: str, folded: str) -> Iterator[NameSpan]:
     """The name behind `account`, `project` and the like, and the one that corrects it."""
     for match in _label("account_after").finditer(folded):
         start, end = match.span("value")
         value, cue, rest = text[start:end].rstrip(".-"), folded[match.start() : start], folded[end:]
         listed = _label("account_listed").search(folded[:start]) and _label("listed_after").match(rest)
         if dictated := _dictated(value, folded[start:]):
-            yield Mention("account", dictated[0], start, start + dictated[1])
+            yield NameSpan("account", dictated[0], start, start + dictated[1])
         elif _is_account(value, bool(match["being"] or listed), _label("ends").match(rest) is not None, cue):
-            yield Mention("account", value, start, start + len(value))
+            yield NameSpan("account", value, start, start + len(value))
             yield from _corrected(text, folded, start + len(value))
 
 
@@ -207,12 +209,12 @@ def _dictated(value: str, rest: str) -> tuple[str, int] | None:
     return (value + digits, match.end()) if len(digits) == DICTATED else None
 
 
-def _corrected(text: str, folded: str, at: int) -> Iterator[Mention]:
+def _corrected(text: str, folded: str, at: int) -> Iterator[NameSpan]:
     """`account ab12, sorry, ab34`: a name of the same kind right behind a correction."""
     if match := _label("account_again").match(folded, at):
         start, end = match.span("value")
         if squeeze(match["value"]) not in names().ids and not find_methods(match["value"], match["value"]):
-            yield Mention("account", text[start:end], start, end)
+            yield NameSpan("account", text[start:end], start, end)
 
 
 def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:

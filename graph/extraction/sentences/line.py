@@ -56,7 +56,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class NameSpan:
     """A name found in the text: its kind (a key of KEYS), its value, and where it stands."""
 
     kind: str
@@ -72,7 +72,7 @@ class Token:
     start: int
     end: int
     spelled: bool = False
-    mention: Mention | None = None
+    mention: NameSpan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +98,12 @@ class Line:
     def right(self, token: int) -> str:
         return self.canon[self.starts[token] + len(self.tokens[token].key) :]
 
-    def mentions(self, kind: str) -> list[tuple[int, Mention]]:
+    def mentions(self, kind: str) -> list[tuple[int, NameSpan]]:
         """The names of one kind, with their tokens, in the order of the text."""
         return [(i, t.mention) for i, t in enumerate(self.tokens) if t.mention and t.mention.kind == kind]
 
 
-def make_line(text: str, mentions: Iterable[Mention]) -> Line:
+def make_line(text: str, mentions: Iterable[NameSpan]) -> Line:
     """Cut the text into tokens. mentions must not overlap."""
     tokens: list[Token] = []
     at = 0
@@ -259,6 +259,8 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
             if len(out) > 3 and out[-3].key == "not" and NUMBER.fullmatch(out[-4].key):
                 out.insert(-3, Token(token.key, out[-4].end, out[-4].end))
             of_node = token.key == "node" and i > 0 and tokens[i - 1].key in ("per", "each", "every", "/")
+            if token.key == "node" and unit == "gpu" and _on_one(tokens, i):
+                continue  # "6 gpus on one node": the number that is corrected is that of the GPUs
             unit, corrected, refused, since = "gpu per node" if of_node else token.key, refused, False, i
             thing = unit if token.key in ("node", "gpu", "rank") else thing
         elif NUMBER.fullmatch(token.key):
@@ -273,6 +275,12 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
         elif token.mention:
             corrected = False
     return out
+
+
+def _on_one(tokens: list[Token], i: int) -> bool:
+    """Whether `on one (delta) node` stands here: a place, and no count to be corrected."""
+    keys = [t.key for t in tokens[max(0, i - 3) : i]]
+    return "on" in keys and ("1" in keys or "a" in keys)
 
 
 def _turns(tokens: list[Token], i: int) -> bool:

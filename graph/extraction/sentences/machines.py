@@ -13,7 +13,7 @@ from functools import cache
 from rapidfuzz.distance import OSA
 
 from graph.extraction.sentences.lexicon import fold, read_yaml
-from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.line import NameSpan
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 
@@ -103,13 +103,13 @@ LEADS = re.compile(
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 
 
-def find_machines(text: str, folded: str) -> list[Mention]:
+def find_machines(text: str, folded: str) -> list[NameSpan]:
     """Every name of a machine, as mentions; a site's acronym is weak. Misspellings only where no name is found."""
     found = []
     for match in names().pattern.finditer(folded):
         name = squeeze(match[0])
         if _is_meant(name, text, folded, match):
-            found.append(Mention("machine", names().ids[name], *match.span(), weak=name in names().sites))
+            found.append(NameSpan("machine", names().ids[name], *match.span(), weak=name in names().sites))
     return found
 
 
@@ -128,7 +128,7 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
 WORD = re.compile(r"(?<![\w$/.-])([^\W\d_]{3,})([ -]?(?:\d{1,2}|[^\W\d_]{2,8}))?(?![\w/])(?!-\w|\.\w)")
 
 
-def guess_machines(folded: str, taken: list[Mention]) -> list[Mention]:
+def guess_machines(folded: str, taken: list[NameSpan]) -> list[NameSpan]:
     """Words one slip away from a name of the catalogue (two for long names)."""
     found = []
     at = 0
@@ -140,7 +140,7 @@ def guess_machines(folded: str, taken: list[Mention]) -> list[Mention]:
                 continue
             word = match[group]
             if (one := guess(word)) and not (group == 0 and word[-1].isdigit() and not one[-1].isdigit()):
-                found.append(Mention("machine", one, start, end))
+                found.append(NameSpan("machine", one, start, end))
                 at = end
                 break
     return found

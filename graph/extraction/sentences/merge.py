@@ -32,7 +32,7 @@ def merge(
     new = {**quoted, **answered, **said}
     taken_back = _taken_back(before, new, denied)
     _frameworks(before, new, taken_back, denied)
-    _totals(before, new, taken_back)
+    _totals(before, new, taken_back, asked)
     _queues(before, new, taken_back)
     if new.get("machine") and new.get("source_machine") and new["machine"].value == new["source_machine"].value:
         del new["source_machine"]
@@ -99,7 +99,7 @@ def _frameworks(before: JobRequest, new: dict[str, Said], gone: set[str], denied
         gone.discard("framework")
 
 
-def _totals(before: JobRequest, new: dict[str, Said], gone: set[str]) -> None:
+def _totals(before: JobRequest, new: dict[str, Said], gone: set[str], asked: str | None) -> None:
     """Keep nodes x GPUs per node = total where all three are known."""
     value = {
         name: new[name].value if name in new else getattr(before, name)
@@ -107,6 +107,16 @@ def _totals(before: JobRequest, new: dict[str, Said], gone: set[str]) -> None:
     }
     nodes, each, total = (int(v) if v else None for v in value.values())
     if not total:
+        return
+    if (
+        asked is None
+        and "nodes" in new
+        and before.strategy
+        and before.total_gpus
+        and "total_gpus" not in new
+        and not each
+    ):
+        gone.add("total_gpus")  # a script stands: other nodes are not the same GPUs spread thinner
         return
     if nodes and not each and total % nodes == 0:
         new["gpus_per_node"] = Said(total // nodes, (new.get("nodes") or new.get("total_gpus") or Said(0, "")).words)

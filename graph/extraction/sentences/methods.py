@@ -10,7 +10,7 @@ from typing import Any
 from rapidfuzz.distance import OSA
 
 from graph.extraction.sentences.lexicon import read_yaml
-from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.line import NameSpan
 
 Patterns = Mapping[str, re.Pattern[str]]
 
@@ -38,28 +38,28 @@ def _kinds() -> Mapping[str, Patterns]:
     }
 
 
-def find_methods(text: str, folded: str) -> list[Mention]:
+def find_methods(text: str, folded: str) -> list[NameSpan]:
     """Strategies, frameworks and GPU models; an earlier one has the better claim to its words."""
     found = [
-        Mention(kind, value, *match.span())
+        NameSpan(kind, value, *match.span())
         for kind, patterns in _kinds().items()
         for value, pattern in patterns.items()
         for match in pattern.finditer(folded)
     ]
     cased: Mapping[str, str] = _data()["cased"]
     for value, pattern in cased.items():
-        found += [Mention("framework", value, *match.span()) for match in re.finditer(pattern, text)]
+        found += [NameSpan("framework", value, *match.span()) for match in re.finditer(pattern, text)]
     return found
 
 
-def guess_methods(folded: str) -> list[Mention]:
+def guess_methods(folded: str) -> list[NameSpan]:
     """Misspelt frameworks."""
     names: Mapping[str, str] = _data()["guessed"]
     found = []
     for match in re.finditer(r"(?<![\w./-])[a-z]{6,12}(?![\w])", folded):
         word = match[0]
         if word not in _data()["not_guessed"] and (name := _nearest(word)) is not None:
-            found.append(Mention("framework", names[name], *match.span()))
+            found.append(NameSpan("framework", names[name], *match.span()))
     return found
 
 
@@ -75,9 +75,9 @@ def is_horovod(words: str) -> bool:
     return bool(re.match(r"horovod|hvd", words, re.IGNORECASE))
 
 
-def hints(file_name: str) -> list[Mention]:
+def hints(file_name: str) -> list[NameSpan]:
     """What a file's name says of the strategy or framework: train_fsdp.py, ds_config_zero2.json."""
     spaced = re.sub(r"[_.\-/]", " ", file_name.lower())
     return [
-        Mention(m.kind, m.value, m.start, m.end, weak=True) for m in find_methods(spaced, spaced) if m.kind != "gpu"
+        NameSpan(m.kind, m.value, m.start, m.end, weak=True) for m in find_methods(spaced, spaced) if m.kind != "gpu"
     ]

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any
 
 from graph.extraction.sentences.lexicon import read_yaml
-from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.patterns import filled, pattern
 
 
@@ -42,25 +42,25 @@ def _family(entry: dict[str, Any], data: dict[str, Any]) -> Family:
     return Family(entry["name"], re.compile(text), bool(entry.get("spaced")))
 
 
-def find_models(text: str, folded: str) -> list[Mention]:
+def find_models(text: str, folded: str) -> list[NameSpan]:
     """Every model name, as mentions that do not overlap."""
     found = list(_of_hub(text, folded))
     for family in families():
         for match in family.pattern.finditer(folded):
             if not any(m.start < match.end() and match.start() < m.end for m in found):
-                found.append(Mention("model", _written(family, match), *match.span()))
+                found.append(NameSpan("model", _written(family, match), *match.span()))
     for match in pattern("models.yaml", "patterns", "bare").finditer(folded):
         if not any(m.start < match.end() and match.start() < m.end for m in found):
-            found.append(Mention("model", _size(match["size"]), *match.span(), weak=True))
+            found.append(NameSpan("model", _size(match["size"]), *match.span(), weak=True))
     return found
 
 
-def _of_hub(text: str, folded: str) -> Iterator[Mention]:
+def _of_hub(text: str, folded: str) -> Iterator[NameSpan]:
     """Names that hold those of two families, or stand behind their owner's: taken as they are written."""
     for match in pattern("models.yaml", "patterns", "hub").finditer(folded):
         named = _families_in(match["name"])
         if named > 1 or (named and match["owner"]):
-            yield Mention("model", text[match.start("name") : match.end("name")], *match.span())
+            yield NameSpan("model", text[match.start("name") : match.end("name")], *match.span())
 
 
 def _families_in(name: str) -> int:

@@ -9,7 +9,7 @@ from functools import cache
 from graph.extraction.sentences.durations import CLOCK, DAYS_HOURS
 from graph.extraction.sentences.labels import find_accounts, find_queues
 from graph.extraction.sentences.lexicon import fold, read_yaml
-from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.machines import find_machines, guess_machines
 from graph.extraction.sentences.methods import find_methods, guess_methods
 from graph.extraction.sentences.models import find_models
@@ -21,7 +21,7 @@ def _noise() -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(pattern) for pattern in read_yaml("labels.yaml")["noise"])
 
 
-def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | None = None) -> list[Mention]:
+def find_names(text: str, taken: Iterable[NameSpan] = (), machine_before: str | None = None) -> list[NameSpan]:
     """Every name, none overlapping another; taken are pieces that are spoken for already.
 
     machine_before: the machine of the turns before, whose queues are meant where no machine is named.
@@ -34,9 +34,9 @@ def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | N
     guessed = machines or claims.free(guess_machines(folded, []))
     known = frozenset((machine_before,)) if machine_before else frozenset()
     claims.add(find_queues(text, folded, frozenset(m.value for m in guessed) or known))
-    claims.add(Mention("noise", m[0], *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
-    claims.add(Mention("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
-    claims.add(Mention("clock", m["value"], *m.span("value")) for m in DAYS_HOURS.finditer(folded))
+    claims.add(NameSpan("noise", m[0], *m.span()) for pattern in _noise() for m in pattern.finditer(folded))
+    claims.add(NameSpan("clock", text[m.start() : m.end()], *m.span()) for m in CLOCK.finditer(folded))
+    claims.add(NameSpan("clock", m["value"], *m.span("value")) for m in DAYS_HOURS.finditer(folded))
     claims.add(find_models(text, folded))
     claims.add(find_methods(text, folded))
     claims.add(guess_methods(folded))
@@ -47,7 +47,7 @@ def find_names(text: str, taken: Iterable[Mention] = (), machine_before: str | N
     return claims.found
 
 
-def _without(folded: str, taken: Iterable[Mention]) -> str:
+def _without(folded: str, taken: Iterable[NameSpan]) -> str:
     """The text with taken pieces blanked: a shorter name may stand beside them (`mn5` in "mn5 acc partition")."""
     letters = list(folded)
     for mention in taken:
@@ -58,13 +58,13 @@ def _without(folded: str, taken: Iterable[Mention]) -> str:
 class Claims:
     """Mentions taken so far; a later one that overlaps an earlier one is dropped."""
 
-    def __init__(self, taken: Iterable[Mention]) -> None:
-        self.found: list[Mention] = list(taken)
+    def __init__(self, taken: Iterable[NameSpan]) -> None:
+        self.found: list[NameSpan] = list(taken)
 
-    def free(self, mentions: Iterable[Mention]) -> list[Mention]:
+    def free(self, mentions: Iterable[NameSpan]) -> list[NameSpan]:
         return [m for m in mentions if not any(o.start < m.end and m.start < o.end for o in self.found)]
 
-    def add(self, mentions: Iterable[Mention]) -> None:
+    def add(self, mentions: Iterable[NameSpan]) -> None:
         for mention in mentions:
             if mention.end > mention.start:
                 self.found += self.free([mention])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from graph.extraction.sentences.lexicon import read_yaml
-from graph.extraction.sentences.line import Mention
+from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.patterns import pattern
 
 
@@ -20,22 +20,22 @@ def _list(name: str) -> tuple[str, ...]:
     return tuple(read_yaml("programs.yaml")[name])
 
 
-def find_programs(text: str, folded: str) -> list[Mention]:
+def find_programs(text: str, folded: str) -> list[NameSpan]:
     """Python programs as entries (a shell script that is to be run as a weak one); every other file as noise."""
-    found = [Mention("noise", "", *match.span()) for match in _file("address").finditer(folded)]
+    found = [NameSpan("noise", "", *match.span()) for match in _file("address").finditer(folded)]
     for match in _file("module").finditer(folded):
         start, end = match.span("name")
         if not text[start:end].startswith(_list("starters")):
-            found.append(Mention("entry", text[start:end], start, end))
+            found.append(NameSpan("entry", text[start:end], start, end))
     for match in _file("file").finditer(folded):
         ending = match["ending"]
         if ending == "py":
-            found.append(Mention("entry", text[match.start() : match.end()], *match.span()))
+            found.append(NameSpan("entry", text[match.start() : match.end()], *match.span()))
         elif ending in _list("shell") and _file("called").search(folded[max(0, match.start() - 30) : match.start()]):
-            found.append(Mention("entry", text[match.start() : match.end()], *match.span(), weak=True))
+            found.append(NameSpan("entry", text[match.start() : match.end()], *match.span(), weak=True))
         elif ending in _list("other") or ending in _list("shell"):
-            found.append(Mention("noise", text[match.start() : match.end()], *match.span()))
-    found += [Mention("noise", "", *match.span()) for match in _file("path").finditer(folded)]
+            found.append(NameSpan("noise", text[match.start() : match.end()], *match.span()))
+    found += [NameSpan("noise", "", *match.span()) for match in _file("path").finditer(folded)]
     return found
 
 

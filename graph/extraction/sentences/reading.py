@@ -15,7 +15,7 @@ from graph.extraction.sentences.durations import find_durations, hms
 from graph.extraction.sentences.flags import Flag, find_flags
 from graph.extraction.sentences.layout import Message, take_apart
 from graph.extraction.sentences.lexicon import fold
-from graph.extraction.sentences.line import Line, Mention, make_line
+from graph.extraction.sentences.line import Line, NameSpan, make_line
 from graph.extraction.sentences.names import find_names
 from graph.extraction.sentences.programs import (
     find_arguments,
@@ -54,7 +54,7 @@ def read(text: str, before: JobRequest) -> Reading:
     """Read one message. Pure; bounded by layout.MOST."""
     message = take_apart(text)
     flags = find_flags(message.said, prose=True)
-    taken = [Mention("noise", "", f.start, f.end) for f in _apart(flags)]
+    taken = [NameSpan("noise", "", f.start, f.end) for f in _apart(flags)]
     line = make_line(message.said, find_names(message.said, taken, before.machine))
     folded = fold(message.said)
     move = is_move(line, folded)
@@ -112,6 +112,10 @@ def _values(
         found["framework"] = None
     if found["strategy"] is None:
         found["strategy"] = choose.by_file_names(line, lambda kind: kind == "strategy")
+    if not move and found["framework"] is None:
+        found["framework"] = choose.horovod(found["strategy"])
+    if served := choose.served(folded, found["framework"], found["model"], found["entry"]):
+        found["entry"], found["args"] = served, None
     return {name: said for name, said in found.items() if said is not None}
 
 
@@ -189,7 +193,7 @@ def _quoted(message: Message) -> dict[str, Said]:
 def read_command(command: str) -> dict[str, Said]:
     """The fields that a quoted command line gives."""
     flags = find_flags(command, prose=False)
-    line = make_line(command, find_names(command, [Mention("noise", "", f.start, f.end) for f in _apart(flags)]))
+    line = make_line(command, find_names(command, [NameSpan("noise", "", f.start, f.end) for f in _apart(flags)]))
     found = {
         "strategy": choose.strategy(line) or choose.by_file_names(line, lambda kind: kind == "strategy"),
         "framework": choose.framework(line),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from graph.extraction.sentences.asides import aside
 from graph.extraction.sentences.context import is_negated, is_past
-from graph.extraction.sentences.line import Line, Mention
+from graph.extraction.sentences.line import Line, NameSpan
 from graph.extraction.sentences.patterns import pattern, pattern_list
 
 
@@ -27,7 +27,7 @@ class Roles:
     source: int | None = None
 
 
-def machine_tokens(line: Line) -> list[tuple[int, Mention]]:
+def machine_tokens(line: Line) -> list[tuple[int, NameSpan]]:
     """Machines meant, in order. A site's acronym counts only where no machine is named."""
     named = [(i, m) for i, m in line.mentions("machine") if not is_negated(line, i)]
     return [(i, m) for i, m in named if not m.weak] or named
@@ -48,7 +48,7 @@ def assign(line: Line, port: bool) -> Roles:
     return _complete(line, named, sources, targets)
 
 
-def _complete(line: Line, named: list[tuple[int, Mention]], sources: list[int], targets: list[int]) -> Roles:
+def _complete(line: Line, named: list[tuple[int, NameSpan]], sources: list[int], targets: list[int]) -> Roles:
     """Fill in what the words leave open: of two machines, the first is left and the last is gone to."""
     value = {i: m.value for i, m in named}
     rest = [i for i in value if i not in sources and i not in targets]

@@ -1,0 +1,67 @@
+"""After a diagnosis: `that didn't help`. The step that was tried is put aside, and the next one is said."""
+
+from __future__ import annotations
+
+import re
+
+from graph.state import State
+from knowledge.types import Diagnosis, Say
+from knowledge.wording import stems
+
+LONGEST = 400
+UNHELPED = re.compile(
+    r"\b(?:did(?:n['\u2019]?t| not)|do(?:es)?(?:n['\u2019]?t| not)|has(?:n['\u2019]?t| not)|won['\u2019]?t) "
+    r"(?:really |seem to |actually )?(?:help|work|chang|fix|solv|cure|make (?:any|a) differ|do (?:it|anything|the tr))"
+    r"|\b(?:no|without) (?:luck|change|difference|effect|improvement|success|joy)\b|\bto no avail\b"
+    r"|\bstill (?:the same|fail|hang|crash|broken|not working|dies|died|stuck|happen|no\b|get|got|see|there)"
+    r"|\bsame (?:\w+ )?(?:error|problem|thing|issue|result|failure|message)\b|\bnot? help\w*"
+    r"|\bhilft nicht|\bhat nicht geholfen|\bno (?:ayud|funcion)\w*|\bn['\u2019]a rien chang\w*",
+    re.I,
+)
+# Words of any failure: a step that has them too was not named by them.
+GENERAL = stems("same error errors message problem issue log job node nodes gpu rank again fail failed hang crash")
+NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`")
+NEXT = "So that was not it, or not all: *{}*. Next: {}"
+THEN = "So that was not it. Next: {}"
+ALSO = "The log also speaks of {} (line {}: `{}`), which I put second because {}."
+NO_MORE = "So none of the steps that I know for this helped: {}"
+LOG = (
+    "Show me the log of the new run (paste it, or name its file): the same line `{}` means that the change did not "
+    "reach the job, another line is another failure."
+)
+
+
+def is_unhelped(text: str, state: State) -> bool:
+    """Whether a message says that what was said of a failure did not cure it."""
+    return state.get("diagnosed") is not None and len(text) <= LONGEST and UNHELPED.search(text) is not None
+
+
+def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str) -> tuple[Say, tuple[str, ...]]:
+    """What to say next, and the steps tried by now."""
+    left = [step for step in diagnosis.fix if step not in tried]
+    elsewhere = NAME.search(text) is not None
+    now = named(text, left) or ([] if elsewhere else left[:1])
+    tried = (*tried, *now)
+    left = [step for step in left if step not in now]
+    parts = []
+    if left:
+        parts.append(NEXT.format(now[0].rstrip("."), left[0]) if now else THEN.format(left[0]))
+    else:
+        parts.append(NO_MORE.format(diagnosis.says))
+        parts += [
+            ALSO.format(other.cause, other.evidence.line, other.evidence.text[:200], other.why_not)
+            for other in diagnosis.considered[:1]
+            if other.evidence
+        ]
+        parts += [f"Then I need more: {'; '.join(diagnosis.send_next)}."] if diagnosis.send_next else []
+    if diagnosis.evidence:
+        parts.append(LOG.format(diagnosis.evidence[0].text[:200]))
+    return Say("\n\n".join(parts)), tried
+
+
+def named(text: str, steps: list[str]) -> list[str]:
+    """The steps that the message says were tried: by a variable, or by a word that no other step has."""
+    words, names = stems(text) - GENERAL, set(NAME.findall(text))
+    bags = [stems(step) for step in steps]
+    own = [bag.difference(*(other for other in bags if other is not bag)) for bag in bags]
+    return [step for step, bag in zip(steps, own, strict=True) if names & set(NAME.findall(step)) or words & bag]

@@ -1,0 +1,146 @@
+"""A short follow-up means the question before it, with one thing replaced: `and on Polaris?`, `and with 8?`, `lumi`.
+
+The last question is kept as it was asked (or completed). What a fragment names takes the place of its like in it: a
+machine of the machine, a number of the number with the same unit; what the question did not name is added.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from graph.conversation.turn import SURE, WANTING, Turn, view_of
+from graph.reading.reader import read_utterance
+from graph.reading.utterance import Clause, Mention, Utterance
+from graph.state import State
+from knowledge.types import AskField, AwaitLog
+
+LONGEST = 80
+MOST_NAMED = 3
+# From this probability on a message with words of its own is a question of its own.
+OWN = 0.5
+SLOTS = (
+    "Machine",
+    "Model",
+    "Gpu",
+    "Queue",
+    "Quantity",
+    "Duration",
+    "Method",
+    "Framework",
+    "Option",
+    "Variable",
+    "Rank",
+)
+# Words that only join a fragment to what was said before.
+JOINING_WORDS = """
+and what which about how or also but then so ok okay hm well same question the a an for on in at of
+to with without it's its it is i'm im i am we're we that's this my our please only just now instead
+there rather if machine cluster system queue partition card cards gpu gpus node nodes hour hours
+minutes gb one model und auf bei mit für wie was ist es oder et sur avec pour le la les en y con
+para el los su e o per di il и на 는 은 에서 에서는 그럼 use using used take mean meant said say
+"""
+JOINING = frozenset(JOINING_WORDS.split())
+# Words of a question that has little of its own: with these a fragment counts where the reader is not sure of another.
+LEANING_WORDS = """
+can could do does would will should get have has need needs enough work works be many much long any are was
+fine ok okay possible too kann geht puedo peux
+"""
+LEANING = frozenset(LEANING_WORDS.split())
+GOES_ON = re.compile(r"^\W*(?:(?:ok|okay|hm+|so)\W+)*(?:and|what about|how about|same|what if|und|et|y|e)\b", re.I)
+# `9:0`, a whole of its own.
+PAIR = re.compile(r"\d:\d")
+MARKS = ("?", "\uff1f")
+ADDED = {"Machine": " on {}", "Gpu": " on {}", "Queue": " in the {} queue"}
+
+
+def completed(turn: Turn) -> Turn:
+    """The turn with its fragment made the whole question; the same turn where the words stand for themselves."""
+    last = turn.state.get("asked_last", "")
+    if not last or turn.message.scripts or turn.message.logs or not is_fragment(turn):
+        return turn
+    named = slots(turn.utterance)
+    whole = last
+    for mention in named:
+        whole = put(whole, turn, mention)
+    read = asked_again(whole, turn.state.get("last_topic", ""), turn.state)
+    return replace(turn, message=replace(turn.message, words=whole), utterance=read)
+
+
+def is_fragment(turn: Turn) -> bool:
+    """Whether the words name something, and say nothing else that stands for itself."""
+    words, main = turn.words.strip(), turn.utterance.main
+    named = slots(turn.utterance)
+    asks = words.endswith(MARKS) or GOES_ON.match(words) is not None
+    if (
+        not named
+        or PAIR.search(words)
+        or len(words) > LONGEST
+        or len(named) > MOST_NAMED
+        or answers_what_is_open(turn, asks, named)
+    ):
+        return False
+    if not asks and (turn.script is not None or main.share(*WANTING) >= SURE):
+        return False
+    left = residue(words, named)
+    leaning = {word for word in left if word in LEANING}
+    return left == leaning and (not leaning or GOES_ON.match(words) is not None or main.confidence < OWN)
+
+
+def answers_what_is_open(turn: Turn, asks: bool, named: Sequence[Mention]) -> bool:
+    """Whether something was asked or offered, and the words are rather its answer than a question that goes on."""
+    if isinstance(turn.pending, AskField):
+        return not asks or named[0].kind == "Machine"
+    return turn.pending is not None and not isinstance(turn.pending, AwaitLog) and not asks
+
+
+def slots(utterance: Utterance) -> list[Mention]:
+    return [one for one in utterance.mentions if one.kind in SLOTS]
+
+
+def residue(words: str, named: Sequence[Mention]) -> set[str]:
+    """The words that neither name anything nor merely join."""
+    for one in sorted(named, key=lambda mention: -mention.start):
+        words = f"{words[: one.start]} {words[one.end :]}"
+    return set(re.findall(r"[^\W\d_][\w']*", words.lower())) - JOINING
+
+
+def put(question: str, turn: Turn, mention: Mention) -> str:
+    """The question with that mention in the place of its like, or added to it."""
+    mentions = read_utterance(question, view_of(turn.state)).mentions
+    like = [one for one in mentions if one.kind == mention.kind and is_like(one, mention)]
+    if mention.kind == "Machine" and not like:
+        like = [one for one in mentions if one.kind == "Gpu"]
+    if like:
+        return f"{question[: like[-1].start]}{mention.text}{question[like[-1].end :]}"
+    end = question.rstrip(" ?.!\uff1f")
+    return f"{end}{ADDED.get(mention.kind, ' with {}').format(spelled(turn.words, mention))}?"
+
+
+def is_like(one: Mention, other: Mention) -> bool:
+    """A number stands for one of the same unit; without a unit for any."""
+    return one.kind != "Quantity" or not other.unit or one.unit == other.unit
+
+
+def spelled(words: str, mention: Mention) -> str:
+    """A number with the word behind it: `8 nodes`."""
+    behind = re.match(r"[\s-]*(nodes?|gpus?|cards?|gcds?|ranks?|hours?|h)\b", words[mention.end :], re.I)
+    return f"{mention.text} {behind[1]}" if mention.kind == "Quantity" and behind else mention.text
+
+
+def asked_again(question: str, topic: str, state: State) -> Utterance:
+    """The completed question, read: a single clause keeps the topic that it had."""
+    read = read_utterance(question, view_of(state))
+    if len(read.clauses) > 1 or not topic:
+        return replace(read, clauses=tuple(as_asked(one, topic_of(one)) for one in read.clauses))
+    return replace(read, clauses=(as_asked(read.main, topic),))
+
+
+def topic_of(clause: Clause) -> str:
+    return clause.topic if clause.act in ("ask", "plan") else clause.asked
+
+
+def as_asked(clause: Clause, topic: str) -> Clause:
+    act = clause.act if clause.act == "plan" and not topic else "ask"
+    return replace(clause, act=act, topic=topic, confidence=1.0, shares=((act, 1.0),))

@@ -1,0 +1,59 @@
+"""What was not understood is quoted, and what to do next is said from where the thread stands."""
+
+from __future__ import annotations
+
+from graph.state import State
+from knowledge.cluster import Cluster
+from knowledge.types import AskField, Assumption
+
+MOST_QUOTED = 160
+BEGIN = (
+    "Tell me the machine and what you train, as in *train.py with DDP on Delta, 1 node*, and I write the script; or "
+    "paste the log of a job that failed, with its script, and I mend it."
+)
+SUBMIT = (
+    "The script is ready: save it as `{name}`, then `{submit}`. To change it say what, as in *8 nodes* or *6 hours*."
+)
+ACCOUNT = "One thing is left before it can go in: your account. Say *account NAME*."
+REPORT = "For the failure above, the next thing to do: {}"
+SEND_LOG = (
+    "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
+    "its file, as in *@slurm-123.out*."
+)
+
+
+def next_step(state: State) -> str:
+    """What to do now."""
+    pending, bundle, report = state.get("pending"), state.get("bundle"), state.get("diagnosed")
+    if isinstance(pending, AskField):
+        return ""
+    if bundle is not None:
+        missing = any(isinstance(a, Assumption) and a.value.startswith("YOUR_") for a in state.get("told", ()))
+        return ACCOUNT if missing else SUBMIT.format(name=bundle.name, submit=bundle.submit)
+    if report is not None and report.fix:
+        return REPORT.format(report.fix[0])
+    return BEGIN
+
+
+def not_understood(state: State) -> str:
+    """The words that nothing was made of, and the next step."""
+    return " ".join(filter(None, (f"I do not know what to make of *{quoted(state['words'])}*.", next_step(state))))
+
+
+def not_answered(question: str, cluster: Cluster | None, closest: str = "") -> str:
+    """A question without an answer here: what comes nearest, and who can answer it."""
+    where = (
+        f"{cluster.title}'s own pages ({cluster.docs}) or its support"
+        if cluster and cluster.docs
+        else "your site's support"
+    )
+    return (
+        f"To *{quoted(question)}* I have no answer that I can stand behind, so I do not guess. "
+        f"{f'What I do know is {closest}: did you mean that? ' if closest else ''}"
+        f"It may be known to {where}; pages that you trust I read with `maple-chat knowledge add PATH|URL`."
+    )
+
+
+def quoted(text: str) -> str:
+    words = " ".join(text.split()).replace("*", "")
+    return words if len(words) <= MOST_QUOTED else f"{words[:MOST_QUOTED]} ..."

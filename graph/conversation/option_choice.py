@@ -1,0 +1,117 @@
+"""Short answers that pick from what was offered, and what to take when a person leaves a choice to us."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from graph.planning.gpus import fewest_ranks, fits
+from graph.planning.plan import choose_node_type
+from graph.planning.resources.device import device_gb
+from graph.planning.resources.parameters import read_size
+from knowledge.cluster import Cluster
+from knowledge.types import Alternative, JobRequest, Question
+
+AGREED = (
+    r"(?:y|yes|yep|yeah|yup|ok|okay|sure|please|do (?:it|that|so)|go ahead|go for it|fine|of course|ja|bitte|oui|si|sí)"
+)
+YES = re.compile(rf"{AGREED}(?:[,.! ]+(?:{AGREED}|then|thanks|thank you))*[.! ]*", re.I)
+NO = re.compile(
+    r"(?:n|no|nope|nah|nein|non|don'?t|do not|rather not|leave it|never ?mind)"
+    r"(?:[,.! ]+(?:no|thanks|thank you|please|don'?t|need|leave it|not now))*[.! ]*",
+    re.I,
+)
+NUMBER = re.compile(
+    r"(?:(?:ok(?:ay)?|yes|then|let'?s|i(?:'ll| will|'d)?|take|pick|choose|go with|go for|rather)[, ]+)*"
+    r"(?:option |number |no\.? ?|the )*(\d|first|second|third|fourth|last)(?: one| option)?"
+    r"(?:[,. )]*(?:please|thanks|then))*[.)! ]*",
+    re.I,
+)
+ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4}
+LEFT_TO_US = re.compile(
+    r"\b(you (choose|pick|decide)|up to you|your (choice|call)|((do ?n[o']?t|no) (know|idea|care|preference|mind))|"
+    r"dunno|idk|not sure|unsure|whatever|whichever|any(thing)? (is fine|will do)|surprise me|"
+    r"(what|which)( one)? (do|would) you (recommend|suggest|advise)|(you )?(recommend|suggest))\b|"
+    r"^\W*((use|take) )?(the |your )?(default|any|either)s?\W*$",
+    re.I,
+)
+MOST_WORDS = 12
+# What to take where a person leaves a field to us, and why.
+ADVICE: dict[str, tuple[str | int, str]] = {
+    "framework": ("pytorch", "plain PyTorch is the least to install"),
+    "strategy": ("ddp", "the simplest; right whenever the model fits on one GPU"),
+    "nodes": (1, "one node starts soonest; it is easy to grow afterwards"),
+}
+OF_FRAMEWORK = {"megatron": ("3d", "what Megatron is for")}
+# What spreads a model's state over the GPUs, in the order in which it is proposed.
+SPREADING = ("fsdp", "zero3", "tp")
+
+
+def chosen(text: str, offered: Sequence[Alternative]) -> Alternative | None:
+    """Which of the ways round a refusal the message picks: by its number, its words, or a bare yes to the first."""
+    words = text.strip()
+    if not offered or len(words) > 200:
+        return None
+    number = NUMBER.fullmatch(words)
+    if number:
+        name = number[1].lower()
+        place = len(offered) if name == "last" else ORDINALS.get(name) or int(name)
+        return offered[place - 1] if 1 <= place <= len(offered) else None
+    if YES.fullmatch(words):
+        return offered[0]
+    return next((way for way in offered if way.says.lower() == words.lower()), None)
+
+
+def beyond(text: str, offered: Sequence[Alternative]) -> bool:
+    """Whether a number picks more than was offered."""
+    number = NUMBER.fullmatch(text.strip())
+    return bool(number and offered and number[1].isdigit() and int(number[1]) > len(offered))
+
+
+def apply(request: JobRequest, way: Alternative) -> JobRequest:
+    """The request changed that way. A total no longer binds once nodes or GPUs a node were chosen."""
+    change = dict(way.change)
+    if {"nodes", "gpus_per_node"} & change.keys():
+        change.setdefault("total_gpus", None)
+    return changed(request, change)
+
+
+def changed(request: JobRequest, change: Mapping[str, str | int | None]) -> JobRequest:
+    return replace(request, **change)  # type: ignore[arg-type]
+
+
+def recommended(
+    text: str, question: Question, request: JobRequest, cluster: Cluster | None
+) -> tuple[str | int, str] | None:
+    """The value to take, and why, where the answer leaves the choice to us; None where it does not."""
+    if question.field not in ADVICE or len(text.split()) > MOST_WORDS or not LEFT_TO_US.search(text):
+        return None
+    return usual(question, request, cluster)
+
+
+def usual(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str]:
+    """The value that most take, or that the model's size asks for, and why."""
+    own = OF_FRAMEWORK.get(request.framework or "") if question.field == "strategy" else None
+    value, why = for_its_size(question, request, cluster) or own or ADVICE[question.field]
+    if question.options and value not in question.options:
+        return question.options[0], "the first that this framework offers"
+    return value, why
+
+
+def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:
+    """A model that says its size and does not fit on one GPU: what spreads it, and the fewest nodes that hold it."""
+    billions = read_size(request.model or "")
+    node = choose_node_type(request, cluster) if cluster else None
+    memory = device_gb(node) if node else None
+    if not billions or not node or not memory or fits(billions, memory):
+        return None
+    size = f"{billions:g} billion parameters with Adam do not fit on one GPU with {memory:g} GB"
+    if question.field == "strategy":
+        spread = next((name for name in SPREADING if name in question.options), None)
+        return (spread, size) if spread else None
+    if question.field == "nodes" and request.strategy in SPREADING:
+        ranks = fewest_ranks(billions, memory)
+        nodes = -(-ranks // (request.gpus_per_node or node.gpus.devices_per_node or 1))
+        return nodes, f"{size}; over {ranks} GPUs or more they do"
+    return None

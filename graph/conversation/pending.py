@@ -1,0 +1,208 @@
+"""What the last answer left open, and the message as an answer to it: one handler each, in one table.
+
+A handler gives None where the message is about something else; it is then read like any other.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from graph.answering.terms import find_terms
+from graph.conversation.history import newest
+from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, apply, changed, chosen, recommended
+from graph.conversation.scripts import made_of
+from graph.conversation.turn import SURE, Turn
+from graph.debugging.remedies import changed_request
+from graph.planning.strategies import with_usual_framework
+from graph.state import State
+from graph.undescribed import DECIDING
+from knowledge.types import (
+    Alternative,
+    AskField,
+    Assumption,
+    JobRequest,
+    Offer,
+    OfferChoice,
+    OfferEdit,
+    OfferSearch,
+    Paste,
+    Pending,
+    Question,
+    Say,
+)
+
+MOST_DESCRIBED = 2000
+MOST_WORDS = 6
+BEYOND = "I offered {} above. Say one of those numbers, or in words what to change, such as *2 nodes*."
+LET_GO = "Then that is dropped{}."
+NOT_DONE = "Then I leave it as it is."
+# A question about what was just asked, and no answer to it.
+ABOUT_IT = re.compile(
+    r"\W*(?:(?:ok|hm+|but|and|so|sorry)\W+)*(?:why(?: (?:do you (?:ask|need (?:it|that|to know))|that|this|is that))?"
+    r"|which(?: one)?(?: (?:should|do|would|shall) (?:i|we|you) (?:pick|choose|take|use|recommend|need))?"
+    r"|what(?:'s| is| are| do| does)? (?:that|those|these|this|they|the difference|it)(?: mean| all)?"
+    r"|what(?:'s| is) (?:the )?(?:best|usual|normal|difference)\b.{0,30}"
+    r"|(?:what|how) do(?:es)? (?:that|it|they) mean|(?:i )?don'?t understand|huh|explain)\W*",
+    re.I,
+)
+# Topics under which the choices that were just offered are asked about.
+OF_CHOICES = ("concept", "option", "machine.list", "script.explain")
+ONLY_YOU = (
+    "That one only you can know: it is where you have an account. The host that you log in to tells it (*delta* in "
+    "login.delta.ncsa.illinois.edu), or whoever gave you the login. Name any machine to see a script now; it moves to "
+    "another later."
+)
+DECIDED = "Nothing is open. What I took by myself: {}. Say what to change."
+WITHDRAWAL = re.compile(
+    r"\W*(?:never ?mind|forget (?:it|that)|leave it|drop (?:it|that)|cancel(?: that)?|stop)\b.*", re.I
+)
+
+
+def by_pending(turn: Turn) -> State | None:
+    handler = HANDLERS.get(type(turn.pending))
+    if handler is None or turn.message.scripts or turn.message.logs:
+        return None
+    return handler(turn, turn.pending)
+
+
+def to_search(turn: Turn, pending: OfferSearch) -> State | None:
+    """A yes or a no to a web search."""
+    picked = chosen(turn.words, [Alternative("yes"), Alternative("no")])
+    refused = NO.fullmatch(turn.words.strip()) or (picked and picked.says == "no")
+    if picked is None and not refused:
+        return None
+    return State(way="web", searching="" if refused else pending.query)
+
+
+def to_choice(turn: Turn, pending: OfferChoice) -> State | None:
+    """One of the ways round a refusal, by number or words; or the refused change is let go."""
+    offered = pending.refusal.instead
+    picked = chosen(turn.words, offered)
+    if picked:
+        return pick(turn, pending.request or turn.request, picked)
+    number = NUMBER.fullmatch(turn.words.strip())
+    if number and number[1].isdigit() and int(number[1]) > len(offered) > 0:
+        return State(pending=pending, said=(Say(BEYOND.format(len(offered))),))
+    if NO.fullmatch(turn.words.strip()) or WITHDRAWAL.fullmatch(turn.words.strip()):
+        return let_go(turn, offered)
+    return None
+
+
+def let_go(turn: Turn, offered: tuple[Alternative, ...]) -> State:
+    """The script before it stands; without one, what was refused is asked for anew."""
+    stands = newest(turn.state)
+    if stands is not None:
+        return State(pending=None, request=stands, said=(Say(LET_GO.format("; the script stands as it was")),))
+    names = {name for way in offered for name, _ in way.change}
+    request = changed(turn.request, dict.fromkeys(names))
+    return State(pending=None, request=request, way="write", said=(Say(LET_GO.format("")),))
+
+
+def pick(turn: Turn, before: JobRequest, picked: Alternative) -> State:
+    """A machine that stands in for another is an assumption, and stays one."""
+    request = apply(before, picked)
+    ours = tuple(turn.state.get("left_to_us", ()))
+    if turn.state.get("stands_in"):
+        why = f"stands in for {before.machine}, which nobody described: check queue, account, modules and network there"
+        ours = (*ours, Assumption("machine", str(request.machine), why))
+    return State(way="write", request=request, pending=None, stands_in=False, left_to_us=ours)
+
+
+def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
+    """A yes (to the first), a number, or a no to cures that cost."""
+    words = turn.words.strip()
+    if NO.fullmatch(words) or WITHDRAWAL.fullmatch(words):
+        return State(pending=None, said=(Say(NOT_DONE),))
+    picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
+    named = [offer for offer in pending.offers if (picked and offer.says == picked.says) or is_named(offer, words)]
+    return carry_out(turn, named[0]) if len(named) == 1 else None
+
+
+def is_named(offer: Offer, words: str) -> bool:
+    """`Regular then`, `fsdp please`: few words that name the value which the offer would bring."""
+    values = [str(value) for _, value in offer.change]
+    few = len(words.split()) <= MOST_WORDS and "?" not in words
+    return few and any(re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", words, re.I) for value in values)
+
+
+def carry_out(turn: Turn, offer: Offer) -> State:
+    """A cure that was agreed to: in the person's own file, or by a script written anew."""
+    own = turn.state.get("own")
+    if own and offer.script:
+        return made_of(turn, Paste(own.name, offer.script), offer.says)
+    change: dict[str, Any] = dict(offer.change)
+    if "strategy" in change and turn.request.framework in ("pytorch", "deepspeed"):
+        change["framework"] = None
+    request = with_usual_framework(changed_request(turn.request, change))
+    return State(way="write", request=request, pending=None)
+
+
+def to_question(turn: Turn, pending: AskField) -> State | None:
+    """`You choose`, `why?`, and words about a machine that nobody described; other answers are read with all else."""
+    question = pending.question
+    if ABOUT_IT.fullmatch(turn.words.strip()) or asks_of_it(turn):
+        choices = f" The choices: {', '.join(question.options)}." if question.options else ""
+        told = question.help or f"Without it I cannot write the script: {question.text}"
+        return State(said=(Say(f"{told}{choices}"),), reopened=True)
+    if question.field == "machine" and LEFT_TO_US.search(turn.words) and len(turn.words.split()) <= MOST_WORDS:
+        return State(said=(Say(ONLY_YOU),), reopened=True)
+    if question.field in DECIDING and "?" not in turn.words:
+        return of_the_machine(turn, question)
+    return None
+
+
+def asks_of_it(turn: Turn) -> bool:
+    """Whether few words ask what the open choices are or mean, and name nothing else."""
+    main = turn.utterance.main
+    named = turn.utterance.mentions or find_terms(turn.words)
+    return (
+        not named and main.topic in OF_CHOICES and main.share("ask") >= SURE and len(turn.words.split()) <= MOST_WORDS
+    )
+
+
+def nothing_open(turn: Turn, pending: None) -> State | None:
+    """`You decide`, where nothing is asked: what was decided, so that it can be changed."""
+    plan = turn.state.get("plan")
+    if plan is None or len(turn.words.split()) > MOST_WORDS or not LEFT_TO_US.search(turn.words) or "?" in turn.words:
+        return None
+    taken = "; ".join(f"{one.field} {one.value} ({one.why})" for one in plan.assumptions if one.value)
+    return State(said=(Say(DECIDED.format(taken or "nothing: all of it comes from your words")),))
+
+
+def of_the_machine(turn: Turn, question: Question) -> State:
+    """An answer about a machine that nobody described: a choice, by number or name, or any words."""
+    picked = chosen(turn.words, [Alternative(option) for option in question.options])
+    words = picked.says if picked else turn.words
+    known = f"{turn.state.get('described', '')} {words}"[:MOST_DESCRIBED]
+    return State(way="write", described=known)
+
+
+def leave_to_us(turn: Turn, request: JobRequest) -> State | None:
+    """`you choose`, in answer to a question: take the recommended value, and say why."""
+    question = turn.question
+    if question is None or getattr(request, question.field, None) is not None:
+        return None
+    advice = recommended(turn.words, question, request, turn.context.cluster(request))
+    if advice is None:
+        return None
+    value, why = advice
+    taken = Assumption(question.field, str(value), f"left to me: {why}")
+    return State(
+        way="write",
+        request=replace(request, **{question.field: value}),  # type: ignore[arg-type]
+        left_to_us=(*turn.state.get("left_to_us", ()), taken),
+        said=(Say(f"I take {question.field} = {value}: {why}."),),
+    )
+
+
+Handler = Callable[[Turn, Any], State | None]
+HANDLERS: dict[type[Pending] | type[None], Handler] = {
+    OfferSearch: to_search,
+    OfferChoice: to_choice,
+    OfferEdit: to_edit,
+    AskField: to_question,
+    type(None): nothing_open,
+}

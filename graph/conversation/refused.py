@@ -1,0 +1,112 @@
+"""What is not done for anybody, whatever else a message asks; and keys, which never get into a script."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from graph.answering.situation import write_document
+from graph.answering.us import decline, is_declined
+from graph.conversation.turn import Turn
+from graph.reading.reader import read_as_one
+from graph.reading.utterance import Clause, ThreadView, Utterance
+from graph.state import State
+from knowledge.job_parts import ArgumentEdit
+from knowledge.masking import HIDDEN
+from knowledge.site import site_of
+from knowledge.types import JobRequest, Say, Variable
+
+# From this probability of misuse on a message is refused; from the lower one where its words are on the list too.
+LIKELY, POSSIBLE = 0.5, 0.25
+PIECE = re.compile(r"[,;.!?]\s+|\n")
+MOST_PIECES, MOST_WORDS = 12, 20
+# `NAME=<hidden>` and `--key <hidden>` are read with the rest of a request.
+GIVEN = re.compile(r"\w=<hidden>|--?[\w-]+[= ]<hidden>")
+SERVICES = (
+    (r"hugging ?face|\bhf\b", "HF_TOKEN"),
+    (r"wandb|weights", "WANDB_API_KEY"),
+    (r"openai", "OPENAI_API_KEY"),
+    (r"github|\bgh\b", "GITHUB_TOKEN"),
+    (r"comet", "COMET_API_KEY"),
+    (r"neptune", "NEPTUNE_API_TOKEN"),
+)
+REFUSED = (
+    "No, I do not help with that: it harms others or breaks the rules that everybody signed for the machine,"
+    " and it can "
+    "cost the account. If there is an honest job behind it, say what it computes and I write that."
+)
+KEPT = (
+    "A key belongs in no script, and I keep none. The job reads {names} from {files}: write each there once, readable "
+    "by you alone (`umask 077; cat > {first}`, paste, Ctrl+D). What was typed into a chat is best revoked and"
+    " made anew."
+)
+LEFT_OUT = (
+    "I left the key behind `{name}` out of the script: let the program read it from the environment or from a file."
+)
+JUST_TYPED = (
+    "That looks like a key or a password: I do not use it, and it is safest revoked now. Say *HF_TOKEN from a"
+    " file* (or "
+    "the variable that your program reads), and the job reads it from a file that you alone can read."
+)
+
+
+def by_misuse(turn: Turn) -> State | None:
+    """A no with its reason and the proper way, and nothing written."""
+    if not turn.words.strip():
+        return None
+    listed = is_declined(turn.words)
+    pieces = [read_as_one(piece, ThreadView()) for piece in PIECE.split(turn.words)[:MOST_PIECES]] if listed else []
+    likely = max(one.share("misuse") for one in (*turn.utterance.clauses, *pieces))
+    if likely < (POSSIBLE if listed else LIKELY):
+        return None
+    if listed:
+        return State(said=(decline(turn.words, turn.cluster),), act="misuse")
+    site = site_of(turn.cluster.id) if turn.cluster else None
+    support = f"Support: {site.support.text}" if site and site.support else ""
+    return State(said=(write_document(REFUSED, support),), act="misuse")
+
+
+def by_key(turn: Turn) -> State | None:
+    """A key that is typed alone, for a script: it reads the key from a file; without one it is only warned of."""
+    words = turn.words
+    if HIDDEN not in words or GIVEN.search(words) or len(words.split()) > MOST_WORDS:
+        return None
+    name = next((name for pattern, name in SERVICES if re.search(pattern, words, re.I)), "")
+    if not name or turn.state.get("bundle") is None or turn.state.get("own"):
+        return State(said=(Say(JUST_TYPED),))
+    kept = tuple(one for one in turn.request.variables if one.name != name)
+    request, said = without_keys(replace(turn.request, variables=(*kept, Variable(name, HIDDEN))))
+    utterance = Utterance(words, (), (Clause(0, len(words), words, "edit"),))
+    return State(way="write", request=request, said=said, act="edit", utterance=utterance)
+
+
+def without_keys(request: JobRequest) -> tuple[JobRequest, tuple[Say, ...]]:
+    """The request with keys read from files, where its variables held them, and what is to be said of it."""
+    keyed = [one.name for one in request.variables if HIDDEN in one.value]
+    left = [one.name for one in request.argument_edits if HIDDEN in (one.value or "")]
+    said: list[Say] = []
+    if keyed:
+        variables = tuple(from_file(one) if one.name in keyed else one for one in request.variables)
+        request = replace(request, variables=variables)
+        names, files = (", ".join(f"`{form(name)}`" for name in keyed) for form in (str, key_file))
+        said.append(Say(KEPT.format(names=names, files=files, first=key_file(keyed[0]))))
+    if left:
+        kept: tuple[ArgumentEdit, ...] = tuple(one for one in request.argument_edits if one.name not in left)
+        request = replace(request, argument_edits=kept)
+        said += [Say(LEFT_OUT.format(name=name)) for name in left]
+    if request.args and HIDDEN in request.args:
+        words = request.args.split()
+        at = next(i for i, word in enumerate(words) if HIDDEN in word)
+        first = at - 1 if words[at] == HIDDEN and at and words[at - 1].startswith("-") else at
+        request = replace(request, args=" ".join([*words[:first], *words[at + 1 :]]) or None)
+        said.append(Say(LEFT_OUT.format(name=words[first].split("=")[0])))
+    return request, tuple(said)
+
+
+def key_file(name: str) -> str:
+    return f"$HOME/.{name.lower()}"
+
+
+def from_file(variable: Variable) -> Variable:
+    """The variable, its value read from a file when the job starts."""
+    return Variable(variable.name, f"$(cat {key_file(variable.name)})", "a key is in no script", expand=True)

@@ -1,0 +1,42 @@
+"""A pasted script that is asked about, and not for another machine: `check this`, `what does this do?`"""
+
+from __future__ import annotations
+
+import re
+
+from graph.answering.ask import Ask
+from graph.answering.script import explain_script
+from graph.answering.script_sizes import review_script
+from graph.reading.utterance import Utterance
+from knowledge.cluster import Cluster
+from knowledge.document import Document
+from knowledge.types import Paste, Said, Say
+
+CHECK = re.compile(
+    r"\b(?:check|review|verify|validate|look (?:at|over)|proof-?read|lint"
+    r"|is (?:this|it|that) (?:\w+ )?(?:ok|okay|right|correct|fine|valid|good)|what(?:'s| is) wrong"
+    r"|(?:any|find|spot) (?:the )?(?:problems?|mistakes?|errors?|issues?|bugs?)"
+    r"|will (?:this|it) (?:work|run)|does (?:this|it) look)\b",
+    re.I,
+)
+EXPLAIN = re.compile(
+    r"\bwhat (?:does|do|is|will)\b.{0,40}\b(?:do|does|mean|this|for|happen)\b|\bexplain\b|\bwalk me through\b", re.I
+)
+MOVES = re.compile(
+    r"\b(?:port|move|convert|adapt|migrate|translate|rewrite|make (?:this|it)|run (?:this|it) on)\b", re.I
+)
+NEXT = "Say *make it run on Frontier* (or another machine) and I write it anew from this."
+
+
+def is_review(words: str) -> bool:
+    """Whether the script is only asked about, and not to be carried over."""
+    return not MOVES.search(words) and bool(CHECK.search(words) or EXPLAIN.search(words))
+
+
+def reviewed(words: str, own: Paste, utterance: Utterance, machine: Cluster | None) -> tuple[Said, ...]:
+    """What is said of a script that is checked or explained; empty where it is neither."""
+    if not is_review(words):
+        return ()
+    ask = Ask(utterance.main, utterance, machine, script=own)
+    told = review_script(ask) if CHECK.search(words) else explain_script(ask)
+    return (told or Document(()), Say(NEXT))

@@ -1,0 +1,264 @@
+"""A script that came with a message: mended, changed in place, judged, or carried to another machine."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from graph.conversation.history import agree
+from graph.conversation.next_step import not_understood
+from graph.conversation.script_review import MOVES, is_review, reviewed
+from graph.conversation.turn import ASKING, SURE, Turn, bundle_of
+from graph.debugging.remedies import request_of
+from graph.extraction.request import understand as read
+from graph.extraction.script_record import understand_script
+from graph.porting.port import carried_over
+from graph.state import State
+from graph.usecases.diagnose_job import JobReport, machine_of, report_of
+from graph.usecases.edit_script import edit_script, left_open
+from graph.usecases.mend_script import Mended, difference, mend_script
+from graph.usecases.port_script import taken_over
+from graph.verification.checks import check
+from knowledge.cluster import Cluster
+from knowledge.errors import InputError
+from knowledge.types import Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood
+
+MENDS = re.compile(
+    r"\b(?:fix|mend|repair|correct|cure|patch|solve|repariere?|corrig\w+|arregl\w+|aggiusta)\b"
+    r"|\bwhat(?:'s| is) wrong\b",
+    re.I,
+)
+NOT_READ = "I cannot read that script: {}."
+NOTHING_WRONG = "I find nothing in it that I could mend: {}"
+LEFT = "The check still finds, for you to decide: {}"
+MOST_LEFT = 5
+# From this probability on a question may be meant as an edit, or words as none of one.
+POSSIBLE = 0.3
+WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do it."
+UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
+AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
+HOW_TO_CHANGE = (
+    "In your own script I change what it sets by name, as in *epochs 20* or *NAME=value*; else paste the new line."
+)
+# A pasted piece of a script has no first line.
+OF_A_PIECE = ("shell-shebang",)
+OFFERED = "This would help too, and costs: say {} and I do it."
+WITH_LOG = (
+    "What should happen with it? *explain it*, *run it on MACHINE*, or what to change; with the log of a failed run I "
+    "mend it."
+)
+
+
+def by_script(turn: Turn) -> State | None:
+    """What is to be done with a script that came without a log; None where none came and none is spoken of."""
+    own = turn.message.scripts[0] if turn.message.scripts else None
+    if own is None:
+        return None
+    try:
+        understand_script(own.text)
+    except InputError as error:
+        return State(said=(Say(NOT_READ.format(error)),))
+    target = another_machine(turn, own)
+    if target and not is_asked_about(turn, own, target):
+        return carry(turn, own)
+    return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+
+
+def cured(turn: Turn, own: Paste) -> State | None:
+    """The script of a failure that was told before."""
+    report = turn.state.get("diagnosed")
+    if report is None:
+        return None
+    return said_of(turn, own, report_of(report, own.text, machine_for(turn, own), name=own.name), known=True)
+
+
+def another_machine(turn: Turn, own: Paste) -> Cluster | None:
+    """A machine that is named and that the script is not for."""
+    source = machine_of(own.text)
+    named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
+    others = [one for one in named if source is None or one.id != source.id]
+    moves = MOVES.search(turn.words)
+    return others[-1] if others and (source is not None or moves) else None
+
+
+def is_known(turn: Turn, name: str) -> bool:
+    return name in turn.context.catalogue.clusters
+
+
+def is_asked_about(turn: Turn, own: Paste, target: Cluster) -> bool:
+    return is_review(turn.words)
+
+
+def machine_for(turn: Turn, own: Paste) -> Cluster | None:
+    """The machine of a script: one that is named, its own marks', the thread's."""
+    named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
+    return (named[0] if named else None) or machine_of(own.text) or turn.cluster
+
+
+def judged(turn: Turn, own: Paste) -> State | None:
+    """A script that is to be checked or explained."""
+    said = reviewed(turn.words, own, turn.utterance, machine_for(turn, own))
+    return State(said=said, **in_hand(turn, own)) if said else None
+
+
+def changed(turn: Turn, own: Paste) -> State | None:
+    """Words that change something which the script sets: the edit is made in place; what found no place is named."""
+    edited = edit_script(own.text, turn.wishes, machine_for(turn, own))
+    if edited is None:
+        return None
+    state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
+    left = left_open(own.text, edited, turn.wishes)
+    named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
+    return State(**{**state, "said": (*state["said"], *named)})
+
+
+def proposed(turn: Turn, own: Paste) -> State | None:
+    """What might be a question and might be an edit: what would change is said, and done on a yes."""
+    edited = edit_script(own.text, turn.wishes, machine_for(turn, own))
+    if edited is None:
+        return None
+    changes = "; ".join(edited.says)
+    offer = Offer(changes, script=edited.text)
+    return State(said=(Say(WOULD_CHANGE.format(changes)),), pending=OfferEdit((offer,)))
+
+
+def mended(turn: Turn, own: Paste) -> State | None:
+    """`Fix it`, without a log: what the check can cure is cured."""
+    if not MENDS.search(turn.words):
+        return None
+    cured = mend_script(own.text, None, machine_for(turn, own), own.name)
+    found = "; ".join(one.says for one in cured.findings[:MOST_LEFT])
+    if not cured.diff:
+        return State(said=(Say(NOTHING_WRONG.format(found or "no rule speaks against it")),), **in_hand(turn, own))
+    left = (LEFT.format(found),) if found else ()
+    return made_of(turn, Paste(own.name, cured.text), cured.says, *left, before=own)
+
+
+def taken_up(turn: Turn, own: Paste) -> State:
+    """Nothing was said of what should happen: what it is, and what can be done with it."""
+    said = reviewed(f"check this. {turn.words}", own, turn.utterance, machine_for(turn, own))
+    return State(said=(*said, Say(WITH_LOG)), **in_hand(turn, own))
+
+
+def in_hand(turn: Turn, own: Paste) -> State:
+    """The script is the one that is spoken of from now on."""
+    cluster = machine_for(turn, own)
+    bundle = bundle_of(own, understand_script(own.text).scheduler)
+    request = replace(request_of(understand_script(own.text)), machine=cluster.id if cluster else None)
+    agreed = agree(turn.state, request, bundle, own, "")
+    return State(
+        **{**agreed, "own": own, "bundle": bundle, "plan": None, "source": "", "request": request, "pending": None}
+    )
+
+
+def made_of(turn: Turn, own: Paste, *says: str, before: Paste | None = None, pending: Pending | None = None) -> State:
+    """The person's script as it now is, and what was done to it."""
+    record = understand_script(own.text)
+    cluster = machine_for(turn, own)
+    bundle = bundle_of(own, record.scheduler)
+    was = before or turn.state.get("own")
+    started = in_hand(turn, was) if was else State()
+    state = in_hand(turn, own)
+    revisions = (*started.get("revisions", ()), *state["revisions"][-1:])
+    shown = difference(was.text, own.text, own.name) if was else ""
+    made = Made(bundle, cluster.title if cluster else "your machine", changes=tuple(says), diff=shown)
+    new = newly_wrong(was.text if was else "", own.text, cluster)
+    return State(**{**state, "revisions": revisions, "undone": (), "said": (made, *new), "pending": pending})
+
+
+def newly_wrong(before: str, after: str, cluster: Cluster | None) -> tuple[Said, ...]:
+    """What the check finds in the script now and did not before: an edit is never handed over unchecked."""
+    known = {one.rule for one in check(before, cluster)} if before else set()
+    found = [one for one in check(after, cluster) if one.severity == "error" and one.rule not in OF_A_PIECE]
+    new = [one.says for one in found if one.rule not in known]
+    return (Say(AFTER.format("; ".join(new[:MOST_LEFT]))),) if before and new else ()
+
+
+def said_of(turn: Turn, own: Paste, report: JobReport, *, known: bool = False) -> State:
+    """A diagnosis that ends in the person's own script without the cause. known: the diagnosis was told before."""
+    said: list[Said] = [] if known else [report.diagnosis]
+    cured = report.mended
+    if cured is None:
+        return State(**{**in_hand(turn, own), "said": tuple(said), "outcome": report.diagnosis})
+    pending = OfferEdit(cured.offers) if cured.offers else None
+    state = made_of(turn, replace(own, text=cured.text), cured.says, before=own) if cured.diff else in_hand(turn, own)
+    said += state.get("said", ())
+    wishes = turn.sure_wishes
+    more = edit_script(state["own"].text, wishes, machine_for(turn, own)) if wishes and state["own"] else None
+    if more:
+        also = made_of(turn, Paste(own.name, more.text), *filter(None, (cured.says,)), *more.says, before=own)
+        said, state = [*(part for part in said if not isinstance(part, Made)), *also["said"]], also
+    said += [Say(text) for text in (unmended(cured, report), offered(cured.offers), still_found(cured)) if text]
+    return State(**{**state, "said": tuple(said), "pending": pending, "diagnosed": report.diagnosis})
+
+
+def unmended(cured: Mended, report: JobReport) -> str:
+    """Why the file is as it was."""
+    if cured.diff or cured.offers:
+        return ""
+    fix = report.diagnosis.fix[0] if report.diagnosis.fix else "read the cause above"
+    return f"`{cured.name}` stays as it is: its text cannot cure this. The first thing to do: {fix}"
+
+
+def offered(offers: tuple[Offer, ...]) -> str:
+    """Cures that cost, each with its price."""
+    if not offers:
+        return ""
+    lines = "\n".join(f"{at}. {one.says}{f' ({one.price})' if one.price else ''}" for at, one in enumerate(offers, 1))
+    word = "*yes*" if len(offers) == 1 else "its number"
+    return f"What would help, and what it costs (say {word} and I do it):\n\n{lines}"
+
+
+def still_found(cured: Mended) -> str:
+    left = [one for one in cured.findings if one.rule not in OF_A_PIECE][:MOST_LEFT]
+    if not left:
+        return ""
+    found = "; ".join(f"line {one.line}: {one.says}" if one.line else one.says for one in left)
+    return f"Beside that, the check finds in the file (not touched; *fix it* cures what can be cured): {found}."
+
+
+def carry(turn: Turn, own: Paste) -> State:
+    """A script for another machine: what the words say goes before what the script says."""
+    try:
+        carried = carried_over(own.text)
+    except InputError as error:
+        return State(outcome=Refusal("I cannot carry that script over.", f"Reason: {error}."))
+    heard = read(turn.words, carried, None, None) if turn.words.strip() else Understood("port", carried)
+    return State(
+        way="write",
+        request=heard.request,
+        source=own.text,
+        own=None,
+        pending=None,
+        left_to_us=(),
+        said=(Say(taken_over(carried)),),
+    )
+
+
+def by_own(turn: Turn) -> State | None:
+    """Words about the person's own script that is in hand: an edit in place, a mending, a move to another machine."""
+    own = turn.state.get("own")
+    if own is None:
+        return None
+    target = another_machine(turn, own)
+    if target and MOVES.search(turn.words):
+        return carry(turn, own)
+    if is_asked(turn):
+        return judged(turn, own) or (proposed(turn, own) if turn.utterance.main.share("edit") >= POSSIBLE else None)
+    return changed(turn, own) or mended(turn, own) or not_done(turn)
+
+
+def is_asked(turn: Turn) -> bool:
+    """Whether the words may be a question, and are no polite order."""
+    main = turn.utterance.main
+    return "?" in main.text and main.share("edit", "mend", "port", "back", "undo") < SURE
+
+
+def not_done(turn: Turn) -> State | None:
+    """A change that the script's text gives no place for: it is named, and nothing is begun anew."""
+    main = turn.utterance.main
+    talks = main.share(*ASKING, "outside", "newjob", "reset", "reply") >= POSSIBLE
+    if talks and turn.act not in ("edit", "write", "mend"):
+        return None
+    state = State(**{**turn.state, "words": turn.words})
+    return State(said=(Say(f"{not_understood(state)} {HOW_TO_CHANGE}"),))

@@ -1,0 +1,306 @@
+"""Words alone: what they want of the request, and whether they ask, tell of a failure, or only talk."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+from graph.conversation.fix_followup import is_unhelped
+from graph.conversation.history import carried_by, corrects
+from graph.conversation.next_step import SEND_LOG
+from graph.conversation.option_choice import changed
+from graph.conversation.pending import MOST_DESCRIBED, leave_to_us
+from graph.conversation.refused import without_keys
+from graph.conversation.turn import ASKING, SURE, WANTING, Turn
+from graph.debugging.remedies import price, says
+from graph.extraction.request import is_not_ours
+from graph.extraction.request import understand as read
+from graph.modelling.extracting import fill
+from graph.state import State, Way
+from graph.usecases.explain_pending import explain_pending
+from graph.wishes import wishes
+from knowledge.types import (
+    AskField,
+    AwaitLog,
+    Intent,
+    JobRequest,
+    LaunchPlan,
+    Offer,
+    OfferChoice,
+    OfferEdit,
+    OfferSearch,
+    Said,
+    Say,
+    Understood,
+)
+
+# What planning chooses where it was not said, and people then change by an amount.
+COUNTED = ("walltime", "nodes", "gpus_per_node")
+# What belongs to one machine, and does not go along to another.
+OF_ONE_MACHINE = ("account", "queue", "environment", "container", "reservation", "constraint")
+# What is told of a job that is wanted, and not of one that ran.
+OF_A_JOB = ("machine", "framework", "strategy", "entry")
+# Asks for a job rather than tells where one failed.
+WANTS = re.compile(r"\b(?:train|write|script|launch|help|need|want|make|give|create|generate|please)\b", re.I)
+# Said outright, whatever was spoken of before.
+ORDERS = re.compile(r"\s*(?:please |now )?(?:write|make|create|generate)\b.{0,20}\b(?:script|job file)\b", re.I)
+READ_AS = "I take *{}* for {} = {}; say so if it is not."
+UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
+# A value with a question mark and nothing more: `and 4 nodes?`
+BARE = re.compile(
+    r"\W*(?:(?:and|or|then|maybe|und|et|y|e)\s+)?(?P<value>\d{1,4}\s*(?:nodes?|gpus?|hours?|h"
+    r"|knoten|nodos?|nodi|n[oœ]e?uds?)?)\s*\?\W*",
+    re.I,
+)
+WOULD_BE = "Nothing is changed yet. It would be: {}{}. Say *yes* and I do it."
+SAY_IT = "Nothing is changed yet: say it without the question mark, and I do it."
+ACTING = ("generate", "port")
+LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
+TALK = ("question", "smalltalk")
+# From it on words in which no answer to the open question is found are rather a question of their own.
+LIKELY = 0.3
+# Few words of which the reader is not sure, and the most that it is sure of.
+FEW_WORDS, CLEAR = 8, 0.75
+ACTS = {
+    "generate": "write",
+    "port": "port",
+    "diagnose": "diagnose",
+    "question": "ask",
+    "smalltalk": "chat",
+    "other": "outside",
+}
+# What the trained reader is sure of goes before what the rules took a message for.
+INTENTS: dict[str, Intent] = {
+    "ask": "question",
+    "review": "question",
+    "plan": "question",
+    "pending": "question",
+    "diagnose": "diagnose",
+    "chat": "smalltalk",
+    "outside": "other",
+    "edit": "generate",
+    "write": "generate",
+}
+Asked = tuple[str | None, Sequence[str] | None]
+
+
+def by_words(turn: Turn) -> State:
+    """The request after these words, and which way the turn goes."""
+    state, words = turn.state, turn.words
+    before, question = state.get("request"), turn.question
+    if before and (bare := BARE.fullmatch(words)) and state.get("bundle") and not question:
+        alone = read_beside(bare["value"], before, (None, None), state.get("plan"))
+        if proposed := only_proposed(turn, before, alone, bare=True):
+            return proposed
+    refused = turn.pending.request if isinstance(turn.pending, OfferChoice) else None
+    asked = (question.field if question else None, question.options or None if question else None)
+    heard, said = hear(turn, before, asked)
+    if before and refused:
+        again, said_again = hear(turn, refused, asked)
+        if corrects(before, refused, again.request):
+            heard, said = again, said_again
+    left = leave_to_us(turn, heard.request)
+    if left:
+        return left
+    if names_its_machine(turn, heard.request) and state.get("diagnosed") is None:
+        return State(way="answer", request=heard.request, said=(Say(SEND_LOG),), pending=AwaitLog())
+    if (heard.request == before and is_unhelped(words, state)) or names_its_machine(turn, heard.request):
+        heard = replace(heard, intent="diagnose")
+    proposed = only_proposed(turn, before, heard)
+    if proposed:
+        return proposed
+    waits = waits_still(turn, heard)
+    if waits:
+        return waits
+    heard, said_loosely = loosely(turn, heard)
+    return take(turn, before, heard, (*said, *said_loosely))
+
+
+def only_proposed(turn: Turn, before: JobRequest | None, heard: Understood, *, bare: bool = False) -> State | None:
+    """A change that may be a question (`and 4 nodes?`): what it would be and cost is said, and done on a yes."""
+    main = turn.utterance.main
+    if turn.state.get("bundle") is None or before is None or "?" not in main.text or turn.question:
+        return None
+    sure = main.share(*WANTING, "back", "undo") >= SURE and not bare
+    if sure or heard.request == before or heard.intent not in ACTING:
+        return None
+    names = [one.name for one in fields(JobRequest) if one.name not in ("heard", "total_gpus")]
+    change = tuple((n, getattr(heard.request, n)) for n in names if getattr(heard.request, n) != getattr(before, n))
+    if not change or not all(isinstance(value, str | int | None) for _, value in change):
+        return State(said=(Say(SAY_IT),))
+    cost = price(before, heard.request)
+    offer = Offer(says(before, change), cost, change)
+    return State(said=(Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "")),), pending=OfferEdit((offer,)))
+
+
+def names_its_machine(turn: Turn, now: JobRequest) -> bool:
+    """Whether a message tells, while a failure is spoken of and no script, only where the job ran."""
+    state, was = turn.state, turn.request
+    open_failure = state.get("diagnosed") is not None or isinstance(turn.pending, AwaitLog)
+    if not open_failure or state.get("bundle") or turn.question or WANTS.search(turn.words):
+        return False
+    tells = now.machine != was.machine and turn.utterance.main.share(*WANTING) < SURE
+    return tells or (now.machine != was.machine and replace(now, machine=was.machine, heard=was.heard) == was)
+
+
+def hear(turn: Turn, before: JobRequest | None, asked: Asked) -> tuple[Understood, tuple[Said, ...]]:
+    """What the rules read in the words, and what of it is to be said."""
+    words = turn.wishes
+    heard = read_beside(words, before, asked, turn.state.get("plan"))
+    goes = goes_elsewhere(turn, heard)
+    if turn.only_asks and not goes and (not turn.question or heard.request == before):
+        kept = before if before is not None and "bundle" in turn.state else heard.request
+        return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()
+    likely = turn.utterance.main.act if heard.intent == "diagnose" and not turn.may_fail else ""
+    wanted = turn.act in ASKING and any(one.share(*WANTING) >= SURE for one in turn.utterance.clauses)
+    act = "" if goes or wanted else turn.act or likely
+    if act in INTENTS and (not turn.question or (act in ("ask", "chat") and heard.request == before)):
+        heard = replace(heard, intent=INTENTS[act])
+    if heard.intent in ("generate", "port") and adds_to_trouble(turn, heard):
+        heard = replace(heard, request=turn.request, intent="question")
+    if turn.question and heard.request == before and turn.utterance.main.share(*ASKING) >= LIKELY:
+        heard = replace(heard, intent="question")
+    heard, said = wishes(words, before, heard, turn.context.cluster(heard.request))
+    request, of_keys = without_keys(heard.request)
+    heard = replace(heard, request=request)
+    said = (*said, *(one.text for one in of_keys))
+    wants = heard.intent in ("generate", "port")
+    kind = (heard.request.node_type or "\0").lower()  # a kind of GPU is settled with the machine's facts
+    left = [piece for piece in heard.left if kind not in piece.lower()]
+    unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
+    return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
+
+
+def goes_elsewhere(turn: Turn, heard: Understood) -> bool:
+    """`And now on Delta`: few words that name another machine while a script is in hand, and no mark of a question."""
+    few = len(turn.words.split()) <= FEW_WORDS and "?" not in turn.words
+    named = turn.state.get("bundle") is not None and heard.request.machine != turn.request.machine
+    return few and named and turn.utterance.main.confidence < CLEAR
+
+
+def waits_still(turn: Turn, heard: Understood) -> State | None:
+    """What is told of a job whose waiting was explained: the explanation with that; None where it adds nothing."""
+    output = turn.state.get("output", "")
+    if not output or turn.only_asks or heard.intent != "question" or turn.state.get("bundle"):
+        return None
+    found = explain_pending(f"{output}\n{turn.words}", machine=turn.cluster)
+    before = explain_pending(output, machine=turn.cluster)
+    return State(said=(found.document,), act="pending") if found.document != before.document else None
+
+
+def adds_to_trouble(turn: Turn, heard: Understood) -> bool:
+    """Whether a message goes on about a job that waits or failed: nothing wants a script, and no script is in hand."""
+    state, main = turn.state, turn.utterance.main
+    spoken_of = state.get("diagnosed") is not None or bool(state.get("output"))
+    wants = (main.share(*WANTING) >= SURE and WANTS.search(turn.words)) or ORDERS.match(turn.words)
+    if not spoken_of or state.get("bundle") or turn.question or wants:
+        return False
+    return all(getattr(heard.request, name) == getattr(turn.request, name) for name in OF_A_JOB)
+
+
+def in_talk(turn: Turn, heard: Understood) -> Intent:
+    """What a message that wants nothing of a job is taken for, where no act is sure."""
+    wants = heard.intent in ("generate", "port") or (heard.intent == "other" and turn.utterance.main.act != "outside")
+    return "question" if wants else heard.intent
+
+
+def read_beside(words: str, before: JobRequest | None, asked: Asked, decided: LaunchPlan | None) -> Understood:
+    """The message, where `an hour more` and `half the nodes` also count from what planning chose."""
+    if before is None or decided is None or decided.cluster != before.machine:
+        return read(words, before, *asked)
+    known = replace(before, walltime=before.walltime or decided.walltime)
+    heard = read(words, known, *asked)
+    if heard.request == known:
+        each = before.gpus_per_node or decided.ranks_per_node
+        known = replace(known, nodes=before.nodes or decided.nodes, gpus_per_node=each, total_gpus=None)
+        counted = read(words, known, *asked)
+        if counted.request == known:
+            return replace(heard, request=before)
+        heard = counted
+    said = {one.field for one in heard.request.heard}
+    same = [name for name in COUNTED if getattr(heard.request, name) == getattr(known, name) and name not in said]
+    return replace(heard, request=changed(heard.request, {name: getattr(before, name) for name in same}))
+
+
+def loosely(turn: Turn, heard: Understood) -> tuple[Understood, tuple[Said, ...]]:
+    """What a model reads in loose words, for fields that the rules left empty; said, so that it can be corrected."""
+    models, words = turn.context.model, turn.words
+    open_to_it = heard.intent in ("generate", "port") or (heard.intent == "other" and not is_not_ours(words))
+    if models is None or heard.intent in TALK or not (open_to_it or turn.question):
+        return heard, ()
+    filled = fill(words, heard.request, turn.context.catalogue, models, turn.context.stopped)
+    said = [Say(READ_AS.format(c.words, c.field.replace("_", " "), c.value)) for c in filled.chosen]
+    said += [Say(filled.trouble)] if filled.trouble else []
+    if filled.chosen and heard.intent == "other":
+        heard = replace(heard, intent="generate")
+    return replace(heard, request=filled.request), tuple(said)
+
+
+def take(turn: Turn, before: JobRequest | None, heard: Understood, said: tuple[Said, ...] = ()) -> State:
+    """The state after these words. A question leaves what is open as it is."""
+    state, talk = turn.state, heard.intent in TALK
+    request, left_behind = heard.request, ""
+    if before and before.machine and request.machine != before.machine and not talk:
+        request, left_behind = moved(before, request, turn)
+    searched = isinstance(turn.pending, OfferSearch)
+    named = [name for name in turn.utterance.machines() if name in turn.context.catalogue.clusters]
+    if request.machine is None and len(named) == 1:
+        request = replace(request, machine=named[0])
+    left = tuple(a for a in state.get("left_to_us", ()) if str(getattr(request, a.field)) == a.value)
+    return State(
+        way=way_of(turn, heard),
+        act=turn.act or ACTS[heard.intent],
+        request=request,
+        understood=request != before,
+        source=carried_by(request, before or JobRequest(), state.get("source", "")),
+        left_to_us=left,
+        pending=turn.pending if isinstance(turn.pending, AskField) or (talk and not searched) else None,
+        described=described(turn, before, request),
+        said=(*said, Say(left_behind)) if left_behind else said,
+    )
+
+
+def way_of(turn: Turn, heard: Understood) -> Way:
+    """A failure is diagnosed; talk is answered; anything else about a job goes on to be written.
+
+    While a question is open, what could not be read is taken for an answer to it.
+    """
+    if heard.intent == "diagnose":
+        return "diagnose"
+    changes = heard.request != turn.request
+    if heard.intent in TALK or (heard.intent == "other" and (turn.only_asks or not (turn.question or changes))):
+        return "answer"
+    return "write"
+
+
+def moved(before: JobRequest, now: JobRequest, turn: Turn) -> tuple[JobRequest, str]:
+    """The request on another machine: an account, a queue, an environment of the old one stay there."""
+    names = [name for name in OF_ONE_MACHINE if getattr(now, name) and getattr(now, name) == getattr(before, name)]
+    if not now.source_machine and (known := of_before(now, turn)):
+        return changed(now, {**dict.fromkeys(names), **known}), ""
+    if now.source_machine or not names:
+        return now, ""
+    old = turn.context.cluster(before)
+    words = ", ".join(f"{name.replace('_', ' ')} `{getattr(now, name)}`" for name in names)
+    heard = tuple(one for one in now.heard if one.field not in names)
+    return changed(replace(now, heard=heard), dict.fromkeys(names)), LEFT_BEHIND.format(
+        old.title if old else before.machine, words
+    )
+
+
+def of_before(now: JobRequest, turn: Turn) -> dict[str, str]:
+    """What was said in this conversation of the machine that it comes back to: its account, queue, environment."""
+    jobs = [one for job in turn.state.get("jobs", ()) for one in job.revisions]
+    earlier = [one.request for one in (*jobs, *turn.state.get("revisions", ())) if one.request.machine == now.machine]
+    said = {one.field for one in now.heard if one.field not in {was.field for was in turn.request.heard}}
+    if not earlier:
+        return {}
+    return {name: value for name in OF_ONE_MACHINE if name not in said and (value := getattr(earlier[-1], name))}
+
+
+def described(turn: Turn, before: JobRequest | None, request: JobRequest) -> str:
+    """What was said of the machine: the message that named it; answers to what was asked about it are added."""
+    if before is None or before.machine != request.machine:
+        return turn.words[:MOST_DESCRIBED]
+    return turn.state.get("described", "")

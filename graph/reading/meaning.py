@@ -1,0 +1,54 @@
+"""A second opinion on a clause, from what it means and not from its words: MiniLM's vector, weighed linearly.
+
+Asked only where the words leave the reader unsure, and only where MiniLM's weights are installed; nothing needs it.
+On sentences of a new voice it reads 4 to 5 of 100 more rightly (tests/reading/sentences/more.jsonl, held out).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from knowledge.embedding import embedder
+from knowledge.errors import UnavailableError
+
+WEIGHTS = Path(__file__).parent / "meaning.npz"
+LONGEST = 600  # characters of a clause that are looked at
+
+
+@dataclass(frozen=True, slots=True)
+class MeaningModel:
+    """weights: float, 384 x labels, in the order of the word model's labels; bias: one a label."""
+
+    weights: Any
+    bias: Any
+
+    def logits(self, text: str) -> Any:
+        """One number a label, to be added to those of the words."""
+        return embedder().embed([text[:LONGEST]])[0] @ self.weights + self.bias
+
+
+@cache
+def meaning_model() -> MeaningModel | None:
+    """The model, read once a process; None where MiniLM's weights are not installed."""
+    try:
+        embedder()
+    except UnavailableError:
+        return None
+    with np.load(WEIGHTS) as data:
+        return MeaningModel(data["weights"] * data["scale"], data["bias"])
+
+
+def save_meaning(weights: Any, bias: Any) -> None:
+    """weights: float, 384 x labels; stored as int8 with one scale a label."""
+    scale = np.maximum(np.abs(weights).max(axis=0), 1e-9) / 127
+    np.savez_compressed(
+        WEIGHTS,
+        weights=np.round(weights / scale).astype(np.int8),
+        scale=scale.astype(np.float32),
+        bias=np.asarray(bias, dtype=np.float32),
+    )

@@ -1,0 +1,636 @@
+"""The parts of a job beyond its size (mail, arrays, modules, precision, ...) as edits, read from words by one table.
+
+A part claims the words that it was read from; what is left goes to the reader of sizes and names, so that "a signal 5
+minutes before the end" is no walltime. A row of PARTS is one field: a pattern, and what makes edits of a match.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
+from knowledge.job_parts import ArrayAxis, Dependency, JobArray, LimitSignal, Mail, MailEvent, Program
+from knowledge.types import JobRequest, Variable
+
+Built = Sequence[Edit]
+Builder = Callable[[re.Match[str], JobRequest], Built]
+
+NUMBERS = {
+    **{
+        word: n
+        for n, word in enumerate(
+            ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
+        )
+    },
+    **{"twelve": 12, "sixteen": 16, "ein": 1, "eine": 1, "zwei": 2, "drei": 3, "vier": 4, "un": 1, "deux": 2},
+    **{"trois": 3, "quatre": 4, "dos": 2, "tres": 3, "cuatro": 4, "due": 2, "tre": 3, "quattro": 4, "twice": 2},
+}
+N = r"(?:\d{1,5}|" + "|".join(NUMBERS) + ")"
+NAME = r"[\w.+-]*\w"
+PATH = r"[~$.\w{}/%-]*[\w}%]"
+ADDRESS = r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+"
+# What may stand behind a comma or an "and" in a wish for mail: an event, an address, a small word before one.
+EVENT = (
+    r"(?:at|when|on|if|in case|to|the|it|or|and|upon|me|my|also (?:at|when|on|if)|begin\w*|end\w*|start\w*"
+    r"|fail\w*|crash\w*|error\w*"
+    r"|finish\w*|done|(?:time ?)?limit|abort\w*|complet\w*|die[sd]?|bei|am|wenn|ende|fehler\w*|abbruch|[àa] la"
+    r"|en cas|fin|échec|erreur|al"
+    r"|si|se|fallo|falla|errore|alla|fine|{ADDRESS})(?![\w-])"
+)
+NOT = (
+    r"(?:no|not|don'?t|do not|without|never|stop|turn off|switch off|swich off|disable|remove|drop|ohne"
+    r"|kein\w*|sans|sin|senza|pas de)"
+)
+SECONDS = {"s": 1, "m": 60, "h": 3600}
+EVENTS: tuple[tuple[MailEvent, str], ...] = (
+    ("begin", r"\b(?:start|begin|begins|starts|anfang|d[ée]but|inicio|inizio)\b"),
+    ("end", r"\b(?:end|ends|finish\w*|done|over|complete\w*|ready|ende|fertig|fin|final|fine|termina\w*|finit)\b"),
+    (
+        "fail",
+        r"\b(?:fail\w*|crash\w*|error\w*|dies|breaks?|goes wrong|fehl\w*|abst[uü]rz\w*|[ée]chou\w*|falla"
+        r"|fallisce)\b",
+    ),
+    ("limit", r"\b(?:time ?limit|limit)\b"),
+)
+
+
+def count(word: str) -> int:
+    """A number in digits or as a word."""
+    return int(word) if word.isdigit() else NUMBERS[word.lower()]
+
+
+def _named(field: str, group: str = "v") -> Builder:
+    return lambda m, r: (Set(field, m[group], m[0].strip()),)
+
+
+def _number(field: str) -> Builder:
+    return lambda m, r: (Set(field, count(m["v"]), m[0].strip()),)
+
+
+def _flag(field: str, value: bool = True) -> Builder:
+    return lambda m, r: (Set(field, value if not m.groupdict().get("no") else not value, m[0].strip()),)
+
+
+def _listed(field: str, kind: type[Add] | type[Remove] = Add) -> Builder:
+    return lambda m, r: tuple(kind(field, v, m[0].strip()) for v in _items(m["v"]))
+
+
+def _items(text: str) -> list[str]:
+    return [part for part in re.split(r"\s*,\s*|\s+(?:and|und|et|y|e|plus)\s+|\s+", text.strip()) if part]
+
+
+def _mail(match: re.Match[str], request: JobRequest) -> Built:
+    if match["no"] or match.groupdict().get("none"):
+        return (Remove("mail", None, match[0].strip()),)
+    address = re.search(ADDRESS, match[0])
+    events = tuple(event for event, words in EVENTS if re.search(words, re.sub(ADDRESS, "", match[0]), re.I))
+    before = request.mail or Mail()
+    return (Set("mail", Mail(address[0] if address else before.address, events or before.events), match[0].strip()),)
+
+
+def _signal(match: re.Match[str], request: JobRequest) -> Built:
+    name = (match["name"] or match["late"] or (request.signal.name if request.signal else "USR1")).upper()
+    seconds = count(match["n"]) * SECONDS[match["unit"][0].lower()]
+    return (Set("signal", LimitSignal(name.removeprefix("SIG"), seconds), match[0].strip()),)
+
+
+def _array(match: re.Match[str], request: JobRequest) -> Built:
+    """An array over an argument's values, of so many tasks, or one axis more."""
+    got = match.groupdict()
+    before = request.array or JobArray()
+    if got["count"]:
+        new = replace(before, count=count(got["count"]))
+    elif got["low"] and not got["option"]:
+        low, high = int(got["low"]), int(got["high"])
+        new = replace(before, axes=(*before.axes, ArrayAxis("", tuple(map(str, range(low, high + 1))))))
+        new = replace(before, count=high - low + 1) if low in (0, 1) else new
+    else:
+        axis = ArrayAxis(_option(got["option"]), _values(got))
+        kept = tuple(a for a in before.axes if a.option != axis.option)
+        new = replace(before, axes=(*kept, axis), count=None)
+    return (Set("array", new, match[0].strip()),)
+
+
+def _option(name: str) -> str:
+    return name if name.startswith("-") or "." in name else f"--{name}"
+
+
+def _values(got: dict[str, str | None]) -> tuple[str, ...]:
+    if got["low"]:
+        return tuple(str(n) for n in range(int(got["low"] or 0), int(got["high"] or 0) + 1))
+    return tuple(_items(got["values"] or ""))
+
+
+def _at_once(match: re.Match[str], request: JobRequest) -> Built:
+    return (Set("array", replace(request.array, at_once=count(match["v"])), match[0]),) if request.array else ()
+
+
+def _dropped_value(match: re.Match[str], request: JobRequest) -> Built:
+    """`drop 1e-3`, where an array runs over it."""
+    if request.array is None:
+        return ()
+    axes = tuple(replace(a, values=tuple(v for v in a.values if v != match["v"])) for a in request.array.axes)
+    return (Set("array", replace(request.array, axes=axes), match[0]),) if axes != request.array.axes else ()
+
+
+def _dependency(match: re.Match[str], request: JobRequest) -> Built:
+    said = match[0].lower()
+    named = re.search(r"after(?:ok|any|notok)", said)
+    kind: Any = named[0] if named else "afternotok" if re.search(r"\bfail", said) else "afterok"
+    kind = "afterany" if re.search(r"whatever|either way|in any case", said) else kind
+    return (Set("dependency", Dependency(kind, tuple(re.findall(r"\d{2,}", said))), match[0].strip()),)
+
+
+def _memory(match: re.Match[str], request: JobRequest) -> Built:
+    size = float(match["v"]) * (1024 if match["unit"].lower().startswith("t") else 1) if match["v"] else 0
+    return (Set("memory_gb", round(size), match[0].strip()),)
+
+
+def _environment(match: re.Match[str], request: JobRequest) -> Built:
+    kind = {"virtualenv": "venv", "mamba": "conda"}.get(match["kind"].lower(), match["kind"].lower())
+    edits: list[Edit] = [Set("environment_kind", kind, match[0].strip())]
+    return (*edits, Set("environment", match["v"], match[0].strip())) if match["v"] else edits
+
+
+def _variable(match: re.Match[str], request: JobRequest) -> Built:
+    """A variable that the script sets; one of the same name gives way."""
+    name, value = match["name"], match["v"].rstrip(".!?").strip("'\"")
+    old = [Remove("variables", v) for v in request.variables if v.name == name]
+    return (*old, Add("variables", Variable(name, value, "as you said"), match[0].strip()))
+
+
+def _on_scratch(match: re.Match[str], request: JobRequest) -> Built:
+    """`put HF_HOME on scratch`: a folder there, named after the variable."""
+    folder = match["name"].lower().removesuffix("_home").removesuffix("_dir").removesuffix("_cache")
+    old = [Remove("variables", v) for v in request.variables if v.name == match["name"]]
+    value = f"${match['place'].upper()}/{folder}"
+    return (*old, Add("variables", Variable(match["name"], value, "as you said", expand=True), match[0].strip()))
+
+
+def _said_variable(match: re.Match[str], request: JobRequest) -> Built:
+    """A dictated one: names of variables are in capitals, values are often said as words."""
+    name, word = match["name"].upper(), match["v"].lower()
+    return (Add("variables", Variable(name, str(NUMBERS.get(word, match["v"])), "as you said"), match[0].strip()),)
+
+
+CLEARED = {
+    **dict.fromkeys(("walltime", "wall time", "time limit"), "walltime"),
+    **dict.fromkeys(("account", "project"), "account"),
+    **dict.fromkeys(("queue", "partition", "qos"), "queue"),
+    **dict.fromkeys(("program", "entry"), "entry"),
+    **dict.fromkeys(("argument", "arguments", "args"), "args"),
+    **dict.fromkeys(("node type", "gpu type"), "node_type"),
+}
+
+
+def _cleared(match: re.Match[str], request: JobRequest) -> Built:
+    what = match["v"].lower()
+    return (Remove(CLEARED.get(what, what), None, match[0].strip()),)
+
+
+def _unset(match: re.Match[str], request: JobRequest) -> Built:
+    return tuple(Remove("variables", v, match[0].strip()) for v in request.variables if v.name == match["name"])
+
+
+def _then(match: re.Match[str], request: JobRequest) -> Built:
+    walltime = (
+        f"{count(match['h']):02}:00:00" if match["h"] else f"00:{count(match['min']):02}:00" if match["min"] else None
+    )
+    nodes = count(match["nodes"]) if match["nodes"] else None
+    return (Add("then", Program(match["v"], nodes=nodes, walltime=walltime), match[0].strip()),)
+
+
+def _degree(match: re.Match[str], request: JobRequest) -> Built:
+    field = {"t": "tensor_parallel", "p": "pipeline_parallel", "c": "context_parallel"}[match["kind"][0].lower()]
+    return (Set(field, count(match["v"]), match[0].strip()),)
+
+
+def _precision(match: re.Match[str], request: JobRequest) -> Built:
+    name = {"bfloat16": "bf16", "float16": "fp16", "half precision": "fp16", "bf sixteen": "bf16"}
+    return (Set("precision", name.get(match["v"].lower(), match["v"].lower()), match[0].strip()),)
+
+
+def _offload(match: re.Match[str], request: JobRequest) -> Built:
+    said = match[0].lower()
+    both = not re.search(r"param|optim|adam", said)
+    edits: list[Edit] = []
+    if both or re.search(r"optim|adam", said):
+        edits.append(Set("offload_optimizer", True, match[0].strip()))
+    if both or "param" in said:
+        edits.append(Set("offload_parameters", True, match[0].strip()))
+    return edits
+
+
+def _parameters_too(match: re.Match[str], request: JobRequest) -> Built:
+    return (Set("offload_parameters", True, match[0].strip()),) if request.offload_optimizer else ()
+
+
+def _modules_only(match: re.Match[str], request: JobRequest) -> Built:
+    return (*_listed("modules")(match, request), Set("modules_only", True, match[0].strip()))
+
+
+def _real_one(match: re.Match[str], request: JobRequest) -> Built:
+    return (Set("first_run", None, match[0].strip()),) if request.first_run else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """pattern: how a wish sounds; build: its edits; changing: read only where a job stands already."""
+
+    pattern: re.Pattern[str]
+    build: Builder
+    changing: bool = False
+
+
+DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
+
+
+def _row(pattern: str, build: Builder, changing: bool = False) -> Part:
+    filled = pattern.replace("{N}", N).replace("{NAME}", NAME).replace("{PATH}", PATH).replace("{NOT}", NOT)
+    filled = filled.replace("{EVENT}", EVENT).replace("{ADDRESS}", ADDRESS)
+    return Part(re.compile(filled, re.I), build, changing)
+
+
+LIST = r"(?P<v>[\w./+-]*\w(?:(?:\s*,\s*|\s+and\s+|\s+und\s+|\s+et\s+|\s+y\s+|\s+e\s+)(?!\w+ing\b)[\w./+-]*\w)*)"
+PARTS: tuple[Part, ...] = (
+    _row(
+        r"\bif [^,.\n]{0,40}(?:fails?|crashes|dies|ends"
+        r"|finishes)[^,.\n]{0,20}\b(?:an?\s+)?(?:e-?)?mail\b(?:(?![.;\n]\s)[^;\n])*(?P<no>\b\B)?",
+        _mail,
+    ),
+    _row(
+        r"#(?:SBATCH|PBS|BSUB|flux:)\s+(?P<v>-[^\n]+)",
+        lambda m, r: (Add("extra_directives", m["v"].strip(" .`'\""), m[0]),),
+        True,
+    ),
+    _row(
+        r"(?:\b(?P<no>{NOT})\s+(?:more\s+)?)?\b(?:(?:send|write|schick\w*|envoie\w*|manda\w*"
+        r"|env[ií]a\w*)[\s-]+(?:me\s+|mir\s+|moi\s+|mi\s+)?(?:an?\s+|eine?\s+|un\s+)?(?:e-?)?mails?"
+        r"|(?:e-?)?mails?\s+(?:(?:me|to|at|when|on|if|an|[àa]|bei|wenn)\b|(?={ADDRESS}))|(?:notify|alert|inform"
+        r"|email) (?:me|us|{ADDRESS})|tell me by (?:e-?)?mail"
+        r"|(?:i )?want an? (?:e-?)?mail|mail-user)(?:{ADDRESS}|(?!(?:,|\b(?:and|plus|also|then|und|et|y"
+        r"|e)\b)\s*(?!\s|{EVENT}))(?:[^.;\n]|\.(?=\w)))*"
+        r"|\b(?P<none>no|without|stop the) (?:more )?(?:e-?)?mails?\b",
+        _mail,
+    ),
+    _row(
+        r"\b(?:send\s+(?:it\s+|me\s+|a\s+)*)?(?:signal\s*)?(?P<name>(?:SIG)?(?:USR1|USR2|TERM|INT"
+        r"|HUP))?\s*(?:signal\s*)?(?P<n>{N})\s*(?P<unit>m(?:in)?(?:ute)?s?|s(?:ec)?(?:ond)?s?"
+        r"|h(?:ours?)?)\s+before\s+(?:the\s+|it\s+)?(?:end\w*|limit|time ?limit|walltime|time (?:is|runs) (?:over"
+        r"|out)|job ends|kill)(?:\s+(?:with|send)\s+(?P<late>(?:SIG)?USR\d"
+        r"|(?:SIG)?TERM))?(?:\s+so (?:that )?it can save)?",
+        _signal,
+    ),
+    _row(
+        r"(?:\b(?P<no>{NOT})\s+)?(?:\b(?:--)?requeue\b|\bre-?queued\b)(?:\s+it)?(?:\s+(?:when|if|after"
+        r"|at)\s+[^.,;\n]*(?:preempt\w*|limit|killed|fails?|time)\b)?",
+        _flag("requeue"),
+    ),
+    _row(
+        r"\b(?:restart|resubmit|start) (?:it |itself )?(?:again )?(?:automatically|by itself)(?: when| after"
+        r"| at)?[^.,;\n]{0,40}",
+        _flag("requeue"),
+        True,
+    ),
+    _row(
+        r"\b(?:(?:an? )?(?:job )?array (?:over|of|with|for|from)?|also over|and over|over|sweep(?:ing)? over"
+        r"|for each)\s*(?:the\s+)?(?:(?:(?<=array of )|(?<=array with )|(?<=array )"
+        r"|(?<=array for ))(?P<count>{N})(?! ?(?:-|to|\.\.))\s*(?:jobs|tasks|runs|elements)?\b"
+        r"|(?P<option>--?[\w.-]+|[a-z][\w.]*)?\s*[=:]?\s*(?:values?\s+)?(?:in\s+)?[({\[]?(?:(?P<low>\d{1,4})\s*"
+        r"(?:\.\.\.?|-|to)\s*(?P<high>\d{1,4})(?![\w.])|(?P<values>(?:[\d.]+(?:e-?\d+)?"
+        r"|[\w./-]*\d[\w./-]*)(?:(?:\s*,\s*|\s+and\s+|\s+)(?:[\d.]+(?:e-?\d+)?)(?![\w%]))+)))[)}\]]?",
+        _array,
+    ),
+    _row(
+        r"\b(?:make it |as |run )?(?:an? )?(?P<count>{N})(?:[- ](?:task|element|job))? (?:array (?:tasks|jobs"
+        r"|runs|elements)|(?:task|element)?[ -]?(?:job )?array)"
+        r"(?P<option>\b\B)?(?P<low>\b\B)?(?P<high>\b\B)?(?P<values>\b\B)?",
+        _array,
+    ),
+    _row(r"\b(?P<count>{N}) copies\b(?P<option>\b\B)?(?P<low>\b\B)?(?P<high>\b\B)?(?P<values>\b\B)?", _array),
+    _row(
+        r"(?:,\s*)?\b(?:(?:at most|max(?:imum)?|no more than|only)\s+(?P<v>{N})\s+(?:at (?:a time|once)|together"
+        r"|in parallel|concurrently|simultaneously)|(?P<w>{N}) at (?:a time|once))",
+        lambda m, r: (
+            _at_once(m, r)
+            if m["v"]
+            else (Set("array", replace(r.array, at_once=count(m["w"])), m[0]),)
+            if r.array
+            else ()
+        ),
+    ),
+    _row(
+        r"\b(?:drop|remove|without|leave out|skip|not)\s+(?:seed\s+|lr\s+|value\s+"
+        r"|the\s+)*(?P<v>[\d.]+(?:e-?\d+)?)(?![\w.%])",
+        _dropped_value,
+        True,
+    ),
+    _row(
+        r"\b(?:start|run|begin|wait)?\s*(?:it\s+)?(?:only\s+)?(?:(?:after|until|once|when)\s+(?:job\s+"
+        r"|jobs\s+)?(?:id\s+)?\d{4,}(?:\s*(?:,|and|:)\s*\d{4,})*(?:\s+(?:has\s+|have\s+|is\s+)?(?:finished"
+        r"|finishes|ends?|done|succeed\w*|works?|worked|fails?|failed|completed?)(?:\s+(?:fine|ok|well))?)?"
+        r"|(?:dependency\s+)?after(?:ok|any|notok)[: ]\s*\d+(?:[:, ]\d+)*)",
+        _dependency,
+    ),
+    _row(
+        r"\b(?:(?:chain|link) (?P<v>{N})(?: of them| jobs| runs| times)?|(?P<w>{N}) times chained"
+        r"|(?:a )?chain of (?P<x>{N})(?: jobs)?|(?P<y>{N}) (?:jobs?|runs?|of them) (?:chained|in a chain"
+        r"|one after (?:the other|another)|back to back))\b",
+        lambda m, r: (Set("chain", count(m["v"] or m["w"] or m["x"] or m["y"]), m[0]),),
+    ),
+    _row(
+        r"\b(?:call|name|rename)\s+(?:it|the job|this job|my job|this)\s+(?:to\s+"
+        r"|as\s+)?[\"'`]?(?P<v>[A-Za-z][\w.-]{0,60}\w)[\"'`]?|\bjob[ -]?name\s+(?:is\s+|to\s+|should be\s+"
+        r"|=\s*)?[\"'`]?(?P<w>[A-Za-z][\w.-]{0,60}\w)",
+        lambda m, r: (Set("job_name", m["v"] or m["w"], m[0]),),
+    ),
+    _row(
+        r"\b(?:log|logs|output|stdout|write (?:the )?(?:output|logs?))\s+(?:go(?:es)?\s+)?(?:to|into|in|nach|vers"
+        r"|a|en)\s+(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])",
+        _named("output"),
+    ),
+    _row(
+        r"\b(?:give it |with |use |ask for |needs? |request |add )?(?:(?P<v>\d{1,4}(?:\.\d+)?)\s*(?P<unit>GB?|GiB"
+        r"|TB?)\s+(?:of\s+)?(?:host\s+|cpu\s+|main\s+|system\s+)?(?:RAM|host memory|main memory|memory (?:per"
+        r"|a) node)|--mem[= ](?P<w>\d+)\s*(?:G|GB))\b",
+        lambda m, r: _memory(m, r) if m["v"] else (Set("memory_gb", int(m["w"]), m[0]),),
+    ),
+    _row(
+        r"\b(?:give it |with |use |request |set (?:the )?memory to )(?P<v>\d{1,4})\s*(?P<unit>GB?|GiB"
+        r"|TB?)(?:\s+(?:of\s+)?mem(?:ory)?)?\b(?!\s*(?:card|gpu|node|hbm|a100|h100))",
+        _memory,
+        True,
+    ),
+    _row(
+        r"\ball (?:of )?the (?:node'?s )?(?:memory|ram)(?: of the node)?\b|--mem[= ]0\b(?P<v>\b\B)?(?P<unit>\b\B)?",
+        lambda m, r: (Set("memory_gb", 0, m[0]),),
+        True,
+    ),
+    _row(
+        r"\b(?P<v>{N})\s*(?:cpus?|cores|cpu cores|threads)\s*(?:per|a|/|for each|pro|par|por)\s*(?:task|process"
+        r"|rank|gpu)\b|(?P<d>--cpus-per-task[= ])(?P<w>\d+)",
+        lambda m, r: (Set("cpus_per_task", count(m["v"] or m["w"]), m[0]),),
+    ),
+    _row(
+        r"\b(?P<v>{N})\s+(?:process(?:es)?|tasks?|ranks?)\s+(?:per|a|on each|on every|for each|/)\s*node\b",
+        _number("processes_per_node"),
+        True,
+    ),
+    _row(
+        r"\b(?:cpu[- ]only|no gpus?|without (?:any )?gpus?|ohne gpus?|sans gpu|sin gpu|senza gpu)(?![\w-])",
+        _flag("cpu_only"),
+    ),
+    _row(
+        r"\b(?P<no>not |non-?)?(?:--)?exclusive(?:ly)?\b(?: nodes?)?|\bwhole nodes? for (?:myself|me|itself)\b",
+        _flag("exclusive"),
+    ),
+    _row(
+        r"\b(?:use |with |in |under )?(?:the )?(?:--)?reservation(?: called| named"
+        r"|=)?\s*[=:]?\s*[\"'`]?(?P<v>(?!for\b|on\b|is\b|to\b|please\b)[A-Za-z][\w.-]*\w)",
+        _named("reservation"),
+    ),
+    _row(r"\b(?:--)?constraint[=: ]+[\"'`]?(?P<v>[A-Za-z][\w&|-]*\w)", _named("constraint")),
+    _row(
+        r"\b(?:not before|begin at|start at|--begin[= ])\s*(?P<v>\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?"
+        r"|now\+\d+\w+|\d{1,2}:\d\d)",
+        _named("begin"),
+    ),
+    _row(
+        r"\b(?:avoid|exclude|not on|skip|stay (?:away from|off)|without|--exclude[= ])\s*(?:the\s+)?(?:nodes?\s+"
+        r"|hosts?\s+)?(?P<v>[a-z]{1,8}[a-z-]*\d{2,}[\w-]*(?:(?:\s*,\s*|\s+and\s+)[a-z]{1,8}[a-z-]*\d{2,}[\w-]*)*)",
+        _listed("exclude_nodes"),
+    ),
+    _row(
+        r"\b(?:swap|replace|exchange)\s+(?:conda|venv|uv|virtualenv|mamba|modules?)\s+(?:for|with|by"
+        r"|against)\s+(?:a\s+)?(?P<kind>conda|venv|uv|virtualenv|mamba)(?:,?\s+(?:(?:project|env(?:ironment)?"
+        r"|dir(?:ectory)?|in|at|called|named|path)\s+)+(?P<v>{PATH}))?",
+        _environment,
+    ),
+    _row(
+        r"\b(?:activate|use|load|source|active|aktiviere|nimm|activa|attiva|with|in)\s+(?:my|the|mon|mein\w*|mi"
+        r"|il mio|a)?\s*(?P<kind>conda|venv|uv|virtualenv|mamba)(?:\s+(?:env(?:ironment)?|project"
+        r"|dir))*(?:\s+(?:at|in|called|named))?\s+(?P<v>(?!env\b|for\b|and\b|instead\b|please\b"
+        r"|to\b)(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))(?:,?\s+(?:pas|not|nicht|no|non)\s+(?:conda|venv|uv))?",
+        _environment,
+    ),
+    _row(r"\buse (?P<kind>uv|conda|venv)(?: instead(?: of \w+)?)?\b(?P<v>\b\B)?", _environment, True),
+    _row(
+        r"(?:\b(?:in|with|using|by|via|under)\s+)(?:a\s+)?(?P<v>apptainer|singularity|podman-hpc|shifter|pyxis"
+        r"|enroot)\b",
+        lambda m, r: (Set("container_runtime", m["v"].lower(), m[0]),),
+    ),
+    _row(
+        r"\b(?:container )?image\s+(?:is\s+|from\s+)?[\"'`]?(?P<v>[\w./-]+(?::[\w.-]*\w)|[\w./$~-]+\.(?:sif|sqsh"
+        r"|toml))",
+        _named("container"),
+    ),
+    _row(
+        r"\b(?:bind|mount)\s+(?P<v>[$~/][\w./${}~:-]*\w)(?:\s+(?:into|in|inside)\s+(?:the\s+)?container)?",
+        lambda m, r: (Add("binds", m["v"], m[0]),),
+    ),
+    _row(
+        r"\b(?:load\s+)?(?:the\s+)?(?:module\s+)?(?:called\s+)?(?:load\s+)?(?:the\s+)?(?:module\s+)?(?:called\s+"
+        r"|named\s+)?(?P<v>[\w.+-]+(?:/[\w.+-]+)?)\s+(?:module\s+)?instead of (?:whatever is there|the (?:site'?s"
+        r"|default|standard) (?:ones?|modules?)|everything else|all (?:the )?others?)",
+        _modules_only,
+        True,
+    ),
+    _row(
+        r"\b(?:without|remove|drop|unload|no|not)\s+(?:the\s+)?(?:module\s+(?P<v>[\w.+-]+(?:/[\w.+-]+)?)"
+        r"|(?P<w>[\w.+-]+(?:/[\w.+-]+)?)\s+module)\b",
+        lambda m, r: (Add("modules_removed", m["v"] or m["w"], m[0]),),
+        True,
+    ),
+    _row(
+        r"\b(?:(?:also\s+|please\s+)?(?:load|add|use|needs?)\s+)?(?:the\s+|an?\s+)?(?:module load"
+        r"|modules?(?:\s+called|\s+named)?)\s+"
+        + LIST.replace(
+            r"(?P<v>",
+            r"(?P<v>(?!load\b|for\b|is\b|please\b|instead\b|as\b|that\b|with\b|lines?\b"
+            r"|commands?\b|files?\b|version\b)",
+            1,
+        )
+        + r"(?:\s+(?:as well|too|also|please))?",
+        _listed("modules"),
+    ),
+    _row(
+        r"\bload\s+(?:the\s+)?(?P<v>(?!it\b|my\b|the\b|a\b|model\b|data\b|checkpoint\b|modules?\b|conda\b"
+        r"|env\w*\b)[a-z][\w.+-]*(?:/[\w.+-]+)?)(?:\s+module)?(?:\s+(?:as well|too|also))\b",
+        _listed("modules"),
+        True,
+    ),
+    _row(
+        r"\bload\s+(?:the\s+)?(?P<v>[a-z][\w.+-]*/[\w.+-]*\w(?:(?:\s*,\s*|\s+and\s+|\s+)[a-z][\w.+-]*/\d[\w.+-]*)*)(?:\s+module)?",
+        _listed("modules"),
+    ),
+    _row(
+        r"\bsource\s+(?P<v>(?=[\w~$./{}-]*[/.])[~$.\w{}/-]*\w)(?:\s+(?:first|before))?",
+        lambda m, r: (Add("source_files", m["v"], m[0]),),
+    ),
+    _row(
+        r"\b(?:copy|stage|put|move)\s+(?:the\s+|my\s+)?(?:(?P<env>env(?:ironment)?|venv|conda env)|(?:file\s+"
+        r"|data\s+(?!to\b|on\b))?(?P<v>{PATH}))\s+(?:first\s+)?(?:to|on|onto|into)\s+(?:the\s+"
+        r"|a\s+)?(?:node'?s?[- ]?)?(?:own\s+|local\s+)*(?:disks?|nvme|ssd|/tmp|burst buffer"
+        r"|node-local \w+)(?:\s+(?:first|at (?:job )?start|before))?",
+        lambda m, r: (Set("stage_environment", True, m[0]),) if m["env"] else (Add("stage_in", m["v"], m[0]),),
+    ),
+    _row(
+        r"\b(?:run|execute)\s+[`\"']?(?P<v>(?:python |bash |sh |\./)?[\w./-]+\.(?:py"
+        r"|sh)(?:\s+--?[\w=.-]+)*)[`\"']?\s+(?:before(?: it| that| training)?|first)\b|\b(?:before (?:it|that"
+        r"|this),?|(?:before|first)(?: it"
+        r"| that)?,?\s+run)\s+[`\"']?(?P<w>(?:python |bash |sh |\./)?[\w./-]+\.(?:py|sh))",
+        lambda m, r: (Add("before", _command(m["v"] or m["w"]), m[0]),),
+    ),
+    _row(
+        r"\b(?:and\s+)?(?:then|afterwards|after that|when done)\s+(?:run\s+"
+        r"|start\s+)?(?P<v>[\w./-]+\.py)(?:\s+(?:on\s+|with\s+)?(?P<nodes>{N})\s+nodes?)?(?:\s+(?:for\s+)?(?:"
+        r"(?P<h>\d{1,2})\s*h(?:ours?)?|(?P<min>\d{1,2})\s*min(?:utes)?)\b)?",
+        _then,
+    ),
+    _row(
+        r"\b(?:do |make |run )?(?:an?\s+)?(?:(?:short|quick|brief|first)\s+"
+        r"|\d+[- ]?(?:min(?:ute)?s?)\s+)*(?:debug|test|trial|smoke)[- ]?(?:run|test)(?: (?:of )?(?:that|it"
+        r"|this))?(?: first)?\b",
+        _flag("first_run"),
+        True,
+    ),
+    _row(
+        r"(?:\b(?P<no>{NOT})\s+)?\b(?P<v>{N})\s+(?:spare|reserve|standby)\s+nodes?\b",
+        lambda m, r: (Set("spare_nodes", None if m["no"] else count(m["v"]), m[0]),),
+    ),
+    _row(
+        r"\b(?:test|try|check|probe)\s+(?:all\s+|each of\s+)?(?:the\s+|my\s+)?nodes?\s+(?:in pairs\s*)?"
+        r"(?:first|before|up ?front)\b"
+        r"|\b(?:leave|sort) out (?:the )?(?:bad|slow|broken)(?: (?:and|or) (?:bad|slow|broken))? nodes?\b",
+        lambda m, r: (Set("spare_nodes", r.spare_nodes or 0, m[0]),),
+    ),
+    _row(
+        r"\b(?:go on|keep going|continue|carry on)\s+with\s+(?:at least\s+|as few as\s+)?(?P<v>{N})\s+nodes?"
+        r"(?:[^.,;\n]{0,30}\b(?:dies?|fails?|lost|drops?|goes down))?",
+        lambda m, r: (Set("least_nodes", count(m["v"]), m[0]),),
+    ),
+    _row(
+        r"\b(?:back to the real (?:one|run|thing|job)|now the real (?:one|run|thing)|the full run again)\b",
+        _real_one,
+        True,
+    ),
+    _row(
+        r"\b(?:(?:turn|switch|swich|put|set)\s+)?(?:off|disable)\s+(?:the\s+)?(?:wandb|w&b)(?:\s+(?:online|mode"
+        r"|syncing|sync))*|\b(?:set |put )?wandb (?:(?:to |in )?off(?:line)?|online mode off)(?: mode)?\b"
+        r"|\b(?:go |run |work )?offline(?: mode"
+        r"| please)?\b|\b(?:no|don'?t use|without) (?:internet|wandb online|wandb)\b",
+        _flag("offline"),
+    ),
+    _row(
+        r"(?<![\w-])(?P<kind>tp|pp|cp|tensor[ -]parallel(?:ism)?|pipeline[ -]parallel(?:ism)?"
+        r"|context[ -]parallel(?:ism)?)\s*(?:size|degree)?\s*(?:=|:|to|of|is)?\s*(?P<v>{N})(?!\w|\.\d)",
+        _degree,
+    ),
+    _row(r"\bglobal[ -]batch(?:[ -]size)?\s*(?:=|:|to|of|is)?\s*(?P<v>\d{1,6})\b", _number("global_batch")),
+    _row(r"\bmicro[ -]?(?:batch)?(?:[ -]size)?\s*(?:=|:|to|of|is)?\s*(?P<v>{N})\b", _number("micro_batch")),
+    _row(
+        r"\b(?:gradient|grad)[ -]accum(?:ulation)?(?:[ -]steps)?\s*(?:=|:|to|of|is)?\s*(?P<v>{N})\b"
+        r"|\baccumulat(?:e|ing|ion)(?: over| of)? (?P<w>{N})(?: steps| batches| micro[- ]?batches)?\b"
+        r"|\b(?P<x>{N}) (?:gradient|grad)[ -]accum\w*(?:[ -]steps)?\b",
+        lambda m, r: (Set("gradient_accumulation", count(m["v"] or m["w"] or m["x"]), m[0]),),
+    ),
+    _row(
+        r"(?<![\w-])(?:in |use |with |to |and |et |y |e |und )?(?P<v>bf16|bfloat16|fp16|float16|half precision"
+        r"|fp8|fp32)(?:\s+(?:precision|please|instead|mixed precision))?(?![\w-])",
+        _precision,
+    ),
+    _row(
+        r"\b(?:offload (?:the )?)?(?:optimi[sz]er|adam)(?:'?s)?(?:[ -]states?)?(?: offload(?:ed|ing)?)?\s*(?:to"
+        r"|on|onto|auf|sur|a)\s*(?:the\s+)?cpus?(?: memory)?\b|\b(?:cpu[- ]offload(?:ing)?|offload (?:to"
+        r"|onto) (?:the )?cpu|offload (?:the )?(?:optimi[sz]er|param\w*)(?: states)?)(?: on)?(?: (?:to"
+        r"|onto) (?:the )?cpu)?\b|\bparam(?:eter)?s?\s+(?:to|on|onto)\s+(?:the\s+)?cpu\b",
+        _offload,
+    ),
+    _row(r"^\W*(?:and\s+)?(?:the\s+)?param(?:eter)?s?\s+(?:too|as well|also)\b", _parameters_too, True),
+    _row(
+        r"(?:\b(?:master|rendezvous|serving)[ -]|^\W*|[,;]\s*|\b(?:use|set|change)\s+(?:the\s+"
+        r"|another\s+)?)port\s*(?:=|:|to|number|is)?\s*(?P<v>\d{4,5})\b",
+        lambda m, r: (Set("port", int(m["v"]), m[0]),),
+        True,
+    ),
+    _row(
+        r"\b(?:add |set |use )?(?:an? |the )?environment variable (?:called "
+        r"|named )?(?P<name>[a-z]\w*_\w+) (?:equals|is|to|=) (?P<v>\w+)(?: all caps)?",
+        _said_variable,
+    ),
+    _row(
+        r"\b(?:the\s+|my\s+)?(?:program\s+)?(?:args?|arguments?|flags|options)\s*(?:are|is|should be|="
+        r"|:)\s*[`\"']?(?P<v>--?[A-Za-z][^`\n]*[^`\n\s.,\"'])",
+        lambda m, r: (Set("args", m["v"], m[0]), Set("argument_edits", (), m[0])),
+        True,
+    ),
+    _row(
+        r"^\W*(?:(?:please|ok|and|also|now|then)\W+)*(?:remove|drop|clear|delete|reset|forget|unset|take out"
+        r"|leave out)\s+(?:about\s+)?(?:the\s+|my\s+)?(?P<v>wall ?time|time limit|account|project|queue|partition"
+        r"|qos|program|entry|arguments?|args|environment|container|model|node type|gpu type|array|dependency|mail"
+        r"|signal|chain|reservation|constraint|modules)\W*(?:please\W*)?$",
+        _cleared,
+        True,
+    ),
+    _row(
+        r"\b(?:put|set|move|point)\s+(?P<name>[A-Z][A-Z0-9_]{2,})\s+(?:to|on|onto|in)\s+(?:the\s+"
+        r"|my\s+)?\$?(?P<place>scratch|work|project|home)\b",
+        _on_scratch,
+    ),
+    _row(
+        r"\b(?:(?:and|also|add|set|export|define|change|with|put|use|an?|the|env(?:ironment)?"
+        r"|variable)\s+)*(?-i:(?<![\w$-])(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+))(?:=|\s+(?:to|="
+        r"|equals)\s+)(?P<v>'[^']*'|\"[^\"]*\"|[^\s,;()]+)",
+        _variable,
+    ),
+    _row(
+        r"\b(?:export|set|change)\s+(?-i:(?P<name>[A-Z][A-Z0-9_]{2,}))(?:=|\s+(?:to|=)\s+)(?P<v>'[^']*'"
+        r"|\"[^\"]*\"|[^\s,;()]+)",
+        _variable,
+    ),
+    _row(
+        r"\b(?:unset|remove|drop|delete)\s+(?:the\s+)?(?:variable\s+)?(?-i:(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+))\b",
+        _unset,
+        True,
+    ),
+)
+
+
+def _command(text: str) -> str:
+    return f"python {text}" if text.endswith(".py") and not text.startswith(("python", "./")) else text
+
+
+Spans = list[tuple[int, int]]
+
+
+def find_parts(text: str, request: JobRequest, changing: bool) -> tuple[list[Edit], Spans, Spans]:
+    """The edits that a text makes to parts of the job, where their words stand, and which of these nobody else reads.
+
+    request: the job so far; changing: whether a job stands already (some wishes are read only then).
+    """
+    found: list[tuple[int, Sequence[Edit]]] = []
+    spans: Spans = []
+    taken: Spans = []
+    strategy = request.strategy
+    for part in PARTS:
+        if part.changing and not changing:
+            continue
+        for match in part.pattern.finditer(text):
+            if any(a < match.end() and match.start() < b for a, b in taken):
+                continue
+            edits = part.build(match, request)
+            request = apply_edits(request, tuple(edits)).request
+            if edits:
+                found.append((match.start(), edits))
+                taken.append(match.span())
+                if not _is_of_strategy(edits, strategy):
+                    spans.append(match.span())
+    return [edit for _, edits in sorted(found, key=lambda f: f[0]) for edit in edits], taken, spans
+
+
+def _is_of_strategy(edits: Sequence[Edit], strategy: str | None) -> bool:
+    """Whether a degree of parallelism also tells the strategy: where none that has degrees stands yet."""
+    return isinstance(edits[0], Set) and edits[0].field in DEGREES and strategy not in ("tp", "pp", "3d")

@@ -1,0 +1,105 @@
+"""A message's words become an Utterance: built once a turn, read by everything that follows."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from graph.extraction.sentences.asides import asides
+from graph.extraction.sentences.intents import is_question
+from graph.extraction.sentences.line import Line
+from graph.reading.classifier import act_model
+from graph.reading.clauses import split_clauses
+from graph.reading.features import clause_features
+from graph.reading.meaning import meaning_model
+from graph.reading.mentions import find_mentions
+from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance
+
+FAINT = 0.005
+MOST_TOPICS = 4
+# `queue debug`, `set nodes=4`: a field of the job by its name and a value, as the terminal's pickers say it. The one
+# form that is certain without a model.
+FIELD_VALUE = re.compile(
+    r"\W*(?:(?:set|use|make)\s+)?(?:the\s+)?(?:machine|framework|strategy|nodes|gpus[ _]per[ _]node|total[ _]gpus"
+    r"|walltime|queue|partition|qos|account|model|entry|program|args|environment|container)"
+    r"\s*[=:]?\s*[\w./:~$+-]+\W*",
+    re.I,
+)
+# From this probability on the words alone decide: no vector is computed.
+PLAIN = 0.6
+
+
+BEGINS = 12  # characters of a clause before "colleague runs": an article, a small word
+
+
+@cache
+def acts() -> dict[str, Any]:
+    """acts.yaml: what acts and topics there are, each with its sense and examples."""
+    data: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "acts.yaml").read_text(encoding="utf-8"))
+    return data
+
+
+def read_utterance(words: str, thread: ThreadView) -> Utterance:
+    """Read the words of one message in the light of its thread. Pure; never raises on any text.
+
+    words: what the person wrote, without pasted scripts, logs and outputs (message.take_apart parts them).
+    """
+    line, mentions = find_mentions(words)
+    clauses = tuple(_clause(words, span, line, mentions, thread) for span in split_clauses(words))
+    return Utterance(words, mentions, clauses)
+
+
+def read_as_one(words: str, thread: ThreadView) -> Clause:
+    """The whole text as one clause: what a message of several sentences is for, taken together."""
+    line, mentions = find_mentions(words)
+    return _clause(words, (0, len(words)), line, mentions, thread)
+
+
+def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Mention], thread: ThreadView) -> Clause:
+    start, end = span
+    text = words[start:end]
+    if not text.strip() and (thread.new_log or thread.new_script):
+        return Clause(start, end, text, "diagnose" if thread.new_log else "review")
+    if (thread.has_script or thread.asked) and FIELD_VALUE.fullmatch(text) and "?" not in text:
+        return Clause(start, end, text, "edit")
+    within = [m for m in mentions if start <= m.start < end]
+    read = _ranked(text, clause_features(text, within, line, start, thread))
+    (best, share), (second, _), *_ = read
+    act, _, topic = best.partition("/")
+    scope: Scope = "asked" if is_question(text) else "others" if _tells_of_others(text) else "plain"
+    topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
+    return Clause(start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]))
+
+
+def _tells_of_others(text: str) -> bool:
+    """Whether a clause only tells what somebody else runs."""
+    line, _ = find_mentions(text)
+    told = next((one for one in asides(line.canon) if one.others and one.elsewhere), None)
+    return told is not None and told.start <= BEGINS and told.end >= len(line.canon) - 5
+
+
+def _ranked(text: str, features: Sequence[str]) -> list[tuple[str, float]]:
+    """The labels by their words; where these leave it open, by what the text means too."""
+    model = act_model()
+    logits = model.logits(features)
+    read = model.ranked(logits)
+    if read[0][1] >= PLAIN or not text.strip():
+        return read
+    meaning = meaning_model()
+    return model.ranked(logits + meaning.logits(text)) if meaning else read
+
+
+def act_shares(read: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:
+    """The probability of each act: where no single topic of a question is likely, that it is one may be certain."""
+    shares: defaultdict[str, float] = defaultdict(float)
+    for label, share in read:
+        shares[label.partition("/")[0]] += share
+    return tuple(
+        (act, round(share, 4)) for act, share in sorted(shares.items(), key=lambda one: -one[1]) if share >= FAINT
+    )
