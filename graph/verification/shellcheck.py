@@ -31,6 +31,9 @@ CODES = {
     2283: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
 }  # fmt: skip
 
+# A brace alone; two of them are a template's, which has a finding of its own.
+BRACE = 1083
+
 
 def program() -> str | None:
     """shellcheck on the PATH, or beside this Python."""
@@ -51,7 +54,10 @@ def lint(text: str) -> list[Finding]:
         rows = json.loads(done.stdout or b"[]")
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
-    return [made(row) for row in rows if row.get("code") in CODES and row["level"] in ("error", "warning")]
+    meant = [row for row in rows if row.get("code") in CODES and row["level"] in ("error", "warning")]
+    lines = text.split("\n")
+    told = [made(row) for row in meant if not (row["code"] == BRACE and "{{" in lines[int(row["line"]) - 1])]
+    return list(dict.fromkeys(told))
 
 
 def made(row: dict[str, int | str]) -> Finding:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launchers import is_python
@@ -35,13 +36,28 @@ def once_per_rank(s: Subject) -> Iterator[Hit]:
               sources.TORCHRUN)  # fmt: skip
 
 
+def one_node_meant(launch: Launch) -> bool:
+    """Whether a spawner by itself is told one node: then the others are left out on purpose."""
+    layer = node_spawner(launch)
+    one = layer is not None and (launch.number(layer, "nodes") == 1 or layer.has("--standalone"))
+    return one and launch.parallel is None
+
+
 def first_node_only(s: Subject) -> Iterator[Hit]:
     """A batch script runs on the first node; nothing reaches the others by itself."""
     launch = s.launch
     if launch is None or not s.several_nodes or launch.parallel or launch.remote or reaches_others(s):
         return
     layer = launch.spawner
-    if layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
+    if one_node_meant(launch):
+        yield Hit(
+            launch.line,
+            f"the launch is told one node; the job has {s.job.nodes}",
+            "the others are charged and idle",
+            None,
+            "warning",
+        )
+    elif layer is not None and layer.name in NODE_SPAWNERS and not launch.open:
         says = f"{layer.name} starts on the first node only; the job has {s.job.nodes}"
         yield Hit(
             launch.line,
@@ -134,15 +150,18 @@ def tasks_per_node(s: Subject) -> Iterator[Hit]:
         return
     if launch.program.kind not in ("script", "module") or launch.tasks == 1 or launch.per_node == 1:
         return  # Lightning, Ray and their like start their own processes
-    yield from against_devices(
+    for hit in against_devices(
         s, launch, launch.per_node, f"{launch.parallel.name} starts {launch.per_node} ranks a node"
-    )
+    ):
+        # Ranks of MPI may share a GPU, or need none: only a rendezvous says that each takes one.
+        yield hit if "MASTER_ADDR" in {one.name for one in s.script.assignments} else replace(hit, severity="warning")
 
 
 def against_devices(s: Subject, launch: Launch, procs: int, words: str) -> Iterator[Hit]:
     devices = s.devices or s.node_devices
     asked = s.devices is not None
-    if not devices or procs == devices:
+    # Programs side by side have each a part of the GPUs.
+    if not devices or procs == devices or s.set_to("PART_DEVICES"):
         return
     unit = f"the job has {devices} GPUs there" if asked else f"a node has {devices} GPUs"
     kinds = {kind.gpus.tile_name for kind in s.node_types if kind.gpus.tiles_per_gpu > 1}
@@ -162,7 +181,7 @@ def machine_count(s: Subject) -> Iterator[Hit]:
         return
     role = layer.role("nodes")
     said = launch.number(layer, "nodes")
-    on = launch.tasks if launch.parallel is not None and launch.per_node == 1 else None
+    on = launch.tasks if launch.parallel is not None and (launch.per_node == 1 or launch.tasks == 1) else None
     if role is None or said is None or on is None or ":" in plain(role) or said == on:
         return
     word = "--num_machines" if layer.name == "accelerate" else "--nnodes"

@@ -23,6 +23,7 @@ from graph.verification.checks.option_tables import (
 )
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
+from knowledge.slurm_options import slurm_options
 
 WEIGHTY = frozenset(
     [
@@ -52,6 +53,10 @@ WEIGHTY = frozenset(
         "ngpus",
     ]
 )
+# What came before this release is taken to be there everywhere.
+OLD_ENOUGH = "23.11"
+# Keys beside the first letter of each mark.
+BESIDE = {"S": "AWEDXZ", "P": "OL", "B": "VGHN", "F": "DRTGVC"}
 LOOKS_LIKE = re.compile(r"#[ \t]?([A-Za-z]{3,8}):?[ \t]+-{1,2}[A-Za-z]")
 
 
@@ -84,7 +89,18 @@ def slurm_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
         return
     name = one.written[2:]
     known = SLURM_LONG | SLURM_PLUGINS
-    if name in known or any(full.startswith(name) for full in known) or in_facts(s, one.written):
+    begun = sorted(full for full in known if full.startswith(name))
+    if name in known or len(begun) == 1 or in_facts(s, one.written):
+        yield from of_some_releases(one, name)
+        return
+    others = slurm_options().options
+    if name in others:
+        says = f"--{name} is {others[name].commands[0]}'s: sbatch does not take it"
+        yield Hit(one.line, says, "sbatch refuses a script with an option that it does not know")
+        return
+    if begun:
+        says = f"--{name} may be {', '.join(f'--{full}' for full in begun[:4])}: sbatch refuses what is ambiguous"
+        yield Hit(one.line, says, "only a beginning that a single option has may be cut short")
         return
     near = get_close_matches(name, SLURM_LONG, 1, 0.75)
     if near:
@@ -95,6 +111,17 @@ def slurm_option(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
         says = f"--{name} is none of sbatch's own options"
         why = "unless a plug-in of the site adds it, sbatch refuses the script"
         yield Hit(one.line, says, why, None, "warning")
+
+
+def of_some_releases(one: DirectiveLine, name: str) -> Iterator[Hit]:
+    """An option that only some releases of Slurm have."""
+    option = slurm_options().options.get(name)
+    if option is not None and option.until:
+        says = f"--{name} was taken up to Slurm {option.until}; later ones refuse it"
+        yield Hit(one.line, says, "sbatch refuses a script with an option that it does not know", severity="warning")
+    elif option is not None and option.since > OLD_ENOUGH:
+        says = f"--{name} needs Slurm {option.since} or later"
+        yield Hit(one.line, says, "an older sbatch refuses the script: `sbatch --version` tells", severity="info")
 
 
 def slurm_letter(s: Subject, one: DirectiveLine) -> Iterator[Hit]:
@@ -174,14 +201,11 @@ def badly_joined(s: Subject) -> Iterator[Hit]:
 
 
 def misspelt_mark(s: Subject) -> Iterator[Hit]:
-    """`#SBTACH --nodes=2` is a comment like any other."""
+    """`#SBTACH --nodes=2` is a comment like any other. Slurm compares seven letters, so `#SBATCH--nodes` is read."""
     mark = MARKS.get(s.scheduler, "")
     wanted = mark.strip("#:").upper()
-    for number, line in enumerate(s.lines, 1):
-        if number in s.comment_lines and re.match(rf"{re.escape(mark)}-{{1,2}}[A-Za-z]", line):
-            yield Hit(number, f"a blank is missing behind {mark}: the line is an ordinary comment", "the scheduler reads only its exact mark",
-                      edit=Edit(number, number, (f"{mark} {line[len(mark):]}",)))  # fmt: skip
-            continue
+    first = next((number for number, _ in s.code_lines), len(s.lines) + 1)
+    for number, line in enumerate(s.lines[: first - 1], 1):
         found = LOOKS_LIKE.match(line)
         if not found or number not in s.comment_lines or not wanted:
             continue
@@ -189,40 +213,41 @@ def misspelt_mark(s: Subject) -> Iterator[Hit]:
         same = word == wanted or (s.scheduler == "flux" and word in ("flux", "FLUX"))
         if (line.startswith("# ") and word.islower()) or re.search(r"\s(<|\S+\.\w+\s*$)", line[found.end() :]):
             continue  # `# sbatch -N 4 job.sh` tells how the script is submitted
-        near = word.upper() == wanted or bool(get_close_matches(word.upper(), [wanted], 1, 0.7))
-        # With another first letter and no true mark beside it, it is the mark of a batch system that we do not know.
-        near = near and (word[0].upper() == wanted[0] or bool(s.script.directives))
-        near = near or sorted(word.upper()) == sorted(wanted)
-        if near and not same:
+        if is_slip(word.upper(), wanted) and not same:
             yield Hit(number, f"{line.split()[0]} is not {mark}: the line is an ordinary comment",
                       "the scheduler reads only its exact mark, so this option is silently left out",
                       edit=Edit(number, number, (re.sub(r"^#[ \t]?\w+:?", mark, line, count=1),)))  # fmt: skip
 
 
-def after_command(s: Subject) -> Iterator[Hit]:
+def is_slip(word: str, mark: str) -> bool:
+    """Whether a word is a mark mistyped. With a first letter from elsewhere on the keyboard it is another system's."""
+    near = word == mark or bool(get_close_matches(word, [mark], 1, 0.7)) or sorted(word) == sorted(mark)
+    swapped_first = sorted(word) == sorted(mark) or word == mark[1:]
+    return near and (swapped_first or word[0] == mark[0] or word[0] in BESIDE.get(mark[0], ""))
+
+
+def after_command(s: Subject) -> Iterator[int]:
+    """The lines of directives that stand below the first command."""
     in_force = {(one.option, one.value) for one in s.script.directives if one.active}
-    first = next((number for number, _ in s.code_lines), 0)
-    told: set[int] = set()
     for one in own_lines(s):
         late = one.why_not.startswith("it stands after")
-        if late and one.line not in told and (one.option, one.value) not in in_force and not s.script.jobs:
-            told.add(one.line)
-            says = f"this directive stands after the first command (line {first}) and is ignored"
-            why = f"{SUBMITS.get(s.scheduler, 'the scheduler')} stops reading directives at the first line of code"
-            yield Hit(one.line, says, why)
+        if late and (one.option, one.value) not in in_force and not s.script.jobs:
+            yield one.line
 
 
 def moved_up(s: Subject) -> Iterator[Hit]:
-    """The same hits with one edit for all of them: the lines go above the first command."""
-    hits = list(after_command(s))
-    if not hits:
+    """One finding for all of them, and one edit: the lines go above the first command."""
+    late = sorted(set(after_command(s)))
+    if not late:
         return
     first = next(number for number, _ in s.code_lines)
-    late = {hit.line for hit in hits}
     kept = tuple(line for number, line in enumerate(s.lines, 1) if number >= first and number not in late)
-    edit = Edit(first, len(s.lines), (*(s.line(number) for number in sorted(late)), *kept))
-    for number, hit in enumerate(hits):
-        yield Hit(hit.line, hit.says, hit.why, edit=None if number else edit)
+    edit = Edit(first, len(s.lines), (*(s.line(number) for number in late), *kept))
+    says = f"this directive stands after the first command (line {first}) and is ignored"
+    if len(late) > 1:
+        says = f"this directive and {len(late) - 1} more (to line {late[-1]}) stand after the first command (line {first}) and are ignored"
+    why = f"{SUBMITS.get(s.scheduler, 'the scheduler')} stops reading directives at the first line of code"
+    yield Hit(late[0], says, why, edit=edit)
 
 
 def commented_out(s: Subject) -> Iterator[Hit]:

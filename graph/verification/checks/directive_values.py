@@ -6,14 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from graph.extraction.directives import DirectiveLine
 from graph.verification.checks import sources
 from graph.verification.checks.directive_rules import own_lines, seen, swapped
 from graph.verification.checks.option_tables import SUBMITS, TIME_OPTION, WALLTIME_FORMS, WALLTIMES
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
+from graph.verification.checks.template_rules import HOLE
 
 ANGLE = re.compile(
-    r"<[A-Za-z][\w .:/@-]*>|\[(?:your|my|account|project|partition|queue)[\w -]*\]|\{\{?\s*[a-z_]+\s*\}\}?", re.I
+    r"<[A-Za-z][\w .:/@-]*>|^<\w|\[(?:your|my|account|project|partition|queue)[\w -]*\]|\{\{?\s*[a-z_]+\s*\}\}?", re.I
 )
 STANDS_FOR = re.compile(
     r"(your|my)[-_ ]?\w*(account|project|allocation|partition|queue|group|budget|bank|email|name)\w*|change[-_]?me\w*|x{3,}|\?{2,}|\.{3}"
@@ -21,6 +23,8 @@ STANDS_FOR = re.compile(
     re.I,
 )
 NAMED = ("account", "project", "group", "bank", "partition", "queue", "qos", "reservation", "mail-user")
+# Options whose value is any text: a variable in it is a name with a dollar sign, not a refusal.
+TAKEN_AS_TEXT = frozenset({"output", "error", "input", "chdir", "mail-user", "export", "job-name", "wckey"})
 NOT_EXPANDED = {"slurm": "sbatch", "pbs": "qsub"}
 
 
@@ -64,15 +68,24 @@ def rewritten(scheduler: str, text: str) -> str | None:
 
 
 def placeholder(s: Subject) -> Iterator[Hit]:
-    """Not an error: it is for a person to fill in, and nobody else can."""
-    for one in own_lines(s):
-        if not seen(one):
-            continue
-        word = None if "$" in one.value or (s.scheduler == "flux" and "{{" in one.value) else ANGLE.search(one.value)
-        named = one.option in NAMED and (STANDS_FOR.fullmatch(one.value) or re.match(r"YOUR_[A-Z]+", one.value))
-        if (word and "%" not in one.value and not s.script.jobs) or named:
-            yield Hit(one.line, f"{one.written.split()[-1]} still holds the placeholder '{one.value}': put your own there",
-                      "the scheduler takes it to the letter and refuses the job")  # fmt: skip
+    """Not an error: it is for a person to fill in, and nobody else can. All of them are one finding."""
+    found = {one.line: one for one in own_lines(s) if seen(one) and is_gap(s, one)}
+    if not found:
+        return
+    first, *others = sorted(found)
+    one = found[first]
+    says = f"{one.written.split()[-1]} still holds the placeholder '{one.value}': put your own there"
+    if others:
+        says += f"; so do lines {', '.join(map(str, others[:6]))}{' and more' if len(others) > 6 else ''}"
+    yield Hit(first, says, "the scheduler takes it to the letter and refuses the job")
+
+
+def is_gap(s: Subject, one: DirectiveLine) -> bool:
+    """Whether a person still has to fill in the value of a directive."""
+    word = None if "$" in one.value or (s.scheduler == "flux" and "{{" in one.value) else ANGLE.search(one.value)
+    named = one.option in NAMED and (STANDS_FOR.fullmatch(one.value) or re.match(r"YOUR_[A-Z]+", one.value))
+    word = word or HOLE.search(one.raw.partition(" #")[0]) if "$" not in one.raw else None
+    return bool((word and "%" not in one.value and not s.script.jobs) or named)
 
 
 def variable(s: Subject) -> Iterator[Hit]:
@@ -90,7 +103,7 @@ def variable(s: Subject) -> Iterator[Hit]:
             continue
         if s.scheduler == "pbs" and one.option in ("output", "error"):
             continue  # some of PBS's descendants expand $PBS_JOBID there
-        weight = "warning" if one.option in ("output", "error", "input", "chdir", "mail-user", "export") else "error"
+        weight = "warning" if one.option in TAKEN_AS_TEXT else "error"
         instead = (
             ": write the path itself, or %x and %j"
             if s.scheduler == "slurm" and weight == "warning"

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer, Program
+from graph.extraction.launcher_table import BY_NAME
+from graph.extraction.launchers import base_name, is_python
 from graph.extraction.script import Script
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
@@ -84,13 +86,22 @@ def read_launch(script: Script, job: Job, facts: Facts) -> Launch | None:
     spawner = next((one for one in reversed(layers) if one.kind == "spawner"), None)
     bare = Launch(
         command, root_of(command), layers, parallel, spawner, command.chain.program, facts,
-        open=any(name == "" for layer in layers for name, _ in layer.options) or option_in_variable(command),
+        open=any(name == "" for layer in layers for name, _ in layer.options)
+        or option_in_variable(command)
+        or behind_wrapper(command),
     )  # fmt: skip
     nodes, tasks, per_node = counts(bare, job)
     procs = processes(bare, nodes)
     return Launch(
         command, bare.root, layers, parallel, spawner, bare.program, facts, nodes, tasks, per_node, procs, bare.open
     )
+
+
+def behind_wrapper(command: Command) -> bool:
+    """Whether a program that we do not know calls the spawner (`oumi distributed torchrun`): it may add options."""
+    first = command.fields[0]
+    known = base_name(first) in BY_NAME or is_python(first) or not command.argv
+    return not known and any(layer.kind == "spawner" for layer in command.chain.layers)
 
 
 def option_in_variable(command: Command) -> bool:

@@ -162,6 +162,33 @@ def slow_network(s: Subject) -> Iterator[Hit]:
             )
 
 
+# What NCCL takes of these (https://docs.nvidia.com/deeplearning/nccl/user-guide/docs/env.html): smallest and largest.
+NCCL_RANGES = {
+    "NCCL_IB_RETRY_CNT": (0, 7),
+    "NCCL_IB_TIMEOUT": (1, 31),
+    "NCCL_IB_QPS_PER_CONNECTION": (1, 128),
+    "NCCL_IB_TC": (0, 255),
+    "NCCL_IB_SL": (0, 15),
+    "NCCL_CROSS_NIC": (0, 2),
+}
+# For Ethernet: a GID of RoCE. On InfiniBand, Slingshot and Omni-Path the default is right.
+ROCE_ONLY = ("NCCL_IB_GID_INDEX", "NCCL_IB_ROCE_VERSION_NUM")
+
+
+def network_tuning(s: Subject) -> Iterator[Hit]:
+    """Values that NCCL does not take, and settings of RoCE on a network that is none."""
+    fabric = " ".join(kind.nics.kind or "" for kind in s.node_types)
+    roce = not fabric or re.search(r"roce|ethernet", fabric, re.I) is not None
+    for one in s.script.assignments:
+        low, high = NCCL_RANGES.get(one.name, (0, 0))
+        if high and one.value.lstrip("-").isdigit() and not low <= int(one.value) <= high:
+            says = f"{one.name}={one.value} is outside of what NCCL takes ({low} to {high})"
+            yield Hit(one.line, says, "NCCL refuses it, or takes another value than meant", sources.NCCL)
+        elif one.name in ROCE_ONLY and not roce:
+            says = f"{one.name} is for Ethernet (RoCE); the network here is {fabric}"
+            yield Hit(one.line, says, "a wrong index breaks connections: leave it unset", sources.NCCL)
+
+
 def way_out(s: Subject) -> Iterator[Hit]:
     """Downloads inside the job where nodes reach no internet, or only through a proxy."""
     if s.cluster is None or s.cluster.internet.access not in ("no", "proxy"):
@@ -190,5 +217,6 @@ RULES = (
     Rule("network-missing", "environment", "warning", "network variables that the machine's jobs of several nodes set", network_missing),
     Rule("network-interface", "environment", "warning", "NCCL_SOCKET_IFNAME names another network than the machine's", interface),
     Rule("network-slow", "environment", "warning", "settings that turn the fast network off, or use the loopback", slow_network),
+    Rule("network-tuning", "environment", "warning", "NCCL values outside of their range, RoCE settings on another network", network_tuning),
     Rule("internet", "environment", "warning", "a download in the job where nodes have no way out", way_out),
 )  # fmt: skip

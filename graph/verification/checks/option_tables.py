@@ -5,38 +5,17 @@ from __future__ import annotations
 
 import re
 
+from knowledge.slurm_options import slurm_options
+
 
 def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# sbatch(1) of Slurm 25.05, with the spellings that it still takes.
-SLURM_LONG = words(
-    "account acctg-freq array batch bb bbf begin chdir cluster cluster-constraint clusters comment consolidate-segments "
-    "constraint container container-id contiguous core-spec cores-per-socket cpu-freq cpus-per-gpu cpus-per-task deadline "
-    "delay-boot dependency distribution error exclude exclusive export export-file extra extra-node-info get-user-env gid "
-    "gpu-bind gpu-freq gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint hold ignore-pbs "
-    "immediate input job-name kill-on-invalid-dep licenses mail-type mail-user mcs-label mem mem-bind mem-per-cpu "
-    "mem-per-gpu mincpus network nice no-kill no-requeue nodefile nodelist nodes ntasks ntasks-per-core ntasks-per-gpu "
-    "ntasks-per-node ntasks-per-socket oom-kill-step open-mode output overcommit oversubscribe parsable partition power "
-    "prefer priority profile propagate qos quiet reboot requeue requeue-limit reservation resv-ports segment share signal "
-    "sockets-per-node spread-job spread-segments stepmgr switches tasks-per-node test-only thread-spec threads-per-core "
-    "time time-min tmp tres-bind tres-per-task uid usage use-min-nodes verbose version wait wait-all-nodes wckey workdir "
-    "wrap environment disable-stdout-job-summary cpu-bind cpu_bind kill-on-bad-exit"
-)
-# Options that plug-ins of sites and container tools add (pyxis, Shifter, uenv, CSCS, NERSC, Intel tools).
-SLURM_PLUGINS = words(
-    "image module volume container-image container-mounts container-workdir container-name container-save container-env "
-    "container-writable container-readonly container-mount-home no-container-mount-home container-remap-root "
-    "container-entrypoint no-container-entrypoint uenv view edf perf tmpfs cvmfs licenses-local scrontab ccr deepspeed "
-    "comment2 job-mem auks x11 mpi ear ear-policy ear-verbose disable-perfparanoid slurmd-debug"
-)
-SLURM_LETTERS = frozenset("AabCcDdeFGHhiJKkLMmNnOopQqSstVvWwxBE")
-SLURM_NO_VALUE = words(
-    "contiguous exclusive get-user-env hold ignore-pbs kill-on-invalid-dep nice no-kill no-requeue overcommit "
-    "oversubscribe parsable quiet reboot requeue share spread-job test-only use-min-nodes verbose version wait x11 "
-    "disable-stdout-job-summary stepmgr exclusive"
-)
+SBATCH_OPTIONS = slurm_options().of("sbatch")
+SLURM_LONG = frozenset(SBATCH_OPTIONS) | frozenset(slurm_options().aliases)
+SLURM_PLUGINS = frozenset(slurm_options().plugins)
+SLURM_LETTERS = frozenset(one.letter for one in SBATCH_OPTIONS.values() if one.letter)
 PBS_LETTERS = frozenset("AaCcehIJjkLlMmNnoPpqrRSstuVvWwXxzdfGD")
 PBS_RESOURCES = words(
     "select walltime place filesystems nodes ncpus ngpus mem vmem pmem pvmem cput pcput file arch host vnode mpiprocs "
@@ -66,7 +45,7 @@ TIME_OPTION = {"slurm": "time", "pbs": "walltime", "lsf": "time", "flux": "time-
 
 # What each takes for a walltime, and how that is written.
 WALLTIMES = {
-    "slurm": re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}|-1|unlimited|infinite", re.I),
+    "slurm": re.compile(r"\d+(:\d+){0,2}|\d+-\d+(:\d+){0,2}|-1|unlimited|infinite", re.I),
     "pbs": re.compile(r"\d+(:\d{1,2}){0,3}(\.\d+)?"),
     "lsf": re.compile(r"(\d+:)?\d+(/[\w.-]+)?"),
     "flux": re.compile(r"\d+(\.\d+)?(ms|[smhd])?|inf|infinity", re.I),

@@ -102,11 +102,7 @@ def early(s: Subject) -> Iterator[Hit]:
     if launch is None or launch.parallel is None or launch.tasks == 1:
         return
     told: set[tuple[str, int]] = set()
-    elastic = (
-        launch.spawner is not None
-        and launch.spawner.name in ("torchrun", "accelerate", "tune")
-        and (text_of(launch.spawner, "--rdzv-backend") or "static") != "static"
-    )
+    elastic = is_elastic(launch)
     for used in variables(s):
         if (
             not used.early
@@ -121,6 +117,13 @@ def early(s: Subject) -> Iterator[Hit]:
         says = f"{used.name} is expanded by the batch shell, before {launch.parallel.name} starts the tasks: all get one value"
         yield Hit(used.line, says, "put the command into bash -c '...' with single quotes, or write \\$: then each task expands it",
                   sources.BASH + "#Quoting", edit=escaped(s, launch, used))  # fmt: skip
+
+
+def is_elastic(launch: Launch) -> bool:
+    """Whether the nodes number themselves when they meet, so that a node's number given to the spawner is not read."""
+    layer = launch.spawner
+    named = layer is not None and layer.name in ("torchrun", "accelerate", "tune")
+    return named and layer is not None and (text_of(layer, "--rdzv-backend") or "static") != "static"
 
 
 def escaped(s: Subject, launch: Launch, used: Used) -> Edit | None:
@@ -140,6 +143,8 @@ def set_in_batch(s: Subject) -> Iterator[Hit]:
     """`export RANK=$SLURM_PROCID` in the batch script itself: 0 for every task."""
     launch = s.launch
     if launch is None or launch.parallel is None or launch.tasks == 1:
+        return
+    if is_elastic(launch):
         return
     own = in_tasks(s, RANK_NAMES)
     spawner = launch.spawner is not None

@@ -129,8 +129,9 @@ def misspelt(s: Subject) -> Iterator[Hit]:
             near = get_close_matches(name, KNOWN, 1, 0.85)
             if near and not re.search(rf"\$\{{{name}:?[-+?]", line) and not optional(name):
                 told.add(name)
+                printed = re.match(r"\s*(echo|printf)\b", line) is not None
                 yield Hit(number, f"{name} is set by nobody; the nearest is {near[0]}", "an unset variable is empty, or ends the script under set -u",
-                          sources.SRUN, edit=Edit(number, number, (line.replace(name, near[0]),)))  # fmt: skip
+                          sources.SRUN, "warning" if printed else None, edit=Edit(number, number, (line.replace(name, near[0]),)))  # fmt: skip
 
 
 def optional(name: str) -> bool:

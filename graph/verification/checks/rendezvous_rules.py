@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
 from graph.verification.checks import sources
-from graph.verification.checks.count_rules import node_spawner
+from graph.verification.checks.count_rules import node_spawner, one_node_meant
 from graph.verification.checks.launch import Launch, text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Hit, Rule
@@ -38,7 +38,13 @@ def addresses(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
 def several(s: Subject) -> bool:
     """Whether one process group spans nodes: the launch may use fewer than the job has."""
     launch = s.launch
-    return s.several_nodes and launch is not None and (launch.nodes or 2) > 1 and launch.tasks != 1
+    return (
+        s.several_nodes
+        and launch is not None
+        and (launch.nodes or 2) > 1
+        and launch.tasks != 1
+        and not one_node_meant(launch)
+    )
 
 
 def last_set(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
@@ -181,8 +187,10 @@ def all_names(value: str) -> bool:
 
 
 def last_node(value: str) -> bool:
+    """Whether the last of several names is taken: of one task's own name there is only one."""
     return bool(re.search(r"\btail\b", value)) and not re.search(
-        r"\bhead\b|sed -n|NR ?==|nslookup|getent|tail -n \+", value
+        r"\bhead\b|sed -n|NR ?==|nslookup|getent|tail -n \+|srun\b[^|]*(-n ?1|--ntasks[= ]1|-N ?1|--nodes[= ]1)\b",
+        value,
     )
 
 

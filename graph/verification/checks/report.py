@@ -10,6 +10,7 @@ from typing import Any
 
 from graph.extraction.script import read_script
 from knowledge.errors import InputError
+from knowledge.printable import printable
 from knowledge.types import Finding, Severity
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "info")
@@ -59,8 +60,7 @@ def sentence(text: str) -> str:
 
 def clean(text: str) -> str:
     """No control characters of a stranger's script reach the terminal."""
-    safe = "".join(char if char in "\n\t" or char.isprintable() else "\ufffd" for char in text)
-    return safe.encode("utf-8", "replace").decode()
+    return printable(text, "\ufffd")
 
 
 def summary(findings: Iterable[Finding], machine: str | None) -> str:

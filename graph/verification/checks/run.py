@@ -3,27 +3,50 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.directive_values import is_gap
+from graph.verification.checks.rule import Edit, Family, Hit, Rule
 from graph.verification.checks.subject import Subject, read_subject
 from graph.verification.checks.table import RULES
+from graph.verification.checks.template_rules import gaps
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.types import Finding
 
 LOG = logging.getLogger(__name__)
 SEVERITIES = ("error", "warning", "info")
+TEMPLATE, PLACEHOLDER = "script-template", "directive-placeholder"
+# What a template's gaps bring about, wherever they stand.
+OF_TEMPLATES = ("shell-syntax", "directive-after-command", PLACEHOLDER)
+# Rule -> the rules whose finding on the same line says it already.
+FOLLOWS = {
+    "directive-said-twice": ("directive-unknown-option",),
+    "directive-value": ("directive-number-format",),
+    "launch-processes": ("launch-once-per-rank",),
+    "launch-machines": ("launch-first-node-only", "launch-once-per-rank"),
+    "rendezvous-missing": ("launch-machines-missing", "launch-first-node-only"),
+    "rendezvous-node-rank": ("launch-machines-missing", "launch-first-node-only"),
+    "rendezvous-localhost": ("launch-first-node-only",),
+}
+# Rule -> the rules after which, wherever they stand, it says nothing new.
+FOLLOWS_ANYWHERE = {
+    "site-required-missing": ("directive-after-command", "directive-misspelt-mark", "directive-other-scheduler"),
+    "shell-option-as-command": ("shell-continuation",),
+    "shell-syntax": ("shell-line-ends",),
+    "shell-continuation": ("shell-line-ends",),
+}
 UNREAD = "script-unread"
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A finding, and the edit of the text that cures it where there is one."""
+    """A finding, the edit of the text that cures it where there is one, and the family of its rule."""
 
     finding: Finding
     edit: Edit | None = None
+    family: Family | None = None
 
 
 def check(text: str, cluster: Cluster | None) -> list[Finding]:
@@ -44,9 +67,31 @@ def checked(text: str, cluster: Cluster | None) -> list[Checked]:
                 Finding(UNREAD, "error", 0, "the script is nested too deeply to be read", "nothing could be checked")
             )
         ]
-    found = [one for rule in RULES for one in apply(rule, subject)]
+    found = list(folded([one for rule in RULES for one in apply(rule, subject)], subject))
     unique = list({(one.finding.rule, one.finding.line, one.finding.says): one for one in found}.values())
     return sorted(unique, key=lambda one: (SEVERITIES.index(one.finding.severity), one.finding.line, one.finding.rule))
+
+
+def folded(found: list[Checked], subject: Subject) -> Iterator[Checked]:
+    """One defect, one finding: what only follows from another, or stands on a line with a gap, is left out."""
+    template = set(gaps(subject))
+    holes = {one.line for one in subject.script.directives if is_gap(subject, one)}
+    ids: dict[str, set[int]] = {}
+    for one in found:
+        ids.setdefault(one.finding.rule, set()).add(one.finding.line)
+    for one in found:
+        rule, line = one.finding.rule, one.finding.line
+        on_gap = line in template if rule != TEMPLATE else False
+        on_gap = on_gap or (line in holes and rule not in (PLACEHOLDER, TEMPLATE))
+        if on_gap or (template and rule in OF_TEMPLATES) or follows(rule, line, ids):
+            continue
+        yield one
+
+
+def follows(rule: str, line: int, ids: Mapping[str, set[int]]) -> bool:
+    """Whether another finding says it already; ids holds the lines of each rule's findings."""
+    same_line = any(line in ids.get(cause, ()) for cause in FOLLOWS.get(rule, ()))
+    return same_line or any(cause in ids for cause in FOLLOWS_ANYWHERE.get(rule, ()))
 
 
 def apply(rule: Rule, subject: Subject) -> Iterator[Checked]:
@@ -63,7 +108,7 @@ def apply(rule: Rule, subject: Subject) -> Iterator[Checked]:
         )
         return
     for hit in hits:
-        yield Checked(finding(rule, hit), hit.edit)
+        yield Checked(finding(rule, hit), hit.edit, rule.family)
 
 
 def finding(rule: Rule, hit: Hit) -> Finding:

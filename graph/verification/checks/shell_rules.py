@@ -92,6 +92,7 @@ def syntax(s: Subject) -> Iterator[Hit]:
                 f"the here-document that begins here has no closing '{opened[2]}'",
                 "everything to the end of the file is taken for its text",
                 sources.BASH,
+                "warning",
             )
         elif (found and "syntax error" in found[2] + line and done.returncode) or (found and "unexpected EOF" in line):
             number = min(int(found[1]), len(s.lines))
@@ -106,6 +107,7 @@ def syntax(s: Subject) -> Iterator[Hit]:
                 says,
                 "bash takes < and > for redirections and stops there" if hole else "the shell stops there",
                 sources.BASH,
+                "warning" if hole else None,
             )
             return
 
@@ -209,14 +211,9 @@ def odd_characters(s: Subject) -> Iterator[Hit]:
     skipped = heredoc_lines(s)
     for number, line in enumerate(s.lines, 1):
         directive = line.startswith(("#SBATCH", "#PBS", "#BSUB", "#FLUX:", "#flux:"))
-        if (
-            line.isascii()
-            or number in skipped
-            or (number in s.comment_lines and not directive and line.lstrip().startswith("#"))
-        ):
+        if line.isascii() or number in skipped or (not directive and line.lstrip().startswith("#")):
             continue
-        code = QUOTED.sub("", line) if not directive else line
-        code = re.sub(r"\s#.*", "", code) if not directive else code
+        code = re.sub(r"\s#.*", "", line if directive else QUOTED.sub("", line)).rstrip("".join(BLANKS) + " \t")
         found = [char for char in code if char in TYPOGRAPHIC or char in BLANKS] + re.findall(
             r"(?:(?<=\s)|^)[\u2010-\u2014\u2212](?=[A-Za-z\u2010-\u2014\u2212])", code
         )
@@ -231,8 +228,9 @@ def odd_characters(s: Subject) -> Iterator[Hit]:
             fixed = line
             for char, plain in (TYPOGRAPHIC | DASHES | dict.fromkeys(BLANKS, " ")).items():
                 fixed = fixed.replace(char, plain)
+            harmless = re.match(r"\s*(echo|printf)\s|#\w+:?\s+(-J|-o|-e|--(job-name|output|error|comment))", line)
             yield Hit(number, f"{name} stands in the code (U+{ord(found[0]):04X})", "a word processor or a web page put it there; the shell takes it for a letter",
-                      edit=Edit(number, number, (fixed,)))  # fmt: skip
+                      None, "warning" if harmless else None, edit=Edit(number, number, (fixed,)))  # fmt: skip
 
 
 def balanced(code: str) -> bool:
@@ -270,6 +268,7 @@ def foreign_launcher(s: Subject) -> Iterator[Hit]:
             says,
             "the command is not there, or finds no allocation",
             s.cluster.launch["pytorch"][0].source if s.cluster else None,
+            None if s.cluster or schedulers else "warning",
         )
     elif name == "ibrun" and s.cluster and "ibrun" not in forms and "TACC" not in s.cluster.site:
         yield Hit(

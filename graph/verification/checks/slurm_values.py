@@ -50,10 +50,11 @@ def dependency(value: str) -> Wrong:
 
 
 def mail(value: str) -> Wrong:
-    for kind in value.split(","):
-        if kind and kind.lower() not in MAILS:
-            return named(kind, MAILS, "is no event to be mailed of", str.upper)
-    return None
+    """Slurm skips words that it does not know (parse_mail_type) and refuses a list in which it knows none."""
+    kinds = [kind for kind in value.split(",") if kind]
+    if not kinds or any(kind.lower() in MAILS for kind in kinds):
+        return None
+    return named(kinds[0], MAILS, "is no event to be mailed of", str.upper)
 
 
 def named(word: str, known: frozenset[str], says: str, spelt: Callable[[str], str]) -> Wrong:

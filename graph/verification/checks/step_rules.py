@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
@@ -20,6 +21,8 @@ def launcher_tasks(s: Subject) -> Iterator[Hit]:
     nodes = s.job.nodes
     if launch is None or layer is None or nodes is None or s.job.mixed or layer.role("hosts") is not None:
         return
+    if s.set_to("PBS_NODEFILE") or s.set_to("PART_DEVICES"):
+        return  # programs side by side: each has a part of the nodes or GPUs
     total, each = launch.number(layer, "tasks"), launch.per_node
     wanted = launch.nodes if layer.name in ("srun", "flux") else nodes
     if wanted is not None and layer.name in ("srun", "flux", "jsrun") and (launch.nodes or 0) > nodes:
@@ -60,6 +63,10 @@ def missing_nodes(s: Subject) -> Iterator[Hit]:
         yield Hit(launch.line, says, "one rank drives one device", sources.TORCH_DISTRIBUTED, "warning")
 
 
+# A script that picks its nodes by name keeps the others in reserve on purpose.
+NODE_LIST = re.compile(r"--nodelist=\"?\$")
+
+
 def idle_nodes(s: Subject) -> Iterator[Hit]:
     """A launch on fewer nodes than the job has: hot spares are so, and forgotten counts."""
     launch, nodes = s.launch, s.job.nodes
@@ -70,6 +77,7 @@ def idle_nodes(s: Subject) -> Iterator[Hit]:
         or launch.nodes is None
         or launch.remote
         or s.job.mixed
+        or NODE_LIST.search(s.script.text)
     ):
         return
     if 1 < launch.nodes < nodes:
@@ -86,6 +94,8 @@ def no_gpus(s: Subject) -> Iterator[Hit]:
     layer = launch.parallel if launch else None
     if launch is None or layer is None or layer.name != "jsrun" or launch.open:
         return
+    if not re.search(r"torch|tensorflow|horovod|nccl|cuda|gpu", s.script.text, re.I):
+        return  # nothing says that the program wants any
     gpus = layer.role("set_gpus")
     if (gpus is None or plain(gpus) == "0") and not any(name in ("-U", "--erf_input") for name, _ in layer.options):
         yield Hit(launch.line, "jsrun gives these ranks no GPU: --gpu_per_rs is " + ("missing" if gpus is None else "0"), "a resource set has none by default",

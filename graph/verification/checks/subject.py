@@ -19,6 +19,10 @@ from graph.verification.checks.job import Job, read_job
 from graph.verification.checks.launch import Launch, read_launch
 from knowledge.cluster import Cluster, NodeType, Queue
 
+# NEC's NQSV has PBS's mark and options of its own (`--group`, `-b` for nodes, `elapstim_req`).
+NQSV = re.compile(
+    r"(?m)^#PBS\s+(--group|-T\s|-b\s*\d|-l\s*\S*(elapstim_req|gpunum_lhost|cpunum_job|memsz_job)|-y\s|-venode)"
+)
 NODES = ("JOB_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 EXPORT = re.compile(r"(?:^|[;&|({]|\bthen\b|\bdo\b)\s*(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+([^;&|#]*)")
 # What stands on the right of an assignment: no name in it is exported.
@@ -46,9 +50,13 @@ class Subject:
     def scheduler(self) -> str:
         """The one whose directives stand in the script; the machine's where it has none."""
         found = {one.scheduler for one in self.script.directives}
+        if "pbs" in found and NQSV.search(self.script.text):
+            return "nqsv"
         if self.cluster and (not found or self.cluster.scheduler in found):
             return self.cluster.scheduler
-        return scheduler_of(self.script)
+        told = scheduler_of(self.script)
+        late = [one.scheduler for one in self.script.directives if one.why_not.startswith("it stands after")]
+        return late[0] if told == "none" and late else told
 
     @cached_property
     def job(self) -> Job:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from graph.verification.checks import (
+    call_rules,
     count_rules,
     directive_rules,
     directive_values,
@@ -16,18 +17,23 @@ from graph.verification.checks import (
     shell_rules,
     site_rules,
     slurm_values,
+    start_rules,
     step_rules,
+    template_rules,
     variable_rules,
 )
 from graph.verification.checks.rule import Rule
 
 RULES: tuple[Rule, ...] = (
+    *template_rules.RULES,
     *directive_rules.RULES,
     *directive_values.RULES,
     *slurm_values.RULES,
     *site_rules.RULES,
     *limit_rules.RULES,
     *count_rules.RULES,
+    *call_rules.RULES,
+    *start_rules.RULES,
     *step_rules.RULES,
     *rank_rules.RULES,
     *rank_value_rules.RULES,

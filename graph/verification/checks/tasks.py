@@ -86,7 +86,7 @@ def of_workers(s: Subject, launch: Launch, command: Command) -> Iterator[Used]:
         return
     for document in s.script.documents:
         last = document.line + document.text.count("\n")
-        if not document.line <= launch.command.line <= last + 1:
+        if not any(document.name in where for where in launch.command.inside if "heredoc" in where):
             continue
         opened = HEREDOC.search(" ".join(s.lines[max(document.line - 3, 0) : document.line - 1]))
         early = bool(opened) and not (opened and opened[1])

@@ -28,7 +28,7 @@ OWN_USE = re.compile(
 
 def not_exported(s: Subject) -> Iterator[Hit]:
     """Set and never exported: the tasks do not see it."""
-    if re.search(r"(?m)^\s*set\s+(-\w*a|-o allexport)", s.script.text) or not s.is_shell:
+    if re.search(r"(?m)^\s*set\s+(-\w*a|-o allexport)", s.script.text) or not s.is_shell or s.script.jobs:
         return
     needed = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"} if ranks(s) else set()
     used = {one.name for one in variables(s) if not one.early}
@@ -182,7 +182,8 @@ def world_size(s: Subject) -> Iterator[Hit]:
     launch = s.launch
     if launch is None or launch.parallel is None or launch.spawner is not None or not launch.tasks or not ranks(s):
         return
-    found = [one for one in s.set_to("WORLD_SIZE") if "branch" not in " ".join(one.inside)]
+    before = [one for one in s.set_to("WORLD_SIZE") if one.line <= launch.line]
+    found = [one for one in before if "branch" not in " ".join(one.inside)]
     if not found:
         return
     size = number_of(found[-1].written, s.facts) if not found[-1].inside else number_of(found[-1].value, s.facts)

@@ -25,7 +25,6 @@ from graph.verification.on_machine.schedulers import SCHEDULERS
 from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.errors import InputError, UnavailableError
 from knowledge.types import (
-    FRAMEWORKS,
     STRATEGIES,
     Framework,
     JobRequest,
@@ -36,6 +35,7 @@ from knowledge.types import (
     Variable,
 )
 from templates.quoting import PLAIN_VARIABLE
+from templates.records import RUNS
 from templates.render import render
 
 MINIAPP = Path(__file__).parents[3] / "templates" / "miniapp" / "preflight.py"
@@ -121,9 +121,9 @@ def submit_words(decided: LaunchPlan, name: str) -> tuple[str, ...]:
 
 def request_of(script: Script, record: ScriptRecord, cluster: Cluster, asked: Asked) -> JobRequest:
     """The script's own request, at the trial's size."""
-    if record.framework is not None and record.framework not in FRAMEWORKS and asked.framework is None:
-        raise InputError(f"the script uses {record.framework}: scripts are written for {', '.join(FRAMEWORKS)}")
-    framework = asked.framework or next((name for name in FRAMEWORKS if name == record.framework), None)
+    if record.framework is not None and record.framework not in RUNS and asked.framework is None:
+        raise InputError(f"the script uses {record.framework}: a trial is written for {', '.join(RUNS)}")
+    framework = asked.framework or next((name for name in RUNS if name == record.framework), None)
     strategy = asked.strategy or next((name for name in STRATEGIES if name == record.strategy), None)
     request = with_usual_framework(
         JobRequest(

@@ -11,8 +11,10 @@ from graph.verification.rehearsal.types import Rehearsal
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.opening import read_plain
 from knowledge.types import SideFile
 
+LONGEST_FILE = 1 << 20
 PAPER = ("pytorch-ddp", "pytorch-fsdp", "deepspeed-zero3", "accelerate-ddp")
 HEAD = """# Rehearsals
 
@@ -43,10 +45,18 @@ def scripts(folder: Path) -> Iterator[tuple[Cluster, Path]]:
     yield from known
 
 
+def text_of(path: Path) -> str:
+    """Raises InputError where it is no plain file of a script's size."""
+    try:
+        return read_plain(path, LONGEST_FILE).decode(errors="surrogateescape")
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error}") from error
+
+
 def side_files(script: Path) -> tuple[SideFile, ...]:
     """The files beside a golden script: `NAME.ds_zero3.json` belongs to NAME.sh as ds_zero3.json."""
     others = sorted(script.parent.glob(f"{script.stem}.*"))
-    return tuple(SideFile(o.name.removeprefix(f"{script.stem}."), o.read_text()) for o in others if o != script)
+    return tuple(SideFile(o.name.removeprefix(f"{script.stem}."), text_of(o)) for o in others if o != script)
 
 
 def rehearse_all(folder: Path, only: str, tell: Callable[[str], None]) -> list[Row]:
@@ -55,7 +65,7 @@ def rehearse_all(folder: Path, only: str, tell: Callable[[str], None]) -> list[R
     for cluster, path in scripts(folder):
         name = f"{cluster.id}/{path.stem}"
         if only in name:
-            outcome = rehearse(path.read_text(), side_files(path), cluster)
+            outcome = rehearse(text_of(path), side_files(path), cluster)
             rows.append(Row(cluster, path.stem, outcome))
             tell(f"{name}: {cell(outcome)}")
     return rows

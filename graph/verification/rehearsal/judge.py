@@ -5,12 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from graph.extraction.script import Script
-from graph.verification.rehearsal.allocation import Allocation
-from graph.verification.rehearsal.isolation import LIMITS, Isolation
 from graph.verification.rehearsal.questions import QUESTIONS, Evidence, modules
-from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.types import Call, Ran, Rank, Rehearsal
+from graph.verification.rehearsal.types import Call, Rank, Rehearsal
+from graph.verification.simulator.allocation import Allocation
+from graph.verification.simulator.config import StandIn
+from graph.verification.simulator.isolation import LIMITS, WAYS_OUT, Isolation
+from graph.verification.simulator.running import Ran
 
+GUARDS = {
+    "guard": "the script ends without it; not on this computer, stood in for",
+    "guard-missing": "the script ends without it; it cannot be put there without namespaces",
+}
 UNSEEN = (
     "the real network and its libraries: NCCL, RCCL and oneCCL settings are carried, not used",
     "real GPUs, their drivers and memory",
@@ -23,7 +28,8 @@ def rehearsal(
     ran: Ran, facts: StandIn, job: Allocation, script: Script, text: str, isolation: Isolation, seconds: float
 ) -> Rehearsal:
     """Everything put together."""
-    ranks = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))
+    everyone = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))
+    ranks = of_training(everyone)
     evidence = Evidence(ran, facts, job, script, text, ranks, job.nodes * (job.gpus_per_node or 1))
     findings = tuple(found for question in QUESTIONS for found in question(evidence))
     seen: dict[str, str] = next((one["variables"] for one in evidence.of("seen")), {})
@@ -42,8 +48,28 @@ def rank_of(one: dict[str, Any]) -> Rank:
         rank=one["rank"], local_rank=one["local_rank"], world_size=one["world_size"], node=one["node"],
         device=one["device"], devices_seen=tuple(one["devices_seen"]), master=one["master"], backend=one["backend"],
         strategy=one["strategy"], sums_right=one["sums_right"], loss=one["loss"], wrapper=one["wrapper"],
-        error=one["error"], seconds=one["seconds"].get("all", 0.0),
+        error=one["error"], group=one["group"], seconds=one["seconds"],
     )  # fmt: skip
+
+
+def of_training(everyone: tuple[Rank, ...]) -> tuple[Rank, ...]:
+    """The ranks of the training, among all programs that the script ran one after another.
+
+    Programs whose ranks formed a group of their own size stand for themselves: the largest of them is the training,
+    the last of equals. Where ranks are left over, they are one training that did not form, perhaps from several steps.
+    """
+    groups: dict[str, list[Rank]] = {}
+    for rank in everyone:
+        groups.setdefault(rank.group, []).append(rank)
+    whole = [group for group in groups.values() if is_whole(group)]
+    left = [rank for group in groups.values() if group not in whole for rank in group]
+    largest: list[Rank] = max(reversed(whole), key=lambda group: len(group), default=[])
+    return tuple(left or largest)
+
+
+def is_whole(group: list[Rank]) -> bool:
+    sizes = {rank.world_size for rank in group}
+    return sizes == {len(group)} and len({rank.rank for rank in group}) == len(group)
 
 
 def call_of(one: dict[str, Any]) -> Call:
@@ -61,10 +87,22 @@ def unseen(e: Evidence, isolation: Isolation) -> tuple[str, ...]:
     for one in e.of("shell"):
         if one["what"] == "source" and one["words"]:
             texts.append(f"{one['words'][0]}: not on this computer, taken as fine")
+    for one in e.of("shell"):
+        if one["what"] in GUARDS and one["words"]:
+            texts.append(f"{one['words'][0]}: {GUARDS[one['what']]}")
     if e.facts.running < e.job.nodes:
         texts.append(
             f"{e.job.nodes - e.facts.running} of the job's {e.job.nodes} nodes: only {e.facts.running} had processes"
         )
+    if e.facts.sampled and e.facts.sampled < e.facts.gpus_per_node:
+        texts.append(
+            f"{e.facts.gpus_per_node - e.facts.sampled} of a node's {e.facts.gpus_per_node} ranks: only "
+            f"{e.facts.sampled} had processes"
+        )
+    absent = [one["name"] for one in e.of("missing")]
+    absent += [" ".join(one["words"]) for one in e.of("shell") if one["what"] == "missing" and one["words"]]
+    texts += [f"{' '.join(name.split())[:100]}: not on this computer, stood in for" for name in absent]
+    texts += [f"{one['launcher']} {one['option']}: not modelled here, taken as fine" for one in e.of("not_modelled")]
     texts += [f"what is inside the container image {one['image']}" for one in e.of("container") if one["image"]]
     if e.facts.framework == "megatron":
         texts.append("tensor and pipeline parallelism: the mini-app trained with DDP over the same ranks")
@@ -72,4 +110,9 @@ def unseen(e: Evidence, isolation: Isolation) -> tuple[str, ...]:
         texts.append(
             "node-private networks: all nodes share one here, so a port or an address of the wrong node may pass"
         )
-    return (*dict.fromkeys(texts), *LIMITS[isolation], *UNSEEN)
+    if e.ran.left_out:
+        texts.append(f"{e.ran.left_out} records of what ran: beyond those that are kept")
+    got_out = [
+        f"not closed here: the script could {WAYS_OUT.get(way, way)}" for one in e.of("proved") for way in one["open"]
+    ]
+    return (*dict.fromkeys(texts), *got_out, *LIMITS[isolation], *UNSEEN)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.extraction.script import Script
-from graph.verification.rehearsal.allocation import Allocation
-from graph.verification.rehearsal.standin import main
-from graph.verification.rehearsal.standin.config import TOO_MANY, StandIn
-from graph.verification.rehearsal.types import Ran, Rank
+from graph.verification.rehearsal.types import Rank
+from graph.verification.simulator.allocation import Allocation
+from graph.verification.simulator.cluster import commands
+from graph.verification.simulator.config import TOO_MANY, TOO_MUCH, StandIn
+from graph.verification.simulator.running import Ran
 from knowledge.types import Finding, Severity
 
 NOT_LOADING = ("use", "purge", "reset", "list", "avail", "unload", "swap", "spider", "show", "restore", "save")
@@ -41,6 +42,12 @@ class Evidence:
         """The line of the script that holds the word, for people to look at; 0 when it stands nowhere."""
         lines = enumerate(self.script.text.splitlines(), 1)
         return next((n for n, text in lines if word in text and not text.lstrip().startswith("#")), 0)
+
+    @property
+    def adopted(self) -> bool:
+        """Whether the training's ranks were found out from the launcher's variables, as the user's program must do."""
+        groups = {rank.group for rank in self.ranks}
+        return any(one["group"] in groups and "RANK" in one["names"] for one in self.of("adopted"))
 
     @property
     def here(self) -> int:
@@ -71,7 +78,10 @@ def world_size(e: Evidence) -> Iterator[Finding]:
         devices = f"{e.facts.running} nodes x {e.here // e.facts.running} GPUs"
         what = "GPUs stay idle" if len(e.ranks) < e.here else "ranks share GPUs"
         says = f"{len(e.ranks)} ranks formed where {devices} = {e.here} are the job's: {what}"
-        yield finding("world-size", line, says, "ranks and GPUs of the job differ")
+        why = (
+            "right only where the program starts the others itself" if e.adopted else "ranks and GPUs of the job differ"
+        )
+        yield finding("world-size", line, says, why, "warning" if e.adopted else "error")
 
 
 def launch_line(e: Evidence) -> int:
@@ -80,7 +90,8 @@ def launch_line(e: Evidence) -> int:
 
 def twice(e: Evidence) -> Iterator[Finding]:
     """Does each process have a number of its own?"""
-    numbers = Counter(one["variables"].get("RANK") for one in e.of("seen"))
+    mine = {rank.group for rank in e.ranks}
+    numbers = Counter(one["variables"].get("RANK") for one in e.of("seen") if one.get("group", "") in mine)
     again = sorted(number for number, count in numbers.items() if number is not None and count > 1)
     if again and not any("torch.distributed" in one["program"] for one in e.of("inner")):
         says = f"{numbers[again[0]]} processes have rank {again[0]}"
@@ -145,9 +156,40 @@ def lost(e: Evidence) -> Iterator[Finding]:
         )
 
 
+UNGIVEN = re.compile(r"line (\d+): (?:\$?\{?)(\w+)\}?: (?:unbound variable|.*(?:not set|parameter null or not set).*)")
+
+
+def from_outside(e: Evidence) -> Iterator[Finding]:
+    """A value that the script takes from whoever submits it: nothing can be said of the rest without it."""
+    found = ungiven(e)
+    if found:
+        says = f"{found[2]} comes from outside the script, and is not set here"
+        why = f"export {found[2]} at its top, or give it a default, and rehearse again"
+        yield finding("from-outside", int(found[1]), says, why)
+
+
+def ungiven(e: Evidence) -> re.Match[str] | None:
+    found = UNGIVEN.search(e.ran.output) if e.ran.code and not e.ranks else None
+    names = {one.name for one in e.script.assignments}
+    return found if found and (found[2].isdigit() or found[2] not in names) else None
+
+
+def unplaceable(e: Evidence) -> Iterator[Finding]:
+    """A file of the site that the script insists on, and that cannot be put where it looks: ours to say."""
+    for path in missing_guards(e):
+        says = f"the script ends without {path}, which cannot be put there on this computer"
+        why = "not the script's fault: leave that test out here, or rehearse where user namespaces are allowed"
+        yield finding("guard", e.line_of(path.rsplit("/", 1)[-1]), says, why)
+
+
+def missing_guards(e: Evidence) -> list[str]:
+    shown = (one["words"][0] for one in e.of("shell") if one["what"] == "guard-missing" and one["words"])
+    return list(dict.fromkeys(shown)) if e.ran.code else []
+
+
 def started(e: Evidence) -> Iterator[Finding]:
     """Did the training program start at all?"""
-    if not e.ranks and not e.ran.timed_out:
+    if not e.ranks and not e.ran.timed_out and not ungiven(e) and not missing_guards(e):
         reasons = [one["says"] for kind in ("inner_failed", "refused") for one in e.of(kind)]
         why = (reasons or [last_words(e.ran.output)])[0]
         yield finding("no-ranks", launch_line(e), "the training program never started", why or "nothing is launched")
@@ -181,23 +223,37 @@ def devices(e: Evidence) -> Iterator[Finding]:
     if shared:
         node, device = shared[0]
         yield finding("shared-gpu", launch_line(e), f"{taken[shared[0]]} ranks on {node} take GPU {device}",
-                      "LOCAL_RANK is not the number of the rank on its node, or too few GPUs are visible")  # fmt: skip
+                      "LOCAL_RANK is not the number of the rank on its node, or too few GPUs are visible",
+                      "warning" if e.adopted else "error")  # fmt: skip
     if e.facts.gpus_per_node == 0 and e.ranks:
-        yield finding("no-gpus", 0, "the directives ask for no GPU", "this machine gives GPUs only to jobs that ask")
+        yield finding("no-gpus", 0, "the directives ask for no GPU", "this machine gives GPUs only to jobs that ask",
+                      "warning" if e.adopted else "error")  # fmt: skip
+
+
+def own_needs(e: Evidence) -> Iterator[Finding]:
+    """What the program has to find out by itself: said, since the script does not tell it."""
+    groups = {rank.group for rank in e.ranks}
+    for one in [one for one in e.of("adopted") if one["group"] in groups][:1]:
+        names = ", ".join(one["names"])
+        who = "the launcher's own variables" if one["step"] else "nothing"
+        says = f"{names}: set by nobody here; your program must find them out itself"
+        yield finding("own-needs", launch_line(e), says, f"the rehearsal took them from {who}", "info")
 
 
 def spread(e: Evidence) -> Iterator[Finding]:
     """Are the ranks spread evenly over the nodes?"""
     counts = Counter(rank.node for rank in e.ranks)
-    if e.ranks and (len(counts) < e.facts.running or len(set(counts.values())) > 1):
+    alone = e.adopted and len(e.ranks) == 1
+    if e.ranks and not alone and (len(counts) < e.facts.running or len(set(counts.values())) > 1):
         where = ", ".join(f"{count} on {node}" for node, count in sorted(counts.items()))
         yield finding("spread", launch_line(e), f"ranks are not spread over the job's nodes: {where}",
-                      f"the job has {e.facts.running} nodes here")  # fmt: skip
+                      f"the job has {e.facts.running} nodes here", "warning" if e.adopted else "error")  # fmt: skip
 
 
 def rendezvous(e: Evidence) -> Iterator[Finding]:
     """Do all ranks meet at one address, and is it on the node of rank 0?"""
-    started = [one["variables"] for one in e.of("seen")]
+    mine = {rank.group for rank in e.ranks}
+    started = [one["variables"] for one in e.of("seen") if one.get("group", "") in mine]
     masters = {f"{v['MASTER_ADDR']}:{v['MASTER_PORT']}" for v in started if {"MASTER_ADDR", "MASTER_PORT"} <= set(v)}
     if len(masters) > 1:
         says = f"ranks have different addresses: {sorted(masters)[:3]}"
@@ -248,14 +304,23 @@ def own_failures(e: Evidence) -> Iterator[Finding]:
 
 def unknown_commands(e: Evidence) -> Iterator[Finding]:
     """A command that nobody knows: a slip of the pen when it is close to one that the cluster has."""
-    for one in e.of("shell"):
-        if one["what"] == "unknown":
-            name = one["words"][0]
-            near = difflib.get_close_matches(name, main.names(), 1, 0.75)
-            hint = f"did you mean {near[0]}?" if near else "it is neither here nor in the stand-in cluster"
-            yield finding(
-                "unknown-command", e.line_of(name), f"{name}: command not found", hint, "error" if near else "warning"
-            )
+    unknown = [one["words"][0] for one in e.of("shell") if one["what"] == "unknown"]
+    for name in dict.fromkeys(unknown):
+        near = difflib.get_close_matches(name, commands.names(), 1, 0.75)
+        hint = f"did you mean {near[0]}?" if near else "it is neither here nor in the stand-in cluster"
+        weight: Severity = "error" if near else "warning"
+        yield finding("unknown-command", e.line_of(name), f"{name}: command not found", hint, weight)
+
+
+BROKEN = re.compile(
+    r"(?:line (\d+): )?[^\n]*(division by 0|bad substitution|unbound variable|arithmetic syntax error)[^\n]*"
+)
+
+
+def expansions(e: Evidence) -> Iterator[Finding]:
+    """Did the shell fail to work out a value? Without `set -e` it goes on with an empty one."""
+    for found in BROKEN.finditer(e.ran.output) if not e.ran.code else ():
+        yield finding("expansion", int(found[1] or 0), found[0].strip()[-200:], "the value is empty from there on")
 
 
 def exit_code(e: Evidence) -> Iterator[Finding]:
@@ -268,6 +333,11 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
         yield finding(
             "processes", 0, "the script started hundreds of processes and was ended", "a loop that starts itself"
         )
+    elif e.ran.code == TOO_MUCH:
+        for one in e.of("limit"):
+            yield finding(one["what"], 0, f"the rehearsal was ended: {one['says']}", "it fills this computer")
+    elif ungiven(e) or missing_guards(e):
+        return
     elif e.ran.code:
         found = SHELL_ERRORS.findall(e.ran.output)
         number = re.search(r"line (\d+)", found[0]) if found else None
@@ -282,6 +352,7 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
 
 
 QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
-    submission, own_failures, lost, started, twice, node_counts, rank_errors, world_size, sums, devices, spread,
-    rendezvous, interfaces, refusals, unknown_commands, unknown_modules, exit_code,
+    submission, own_failures, lost, from_outside, unplaceable, started, twice, node_counts, rank_errors, world_size,
+    own_needs, sums, devices, spread, rendezvous, expansions, interfaces, refusals, unknown_commands, unknown_modules,
+    exit_code,
 )  # fmt: skip

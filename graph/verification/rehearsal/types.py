@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from knowledge.types import Finding
 
@@ -29,6 +28,7 @@ class Rank:
     wrapper: str
     seconds: float
     error: str = ""
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,3 @@ class Rehearsal:
     output: str
     exit_code: int
     seconds: float
-
-
-@dataclass(slots=True)
-class Ran:
-    """What came back from the jail."""
-
-    records: list[dict[str, Any]] = field(default_factory=list)
-    ranks: list[dict[str, Any]] = field(default_factory=list)
-    output: str = ""
-    code: int = 0
-    timed_out: bool = False

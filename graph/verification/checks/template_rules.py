@@ -1,0 +1,53 @@
+# ruff: noqa: E501
+"""A script that a program or a person still has to fill in: said once, and nothing else is said of its gaps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.subject import Subject
+
+# What template engines fill in: Jinja, Mustache, `@@NAME@@`, Python's `$$NAME`, and words that say what they stand for.
+GAP = re.compile(
+    r"\{\{-?\s*[A-Za-z_][\w.\[\]'\"|() -]*\}\}|\{%-?.*?%\}|@@?[A-Z][A-Z_0-9]*@@?|\$\$[A-Za-z_]\w+|\b[A-Z_]+_PLACEHOLDER\b|<%=?.*?%>"
+)
+# A person's: `<account>` in a directive or as a word of the code, where the shell would read a redirection.
+HOLE = re.compile(r"(?<![<\w$&\d])<[A-Za-z][\w .:/-]*>(?!\()")
+
+
+@cache
+def gap_lines(lines: tuple[str, ...], flux: bool) -> tuple[int, ...]:
+    """The lines that hold a gap of a template engine. Flux's own `{{id}}` in a directive is none."""
+    found = (number for number, line in enumerate(lines, 1) if GAP.search(line) and not own_comment(line))
+    return tuple(number for number in found if not (flux and lines[number - 1].lstrip().startswith("#")))
+
+
+def own_comment(line: str) -> bool:
+    """A comment that is no directive."""
+    return bool(re.match(r"\s*#(?!(SBATCH|PBS|BSUB|flux:|FLUX:|MSUB))", line))
+
+
+def gaps(s: Subject) -> tuple[int, ...]:
+    return gap_lines(tuple(s.lines), s.scheduler == "flux")
+
+
+def holes(s: Subject) -> tuple[int, ...]:
+    """Lines of code with a word in angle brackets that bash cannot read."""
+    return tuple(number for number, line in s.code_lines if HOLE.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", line)))
+
+
+def template(s: Subject) -> Iterator[Hit]:
+    found = gaps(s)
+    if found:
+        gap = GAP.search(s.line(found[0]))
+        more = f", and {len(found) - 1} more lines" if len(found) > 1 else ""
+        yield Hit(found[0], f"a template: {gap[0] if gap else 'a gap'} and its like are to be filled in first{more}",
+                  "the lines that hold gaps were not checked: check the script that comes out of it")  # fmt: skip
+
+
+RULES = (
+    Rule("script-template", "shell", "warning", "a template (`{{ nodes }}`, `@@NAME@@`) that is still to be filled in: said once", template),
+)  # fmt: skip
