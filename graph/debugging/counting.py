@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from graph.debugging.log import BLOCK, Source, from_paths
+from knowledge.opening import open_plain
 from knowledge.types import Working
 
 PAUSE_S = 0.1
@@ -30,7 +31,7 @@ class Counted(io.RawIOBase):
     def readinto(self, buffer: object) -> int:
         """How many bytes were read; 0 at the end, and where the person stopped it."""
         if self.file is None:
-            self.file = self.path.open("rb", buffering=0)
+            self.file = open_plain(self.path, buffered=False)
             self.total = self.path.stat().st_size
         count = 0 if self.file.closed or self.stopped() else self.file.readinto(buffer) or 0  # type: ignore[attr-defined]
         self.done += count

@@ -7,25 +7,42 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from graph.debugging.events import Event, Scan
+from graph.debugging.facts import facts_of, package_of
 from graph.debugging.log import Source, from_paths, from_text, printable
 from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, last_runs, weight
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.texts import Look, marked_as_log
 from graph.debugging.together import read_together, silent
+from graph.debugging.unexplained import in_own_words, unexplained, used_all_memory
 from knowledge.signatures.loader import Cause, library
 from knowledge.signatures.matcher import Matcher, compiled, matcher
 from knowledge.signatures.model import Signature
+from knowledge.signatures.wording import PLAIN, likely_cause
 from knowledge.types import Considered, Diagnosis, LogEvidence
 
 LONGEST_SHOWN = 600
 MOST_EVIDENCE = 8
-CERTAIN, LIKELY, POSSIBLE, FAINT = 0.95, 0.75, 0.5, 0.2
+CERTAIN, LIKELY, WORDED, POSSIBLE, FAINT = 0.95, 0.75, 0.6, 0.5, 0.2
 # What the file that raised an exception may tell better: a message that is plain enough keeps its word.
 MOST_GENERAL = 52
+# A frame in a library of the network tells of the network only where the exception speaks of it too.
+ITS_WORDS = {
+    "env-no-internet": re.compile(
+        r"(?i)connect|time(?:d |-)?out|resol|ssl|certificate|proxy|http|network|unreach|host|socket|retr|url|address"
+    )
+}
+# Types of exception that tell of the program's own code, whatever their words.
+OF_CODE = (
+    "KeyError", "TypeError", "AttributeError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError",
+    "SyntaxError", "IndentationError", "RecursionError", "NotImplementedError", "StopIteration", "JSONDecodeError",
+)  # fmt: skip
+BY_WORDS, PYTHON_EXCEPTION = "words", "python-exception"
+REMARKS = ("warning", "info")
 NO_LOG = {
     "prose": "This reads like a description or a question, not like the output of a job.",
     "words": "This reads like a description, not like the output of a job.",
@@ -33,6 +50,9 @@ NO_LOG = {
 }
 # More causes than this in the quoted lines of one page: it is about failures.
 MOST_QUOTED = 2
+NAME = re.compile(r"\{(\w+)\}")
+# Of the steps that the facts make certain, the first ones are enough.
+MOST_CERTAIN = 2
 # Below this the answer is `unknown`.
 THRESHOLD = 0.4
 
@@ -91,12 +111,26 @@ def by_frames(event: Event, use: Matcher) -> Signature:
     interrupted = event.error is not None and event.error.type == "KeyboardInterrupt"
     if event.settled or event.error is None or interrupted or not bare or said.strength > MOST_GENERAL:
         return said
+    if by_words := worded(event):
+        return by_words
     for frame in reversed(event.error.frames):
-        if told := use.frame(frame.file):
+        told = use.frame(frame.file)
+        if told and (told.cause not in ITS_WORDS or ITS_WORDS[told.cause].search(event.text)):
             return told
         if not frame.standard:
             return said
     return said
+
+
+def worded(event: Event) -> Signature | None:
+    """A general exception as its words make likely, where they are plain enough; the folder it came from says less."""
+    kind = event.error.type.rpartition(".")[2] if event.error else ""
+    if event.signature.kind != "fallback" or kind in OF_CODE:
+        return None
+    cause, chance = likely_cause(event.text)
+    if cause in ("calm", event.signature.cause) or chance < PLAIN:
+        return None
+    return replace(event.signature, id=BY_WORDS, cause=cause, says="", fix=())
 
 
 def _by_type(event: Event) -> bool:
@@ -109,27 +143,43 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
     """The diagnosis in words, from the choice."""
     causes = library().causes
     winner = choice.winner
-    if winner is None:
-        return _no_failure(scan, choice, causes)
     confidence = _confidence(choice)
-    cause = winner.signature.cause if confidence >= THRESHOLD else "unknown"
+    if winner is None or confidence < THRESHOLD or _only_advised(choice) or _guessed(scan, choice, use):
+        return _unexplained(scan, choice, use, causes)
+    cause = winner.signature.cause
     captured = _captured(winner, use)
     if ranks := silent(winner, scan.events):
         captured["silent"] = ranks
-    told = causes[cause]
-    own = winner.signature if cause == winner.signature.cause else None
-    steps = (own.fix if own else ()) or (*told.fix, *_by_scheduler(told, scan))
+    told, own = causes[cause], winner.signature
+    facts = {name: masked(printable(value))[:200] for name, value in facts_of(winner, choice.others, scan).items()}
+    names = _named_packages(facts | captured)
     return Diagnosis(
         cause=cause,
-        says=fill((own.says if own else "") or told.says, captured),
+        says=fill(own.says or told.says, names),
         confidence=confidence,
         evidence=_evidence(winner, choice.others),
-        fix=tuple(fill(step, captured) for step in steps),
+        fix=_steps(winner, told, names, scan),
         considered=_considered(winner, choice.others, causes),
-        send_next=told.send,
-        sources=(winner.signature.source,) if winner.signature.source else (),
+        send_next=told.send or causes["unknown"].send,
+        sources=(own.source,) if own.source else (),
         captured=tuple(captured.items()),
+        facts=tuple(sorted(facts.items())),
+        signature=own.id,
     )
+
+
+def _named_packages(names: dict[str, str]) -> dict[str, str]:
+    """With the name that pip knows, where a module is missing."""
+    return names | {"pip": package_of(names["package"])} if "package" in names else names
+
+
+def _steps(winner: Event, told: Cause, names: Mapping[str, str], scan: Scan) -> tuple[str, ...]:
+    """First the steps that this line and its facts make certain, then the signature's or the cause's own."""
+    certain = [
+        step for line, step in told.specific if re.search(line, winner.text) and set(NAME.findall(step)) <= set(names)
+    ]
+    general = winner.signature.fix or (*told.fix, *_by_scheduler(told, scan))
+    return tuple(dict.fromkeys(fill(step, names) for step in (*certain[:MOST_CERTAIN], *general)))
 
 
 def _by_scheduler(cause: Cause, scan: Scan) -> tuple[str, ...]:
@@ -141,19 +191,53 @@ def _by_scheduler(cause: Cause, scan: Scan) -> tuple[str, ...]:
     return ()
 
 
-def _no_failure(scan: Scan, choice: Choice, causes: Mapping[str, Cause]) -> Diagnosis:
-    """No event speaks of a failure: the log says so, holds nothing at all, or is no log."""
-    says = ""
-    if not scan.bytes:
-        says = "The log is empty."
-        if scan.no_texts:
-            says = f"This is not a text log: it is {next(iter(scan.no_texts.values()))}."
-    elif scan.no_logs and not any(e.file not in scan.no_logs for e in scan.events):
-        says = NO_LOG[next(iter(scan.no_logs.values()))]
-    if says:
+def _guessed(scan: Scan, choice: Choice, use: Matcher) -> bool:
+    """Whether only the way in which a process ended speaks for the cause, and something else in the log says more."""
+    if choice.winner is None or choice.winner.signature.kind != "effect":
+        return False
+    return used_all_memory(scan) or (choice.weight < EFFECT and in_own_words(scan, choice, use))
+
+
+def _only_advised(choice: Choice) -> bool:
+    """Whether all that the log holds are warnings and remarks, and nothing says that the program failed."""
+    events = [e for e in (choice.winner, *choice.others) if e is not None]
+    return bool(events) and all(
+        e.level in ("warning", "info") and e.error is None and weight(e) < GENERAL for e in events
+    )
+
+
+def _unexplained(scan: Scan, choice: Choice, use: Matcher, causes: Mapping[str, Cause]) -> Diagnosis:
+    """No event names a cause: the log is no log, or something is said all the same."""
+    if choice.winner is None and (says := _no_log(scan)):
         return Diagnosis("unknown", says, 1.0, send_next=causes["unknown"].send)
-    proof = (_shown(choice.succeeded),) if choice.succeeded else ()
-    return Diagnosis("no-failure", causes["no-failure"].says, 0.9 if proof else 0.7, evidence=proof)
+    advised = choice.winner if _only_advised(choice) else None
+    found = unexplained(scan, replace(choice, winner=None, others=()) if advised else choice, use)
+    told = causes[found.cause]
+    shown = tuple(replace(e, text=_cropped(masked(e.text))) for e in found.evidence)
+    rivals = () if choice.winner is None else _considered(choice.winner, choice.others, causes)
+    if advised:
+        why = f"the line is only a {advised.level} message"
+        rivals = (Considered(advised.signature.cause, why, _shown(advised)), *rivals)
+    captured = {"frame": shown[0].text} if shown and found.cause == "user-code" else {}
+    return Diagnosis(
+        found.cause,
+        found.says or fill(told.says, {}),
+        found.confidence,
+        shown,
+        tuple(fill(step, captured) for step in told.fix),
+        considered=tuple(c for c in rivals if c.cause != found.cause),
+        send_next=found.ask or told.send,
+    )
+
+
+def _no_log(scan: Scan) -> str:
+    """Why there is nothing to tell: an empty text, or one that is no log; empty where it is one."""
+    if not scan.bytes:
+        binary = next(iter(scan.no_texts.values()), "")
+        return f"This is not a text log: it is {binary}." if binary else "The log is empty."
+    if scan.no_logs and not any(e.file not in scan.no_logs for e in scan.events):
+        return NO_LOG[next(iter(scan.no_logs.values()))]
+    return ""
 
 
 def _confidence(choice: Choice) -> float:
@@ -163,8 +247,16 @@ def _confidence(choice: Choice) -> float:
         rivals = {e.signature.cause for e in choice.others if weight(e) >= STRONG} - {choice.winner.signature.cause}
         return CERTAIN - 0.05 * min(4, len(rivals))
     if choice.weight >= GENERAL:
-        return LIKELY
+        if choice.winner.signature.id == BY_WORDS:
+            return WORDED
+        return POSSIBLE if _of_any_kind(choice.winner) else LIKELY
     return POSSIBLE if choice.weight >= 15 else FAINT
+
+
+def _of_any_kind(event: Event) -> bool:
+    """Whether an exception is taken for the program's own only because nothing tells otherwise."""
+    kind = event.error.type.rpartition(".")[2] if event.error else ""
+    return event.signature.id == PYTHON_EXCEPTION and kind not in OF_CODE
 
 
 def _captured(event: Event, use: Matcher) -> dict[str, str]:

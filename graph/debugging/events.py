@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from graph.debugging.headway import Headway
 from graph.debugging.python_errors import PythonError
 from graph.debugging.texts import Look
+from graph.debugging.trouble import Tail
 from knowledge.signatures.model import Signature
 
 
@@ -24,6 +25,7 @@ class Event:
     time: int | None = None
     count: int = 1
     last_order: int = 0
+    last_line: int = 0
     ranks: set[int] = field(default_factory=set)
     also: tuple[Signature, ...] = ()
     error: PythonError | None = None
@@ -56,6 +58,8 @@ class Scan:
     failed_at: str = ""
     headways: dict[tuple[str | None, int, int], Headway] = field(default_factory=dict)
     """How far ranks came that had an event, by file, run and rank."""
+    tails: dict[str | None, Tail] = field(default_factory=dict)
+    """The last part of each log."""
     no_logs: dict[str | None, Look] = field(default_factory=dict)
     """Sources that read like prose or source code."""
     no_texts: dict[str | None, str] = field(default_factory=dict)

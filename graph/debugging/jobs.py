@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graph.debugging.log import from_paths
+from knowledge.opening import open_plain
 
 HEAD = 16 << 10
 # slurm-4711_3.out, train.o4711, train.e4711.2, 4711.out, job-4711-rank0.log; a date is no number of a job.
@@ -101,7 +102,7 @@ def _by_text(path: Path) -> str:
     if path.suffix == ".gz":
         return ""
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             head = file.read(HEAD)
     except OSError:
         return ""

@@ -12,6 +12,7 @@ from knowledge.signatures.matcher import options
 STAMP = re.compile(rb"(?:(\d{4})[-/](\d\d)[-/](\d\d)[T _]|\b[WEIFV](\d\d)(\d\d) )(\d\d):(\d\d):(\d\d)")
 LEVEL = re.compile(r"(?<![=\w])(?:WARN(?:ING)?|INFO|DEBUG|TRACE)\b|(?:User|Future|Deprecation|Runtime)Warning\b")
 ERROR_FIRST = re.compile(r"(?:\w+\.)*[A-Z]\w*(?:Error|Exception): ")
+SAID_ERROR = re.compile(r"\b(?:ERROR|FATAL|CRITICAL)\b|\berror: |(?:Error|Exception)\b")
 OPENING = 4 << 10
 # A log that is cut inside a traceback begins with lines that every rank prints: no new run begins there.
 TRACEBACK = re.compile(rb'Traceback|File "|\^\^|^(?:\[\w+\]: ?)?(?:\w+\.)*\w*(?:Error|Exception)\b', re.MULTILINE)
@@ -34,6 +35,17 @@ PROGRESS = re2.compile(
 CLOCK = re2.compile(rb"\d\d:\d\d:\d\d", options())
 # How compilers show a line of the program that they speak of.
 SHOWN_SOURCE = re.compile(r"\d{1,6} \| ")
+# Advice on what would be better, and what a login shell or a site's prologue says before the job's own commands.
+ADVICE = re.compile(
+    r"(?i)\b(?:please (?:consider|install|upgrade|update|note|be aware)|you (?:may|might) want to"
+    r"|(?:may|might|could|will) be (?:slower|slow|sub-?optimal|less|inefficient|deprecated|removed)|sub-?optimal"
+    r"|(?:it is|we) recommend(?:ed)?|for (?:better|best|optimal|maximum|faster) (?:performance|speed|results)"
+    r"|to (?:suppress|silence|disable) this)\b"
+)
+PROLOGUE = re.compile(
+    r"(?:-?(?:ba|z|c|tc|k)?sh: |\S*/(?:ba|z|c|tc|k)?sh: )?(?:/etc/\S*|/usr/share/\S*|\S*/\.(?:bash|z|c|tc|k|profile)\w*"
+    r"|\S*(?:prolog|epilog)\S*): (?:line \d+: )?"
+)
 # glog's mark of a warning, as PyTorch's C++ and its launcher print it; their after-effects are warnings too.
 NOTICE = re.compile(r"\[?W(?:\d{3,4})? |NCCL WARN|\S+ \[\d+\] NCCL WARN")
 
@@ -65,6 +77,8 @@ def begins_no_run(data: bytes, start: int, raw: bytes) -> bool:
 def level(text: str) -> str:
     """The level a line gives itself near its start: warning, info, notice (a warning that may tell much), or empty."""
     found = LEVEL.search(text, 0, 160)
+    if not found and not SAID_ERROR.search(text) and (ADVICE.search(text) or PROLOGUE.match(text)):
+        return "warning"
     if not found or "NCCL WARN" in text or ERROR_FIRST.match(text):
         return "notice" if NOTICE.match(text) else ""
     return "warning" if found[0].lower().startswith("warn") or found[0].endswith("Warning") else "info"

@@ -16,6 +16,8 @@ from typing import BinaryIO, cast
 
 from graph.debugging.formats import binary
 from knowledge.errors import InputError
+from knowledge.opening import open_plain
+from knowledge.printable import printable as without_controls
 
 BLOCK = 4 << 20
 # What a block shares with the next one: a traceback that starts here can still be read to its end.
@@ -26,7 +28,6 @@ ESCAPES = re.compile(
     rb"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"  # titles, links, device strings
     rb"|\x1b[ -/]*[0-~]?"
 )
-CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u200b-\u200f\u202a-\u202e\u2066-\u2069]")
 
 # How launchers mark the rank at the start of a line, in the order tried. `rank` where the number is one.
 PREFIXES = tuple(
@@ -37,7 +38,7 @@ PREFIXES = tuple(
         r"\[\d+,(?P<rank>\d{1,6})\]\[[^\]]{1,80}\]<std(?:out|err)>: ?",  # prterun
         r"\[(?P<rank>\d{1,6})\] (?=\S)",  # Hydra -prepend-rank
         r" {0,6}(?P<rank>\d{1,6}): ",  # srun -l
-        r"(?!task\b|rank\b|line\b|node\b|step\b|epoch\b)[A-Za-z][\w.-]{2,60} (?P<rank>\d{1,6}): ",  # PALS mpiexec -l
+        r"(?=[\w.-]*\d)[A-Za-z][\w.-]{2,60} (?P<rank>\d{1,6}): ",  # PALS mpiexec -l: names of hosts have a digit
         r"\((?:[\w.]{1,60} )?pid=\d+(?:, ip=[\d.]+)?\) ",  # Ray
         r"\((?:EngineCore|Worker|APIServer)[\w-]* (?:rank=(?P<rank>\d+) )?pid=\d+\) ",  # vLLM
         r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z (?:std(?:out|err) [FP] )?",  # kubectl, CI
@@ -103,7 +104,7 @@ def blocks(source: Source) -> Iterator[Block]:
         if source.stream is not None:
             yield from _blocks(_decompressed(source.stream))
         elif source.path is not None:
-            with source.path.open("rb") as stream:
+            with open_plain(source.path) as stream:
                 yield from _blocks(_decompressed(stream))
     except OSError as error:
         where = source.name or source.path or "standard input"
@@ -192,4 +193,4 @@ def message(text: str) -> tuple[str, int | None]:
 
 def printable(text: str) -> str:
     """Text that a terminal may show: no control characters, no direction marks."""
-    return CONTROLS.sub(" ", text).strip()
+    return without_controls(text, " ").strip()

@@ -9,11 +9,13 @@ followed back: an earlier, weaker error that explains the winner is the cause.
 from __future__ import annotations
 
 import re
+from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.scan import LONG, WENT_ON
+from graph.debugging.trouble import counting_lines
 from knowledge.signatures.loader import Cause
 
 STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
@@ -29,6 +31,8 @@ ECHOED = 1
 MINOR = ("environment", "user", "scheduler", "batch", "communication", "communication_mpi")
 # What a line of its own log level is worth less by.
 DISCOUNT = {"": 0, "notice": 0, "warning": 25, "info": 35}
+# An advisory never outranks an error; it counts where it explains one.
+ADVISORY = 44
 # Causes that are only what follows from another one.
 FOLLOWS = ("unknown", "comm-remote-exit", "comm-collective-timeout")
 # Of errors of one level the first one counts, but for those weaker than the strongest by more than this.
@@ -63,13 +67,14 @@ def weight(event: Event) -> int:
         return SWALLOWED if strength >= STRONG else min(strength, FAINT - 1)
     if strength >= 90 or event.signature.kind in ("verdict", "final") or event.error is not None:
         return strength
-    return max(0, strength - DISCOUNT[event.level])
+    return max(0, min(ADVISORY, strength - DISCOUNT[event.level])) if DISCOUNT[event.level] else strength
 
 
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
     events = in_order(last_runs(scan.events))
     _carry_progress(events)
+    _carry_counting(events, scan)
     _carry_headway(events, scan)
     over = {name: e.last_order for e in events for name in e.signature.ends}
     events = [e for e in events if over.get(e.signature.id, -1) <= e.last_order]
@@ -133,6 +138,15 @@ def _carry_progress(events: list[Event]) -> None:
     for event in sorted(events, key=lambda e: -e.last_order):
         total = seen.get((event.file, event.run), 0) + event.progress_after
         seen[event.file, event.run] = event.progress_after = total
+
+
+def _carry_counting(events: list[Event], scan: Scan) -> None:
+    """Lines that count something up are progress too, where no known words of progress tell it."""
+    for file, tail in scan.tails.items():
+        numbers = counting_lines(tail)
+        for event in events:
+            if event.file == file and event.progress_after < WENT_ON and event.rank is None:
+                event.progress_after = max(event.progress_after, len(numbers) - bisect(numbers, event.last_line))
 
 
 def _carry_headway(events: list[Event], scan: Scan) -> None:
@@ -240,6 +254,8 @@ def _explains(event: Event, winner: Event, causes: Mapping[str, Cause]) -> bool:
     if event.signature.group == winner.signature.group == "python" and weight(event) < STRONG:
         return False
     before = event.order < winner.order
+    if event.level and event.signature.strength >= STRONG:
+        return before and event.file == winner.file and not _survived(event)
     if weight(event) >= STRONG and cause.group in ("scheduler", "gpu"):
         return before or not _survived(winner)
     return before and weight(event) >= GENERAL and not _survived(event)

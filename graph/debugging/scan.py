@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import Any
 
+from graph.debugging.echoes import is_source, piece, spoken
 from graph.debugging.events import Event as Event
 from graph.debugging.events import Scan as Scan
 from graph.debugging.flood import CLOSE, Flood
@@ -18,9 +19,11 @@ from graph.debugging.headway import Headways
 from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, begins_no_run, level, opening, stamp
 from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
 from graph.debugging.memory import Memory
+from graph.debugging.process_ends import decode
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
 from graph.debugging.texts import look
 from graph.debugging.together import told_ranks
+from graph.debugging.trouble import tail_of
 from knowledge.signatures.matcher import Matcher
 from knowledge.signatures.model import Signature, strongest
 
@@ -45,6 +48,8 @@ SUMMARY_TIME = re.compile(rb"\btime +: (\d{4}-\d\d-\d\d_\d\d:\d\d:\d\d)")
 # a program that died had not yet written (8 KiB are held back).
 WENT_ON, LONG = 3, 200
 PLAIN = re.compile(rb"\d+")
+# How the second line of an exception's message begins: not as a message of its own.
+CONTINUED = re.compile(rb"(?![\w./-]+(?:\[\d+\])?: |\s*File )[a-z\s(\[\"'-]")
 
 
 class Scanner:
@@ -132,6 +137,7 @@ class Scanner:
                 search, until = self._flood.search(data, at, calm), calm
         self._progress(data, max(between, block.limit - LOOK_BACK), block.limit)
         self.scan.lines = block.first_line + data.count(b"\n", 0, block.limit)
+        self.scan.tails[name] = tail_of(data, block.first_line, block.limit)
         self.scan.bytes += 0 if data.isspace() else block.limit
 
     def _progress(self, data: bytes, start: int, end: int) -> None:
@@ -164,26 +170,29 @@ class Scanner:
             return False
         first = start if end - start <= LONGEST_LINE else max(start, hit - WHOLE)
         raw = data[first : min(end, first + LONGEST_LINE)].partition(b"\r")[0]
+        begun, raw = piece(raw, hit - first)
+        start += begun
         self._order += 1
         if begins_no_run(data, start, raw):
             return False
         if SUMMARY in raw:
             self._failed_first(data[start : start + SUMMARY_SIZE])
-        if HEADER in raw:
+        header = HEADER in raw
+        if header:
             self._headers += 1
             if self._headers > MOST_HEADERS:
                 self._hit = None
                 return True
             if self._traceback(data, start, line, name):
                 return False
-        header = HEADER in raw
         key = self._memory.key(raw, plain=not header)
         known, self._hit = self._memory.known(key, self.scan.runs)
         if known:
             if self._hit is not None:
-                self._again(self._hit)
+                self._again(self._hit, line)
             return True
-        event = self._judge(raw, line, name)
+        more = b"" if header else data[end + 1 : end + WHOLE].partition(b"\n")[0]
+        event = None if _shows_source(data, start, raw) else self._judge(raw, line, name, more=more)
         if not header:
             self._memory.keep(key, event)
         if event is not None and event.count == 1:
@@ -199,9 +208,10 @@ class Scanner:
         if rank and (self.scan.failed_first is None or at < self.scan.failed_at):
             self.scan.failed_first, self.scan.failed_at = int(rank[1]), at
 
-    def _again(self, event: Event) -> None:
+    def _again(self, event: Event, line: int) -> None:
         """One more of the same message: what the run did since the last one no longer counts."""
         event.count += 1
+        event.last_line = line
         event.last_order = self._order
         event.progress_between += event.progress_after
         event.progress_after = 0
@@ -213,13 +223,18 @@ class Scanner:
         line: int,
         name: str | None,
         error: PythonError | None = None,
+        more: bytes = b"",
     ) -> Event | None:
         """The event of a line that is new, or None where no signature, or a harmless one, holds it."""
         text, rank = message(printable(raw.decode("utf-8", "replace")))
         if len(raw) < WHOLE and SHOWN_SOURCE.match(text):
             return None
-        clean = text.encode("utf-8", "replace")
+        clean = spoken(text).encode("utf-8", "replace")
         matched = self.matcher.telling(clean)
+        if more and matched and all(s.kind == "fallback" for s in matched) and CONTINUED.match(more):
+            joined = clean + b" " + more.strip()
+            if any(s.kind in ("cause", "error") for s in self.matcher.telling(joined)):
+                clean, matched = joined, self.matcher.telling(joined)
         if error is None and not matched:
             return None
         if error is not None and not any(s.strength >= 10 for s in matched):
@@ -237,6 +252,7 @@ class Scanner:
             name,
             raw=clean,
             last_order=self._order,
+            last_line=line,
             also=tuple(s for s in matched if s is not best),
             error=error,
             level=level(text),
@@ -251,7 +267,8 @@ class Scanner:
             return event
         self._ended = self._ended or event.signature.kind in ("final", "success")
         self._broke = self._broke or (event.error is not None and not event.error.ignored)
-        key = (event.run, event.signature.id, PLAIN.sub(b"0", event.raw)[:400], event.file)
+        ended = decode(event.text) if event.signature.kind == "final" else (None, None)
+        key = (event.run, event.signature.id, PLAIN.sub(b"0", event.raw)[:400] + repr(ended).encode(), event.file)
         known = self._folded.get(key)
         if known is None:
             kind = (event.run, event.signature.id, event.file)
@@ -261,7 +278,7 @@ class Scanner:
             self._kinds.add(kind)
             known = self._folded[key] = event
         else:
-            self._again(known)
+            self._again(known, event.line)
             known.error = known.error or event.error
         if event.rank is not None and len(known.ranks) < 4096:
             known.ranks.add(event.rank)
@@ -290,7 +307,9 @@ class Scanner:
         end = data.find(b"\n", error.offset)
         raw = data[error.offset : end if end >= 0 else len(data)][:LONGEST_LINE]
         self._order += 1
-        event = self._judge(raw, error.log_line, name, error)
+        event = self._judge(
+            raw, error.log_line, name, error, data[end + 1 : end + WHOLE].partition(b"\n")[0] if end > 0 else b""
+        )
         if event is not None and event.count == 1:
             event.time = self._stamp(data, start, raw)
         return True
@@ -298,6 +317,12 @@ class Scanner:
     def _stamp(self, data: bytes, start: int, raw: bytes) -> int | None:
         """When it was printed, where that decides: over several files, and among ranks."""
         return stamp(data, start, raw) if self._many or self._headways.ranks else None
+
+
+def _shows_source(data: bytes, start: int, raw: bytes) -> bool:
+    """Whether the line is source code that a traceback or a warning shows."""
+    above = data[data.rfind(b"\n", 0, max(0, start - 1)) + 1 : max(0, start - 1)][:LONGEST_LINE]
+    return is_source(message(raw.decode("utf-8", "replace").rstrip())[0], above.decode("utf-8", "replace"))
 
 
 def _next(data: bytes, matched: int, end: int) -> int:

@@ -20,6 +20,8 @@ DOCUMENT = 6
 MOSTLY, FEW, HALF, MORE = 0.6, 0.12, 0.5, 0.8
 # A program's lines start alike, but for numbers; sentences of a person do not.
 MANY, START, ALIKE = 24, 24, 0.7
+# A line is judged by so much of its beginning: names in it are looked for in all ways, which takes the square of it.
+LONGEST_START = 200
 DIGITS = re.compile(r"\d+")
 
 # How a line of a log starts, or what stands near its start.
@@ -99,9 +101,9 @@ def look(head: bytes) -> Look:
 def marked_as_log(line: str, among: Look = "log") -> bool:
     """Whether the line starts as lines of logs do: a rank, a time, a level, a program's name, an exception."""
     text, rank = message(printable(line))
-    if rank is not None or (MARK.search(text[:200]) and text[:1] != "#"):
+    if rank is not None or (MARK.search(text[:LONGEST_START]) and text[:1] != "#"):
         return True
-    named = NAMED.match(text)
+    named = NAMED.match(text[:LONGEST_START])
     return named is not None and (among == "log" or FAILING.match(text, named.end()) is not None)
 
 

@@ -29,6 +29,23 @@ SETTINGS_MISSING, OF_NO_SETTING = "shell-file-missing", 42
 OWN_FAULTS = ("IndexError", "TypeError", "AttributeError", "ZeroDivisionError", "UnboundLocalError", "AssertionError")
 # Python keeps its locks and queues in /dev/shm.
 LOCKS, LOADER = re.compile(r"/multiprocessing/(?:synchronize|context)\.py$"), "/torch/utils/data/"
+SAVING = re.compile(r"_?(?:save|dump|write|to_(?:csv|json|parquet|pickle))")
+NOT_OPENED = re.compile(r"(?i)cannot be opened|(?:failed|unable) to open|\[Errno 2\]|does not exist")
+NOT_WRITTEN = (
+    "A file could not be written: the folder it is to be saved in does not exist on this node, or is not yours."
+)
+WRITE_FIX = (
+    "Make the folder before the program saves to it (`mkdir -p`), on a file system that this node can write to.",
+)
+CAUGHT_IN_WORKER = re.compile(r"\bCaught (\w+) in (?:DataLoader worker process|pin memory thread|replica)\b")
+ENVIRON = re.compile(r"/os\.py$|^<frozen os>$")
+NOT_FOUND = re.compile(r"(?:^|[\s:])([\w.-]+): command not found|execve\(\): ([\w.-]+): No such file")
+NOT_ON_ALL = "{name} is known to some of the ranks and not to others: the environment does not reach all nodes."
+NO_COMPILER = "No compiler was found that could be started while a kernel was built."
+COMPILER = re.compile(
+    r"(?:^|[\s:])(?:g\+\+|gcc|c\+\+|cc|clang(?:\+\+)?|nvcc|hipcc|icpx)(?:-\d+)?: (?:command )?not found"
+)
+BUILDERS = re.compile(r"/torch/(?:_inductor|utils/cpp_extension)|/triton/(?:runtime|backends|common)|/cpp_builder\.py$")
 SHM_FULL = "/dev/shm, in which Python keeps the locks of its worker processes, is full or too small; no disk is."
 SHM_FIX = (
     "Give the container a larger /dev/shm (`--shm-size=16g` or `--ipc=host`), or use fewer data workers;"
@@ -70,6 +87,11 @@ def read_together(events: Sequence[Event]) -> None:
     _after_task(events)
     _not_sourced(events)
     _no_shared_memory(events)
+    _raised_in_workers(events)
+    _variables_of_some(events)
+    _programs_of_some(events)
+    _no_compiler(events)
+    _not_written(events)
     waited = next((e for e in events if e.signature.id == STORE_WAITED), None)
     clients = CLIENTS.search(waited.text) if waited else None
     if waited is None or clients is None:
@@ -127,6 +149,52 @@ def _no_shared_memory(events: Sequence[Event]) -> None:
         if error and "[Errno 28]" in error.text and any(LOCKS.search(f.file) for f in error.frames[-2:]):
             loads = any(LOADER in f.file for f in error.frames)
             _settle(event, "fw-dataloader" if loads else "env-disk", SHM_FULL, SHM_FIX)
+
+
+def _raised_in_workers(events: Sequence[Event]) -> None:
+    """A data worker that passes an exception on did not die: the exception itself, which follows, is the cause."""
+    for event in events:
+        caught = CAUGHT_IN_WORKER.search(event.text)
+        if caught and any(e.error and e is not event and e.error.type == caught[1] for e in events):
+            event.signature = replace(event.signature, kind="effect", strength=AFTER_CRASH)
+
+
+def _variables_of_some(events: Sequence[Event]) -> None:
+    """A variable that some ranks have and others lack was not handed on to all nodes."""
+    told = {rank for event in events for rank in event.ranks}
+    for event in events:
+        looked_up = event.error and event.error.frames and ENVIRON.search(event.error.frames[-1].file)
+        if looked_up and event.error and event.error.type == "KeyError" and event.ranks and told - event.ranks:
+            _settle(event, "env-not-propagated", NOT_ON_ALL.format(name=event.error.text))
+
+
+def _programs_of_some(events: Sequence[Event]) -> None:
+    """A program that one node runs and another does not find: its environment is not the same."""
+    for event in events:
+        missing = NOT_FOUND.search(event.text)
+        frames = (frame.file for e in events if e.error and e is not event for frame in e.error.frames)
+        if missing and any(file.endswith(f"/bin/{missing[1]}") for file in frames):
+            _settle(event, "env-not-propagated", NOT_ON_ALL.format(name=missing[1]))
+
+
+def _no_compiler(events: Sequence[Event]) -> None:
+    """A program that cannot be started while an extension is built is the compiler."""
+    for event in events:
+        files = [frame.file for frame in event.error.frames] if event.error else []
+        started = event.error and event.error.frames and event.error.frames[-1].name == "_execute_child"
+        if started and any(BUILDERS.search(file) for file in files):
+            _settle(event, "env-compiler", NO_COMPILER)
+        if COMPILER.search(event.text) and any(e.signature.cause == "fw-op-build" for e in events):
+            _settle(event, "env-compiler", NO_COMPILER)
+            event.order = event.last_order = min(e.order for e in events) - 1
+
+
+def _not_written(events: Sequence[Event]) -> None:
+    """A file that cannot be opened while something is saved is one that cannot be written; nothing was loaded."""
+    for event in events:
+        names = [frame.name for frame in event.error.frames[-4:]] if event.error else []
+        if any(SAVING.match(name) for name in names) and NOT_OPENED.search(event.text):
+            _settle(event, "env-file-missing", NOT_WRITTEN, WRITE_FIX)
 
 
 def _of_no_setting(event: Event) -> bool:

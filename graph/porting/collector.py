@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Assignment
+from graph.extraction.launcher_table import words
 from graph.extraction.script import Script
 from graph.extraction.shell_words import Field, Piece, expansion, plain
 from graph.porting.own_names import JOB_ID, JOB_ID_NAMES, PLAIN_VARIABLE, inner_names, is_elsewhere
-from graph.porting.ownership import is_machine_variable, is_site_path
+from graph.porting.ownership import facts_variables, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
+from knowledge.masking import hide
 from knowledge.types import Variable
 
 OWN_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
+KEY = "a key or token, export it before you submit"
+UNSET = "of the machine before, put your own place at the top and take this line out"
+# Set in the new script itself, or by every shell.
+GIVEN = words(
+    "MASTER_ADDR MASTER_PORT WORLD_SIZE NNODES RANKS_PER_NODE HOME USER PWD HOSTNAME TMPDIR LOGNAME SHELL OLDPWD "
+    "CONDA_PREFIX VIRTUAL_ENV RANDOM SECONDS UID BASH_SOURCE"
+)
+OWN_OF = {
+    "slurm": re.compile(r"SLURM_"), "pbs": re.compile(r"PBS_"), "lsf": re.compile(r"LSB_|LS_"),
+    "flux": re.compile(r"FLUX_"),
+}  # fmt: skip
 SCHEDULERS_OWN = re.compile(r"(SLURM|PBS|LSB|FLUX)_")
 # `NAME=${NAME:-value}`: what is given from outside goes before the value.
 DEFAULT = re.compile(r"[\"']?(\$\{(\w+):?[-=][^$`\\\"'{}\n]*\})[\"']?")
@@ -41,6 +54,9 @@ class Collector:
     notes: list[Note] = field(default_factory=list)
     made: int = 0
     following: set[str] = field(default_factory=set)
+    step_lines: set[int] = field(default_factory=set)
+    guards: dict[str, str] = field(default_factory=dict)
+    """Name -> why the script must stop where it is unset, rather than go on with an empty path."""
 
     @property
     def job_id(self) -> str:
@@ -168,6 +184,35 @@ class Collector:
             says = f"{', '.join(found)} {them.format(self.old)} at the top by yours on {self.target.title}."
             self.note(0, says)
 
+    def guard_lines(self, words: Iterable[str]) -> tuple[str, ...]:
+        """Lines that stop the script where a name that it reads is unset on the new machine."""
+        if not self.stays_here:
+            self.find_unset(words)
+        return tuple(f': "${{{name}:?{why}}}"' for name, why in self.guards.items())
+
+    def find_unset(self, words: Iterable[str]) -> None:
+        text = "\n".join((*words, *(one.value for one in self.variables.values() if is_read(one))))
+        looped = set(re.findall(r"\bfor\s+(\w+)\s+in\b|\bread\s+(?:-\w+\s+)*(\w+)", text))
+        own = {name for pair in looped for name in pair}
+        used = dict.fromkeys(re.findall(r"(?<!\\)\$\{?([A-Za-z_]\w*)(?=\b(?!:?[-=?+]))", text))
+        places = set(re.findall(r"(?<![\w:])\$\{?([A-Za-z_]\w*)\}?/", text))
+        there = {*facts_variables(self.target), *re.findall(r"\$\{?(\w+)", " ".join(self.target.filesystems.values()))}
+        missing = [name for name in used if name not in there | own and self.is_unset(name, name in places)]
+        self.guards |= dict.fromkeys(missing, UNSET)
+        if missing:
+            them = "it" if len(missing) == 1 else "them"
+            names = ", ".join(f"${name}" for name in missing)
+            says = f"{names}: nothing sets {them} on {self.target.title}; the script stops there until you do."
+            self.note(0, says)
+
+    def is_unset(self, name: str, leads: bool) -> bool:
+        """Whether nothing sets a name that is the old site's or scheduler's, or that leads a path."""
+        if name in self.variables or self.assigned(name) is not None or name in JOB_ID_NAMES or name in GIVEN:
+            return False
+        if OWN_OF[self.target.scheduler].match(name):
+            return False
+        return bool(leads or SCHEDULERS_OWN.match(name) or is_site_path(f"${name}"))
+
     def assigned(self, name: str) -> Assignment | None:
         return next((a for a in reversed(self.script.assignments) if a.name == name), None)
 
@@ -184,6 +229,9 @@ class Collector:
             return
         if name in self.following:
             self.note(found.line, f"{name} and another hold each other's value: set {name} at the top by hand.")
+            return
+        if is_secret_line(name, found.written):
+            self.guards[name] = KEY
             return
         given = DEFAULT.fullmatch(found.written)
         if given and given[2] == name:
@@ -217,6 +265,16 @@ class Collector:
     def note(self, line: int, says: str) -> None:
         if Note(line, says) not in self.notes:
             self.notes.append(Note(line, says))
+
+
+def is_secret_line(name: str, written: str) -> bool:
+    """Whether an assignment holds a key or token itself, and not the name of one."""
+    return hide(f"{name}={written}") != f"{name}={written}"
+
+
+def is_read(variable: Variable) -> bool:
+    """Whether a variable's value is expanded by the job."""
+    return variable.expand or "$" in variable.value
 
 
 def inside_quotes(text: str) -> str:

@@ -16,6 +16,7 @@ from graph.porting.ownership import OWN_STEPS, is_machine_variable
 from graph.porting.port import Ported
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
+from knowledge.masking import hide
 
 SECTIONS = ("head", "request", "yours", "software", "environment", "rendezvous", "launch", "other")
 
@@ -64,10 +65,11 @@ class Row:
 def side_by_side(ported: Ported, target: Cluster) -> tuple[Row, ...]:
     """The rows, in the order of the sections. Blank lines and comments of the old script are left out."""
     source = catalogue().find(ported.record.machine) if ported.record.machine else None
-    left = sections(ported.source, source)
+    left = sections(replace(ported.source, text=hide(ported.source.text)), source)
     right = sections(read_script(ported.bundle.script), target)
     why = reasons(ported, target, source)
-    noted = {note.line: note.says for note in ported.notes if note.line}
+    noted = {line: one.why for one in ported.account if one.fate == "named" for line in range(one.first, one.last + 1)}
+    noted |= {note.line: note.says for note in ported.notes if note.line}
     made = (row for name in SECTIONS for row in in_order(rows(name, left[name], right[name], why[name])))
     return tuple(replace(row, why=noted.get(row.left_line, row.why)) if row.why else row for row in made)
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launcher_table import words
+from graph.extraction.launcher_table import BY_NAME, words
+from graph.extraction.launchers import base_name, is_python
 from graph.extraction.script import Script
 from graph.extraction.script_files import configured
 from graph.extraction.script_record import ScriptRecord
@@ -12,6 +15,7 @@ from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.porting.collector import Note
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
+from knowledge.masking import hide
 from knowledge.types import LaunchPlan
 
 # Directives that are the user's wish and that no template writes.
@@ -30,11 +34,11 @@ WORDLESS = words(
     "ls pwd time return seff sacct squeue nvidia-smi rocm-smi tee sed awk grep wc cut tr xargs sync source unset "
     "export read test [ shift break continue local declare"
 )
-MOST_SHOWN = 4
 # A launch may go on over so many lines before its pipe.
 PIPED = 12
 SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
-SPAWNERS = ("torchrun", "accelerate", "deepspeed")
+# Wrappers that bind, trace or measure: the new launch binds by itself.
+KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
 # What accelerate assumes where nothing tells the precision.
 PLAIN_PRECISION = "no"
 
@@ -57,9 +61,42 @@ def lost(script: Script, record: ScriptRecord, target: Cluster, decided: LaunchP
             value = f"--{option} {script.active[option].value}".strip()
             says = f"{value} is not carried over: add it in {SCHEDULERS[target.scheduler]}'s words if you want it."
             notes.append(Note(script.active[option].line, says))
-    notes += [*constraint_note(script, old, decided), *later_notes(script)]
-    spawners = [layer for layer in script.layers if layer.name in SPAWNERS]
-    return (*notes, *(note for layer in spawners for note in launcher_notes(script, layer, decided)))
+    notes += [*constraint_note(script, old, decided), *output_notes(script)]
+    spawners = [layer for layer in script.layers if layer.kind == "spawner"]
+    notes += [note for layer in spawners for note in launcher_notes(script, layer, decided)]
+    return (*notes, *wrapper_notes(script), *inner_notes(script))
+
+
+def wrapper_notes(script: Script) -> Iterator[Note]:
+    """Programs that stood around the training and that the new launch does not know."""
+    training = script.training
+    if training is None:
+        return
+    first = training.fields[0]
+    unknown = training.chain.layers or is_python(first)
+    program = training.chain.program
+    itself = program is None or plain(first) == plain(program.entry)
+    if unknown and not itself and not is_python(first) and base_name(first) not in BY_NAME:
+        says = f"`{plain(first)}` stood around the program and is not carried over: look at what it sets."
+        yield Note(training.line, says)
+    names = [layer.written for layer in script.layers if layer.kind == "wrapper" and layer.name in KEPT_OUT]
+    if names:
+        says = f"{', '.join(dict.fromkeys(names))} around the program is not carried over: binding is the new launch's."
+        yield Note(training.line, says)
+
+
+def inner_notes(script: Script) -> Iterator[Note]:
+    """What each task ran beside the training (`bash -c "module load x; cd y; python train.py"`)."""
+    training = script.training
+    outer = training.outer if training else None
+    if training is None or outer is None:
+        return
+    beside = [one for one in script.commands if one.outer is outer and one is not training and one.argv]
+    sets_up = ("source", "module", "ml", "conda")
+    told = [one for one in beside if one.argv[0] not in WORDLESS or one.argv[0] in sets_up]
+    if told:
+        shown = ", ".join(f"`{hide(' '.join(one.written[:6]))}`" for one in told[:4])
+        yield Note(training.line, f"{shown}: each task ran it before the program; it is not carried over.")
 
 
 def constraint_note(script: Script, old: str, decided: LaunchPlan) -> list[Note]:
@@ -71,8 +108,8 @@ def constraint_note(script: Script, old: str, decided: LaunchPlan) -> list[Note]
     return [Note(directive.line, says)]
 
 
-def later_notes(script: Script) -> list[Note]:
-    """What the script does with the training's output, and after it."""
+def output_notes(script: Script) -> list[Note]:
+    """What the script does with the training's output."""
     if script.training is None:
         return []
     at, notes = script.training.line, []
@@ -81,11 +118,6 @@ def later_notes(script: Script) -> list[Note]:
     if piped is not None:
         says = f"`| {' '.join(piped.written)}` is not carried over: the scheduler's output file holds the same text."
         notes.append(Note(piped.line, says))
-    later = [one for one in steps if one.line > at and one.argv[0] not in WORDLESS and one is not piped]
-    if later:
-        shown = ", ".join(dict.fromkeys(" ".join(one.written[:3]) for one in later[:MOST_SHOWN]))
-        more = ", ..." if len(later) > MOST_SHOWN else ""
-        notes.append(Note(later[0].line, f"What runs after the training is not carried over ({shown}{more}): add it."))
     return notes
 
 
@@ -103,6 +135,9 @@ def launcher_notes(script: Script, layer: Layer, decided: LaunchPlan) -> list[No
     at = script.training.line if script.training else 0
     notes = []
     own = [name for name, _ in layer.options if name not in ANEW]
+    if layer.name not in ("torchrun", "accelerate", "deepspeed", "lightning"):
+        says = f"{layer.written} is replaced by {decided.launch.launcher}: look at what else it set for the program."
+        notes.append(Note(at, says))
     if own:
         shown = ", ".join(dict.fromkeys(own))
         says = f"not carried over: {decided.launch.launcher} starts the ranks there, without {layer.name}."

@@ -36,6 +36,12 @@ OWN_STEPS = frozenset(
         "rm",
         "git",
         "huggingface-cli",
+        "ulimit",
+        "umask",
+        "7z",
+        "gunzip",
+        "zip",
+        "dvc",
     )
 )
 # Variables that exist on one site only and name a place on its file systems.

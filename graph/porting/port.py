@@ -15,6 +15,7 @@ from graph.extraction.dialects import NOT_SHELL
 from graph.extraction.script import Script, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
+from graph.porting.account import AccountLine, Ledger, account, told
 from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import Note
 from graph.porting.layout import layout_note, planned, spread_evenly
@@ -59,6 +60,7 @@ class Ported:
     plan: LaunchPlan
     bundle: LaunchBundle
     notes: tuple[Note, ...]
+    account: tuple[AccountLine, ...] = ()
 
 
 def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Ported | Refusal:
@@ -87,9 +89,12 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     late = () if request.args != own_request(record, part).args else part.late
     decided = own_sizes(own_choices(script, replace(decided, args=args, late_args=late)))
     said_args = changes is not None and changes.args is not None
+    decided, threads = own_threads(decided, target)
     decided, batch = keep_batch(decided, None if said_args else own_request(record, part).total_gpus)
-    notes += (*more, *batch, *counted, *part.notes, *lost(script, record, target, decided))
-    return Ported(script, record, part, decided, render(decided), notes)
+    notes += (*more, *batch, *threads, *counted, *part.notes, *lost(script, record, target, decided))
+    bundle = render(decided)
+    lines = account(Ledger(script, part, bundle, source, target, notes))
+    return Ported(script, record, part, decided, bundle, (*notes, *told(lines, notes)), lines)
 
 
 def carried_over(text: str, target: Cluster | None = None) -> JobRequest:
@@ -205,6 +210,19 @@ def own_choices(script: Script, decided: LaunchPlan) -> LaunchPlan:
         decided = replace(decided, job_name=directive.value)
     precision = precision_of(script)
     return replace(decided, mixed_precision=precision) if precision in ("bf16", "fp16") else decided  # type: ignore[arg-type]
+
+
+def own_threads(decided: LaunchPlan, target: Cluster) -> tuple[LaunchPlan, tuple[Note, ...]]:
+    """OMP_NUM_THREADS of the old machine where a rank has fewer cores on the new one."""
+    told = next((one for one in decided.user_variables if one.name == "OMP_NUM_THREADS"), None)
+    queue = target.queue(decided.queue or "") or target.default_queue
+    cpu = target.node_type(queue.node_types[0]).cpu
+    cores = (cpu.cores or 0) // max(1, decided.ranks_per_node)
+    if told is None or not told.value.isdigit() or not 0 < cores < int(told.value):
+        return decided, ()
+    changed = tuple(replace(one, value=str(cores)) if one is told else one for one in decided.user_variables)
+    says = f"OMP_NUM_THREADS {told.value} becomes {cores}: {cpu.cores} cores for {decided.ranks_per_node} ranks."
+    return replace(decided, user_variables=changed), (Note(0, says),)
 
 
 def own_sizes(decided: LaunchPlan) -> LaunchPlan:

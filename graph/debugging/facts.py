@@ -1,0 +1,216 @@
+"""The numbers and names that a log tells, for the steps that cure it: memory, ranks, times, paths, nodes.
+
+A fact is text under a name; what the log does not tell is not there. What a step needs and a log lacks, no step says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from graph.debugging.events import Event, Scan
+from graph.debugging.log import printable
+
+SIZE = r"(?P<{}>[\d.]+ ?[KMGT]i?B)"
+# Read from the line that tells the cause, and from what else speaks for the same cause.
+OF_LINE = tuple(
+    re.compile(pattern)
+    for pattern in (
+        "[Tt]ried to allocate " + SIZE.format("asked"),
+        "total capacity of " + SIZE.format("total") + "|" + SIZE.format("total2") + " total capacity",
+        "of which " + SIZE.format("free") + " is free|" + SIZE.format("free2") + " free",
+        SIZE.format("allocated") + " is allocated by PyTorch|" + SIZE.format("allocated2") + " already allocated",
+        SIZE.format("unallocated") + " is reserved by PyTorch but unallocated",
+        r"[Pp]rocess (?P<intruder>\d+) has " + SIZE.format("held") + " memory in use",
+        r"GPU (?P<gpu>\d{1,2})(?: has|;| \()",
+        r"(?:No such file or directory|not found|does not exist|cannot open|can't open file)\W{1,4}['\"]"
+        r"(?P<path>[^'\"]{2,200})",
+        r"(?i)\bport[: =]+(?P<port>\d{2,5})\b|:(?P<port2>\d{4,5})\b(?= \(errno)",
+        r"(?i)(?:memory limit|limit) ?\(?(?P<used>\d[\d.]*) ?(?:[KMGT]i?B|K)? > (?P<limit>\d[\d.]*)",
+        r"mem(?:ory)? (?P<used2>\d+[kmg]b) exceeded limit (?P<limit2>\d+[kmg]b)",
+        r"\d+x(?P<inner>\d+) and (?P<weight>\d+)x\d+\)",
+        r"^KeyError: (?P<key>.{1,80})$",
+        r"unexpected keyword argument ['\"](?P<argument>\w+)",
+        r"^(?:NameError|UnboundLocalError): .*?['\"](?P<variable>\w+)['\"]",
+        r"train_batch_size (?P<global_batch>\d+) != (?P<micro_batch>\d+) \* (?P<accumulation>\d+) \* (?P<world>\d+)",
+        r"[Ww]orld size \(?(?P<world2>\d+)\)? is not divisible by .{0,60}?\(?(?P<divisor>\d+)\)?",
+        r"(?P<wanted>\d+) characters(?: long)?, yours was (?P<given>\d+)",
+        r"invalid choice: ['\"]?(?P<choice>[^'\" ]+)['\"]? \(choose from (?P<choices>[^)]{1,200})\)",
+        r"killed by signal: (?P<signal>\w[\w ]*)",
+        r"(?P<joined>\d+)/(?P<clients>\d+) clients joined",
+        r"\[Errno \d+\] [^:'\"]{1,80}: ['\"](?P<path>[^'\"]{2,200})['\"]",
+        r"[Mm]ust be (?:one of|in) (?P<choices>[\[({][^\])}]{1,200}[\])}])",
+        r"arguments are required: (?P<argument>.{1,120})$",
+        r"\bON (?P<node>[\w.-]+) CANCELL?ED|[Ff]ailure on (?P<node2>[\w.-]+)|error: (?P<node3>[a-z][\w.-]*\d): ",
+        r"error: \"(?P<value>[^\"]{1,60})\" is not a valid",
+        r"OpType=(?P<operation>\w+)",
+        r"line (?P<script_line>\d+): ",
+    )
+)
+# Read from all that was found and from the end of the log.
+OF_LOG = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"(?:per_device_train_batch_size|micro_batch_size|train_micro_batch_size_per_gpu|batch_size)['\"]?\s*[=:]\s*"
+        r"(?P<batch>\d+)",
+        r"\*\*\* (?:JOB|STEP) (?P<job>\d+)|StepId=(?P<job2>\d+)|SLURM_JOB_?ID[=: ]+(?P<job3>\d+)|Job <(?P<job4>\d+)>",
+        r"(?i)\bworld[ _]?size[=: ]+(?P<world>\d+)|nranks (?P<world2>\d+)",
+        r"--mem[= ](?P<memory>\d+[KMGT]?)\b|(?i:total requested memory) :\s*(?P<memory2>[\d.]+ \w+)",
+        r"(?i)max(?:imum)? ?(?:rss|memory)[ :=]+(?P<peak>[\d.]+ ?[KMGT]i?B?)\b|anon-rss:(?P<peak2>\d+kB)",
+        r"\b(?P<done>\d+)/(?P<steps>\d+) \[(?P<elapsed>[\d:]{4,9})<(?P<remaining>(?:\d+ days?, )?[\d:]{4,9})",
+        r"(?i)\b(?:iteration|step|epoch|iter)\W{0,3}(?P<done>\d+) ?/ *(?P<steps>\d+)",
+        r"^\"(?P<module>[A-Za-z][\w.+-]*(?:/[\w.+-]+)?)\"$",
+        r"(?P<environment>/[\w./-]{2,160}?)/lib(?:64)?/python3\.\d+/",
+    )
+)
+SEQUENCE = re.compile(
+    rb"[Rr]ank (?P<rank>\d{1,6})\]?.{0,200}?(?:SeqNum=(?P<seq>\d+)|last completed (?:NCCL )?work: (?P<done>\d+))"
+)
+# Nodes that the launcher, or a library at work there, names in the end of a log. More than a few are the whole job.
+ON_NODE = re.compile(
+    r"^(?:\[?\w{0,8}\d+\]?:? )?(?:(?:srun|slurmstepd|jsrun|flux-job): (?:error: )?(?P<node>[a-z][\w.-]*\d): tasks?\b"
+    r"|(?P<node2>[a-z][\w.-]*\d):\d+:\d+ \[\d+\] .{0,120}?NCCL WARN"
+    r"|.{0,60}\bon node (?P<node3>[a-z][\w.-]*\d)\b)"
+)
+MOST_NODES = 8
+# A run that would need more than so many times its time is to be continued, not prolonged.
+MOST_TIMES = 12
+# The package that holds a module, where they are called differently.
+PACKAGES = {
+    "cv2": "opencv-python-headless",
+    "yaml": "pyyaml",
+    "PIL": "pillow",
+    "sklearn": "scikit-learn",
+    "skimage": "scikit-image",
+    "bs4": "beautifulsoup4",
+    "flash_attn": "flash-attn",
+    "Crypto": "pycryptodome",
+    "dotenv": "python-dotenv",
+    "google.protobuf": "protobuf",
+    "pytorch_lightning": "pytorch-lightning",
+    "faiss": "faiss-cpu",
+    "attr": "attrs",
+    "dateutil": "python-dateutil",
+    "hydra": "hydra-core",
+    "tensorboardX": "tensorboardx",
+    "mpl_toolkits": "matplotlib",
+}
+
+
+def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, str]:
+    """What the log tells that its cure needs, by name. winner is the line that tells the cause."""
+    near = [winner, *(e for e in events if e.signature.cause == winner.signature.cause)]
+    lines = [e.text for e in near]
+    tail = scan.tails.get(winner.file)
+    end = printable_lines(tail.data) if tail else []
+    found = first_matches(OF_LINE, lines)
+    found |= {
+        k: v for k, v in first_matches(OF_LOG, [*_frames(winner), *lines, *reversed(end)]).items() if k not in found
+    }
+    found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
+    found |= _of_nodes([*lines, *end])
+    return found | _reckoned(found)
+
+
+def printable_lines(data: bytes) -> list[str]:
+    """The lines of a log's end, pieces that carriage returns part one by one."""
+    return [printable(line) for line in data.decode("utf-8", "replace").replace("\r", "\n").split("\n")]
+
+
+def first_matches(patterns: Iterable[re.Pattern[str]], lines: Iterable[str]) -> dict[str, str]:
+    """The named groups of each pattern in the first line that it matches; name2 is another way to write name."""
+    found: dict[str, str] = {}
+    lines = list(lines)
+    for pattern in patterns:
+        hit = next((match for line in lines if (match := pattern.search(line))), None)
+        for name, value in (hit.groupdict() if hit else {}).items():
+            if value:
+                found.setdefault(name.rstrip("0123456789"), value.strip())
+    return found
+
+
+def _frames(event: Event) -> list[str]:
+    return [frame.file for frame in reversed(event.error.frames)] if event.error else []
+
+
+def _of_frame(event: Event) -> dict[str, str]:
+    """Where the person's own code stood, and the words of the exception."""
+    if event.error is None:
+        return {}
+    found = {"exception": f"{event.error.type}: {event.error.text}".rstrip(": ")}
+    if own := event.error.own_frame:
+        found["frame"] = f"{own.file}:{own.at}"
+    return found
+
+
+def _of_ranks(data: bytes, winner: Event) -> dict[str, str]:
+    """Of a collective that hung: the ranks that stand behind the others, and where."""
+    if winner.signature.cause != "comm-collective-timeout":
+        return {}
+    at: dict[int, int] = {}
+    for found in SEQUENCE.finditer(data):
+        number = int(found["seq"] or found["done"])
+        at[int(found["rank"])] = max(number, at.get(int(found["rank"]), 0))
+    if len(set(at.values())) < 2:
+        return {"sequence": str(next(iter(at.values())))} if at else {}
+    usual = Counter(at.values()).most_common(1)[0][0]
+    behind = sorted(rank for rank, number in at.items() if number < usual)
+    if not behind or len(behind) > len(at) // 2:
+        return {}
+    ranks = ", ".join(map(str, behind[:8]))
+    return {"behind": ranks, "behind_at": str(min(at[r] for r in behind)), "others_at": str(usual)}
+
+
+def _of_nodes(lines: Iterable[str]) -> dict[str, str]:
+    """The nodes on which it ended, as the log's last lines name them."""
+    nodes = [next(filter(None, hit.groups())) for line in lines if (hit := ON_NODE.search(line))]
+    named = list(dict.fromkeys(nodes))
+    return {"ended_on": ", ".join(named)} if 0 < len(named) <= MOST_NODES else {}
+
+
+def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
+    """What follows from the facts: half a batch, the time that the whole run needs, the package of a module."""
+    more: dict[str, str] = {}
+    if (batch := found.get("batch")) and int(batch) > 1:
+        more["half_batch"] = str(int(batch) // 2)
+    if "elapsed" in found and (needed := seconds(found["elapsed"]) + seconds(found["remaining"])):
+        more["needed"] = clock_time(needed)
+        more["ask_time"] = clock_time((needed * 5 // 4 // 1800 + 1) * 1800)
+    if "steps" in found and 1 < (times := int(found["steps"]) / max(1, int(found["done"]))) < MOST_TIMES:
+        more["times"] = f"{times * 1.1:.1f}"
+    if "unallocated" in found and bytes_of(found["unallocated"]) > bytes_of(found.get("asked", "0 B")):
+        more["fragmented"] = found["unallocated"]
+    if "module" in found:
+        more["name"] = found["module"].partition("/")[0]
+    if "global_batch" in found:
+        more["product"] = str(int(found["micro_batch"]) * int(found["accumulation"]) * int(found["world"]))
+    memory = found.get("memory") or found.get("limit")
+    if memory and (size := re.match(r"(\d+)(\D*)$", memory)):
+        more["ask_memory"] = f"{int(size[1]) * 2}{size[2].strip()}"
+    return more
+
+
+def seconds(text: str) -> int:
+    """The seconds of `1 day, 02:03:04`, HH:MM:SS or MM:SS."""
+    days, _, rest = text.rpartition(", ")
+    total = 0
+    for part in rest.split(":"):
+        total = total * 60 + int(part)
+    return total + 86_400 * int(days.split()[0] if days else 0)
+
+
+def clock_time(total: int) -> str:
+    """Seconds as HH:MM:SS, hours past 99 where there are as many."""
+    return f"{total // 3600:02}:{total // 60 % 60:02}:{total % 60:02}"
+
+
+def bytes_of(text: str) -> float:
+    """The bytes of `2.00 GiB`; units of 1000 and 1024 are taken as one."""
+    found = re.match(r"([\d.]+) ?([KMGT]?)", text)
+    return float(found[1]) * 1024 ** " KMGT".index(found[2] or " ") if found else 0.0
+
+
+def package_of(module: str) -> str:
+    """The name under which pip knows a module."""
+    return PACKAGES.get(module) or PACKAGES.get(module.partition(".")[0]) or module.partition(".")[0].replace("_", "-")

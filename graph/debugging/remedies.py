@@ -1,0 +1,279 @@
+"""What cures what: the one table from a cause to an edit of the person's script, a change of the request, and advice.
+
+Remedies stand in the order of their price. One that costs (node hours, another queue, a program that has to be written
+for it) is offered with its price; one that costs nothing is done. Where a person's own script is there, its text is
+edited; else the request is changed and the script written anew. The rules of `check` carry their own edits and changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+
+from graph.debugging import script_edits as text
+from graph.debugging.script_edits import Case, Edit
+from graph.extraction.script import read_script
+from graph.extraction.script_record import ScriptRecord, record_of
+from graph.extraction.walltime import clock
+from graph.planning.queues import longest as longest_in
+from knowledge.cluster import Cluster, Queue, walltime_seconds
+from knowledge.types import Diagnosis, Finding, JobRequest, Offer
+
+Change = tuple[tuple[str, str | int | None], ...]
+Changing = Callable[[Cluster, JobRequest], Change]
+# What each strategy gives way to when a GPU's memory does not suffice.
+SHARD_MORE = {"none": "fsdp", "ddp": "fsdp", "zero1": "zero2", "zero2": "zero3"}
+FIELDS = frozenset(one.name for one in fields(JobRequest)) - {"heard", "machine", "source_machine"}
+# GPUs a node follow from any of these: a mere warning does not overrule what was counted so.
+COUNTS = frozenset(("nodes", "gpus_per_node", "total_gpus"))
+# The directives that hold a field, by their names in all dialects.
+OPTIONS = {
+    "walltime": ("time", "walltime", "time-limit", "W"),
+    "queue": ("qos", "partition", "queue", "q"),
+    "nodes": ("nodes", "nnodes"),
+    "gpus_per_node": ("gpus-per-node", "gres"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """One cure. edit: of a script's text; change: of the request. One of them is given, or both."""
+
+    edit: Callable[[Case], Edit] | None = None
+    change: Changing | None = None
+
+
+def changed_text(case: Case, change: Change) -> Edit:
+    """The fields' new values put into the directives of a person's script, and the words of it."""
+    texts, says = case.text, []
+    before = request_of(case.record)
+    for name, value in change:
+        old = getattr(before, name)
+        again = case_of(texts, case.diagnosis, case.cluster)
+        edited = next((t for o in OPTIONS.get(name, ()) if (t := put(again, o, name, old, value))), None)
+        if edited is None or value is None:
+            return None
+        texts = edited
+        says.append(f"{name.replace('_', ' ')} {value} instead of {old}" if old else f"{name} {value}")
+    return (texts, ", ".join(says)) if says else None
+
+
+def put(case: Case, option: str, name: str, old: object, value: object) -> str | None:
+    found = case.script.active.get(option)
+    if found is None or (name == "queue" and found.value != old):
+        return None
+    counts = name == "gpus_per_node"
+    return text.set_directive(case, option, found.value.replace(str(old), str(value)) if counts else str(value))
+
+
+def case_of(script: str, diagnosis: Diagnosis, cluster: Cluster | None) -> Case:
+    """A script as the edits want it. Raises InputError."""
+    read = read_script(script)
+    return Case(script, read, record_of(read), diagnosis, cluster)
+
+
+def request_of(record: ScriptRecord) -> JobRequest:
+    """What a script asks for, as a request."""
+    known = {"pytorch", "deepspeed", "accelerate"}
+    return JobRequest(
+        machine=record.machine,
+        framework=record.framework if record.framework in known else None,  # type: ignore[arg-type]
+        strategy=record.strategy,  # type: ignore[arg-type]
+        nodes=record.nodes,
+        gpus_per_node=record.gpus_per_node,
+        walltime=record.walltime,
+        queue=record.queue,
+        account=record.account,
+        args=record.args,
+    )
+
+
+def remedies_for(diagnosis: Diagnosis) -> tuple[Remedy, ...]:
+    return REMEDIES.get(diagnosis.cause, ())
+
+
+def revise(diagnosis: Diagnosis, cluster: Cluster, request: JobRequest) -> Diagnosis:
+    """The diagnosis with the first change of the request that its cause has for this job; empty where none is known."""
+    changes = (one.change(cluster, request) for one in remedies_for(diagnosis) if one.change)
+    return replace(diagnosis, change=next(filter(None, changes), ()))
+
+
+def offers(diagnosis: Diagnosis, cluster: Cluster | None, request: JobRequest) -> tuple[Offer, ...]:
+    """Every change of the request that would cure it, cheapest first, with its price (empty: it costs nothing)."""
+    found = []
+    for remedy in remedies_for(diagnosis):
+        change = remedy.change(cluster, request) if remedy.change and cluster else ()
+        if change and all(value is not None for _, value in change):
+            wanted = changed_request(request, dict(change))
+            found.append(Offer(says(request, change), price(request, wanted), change))
+    return tuple(found)
+
+
+def says(request: JobRequest, change: Change) -> str:
+    """A change in words: `8 nodes instead of 4`."""
+    parts = []
+    for name, value in change:
+        old = getattr(request, name)
+        word = f"{value} nodes" if name == "nodes" else f"{name.replace('_', ' ')} {value}"
+        parts.append(f"{word} instead of {old}" if old is not None and name != "args" else word)
+    return ", ".join(parts)
+
+
+def price(before: JobRequest, after: JobRequest) -> str:
+    """What a change costs: node hours, another queue or account, a program written for it. Empty: nothing."""
+    parts, was, now = [], node_hours(before), node_hours(after)
+    if was is not None and now is not None and now > was:
+        parts.append(f"up to {now:g} node hours instead of {was:g}")
+    elif (after.nodes or 0) > (before.nodes or 0) > 0:
+        parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
+    elif longer(before, after):
+        parts.append("more hours may be charged, and longer jobs wait longer")
+    if before.queue and after.queue != before.queue:
+        parts.append("another queue, charged and ordered by its own rules")
+    if before.account and after.account != before.account:
+        parts.append("another account is charged")
+    if after.strategy != before.strategy and after.strategy:
+        parts.append(f"your program has to be written for {after.strategy}")
+    if after.args != before.args:
+        parts.append("smaller steps, so more of them for the same data" if before.args else "")
+    return "; ".join(filter(None, parts))
+
+
+def longer(before: JobRequest, after: JobRequest) -> bool:
+    if not before.walltime or not after.walltime:
+        return False
+    return walltime_seconds(after.walltime) > walltime_seconds(before.walltime)
+
+
+def node_hours(request: JobRequest) -> float | None:
+    """At most; None where the nodes or the time are not known."""
+    if not request.nodes or not request.walltime:
+        return None
+    return round(request.nodes * walltime_seconds(request.walltime) / 3600, 1)
+
+
+def changed_request(request: JobRequest, change: Mapping[str, str | int | None]) -> JobRequest:
+    return replace(request, **change)  # type: ignore[arg-type]
+
+
+def cured_request(request: JobRequest, findings: Iterable[Finding], *, carried: bool = False) -> JobRequest | None:
+    """The request with what the worst finding that has a change says; one a round, because cures may meet.
+
+    A warning changes nothing that was said. carried: the counts come from a person's own script.
+    """
+    counted = carried or request.gpus_per_node is not None or request.total_gpus is not None
+    said = {name for name in FIELDS if getattr(request, name) is not None} | (COUNTS if counted else set())
+    for finding in findings:
+        change = {name: value for name, value in finding.change if name in FIELDS}
+        mere = finding.severity == "info" or (finding.severity == "warning" and said & change.keys())
+        if change and not mere:
+            return changed_request(request, change)
+    return None
+
+
+def more_time(cluster: Cluster, request: JobRequest) -> Change:
+    """Twice the time, as far as the queue allows; no change where it is at its limit already."""
+    if request.walltime is None:
+        return ()
+    asked = walltime_seconds(request.walltime)
+    most = longest(cluster, request)
+    wanted = min(2 * asked, most) if most else 2 * asked
+    return (("walltime", clock(wanted)),) if wanted > asked else ()
+
+
+def longest(cluster: Cluster, request: JobRequest) -> int | None:
+    """The longest time in seconds that the job's queue allows for its nodes; None where the facts do not tell."""
+    queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
+    limit = longest_in(queue, request.nodes or 1)
+    return walltime_seconds(limit) if limit else None
+
+
+def less(cluster: Cluster, request: JobRequest) -> Change:
+    """Time and GPUs a node cut to what the machine allows."""
+    change: list[tuple[str, str | int | None]] = []
+    most = longest(cluster, request)
+    if request.walltime and most and walltime_seconds(request.walltime) > most:
+        change.append(("walltime", clock(most)))
+    devices = max((node.gpus.devices_per_node or 0 for node in cluster.node_types), default=0)
+    if request.gpus_per_node and devices and request.gpus_per_node > devices:
+        change.append(("gpus_per_node", devices))
+    return tuple(change)
+
+
+def another_queue(cluster: Cluster, request: JobRequest) -> Change:
+    """A usual queue of the same nodes that takes the job as it was asked for."""
+    now = cluster.queue(request.queue) if request.queue else None
+    if now is None or not request.walltime:
+        return ()
+    for queue in cluster.queues:
+        most = longest_in(queue, request.nodes or 1)
+        takes = most and walltime_seconds(most) >= walltime_seconds(request.walltime)
+        holds = queue.max_nodes is None or queue.max_nodes >= (request.nodes or 1) >= queue.min_nodes
+        if queue.id != now.id and queue.purpose == "production" and takes and holds and alike(queue, now):
+            return (("queue", queue.id),)
+    return ()
+
+
+def alike(one: Queue, other: Queue) -> bool:
+    return bool(set(one.node_types) & set(other.node_types))
+
+
+def smaller_batch(cluster: Cluster, request: JobRequest) -> Change:
+    found = text.halve_batch(request.args) if request.args else None
+    return (("args", found[0]),) if found else ()
+
+
+def shard_more(cluster: Cluster, request: JobRequest) -> Change:
+    """More of the model's state spread over the ranks."""
+    strategy = request.strategy or "ddp"
+    if request.framework == "deepspeed" and strategy in ("ddp", "none"):
+        return (("strategy", "zero3"),)
+    return (("strategy", SHARD_MORE[strategy]),) if strategy in SHARD_MORE else ()
+
+
+def more_nodes(cluster: Cluster, request: JobRequest) -> Change:
+    """Twice the nodes: it helps only where the state is spread over them."""
+    queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
+    wanted = 2 * (request.nodes or 0)
+    spread = (request.strategy or "ddp") not in SHARD_MORE
+    return (("nodes", wanted),) if spread and wanted and wanted <= (queue.max_nodes or wanted) else ()
+
+
+def devices(cluster: Cluster, request: JobRequest) -> Change:
+    counts = {node.gpus.devices_per_node for node in cluster.node_types} - {None}
+    fits = counts and request.gpus_per_node not in counts
+    return (("gpus_per_node", max(c for c in counts if c)),) if fits and request.gpus_per_node else ()
+
+
+def asked(name: str) -> Remedy:
+    """Only the person knows the right value."""
+    return Remedy(change=lambda cluster, request: ((name, None),))
+
+
+REMEDIES: dict[str, tuple[Remedy, ...]] = {
+    "user-shell": (Remedy(text.line_ends), Remedy(text.continuations)),
+    "user-arguments": (asked("args"),),
+    "sched-time-limit": (Remedy(change=more_time),),
+    "sched-over-limit": (Remedy(change=less), Remedy(change=another_queue)),
+    "sched-bad-directive": (Remedy(text.option), Remedy(text.required)),
+    "sched-bad-account": (asked("account"),),
+    "sched-bad-queue": (asked("queue"),),
+    "sched-preempted": (asked("queue"),),
+    "sched-host-oom": (Remedy(text.memory),),
+    "env-not-propagated": (Remedy(text.export),),
+    "env-module": (Remedy(text.module),),
+    "env-no-internet": (Remedy(text.offline),),
+    "env-file-missing": (Remedy(text.folder),),
+    "env-disk": (Remedy(text.cache_elsewhere),),
+    "gpu-not-visible": (Remedy(change=devices),),
+    "gpu-oom": (
+        Remedy(text.grown_segments),
+        Remedy(change=smaller_batch),
+        Remedy(change=shard_more),
+        Remedy(change=more_nodes),
+    ),
+    "comm-port-in-use": (Remedy(text.port),),
+    "comm-rendezvous": (Remedy(text.address),),
+    "comm-interface": (Remedy(text.interface),),
+    "fw-backend": (Remedy(text.backend),),
+}

@@ -1,0 +1,307 @@
+"""Small edits of a job script's text, one for one cause: nothing else of the person's file is touched.
+
+Each gives the text and one sentence, or None where the text shows no place for it. Which cause calls for which edit is
+remedies.py's table. What needs a person's knowledge (an account, a path) is left to the words of the diagnosis.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from graph.debugging.advice import COLLECTIVES
+from graph.extraction.directive_tables import SLURM_FLAGS, SLURM_LONG
+from graph.extraction.script import Script
+from graph.extraction.script_record import ScriptRecord
+from knowledge.cluster import Cluster, NodeType
+from knowledge.types import Diagnosis
+
+PORTS = {"slurm": "$((10000 + SLURM_JOB_ID % 50000))", "pbs": "$((10000 + ${PBS_JOBID%%.*} % 50000))"}
+PORT = re.compile(
+    r"(?P<before>\bMASTER_PORT=|--(?:master|main_process)[_-]port[= ]|--rdzv[_-]endpoint[= ]\S*:)[\"']?\d{2,5}[\"']?"
+)
+LOCAL = re.compile(
+    r"(?P<before>\bMASTER_ADDR=|--master[_-]addr[= ])[\"']?(?:localhost|127\.0\.0\.1|\$\(hostname\)|`hostname`)[\"']?"
+)
+BACKEND = re.compile(r"(?P<before>(?:backend[= ]+|BACKEND=)[\"']?)(?:nccl|gloo|ccl|xccl|mpi|rccl)\b")
+INTERFACE = re.compile(r"(?P<before>\b(?:NCCL|GLOO)_SOCKET_IFNAME=)[\"']?[^\s\"';&]+[\"']?")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What a rule is given: the script's text and reading, the diagnosis, the machine where it is known."""
+
+    text: str
+    script: Script
+    record: ScriptRecord
+    diagnosis: Diagnosis
+    cluster: Cluster | None
+
+    @property
+    def captured(self) -> dict[str, str]:
+        return dict(self.diagnosis.captured)
+
+
+# The corrected text and what was done; None: no safe change.
+Edit = tuple[str, str] | None
+
+
+def line_ends(case: Case) -> Edit:
+    return (case.text.replace("\r\n", "\n"), "Windows line ends removed.") if "\r\n" in case.text else None
+
+
+def continuations(case: Case) -> Edit:
+    """Blanks after a backslash end the command there."""
+    return re.sub(r"(?m)\\[ \t]+$", r"\\", case.text), "Blanks after the backslashes removed."
+
+
+def set_directive(case: Case, option: str, value: str) -> str | None:
+    """The text with a directive's value replaced; None where the script has no such directive in force."""
+    found = case.script.active.get(option)
+    if found is None or found.value not in found.raw:
+        return None
+    lines = case.text.splitlines(keepends=True)
+    head, _, tail = lines[found.line - 1].rpartition(found.value)
+    lines[found.line - 1] = head + value + tail
+    return "".join(lines)
+
+
+def option(case: Case) -> Edit:
+    """A misspelled Slurm option, where exactly one known option is near."""
+    wrong = case.captured.get("option", "").lstrip("-").partition("=")[0]
+    known = {*SLURM_LONG, *SLURM_FLAGS}
+    near = get_close_matches(wrong, known, n=1, cutoff=0.85) if wrong and wrong not in known else []
+    if not near:
+        return None
+    pattern = rf"(?m)^(#SBATCH\s+.*?--){re.escape(wrong)}(?=[=\s]|$)"
+    return re.sub(pattern, rf"\g<1>{near[0]}", case.text), f"--{wrong} written as --{near[0]}."
+
+
+def export(case: Case) -> Edit:
+    """The variables of the first node handed to every task."""
+    text = re.sub(r"(?m)(^#SBATCH\s+--export[= ])NONE\b", r"\1ALL", case.text)
+    pattern = r"(?m)^(\s*(?:exec |time )?srun )(?![^\n]*--export)"
+    names = "ALL,PATH,PYTHONPATH,LD_LIBRARY_PATH"
+    text = re.sub(r"(srun [^\n]*--export[= ])NONE\b", rf"\g<1>{names}", text)
+    return re.sub(pattern, rf"\g<1>--export={names} ", text), "srun hands PATH, PYTHONPATH and LD_LIBRARY_PATH on."
+
+
+def port(case: Case) -> Edit:
+    """A port of the job's own."""
+    port = PORTS.get(case.record.scheduler)
+    if port is None:
+        return None
+    return PORT.sub(lambda found: found["before"] + port, case.text), "The port is taken from the job's number."
+
+
+def address(case: Case) -> Edit:
+    """The first node's address in place of one that each node takes for itself."""
+    hosts = {
+        "slurm": '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
+        "pbs": '$(head -n 1 "$PBS_NODEFILE")',
+    }
+    host = case.cluster.rendezvous.host if case.cluster else hosts.get(case.record.scheduler)
+    if host is None:
+        return None
+    return LOCAL.sub(lambda found: f"{found['before']}{host}", case.text), "The address of rank 0 is the first node's."
+
+
+def module(case: Case) -> Edit:
+    """Another version of a module, where the facts name the one that this machine has."""
+    wrong = case.captured.get("module", "").strip("'\"")
+    if case.cluster is None or not wrong:
+        return None
+    lines = [line for software in case.cluster.software.values() for line in software.lines]
+    named = {word for line in lines if "module load" in line for word in line.split() if "/" in word}
+    right = next((word for word in sorted(named) if word.partition("/")[0] == wrong.partition("/")[0]), None)
+    if right is None or right == wrong:
+        return None
+    pattern = rf"(?m)(^\s*module\s+(?:load|add)\b[^\n#]*?){re.escape(wrong)}(?![\w./-])"
+    return re.sub(pattern, rf"\g<1>{right}", case.text), f"module {right} in place of {wrong}."
+
+
+def offline(case: Case) -> Edit:
+    """The site's proxy where it has one, else no attempts to reach the hub."""
+    proxy = case.cluster.internet.proxy if case.cluster and case.cluster.internet.access == "proxy" else {}
+    lines = [f"export {name}={value}" for name, value in proxy.items()] or ["export HF_HUB_OFFLINE=1"]
+    says = (
+        "The site's proxy is set." if proxy else "The hub is not asked: download model and data on a login node first."
+    )
+    return before_commands(case, lines), says
+
+
+def backend(case: Case) -> Edit:
+    """The backend of this machine's GPUs."""
+    if case.cluster is None or len({node.gpus.backend for node in case.cluster.node_types}) != 1:
+        return None
+    right = COLLECTIVES[case.cluster.node_types[0].gpus.backend]
+    return BACKEND.sub(lambda found: found["before"] + right, case.text), f"The backend is {right}."
+
+
+def interface(case: Case) -> Edit:
+    """The interface that connects this machine's nodes."""
+    names = {node.nics.interface for node in case.cluster.node_types} - {None} if case.cluster else set()
+    if len(names) != 1:
+        return None
+    right = str(next(iter(names)))
+    return INTERFACE.sub(lambda found: found["before"] + right, case.text), f"The network interface is {right}."
+
+
+def memory(case: Case) -> Edit:
+    """All memory of the node, where nodes are not shared and none was asked for."""
+    asked = {"mem", "mem-per-cpu", "mem-per-gpu"} & set(case.script.active)
+    if case.record.scheduler != "slurm" or asked or not has_whole_nodes(case):
+        return None
+    says = "`--mem=0` asks for all memory of the node, which its GPUs pay for already."
+    return after_directives(case, "#SBATCH --mem=0"), says
+
+
+def has_whole_nodes(case: Case) -> bool:
+    """Whether the job has its nodes to itself, by the machine's rule or by taking all their GPUs."""
+    if case.cluster is None:
+        return False
+    devices = {node.gpus.devices_per_node for node in nodes_of(case, case.cluster)}
+    return case.cluster.whole_nodes or devices == {case.record.gpus_per_node}
+
+
+def nodes_of(case: Case, cluster: Cluster) -> list[NodeType]:
+    """The kinds of node that the script's queue leads to; all of the machine where it names none."""
+    queue = cluster.queue(case.record.queue) if case.record.queue else None
+    return [node for node in cluster.node_types if queue is None or node.id in queue.node_types]
+
+
+def required(case: Case) -> Edit:
+    """The directive whose lack the scheduler names, as the machine's facts write it: `filesystems is required`."""
+    if case.cluster is None:
+        return None
+    told = " ".join(line.text for line in case.diagnosis.evidence).lower()
+    for fact in case.cluster.directives:
+        name = fact.text.removeprefix("-l ").lstrip("-").partition("=")[0]
+        if "{" in fact.text or name.lower() not in told or "required" not in told or fact.text in case.text:
+            continue
+        sign = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB"}.get(case.record.scheduler)
+        if sign:
+            return after_directives(case, f"{sign} {fact.text}"), f"`{fact.text}` added: {case.cluster.title} wants it."
+    return None
+
+
+# The options by which programs take the samples of one GPU, and the steps that are gathered into one update.
+BATCH = re.compile(
+    r"(?P<before>--?(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size"
+    r"|batch[-_]size|bs|batch)[= ])(?P<value>\d+)(?![\w.])"
+)
+GATHER = re.compile(r"(?P<before>--?(?:gradient_accumulation_steps|grad[-_]?accum\w*|accumulat\w*)[= ])(?P<value>\d+)")
+
+
+def halve_batch(words: str) -> tuple[str, str] | None:
+    """Half the samples a GPU, and twice the accumulation where the program takes one; for a script or arguments."""
+    found = BATCH.search(words)
+    if not found or int(found["value"]) < 2 or int(found["value"]) % 2:
+        return None
+    half = int(found["value"]) // 2
+    text = words[: found.start("value")] + str(half) + words[found.end("value") :]
+    gather = GATHER.search(text)
+    if gather is None:
+        return text, f"`{found['before'].strip()} {half}` instead of {found['value']}"
+    steps = 2 * int(gather["value"])
+    text = text[: gather.start("value")] + str(steps) + text[gather.end("value") :]
+    both = f"`{found['before'].strip()} {half}` with `{gather['before'].strip()} {steps}`"
+    return text, f"{both}: the same global batch"
+
+
+def smaller_batch(case: Case) -> Edit:
+    return halve_batch(case.text)
+
+
+def grown_segments(case: Case) -> Edit:
+    """The allocator's own cure, where much is reserved and not used."""
+    if "expandable_segments" in case.text or not is_fragmented(case.diagnosis):
+        return None
+    line = "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True"
+    return before_launch(case, line), "`expandable_segments:True`: much memory is reserved and lies unused."
+
+
+ASKED = re.compile(r"Tried to allocate ([\d.]+ [KMGT]i?B)")
+UNUSED = re.compile(r"([\d.]+ [KMGT]i?B) is reserved by PyTorch but unallocated")
+
+
+def is_fragmented(diagnosis: Diagnosis) -> bool:
+    """Whether what was reserved and not allocated would have held what was asked for."""
+    told = " ".join(line.text for line in diagnosis.evidence)
+    unused, asked = (size(found[1]) if (found := one.search(told)) else 0.0 for one in (UNUSED, ASKED))
+    return bool(unused and asked and unused > asked)
+
+
+# A folder of a cache in a home -> the variable that puts it elsewhere.
+CACHES = {
+    "huggingface": "HF_HOME",
+    "torch": "TORCH_HOME",
+    "triton": "TRITON_CACHE_DIR",
+    "pip": "PIP_CACHE_DIR",
+    "wandb": "WANDB_CACHE_DIR",
+    "vllm": "VLLM_CACHE_ROOT",
+}
+CACHE = re.compile(rf"\.cache/(?P<name>{'|'.join(CACHES)})\b|\.(?P<dot>triton)\b")
+WORK = re.compile(r"\$\{?(?:SCRATCH|WORK|MEMBERWORK|PSCRATCH|CINECA_SCRATCH)\b")
+
+
+def cache_elsewhere(case: Case) -> Edit:
+    """A cache that filled the home goes to scratch, where the text or the machine names one."""
+    told = " ".join(line.text for line in case.diagnosis.evidence)
+    found = CACHE.search(told)
+    if not found:
+        return None
+    name = found["name"] or found["dot"]
+    variable = CACHES[name]
+    if f"{variable}=" in case.text:
+        return None
+    root = ((used := WORK.search(case.text)) and used[0].replace("{", "")) or "$SCRATCH"
+    line = f'export {variable}="{root}/{name}"'
+    return before_launch(case, line), f"`{variable}` takes that cache out of the home, to `{root}`."
+
+
+def before_launch(case: Case, line: str) -> str:
+    """The text with a line right above the command that starts the training, or above all commands."""
+    command = case.script.training
+    if command is None:
+        return before_commands(case, [line])
+    lines = whole_lines(case.text)
+    at = command.line - 1
+    while at > 0 and lines[at - 1].rstrip().endswith("\\"):
+        at -= 1
+    return "".join([*lines[:at], f"{line}\n", *lines[at:]])
+
+
+def size(text: str) -> float:
+    """A size such as `1.96 GiB` in GiB; 0 where it is none."""
+    found = re.fullmatch(r"\s*([\d.]+)\s*([KMGT])i?B\s*", text)
+    powers = {"K": -2, "M": -1, "G": 0, "T": 1}
+    return float(found[1]) * 1024.0 ** powers[found[2]] if found else 0.0
+
+
+def folder(case: Case) -> Edit:
+    """A PBS job starts in the home directory."""
+    if case.record.scheduler != "pbs" or "PBS_O_WORKDIR" in case.text:
+        return None
+    return before_commands(case, ['cd "$PBS_O_WORKDIR"']), "The job goes to the directory it was submitted from."
+
+
+def after_directives(case: Case, line: str) -> str:
+    lines = whole_lines(case.text)
+    at = max((one.line for one in case.script.directives if one.active), default=1)
+    return "".join([*lines[:at], f"{line}\n", *lines[at:]])
+
+
+def whole_lines(text: str) -> list[str]:
+    """The lines with their ends; the last has one too, so that a line may follow it."""
+    return (text if text.endswith("\n") or not text else f"{text}\n").splitlines(keepends=True)
+
+
+def before_commands(case: Case, added: list[str]) -> str:
+    """The text with lines put before the first command; nothing is added twice."""
+    lines = whole_lines(case.text)
+    missing = [line for line in added if line not in case.text]
+    first = min([*(c.line for c in case.script.commands), *(a.line for a in case.script.assignments), len(lines) + 1])
+    at = max(first - 1, 1)
+    return "".join([*lines[:at], *(f"{line}\n" for line in missing), *lines[at:]])

@@ -1,0 +1,244 @@
+"""Trouble in words that no signature knows, and the state in which a log ends. Looked for in the last part of a log.
+
+What stands after the last line of progress may tell why there is no further one; of equals the first line counts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+
+import re2
+
+from graph.debugging.echoes import is_source, spoken
+from graph.debugging.lines import LEVEL, PROGRESS, SHOWN_SOURCE
+from graph.debugging.log import message, printable
+from knowledge.signatures.matcher import Matcher, options
+
+# What of a log's end is looked at, in bytes, and how many of its lines.
+TAIL = 48 << 10
+MOST_LINES = 400
+LONGEST = 2_000
+# Lines of progress among so many last lines: the run was going on when the log stops.
+LAST = 6
+
+WORDS = re2.compile(
+    rb"(?i)fatal|panic|abort|crash|giving up|unrecoverable|error|exception|fail|cannot|can't|could not|couldn't|unable"
+    rb"|denied|refused|invalid|illegal|not found|no such|unknown|unrecogni|missing|exceed|killed|corrupt|mismatch"
+    rb"|not (?:allowed|permitted|supported|available|valid|enough|set)|unsupported|undefined|expired|lost|stuck|hung"
+    rb"|too (?:large|small|many|few|long|old)|must (?:be|have|not)|expected|overflow|diverg|terminated|SIG[A-Z]{3}"
+    rb"|\bstatus\b|exit|signal|0x[0-9a-f]{6}|File \"|\bleft\b|\bdied\b|insufficient|rejected|violat|conflict"
+    rb"|disconnect|unbound|unexpected",
+    options(),
+)
+SURE = re.compile(
+    r"(?i)^(?:[\w./-]+(?:\[\d+\])?: )*(?:fatal|panic|error|abort\w*|critical)\b"
+    r"|\b(?:fatal|unrecoverable|giving up|abort(?:ed|ing)|crash(?:ed)?|panick?(?:ed)?)\b"
+    r"|(?:^|[\s\]|>])(?:ERROR|FATAL|CRITICAL|PANIC)\b|\b[A-Z]\w+(?:Error|Exception)\b(?!s)"
+)
+PLAIN = re.compile(
+    r"(?i)\b(?:failed|failure|fails?|error|exception|cannot|can't|could not|couldn't|unable to|denied|refused|killed"
+    r"|died)\b"
+)
+WEAK = re.compile(
+    r"(?i)\b(?:invalid|illegal|not found|no such|unknown|unrecogni[sz]ed|missing|exceed(?:s|ed)|corrupt(?:ed)?|mismatch"
+    r"|unsupported|not (?:allowed|permitted|supported|available|valid|enough|set)|undefined|expired|stuck|hung"
+    r"|too (?:large|small|many|few|long|old)|must (?:be|have|not)|expected|diverged|insufficient|rejected|violat\w+"
+    r"|conflict\w*|disconnected|unbound|unexpected)\b"
+)
+ENDED = re.compile(
+    r"(?i)\b(?:status|code|rc|exit(?:ed)?)\b\W{0,4}(?:with |is |value )?\W?-?[1-9]\d{0,2}\b|\bsignal \d+"
+    r"|\b(?:terminated|killed) by\b|\bSIG(?:KILL|SEGV|BUS|ABRT|TERM|FPE|ILL|HUP|INT)\b"
+)
+NATIVE = re.compile(r"\S+\.so[\d.]*\(\+?\S*\) ?\[0x[0-9a-f]+\]|^#\d+ +0x[0-9a-f]+ in |^\S*\[0x[0-9a-f]{6,}\]$")
+FRAME = re.compile(r'^\s*File ".{1,400}", line \d+')
+# Fewer words than these are a heading or a field, and no message.
+PLAIN_WORD, FEWEST = re.compile(r"[A-Za-z]{2,}"), 3
+# What only sounds like trouble: settings, counts of none, rates, remarks on what is optional.
+CALM = re.compile(
+    r"(?i)[\w.-]*(?:error|fail|timeout|abort|exception|invalid|missing|signal|exit)[\w.-]*[\"']?\s*[:=]+\s*"
+    r"(?:0\b|0\.\d|none|false|true|no\b|null|\[\])"
+    r"|\b(?:no|0|zero|without) (?:\w+ )?(?:errors?|failures?|exceptions?|problems?)\b"
+    r"|\berrors? (?:rate|bars?|analysis|is|of)\b"
+    r"|\b(?:mean|squared|absolute|rms|relative|train\w*|val\w*|test|std|standard|max\w*|l2|approximation"
+    r"|reconstruction)[ _-]\w*[ _-]?error\b"
+    r"|\bwarn|deprecat|\bignor|\bskip|optional|recommend|fall(?:ing)? ?back|will be|instead\b|default|\bretry|if you"
+    r"|you can|code:? 0\b|status:? 0\b|exit(?:ed)? 0\b|successful|gracefully|normally|(?:unk|unknown)[_ ]token"
+    r"|\bINFO\b|\bDEBUG\b"
+)
+STILL = re.compile(r"(?i)\b(?:done|finished|completed?|success\w*|saved|ended|end of|total (?:run)?time|elapsed|bye)\b")
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+# What is counted up and is no progress: frames, ranks, processes, the launchers' own words.
+COUNTED = re.compile(
+    r"(?i)frame #|^\s*#?\d+[:.)]?\s*(?:0x|\[)|\b(?:rank|pid|task|exitcode|local_rank|traceback|port|errno)\b|NCCL"
+    r"|File \"|\.py:\d|warn|^\s*\||^\s*\[\d+\]:?\s*$"
+)
+# What LSF reports of a job's memory.
+PEAK = re.compile(rb"Max Memory :\s+([\d.]+) (\w+)")
+REQUESTED, ALL_OF = re.compile(rb"Total Requested Memory :\s+([\d.]+) (\w+)"), 0.98
+# A shape of line counts up when it came so often, and nearly always with a higher first number.
+OFTEN, RISING = 5, 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """The last part of a log, and the number of its first line."""
+
+    data: bytes
+    first_line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """A line that tells of trouble, its number, its rank, and how plainly: 1 to 4."""
+
+    line: int
+    text: str
+    rank: int | None
+    score: int
+
+
+LOSS = re.compile(rb"(?i)\bloss[\w ]*[\"']?[\s:=|]+(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b")
+# A loss that large, and so many times the smallest one, has diverged.
+LARGE, TIMES = 1e5, 1e4
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a log ends: `progress` where it goes on, `closed` with words of an end, else `open`. line: the last."""
+
+    kind: str
+    line: int
+    text: str
+
+
+def tail_of(data: bytes, first_line: int, limit: int) -> Tail:
+    """The last part of a block that ends at `limit`, cut at a line."""
+    start = max(0, limit - TAIL)
+    if start:
+        newline = data.find(b"\n", start, limit)
+        start = newline + 1 if newline >= 0 else start
+    return Tail(data[start:limit], first_line + data.count(b"\n", 0, start))
+
+
+def ending(tail: Tail) -> Ending:
+    """How this log ends, told from its last lines alone."""
+    lines = [line for line in tail.data.replace(b"\r", b"\n").split(b"\n") if line.strip()]
+    last = tail.first_line + tail.data.rstrip().count(b"\n")
+    text = printable(lines[-1].decode("utf-8", "replace"))[:LONGEST] if lines else ""
+    counting = counting_lines(tail)
+    if any(PROGRESS.search(line) for line in lines[-LAST:]) or (counting and counting[-1] > last - LAST):
+        return Ending("progress", last, text)
+    closed = any(STILL.search(line.decode("utf-8", "replace")) for line in lines[-LAST:])
+    return Ending("closed" if closed else "open", last, text)
+
+
+@lru_cache(maxsize=16)
+def counting_lines(tail: Tail) -> list[int]:
+    """The numbers of lines that count something up, whatever it is: the program was at work when it printed them."""
+    shapes: dict[str, list[tuple[int, float]]] = {}
+    for number, raw in enumerate(tail.data.split(b"\n"), tail.first_line):
+        text = message(raw[-LONGEST // 4 :].decode("utf-8", "replace"))[0]
+        first = NUMBER.search(text)
+        if first and not COUNTED.search(text):
+            shapes.setdefault(NUMBER.sub("0", text), []).append((number, float(first[0])))
+    found: list[int] = []
+    for lines in shapes.values():
+        rises = sum(later[1] > earlier[1] for earlier, later in pairwise(lines))
+        if len(lines) >= OFTEN and rises >= RISING * (len(lines) - 1):
+            found += [number for number, _ in lines]
+    return sorted(found)
+
+
+def diverged(tail: Tail) -> Trouble | None:
+    """The first line whose loss is beyond all bounds, where the losses stay so to the end."""
+    losses = list(islice(LOSS.finditer(tail.data), 10 * MOST_LINES))
+    values = [abs(float(found[1])) for found in losses]
+    if not values or values[-1] < LARGE or values[-1] < TIMES * min(values[:-1], default=1.0):
+        return None
+    first = next(found for found, value in zip(losses, values, strict=True) if value >= LARGE)
+    start = tail.data.rfind(b"\n", 0, first.start()) + 1
+    number = tail.first_line + tail.data.count(b"\n", 0, start)
+    text, rank = message(printable(tail.data[start : first.end() + 120].partition(b"\n")[0].decode("utf-8", "replace")))
+    return Trouble(number, text, rank, 3)
+
+
+def memory_spent(tail: Tail) -> Trouble | None:
+    """Where a scheduler's report says that all of the requested memory was used: the line with the peak."""
+    asked, used = REQUESTED.search(tail.data), PEAK.search(tail.data)
+    if not asked or not used or asked[2] != used[2] or float(used[1]) < ALL_OF * float(asked[1]):
+        return None
+    start = tail.data.rfind(b"\n", 0, used.start()) + 1
+    text = printable(tail.data[start : used.end()].decode("utf-8", "replace"))
+    return Trouble(tail.first_line + tail.data.count(b"\n", 0, start), text, None, 4)
+
+
+def troubles(tail: Tail, matcher: Matcher) -> list[Trouble]:
+    """The lines after the last progress that tell of trouble in words of their own, in their order."""
+    start = _after_progress(tail)
+    seen: list[Trouble] = []
+    last, counted, number = -1, 0, tail.first_line
+    for found in islice(WORDS.finditer(tail.data, start), 4 * MOST_LINES):
+        first = tail.data.rfind(b"\n", 0, found.start()) + 1
+        if first == last:
+            continue
+        last = first
+        number += tail.data.count(b"\n", counted, first)
+        counted = first
+        if told := _told(tail.data, first, number, matcher):
+            seen.append(told)
+    return seen
+
+
+def _after_progress(tail: Tail) -> int:
+    """Where in the tail the line after the last progress begins."""
+    start = 0
+    for found in PROGRESS.finditer(tail.data):
+        start = found.end()
+    start = tail.data.find(b"\n", start) + 1 if start else 0
+    counting = counting_lines(tail)
+    skip = counting[-1] + 1 - tail.first_line if counting else 0
+    for _ in range(skip - tail.data.count(b"\n", 0, start)):
+        start = tail.data.find(b"\n", start) + 1 or len(tail.data)
+    return start
+
+
+def _told(data: bytes, first: int, number: int, matcher: Matcher) -> Trouble | None:
+    """What the line that begins at `first` tells of trouble, or None."""
+    end = data.find(b"\n", first)
+    raw = data[first : end if end >= 0 else len(data)].rpartition(b"\r")[2][:LONGEST]
+    shown, rank = message(raw.decode("utf-8", "replace").rstrip())
+    above = data[data.rfind(b"\n", 0, max(0, first - 1)) + 1 : max(0, first - 1)][:LONGEST].decode("utf-8", "replace")
+    text = printable(shown)
+    if is_source(shown, above) or SHOWN_SOURCE.match(text):
+        return None
+    score = plainness(text)
+    known = matcher.match(spoken(text).encode("utf-8", "replace")) if score else []
+    if not score or any(s.kind != "fallback" or s.cause != "unknown" for s in known):
+        return None
+    return Trouble(number, text, rank, score)
+
+
+def tells_an_end(trouble: Trouble) -> bool:
+    """Whether the line tells that a process ended or crashed; a remark that something cannot be done does not."""
+    return trouble.score in (1, 4) or NATIVE.search(trouble.text) is not None
+
+
+def plainness(text: str) -> int:
+    """How plainly a line tells of trouble in its own words, 0 to 4."""
+    said = spoken(text)
+    few = len(PLAIN_WORD.findall(said)) < FEWEST
+    if NATIVE.search(said):
+        return 2
+    if FRAME.match(said):
+        return 1
+    found = LEVEL.search(said, 0, 160)
+    if (found and not SURE.match(said)) or CALM.search(said):
+        return 0
+    if SURE.search(said):
+        return 1 if few else 4
+    return 3 if PLAIN.search(said) and not few else 2 if WEAK.search(said) else 1 if ENDED.search(said) else 0

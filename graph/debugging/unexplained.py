@@ -1,0 +1,172 @@
+"""What is said where no signature names the cause: trouble in unknown words, how processes ended, how the log ends.
+
+Healthy is only what is proved, or what plainly ran to its last line; everything else is said with what is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graph.debugging.events import Event, Scan
+from graph.debugging.ordering import ECHOED, Choice
+from graph.debugging.process_ends import Meaning, ProcessEnd, first_fault, process_ends
+from graph.debugging.trouble import Ending, Trouble, diverged, ending, memory_spent, plainness, tells_an_end, troubles
+from knowledge.signatures.matcher import Matcher
+from knowledge.signatures.wording import LIKELY, likely_cause
+from knowledge.types import LogEvidence
+
+# Trouble that is worth saying where the log does not say that the job failed, and where it does.
+TOLD, TOLD_FAILED = 3, 2
+# So many last lines of a log are read for the weakest words too.
+LAST_LINES = 3
+# How many lines may follow on a line that tells why a program ended, where nothing says that it failed.
+CLOSE_TO_END = 30
+PROVED, ECHOED_PROOF, WENT_ON, SEEN, FAINT, SAID, REPORTED = 0.9, 0.7, 0.55, 0.5, 0.2, 0.3, 0.8
+NO_END = "No failure up to line {line}, but no end either: the log stops there."
+GOING_ON = "No failure: the job was still going on at the last line of this log ({line})."
+OWN_WORDS = "The log tells of trouble in words that no known cause has: line {line}. Nothing else in it says why."
+WANTED = "what comes after line {line} of this log, and what the scheduler says of the job"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What is said of a log whose cause no signature names."""
+
+    cause: str
+    confidence: float
+    says: str
+    evidence: tuple[LogEvidence, ...] = ()
+    ask: tuple[str, ...] = ()
+
+
+def unexplained(scan: Scan, choice: Choice, use: Matcher) -> Finding:
+    """The finding for a log in which no event names a cause: the winner is None, or only a sign that the job failed."""
+    if not _failed(scan, choice):
+        return _no_sign(scan, choice, use)
+    for file, tail in scan.tails.items():
+        if spent := memory_spent(tail):
+            return Finding("sched-host-oom", REPORTED, "", (_shown(spent, file),))
+    lines = _failing_lines(choice)
+    said = _own_words(scan, choice, use, failed=any(not _worded(e) for e in _events(choice)))
+    fault = first_fault(process_ends((e.line, e.text, e.file) for e in lines))
+    if said is not None and (fault is None or said.score > TOLD_FAILED):
+        shown = (_shown(said, said.file), *(_of_event(e) for e in lines[:3]))
+        cause, chance = likely_cause(said.text)
+        if chance >= LIKELY and cause not in ("calm", "user-code"):
+            return Finding(cause, LIKELY, "", shown)
+        return Finding("unknown", SAID, OWN_WORDS.format(line=said.line), shown)
+    if fault is not None:
+        return _ended(*fault, lines)
+    return Finding("unknown", FAINT, "", tuple(_of_event(e) for e in lines[:4]))
+
+
+def used_all_memory(scan: Scan) -> bool:
+    """Whether the scheduler's report says that the job used all the memory it had asked for."""
+    return any(memory_spent(tail) for tail in scan.tails.values())
+
+
+def in_own_words(scan: Scan, choice: Choice, use: Matcher) -> bool:
+    """Whether the log plainly tells of trouble in words that no signature knows."""
+    said = _own_words(scan, choice, use, failed=True)
+    return said is not None and said.score > TOLD_FAILED
+
+
+def _ended(end: ProcessEnd, meaning: Meaning, lines: list[Event]) -> Finding:
+    first = next(e for e in lines if (e.line, e.file) == (end.line, end.file))
+    rest = [e for e in lines if e is not first]
+    who = f" (process {end.who})." if end.who else "."
+    shown = tuple(_of_event(e) for e in (first, *rest[:3]))
+    return Finding(meaning.cause, meaning.confidence, meaning.says + who, shown, (meaning.ask,))
+
+
+def _failing_lines(choice: Choice) -> list[Event]:
+    """The events that say that something failed, the one that was chosen first."""
+    return [e for e in _events(choice) if not _worded(e)]
+
+
+def _failed(scan: Scan, choice: Choice) -> bool:
+    """Whether anything says that the program failed; plain words that it printed long before its end do not."""
+    return any(not _worded(e) or not _long_ago(e.last_line, scan, e.file) for e in _events(choice))
+
+
+def _events(choice: Choice) -> list[Event]:
+    return [e for e in (choice.winner, *choice.others) if e is not None]
+
+
+def _worded(event: Event) -> bool:
+    return event.signature.kind == "fallback" and event.signature.cause == "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class _Said(Trouble):
+    file: str | None = None
+
+
+def _own_words(scan: Scan, choice: Choice, use: Matcher, failed: bool) -> _Said | None:
+    """The plainest line that tells of trouble in unknown words, the first of equals.
+
+    failed: whether the log says that the job failed; else only what stands close to its end counts.
+    """
+    found = [
+        _Said(e.line, e.text, e.rank, plainness(e.text) or TOLD_FAILED, e.file)
+        for e in _events(choice)
+        if _worded(e) and (failed or not _long_ago(e.last_line, scan, e.file))
+    ]
+    for file, tail in scan.tails.items():
+        told = (t for t in troubles(tail, use) if failed or not _long_ago(t.line, scan, file))
+        found += [_Said(t.line, t.text, t.rank, t.score, file) for t in told if t.score >= TOLD_FAILED]
+    return max(found, key=lambda t: (t.score, -t.line), default=None)
+
+
+def _last_words(scan: Scan, use: Matcher) -> Finding | None:
+    """What the very last lines tell of an end, however weak their words: a status, a signal, frames of a crash."""
+    for file, tail in scan.tails.items():
+        last = ending(tail).line
+        told = [t for t in troubles(tail, use) if t.line > last - LAST_LINES and tells_an_end(t)]
+        if not told:
+            continue
+        if fault := first_fault(process_ends((t.line, t.text, file) for t in told)):
+            end, meaning = fault
+            shown = next(t for t in told if t.line == end.line)
+            return Finding(
+                meaning.cause, meaning.confidence, f"{meaning.says}.", (_shown(shown, file),), (meaning.ask,)
+            )
+        first = max(told, key=lambda t: (t.score, -t.line))
+        return Finding("unknown", SAID, OWN_WORDS.format(line=first.line), (_shown(first, file),))
+    return None
+
+
+def _long_ago(line: int, scan: Scan, file: str | None) -> bool:
+    """Whether so much was printed after a line that the program plainly went on."""
+    tail = scan.tails[file]
+    after = tail.data.split(b"\n")[max(0, line + 1 - tail.first_line) :]
+    return line < tail.first_line or sum(1 for text in after if text.strip()) > CLOSE_TO_END
+
+
+def _no_sign(scan: Scan, choice: Choice, use: Matcher) -> Finding:
+    """Nothing that is known speaks of a failure."""
+    if choice.succeeded is not None:
+        sure = PROVED if choice.succeeded.signature.strength > ECHOED else ECHOED_PROOF
+        return Finding("no-failure", sure, "", (_of_event(choice.succeeded),))
+    for file, tail in scan.tails.items():
+        if lost := diverged(tail):
+            return Finding("user-numerics", WENT_ON, "", (_shown(lost, file),))
+    if last_words := _last_words(scan, use):
+        return last_words
+    ends = [ending(tail) for tail in scan.tails.values()]
+    last = next((e for e in ends if e.kind == "open"), ends[-1] if ends else Ending("open", scan.lines, ""))
+    said = _own_words(scan, choice, use, failed=False)
+    if said is not None and said.score >= (TOLD if last.kind == "open" else TOLD + 1) and last.kind != "progress":
+        return Finding("unknown", SAID, OWN_WORDS.format(line=said.line), (_shown(said, said.file),))
+    ask = (WANTED.format(line=last.line),)
+    if last.kind == "progress":
+        return Finding("no-failure", WENT_ON, GOING_ON.format(line=last.line), ask=ask)
+    return Finding("no-failure", SEEN, NO_END.format(line=last.line), ask=ask)
+
+
+def _shown(trouble: Trouble, file: str | None) -> LogEvidence:
+    return LogEvidence(trouble.line, trouble.text, trouble.rank, file)
+
+
+def _of_event(event: Event) -> LogEvidence:
+    return LogEvidence(event.line, event.text, event.rank, event.file, event.count)

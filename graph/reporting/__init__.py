@@ -1,0 +1,1 @@
+"""Many jobs at once: diagnosed, counted, and told as a report."""

@@ -1,0 +1,67 @@
+"""What was read of jobs, kept in one SQLite file: a stopped report goes on, and the next one reads only what is new."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import asdict, fields
+from pathlib import Path
+from typing import Any
+
+from knowledge.job_record import JobRecord
+
+TUPLES = ("nodes", "blamed", "checks")
+SCHEMA = "create table if not exists read (key text primary key, stamp text, seen real, record text) without rowid"
+
+
+class KeptRecords:
+    """Records by the key of their job; one counts only while the stamp of what was read is the same."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the file, or makes it. Raises sqlite3.Error, OSError."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._database = sqlite3.connect(path, timeout=30)
+        self._database.execute("pragma journal_mode=delete")  # works on network file systems too
+        self._database.execute(SCHEMA)
+        self._database.commit()
+
+    def close(self) -> None:
+        self._database.close()
+
+    def known(self, stamps: Mapping[str, str]) -> dict[str, JobRecord]:
+        """Of the jobs with these stamps, the records that still hold."""
+        found = {}
+        with closing(self._database.execute("select key, stamp, record from read")) as rows:
+            for key, stamp, record in rows:
+                if stamps.get(key) == stamp:
+                    found[key] = from_json(record)
+        return found
+
+    def forget(self, keys: Iterable[str]) -> None:
+        """These jobs are read again, whatever their stamps."""
+        with self._database:
+            self._database.executemany("delete from read where key = ?", [(key,) for key in keys])
+
+    def earlier(self, besides: Mapping[str, str], before: float) -> Iterator[JobRecord]:
+        """Records of other jobs, kept by earlier reports, that ended before a moment."""
+        with closing(self._database.execute("select key, record from read where seen < ?", (before,))) as rows:
+            yield from (from_json(record) for key, record in rows if key not in besides)
+
+    def keep(self, read: Iterable[tuple[str, str, JobRecord]]) -> None:
+        """Key, stamp and record of each job, all or none of them."""
+        rows = [(key, stamp, record.ended or record.started or 0.0, to_json(record)) for key, stamp, record in read]
+        with self._database:
+            self._database.executemany("insert or replace into read values (?, ?, ?, ?)", rows)
+
+
+def to_json(record: JobRecord) -> str:
+    return json.dumps({key: value for key, value in asdict(record).items() if value not in ("", None, ())})
+
+
+def from_json(text: str) -> JobRecord:
+    told = json.loads(text)
+    known = {field.name for field in fields(JobRecord)}
+    values: dict[str, Any] = {k: tuple(v) if k in TUPLES else v for k, v in told.items() if k in known}
+    return JobRecord(**values)

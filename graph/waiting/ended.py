@@ -1,0 +1,116 @@
+"""How a job ended: its state, its exit code and signal in words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from knowledge.schedulers import slurm
+from knowledge.schedulers.reason_types import Remedy, WaitReason
+from knowledge.schedulers.reasons import FoundReason, sentence_reason
+from knowledge.schedulers.records import QueuedJob, Scheduler
+from knowledge.schedulers.times import spoken_time
+
+SIGNALS = {1: "HUP", 2: "INT", 6: "ABRT", 7: "BUS", 9: "KILL", 11: "SEGV", 15: "TERM", 10: "USR1", 12: "USR2"}
+
+
+FLUX = {"F": "FAILED", "CA": "CANCELLED", "TO": "TIMEOUT", "CD": "COMPLETED", "CANCELED": "CANCELLED"}
+
+
+def ended_state(job: QueuedJob) -> str:
+    """How it ended, in Slurm's words: those of the other schedulers are fewer."""
+    if job.scheduler == "slurm":
+        return slurm.state_name(job.state)
+    if job.scheduler == "flux":
+        return FLUX.get(job.state, job.state)
+    return pbs_ending(job.exit_code) if job.scheduler == "pbs" and job.exit_code else job.state
+
+
+def ended_reason(job: QueuedJob) -> FoundReason:
+    """What the state says; a state that is not known has simply ended."""
+    said = f"{job.state} {job.reason}" if job.scheduler == "lsf" else ended_state(job)
+    term = re.search(r"TERM_\w+", said)
+    found = sentence_reason("ended", term[0]) if term else sentence_reason("ended", said)
+    found = found or sentence_reason("ended", "FAILED")
+    assert found is not None
+    return found if job.scheduler == "slurm" else replace(found, reason=elsewhere(found.reason, job.scheduler))
+
+
+RECORD = {"pbs": "qstat -xf <JOBID>", "lsf": "bhist -l <JOBID>", "flux": "flux job eventlog -H <JOBID>"}
+
+
+def elsewhere(reason: WaitReason, scheduler: Scheduler) -> WaitReason:
+    """The reason with the scheduler's own record in place of sacct, and without Slurm's commands."""
+    do = tuple(remedy if remedy.command.startswith("maple-chat") else Remedy(text=remedy.text) for remedy in reason.do)
+    return replace(reason, look=(RECORD[scheduler],), do=do)
+
+
+def pbs_ending(status: str) -> str:
+    """The state that an Exit_status stands for: -29 is the walltime, 0 success."""
+    return {"0": "COMPLETED", "-29": "TIMEOUT", "-3": "LAUNCH_FAILED"}.get(status.strip(), "FAILED")
+
+
+def exit_note(job: QueuedJob) -> str:
+    """The exit code and the signal in words; empty where neither says anything."""
+    if job.scheduler == "pbs":
+        return pbs_exit(job.exit_code)
+    found = re.fullmatch(r"(\d+)(?::(\d+))?", job.exit_code)
+    if not found:
+        return ""
+    code, signal = int(found[1]), int(found[2] or 0)
+    if signal in SIGNALS:
+        return f"Its exit code {job.exit_code} means: ended by signal {signal} ({SIGNALS[signal]})."
+    if code > 128 and code - 128 in SIGNALS:
+        return f"Its exit code {code} is 128 + {code - 128}: ended by signal {code - 128} ({SIGNALS[code - 128]})."
+    return f"The script itself ended with code {code}." if code else ""
+
+
+def pbs_exit(status: str) -> str:
+    """Exit_status of PBS: below 0 it is PBS's own, 256 + n (older: 128 + n) is signal n."""
+    if not re.fullmatch(r"-?\d+", status):
+        return ""
+    value = int(status)
+    for base in (256, 128):
+        if value - base in SIGNALS:
+            return (
+                f"Exit_status {value} is {base} + {value - base}: ended "
+                f"by signal {value - base} ({SIGNALS[value - base]})."
+            )
+    own = {
+        -29: "it ran past its walltime",
+        -3: "its start failed on the nodes each time it was tried",
+        -11: "its nodes were rebooted",
+        -1: "its start failed before any file was written",
+        -2: "its start failed after its files were set up",
+    }
+    if value < 0:
+        return f"Exit_status {value} is PBS's own: {own.get(value, 'it was stopped by PBS, not by the program')}."
+    return f"The script itself ended with code {value}." if value else "Exit_status 0: it ended well."
+
+
+UNIT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "": 1}
+
+
+def memory(text: str) -> float | None:
+    """Bytes of `31.5G`, `4000Mn`, `123K`; None where it is no size."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)[nc]?", text.strip())
+    return float(found[1]) * UNIT[found[2]] if found else None
+
+
+def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
+    """Time against its limit, and the memory used against that asked for, where the accounting printed them."""
+    steps = [other for other in others if other.id.startswith(f"{job.id}.")]
+    used = [size for one in (job, *steps) if (size := memory(one.printed("MaxRSS")))]
+    asked = memory(job.printed("ReqMem"))
+    told = []
+    if job.elapsed and job.limit:
+        stopped = " It reached that limit: the scheduler stopped it." if job.elapsed >= job.limit else ""
+        told.append(
+            f"It ran for {spoken_time(job.elapsed)} of the {spoken_time(job.limit)} that it asked for.{stopped}"
+        )
+    if used and asked:
+        told.append(
+            f"One of its tasks used up to {max(used) / 2**30:.1f} GB of memory; {asked / 2**30:.1f} GB were asked for."
+        )
+    return " ".join(told)

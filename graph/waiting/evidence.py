@@ -1,0 +1,50 @@
+"""What stands beside a waiting job and says more than its reason: one function a kind of evidence, in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from graph.waiting import asked_in_words, limits_seen, nodes_seen, others_seen, own_fields, pbs_seen
+from graph.waiting.case import Note, WaitCase
+
+Look = Callable[[WaitCase], Note | None]
+# In the order in which their sentences are read.
+LOOKS: tuple[Look, ...] = (
+    own_fields.hold_of_pbs,
+    pbs_seen.shortage,
+    pbs_seen.whose_limit,
+    own_fields.missing_feature,
+    own_fields.restarts,
+    own_fields.begin_time,
+    own_fields.deadline,
+    others_seen.parents,
+    others_seen.array_tasks,
+    others_seen.running_jobs,
+    limits_seen.limit_beside_request,
+    limits_seen.partition_limits,
+    limits_seen.machine_limits,
+    limits_seen.reservation_window,
+    limits_seen.maintenance,
+    limits_seen.budget,
+    limits_seen.licences,
+    nodes_seen.usable_nodes,
+    nodes_seen.idle_nodes,
+    nodes_seen.named_nodes,
+    nodes_seen.partition_state,
+    nodes_seen.queue_state,
+    nodes_seen.hosts_of_lsf,
+    own_fields.priority_parts,
+    own_fields.estimate,
+    own_fields.comments,
+    own_fields.since,
+    asked_in_words.answers,
+)
+
+
+def notes_of(case: WaitCase) -> list[Note]:
+    """Everything that the evidence says of the case."""
+    return list(seen(look(case) for look in LOOKS))
+
+
+def seen(notes: Iterable[Note | None]) -> Iterable[Note]:
+    return (note for note in notes if note is not None)

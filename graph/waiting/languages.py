@@ -1,0 +1,72 @@
+"""The verdict in the language in which the person asked: one line, before the numbers and commands in English."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from knowledge.errors import FactsError
+from knowledge.schedulers.reason_types import Starts, WaitKind
+
+PATH = Path(__file__).parent / "languages.yaml"
+KEYS = frozenset(
+    {"yes", "limit-aggregate", "limit-budget", "limit-request", "config", "closed", "hold", "staff", "dependency"}
+    | {"never", "depends", "ended", "not-waiting", "no-job", "client-error"}
+)
+# So many words of a language make it the language of a sentence.
+ENOUGH = 2
+
+
+@cache
+def languages() -> Mapping[str, Mapping[str, object]]:
+    """The languages with their marks and sentences. Raises FactsError where one lacks a sentence."""
+    data = yaml.load(PATH.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    # YAML reads a bare `yes:` as true.
+    found = {
+        name: {"yes" if key is True else str(key): value for key, value in told.items()} for name, told in data.items()
+    }
+    for name, told in found.items():
+        if set(told) - {"marks", "script"} != KEYS:
+            raise FactsError(f"{PATH}: {name}: has to hold exactly {', '.join(sorted(KEYS))}")
+    return found
+
+
+def language_of(words: str) -> str:
+    """The language of the words by its script or its commonest words; empty for English and what is not known."""
+    said = re.findall(r"[^\W\d_]+", words.lower())
+    scores: dict[str, int] = {}
+    for name, told in languages().items():
+        if (script := told.get("script")) and re.search(str(script), words):
+            return name
+        marks = told.get("marks")
+        scores[name] = len({word for word in said if isinstance(marks, list) and word in marks})
+    best = max(scores, key=lambda name: scores[name], default="")
+    return best if best and scores[best] >= ENOUGH and scores[best] > english(said) else ""
+
+
+ENGLISH = frozenset("the is my why not it job what does and how long been still when should i a to in for".split())  # noqa: SIM905
+
+
+def english(said: list[str]) -> int:
+    return len({word for word in said if word in ENGLISH})
+
+
+def verdict_in(language: str, kind: WaitKind, starts: Starts | None, staff: bool) -> str:
+    """The sentence for a verdict; empty where the language has none."""
+    told = languages().get(language)
+    if told is None:
+        return ""
+    key: str = kind
+    if kind == "hold" and staff:
+        key = "staff"
+    elif kind in ("wait", "node", "limit"):
+        key = {"yes": "yes", "no": "limit-request", "depends": "depends", None: "depends"}[starts]
+    elif kind == "dependency":
+        key = "never" if starts == "no" else "dependency"
+    elif kind == "config" and starts == "depends":
+        key = "closed"
+    return str(told[key])

@@ -1,0 +1,223 @@
+"""Messages in which no job stands: refusals, tables of nodes or priorities, an empty queue, or words alone."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from graph.waiting.case import WaitCase
+from graph.waiting.nodes_seen import OUT, count
+from graph.waiting.spoken import listed
+from graph.waiting.verdict import made, reason_of
+from knowledge.cluster import Cluster
+from knowledge.schedulers.outputs import PHASES
+from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reasons import FoundReason, message_reason, slurm_reason, spoken_reason
+from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
+
+
+def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, machine: Cluster | None) -> WaitCase:
+    """What such a message says: the first of refusal, priorities, an empty queue, nodes, a reason named in words."""
+    scheduler = outputs[0].scheduler if outputs else scheduler_of(machine)
+    job = QueuedJob(scheduler, id=spoken_id(text))
+    spoken = spoken_reason(words)
+    found = (
+        refused(outputs)
+        or priorities(outputs)
+        or spoken
+        or spoken_state(words, scheduler)
+        or empty_queue(outputs, text)
+        or nodes_out(outputs)
+        or nodes_shown(outputs)
+        or queues_shown(outputs)
+        or nothing_told(scheduler)
+    )
+    if found is spoken and spoken and spoken.scheduler and not outputs:
+        job = replace(job, scheduler=spoken.scheduler)
+    if outputs and outputs[0].command == "sprio" and outputs[0].rows:
+        job = replace(job, id=dict(outputs[0].rows[0]).get("JOBID", job.id))
+    return WaitCase(job, found, (), tuple(outputs), words, text, machine)
+
+
+def scheduler_of(machine: Cluster | None) -> Scheduler:
+    """The machine's scheduler, where it is one that is read here."""
+    return next((name for name in SCHEDULERS if machine and machine.scheduler == name), "slurm")
+
+
+SCHEDULERS: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
+# States that are no word of a sentence; a letter alone is one only behind `state`, `status` or `in`.
+STATE_WORDS: Mapping[str, Scheduler] = {
+    **dict.fromkeys(("PSUSP", "USUSP", "SSUSP", "PROV"), "lsf"),
+    **dict.fromkeys(("CG", "CF", "COMPLETING", "CONFIGURING", "RH", "REQUEUE_HOLD", "SPECIAL_EXIT"), "slurm"),
+    **dict.fromkeys(("OUT_OF_MEMORY", "NODE_FAIL", "TIMEOUT", "PREEMPTED", "BOOT_FAIL"), "slurm"),
+}
+BEHIND = re.compile(r"(?i:\b(?:state|status|stuck in|stays in|shown as|says|column S)\b:?) +[`'\"(]?([A-Z]{1,2})\b")
+
+
+def spoken_state(words: str, scheduler: Scheduler) -> FoundReason | None:
+    """A state named in a sentence: `my job is stuck in CG`, `status PSUSP`."""
+    named = next(((word, STATE_WORDS[word]) for word in re.findall(r"[A-Z_]{2,}", words) if word in STATE_WORDS), None)
+    if named is None and (found := BEHIND.search(words)):
+        named = (found[1], scheduler)
+    if named is None:
+        return None
+    phase = PHASES[named[1]](named[0])
+    job = QueuedJob(named[1], state=named[0], phase=phase)
+    return (
+        None if phase == "unknown" or named[0] in ("PD", "Q", "PEND") else replace(reason_of(job), scheduler=named[1])
+    )
+
+
+def spoken_id(text: str) -> str:
+    """The id that the words or a command line name: `job 15502`, `squeue -j 771203`."""
+    found = re.search(r"(?i)\bjob ?(?:id|nr|number|no\.?)?[\s:#=-]*(\d{2,}(?:_\d+)?)", text) or re.search(
+        r"(?:-j|--job|-p|job|qstat|bjobs|Job Id|Job I[dD])[= ]+<?(\d{2,}(?:_\d+)?)", text
+    )
+    return (
+        found[1]
+        if found
+        else (alone[1] if (alone := re.search(r"(?<![\w.:/=-])(\d{4,}(?:_\d+)?)(?![\w:.-])", text)) else "")
+    )
+
+
+def refused(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
+    """What a command said; of several lines the one that says most (the catch-all last)."""
+    found = [
+        reason
+        for output in outputs
+        if output.kind == "refusal" and (reason := message_reason(output.scheduler, output.message))
+    ]
+    exact = [reason for reason in found if reason.reason.word != "refused"]
+    return next(iter(exact or found), None)
+
+
+def priorities(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
+    """sprio or sshare alone: the job waits its turn by priority, and is not blocked."""
+    if not any(output.command in ("sprio", "sshare") and output.rows for output in outputs):
+        return None
+    found = slurm_reason("Priority")
+    assert found is not None
+    says = "it waits its turn by priority, and is not blocked"
+    less = Remedy(
+        text=(
+            "a shorter or smaller job may fit a gap before its turn "
+            "(backfill); using less for some days lets the share recover"
+        )
+    )
+    return replace(found, reason=replace(found.reason, says=says, do=(less,)))
+
+
+def empty_queue(outputs: Sequence[SchedulerOutput], text: str) -> FoundReason | None:
+    """A header without a row: nothing of that user (or id) waits or runs."""
+    if not any(output.kind == "jobs" and not output.jobs for output in outputs):
+        return None
+    user = re.search(r"(?:-u|--user)[= ]*([\w.-]+)", text)
+    whose = f"of {user[1]} " if user and user[1] not in ("USER", "$USER") else ""
+    name = user[1] if whose and user else "$USER"
+    says = f"no job {whose}waits or runs now: the list is empty; it ended, was cancelled, or was never accepted"
+    past = {
+        "slurm": f"sacct -X -u {name} -S now-2days -o JobID,JobName,State,ExitCode,Start,End,Reason",
+        "pbs": f"qstat -xu {name}",
+        "lsf": "bjobs -a",
+        "flux": "flux jobs -a",
+    }[outputs[0].scheduler]
+    return made("none", "no-job", "depends", says, Remedy(text="how it ended is shown by", command=past))
+
+
+def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
+    """sinfo -R: nodes that are out, and why."""
+    rows = [dict(row) for output in outputs if output.command == "sinfo" for row in output.rows]
+    if not rows or "REASON" not in rows[0] or "STATE" in rows[0]:
+        return None
+    out = listed([f"{row.get('NODELIST')} ({row['REASON']})" for row in rows])
+    says = f"these nodes are out: {out}; staff bring them back. This says nothing of a job yet"
+    return made("none", "no-job", "depends", says, Remedy(text="paste what this prints", command=ASK["slurm"]))
+
+
+def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
+    """sinfo alone: what is free; it says nothing of a job."""
+    rows = [dict(row) for output in outputs if output.command == "sinfo" for row in output.rows]
+    if not rows:
+        return None
+    totals: dict[str, int] = {}
+    for row in rows:
+        if "NODES(A/I/O/T)" in row:
+            used, idle, out, _ = (count(part) for part in [*row["NODES(A/I/O/T)"].split("/"), "", "", ""][:4])
+            for name, many in (("in use", used), ("idle", idle), ("out", out)):
+                totals[name] = totals.get(name, 0) + many
+            continue
+        name = node_word(row.get("STATE", ""))
+        totals[name] = totals.get(name, 0) + count(row.get("NODES", ""))
+    told = listed([f"{many} {name}" for name, many in totals.items() if many], 9)
+    free = totals.get("idle", 0)
+    partly = totals.get("partly in use", 0)
+    begin = (
+        f"yes: {free} nodes are idle" if free else "partly: no node is wholly free" if partly else "no: no node is idle"
+    )
+    says = (
+        f"{begin} ({told or 'nothing is listed'}). This says nothing of a job yet: its line of "
+        "squeue or its id is needed"
+    )
+    return made(
+        "none",
+        "no-job",
+        "depends",
+        says,
+        Remedy(text="paste what this prints", command=ASK["slurm"]),
+    )
+
+
+def node_word(state: str) -> str:
+    bare = state.lower().rstrip("*~#!%$@^-+")
+    if bare.startswith("drain"):
+        return "drained"
+    if bare.startswith(OUT):
+        return "down or out"
+    return {
+        "idle": "idle",
+        "alloc": "in use",
+        "allocated": "in use",
+        "mix": "partly in use",
+        "mixed": "partly in use",
+        "resv": "reserved",
+        "comp": "ending",
+        "plnd": "kept for a planned job",
+    }.get(bare, bare)
+
+
+def queues_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
+    """Partitions, queues or reservations alone."""
+    shown = next((output.command for output in outputs if output.rows), "")
+    if not shown:
+        return None
+    look = Remedy(text="paste what this prints", command=ASK[outputs[0].scheduler])
+    return made("none", "no-job", "depends", f"this is what `{shown}` prints; it speaks of no job yet", look)
+
+
+# What prints the reasons of all own jobs.
+ASK = {
+    "slurm": 'squeue --me -o "%i %P %q %T %r %S %l %D"',
+    "pbs": "qstat -was1 -u $USER",
+    "lsf": "bjobs -p3",
+    "flux": "flux jobs",
+}
+
+
+# When the scheduler plans to start a job.
+PLANNED = {
+    "slurm": "squeue -j <JOBID> --start",
+    "pbs": "qstat -T <JOBID>",
+    "lsf": "bjobs -plan -l <JOBID>",
+    "flux": "flux jobs <JOBID>",
+}
+
+
+def nothing_told(scheduler: Scheduler) -> FoundReason:
+    """Words alone, with no reason in them: the one command whose output tells it."""
+    says = "why a job waits stands in what its scheduler prints, and none of that is here yet"
+    ask = Remedy(text="on the login node run this, and paste what it prints", command=ASK[scheduler])
+    planned = Remedy(
+        text="when it is planned to start (an estimate, empty where none is made)", command=PLANNED[scheduler]
+    )
+    return made("none", "no-job", "depends", says, ask, planned)

@@ -1,0 +1,114 @@
+"""Nodes, partitions, queues and hosts beside the request, where their state was pasted."""
+
+from __future__ import annotations
+
+import re
+
+from graph.waiting.case import Note, WaitCase
+from knowledge.schedulers.reason_types import Remedy
+
+OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
+
+
+def count(row_count: str) -> int:
+    return int(row_count) if row_count.isdigit() else 0
+
+
+def usable_nodes(case: WaitCase) -> Note | None:
+    """How many nodes of the partition can be used at all, beside those asked for."""
+    rows = [
+        row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("STATE")
+    ]
+    asked = case.job.nodes
+    if not rows or not asked or case.found.reason.kind not in ("wait", "node"):
+        return None
+    out = [row for row in rows if row["STATE"].rstrip("*~#!%$@^-").startswith(OUT)]
+    usable = sum(count(row["NODES"]) for row in rows) - (lost := sum(count(row["NODES"]) for row in out))
+    if not lost or usable >= asked:
+        return None
+    names = ", ".join(row.get("NODELIST", "") for row in out)
+    do = (
+        Remedy(
+            text=f"ask for {usable} nodes, if that is enough",
+            command=f"scontrol update jobid=<JOBID> NumNodes={usable}",
+        ),
+        Remedy(text=f"or ask support when {names} return"),
+    )
+    return Note(
+        (
+            f"It asks for {asked} nodes, and of {case.job.queue} only {usable} can be used now: "
+            f"{lost} ({names}) are out. It starts only when they come back, or with fewer nodes."
+        ),
+        starts="depends",
+        do=do,
+        only=True,
+    )
+
+
+def idle_nodes(case: WaitCase) -> Note | None:
+    """Idle nodes beside the request: too few, or kept for others."""
+    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue]
+    idle = sum(count(row.get("NODES", "")) for row in rows if row.get("STATE", "").rstrip("*~#!%$@^-") == "idle")
+    asked = case.job.nodes
+    if not idle or not asked or case.found.reason.word not in ("Resources", "Priority"):
+        return None
+    if idle < asked:
+        return Note(f"{idle} nodes of {case.job.queue} are idle, fewer than the {asked} that it asks for.")
+    return Note(
+        f"{idle} nodes of {case.job.queue} are idle: they are kept for a job that stands "
+        "before it, or do not have what "
+        "this one asks for (memory, GPUs, a constraint)."
+    )
+
+
+def named_nodes(case: WaitCase) -> Note | None:
+    """Whether the job asked for nodes by name, where that is printed."""
+    asked = case.job.printed("ReqNodeList")
+    if case.found.reason.word != "ReqNodeNotAvail" or not asked:
+        return None
+    if asked == "(null)":
+        return Note("It named no nodes itself (ReqNodeList=(null)), so any others will do.")
+    do = Remedy(
+        text="take the named nodes out, so that any will do", command="scontrol update jobid=<JOBID> ReqNodeList="
+    )
+    says = f"it asks for {asked} by name (`-w`), and that is not available now: it waits for just these"
+    return Note(instead=says, do=(do,), only=True)
+
+
+def partition_state(case: WaitCase) -> Note | None:
+    """Whether the partition is shown as closed."""
+    for row in case.rows("sinfo"):
+        if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("AVAIL") in ("down", "inact", "drain"):
+            return Note(f"sinfo shows {case.job.queue} as {row['AVAIL']}.")
+    return None
+
+
+def queue_state(case: WaitCase) -> Note | None:
+    """Whether the queue takes and starts jobs, by qstat -Q."""
+    for row in case.rows("qstat -Q"):
+        if row.get("Str") == "no":
+            return Note(
+                (
+                    f"{row['Queue']}: Ena {row.get('Ena')}, Str no, "
+                    f"{row.get('Que')} jobs queued, {row.get('Run')} running."
+                ),
+                {"QUEUE": row["Queue"]},
+            )
+    return None
+
+
+def hosts_of_lsf(case: WaitCase) -> Note | None:
+    """How many hosts could take it at all, and that the others do not matter."""
+    found = re.search(r"(?<!Non-)[Cc]andidate host pending reasons \((\d+) of (\d+) hosts\)", case.job.reason)
+    if not found:
+        return None
+    candidates, hosts = int(found[1]), int(found[2])
+    if candidates == 0:
+        return Note(
+            "No host is a candidate: none can ever take it as it is asked for.", kind="limit-request", starts="no"
+        )
+    rest = hosts - candidates
+    return Note(
+        f"{candidates} of {hosts} hosts could take it"
+        + (f"; the {rest} others (closed, down or outside its choice) do not matter." if rest else ".")
+    )

@@ -1,0 +1,178 @@
+"""Other jobs in the same paste: those that it waits for, those that hold a limit, the tasks of its array."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from graph.waiting.case import Note, WaitCase, parent_ids
+from graph.waiting.spoken import listed, running_job
+from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reasons import find_reason
+from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.slurm import state_name
+
+CONDITION = {
+    "afterok": "to end with success",
+    "afterany": "to end, well or not",
+    "afternotok": "to fail",
+    "aftercorr": "to end with success, task by task",
+    "after": "to start",
+    "afterburstbuffer": "to have its burst buffer copied out",
+    "after-success": "to end with success",
+    "after-start": "to start",
+    "after-finish": "to end, well or not",
+    "after-any": "to end, well or not",
+    "after-failure": "to fail",
+    "after-except": "to fail",
+    "singleton": "of the same name to end",
+}
+
+
+def parents(case: WaitCase) -> Note | None:
+    """The jobs that it waits for, what they have to do, and what is known of them."""
+    if case.found.reason.kind != "dependency":
+        return None
+    depends = case.job.depends or (case.job.reason if case.job.scheduler == "flux" else "")
+    ids = parent_ids(depends)
+    known = {re.split(r"[_\[.]", job.id)[0]: job for job in case.others}
+    failed = [job for job in case.others if job.phase == "ended" and not ended_well(job)]
+    if not ids and (spoken := other_ids(case)):
+        ended = re.search(r"(?i)\b(failed|cancelled|canceled|timeout|out_of_memory|node_fail)\b", case.words)
+        never = " If that one failed and the condition is afterok, this one never starts." if ended else ""
+        return Note(f"As you say it, it waits for {listed(spoken)}.{never}", {"PARENTS": ",".join(spoken)})
+    if not ids:
+        # The paste does not name the parent; a job of the same user that failed is the likely one.
+        ids = [job.id for job in failed if case.found.reason.starts == "no" and "." not in job.id]
+        if not ids:
+            return None
+        states = listed([f"{job.id}{f' ({job.name})' if job.name else ''}" for job in failed])
+        return Note(
+            f"In what you pasted {states} failed: that is the one it waits for, as far as can be seen.",
+            {"PARENTS": ",".join(ids)},
+        )
+    if case.found.reason.starts == "no":
+        return Note(f"It names {listed(ids)}.", {"PARENTS": ",".join(ids)})
+    clauses = dependency_clauses(depends)
+    told = [f"{listed(names)} {CONDITION.get(kind, 'to be done')}" for kind, names, _ in clauses]
+    waits = f"It waits for {listed(told)}."
+    needed = [i for kind, names, _ in clauses if kind in MUST_SUCCEED for i in names]
+    dead = [i for i in needed if known.get(i) in failed] + [
+        i for _, names, mark in clauses if mark == "failed" for i in names
+    ]
+    if dead:
+        dead = list(dict.fromkeys(dead))
+        says = f"{waits} {listed(dead)} {'have' if len(dead) > 1 else 'has'} failed, so it never starts as it is."
+        return Note(says, {"PARENTS": ",".join(ids)}, starts="no", do=never_satisfied(case), only=True)
+    if needed:
+        ends = "is cancelled by Flux" if case.job.scheduler == "flux" else "never starts"
+        waits += f" If {listed(needed)} {'fail' if len(needed) > 1 else 'fails'}, this one {ends}."
+    now = [f"{i} is {told_state(job)} now" for i in ids if (job := known.get(i))]
+    return Note(f"{waits} {listed(now)}." if now else waits, {"PARENTS": ",".join(ids)})
+
+
+MUST_SUCCEED = ("afterok", "after-success", "aftercorr")
+
+
+def dependency_clauses(depends: str) -> list[tuple[str, list[str], str]]:
+    """`afterok:71:72(unfulfilled),afterany:73` as condition, jobs, and the mark that Slurm puts behind."""
+    found = []
+    for clause in re.split(r"[,?]", depends.removeprefix("depends:")):
+        kind = re.match(r"[a-z-]+", clause)
+        mark = re.search(r"\((\w+)\)", clause)
+        if kind and (names := parent_ids(clause)):
+            found.append((kind[0], names, mark[1] if mark else ""))
+    return found
+
+
+def other_ids(case: WaitCase) -> list[str]:
+    """Job ids in the person's words that are not this job's."""
+    found = re.findall(r"(?<![\w.:/=-])\d{4,}(?![\w:/-])", case.words)
+    own = re.split(r"[_\[]", case.job.id)[0]
+    return [one for one in dict.fromkeys(found) if one != own]
+
+
+def never_satisfied(case: WaitCase) -> tuple[Remedy, ...]:
+    """What helps where the condition can never be met any more; Flux cancels such a job by itself."""
+    said = {"slurm": "DependencyNeverSatisfied", "lsf": "Dependency condition invalid or never satisfied"}
+    found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
+    return found.reason.do if found and case.job.scheduler in said else case.found.reason.do
+
+
+def ended_well(job: QueuedJob) -> bool:
+    return state_name(job.state) in ("COMPLETED", "DONE", "CD") or job.exit_code in ("0", "0:0")
+
+
+def told_state(job: QueuedJob) -> str:
+    return {"waiting": "waiting", "running": "running", "ended": "over", "ending": "ending"}.get(job.phase, job.state)
+
+
+def array_tasks(case: WaitCase) -> Note | None:
+    """The array's own throttle, and its tasks that run."""
+    if case.found.reason.word not in ("JobArrayTaskLimit", "subjobs", "array limit"):
+        return None
+    throttle = re.search(r"%(\d+)", case.job.id) or re.search(r"()\b", "")
+    most = throttle[1] if throttle and throttle[1] else case.job.printed("ArrayTaskThrottle")
+    base = re.split(r"[_\[]", case.job.id)[0]
+    tasks = [job for job in case.others if job.phase == "running" and re.split(r"[_\[]", job.id)[0] == base]
+    says = f"The array's own `%{most}` lets {most} tasks run at once" if most else "The array's own throttle"
+    running = f"; running now: {listed([job.id for job in tasks], 8)}" if tasks else ""
+    return Note(f"{says}{running}.") if most else None
+
+
+def running_jobs(case: WaitCase) -> Note | None:
+    """The running jobs that hold the limit, as far as they were pasted."""
+    reason, limit = case.found.reason, case.found.limit
+    if reason.kind != "limit-aggregate":
+        return None
+    running = [job for job in case.others if job.phase == "running"]
+    whose = limit.whose if limit else "user"
+    own = [job for job in running if job.user == case.job.user]
+    if whose == "user":
+        return own_note(case, own) if own else None
+    if not running:
+        return Note(COUNTED[whose]) if whose in COUNTED else None
+    together = sum(job.nodes or 0 for job in running)
+    users = listed(
+        [
+            f"{user or 'one'}: {listed([running_job(j) for j in running if j.user == user])}"
+            for user in dict.fromkeys(j.user for j in running)
+        ]
+    )
+    says = (
+        f"Running now in what you pasted: {users}; {together} nodes together, "
+        f"if they are of the same {'QOS' if whose == 'qos' else 'account'}."
+    )
+    names = listed([job.id for job in running])
+    return Note(f"{COUNTED[whose]} {says} It starts when enough of them ({names}) end.", do=talk_to(case, running))
+
+
+COUNTED = {
+    "account": "Jobs of everybody in the account count, so it waits also while you have no other job running.",
+    "qos": "Jobs of everybody in the QOS count, so all its users wait.",
+}
+
+
+def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[Remedy, ...]:
+    people = [user for user in dict.fromkeys(job.user for job in running) if user and user != case.job.user]
+    return (Remedy(text=f"or agree with {listed(people)} on who runs when"),) if people else ()
+
+
+def own_note(case: WaitCase, own: Sequence[QueuedJob]) -> Note:
+    """Own running jobs hold it; the first to end lets it start."""
+    told = listed([running_job(job) for job in own])
+    ids = listed([job.id for job in own])
+    when = (
+        f"when {ids} ends"
+        if len(own) == 1
+        else f"when one of {ids} ends"
+        if one_is_enough(case)
+        else f"when enough of {ids} end"
+    )
+    holds = f"Yours that run: {told}."
+    return Note(f"{holds} It starts {when}.")
+
+
+def one_is_enough(case: WaitCase) -> bool:
+    limit = case.found.limit
+    return limit.resource == "jobs" if limit else "limit" in case.found.reason.word
