@@ -108,7 +108,10 @@ def assumed(request: JobRequest, given: int | None, ranks: int, nodes: int, node
         taken.append(Assumption("gpus_per_node", str(ranks), f"all GPUs of a node ({node.id})", node.source))
     if given is not None and given != ranks:
         tile = node.gpus.tile_name or "tile"
-        why = f"{given} cards are {ranks} {tile}s, and each {tile} is a device of its own"
+        why = (
+            f"{given} GPUs were read as cards, and each card is {node.gpus.tiles_per_gpu} {tile}s of its own to the "
+            f"scheduler; say *{given} {tile}s* for that many of them"
+        )
         taken.append(Assumption("gpus_per_node", str(ranks), why, node.source))
     if request.nodes is None:
         taken.append(Assumption("nodes", str(nodes), f"{request.total_gpus} GPUs in all, {ranks} a node", None))

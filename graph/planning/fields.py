@@ -7,19 +7,19 @@ quoted: what goes into one has to be a plain word.
 from __future__ import annotations
 
 import re
-import shlex
-from typing import Literal
 
 from knowledge.cluster import walltime_seconds
 from knowledge.errors import InputError
+from knowledge.printable import TURNING
 from knowledge.types import JobRequest
 
 PLAIN_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@+:/,-]{0,99}")
-MODULE = re.compile(r"-m\s+([A-Za-z_][A-Za-z0-9_.]*)")
-CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+DIRECTIVE_VALUE = re.compile(r"[A-Za-z0-9._@+:/,&|*!=%~()\[\]{}-]{1,300}")
+PATH = re.compile(r"~?(?:[A-Za-z0-9._@+:/,%=-]|\$[A-Za-z_][A-Za-z0-9_]*|\$\{[A-Za-z_][A-Za-z0-9_]*\}){1,1000}")
+FREE_DIRECTIVE = re.compile(rf"[^\x00-\x1f\x7f-\x9f\u2028\u2029{TURNING}]{{1,1000}}")
+CONTROL = re.compile(rf"[\x00-\x1f\x7f-\x9f\u2028\u2029{TURNING}]")
 LONGEST = 8_000
 MOST_NODES, MOST_GPUS_PER_NODE = 100_000, 64
-PYTHON = re.compile(r"\.pyw?$")
 
 
 def check_request(request: JobRequest) -> None:
@@ -31,6 +31,13 @@ def check_request(request: JobRequest) -> None:
     check_count("nodes", request.nodes, MOST_NODES)
     check_count("gpus_per_node", request.gpus_per_node, MOST_GPUS_PER_NODE)
     check_count("total_gpus", request.total_gpus, MOST_NODES * MOST_GPUS_PER_NODE)
+    for bind in request.binds:
+        check_path("binds", bind)
+    if request.job_name is not None:
+        check_plain_word("job_name", request.job_name)
+    check_count("port", request.port, 65_535)
+    check_count("cpus_per_task", request.cpus_per_task, 1_024)
+    check_count("processes_per_node", request.processes_per_node, 1_024)
     if request.walltime is not None:
         check_walltime(request.walltime)
 
@@ -40,11 +47,32 @@ def check_plain_word(name: str, value: str | None) -> None:
         raise InputError(f"{name} {shown(value)} cannot stand in a directive; give letters, digits and . _ - only")
 
 
+def check_directive(name: str, value: str, *, free: bool = False) -> None:
+    """What goes into a directive: no blanks or quotes, which the scheduler would read as its own; free: one line."""
+    wanted = FREE_DIRECTIVE if free else DIRECTIVE_VALUE
+    if not wanted.fullmatch(value):
+        said = name.replace("_", " ")
+        raise InputError(f"{said} {shown(value)} cannot stand in a directive; give it without blanks or quotes")
+
+
+def check_path(name: str, value: str) -> None:
+    """A path that stands inside double quotes of a script: plain variables, no commands."""
+    if not PATH.fullmatch(value):
+        raise InputError(f"{name.replace('_', ' ')} {shown(value)} is no plain path; give it without blanks or quotes")
+
+
+def check_module(name: str) -> None:
+    """A module's name, which stands in a `module load` line."""
+    if not PLAIN_WORD.fullmatch(name):
+        raise InputError(f"module {shown(name)} is no module's name; give letters, digits and . _ / - only")
+
+
 def check_text(name: str, value: str | None) -> None:
     if value is None:
         return
     if CONTROL.search(value):
-        raise InputError(f"{name} {shown(value)} holds a line break or a control character; give it on one line")
+        what = "a line break, a control character or a mark that turns letters round"
+        raise InputError(f"{name} {shown(value)} holds {what}; give it on one line, without")
     if len(value) > LONGEST:
         raise InputError(f"{name} has {len(value)} characters; put more than {LONGEST} into a file that it names")
 
@@ -67,21 +95,3 @@ def shown(value: str) -> str:
     """A value as it may be repeated in a message: short, one line, no control characters."""
     text = CONTROL.sub("?", value)
     return f"'{text[:40]}…'" if len(text) > 40 else f"'{text}'"
-
-
-def split_arguments(text: str | None) -> tuple[str, ...]:
-    """The program's arguments as words, split as a shell splits them. Raises InputError on an open quote."""
-    try:
-        return tuple(shlex.split(text or ""))
-    except ValueError as error:
-        raise InputError("args has an open quote; close it, or escape it with a backslash") from error
-
-
-def entry_of(text: str) -> tuple[str, Literal["script", "module", "program"]]:
-    """The program to start and what it is. Raises InputError on something Python would take for an option."""
-    module = MODULE.fullmatch(text.strip())
-    if module:
-        return module[1], "module"
-    if not text.strip() or text.lstrip().startswith("-"):
-        raise InputError(f"entry {shown(text)} is not a program; give a path such as train.py, or '-m package.module'")
-    return text, "script" if PYTHON.search(text) or " " in text else "program"

@@ -10,6 +10,8 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from graph.planning.resources.device import device_gb
+from graph.planning.resources.parameters import read_size
 from knowledge.cluster import NodeType
 from knowledge.types import Strategy
 
@@ -19,30 +21,11 @@ STATE_BYTES = 16
 WHOLE: dict[Strategy, int] = {"none": 16, "ddp": 16, "zero1": 4, "zero2": 2, "zero3": 0, "fsdp": 0}
 # How much of a GPU the state may take: the rest is for activations, buffers and fragments.
 SHARE = 2 / 3
-PARAMETERS = re.compile(
-    r"(?<![\w.,])(?:(?P<size>\d{1,3}(?:\.\d+)?)\s?-?(?P<unit>b|bn|billions?|t|trillions?)"
-    r"|(?P<small>\d{2,4})\s?-?(?:million|m(?=[\s-]+(?:param|model))))"
-    r"(?![\w/])(?!\s*(?:tokens?|images?|samples?|rows?|steps?|examples?|files?|/s))",
-    re.I,
-)
 
 
 def mixed_precision(node: NodeType) -> Literal["fp16", "bf16"]:
     """V100 (sm_70) has no bf16; A100 and later, MI100 and later, and Max 1550 have."""
     return "fp16" if "V100" in node.gpus.model else "bf16"
-
-
-def parameters(text: str) -> float | None:
-    """Billions of parameters of the model that a text names by its size: `7B`, `Llama-3.1-8B`, `350M`."""
-    found = PARAMETERS.search(text)
-    if not found or found["small"]:
-        return int(found["small"]) / 1000 if found else None
-    return float(found["size"]) * (1000 if found["unit"][0] in "tT" else 1)
-
-
-def device_gb(node: NodeType) -> float | None:
-    """GB of one device as a framework counts them: a tile of a tiled card."""
-    return node.gpus.memory_gb / node.gpus.tiles_per_gpu if node.gpus.memory_gb else None
 
 
 def state_gb(billions: float, strategy: Strategy = "ddp", ranks: int = 1) -> float:
@@ -63,7 +46,7 @@ def fewest_ranks(billions: float, memory_gb: float) -> int:
 
 def too_large(model: str | None, strategy: Strategy, ranks: int, node: NodeType) -> str:
     """A warning where the state of a model that says its size is more than a GPU holds; else empty."""
-    billions, memory = parameters(model or ""), device_gb(node)
+    billions, memory = read_size(model or ""), device_gb(node)
     if not billions or not memory or strategy not in WHOLE or state_gb(billions, strategy, ranks) < memory:
         return ""
     held, least = state_gb(billions, strategy, ranks), fewest_ranks(billions, memory)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from graph.planning.counting import Count
 from graph.planning.filling import Values, fill_all
 from graph.planning.strategies import Style
-from knowledge.cluster import Cluster, LaunchForm, NodeType, RankVariables, RefusalFact, Software
+from knowledge.cluster import Cluster, LaunchForm, NodeType, RankVariables, RefusalFact, Software, Workers
 from knowledge.types import Alternative, Assumption, Launch, Refusal
 
 # What each launcher tells its tasks. The facts override it where a site's build differs.
@@ -22,7 +24,11 @@ RANKS: Mapping[str, RankVariables] = {
 }
 
 
-LIGHTNING = ("torchrun", "srun", "other")
+LIGHTNING = ("srun", "torchrun", "other")
+# Frameworks whose processes find each other by themselves: what each task of the launcher is.
+RANKS_OF_THEIR_OWN = ("jax", "horovod")
+# Options of a form for ranks that would hide a node's GPUs or cores from one task that has them all.
+FOR_RANKS = re.compile(r"gpu|cpu-bind|depth|bind=|mpibind")
 LIGHTNING_NOTE = (
     "Lightning takes each task's node and local rank to be its device: on this machine's form give the Trainer a "
     "ClusterEnvironment that reads RANK, WORLD_SIZE and LOCAL_RANK."
@@ -41,7 +47,7 @@ class LaunchChoice:
         """The form filled in. whole_node: all devices of a node are used, so binding masks hold."""
         form = self.form
         variables = form.rank_variables or RANKS[form.launcher]
-        options = (*form.options, *(form.whole_node_options if whole_node else ()))
+        options = (*form.options, *(form.whole_node_options if whole_node else form.part_node_options))
         cpus = values["cpus_per_task"]
         return Launch(
             launcher=form.launcher,
@@ -58,8 +64,8 @@ class LaunchChoice:
         )
 
 
-def choose_launch(cluster: Cluster, style: Style, node: NodeType) -> LaunchChoice | Refusal:
-    """The best form for the framework on that node type. Lightning and Megatron start as plain PyTorch does."""
+def choose_launch(cluster: Cluster, style: Style, node: NodeType, counted: Count) -> LaunchChoice | Refusal:
+    """The best form for the framework on that node type; what has none of its own starts as plain PyTorch does."""
     for fact in cluster.refusals:
         if refuses(fact, style, node):
             return refusal(fact)
@@ -67,10 +73,61 @@ def choose_launch(cluster: Cluster, style: Style, node: NodeType) -> LaunchChoic
     fitting = [form for form in forms if not form.node_types or node.id in form.node_types]
     if style.framework == "lightning":
         fitting.sort(key=lambda form: LIGHTNING.index(kind_for_lightning(form)))
+    if style.framework in RANKS_OF_THEIR_OWN:
+        fitting.sort(key=lambda form: form.workers != "ranks")
+        fitting[:1] = [as_ranks(form) for form in fitting[:1]]
     if not fitting:
         return Refusal(f"How to start {style.framework} on {cluster.title} ({node.id}) is not known here.", "No form.")
     software = node.software or cluster.software.get(style.framework) or cluster.software["default"]
-    return LaunchChoice(fitting[0], software)
+    workers = one_task_kind(style, counted)
+    if workers is None:
+        return LaunchChoice(fitting[0], software)
+    if workers == "ray" and cluster.scheduler == "lsf":
+        return Refusal(
+            f"{style.framework} over several nodes is not written for LSF ({cluster.title}).",
+            "Its batch script runs on a launch node, where no driver belongs.",
+            None,
+            (Alternative("one node", (("nodes", 1), ("total_gpus", None))),),
+        )
+    return LaunchChoice(for_one_task(fitting, workers, cluster), software)
+
+
+def one_task_kind(style: Style, counted: Count) -> Workers | None:
+    """What starts where one task has a whole node (or the only GPU); None where the form's own workers do."""
+    if style.framework == "tensorflow" and style.strategy == "ddp" and counted.nodes > 1:
+        return "tensorflow"
+    if style.framework in ("ray", "vllm") and (counted.nodes > 1 or style.framework == "ray"):
+        return "ray"
+    alone = counted.nodes == 1 and (counted.ranks_per_node == 1 or style.framework in ("vllm", "tensorflow"))
+    return "single" if alone and (style.strategy == "none" or style.framework in ("vllm", "tensorflow")) else None
+
+
+def as_ranks(form: LaunchForm) -> LaunchForm:
+    """The form with a task a rank, where the site shows only one that starts torchrun."""
+    if form.workers == "ranks":
+        return form
+    return replace(form, workers="ranks", torchrun_options=(), rank_variables=None, documented=False)
+
+
+def with_all_gpus(choice: LaunchChoice, cluster: Cluster) -> LaunchChoice:
+    """The choice where one process a node has all its GPUs: options that hand each task one of them go."""
+    if choice.form.workers != "ranks":
+        return choice
+    return replace(choice, form=for_one_task([choice.form], "ranks", cluster))
+
+
+def for_one_task(fitting: list[LaunchForm], workers: Workers, cluster: Cluster) -> LaunchForm:
+    """The machine's form with one task a node, or the first form without what is for ranks alone."""
+    one = next((form for form in fitting if form.workers != "ranks"), None)
+    if one is not None:
+        return replace(one, workers=workers, torchrun_options=())
+    first = fitting[0]
+    options = tuple(option for option in first.options if not FOR_RANKS.search(option))
+    if first.visible_devices == "one" and cluster.scheduler == "slurm":
+        options = (*options, "--gpus-per-node={gpus_per_node}")
+    return replace(
+        first, workers=workers, options=options, whole_node_options=(), part_node_options=(), visible_devices="all"
+    )
 
 
 def kind_for_lightning(form: LaunchForm) -> str:

@@ -3,28 +3,59 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
 from graph.planning.counting import Count, count
-from graph.planning.fields import check_request, entry_of, shown, split_arguments
+from graph.planning.directives import with_parts
+from graph.planning.environment import Surroundings, launched, surroundings
+from graph.planning.extras import first_run, is_own_job, with_extras
+from graph.planning.fields import check_request, shown
 from graph.planning.filling import Values, clock, fill_directives
 from graph.planning.gpus import kinds_named, mixed_precision, too_large
-from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning
+from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning, with_all_gpus
+from graph.planning.methods import with_methods
+from graph.planning.programs import edited, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
-from graph.planning.software import own_environment, top_settings, variables
+from graph.planning.software import all_devices, overlapping, variables
 from graph.planning.strategies import Style, choose_style, parallel_sizes
 from knowledge.cluster import Cluster, Condition, NodeType, walltime_seconds
+from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
 from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal
+from templates.quoting import shell_word
 
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
-GPU = re.compile(r"[a-z]{1,2}\d{2,3}[a-z]?", re.I)
-NO_CONTAINER = (
-    "The container {} is not entered: the script loads the machine's own software. Ask *how do containers run there?* "
-    "and put that before your program."
+ONE_DEVICE = (
+    "Each task sees one GPU, as device 0, so LOCAL_RANK is 0 in every task: code that downloads or writes on local "
+    "rank 0 does it once a task here; let RANK decide (0 in all, or RANK % RANKS_PER_NODE == 0 for once a node)."
 )
+# What jobs that follow another share with it.
+SHARED_BY_JOBS = (
+    *("machine", "framework", "account", "queue", "node_type", "environment", "environment_kind", "container"),
+    *("container_runtime", "binds", "modules", "modules_removed", "modules_only", "source_files", "variables", "setup"),
+    *("offline", "mail", "reservation", "constraint"),
+)
+JAX_START = (
+    "Outside Slurm your program tells JAX where it is: jax.distributed.initialize(MASTER_ADDR:MASTER_PORT, WORLD_SIZE, "
+    "RANK), each read from os.environ."
+)
+FRAMEWORK_NOTES: Mapping[str, tuple[str, ...]] = {
+    "horovod": (
+        "Horovod must be built with MPI here (HOROVOD_WITH_MPI=1): the launcher starts the ranks, not horovodrun.",
+    ),
+    "vllm": (
+        "The server listens on the job's first node, port 8000 unless --port says another; from your laptop: "
+        "`ssh -L 8000:NODE:8000 LOGIN`, with the node that the scheduler's job list names.",
+    ),
+}
+# Frameworks that a site's PyTorch module or image seldom brings.
+ELSEWHERE = ("jax", "tensorflow", "horovod", "ray", "vllm", "torchtitan")
+# What accounts of other classes and machines end on: CPU time, another partition, another machine's GPUs.
+CLASS = re.compile(r"-(?:delta|dtai|deltaai|anvil)?-?(?:cpu|gpu|gh|ai|gpu-interactive)$|_g$", re.I)
+GPU = re.compile(r"[a-z]{1,2}\d{2,3}[a-z]?", re.I)
 
 
 def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
@@ -33,6 +64,11 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     Raises InputError where a field cannot stand in a script, or is still open.
     """
     check_request(request)
+    if request.cpu_only:
+        return no_processor_nodes(cluster)
+    if request.exclusive is False and request.queue is None:
+        request = replace(request, queue="shared")
+    request = first_run(request, cluster)
     style = choose_style(request)
     if style is None:
         raise InputError("strategy is open; say one of ddp, fsdp, zero1, zero2, zero3, tp, pp, 3d")
@@ -46,13 +82,64 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
         raise InputError("nodes are open; say how many nodes, or how many GPUs in all")
     if isinstance(counted, Refusal):
         return counted
+    wrong = another_class(request, cluster, node)
+    if wrong is not None:
+        return wrong
     slot = choose_queue(request, cluster, node.id, counted.nodes, counted.ranks_per_node)
     if isinstance(slot, Refusal):
         return slot
-    launch = choose_launch(cluster, style, node)
+    launch = choose_launch(cluster, style, node, counted)
     if isinstance(launch, Refusal):
         return launch
-    return decide(request, cluster, node, style, counted, slot, launch)
+    if request.processes_per_node == 1 and counted.ranks_per_node > 1:
+        launch = with_all_gpus(launch, cluster)
+    around = surroundings(request, cluster, node, launch.software)
+    if isinstance(around, Refusal):
+        return around
+    decided = decide(request, cluster, node, style, counted, slot, launch, around)
+    told = with_methods(decided, request)
+    if isinstance(told, Refusal):
+        return told
+    directives = with_parts(decided.directives, request, cluster)
+    if isinstance(directives, Refusal):
+        return directives
+    made = with_extras(replace(told, directives=directives), request, cluster, node)
+    return made if isinstance(made, Refusal) else with_jobs(made, request, cluster)
+
+
+def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
+    """The plan with the jobs that follow it: programs with a time or a number of nodes of their own."""
+    jobs = []
+    for program in request.then:
+        if not is_own_job(program, decided.nodes):
+            continue
+        own = JobRequest(
+            **{name: getattr(request, name) for name in SHARED_BY_JOBS},
+            entry=program.entry,
+            args=program.args,
+            nodes=program.nodes or decided.nodes,
+            gpus_per_node=program.gpus_per_node or request.gpus_per_node,
+            walltime=program.walltime or decided.walltime,
+            strategy=decided.strategy,
+        )
+        made = plan(own, cluster)
+        if isinstance(made, Refusal):
+            return made
+        jobs.append(made)
+    if not jobs:
+        return decided
+    note = f"{1 + len(jobs)} jobs: each starts when the one before ended well; the submit script sends them all."
+    return replace(decided, jobs=tuple(jobs), notes=(*decided.notes, note))
+
+
+def no_processor_nodes(cluster: Cluster) -> Refusal:
+    one = (("cpu_only", None), ("nodes", 1), ("gpus_per_node", 1), ("strategy", "none"))
+    return Refusal(
+        f"The nodes without GPUs of {cluster.title} are not described here.",
+        "Only its GPU nodes are; a queue's name and limits would be a guess.",
+        cluster.docs,
+        (Alternative("one GPU, with the cores that come with it", one),),
+    )
 
 
 def with_queue_meant(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
@@ -100,9 +187,10 @@ def decide(
     counted: Count,
     slot: Slot,
     choice: LaunchChoice,
+    around: Surroundings,
 ) -> LaunchPlan:
     """Everything chosen; the rest follows from the facts."""
-    entry, kind = entry_of(USUAL_ENTRY if request.entry is None else request.entry)
+    program = take_apart(USUAL_ENTRY if request.entry is None else request.entry, request.args)
     account, on_account = charge(request, cluster, node)
     values = numbers(request, cluster, node, counted, slot, choice, account)
     holds = conditions(node, counted, choice)
@@ -116,28 +204,31 @@ def decide(
         scheduler=cluster.scheduler,
         submit=cluster.submit,
         shebang=cluster.shebang,
-        job_name=job_name(entry),
+        job_name=request.job_name or job_name(program.entry),
         framework=style.framework,
         strategy=style.strategy,
         node_type=node.id,
         gpu_model=node.gpus.model,
         backend=node.gpus.backend,
         nodes=counted.nodes,
-        ranks_per_node=counted.ranks_per_node,
-        counting=counted.says,
+        ranks_per_node=request.processes_per_node or counted.ranks_per_node,
+        counting=processes_in_words(request, counted),
         queue=slot.queue.id,
         walltime=slot.walltime,
         account=account,
-        directives=fill_directives(cluster.directives, slot.queue, node.id, holds, values),
-        launch=choice.launch(values, "whole_node" in holds),
+        directives=(*fill_directives(cluster.directives, slot.queue, node.id, holds, values), *around.directives),
+        launch=launched(choice.launch(values, "whole_node" in holds and not request.processes_per_node), around),
         rendezvous_host=cluster.rendezvous.host,
-        rendezvous_port=cluster.rendezvous.port,
+        rendezvous_port=str(request.port or cluster.rendezvous.port),
         rendezvous_lines=cluster.rendezvous.lines,
-        entry=entry,
-        entry_kind=kind,
+        entry=program.entry,
+        entry_kind=program.kind,
+        args=edited(program.args, request.argument_edits),
+        user_variables=(*program.variables, *request.variables),
+        files=around.files,
         assumptions=(*taken, *on_account, *on_entry(request)),
     )
-    return with_program(decided, request, cluster, node, style, counted, choice)
+    return with_program(decided, request, cluster, node, style, counted, choice, around)
 
 
 def with_program(
@@ -148,27 +239,35 @@ def with_program(
     style: Style,
     counted: Count,
     choice: LaunchChoice,
+    around: Surroundings,
 ) -> LaunchPlan:
     """The plan with what the program is told and finds around it."""
-    software = choice.software
-    tensor, pipeline, on_sizes = parallel_sizes(style, counted.nodes, counted.ranks_per_node)
-    settings, on_settings = top_settings(request, software)
+    tensor, pipeline, on_sizes = parallel_sizes(style, counted.nodes, counted.ranks_per_node, request)
     return replace(
         decided,
-        args=split_arguments(request.args),
         stage=style.stage,
         tensor_parallel=tensor,
         pipeline_parallel=pipeline,
         mixed_precision=mixed_precision(node),
         preamble=cluster.preamble,
-        settings=settings,
-        setup=(*software.lines, *own_environment(request, software)),
-        variables=variables(cluster, node, style, counted, choice),
-        user_setup=request.setup,
-        user_variables=request.variables,
-        assumptions=(*decided.assumptions, *on_sizes, *on_settings, *choice.assumptions),
-        notes=(*warned(request, style, counted, node), *notes(cluster, style, choice)),
+        settings=around.settings,
+        setup=around.lines,
+        variables=(
+            *variables(cluster, node, style, counted, choice),
+            *overlapping(style, node, tensor, request),
+            *all_devices(style, counted, request),
+        ),
+        user_setup=(*(f"source {shell_word(path)}" for path in request.source_files), *request.setup),
+        assumptions=(*decided.assumptions, *on_sizes, *around.assumptions, *choice.assumptions),
+        notes=(*warned(request, style, counted, node, cluster), *around.notes, *notes(cluster, style, choice)),
     )
+
+
+def processes_in_words(request: JobRequest, counted: Count) -> str:
+    """How the ranks of a node were counted, where their number is the person's own."""
+    if request.processes_per_node is None:
+        return counted.says
+    return f"{request.processes_per_node} a node, for {counted.ranks_per_node} GPUs"
 
 
 def charge(request: JobRequest, cluster: Cluster, node: NodeType) -> tuple[str, tuple[Assumption, ...]]:
@@ -180,10 +279,31 @@ def charge(request: JobRequest, cluster: Cluster, node: NodeType) -> tuple[str, 
             return "", ()
         text = ACCOUNT_PLACEHOLDER + (suffix or "")
         return text, (Assumption("account", text, "not said; replace it before you submit", facts.source),)
+    if facts.prefix and not request.account.startswith(facts.prefix):
+        text = facts.prefix + request.account
+        return text, (Assumption("account", text, f"accounts there are {facts.prefix}<project>", facts.source),)
     if suffix and facts.suffix_required and not request.account.endswith(suffix):
         text = request.account + suffix
         return text, (Assumption("account", text, f"GPU jobs there are charged to <project>{suffix}", facts.source),)
     return request.account, ()
+
+
+def another_class(request: JobRequest, cluster: Cluster, node: NodeType) -> Refusal | None:
+    """An account that ends as those of another machine or kind of node do: asked about, never made longer."""
+    suffix = cluster.account.suffix_for(node.id)
+    if not (request.account and suffix and cluster.account.suffix_required) or request.account.endswith(suffix):
+        return None
+    ending = CLASS.search(request.account)
+    if ending is None:
+        return None
+    project = request.account[: ending.start()] + suffix
+    return Refusal(
+        f"The account {request.account} ends on {ending[0]}; GPU jobs on these nodes of {cluster.title} are charged to "
+        f"accounts that end on {suffix}.",
+        "It looks like the account of another machine or kind of node.",
+        cluster.account.source,
+        (Alternative(f"account {project}, if the project has it", (("account", project),)),),
+    )
 
 
 def numbers(
@@ -196,7 +316,8 @@ def numbers(
     account: str,
 ) -> Values:
     """The placeholders' values (knowledge/cluster.py, PLACEHOLDERS)."""
-    tasks = counted.ranks_per_node if choice.form.workers == "ranks" else 1
+    ranks = request.processes_per_node or counted.ranks_per_node
+    tasks = ranks if choice.form.workers == "ranks" else 1
     gpus = counted.ranks_per_node
     devices = node.gpus.devices_per_node or gpus
     if slot.queue.whole_nodes:
@@ -211,10 +332,11 @@ def numbers(
         "walltime": slot.walltime,
         "walltime_hm": clock(seconds),
         "minutes": -(-seconds // 60),
-        "job_name": job_name(request.entry or USUAL_ENTRY),
+        "job_name": request.job_name
+        or job_name(take_apart(USUAL_ENTRY if request.entry is None else request.entry).entry),
         "tasks": tasks * counted.nodes,
         "tasks_per_node": tasks,
-        "cpus_per_task": cpus_per_task(node, counted.ranks_per_node, tasks),
+        "cpus_per_task": request.cpus_per_task or cpus_per_task(node, counted.ranks_per_node, tasks),
         "gpus_per_node": gpus,
         "total_gpus": gpus * counted.nodes,
         "gpu_type": node.gpu_type,
@@ -276,11 +398,20 @@ def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
     return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)
 
 
-def warned(request: JobRequest, style: Style, counted: Count, node: NodeType) -> tuple[str, ...]:
-    """What the script does not do for the person: a model that cannot fit, a container that nothing enters."""
+def warned(request: JobRequest, style: Style, counted: Count, node: NodeType, cluster: Cluster) -> tuple[str, ...]:
+    """What the person should know before the script runs: programs that it is told to run, a model that cannot fit."""
     large = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node)
-    container = NO_CONTAINER.format(request.container) if request.container else ""
-    return tuple(filter(None, (large, container)))
+    commanding = ((one.name, consequence(one.name, one.value)) for one in request.variables)
+    told = tuple(f"{name}: {does}." for name, does in commanding if does)
+    return (*told, *((large,) if large else ()), *node.advice, *not_in_the_sites(request, style, cluster))
+
+
+def not_in_the_sites(request: JobRequest, style: Style, cluster: Cluster) -> tuple[str, ...]:
+    """Said where the site's own software has PyTorch, and the program needs another framework."""
+    own = request.environment or request.container or request.modules
+    if style.framework not in ELSEWHERE or own or style.framework in cluster.software:
+        return ()
+    return (f"The software lines are the site's for PyTorch: say which environment or image has {style.framework}.",)
 
 
 def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ...]:
@@ -289,6 +420,11 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ..
         said.append(f"No page of {cluster.site} shows this launch; it is our reading of the facts.")
     if style.framework == "lightning" and kind_for_lightning(choice.form) == "other":
         said.append(LIGHTNING_NOTE)
+    if choice.form.visible_devices == "one" and choice.form.workers == "ranks":
+        said.append(ONE_DEVICE)
+    if style.framework == "jax" and cluster.scheduler != "slurm":
+        said.append(JAX_START)
+    said += FRAMEWORK_NOTES.get(style.framework, ())
     if choice.form.note:
         said.append(choice.form.note)
     if cluster.internet.access == "no":

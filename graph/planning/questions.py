@@ -7,10 +7,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graph.planning.strategies import RUNS, served
+from graph.planning.strategies import RUNS, served, with_own_strategy
 from knowledge.cluster import Cluster
 from knowledge.types import FRAMEWORKS, JobRequest, Question, Strategy
 
+MACHINE_HELP = (
+    "The one you have an account on, by its usual name; I need it because queues, GPUs and launch commands differ. "
+    "Nobody has told you? Ask whoever gave you the login."
+)
+FRAMEWORK_HELP = (
+    "It is what your program imports: `import torch` alone is pytorch (usual), `deepspeed`, `accelerate` or "
+    "`lightning` by those names. Say *you choose* and I take pytorch."
+)
+NODES_HELP = "One node is usual for a first run and starts soonest; more later is one word. Say *you choose* for that."
+# What a strategy means, in a clause.
+MEANS = {
+    "ddp": "the whole model on each GPU, the data shared out: usual where it fits on one GPU",
+    "fsdp": "the model's states shared out over the GPUs: where it does not fit on one",
+    "zero2": "DeepSpeed, gradients and optimizer states shared out",
+    "zero3": "DeepSpeed, parameters too: for the largest models",
+    "tp": "each layer split over the GPUs of a node",
+    "pp": "the layers one after another on different GPUs",
+    "3d": "tp, pp and data together: for pre-training very large models",
+}
 ASKED_STRATEGIES: tuple[Strategy, ...] = ("ddp", "fsdp", "zero2", "zero3")
 
 
@@ -18,14 +37,21 @@ def still_missing(request: JobRequest, cluster: Cluster | None, names: Sequence[
     """The open questions. names: the machines to offer while none is chosen."""
     questions = []
     if request.machine is None:
-        questions.append(Question("machine", "Which machine do you want to run on?", tuple(names)))
+        questions.append(Question("machine", "Which machine do you want to run on?", tuple(names), MACHINE_HELP))
     if request.framework is None and request.strategy is None:
-        questions.append(Question("framework", "Which framework does your program use?", FRAMEWORKS))
-    if request.strategy is None:
-        questions.append(Question("strategy", "Which parallel strategy?", strategies_for(request)))
+        questions.append(Question("framework", "Which framework does your program use?", FRAMEWORKS, FRAMEWORK_HELP))
+    if with_own_strategy(request).strategy is None:
+        questions.append(Question("strategy", "How is the model spread over the GPUs?", *strategies_with_help(request)))
     if request.nodes is None and request.total_gpus is None:
-        questions.append(Question("nodes", nodes_question(cluster), ()))
+        questions.append(Question("nodes", nodes_question(cluster), (), NODES_HELP))
     return tuple(questions)
+
+
+def strategies_with_help(request: JobRequest) -> tuple[tuple[str, ...], str]:
+    """The choices, and what each means."""
+    names = strategies_for(request)
+    meanings = "; ".join(f"*{name}*: {MEANS[name]}" for name in names if name in MEANS)
+    return names, f"{meanings}. Say *you choose* and I take {'ddp' if 'ddp' in names else names[0]}."
 
 
 def strategies_for(request: JobRequest) -> tuple[str, ...]:

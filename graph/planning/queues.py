@@ -46,6 +46,7 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
                 taken.append(Assumption("queue", queue.id, why_this(queue, cluster), queue.source))
             return Slot(queue, walltime, tuple(taken))
     others = in_order(cluster, node_type, nodes, ranks) if named else []
+    others += [queue for queue in cluster.queues if queue.purpose == "preempt" and node_type in queue.node_types]
     return no_queue(candidates, cluster, nodes, walltime, ranks, others)
 
 
@@ -61,7 +62,7 @@ def in_order(cluster: Cluster, node_type: str, nodes: int, ranks: int) -> list[Q
     """The queues of a node type, best first: a shared one for part of a node, the default, then production, debug."""
     fitting = [queue for queue in cluster.queues if node_type in queue.node_types]
     devices = cluster.node_type(node_type).gpus.devices_per_node
-    part = nodes == 1 and not cluster.whole_nodes and devices is not None and ranks < devices
+    part = nodes == 1 and devices is not None and ranks < devices
     shared = [queue for queue in fitting if queue.purpose == "shared" and part]
     rest = [queue for queue in fitting if queue.default or queue.purpose in UNNAMED]
     rest.sort(key=lambda queue: (not queue.default, queue.purpose != "production"))
@@ -73,6 +74,8 @@ def takes(queue: Queue, nodes: int, walltime: str, ranks: int) -> bool:
     if nodes < queue.min_nodes or (queue.max_nodes is not None and nodes > queue.max_nodes):
         return False
     if queue.max_gpus is not None and nodes * ranks > queue.max_gpus:
+        return False
+    if queue.min_walltime is not None and walltime_seconds(walltime) < walltime_seconds(queue.min_walltime):
         return False
     limit = longest(queue, nodes)
     return limit is None or walltime_seconds(walltime) <= walltime_seconds(limit)
@@ -109,7 +112,7 @@ def no_queue(
     """No queue takes it: what each would take instead, nearest first. others: queues beside the one that was named."""
     same = f"{plural(nodes, 'node')} for {walltime}"
     ways = [
-        (1.0, Alternative(f"{same} (queue {other.id})", (("queue", other.id),)))
+        (1.0, Alternative(f"{same} (queue {other.id}{preempted(other)})", (("queue", other.id),)))
         for other in others
         if takes(other, nodes, walltime, ranks)
     ]
@@ -126,9 +129,19 @@ def no_queue(
     return Refusal(says, why, candidates[0].source if candidates else None, tuple(nearest[:4]))
 
 
+def preempted(queue: Queue) -> str:
+    """Said of a queue whose jobs are stopped for others."""
+    return ": may be stopped for others, needs checkpoints" if queue.purpose == "preempt" else ""
+
+
 def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple[float, Alternative]]:
     """The same nodes for less time, and the same time on other nodes, with how far off each is (a ratio)."""
     ways = []
+    least = queue.min_walltime
+    if least is not None and walltime_seconds(walltime) < walltime_seconds(least) and takes(queue, nodes, least, ranks):
+        ways.append(
+            (1.5, Alternative(f"{plural(nodes, 'node')} for {least} (queue {queue.id})", (("walltime", least),)))
+        )
     limit = longest(queue, nodes)
     if limit is not None and takes(queue, nodes, limit, ranks):
         off = walltime_seconds(walltime) / max(1, walltime_seconds(limit))
@@ -155,6 +168,8 @@ def limits_in_words(queue: Queue) -> str:
         most = plural(queue.min_nodes, "node")
     if queue.max_gpus:
         most += f" and {queue.max_gpus} GPUs"
+    if queue.min_walltime:
+        most += f", at least {queue.min_walltime}"
     if queue.limits:
         steps = ", ".join(f"{lim.min_nodes}-{lim.max_nodes or '…'} nodes {lim.max_walltime}" for lim in queue.limits)
         return f"{queue.id}: {steps}"

@@ -1,47 +1,19 @@
-"""What stands around the program in a script: settings at its top, the environment, and exported variables."""
+"""The variables that a job exports: what its machine, launch and framework need there."""
 
 from __future__ import annotations
 
 from graph.planning.counting import Count
 from graph.planning.launching import LaunchChoice
 from graph.planning.strategies import Style
-from knowledge.cluster import Cluster, NodeType, Software
-from knowledge.types import Assumption, JobRequest, Variable
-
-ENVIRONMENT = "ENVIRONMENT"
-
-
-def top_settings(request: JobRequest, software: Software) -> tuple[tuple[Variable, ...], tuple[Assumption, ...]]:
-    """The lines at the top of the script; the user's own environment takes the place of the facts' example."""
-    settings, taken = [], []
-    for fact in software.settings:
-        own = request.environment if fact.environment else None
-        settings.append(Variable(fact.name, own or fact.value, fact.why, expand=own is None))
-        if own is None:
-            taken.append(Assumption(fact.name, fact.value, fact.why or "the site's example", software.source))
-    if request.environment and not settings_take_environment(software):
-        settings.append(Variable(ENVIRONMENT, request.environment, "your Python environment"))
-    return tuple(settings), tuple(taken)
-
-
-def settings_take_environment(software: Software) -> bool:
-    return any(fact.environment for fact in software.settings)
-
-
-def own_environment(request: JobRequest, software: Software) -> tuple[str, ...]:
-    """The line that enters the user's own environment, where the site's modules leave no place for it."""
-    if not request.environment or settings_take_environment(software):
-        return ()
-    if "/" in request.environment:
-        return (f'source "${ENVIRONMENT}/bin/activate"',)
-    return (f'conda activate "${ENVIRONMENT}"',)
+from knowledge.cluster import Cluster, NodeType
+from knowledge.types import JobRequest, Variable
 
 
 def variables(
     cluster: Cluster, node: NodeType, style: Style, counted: Count, choice: LaunchChoice
 ) -> tuple[Variable, ...]:
     """The variables that jobs like this one need there. Advice is left to `maple-chat clusters NAME`."""
-    when = {"always", "multi_node"} if counted.nodes > 1 else {"always"}
+    when = {"always", "multi_node" if counted.nodes > 1 else "one_node"}
     return tuple(
         Variable(fact.name, fact.value, fact.why, fact.expand)
         for fact in cluster.environment
@@ -50,6 +22,29 @@ def variables(
         and (not fact.node_types or node.id in fact.node_types)
         and (not fact.frameworks or style.framework in fact.frameworks)
     ) + proxies(cluster)
+
+
+def overlapping(style: Style, node: NodeType, tensor: int, request: JobRequest) -> tuple[Variable, ...]:
+    """What Megatron asserts with tensor (sequence) or context parallelism before Blackwell.
+
+    Source: https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py
+    """
+    older = node.gpus.vendor == "nvidia" and not (node.gpus.arch or "").startswith(("sm_10", "sm_12"))
+    if style.framework != "megatron" or not older or (tensor == 1 and (request.context_parallel or 1) == 1):
+        return ()
+    why = "Megatron asks for it with tensor or context parallelism: it queues communication before compute"
+    return (Variable("CUDA_DEVICE_MAX_CONNECTIONS", "1", why),)
+
+
+def all_devices(style: Style, counted: Count, request: JobRequest) -> tuple[Variable, ...]:
+    """JAX takes one device a process under Slurm and Open MPI unless it is told of more.
+
+    Source: https://docs.jax.dev/en/latest/_autosummary/jax.distributed.initialize.html
+    """
+    if style.framework != "jax" or request.processes_per_node != 1 or counted.ranks_per_node == 1:
+        return ()
+    numbers = ",".join(str(number) for number in range(counted.ranks_per_node))
+    return (Variable("JAX_LOCAL_DEVICE_IDS", numbers, "one process has all GPUs of its node"),)
 
 
 def proxies(cluster: Cluster) -> tuple[Variable, ...]:

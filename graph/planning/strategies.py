@@ -19,6 +19,23 @@ RUNS: dict[Framework, tuple[Strategy, ...]] = {
     "accelerate": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
     "lightning": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
     "megatron": ("ddp", "zero1", "tp", "pp", "3d"),
+    "hf-trainer": ("none", "ddp", "fsdp", "zero1", "zero2", "zero3"),
+    "torchtitan": ("fsdp", "ddp", "tp", "pp", "3d"),
+    "jax": ("none", "ddp", "fsdp", "tp"),
+    "tensorflow": ("none", "ddp"),
+    "horovod": ("none", "ddp"),
+    "ray": ("none", "ddp", "fsdp"),
+    "vllm": ("none", "tp", "pp", "3d"),
+}
+# What is planned where no strategy was said, because the framework or the program decides it by itself.
+OWN: dict[Framework, Strategy] = {
+    "hf-trainer": "ddp",
+    "torchtitan": "fsdp",
+    "jax": "ddp",
+    "tensorflow": "ddp",
+    "horovod": "ddp",
+    "ray": "ddp",
+    "vllm": "tp",
 }
 # A strategy said with a framework that does not have it, where what is meant is plain.
 MEANT: dict[tuple[Framework, Strategy], tuple[Framework, str]] = {
@@ -40,6 +57,10 @@ USUAL: dict[Strategy, Framework] = {
 }
 
 
+# Only Hugging Face's Trainer calls it so: its DeepSpeed is configured in its own way.
+TRAINER = "--per_device_train_batch_size"
+
+
 @dataclass(frozen=True, slots=True)
 class Style:
     """The framework and strategy that are planned, the ZeRO stage, and what was assumed."""
@@ -52,13 +73,17 @@ class Style:
 
 def choose_style(request: JobRequest) -> Style | Refusal | None:
     """What to plan for; None while the strategy is open."""
+    request = with_own_strategy(request)
     if request.strategy is None:
         return None
     framework = served(request.framework) or USUAL[request.strategy]
     if request.framework is not None and served(request.framework) is None:
         return not_served(request.framework, framework)
     taken: tuple[Assumption, ...] = ()
-    if request.framework is None:
+    if framework == "deepspeed" and TRAINER in (request.args or ""):
+        framework = "hf-trainer"
+        taken = (Assumption("framework", framework, f"{TRAINER} is an argument of Hugging Face's Trainer"),)
+    elif request.framework is None:
         taken = (Assumption("framework", framework, f"the usual one for {request.strategy.upper()}"),)
     if (framework, request.strategy) in MEANT:
         framework, why = MEANT[framework, request.strategy]
@@ -66,6 +91,20 @@ def choose_style(request: JobRequest) -> Style | Refusal | None:
     if request.strategy not in RUNS[framework]:
         return not_together(framework, request.strategy)
     return Style(framework, request.strategy, ZERO.get(request.strategy), taken)
+
+
+def with_own_strategy(request: JobRequest) -> JobRequest:
+    """The request with the strategy that its framework has by itself, where none was said."""
+    framework = served(request.framework)
+    if request.strategy is not None:
+        return request
+    if framework == "megatron" and (request.tensor_parallel or request.pipeline_parallel):
+        both = (request.tensor_parallel or 1) > 1 and (request.pipeline_parallel or 1) > 1
+        return replace(request, strategy="3d" if both else "pp" if (request.pipeline_parallel or 1) > 1 else "tp")
+    if framework not in OWN:
+        return request
+    one = request.nodes in (None, 1) and 1 in (request.gpus_per_node, request.total_gpus)
+    return replace(request, strategy="none" if one else OWN[framework])
 
 
 def served(framework: str | None) -> Framework | None:
@@ -97,8 +136,15 @@ def not_together(framework: Framework, strategy: Strategy) -> Refusal:
     )
 
 
-def parallel_sizes(style: Style, nodes: int, ranks_per_node: int) -> tuple[int, int, tuple[Assumption, ...]]:
-    """Tensor and pipeline sizes: tensor parallel inside a node, pipeline stages across nodes."""
+def parallel_sizes(
+    style: Style, nodes: int, ranks_per_node: int, request: JobRequest
+) -> tuple[int, int, tuple[Assumption, ...]]:
+    """Tensor and pipeline sizes: those that were said; else tensor parallel inside a node, stages across nodes."""
+    if request.tensor_parallel or request.pipeline_parallel:
+        return request.tensor_parallel or 1, request.pipeline_parallel or 1, ()
+    if style.framework == "vllm":
+        why = "tensor parallel inside a node, pipeline stages across nodes; heads must divide by the tensor size"
+        return ranks_per_node, nodes, (Assumption("parallel sizes", f"tensor {ranks_per_node}, pipeline {nodes}", why),)
     if style.strategy not in ("tp", "pp", "3d"):
         return 1, 1, ()
     tensor = ranks_per_node if style.strategy in ("tp", "3d") else 1

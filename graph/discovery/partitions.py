@@ -1,0 +1,103 @@
+"""Partitions and node kinds, from `sinfo` and `scontrol show partition`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from knowledge.schedulers.asking import CouldNotAsk, Printed
+from knowledge.schedulers.live import Ask
+from knowledge.schedulers.outputs import scheduler_output
+from knowledge.schedulers.times import printed_seconds
+
+# Partition, nodes, cores, memory in MB, GPUs, features, sockets:cores:threads.
+KINDS = ["sinfo", "-h", "-a", "-o", "%P|%D|%c|%m|%G|%f|%z"]
+PARTITIONS = ["scontrol", "-a", "show", "partition"]
+GPU = re.compile(r"gpu(?::([A-Za-z][\w.-]*))?:(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeKind:
+    """Nodes alike: CPUs as the scheduler counts them, memory in MB, GPUs of a node and their name there."""
+
+    cpus: int
+    memory_mb: int
+    gpu: str
+    gpus: int
+    features: tuple[str, ...] = ()
+    threads: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionFound:
+    """A partition: its kinds of nodes with their number, and its limits. None: no limit."""
+
+    name: str
+    kinds: tuple[tuple[NodeKind, int], ...]
+    seconds: float | None = None
+    most_nodes: int | None = None
+    fewest_nodes: int = 1
+    default: bool = False
+    exclusive: bool = False
+    up: bool = True
+
+
+def partitions_here(ask: Ask) -> tuple[PartitionFound, ...] | CouldNotAsk:
+    """All partitions of this machine; why not, where one of the two commands could not be asked."""
+    kinds, told = ask(KINDS), ask(PARTITIONS)
+    for answer in (kinds, told):
+        if isinstance(answer, CouldNotAsk):
+            return answer
+    assert isinstance(kinds, Printed)
+    assert isinstance(told, Printed)
+    nodes = kinds_by_partition(kinds.text.splitlines())
+    rows = [dict(row) for output in scheduler_output(told.text) for row in output.rows]
+    return tuple(found_of(row, nodes.get(row["PartitionName"], ())) for row in rows if "PartitionName" in row)
+
+
+def kinds_by_partition(lines: Sequence[str]) -> dict[str, tuple[tuple[NodeKind, int], ...]]:
+    """The kinds of nodes of each partition, most numerous first."""
+    found: dict[str, dict[NodeKind, int]] = {}
+    for line in lines:
+        cells = line.split("|")
+        if len(cells) == 7:
+            kinds = found.setdefault(cells[0].rstrip("*"), {})
+            kind = kind_of(cells)
+            kinds[kind] = kinds.get(kind, 0) + first_number(cells[1])
+    return {name: tuple(sorted(kinds.items(), key=lambda pair: -pair[1])) for name, kinds in found.items()}
+
+
+def kind_of(cells: Sequence[str]) -> NodeKind:
+    gpus = GPU.findall(cells[4])
+    names = [name for name, _ in gpus if name]
+    features = () if cells[5] == "(null)" else tuple(cells[5].split(","))
+    threads = cells[6].rsplit(":", 1)[-1].rstrip("+")
+    return NodeKind(
+        first_number(cells[2]),
+        first_number(cells[3]),
+        names[0].lower() if names else "",
+        sum(int(count) for _, count in gpus),
+        features,
+        int(threads) if threads.isdigit() else 1,
+    )
+
+
+def first_number(text: str) -> int:
+    found = re.match(r"\d+", text.strip())
+    return int(found.group()) if found else 0
+
+
+def found_of(row: dict[str, str], kinds: tuple[tuple[NodeKind, int], ...]) -> PartitionFound:
+    """One block of `scontrol show partition` with its nodes."""
+    most = row.get("MaxNodes", "")
+    return PartitionFound(
+        row["PartitionName"],
+        kinds,
+        printed_seconds(row.get("MaxTime", "")),
+        int(most) if most.isdigit() else None,
+        max(1, first_number(row.get("MinNodes", "1"))),
+        row.get("Default") == "YES",
+        row.get("OverSubscribe") == "EXCLUSIVE",
+        row.get("State") == "UP",
+    )

@@ -1,0 +1,280 @@
+"""What people add to a job's directives, in each scheduler's words; what it has no word for is refused.
+
+Sources: sbatch(1) of Slurm 25.05, PBS Professional's reference guide 2024 (qsub), LSF's bsub reference 10.1 and
+flux-batch(1) of flux-core 0.7x.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from graph.planning.fields import check_directive, shown
+from knowledge.cluster import Cluster
+from knowledge.errors import InputError
+from knowledge.job_parts import Dependency, LimitSignal, Mail
+from knowledge.types import Alternative, Directive, JobRequest, Refusal, Scheduler
+
+PREFIX: Mapping[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
+SUBMITS: Mapping[Scheduler, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
+# A job that nobody named yet: its id is given where the script is submitted.
+LATER = "JOBID"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """One directive: the part that tells what it is, its value, and how it joins one that is there.
+
+    join None: it takes that one's place; a text: the value is added behind it; "+": it stands beside any other.
+    """
+
+    key: str
+    value: str = ""
+    join: str | None = None
+
+    @property
+    def text(self) -> str:
+        return self.key + self.value
+
+
+Forms = Mapping[Scheduler, Callable[[str], Word]]
+FORMS: Mapping[str, Forms] = {
+    "exclusive": {
+        "slurm": lambda _: Word("--exclusive"),
+        "pbs": lambda _: Word("-l place=", "excl", ":"),
+        "lsf": lambda _: Word("-x"),
+        "flux": lambda _: Word("--exclusive"),
+    },
+    "reservation": {
+        "slurm": lambda name: Word("--reservation=", name),
+        "pbs": lambda name: Word("-q ", name),
+        "lsf": lambda name: Word("-U ", name),
+    },
+    "constraint": {
+        "slurm": lambda name: Word("--constraint=", name, "&"),
+        "pbs": lambda name: Word("-l select=", name if "=" in name else f"{name}=True", ":"),
+        "lsf": lambda name: Word("-R ", f'"select[{name}]"', "+"),
+        "flux": lambda name: Word("--requires=", name, "+"),
+    },
+    "begin": {
+        "slurm": lambda when: Word("--begin=", when),
+        "pbs": lambda when: Word("-a ", "".join(date_and_time(when))),
+        "lsf": lambda when: Word("-b ", ":".join(date_and_time(when))),
+        "flux": lambda when: Word("--begin-time=", when),
+    },
+    "nodelist": {
+        "slurm": lambda hosts: Word("--nodelist=", hosts),
+        "lsf": lambda hosts: Word("-m ", f'"{hosts.replace(",", " ")}"'),
+        "flux": lambda hosts: Word("--requires=", f"host:{hosts}", "+"),
+    },
+    "exclude_nodes": {
+        "slurm": lambda hosts: Word("--exclude=", hosts),
+        "lsf": lambda hosts: Word(
+            "-R ", '"select[' + " && ".join(f"hname!='{host}'" for host in hosts.split(",")) + ']"', "+"
+        ),
+        "flux": lambda hosts: Word("--requires=", f"-host:{hosts}", "+"),
+    },
+    "memory_gb": {
+        "slurm": lambda gb: Word("--mem=", "0" if gb == "0" else f"{gb}G"),
+        "pbs": lambda gb: Word("-l select=", f"mem={gb}gb", ":"),
+        "lsf": lambda gb: Word("-R ", f'"rusage[mem={gb}GB]"', "+"),
+    },
+    "requeue": {
+        "slurm": lambda _: Word("--requeue"),
+        "pbs": lambda _: Word("-r ", "y"),
+        "lsf": lambda _: Word("-r"),
+    },
+}
+# What takes the place of a word that a scheduler does not have.
+NEAREST = {
+    "reservation": "Flux has no reservations: the site opens a queue for one, say its name as the queue",
+    "nodelist": "the scheduler picks the nodes",
+    "exclude_nodes": "tell support of the bad node, or send the job again: it lands on others",
+    "memory_gb": "a whole node's memory, which Flux gives with the node",
+    "requeue": "a chain of jobs: each goes on from the newest checkpoint",
+}
+# Another change that comes nearest, beside leaving the wish out.
+CHANGES: Mapping[str, tuple[tuple[str, str | int | None], ...]] = {"requeue": (("chain", 2),)}
+EMPTY: Mapping[str, object] = {"nodelist": (), "exclude_nodes": ()}
+REPLACES = {"--mem=": ("--mem",), "--requeue": ("--no-requeue",)}
+MAIL_SLURM = {"begin": "BEGIN", "end": "END", "fail": "FAIL", "limit": "TIME_LIMIT_80"}
+MAIL_PBS = {"begin": "b", "end": "e", "fail": "a", "limit": "a"}
+LSF_AFTER = {"afterok": "done", "afterany": "ended", "afternotok": "exit", "after": "started"}
+
+
+def with_parts(
+    written: tuple[Directive, ...], request: JobRequest, cluster: Cluster
+) -> tuple[Directive, ...] | Refusal:
+    """The site's directives with what the person added. Raises InputError on a bad word."""
+    words: list[Word] = []
+    for name, forms in FORMS.items():
+        value = asked(request, name)
+        if value is None:
+            continue
+        form = forms.get(cluster.scheduler)
+        if form is None:
+            return no_word(name, cluster)
+        words.append(form(value))
+    for made in (mail_words(request.mail, cluster), dependency_words(request.dependency, request, cluster)):
+        if isinstance(made, Refusal):
+            return made
+        words += made
+    words += signal_words(signal_of(request), cluster)
+    extra = extra_words(request.extra_directives, cluster)
+    if isinstance(extra, Refusal):
+        return extra
+    words += extra
+    for word in words:
+        if (refused := site_refuses(word, cluster)) is not None:
+            return refused
+    lines = list(written)
+    for word in words:
+        lines = joined(lines, word)
+    return tuple(lines)
+
+
+def date_and_time(text: str) -> tuple[str, ...]:
+    """Year, month, day, hour and minute of `2026-11-24T08:00`. Raises InputError on anything else."""
+    found = re.fullmatch(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d)(?::\d\d)?", text)
+    if found is None:
+        raise InputError(f"begin {shown(text)} is no date and time; give it as 2026-11-24T08:00")
+    return found.groups()
+
+
+def asked(request: JobRequest, name: str) -> str | None:
+    """The value as text where it was asked for; checked, because a directive cannot be quoted."""
+    value = getattr(request, name)
+    if value is None or value is False or value == ():
+        return None
+    text = ",".join(value) if isinstance(value, tuple) else str(value)
+    check_directive(name, text)
+    return text
+
+
+def no_word(name: str, cluster: Cluster) -> Refusal:
+    says = name.replace("_gb", "").replace("_", " ")
+    nearest = NEAREST.get(name, "the same without it")
+    ways = [Alternative(f"the same without {says}", ((name, None),))]
+    if name in CHANGES:
+        ways.insert(0, Alternative(nearest, ((name, None), *CHANGES[name])))
+    return Refusal(
+        f"{SUBMITS[cluster.scheduler]} on {cluster.title} has no option for {says}.",
+        f"Nearest: {nearest}.",
+        None,
+        tuple(ways),
+    )
+
+
+def site_refuses(word: Word, cluster: Cluster) -> Refusal | None:
+    """The site's own ban of an option, told before the scheduler does."""
+    option = word.key.strip().rstrip("=")
+    for fact in cluster.forbidden:
+        if fact.option == option and fact.effect != "harmful":
+            return Refusal(
+                f"{cluster.title} does not take {option}: jobs with it are {fact.effect}.",
+                fact.why,
+                fact.source,
+                (Alternative(f"the same without {option}", ()),),
+            )
+    return None
+
+
+def joined(lines: list[Directive], word: Word) -> list[Directive]:
+    """The lines with one word more: in the place of its like, behind it, or as a line of its own."""
+    others = REPLACES.get(word.key, ())
+    at = [n for n, line in enumerate(lines) if line.text.startswith((word.key, *others)) and word.join != "+"]
+    if not at:
+        return [*lines, Directive(word.text)]
+    first = lines[at[0]]
+    text = word.text if word.join is None else f"{first.text}{word.join}{word.value}"
+    kept = [line for n, line in enumerate(lines) if n not in at[1:]]
+    return [Directive(text, first.comment if word.join else "") if line is first else line for line in kept]
+
+
+def mail_words(mail: Mail | None, cluster: Cluster) -> list[Word] | Refusal:
+    if mail is None:
+        return []
+    if mail.address:
+        check_directive("mail", mail.address)
+    events = mail.events or ("end", "fail")
+    if cluster.scheduler == "slurm":
+        types = ",".join(dict.fromkeys(MAIL_SLURM[event] for event in events))
+        return [*([Word("--mail-user=", mail.address)] if mail.address else []), Word("--mail-type=", types)]
+    if cluster.scheduler == "pbs":
+        letters = "".join(letter for letter in "abe" if letter in {MAIL_PBS[event] for event in events})
+        return [*([Word("-M ", mail.address)] if mail.address else []), Word("-m ", letters)]
+    if cluster.scheduler == "lsf":
+        flags = [Word("-B")] if "begin" in events else []
+        flags += [Word("-N")] if set(events) - {"begin"} else []
+        return [*([Word("-u ", mail.address)] if mail.address else []), *flags]
+    return Refusal(
+        f"Flux on {cluster.title} writes no mail.",
+        "flux-batch has no option for it; `flux job wait-event -t 0 JOBID clean && mail ...` on a login node does.",
+        None,
+        (Alternative("the same without mail", (("mail", None),)),),
+    )
+
+
+def dependency_words(after: Dependency | None, request: JobRequest, cluster: Cluster) -> list[Word] | Refusal:
+    """What the job waits for. Ids that are not known yet are given at submission (see `submission`)."""
+    if after is None or (after.kind != "singleton" and not after.jobs):
+        return []
+    for job in after.jobs:
+        check_directive("dependency", job)
+    return dependency(after, cluster, request.job_name or "the same name")
+
+
+def dependency(after: Dependency, cluster: Cluster, name: str) -> list[Word] | Refusal:
+    if after.kind == "singleton":
+        if cluster.scheduler == "slurm":
+            return [Word("--dependency=", "singleton")]
+        return Refusal(
+            f"{SUBMITS[cluster.scheduler]} has no `one of {name} at a time`.",
+            "It is Slurm's `--dependency=singleton`.",
+            None,
+            (Alternative("after a job that you name by its id", (("dependency", None),)),),
+        )
+    if cluster.scheduler == "slurm":
+        return [Word("--dependency=", ":".join((after.kind, *after.jobs)))]
+    if cluster.scheduler == "pbs":
+        return [Word("-W ", "depend=" + ":".join((after.kind, *after.jobs)), "+")]
+    if cluster.scheduler == "lsf":
+        return [Word("-w ", '"' + " && ".join(f"{LSF_AFTER[after.kind]}({job})" for job in after.jobs) + '"')]
+    return [Word("--dependency=", f"{after.kind}:{job}", "+") for job in after.jobs]
+
+
+def signal_of(request: JobRequest) -> LimitSignal | None:
+    """The signal before the limit: the one that was asked for, or the usual one where the job is to be requeued."""
+    return request.signal or (LimitSignal() if request.requeue else None)
+
+
+def signal_words(signal: LimitSignal | None, cluster: Cluster) -> list[Word]:
+    """The scheduler's own signal before the limit. PBS and Flux scripts keep the time themselves (the frame does)."""
+    if signal is None:
+        return []
+    check_directive("signal", signal.name)
+    if cluster.scheduler == "slurm":
+        return [Word("--signal=", f"B:{signal.name}@{signal.seconds}"), Word("--open-mode=", "append")]
+    if cluster.scheduler == "lsf":
+        return [Word("-wa ", f"'{signal.name}'"), Word("-wt ", str(-(-signal.seconds // 60)))]
+    return []
+
+
+def extra_words(lines: Iterable[str], cluster: Cluster) -> list[Word] | Refusal:
+    """Directives as the person wrote them, with or without the scheduler's prefix."""
+    words = []
+    own = PREFIX[cluster.scheduler]
+    for line in lines:
+        text = re.sub(r"^\s*" + re.escape(own) + r"\s*", "", line).strip()
+        other = next((name for name, prefix in PREFIX.items() if text.startswith(prefix)), None)
+        if other is not None or not text.startswith("-"):
+            return Refusal(
+                f"{shown(line)} is no directive of {SUBMITS[cluster.scheduler]}.",
+                f"On {cluster.title} a directive is `{own} --option`.",
+                None,
+                (Alternative("the same without it", ()),),
+            )
+        check_directive("extra_directives", text, free=True)
+        words.append(Word(text, join="+"))
+    return words

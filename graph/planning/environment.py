@@ -1,0 +1,341 @@
+"""The person's own environment: which kind it is, and how the site's lines make room for it.
+
+A conda environment, a virtual environment, a uv project, modules, a container image, an EDF or a uenv are told apart by
+what was said, else by their shape; where a path tells nothing, the script looks.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from graph.planning.fields import check_module
+from knowledge.cluster import Cluster, ContainerFact, NodeType, Software
+from knowledge.job_parts import ContainerRuntime, EnvironmentKind
+from knowledge.types import Alternative, Assumption, Directive, JobRequest, Launch, Refusal, SideFile, Variable
+
+ENVIRONMENT, IMAGE = "ENVIRONMENT", "IMAGE"
+EXAMPLE_IMAGE = "ghcr.io#eth-cscs/alps-extended-images/ngc-pytorch:TAG-alps6"
+IMAGE_FILE = re.compile(r"\.(sif|simg|sqsh|sqfs|img)$", re.I)
+IMAGE_NAME = re.compile(r"^(docker|oras|library)://|^[\w.-]+(?:[/#][\w.-]+)*:[\w][\w.-]*$")
+ACTIVATION = re.compile(r"""^(source|\.|conda activate|source activate)\s+"?\$\{?(\w+)\}?(/bin/activate)?"?$""")
+LOADS = re.compile(r"^(?:module|ml) (?:load|add)\s+(.*)$")
+FROM_REGISTRIES = ("shifter", "podman-hpc")
+GPU_FLAG = {"nvidia": "--nv ", "amd": "--rocm ", "intel": ""}
+INSIDE = (
+    "RANK",
+    "LOCAL_RANK",
+    "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE",
+    "MASTER_ADDR",
+    "MASTER_PORT",
+    "NNODES",
+    "RANKS_PER_NODE",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What stands around the program: settings at the top, lines of setup, the wrapper, and what goes with them."""
+
+    software: Software
+    settings: tuple[Variable, ...]
+    lines: tuple[str, ...]
+    assumptions: tuple[Assumption, ...] = ()
+    notes: tuple[str, ...] = ()
+    directives: tuple[Directive, ...] = ()
+    options: tuple[str, ...] = ()
+    files: tuple[SideFile, ...] = ()
+
+
+def kind_of(name: str, said: EnvironmentKind | None) -> EnvironmentKind | None:
+    """The kind that was said, else by shape; None for a path that may be a virtual or a conda environment."""
+    if said is not None:
+        return said
+    if name.endswith(".toml"):
+        return "edf"
+    if IMAGE_FILE.search(name) or IMAGE_NAME.search(name):
+        return "container"
+    return None if "/" in name or name.startswith("~") else "conda"
+
+
+def surroundings(request: JobRequest, cluster: Cluster, node: NodeType, software: Software) -> Surroundings | Refusal:
+    """The site's software with the person's own in its place. Raises InputError on a module's bad name."""
+    image = request.container
+    name, kind = request.environment, None
+    if name:
+        kind = kind_of(name, request.environment_kind)
+        if kind == "container" and image is None:
+            image, name = name, None
+    base = modules_changed(software, request)
+    if image:
+        return in_container(image, name, request, cluster, node, base)
+    if name and kind == "uenv":
+        return with_uenv(name, base, cluster)
+    if name and kind == "edf" and not any(fact.name == "EDF" for fact in base.settings):
+        return no_edf(name, cluster)
+    if name and kind == "module":
+        return own_modules(name, base)
+    return with_environment(name, kind, cluster, base)
+
+
+def with_environment(name: str | None, kind: EnvironmentKind | None, cluster: Cluster, base: Software) -> Surroundings:
+    """A conda or virtual environment, in the place of the site's example where there is one."""
+    fact = next((one for one in base.settings if one.environment), None)
+    replaces = fact is not None and name is not None and not image_setting(base)
+    settings, taken = [], []
+    for one in base.settings:
+        if one.environment and name:
+            if replaces or kind == "edf":
+                settings.append(Variable(one.name, name, "your environment"))
+            continue
+        settings.append(Variable(one.name, one.value, one.why, expand=True))
+        taken.append(Assumption(one.name, one.value, one.why or "the site's example", base.source))
+    if name is None and cluster.id == "alps-clariden":
+        return with_example_edf(base, tuple(settings), tuple(taken))
+    if name is None or kind == "edf":
+        return Surroundings(base, tuple(settings), base.lines, tuple(taken))
+    variable = fact.name if fact and replaces else ENVIRONMENT
+    if not replaces:
+        settings.append(Variable(ENVIRONMENT, name, "your Python environment"))
+        base = replace(base, wrapper=None, python="python") if image_setting(base) else base
+    lines = (*without_activation(base.lines, kind, cluster), activation(variable, kind))
+    return Surroundings(base, tuple(settings), lines, tuple(taken), uv_note(kind, name))
+
+
+def with_example_edf(base: Software, settings: tuple[Variable, ...], taken: tuple[Assumption, ...]) -> Surroundings:
+    """CSCS' container by an EDF file, which is written beside the script: only the image's tag is left to choose."""
+    file = SideFile("pytorch.toml", edf(EXAMPLE_IMAGE, ()))
+    note = (
+        "pytorch.toml names the image with a TAG to fill in: https://docs.cscs.ch/software/ml/pytorch/ lists today's."
+    )
+    return Surroundings(base, settings, base.lines, taken, (note,), files=(file,))
+
+
+def image_setting(software: Software) -> bool:
+    """Whether the site's software is a container image that a setting names."""
+    return bool(software.wrapper) and any(one.environment for one in software.settings)
+
+
+def activation(variable: str, kind: EnvironmentKind | None) -> str:
+    """The line that enters an environment; where nothing tells its kind, the script looks."""
+    if kind == "conda":
+        return f'conda activate "${variable}"'
+    if kind == "uv":
+        return f'source "${variable}/.venv/bin/activate"  # made by `uv sync` there'
+    enter = f'source "${variable}/bin/activate"'
+    if kind == "venv":
+        return enter
+    hook = f'eval "$("$(command -v conda || echo "${{{variable}%/envs/*}}/bin/conda")" shell.bash hook)"'
+    return f'if [ -d "${variable}/conda-meta" ]; then {hook}; conda activate "${variable}"; else {enter}; fi'
+
+
+def without_activation(lines: Iterable[str], kind: EnvironmentKind | None, cluster: Cluster) -> tuple[str, ...]:
+    """The site's lines without the one that enters its example; conda's own lines where a conda environment comes."""
+    kept = tuple(line for line in lines if not ACTIVATION.match(line) and line != "conda activate")
+    if kind != "conda" or any("conda" in line or "forge" in line for line in kept):
+        return kept
+    if not cluster.conda:
+        return (*kept, 'eval "$(conda shell.bash hook)"')
+    return cluster.conda
+
+
+def uv_note(kind: EnvironmentKind | None, name: str) -> tuple[str, ...]:
+    if kind != "uv":
+        return ()
+    return (f"Make the environment once on a login node: `cd {name} && uv sync`; the job only enters it.",)
+
+
+def own_modules(name: str, base: Software) -> Surroundings:
+    """A module that brings Python itself, in the place of the site's."""
+    for word in name.split():
+        check_module(word)
+    kept = tuple(Variable(one.name, one.value, one.why, expand=True) for one in base.settings if not one.environment)
+    lines = tuple(
+        line for line in base.lines if line.startswith("module use") or line in ("module reset", "module purge")
+    )
+    return Surroundings(replace(base, wrapper=None, python="python"), kept, (*lines, f"module load {name}"))
+
+
+def modules_changed(software: Software, request: JobRequest) -> Software:
+    """The site's module lines with modules swapped, removed and added in their order."""
+    for word in (*request.modules, *request.modules_removed):
+        check_module(word)
+    if not (request.modules or request.modules_removed):
+        return software
+    added = list(request.modules)
+    lines: list[str] = []
+    for line in software.lines:
+        loads = LOADS.match(line)
+        if loads is None:
+            lines.append(line)
+            continue
+        words = [] if request.modules_only else changed_modules(loads[1].split(), added, request.modules_removed)
+        lines += [f"module load {' '.join(words)}"] if words else []
+    if added:
+        at = next((n for n, line in enumerate(lines) if ACTIVATION.match(line)), len(lines))
+        lines.insert(at, f"module load {' '.join(added)}")
+    return replace(software, lines=tuple(lines))
+
+
+def changed_modules(words: list[str], added: list[str], removed: tuple[str, ...]) -> list[str]:
+    """One load line: a module of the same name takes the old one's place (and leaves `added`)."""
+    kept = []
+    for word in words:
+        stem = word.strip('"').split("/")[0]
+        new = next((one for one in added if one.split("/")[0] == stem), None)
+        if new is not None:
+            added.remove(new)
+            kept.append(new)
+        elif word not in removed and stem not in removed:
+            kept.append(word)
+    return kept
+
+
+def with_uenv(name: str, base: Software, cluster: Cluster) -> Surroundings | Refusal:
+    if cluster.id != "alps-clariden":
+        return Refusal(
+            f"{cluster.title} has no uenv.",
+            "It is CSCS' way of mounting software on Alps.",
+            "https://docs.cscs.ch/software/ml/pytorch/",
+            (Alternative("the site's own software", (("environment", None), ("environment_kind", None))),),
+        )
+    directives = (Directive(f"--uenv={name}"), Directive("--view=default"))
+    note = ("The uenv is entered by the job; --environment (a container) is left out: the two exclude each other.",)
+    return Surroundings(replace(base, wrapper=None), (), (), (), note, directives)
+
+
+def no_edf(name: str, cluster: Cluster) -> Refusal:
+    return Refusal(
+        f"{cluster.title} has no environment definition files, so {name} cannot be entered there.",
+        "EDF files are CSCS' way of naming a container.",
+        "https://docs.cscs.ch/software/container-engine/",
+        (
+            Alternative(
+                "the image that it names, as the container", (("environment", None), ("environment_kind", None))
+            ),
+        ),
+    )
+
+
+def in_container(
+    image: str, name: str | None, request: JobRequest, cluster: Cluster, node: NodeType, base: Software
+) -> Surroundings | Refusal:
+    """The program inside an image, by the runtime that was named or the machine's first."""
+    fact = runtime_of(request.container_runtime, cluster)
+    if isinstance(fact, Refusal):
+        return fact
+    if IMAGE_FILE.search(image) and fact.runtime in FROM_REGISTRIES:
+        return Refusal(
+            f"{fact.runtime} on {cluster.title} takes an image by its name in a registry, not the file {image}.",
+            "A .sif or .sqsh file is read by apptainer or enroot.",
+            fact.source or cluster.docs,
+            (Alternative("the site's own software", (("container", None), ("container_runtime", None))),),
+        )
+    if IMAGE_NAME.search(image) and "://" not in image and fact.runtime in ("apptainer", "singularity"):
+        image = f"docker://{image}"
+    binds = (*fact.binds, *request.binds)
+    if image_setting(base) and base.wrapper and fact.runtime in ("singularity", "apptainer"):
+        setting = next(one for one in base.settings if one.environment)
+        wrapper = with_binds(base.wrapper, request.binds)
+        settings = tuple(
+            Variable(one.name, image if one is setting else one.value, one.why, expand=one is not setting)
+            for one in base.settings
+        )
+        made = Surroundings(replace(base, wrapper=wrapper), settings, base.lines)
+    else:
+        made = by_runtime(image, fact, binds, node, base)
+    return made if name is None else inside(made, name)
+
+
+def runtime_of(said: ContainerRuntime | None, cluster: Cluster) -> ContainerFact | Refusal:
+    same = {"singularity": "apptainer", "enroot": "pyxis"}
+    for fact in cluster.container_runtimes:
+        if said is None or said == fact.runtime or same.get(said, said) == same.get(fact.runtime, fact.runtime):
+            return fact
+    there = ", ".join(fact.runtime for fact in cluster.container_runtimes)
+    ways = [Alternative(f"the same in {there}", (("container_runtime", None),))] if there else []
+    ways.append(Alternative("the site's own software", (("container", None), ("container_runtime", None))))
+    what = said or "a container"
+    return Refusal(
+        f"How {what} runs on {cluster.title} is not known here.",
+        f"Known there: {there or 'none'} (facts of {cluster.as_of}).",
+        cluster.docs,
+        tuple(ways),
+    )
+
+
+def with_binds(wrapper: str, binds: tuple[str, ...]) -> str:
+    """The site's own wrapper with folders bound in, before the image."""
+    if not binds:
+        return wrapper
+    head, _, image = wrapper.rpartition(" ")
+    return f"{head} --bind {quoted_list(binds)} {image}"
+
+
+def quoted_list(binds: tuple[str, ...]) -> str:
+    return '"' + ",".join(binds) + '"'
+
+
+def by_runtime(image: str, fact: ContainerFact, binds: tuple[str, ...], node: NodeType, base: Software) -> Surroundings:
+    """Settings, lines, wrapper and launcher options of one runtime. The site's own modules stay out of it."""
+    bare = replace(base, wrapper=None, python="python", settings=())
+    setting = (Variable(IMAGE, image, "the container image"),)
+    if fact.runtime == "shifter":
+        directives = (Directive(f"--image={image}"), *(Directive(text) for text in fact.directives))
+        volumes = (Directive("--volume=" + '"' + ";".join(pair(bind) for bind in binds) + '"'),) if binds else ()
+        return Surroundings(replace(bare, wrapper="shifter"), (), (), directives=(*directives, *volumes))
+    if fact.runtime in ("pyxis", "enroot"):
+        mounts = (
+            f"--container-mounts={quoted_list(tuple(pair(b) for b in (*binds, '$PWD')))}",
+            '--container-workdir="$PWD"',
+        )
+        return Surroundings(bare, setting, fact.lines, options=(f'--container-image="${IMAGE}"', *mounts))
+    if fact.runtime == "edf":
+        file = SideFile("container.toml", edf(image, binds))
+        edf_setting = (
+            Variable("EDF", "$PWD/container.toml", "environment definition file: names the container image", True),
+        )
+        return Surroundings(bare, edf_setting, (), files=(file,))
+    if fact.runtime == "podman-hpc":
+        volumes_here = "".join(f'-v "{pair(bind)}" ' for bind in (*binds, "$PWD"))
+        names = "".join(f"-e {one} " for one in INSIDE)
+        wrapper = f'podman-hpc run --rm {" ".join(fact.options)} {names}{volumes_here}-w "$PWD" "${IMAGE}"'
+    else:
+        options = "".join(f"{one} " for one in fact.options)
+        bound = f"--bind {quoted_list(binds)} " if binds else ""
+        wrapper = f'{fact.runtime} exec {GPU_FLAG[node.gpus.vendor]}{options}{bound}"${IMAGE}"'
+    return Surroundings(replace(bare, wrapper=wrapper), setting, fact.lines)
+
+
+def pair(bind: str) -> str:
+    """SRC:DST; a folder alone is bound to its own place."""
+    return bind if ":" in bind else f"{bind}:{bind}"
+
+
+def edf(image: str, binds: tuple[str, ...]) -> str:
+    mounts = ", ".join(f'"{one}"' for one in dict.fromkeys((*binds, "/capstor", "/iopsstor")))
+    return (
+        f'image = "{image}"\nmounts = [{mounts}, "${{PWD}}"]\nworkdir = "${{PWD}}"\n\n[annotations]\n'
+        'com.hooks.aws_ofi_nccl.enabled = "true"\ncom.hooks.aws_ofi_nccl.variant = "cuda-dl"\n'
+    )
+
+
+def inside(made: Surroundings, name: str) -> Surroundings:
+    """A virtual environment made inside the image: its own Python is called by path, nothing is activated."""
+    setting = Variable(ENVIRONMENT, name, "your virtual environment, made inside the image")
+    software = replace(made.software, python=f'"${ENVIRONMENT}/bin/python"')
+    return replace(made, software=software, settings=(*made.settings, setting))
+
+
+def launched(launch: Launch, made: Surroundings) -> Launch:
+    """The launch with the wrapper, the interpreter and the options of these surroundings."""
+    own = made.software.python.startswith('"$')
+    return replace(
+        launch,
+        wrapper=made.software.wrapper or "",
+        python=made.software.python,
+        torchrun=f"{made.software.python} -m torch.distributed.run" if own else launch.torchrun,
+        options=(*launch.options, *made.options),
+    )

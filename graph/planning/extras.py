@@ -1,0 +1,416 @@
+"""What people add to a job beyond its size: arrays, restarts, further programs, staged data, a first run, offline.
+
+Each function takes the plan as the machine's facts give it, and gives it back with the part, or a refusal with the
+nearest thing. How a part is written is the templates' matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from graph.planning.directives import LATER, SUBMITS, signal_of
+from graph.planning.fields import check_directive, check_path, shown
+from graph.planning.programs import edited, split_words, take_apart
+from knowledge.cluster import Cluster, NodeType, walltime_seconds
+from knowledge.errors import InputError
+from knowledge.job_parts import ArgumentEdit, JobArray, Program
+from knowledge.types import (
+    Alternative,
+    Assumption,
+    Directive,
+    JobRequest,
+    LaunchPlan,
+    PlannedProgram,
+    Refusal,
+    Variable,
+)
+
+FIRST_RUN, FIRST_LONGEST = "00:15:00", "00:30:00"
+MOST_TASKS = 10_000
+MOST_CHAINED = 100
+# What a library needs to hear to stay off the network: Weights & Biases, Hugging Face's hub, pip.
+OFFLINE = (
+    Variable("WANDB_MODE", "offline", "no network: runs are kept beside the script, `wandb sync` sends them later"),
+    Variable("HF_HUB_OFFLINE", "1", "no network: models and data come from the cache"),
+    Variable("HF_DATASETS_OFFLINE", "1", "no network: models and data come from the cache"),
+    Variable("TRANSFORMERS_OFFLINE", "1", "no network: models and data come from the cache"),
+    Variable("PIP_NO_INDEX", "1", "pip fails at once instead of waiting for the network"),
+)
+PREFETCH = (
+    "Offline: fetch on a login node first, into the same HF_HOME: `hf download MODEL` and "
+    "`hf download --repo-type dataset DATA`; afterwards `wandb sync wandb/offline-run-*` sends the runs."
+)
+SIDE_BY_SIDE = (("srun", "slurm"), ("mpiexec", "pbs"), ("mpirun", "pbs"))
+LINE = {"slurm": "%x-%A_%a.out", "lsf": "{name}-%J_%I.out"}
+
+
+def with_extras(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """The plan with every part that was asked for."""
+    steps: tuple[Callable[[LaunchPlan, JobRequest, Cluster, NodeType], LaunchPlan | Refusal], ...] = (
+        with_array,
+        with_restart,
+        with_output,
+        with_steps,
+        with_programs,
+        with_staging,
+        with_offline,
+        with_first_run,
+        with_node_test,
+        with_fewer_nodes,
+    )
+    for step in steps:
+        made = step(decided, request, cluster, node)
+        if isinstance(made, Refusal):
+            return made
+        decided = made
+    return decided
+
+
+def first_run(request: JobRequest, cluster: Cluster) -> JobRequest:
+    """The request of a short try: the debug queue that takes it, a quarter of an hour unless less was said."""
+    if not request.first_run:
+        return request
+    longest = request.walltime or FIRST_RUN
+    walltime = longest if walltime_seconds(longest) <= walltime_seconds(FIRST_LONGEST) else FIRST_RUN
+    nodes = request.nodes or 1
+    debug = [one for one in cluster.queues if one.purpose == "debug" and one.node_types]
+    debug.sort(key=lambda one: (cluster.default_queue.node_types[0] not in one.node_types, one.max_nodes or MOST_TASKS))
+    takes = (one for one in debug if one.min_nodes <= nodes and (one.max_nodes is None or nodes <= one.max_nodes))
+    queue = next(takes, None)
+    return replace(request, walltime=walltime, queue=queue.id if queue else request.queue)
+
+
+def added(decided: LaunchPlan, *texts: str) -> tuple[Directive, ...]:
+    return (*decided.directives, *(Directive(text) for text in texts))
+
+
+def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    array = request.array
+    if array is None:
+        return decided
+    check_array(array)
+    last, most = array.tasks - 1, f"%{array.at_once}" if array.at_once else ""
+    if decided.scheduler == "slurm":
+        written = added(decided, f"--array=0-{last}{most}")
+    elif decided.scheduler == "pbs":
+        written = added(decided, f"-J 0-{max(1, last)}{most}")
+    elif decided.scheduler == "lsf":
+        # The index is part of the name, which the frame writes.
+        written = decided.directives
+    elif array.at_once:
+        return Refusal(
+            f"Flux on {cluster.title} cannot hold back tasks of an array: each is a job of its own.",
+            "flux-batch has no arrays; the tasks are submitted one by one.",
+            None,
+            (Alternative("all tasks at once", (("array", None),)),),
+        )
+    else:
+        written = decided.directives
+    # What the tasks vary is not given a second time.
+    args = edited(decided.args, (ArgumentEdit("remove", axis.option) for axis in array.axes if axis.option))
+    return replace(decided, array=array, directives=written, args=args)
+
+
+def check_array(array: JobArray) -> None:
+    """Raises InputError on an empty, endless or oddly named array."""
+    if any(not axis.values for axis in array.axes) or (array.count is not None and array.count < 1):
+        raise InputError("the array has no tasks; say the values, such as `an array over lr 1e-3 and 1e-4`")
+    if array.tasks > MOST_TASKS:
+        raise InputError(f"the array has {array.tasks} tasks; give at most {MOST_TASKS}")
+    if array.at_once is not None and array.at_once < 1:
+        raise InputError(f"{array.at_once} tasks at once is none; give 1 or more")
+
+
+def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """Requeue, the signal before the limit, and chains of jobs."""
+    chain = 1 if request.chain is None else request.chain
+    if not 1 <= chain <= MOST_CHAINED:
+        raise InputError(f"a chain of {chain} jobs; give 1 to {MOST_CHAINED}")
+    signal = signal_of(request)
+    if signal and signal.seconds <= 0:
+        raise InputError(f"a signal {signal.seconds} s before the limit is none; give seconds, such as 300")
+    notes = []
+    if signal:
+        notes.append(
+            f"Your program must act on SIG{signal.name}: its handler sets a flag, the training loop saves and ends "
+            "when it sees the flag, and the next start goes on from the newest checkpoint."
+        )
+    if request.requeue and decided.scheduler == "pbs":
+        notes.append(
+            "PBS starts the job again after a node failure (-r y), not at its limit: ask for a chain for that."
+        )
+    if chain > 1:
+        notes.append(
+            f"{chain} jobs, each after the one before (however it ended): your program loads its newest checkpoint."
+        )
+    directives = added(decided, '-Q "99"') if request.requeue and decided.scheduler == "lsf" else decided.directives
+    return replace(
+        decided,
+        chain=chain,
+        signal=signal,
+        requeue=bool(request.requeue) and decided.scheduler in ("slurm", "lsf"),
+        directives=directives,
+        notes=(*decided.notes, *notes),
+    )
+
+
+def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """The output's file, and where a job waits for another whose id is not known yet: both at submission."""
+    options = ""
+    after = request.dependency
+    if after is not None and after.kind != "singleton" and not after.jobs:
+        options = {
+            "slurm": f"--dependency={after.kind}:{LATER}",
+            "pbs": f"-W depend={after.kind}:{LATER}",
+            "lsf": f'-w "ended({LATER})"',
+            "flux": f"--dependency={after.kind}:{LATER}",
+        }[decided.scheduler]
+    if request.output is None:
+        default = LINE.get(decided.scheduler, "") if decided.array else ""
+        return replace(decided, output=default.format(name=decided.job_name), submit_options=options)
+    check_directive("output", request.output)
+    directives = decided.directives
+    if decided.scheduler == "pbs":
+        directives = added(decided, f"-o {request.output}")
+    folder = request.output.rpartition("/")[0]
+    notes = (
+        (f"`mkdir -p {folder}` before you submit: the scheduler opens the file before the script runs.",)
+        if folder
+        else ()
+    )
+    output = "" if decided.scheduler == "pbs" else one_a_task(request.output, decided)
+    return replace(
+        decided, output=output, directives=directives, submit_options=options, notes=(*decided.notes, *notes)
+    )
+
+
+def one_a_task(output: str, decided: LaunchPlan) -> str:
+    """A file's name with the task's number where tasks of an array would write over each other."""
+    mark = {"slurm": "%A_%a", "lsf": "%J_%I"}.get(decided.scheduler, "")
+    if decided.array is None or not mark or any(one in output for one in ("%a", "%j", "%A", "%J", "%I")):
+        return output
+    root, dot, end = output.rpartition(".")
+    return f"{root}-{mark}.{end}" if dot else f"{output}-{mark}"
+
+
+def with_steps(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """Commands before and after the program, as words."""
+    before = tuple(command("before", text) for text in request.before)
+    after = tuple(command("after", text) for text in request.after)
+    return replace(decided, before=before, after=after)
+
+
+def command(name: str, text: str) -> tuple[str, ...]:
+    """A step's words. Raises InputError where it needs a shell: pipes and redirects belong into a script of its own."""
+    words = split_words(name, text)
+    if not words or any(word in ("|", "||", "&&", ";", ">", ">>", "<", "&") for word in words):
+        raise InputError(f"{name} {shown(text)} needs a shell; put it into a script and name that: bash prepare.sh")
+    return words
+
+
+def with_programs(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """Further programs: after the main one with its whole size, or beside it on a part of the job."""
+    then = tuple(
+        planned(one, decided.nodes, decided.ranks_per_node)
+        for one in request.then
+        if not is_own_job(one, decided.nodes)
+    )
+    if not request.beside:
+        return replace(decided, then=then)
+    if (decided.launch.launcher, decided.scheduler) not in SIDE_BY_SIDE or one_device_each(decided):
+        return Refusal(
+            f"Two programs side by side in one job are not written for {decided.launch.launcher} ({cluster.title}).",
+            f"{SUBMITS[decided.scheduler]} gives {decided.launch.launcher} the whole job.",
+            None,
+            (
+                Alternative("one after the other", (("beside", None),)),
+                Alternative("a job for each", (("beside", None),)),
+            ),
+        )
+    if decided.signal:
+        return Refusal(
+            "A signal before the limit and programs side by side are not written in one job.",
+            "Which of the programs should hear it?",
+            None,
+            (Alternative("side by side without the signal", (("signal", None), ("requeue", None))),),
+        )
+    parts = shares(request.beside, decided)
+    if isinstance(parts, Refusal):
+        return parts
+    main, others = parts
+    return replace(decided, then=then, beside=(main, *others))
+
+
+def is_own_job(one: Program, nodes: int) -> bool:
+    """Whether a further program is a job of its own: it has its own time, or another number of nodes."""
+    return one.walltime is not None or one.nodes not in (None, nodes)
+
+
+def one_device_each(decided: LaunchPlan) -> bool:
+    """Whether the launcher hands each task one GPU, number 0: programs cannot be given some of them then."""
+    return decided.launch.workers == "ranks" and decided.launch.local_rank == "0"
+
+
+def planned(one: Program, nodes: int, ranks: int, devices: str = "") -> PlannedProgram:
+    started = take_apart(one.entry, one.args)
+    return PlannedProgram(started.entry, started.kind, started.args, nodes, ranks, devices, one.helper, one.wait_port)
+
+
+def shares(
+    beside: tuple[Program, ...], decided: LaunchPlan
+) -> tuple[PlannedProgram, tuple[PlannedProgram, ...]] | Refusal:
+    """Each program's part: GPUs of every node where GPUs were said (the first ones first), else whole nodes."""
+    by_gpus = any(one.gpus_per_node for one in beside) or decided.nodes == 1
+    whole = decided.ranks_per_node if by_gpus else decided.nodes
+    asked = [(one.gpus_per_node if by_gpus else one.nodes) or 1 for one in beside]
+    rest = whole - sum(asked)
+    if rest < 1:
+        what = "GPUs a node" if by_gpus else "nodes"
+        return Refusal(
+            f"The programs beside it take all {whole} {what}: none is left for {decided.entry}.",
+            "Every program needs its own part.",
+            None,
+            (Alternative("one after the other", (("beside", None),)),),
+        )
+    first = 0
+    others = []
+    for one, size in zip(beside, asked, strict=True):
+        numbers = ",".join(str(n) for n in range(first, first + size)) if by_gpus else ""
+        nodes, ranks = (decided.nodes, size) if by_gpus else (size, decided.ranks_per_node)
+        others.append(planned(one, nodes, ranks, numbers))
+        first += size
+    numbers = ",".join(str(n) for n in range(first, whole)) if by_gpus else ""
+    nodes, ranks = (decided.nodes, rest) if by_gpus else (rest, decided.ranks_per_node)
+    waits = next((one.wait_port for one in beside if one.helper and one.wait_port), None)
+    main = PlannedProgram(decided.entry, decided.entry_kind, decided.args, nodes, ranks, numbers, False, waits)
+    return main, tuple(replace(one, wait_port=None) if one.helper else one for one in others)
+
+
+def with_staging(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """Data copied to each node's own disk; arguments that name it follow it there."""
+    paths = request.stage_in
+    if request.stage_environment:
+        packed = request.environment or ""
+        if not packed.endswith((".tar.gz", ".tar", ".tgz")):
+            return Refusal(
+                "An environment is staged as one packed file, not as its thousands of small ones.",
+                "Pack it once: `conda-pack -p ENVIRONMENT -o env.tar.gz` (or `tar czf` a venv made for that path).",
+                "https://docs.olcf.ornl.gov/software/analytics/pytorch_frontier.html",
+                (Alternative("the environment where it is", (("stage_environment", None),)),),
+            )
+        paths = (*paths, packed)
+    if not paths:
+        return decided
+    for path in paths:
+        check_path("stage_in", path)
+    disk = cluster.node_disk
+    where = disk.path if disk else "${TMPDIR:-/tmp}"
+    directives = added(decided, *(disk.directives if disk else ()))
+    names = {path: f"$LOCAL_DATA/{path.rstrip('/').rpartition('/')[2]}" for path in paths}
+    taken = Assumption(
+        "node disk", where, "each node's own disk, empty at the start", disk.source if disk else node.source
+    )
+    return replace(
+        decided,
+        stage_in=paths,
+        node_disk=where,
+        broadcast=bool(disk and disk.broadcast),
+        directives=directives,
+        args=tuple(names.get(word, word) for word in decided.args),
+        assumptions=(*decided.assumptions, taken),
+    )
+
+
+def with_offline(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """Libraries kept off the network where that was said."""
+    if not request.offline:
+        return decided
+    own = {variable.name for variable in (*decided.user_variables, *decided.variables)}
+    quiet = tuple(variable for variable in OFFLINE if variable.name not in own)
+    return replace(decided, variables=(*decided.variables, *quiet), notes=(*decided.notes, PREFETCH))
+
+
+# PyTorch's flight recorder: where each rank stood, written when a collective times out. The second name is that of
+# PyTorch before 2.9. https://docs.pytorch.org/tutorials/intermediate/debug_hangs_with_flight_recorder.html
+RECORDED = "a hang leaves a file a rank; `maple-chat why first-run-fr-rank-*` names the one that stands behind"
+RECORDER = (
+    Variable("TORCH_FR_BUFFER_SIZE", "2000", RECORDED),
+    Variable("TORCH_NCCL_TRACE_BUFFER_SIZE", "2000", RECORDED),
+    Variable("TORCH_NCCL_DUMP_ON_TIMEOUT", "1", RECORDED),
+    Variable("TORCH_FR_DUMP_TEMP_FILE", "$PWD/first-run-fr-rank-", RECORDED, expand=True),
+    Variable("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "$PWD/first-run-fr-rank-", RECORDED, expand=True),
+)
+
+
+def with_first_run(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """What a first run shows: which network the processes found, and whether it is the fast one."""
+    if not request.first_run:
+        return decided
+    kept = tuple(one for one in decided.variables if not one.name.startswith("NCCL_DEBUG"))
+    shows = (
+        Variable("NCCL_DEBUG", "INFO", "this first run shows the network that NCCL finds"),
+        Variable("NCCL_DEBUG_SUBSYS", "INIT,NET", "this first run shows the network that NCCL finds"),
+        Variable("NCCL_DEBUG_FILE", "$PWD/first-run-%h-%p.log", "this first run shows the network that NCCL finds"),
+    )
+    note = f"A first run in {decided.queue}, {decided.walltime}: say *the real one* for its own queue and time."
+    network = decided.nodes > 1 and decided.backend != "xpu"
+    variables = (*kept, *((*shows, *RECORDER) if network else ()))
+    return replace(decided, variables=variables, first_run=network, notes=(*decided.notes, note))
+
+
+MOST_SPARE = 100
+
+
+def with_node_test(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+    """The nodes tried in pairs before the training, with spare ones for those that are bad or slow."""
+    spare = request.spare_nodes
+    if spare is None:
+        return decided
+    if not 0 <= spare <= MOST_SPARE:
+        raise InputError(f"{spare} spare nodes; give 0 to {MOST_SPARE}")
+    leave = (Alternative("without the test of nodes", (("spare_nodes", None),)),)
+    if decided.launch.launcher != "srun" or decided.beside or decided.nodes == 1 or decided.launch.workers == "ray":
+        why = "one node has nobody to be tried with" if decided.nodes == 1 else "it needs srun and the whole job"
+        return Refusal(f"A test of nodes before the training is not written here: {why}.", "", None, leave)
+    queue = cluster.queue(decided.queue)
+    if queue is not None and queue.max_nodes is not None and decided.nodes + spare > queue.max_nodes:
+        return Refusal(
+            f"{decided.nodes} nodes and {spare} spare are more than {queue.id} takes ({queue.max_nodes}).",
+            "Spare nodes count like any other.",
+            queue.source,
+            (Alternative("only the test, no spare node", (("spare_nodes", 0),)), *leave),
+        )
+    asked, total = f"--nodes={decided.nodes}", f"--nodes={decided.nodes + spare}"
+    directives = tuple(replace(one, text=total) if one.text == asked else one for one in decided.directives)
+    price = f" {spare} of {decided.nodes + spare} nodes are spare and are paid for as well." if spare else ""
+    note = f"The nodes are tried in pairs first, in a minute or two: bad and slow ones are left out and named.{price}"
+    return replace(
+        decided,
+        directives=directives,
+        spare_nodes=spare,
+        notes=(*decided.notes, note),
+    )
+
+
+def with_fewer_nodes(
+    decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType
+) -> LaunchPlan | Refusal:
+    """Elastic restarts in the allocation: the job goes on when a node dies, down to least_nodes."""
+    least = request.least_nodes
+    if least is None:
+        return decided
+    if not 1 <= least <= decided.nodes:
+        raise InputError(f"at least {least} of {decided.nodes} nodes; give 1 to {decided.nodes}")
+    if (decided.launch.launcher, decided.launch.workers) != ("srun", "torchrun") or decided.tensor_parallel > 1:
+        return Refusal(
+            f"Going on with fewer nodes is not written for {decided.framework} {decided.strategy} on {cluster.title}.",
+            "It is torchrun's, under srun, and the model must be spread alike over any number of nodes.",
+            "https://docs.pytorch.org/docs/stable/elastic/run.html",
+            (Alternative("requeue after a node failure", (("least_nodes", None), ("requeue", True))),),
+        )
+    note = (
+        f"When a node dies, the others start again from your newest checkpoint, down to {least}; three times at most. "
+        "The first node's death ends the job. Batch size or accumulation must follow WORLD_SIZE."
+    )
+    return replace(decided, least_nodes=least, directives=added(decided, "--no-kill"), notes=(*decided.notes, note))

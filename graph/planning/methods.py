@@ -1,0 +1,198 @@
+"""What the framework is told beside its launch: parallel sizes, batch sizes, precision, offloading, counts.
+
+Where the framework has arguments or a configuration of its own for it, they are set; where only the person's program
+can, that is said. Names: Megatron-LM's arguments.py, torchtitan's configuration, Transformers' TrainingArguments,
+vLLM's engine arguments, LightningCLI's trainer.*.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Literal
+
+from graph.planning.programs import edited, place
+from knowledge.job_parts import ArgumentEdit
+from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal
+
+# The framework's own argument of each size; a size that is not here is the program's own matter.
+SIZES: Mapping[Framework, Mapping[str, str]] = {
+    "megatron": {
+        "context_parallel": "--context-parallel-size",
+        "micro_batch": "--micro-batch-size",
+        "global_batch": "--global-batch-size",
+    },
+    "torchtitan": {
+        "tensor_parallel": "--parallelism.tensor_parallel_degree",
+        "pipeline_parallel": "--parallelism.pipeline_parallel_degree",
+        "context_parallel": "--parallelism.context_parallel_degree",
+        "micro_batch": "--training.local_batch_size",
+        "global_batch": "--training.global_batch_size",
+    },
+    "hf-trainer": {
+        "micro_batch": "--per_device_train_batch_size",
+        "gradient_accumulation": "--gradient_accumulation_steps",
+    },
+    "lightning": {"gradient_accumulation": "--trainer.accumulate_grad_batches"},
+    "vllm": {
+        "tensor_parallel": "--tensor-parallel-size",
+        "pipeline_parallel": "--pipeline-parallel-size",
+        "port": "--port",
+    },
+}
+PRECISIONS: Mapping[Framework, Mapping[str, tuple[str, str | None]]] = {
+    "megatron": {"bf16": ("--bf16", None), "fp16": ("--fp16", None), "fp8": ("--fp8-format", "hybrid")},
+    "torchtitan": {
+        "bf16": ("--training.mixed_precision_param", "bfloat16"),
+        "fp32": ("--training.mixed_precision_param", "float32"),
+    },
+    "hf-trainer": {"bf16": ("--bf16", "True"), "fp16": ("--fp16", "True")},
+    "lightning": {
+        "bf16": ("--trainer.precision", "bf16-mixed"),
+        "fp16": ("--trainer.precision", "16-mixed"),
+        "fp32": ("--trainer.precision", "32-true"),
+    },
+    "vllm": {"bf16": ("--dtype", "bfloat16"), "fp16": ("--dtype", "half"), "fp8": ("--quantization", "fp8")},
+}
+# These read a configuration that is written beside the script.
+CONFIGURED: Mapping[Framework, frozenset[str]] = {
+    "deepspeed": frozenset(
+        {"micro_batch", "gradient_accumulation", "precision", "offload_optimizer", "offload_parameters"}
+    ),
+    "accelerate": frozenset({"precision"}),
+    "megatron": frozenset({"tensor_parallel", "pipeline_parallel"}),
+}
+ZERO_OWN = frozenset({"micro_batch", "gradient_accumulation", "offload_optimizer", "offload_parameters"})
+ASKED = (
+    *("tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", "global_batch"),
+    *("gradient_accumulation", "precision", "offload_optimizer", "offload_parameters"),
+)
+LIGHTNING_STRATEGY = {
+    "ddp": "ddp",
+    "fsdp": "fsdp",
+    "zero1": "deepspeed_stage_1",
+    "zero2": "deepspeed_stage_2",
+    "zero3": "deepspeed_stage_3",
+}
+LIGHTNING_COMMANDS = ("fit", "validate", "test", "predict")
+
+
+def with_methods(decided: LaunchPlan, request: JobRequest) -> LaunchPlan | Refusal:
+    """The plan with what the framework is told, or a refusal where the sizes do not come out even."""
+    refused = uneven_sizes(decided, request)
+    if refused is not None:
+        return refused
+    request = with_accumulation(decided, request)
+    edits, open_ones = edits_for(decided, request)
+    names = ", ".join(name.replace("_", " ") for name in open_ones)
+    notes = (f"{names}: your program's own argument sets it, say which: *add --NAME VALUE*.",) if open_ones else ()
+    return replace(
+        decided,
+        args=edited(decided.args, (*edits, *counts_for(decided))),
+        micro_batch=request.micro_batch or 1,
+        gradient_accumulation=request.gradient_accumulation or 1,
+        mixed_precision=mixed(decided, request),
+        offload=tuple(name for name in ("optimizer", "parameters") if getattr(request, f"offload_{name}")),
+        notes=(*decided.notes, *notes),
+    )
+
+
+def mixed(decided: LaunchPlan, request: JobRequest) -> Literal["bf16", "fp16", "fp8", "no"]:
+    """The precision of a configuration file: `no` for plain fp32."""
+    if request.precision is None:
+        return decided.mixed_precision
+    return "no" if request.precision == "fp32" else request.precision
+
+
+def edits_for(decided: LaunchPlan, request: JobRequest) -> tuple[list[ArgumentEdit], list[str]]:
+    """The arguments to set, and the names of what only the program can set."""
+    framework = decided.framework
+    configured = CONFIGURED.get(framework, frozenset()) | (ZERO_OWN if decided.stage is not None else frozenset())
+    sizes, edits, open_ones = SIZES.get(framework, {}), [], []
+    if framework == "lightning" and not is_lightning_cli(decided):
+        sizes = {}
+    for name in (*ASKED, "port"):
+        value = getattr(request, name)
+        if value in (None, False):
+            continue
+        if name == "precision" and (pair := PRECISIONS.get(framework, {}).get(str(value))) and sizes is not None:
+            edits.append(ArgumentEdit("set", *pair))
+        elif name in sizes:
+            edits.append(ArgumentEdit("set", sizes[name], str(value)))
+        elif name not in configured and name != "port":
+            open_ones.append(name)
+    if framework == "megatron" and decided.stage == 1:
+        edits.append(ArgumentEdit("set", "--use-distributed-optimizer"))
+    return edits, [name for name in open_ones if not (name == "global_batch" and request.gradient_accumulation)]
+
+
+def is_lightning_cli(decided: LaunchPlan) -> bool:
+    """Whether the program is a LightningCLI: only that takes trainer.* arguments."""
+    return bool(decided.args) and (decided.args[0] in LIGHTNING_COMMANDS or any("trainer." in w for w in decided.args))
+
+
+def counts_for(decided: LaunchPlan) -> list[ArgumentEdit]:
+    """Counts and strategies that the program must be told, lest it trains on one GPU or another number of them."""
+    if decided.framework == "lightning" and is_lightning_cli(decided):
+        pairs = {"--trainer.num_nodes": str(decided.nodes), "--trainer.devices": str(decided.ranks_per_node)}
+        if decided.strategy in LIGHTNING_STRATEGY:
+            pairs["--trainer.strategy"] = LIGHTNING_STRATEGY[decided.strategy]
+        return [ArgumentEdit("set", name, value) for name, value in pairs.items()]
+    if decided.framework == "vllm":
+        pairs = {
+            "--tensor-parallel-size": str(decided.tensor_parallel),
+            "--pipeline-parallel-size": str(decided.pipeline_parallel),
+        }
+        if decided.nodes > 1:
+            pairs["--distributed-executor-backend"] = "ray"
+        return [ArgumentEdit("set", n, v) for n, v in pairs.items() if v != "1" and serves(decided)]
+    if decided.framework == "hf-trainer" and decided.strategy == "fsdp" and place(decided.args, "--fsdp") is None:
+        return [ArgumentEdit("set", "--fsdp", "'full_shard auto_wrap'")]
+    return []
+
+
+def serves(decided: LaunchPlan) -> bool:
+    """`vllm serve`; a program of one's own passes the sizes to LLM(...) itself."""
+    return decided.entry_kind == "program" and decided.entry.rpartition("/")[2] == "vllm"
+
+
+def with_accumulation(decided: LaunchPlan, request: JobRequest) -> JobRequest:
+    """Gradient accumulation from a global batch, where the framework has no argument for the batch itself."""
+    if request.global_batch is None or "global_batch" in SIZES.get(decided.framework, {}):
+        return request
+    per_step = (request.micro_batch or 1) * data_ranks(decided, request)
+    steps = request.gradient_accumulation or request.global_batch // per_step
+    return replace(request, gradient_accumulation=steps, micro_batch=request.micro_batch or 1)
+
+
+def data_ranks(decided: LaunchPlan, request: JobRequest) -> int:
+    """How many copies of the model there are."""
+    return max(
+        1, decided.ranks // (decided.tensor_parallel * decided.pipeline_parallel * (request.context_parallel or 1))
+    )
+
+
+def uneven_sizes(decided: LaunchPlan, request: JobRequest) -> Refusal | None:
+    """Sizes whose product does not divide the ranks, or a global batch that the copies cannot share."""
+    tensor, pipeline, context = decided.tensor_parallel, decided.pipeline_parallel, request.context_parallel or 1
+    product = tensor * pipeline * context
+    if decided.ranks % product:
+        ways = [n for n in range(1, decided.ranks_per_node + 1) if decided.ranks % (n * pipeline * context) == 0]
+        return Refusal(
+            f"tensor {tensor} x pipeline {pipeline} x context {context} does not divide {decided.ranks} ranks.",
+            "Each copy of the model takes that many ranks.",
+            None,
+            tuple(Alternative(f"tensor parallel {n}", (("tensor_parallel", n),)) for n in ways[-2:]),
+        )
+    step = (request.micro_batch or 1) * data_ranks(decided, request)
+    if request.global_batch and request.global_batch % step:
+        below = request.global_batch // step * step
+        sizes = [n for n in (below, below + step) if n]
+        return Refusal(
+            f"A global batch of {request.global_batch} is no multiple of {step}: {request.micro_batch or 1} a step on "
+            f"{data_ranks(decided, request)} copies of the model.",
+            "Every copy takes the same number of samples.",
+            None,
+            tuple(Alternative(f"global batch {n}", (("global_batch", n),)) for n in sizes),
+        )
+    return None

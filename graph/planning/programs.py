@@ -1,0 +1,187 @@
+"""The program that a person names, taken apart: what starts, its arguments, and what stood in front of it.
+
+`python -u -m pkg.train --lr 1`, `train.py --lr 3`, `./run.sh`, `uv run train.py` and a notebook all become a program,
+its kind and its words. Changes of single arguments are applied here too.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Literal
+
+from graph.planning.fields import shown
+from knowledge.errors import InputError
+from knowledge.job_parts import ArgumentEdit, EnvironmentKind
+from knowledge.types import Variable
+
+EntryKind = Literal["script", "module", "program"]
+PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
+PYTHON_FILE = re.compile(r"\.pyw?$")
+ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
+MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
+# Python's own options that take a word; -m names the program.
+TAKES_WORD = ("-W", "-X")
+# Starting the ranks is this script's work: a launcher in the program would start them twice.
+LAUNCHERS = (
+    "torchrun",
+    "srun",
+    "mpirun",
+    "mpiexec",
+    "deepspeed",
+    "accelerate",
+    "jsrun",
+    "ibrun",
+    "horovodrun",
+    "aprun",
+)
+OPTION = re.compile(r"-{1,2}[A-Za-z]")
+KEY = re.compile(r"(\+{0,2})([A-Za-z_][\w./]*)=(.*)", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """What starts: entry (a path, a module or a program), its kind, its arguments, variables set before it."""
+
+    entry: str
+    kind: EntryKind
+    args: tuple[str, ...] = ()
+    variables: tuple[Variable, ...] = ()
+    environment_kind: EnvironmentKind | None = None
+
+
+def take_apart(entry: str, args: str | None = None) -> Started:
+    """The program in these words, with the arguments that were said beside it behind its own.
+
+    Raises InputError on an open quote, on nothing to start, and where a launcher stands in front of the program.
+    """
+    words = split_words("entry", entry)
+    variables = []
+    while words and (found := ASSIGNMENT.fullmatch(words[0])):
+        variables.append(Variable(found[1], found[2]))
+        words = words[1:]
+    uses_uv = words[:2] == ("uv", "run")
+    started = program_of(words[2:] if uses_uv else words, entry)
+    return Started(
+        started.entry,
+        started.kind,
+        (*started.args, *split_words("args", args or "")),
+        tuple(variables),
+        "uv" if uses_uv else None,
+    )
+
+
+def split_words(name: str, text: str) -> tuple[str, ...]:
+    """A command line's words, as a shell splits them. Raises InputError on an open quote."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError as error:
+        raise InputError(f"{name} has an open quote; close it, or escape it with a backslash") from error
+
+
+def program_of(words: tuple[str, ...], text: str) -> Started:
+    if words and PYTHON.fullmatch(words[0]):
+        return after_python(words, text)
+    if words and PurePosixPath(words[0]).name in LAUNCHERS:
+        raise InputError(
+            f"entry {shown(text)} starts with {words[0]}; give the program alone: the script starts the ranks"
+        )
+    if words[:1] == ("-m",):
+        return module(words, text)
+    if not words or words[0].startswith("-"):
+        raise InputError(f"entry {shown(text)} is not a program; give a path such as train.py, or '-m package.module'")
+    if is_one_file(words, text):
+        return Started(text.strip(), "script")
+    if words[0].endswith(".ipynb"):
+        return Started("jupyter", "program", ("nbconvert", "--to", "notebook", "--execute", "--inplace", *words))
+    return Started(words[0], "script" if PYTHON_FILE.search(words[0]) else "program", words[1:])
+
+
+def is_one_file(words: tuple[str, ...], text: str) -> bool:
+    """Whether the blanks are part of a file's name: `my train.py`."""
+    plain = len(words) > 1 and not any(re.search(r"^-|[./=]", word) for word in words[:-1])
+    return plain and PYTHON_FILE.search(text.strip()) is not None
+
+
+def after_python(words: tuple[str, ...], text: str) -> Started:
+    """What Python runs: its own options go, -u is written by the script."""
+    at = 1
+    while at < len(words) and words[at].startswith("-") and words[at] not in ("-m", "-c", "-"):
+        at += 2 if words[at] in TAKES_WORD else 1
+    rest = words[at:]
+    if rest[:1] == ("-m",):
+        return module(rest, text)
+    if not rest or rest[0] in ("-c", "-"):
+        raise InputError(f"entry {shown(text)} names no program; give a file such as train.py, or '-m package.module'")
+    return Started(rest[0], "script", rest[1:])
+
+
+def module(words: tuple[str, ...], text: str) -> Started:
+    if len(words) < 2 or not MODULE_NAME.fullmatch(words[1]):
+        raise InputError(f"entry {shown(text)} names no module after -m; give '-m package.module'")
+    return Started(words[1], "module", words[2:])
+
+
+def edited(args: tuple[str, ...], edits: Iterable[ArgumentEdit]) -> tuple[str, ...]:
+    """The arguments after these changes, in order. What is not there is added; its form follows the others'."""
+    for edit in edits:
+        args = one_edit(args, edit)
+    return args
+
+
+def one_edit(args: tuple[str, ...], edit: ArgumentEdit) -> tuple[str, ...]:
+    value = () if edit.value is None else split_words("argument", edit.value) or ("",)
+    if not edit.name:
+        return (*args, *value) if edit.kind != "remove" else tuple(word for word in args if word not in value)
+    at = place(args, edit.name)
+    if edit.kind == "remove":
+        return args if at is None else (*args[:at], *args[at + length(args, at) :])
+    if at is None:
+        return (*args, *new_words(args, edit.name, value))
+    return (*args[:at], *like(args[at], value), *args[at + length(args, at, len(value)) :])
+
+
+def same_name(one: str, other: str) -> bool:
+    """`--batch_size` is `--batch-size` is `batch_size`."""
+    return one.lstrip("-+").replace("_", "-") == other.lstrip("-+").replace("_", "-")
+
+
+def place(args: tuple[str, ...], name: str) -> int | None:
+    """Where an argument of that name stands: `--name`, `--name=value` or `name=value`."""
+    for at, word in enumerate(args):
+        head = word.split("=", 1)[0]
+        if (OPTION.match(word) or KEY.fullmatch(word)) and same_name(head, name):
+            return at
+    return None
+
+
+def length(args: tuple[str, ...], at: int, wanted: int = 1) -> int:
+    """How many words the argument takes: one with `=`, else its value too, as many as are wanted."""
+    if "=" in args[at] or wanted == 0:
+        return 1
+    end = at + 1
+    while (
+        end < len(args) and end - at <= max(1, wanted) and not OPTION.match(args[end]) and not KEY.fullmatch(args[end])
+    ):
+        end += 1
+    return end - at
+
+
+def like(old: str, value: tuple[str, ...]) -> tuple[str, ...]:
+    """The argument with its new value, written as it was."""
+    if "=" in old:
+        return (f"{old.split('=', 1)[0]}={' '.join(value)}",)
+    return (old, *value)
+
+
+def new_words(args: tuple[str, ...], name: str, value: tuple[str, ...]) -> tuple[str, ...]:
+    """A new argument in the form of the others: `--name value`, or `name=value` where they are keys."""
+    keys = any(KEY.fullmatch(word) for word in args) and not any(OPTION.match(word) for word in args)
+    if name.startswith("-"):
+        return (name, *value)
+    if value and (keys or "." in name or name.startswith("+")):
+        return (f"{name}={' '.join(value)}",)
+    return (f"--{name}", *value)

@@ -1,0 +1,173 @@
+"""A request's fields from the command line: `--set FIELD=VALUE`, and the short forms of the usual ones.
+
+A field's own type says how its value is read: words as they are, numbers, yes and no, lists at commas; the larger parts
+in a short form each.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from knowledge.errors import InputError
+from knowledge.job_parts import (
+    DEPENDENCY_KINDS,
+    MAIL_EVENTS,
+    ArgumentEdit,
+    ArrayAxis,
+    Dependency,
+    JobArray,
+    LimitSignal,
+    Mail,
+    Program,
+)
+from knowledge.types import JobRequest, Variable
+
+NOT_SET = frozenset({"heard", "machine", "source_machine", "setup"})
+YES, NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
+
+
+def with_fields(request: JobRequest, texts: Iterable[str]) -> JobRequest:
+    """The request with `FIELD=VALUE` set, in order; a list's field again adds to it. Raises InputError."""
+    for text in texts:
+        name, sign, value = text.partition("=")
+        name = name.strip().replace("-", "_")
+        if name not in FIELDS or not sign:
+            raise InputError(f"--set takes FIELD=VALUE; the fields are {', '.join(sorted(FIELDS))}")
+        made = FIELDS[name](value)
+        before = getattr(request, name)
+        if isinstance(made, tuple) and isinstance(before, tuple):
+            made = (*before, *made)
+        request = replace(request, **{name: made})
+    return request
+
+
+def array_of(texts: Iterable[str] | None) -> JobArray | None:
+    """`lr=1e-3,1e-4` an axis, `10` a count, `%2` at the end so many at once. Raises InputError."""
+    array = JobArray()
+    for text in texts or ():
+        body, _, most = text.partition("%")
+        if most:
+            array = replace(array, at_once=whole(most))
+        name, sign, values = body.partition("=")
+        if not sign:
+            array = replace(array, count=whole(body))
+            continue
+        option = name if name.startswith("-") or "." in name or not name else f"--{name}"
+        array = replace(array, axes=(*array.axes, ArrayAxis(option, tuple(values.split(",")))))
+    return array if texts else None
+
+
+def variable_of(text: str) -> Variable:
+    """`NAME=VALUE`. Raises InputError."""
+    name, sign, value = text.partition("=")
+    if not sign or not name.isidentifier():
+        raise InputError(f"a variable is NAME=VALUE, not '{text[:40]}'")
+    return Variable(name, value)
+
+
+def whole(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:
+        raise InputError(f"'{text[:40]}' is no whole number") from error
+
+
+def yes_or_no(text: str) -> bool:
+    if text.lower() not in (*YES, *NO):
+        raise InputError(f"'{text[:40]}' is neither yes nor no")
+    return text.lower() in YES
+
+
+def dependency(text: str) -> Dependency:
+    """`afterok:123:124`, `singleton`, or ids alone."""
+    head, *jobs = text.split(":")
+    kind = next((one for one in DEPENDENCY_KINDS if one == head), None)
+    return Dependency(kind, tuple(jobs)) if kind else Dependency("afterok", (head, *jobs))
+
+
+def signal(text: str) -> LimitSignal:
+    """`USR1@300`."""
+    name, _, seconds = text.partition("@")
+    return LimitSignal(name.upper().removeprefix("SIG"), whole(seconds or "300"))
+
+
+def mail(text: str) -> Mail:
+    """`ADDRESS`, or `ADDRESS:end,fail`."""
+    address, _, events = text.partition(":")
+    chosen = tuple(one for one in MAIL_EVENTS if one in events.split(","))
+    return Mail(address or None, chosen) if events else Mail(address or None)
+
+
+def edit(text: str) -> tuple[ArgumentEdit, ...]:
+    """`--lr=1e-4` sets, `+--seed=1` adds, `---amp` or `-amp` removes: a leading + or - before the name says which."""
+    kind: Literal["add", "set", "remove"] = (
+        "add" if text.startswith("+") else "remove" if text.startswith("!") else "set"
+    )
+    name, sign, value = (text[1:] if kind != "set" else text).partition("=")
+    return (ArgumentEdit(kind, name, value if sign else None),)
+
+
+def program(text: str) -> tuple[Program, ...]:
+    """`PROGRAM ARGS`, with `;nodes=2;gpus=2;walltime=00:30:00;port=5555;helper` behind it."""
+    command, *options = text.split(";")
+    made = Program(command.strip())
+    for option in options:
+        name, _, value = option.strip().partition("=")
+        if name == "helper":
+            made = replace(made, helper=True)
+        elif name == "walltime":
+            made = replace(made, walltime=value)
+        elif name in PARTS:
+            made = replace(made, **{PARTS[name]: whole(value)})  # type: ignore[arg-type]
+        else:
+            raise InputError(f"'{name[:40]}' is none of nodes, gpus, walltime, port, helper")
+    return (made,)
+
+
+PARTS = {"nodes": "nodes", "gpus": "gpus_per_node", "port": "wait_port"}
+READERS: Mapping[Any, Callable[[str], Any]] = {
+    str: str,
+    int: whole,
+    bool: yes_or_no,
+    JobArray: lambda text: array_of(text.split(";")),
+    Dependency: dependency,
+    LimitSignal: signal,
+    Mail: mail,
+}
+ITEMS: Mapping[Any, Callable[[str], tuple[Any, ...]]] = {
+    str: lambda text: tuple(part for part in text.split(",") if part),
+    Variable: lambda text: (variable_of(text),),
+    ArgumentEdit: edit,
+    Program: program,
+}
+# A command holds commas of its own; one --set is one of them.
+SINGLE = frozenset({"before", "after", "extra_directives"})
+
+
+def reader(name: str, hint: Any) -> Callable[[str], Any]:
+    """How a field's text is read, by its type."""
+    if name in SINGLE:
+        return lambda text: (text,)
+    if get_origin(hint) is tuple:
+        return ITEMS[get_args(hint)[0]]
+    kinds = [one for one in get_args(hint) if one is not types.NoneType] if get_origin(hint) in UNIONS else [hint]
+    choices = tuple(value for one in kinds if get_origin(one) is Literal for value in get_args(one))
+    return chosen(name, choices) if choices else READERS[kinds[0]]
+
+
+UNIONS = (Union, types.UnionType)
+
+
+def chosen(name: str, choices: tuple[str, ...]) -> Callable[[str], str]:
+    def read(text: str) -> str:
+        if text not in choices:
+            raise InputError(f"{name} '{text[:40]}' is none of {', '.join(choices)}")
+        return text
+
+    return read
+
+
+FIELDS = {name: reader(name, hint) for name, hint in get_type_hints(JobRequest).items() if name not in NOT_SET}

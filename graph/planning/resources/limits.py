@@ -1,0 +1,45 @@
+"""Hours against a machine's queues: which queue takes so many nodes, how long at once, and how many jobs in a chain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from knowledge.cluster import Cluster, Queue, walltime_seconds
+
+USUAL = ("production", "preempt", "special", "shared")
+
+
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """jobs of at most limit_h hours each in that queue; limit_h None: the facts name none."""
+
+    queue: Queue
+    limit_h: float | None
+    jobs: int
+
+
+def longest_hours(queue: Queue, nodes: int) -> float | None:
+    """The longest job of that many nodes in hours; None: not known, or the queue does not take so many."""
+    limit = queue.max_walltime
+    for step in queue.limits:
+        if step.min_nodes <= nodes and (step.max_nodes is None or nodes <= step.max_nodes):
+            limit = step.max_walltime
+    return walltime_seconds(limit) / 3600 if limit else None
+
+
+def takes(queue: Queue, nodes: int, gpus: int | None = None) -> bool:
+    """Whether a job of that size may go there."""
+    inside = queue.min_nodes <= nodes <= (queue.max_nodes or nodes)
+    return inside and (not queue.max_gpus or gpus is None or gpus <= queue.max_gpus)
+
+
+def chains(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> list[Chain]:
+    """The queues for those nodes with the number of jobs each needs, the usual queue first."""
+    found = []
+    for queue in cluster.queues:
+        if node_type in queue.node_types and takes(queue, nodes, gpus) and queue.purpose in USUAL:
+            limit = longest_hours(queue, nodes)
+            found.append(Chain(queue, limit, max(1, math.ceil(hours / limit)) if limit else 1))
+    order = {purpose: at for at, purpose in enumerate(USUAL)}
+    return sorted(found, key=lambda chain: (not chain.queue.default, order[chain.queue.purpose], chain.jobs))

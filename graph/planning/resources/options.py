@@ -1,0 +1,159 @@
+"""What would do: for each machine and kind of node the ways that hold the model, with their time and their price."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from graph.planning.resources.device import Device, bare_device, devices
+from graph.planning.resources.layout import Layout, Spread
+from graph.planning.resources.limits import Chain, chains
+from graph.planning.resources.parameters import SizedModel
+from graph.planning.resources.search import Fit, best_split, ease, fewest, largest_micro_batch
+from graph.planning.resources.speed import Range, tokens_per_second, training_hours
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.resource_question import ResourceQuestion
+
+SPREADS: dict[str, Spread] = {"ddp": "ddp", "zero1": "zero1", "zero2": "zero2", "zero3": "zero3", "fsdp": "fsdp"}
+SEQUENCE, IMAGE_SEQUENCE = 4096, 197
+# What stands for a GPU where none is named.
+COMMON = (("A100", 40.0), ("A100", 80.0), ("H100", 80.0))
+KNOWN_GB = {"A100": (40.0, 80.0), "H100": (80.0,), "H200": (141.0,), "GH200": (96.0,), "V100": (16.0, 32.0),
+            "MI250X": (64.0,), "MI300A": (128.0,), "MI300X": (192.0,), "A40": (48.0,), "L40S": (48.0,),
+            "B200": (180.0,)}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ResourceOption:
+    """One way on one machine. rate: tokens (or images) a second of all GPUs; hours: for what was asked, None where no
+    amount was said; chain: the queue and how many jobs; cluster None: a GPU of no machine."""
+
+    fit: Fit
+    cluster: Cluster | None = None
+    rate: Range | None = None
+    hours: Range | None = None
+    chain: Chain | None = None
+
+    @property
+    def nodes(self) -> int:
+        return self.fit.nodes
+
+    @property
+    def node_hours(self) -> Range | None:
+        return self.hours.scaled(self.nodes) if self.hours else None
+
+
+def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
+    """What the question fixes of the layout; else one sequence of the model's length a device."""
+    usual = model.shape.sequence or (IMAGE_SEQUENCE if model.shape.kind == "convolution" else SEQUENCE)
+    method = question.task if question.task in ("lora", "qlora") else "full"
+    return Layout(
+        spread=SPREADS.get(question.strategy or "", "fsdp"),
+        tensor=question.tensor or 1,
+        pipeline=question.pipeline or 1,
+        micro_batch=question.micro_batch or 1,
+        sequence=question.sequence or usual,
+        precision="fp32" if question.precision == "fp32" else "mixed",
+        method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
+    )
+
+
+def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | None]]:
+    """The devices that the question is about: of its machines, or of the GPU named, or usual ones."""
+    clusters = [c for name in question.machines if (c := catalogue().find(name))]
+    found: list[tuple[Device, Cluster | None]] = [
+        (device, cluster) for cluster in clusters for device in devices(cluster) if _is_meant(device, question)
+    ]
+    return found or [(device, None) for device in _bare(question)]
+
+
+def _is_meant(device: Device, question: ResourceQuestion) -> bool:
+    same = not question.gpu or device.facts.model.lower() in question.gpu.lower() or question.gpu == "GPU"
+    return same and (not question.gpu_gb or abs(device.gb - question.gpu_gb) < 2)
+
+
+def _bare(question: ResourceQuestion) -> Iterator[Device]:
+    named = question.gpu if question.gpu and question.gpu != "GPU" else None
+    sizes = KNOWN_GB.get(named or "", ())
+    pairs: Iterable[tuple[str, float]] = ((named, gb) for gb in sizes) if named else COMMON
+    if named and not sizes:
+        pairs = ((named, 80.0),)
+    if question.gpu_gb:
+        pairs = ((named or "A100", question.gpu_gb),)
+    yield from (device for model, gb in pairs if (device := bare_device(model, gb)))
+
+
+def wanted_gpus(question: ResourceQuestion, device: Device) -> int | None:
+    """The number of GPUs asked about; None where none was said."""
+    if question.nodes:
+        return question.nodes * device.each
+    return question.gpus
+
+
+def amount(question: ResourceQuestion, model: SizedModel) -> float | None:
+    """Tokens (of images: their patches) to be worked through; None where none was said."""
+    each = model.shape.sequence or 1
+    if question.tokens:
+        return question.tokens
+    if question.samples:
+        return question.samples * (question.epochs or 1) * (each if model.shape.kind != "convolution" else 1)
+    return None
+
+
+def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster: Cluster | None) -> ResourceOption:
+    """A fit with its speed, hours and queue. A pipeline is run with four micro-batches a stage."""
+    accumulate = 4 * fit.layout.pipeline if fit.layout.pipeline > 1 else 1
+    total = amount(question, model)
+    running = fit.layout if question.micro_batch else _running(model, fit)
+    rate = tokens_per_second(model, running, fit.device, accumulate).scaled(fit.layout.gpus)
+    hours = training_hours(model, total, running, fit.device, accumulate) if total else None
+    chain = None
+    if cluster:
+        wanted = hours.usual if hours else question.hours or 1.0
+        found = chains(cluster, fit.device.node_type, fit.nodes, wanted, fit.layout.gpus)
+        chain = found[0] if found else None
+    return ResourceOption(fit, cluster, rate, hours, chain)
+
+
+def _running(model: SizedModel, fit: Fit) -> Layout:
+    """The layout with the micro-batch that one would run: the largest that fits."""
+    largest = largest_micro_batch(model, fit.layout, fit.device)
+    return largest.layout if largest else fit.layout
+
+
+def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None) -> list[Fit]:
+    """The layouts worth telling on one device, simplest first: as asked where a number of GPUs was said, else the
+    fewest GPUs of each kind."""
+    base = base_layout(question, model)
+    count = wanted_gpus(question, device)
+    if question.strategy in SPREADS or base.tensor * base.pipeline > 1:
+        spreads: Sequence[Spread] = (base.spread,)
+    else:
+        spreads = ("ddp", "fsdp")
+    if count:
+        fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
+        split = best_split(model, replace(base, spread="zero1", gpus=count), device) if count > 1 else None
+        return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
+    most = _most_nodes(cluster, device)
+    found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]
+    return found[:1] if found and found[0].layout.gpus == 1 else found
+
+
+def _most_nodes(cluster: Cluster | None, device: Device) -> int | None:
+    """The largest job that some queue of the machine takes; None: no limit is known."""
+    if cluster is None:
+        return None
+    limits = [q.max_nodes for q in cluster.queues if device.node_type in q.node_types and q.purpose == "production"]
+    return None if not limits or None in limits else max(limit for limit in limits if limit)
+
+
+def all_options(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
+    """Every way on every device that is meant; those that no queue takes are left out where others are there."""
+    found = [
+        make_option(question, model, fit, cluster)
+        for device, cluster in known_devices(question)
+        for fit in ways(question, model, device, cluster)
+    ]
+    reachable = [option for option in found if option.cluster is None or option.chain]
+    return reachable or found

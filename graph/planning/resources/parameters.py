@@ -1,0 +1,153 @@
+"""How many parameters a model has: from its name, its config.json, or its layers and widths.
+
+The formulas are those of decoder-only transformers: attention 2ha(d) + 2hk(d), MLP 2hf or gated 3hf, norms, embeddings.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from knowledge.model_shapes import ModelShape, find_shape, model_shapes
+
+SIZE = re.compile(
+    r"(?<![A-Za-z0-9_.,])(?:(?P<size>\d{1,4}(?:[.,]\d+)?)\s?-?(?P<unit>b|bn|billions?|t|trillions?)"
+    r"|(?P<small>\d{2,4})\s?-?(?:million|m(?=[\s-]+(?:param|model)|$)))"
+    r"(?![A-Za-z0-9_/])(?!\s*(?:tokens?|images?|samples?|rows?|steps?|examples?|files?|/s))",
+    re.I,
+)
+# Between these shares of its size a shape stands in for a model with its layers as they are.
+NEAR = (0.8, 1.25)
+
+
+@dataclass(frozen=True, slots=True)
+class SizedModel:
+    """A model with its counts. parameters: all of them; active: those that work on one token (fewer with experts);
+    exact: the shape is this model's own, else that of the nearest size."""
+
+    name: str
+    shape: ModelShape
+    parameters: int
+    active: int
+    exact: bool = True
+
+    @property
+    def embedding(self) -> int:
+        """Parameters of the input embedding, which does no arithmetic."""
+        return self.shape.vocab * self.shape.hidden
+
+    @property
+    def layer(self) -> int:
+        """Parameters of one layer."""
+        heads = 1 if self.shape.tied else 2
+        return max(1, (self.parameters - min(heads * self.embedding, self.parameters // 2)) // self.shape.layers)
+
+
+def attention_parameters(shape: ModelShape) -> int:
+    """Of one layer: query, key, value and output projections."""
+    h, d = shape.hidden, shape.head_size
+    qkv = (shape.heads + 2 * shape.kv_heads) * d
+    biases = (qkv + h if shape.bias else 0) + (qkv if shape.qkv_bias else 0) + (2 * d if shape.qk_norm else 0)
+    return h * qkv + shape.heads * d * h + biases
+
+
+def mlp_parameters(shape: ModelShape, experts: int | None) -> int:
+    """Of one layer, with that many experts (None: a dense MLP), and the router."""
+    one = (3 if shape.gated else 2) * shape.hidden * shape.ffn + (shape.ffn + shape.hidden if shape.bias else 0)
+    if experts is None:
+        return one
+    return experts * one + shape.hidden * (shape.experts or 0) + 3 * shape.hidden * shape.shared_ffn
+
+
+def transformer_parameters(shape: ModelShape, experts: int | None) -> int:
+    """Of the whole model with that many experts a layer."""
+    norm = shape.hidden * (2 if shape.bias else 1)
+    layer = attention_parameters(shape) + mlp_parameters(shape, experts) + shape.norms * norm
+    tables = shape.vocab * shape.hidden * (1 if shape.tied else 2) + shape.positions * shape.hidden
+    return shape.layers * layer + tables + norm * (2 if shape.embedding_norm else 1)
+
+
+def count_parameters(shape: ModelShape) -> int:
+    """All parameters of that shape."""
+    return shape.fixed or transformer_parameters(shape, shape.experts)
+
+
+def count_active(shape: ModelShape) -> int:
+    """Parameters that work on one token."""
+    return shape.active or (count_parameters(shape) if not shape.experts else _active(shape))
+
+
+def _active(shape: ModelShape) -> int:
+    return transformer_parameters(shape, shape.experts_used or 1)
+
+
+def sized(shape: ModelShape, name: str = "") -> SizedModel:
+    """That shape with its counts."""
+    return SizedModel(name or shape.name, shape, count_parameters(shape), count_active(shape))
+
+
+def read_size(text: str) -> float | None:
+    """Billions of parameters that a text names: `7B`, `Llama-3.1-8B`, `350M`; None where it names none."""
+    found = SIZE.search(text)
+    if not found or found["small"]:
+        return int(found["small"]) / 1000 if found else None
+    return float(found["size"].replace(",", ".")) * (1000 if found["unit"][0] in "tT" else 1)
+
+
+def find_model(name: str) -> SizedModel | None:
+    """The model of that name, or one of the size that the name says; None where it says neither."""
+    if shape := find_shape(name):
+        return sized(shape, name)
+    billions = read_size(name.rsplit("/", 1)[-1])
+    return scale_model(billions, name) if billions else None
+
+
+def scale_model(billions: float, name: str = "") -> SizedModel:
+    """A dense model of that size, in the shape of the nearest usual one."""
+    wanted = max(1, round(billions * 1e9))
+    plain = [shape for shape in model_shapes().shapes if shape.plain]
+    near = min(plain, key=lambda shape: abs(math.log(count_parameters(shape) / wanted)))
+    ratio = wanted / count_parameters(near)
+    if not NEAR[0] <= ratio <= NEAR[1]:
+        near = replace(near, layers=max(1, round(near.layers * ratio)))
+    return SizedModel(name or f"{billions:g}B", near, wanted, wanted, exact=False)
+
+
+def read_config(text: str, name: str = "") -> SizedModel:
+    """The model of a Hugging Face `config.json`. Raises ValueError that names what is missing."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"not JSON: {error}") from error
+    config: Mapping[str, object] = found.get("text_config", found) if isinstance(found, dict) else {}
+    needed = ("num_hidden_layers", "hidden_size", "num_attention_heads", "intermediate_size", "vocab_size")
+    if missing := [key for key in needed if not isinstance(config.get(key), int)]:
+        raise ValueError(f"no {', '.join(missing)} in it: is it a transformer's config.json?")
+    return sized(_shape(config, name), name)
+
+
+def _shape(config: Mapping[str, object], name: str) -> ModelShape:
+    def number(*keys: str) -> int | None:
+        return next((value for key in keys if isinstance(value := config.get(key), int) and value > 0), None)
+
+    experts = number("num_local_experts", "n_routed_experts", "num_experts")
+    family = str(config.get("model_type", ""))
+    return ModelShape(
+        name=name or family or "config.json",
+        layers=number("num_hidden_layers") or 1,
+        hidden=number("hidden_size") or 1,
+        heads=number("num_attention_heads") or 1,
+        kv=number("num_key_value_heads"),
+        d=number("head_dim"),
+        ffn=(number("moe_intermediate_size") if experts else None) or number("intermediate_size") or 1,
+        vocab=number("vocab_size") or 0,
+        gated=str(config.get("hidden_act", "silu")) in ("silu", "swish", "gelu_pytorch_tanh") and family != "gpt2",
+        qkv_bias=family.startswith("qwen2") or bool(config.get("attention_bias")),
+        tied=bool(config.get("tie_word_embeddings")),
+        experts=experts,
+        experts_used=number("num_experts_per_tok"),
+        shared_ffn=(number("n_shared_experts") or 0) * (number("moe_intermediate_size") or 0),
+    )

@@ -1,0 +1,54 @@
+"""Checkpoints: size, time to write, and how often: Young's and Daly's interval, and the queue's limit."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from graph.planning.resources.parameters import SizedModel
+
+SOURCES = ("https://arxiv.org/html/2410.21680v2", "https://arxiv.org/abs/2407.21783")
+# Weights in 16 bit and fp32 master weights with Adam's two states, as Megatron writes them.
+BYTES_FULL, BYTES_WEIGHTS, BYTES_FP32 = 14.0, 2.0, 12.0
+# Failures of 1,024 GPUs of Meta's research clusters: one in 7.9 hours; scaled by the number of GPUs.
+GPU_HOURS_BETWEEN_FAILURES = 7.9 * 1024
+# GB/s that one node writes to a parallel file system, and all of them together at most.
+WRITE_PER_NODE, WRITE_MOST = 1.5, 100.0
+
+
+@dataclass(frozen=True, slots=True)
+class SavePlan:
+    """size_gb: of a whole checkpoint; write_s: seconds the step loop stands still; mtbf_h: hours between failures of
+    that many GPUs; interval_s: seconds between saves; by_limit: whether the walltime decided, not failures."""
+
+    size_gb: float
+    write_s: float
+    mtbf_h: float
+    interval_s: float
+    by_limit: bool
+
+
+def young_seconds(write_s: float, mtbf_s: float) -> float:
+    """Young's interval: sqrt(2 C M)."""
+    return math.sqrt(2 * write_s * mtbf_s)
+
+
+def daly_seconds(write_s: float, mtbf_s: float) -> float:
+    """Daly's interval; the time between failures itself where a save takes half of it or more."""
+    if write_s >= mtbf_s / 2:
+        return mtbf_s
+    ratio = math.sqrt(write_s / (2 * mtbf_s))
+    return young_seconds(write_s, mtbf_s) * (1 + ratio / 3 + write_s / (18 * mtbf_s)) - write_s
+
+
+def plan_saving(
+    model: SizedModel, gpus: int, nodes: int, limit_s: float | None, write_s: float | None = None
+) -> SavePlan:
+    """How often to save a full training state on that many GPUs inside jobs of that many seconds."""
+    size = BYTES_FULL * model.parameters / 1e9
+    takes = write_s or max(5.0, size / min(WRITE_MOST, WRITE_PER_NODE * nodes))
+    mtbf = GPU_HOURS_BETWEEN_FAILURES / gpus * 3600
+    best = daly_seconds(takes, mtbf)
+    cut = limit_s / 2 if limit_s else None
+    by_limit = cut is not None and cut < best
+    return SavePlan(size, takes, mtbf / 3600, cut if by_limit and cut else best, by_limit)
