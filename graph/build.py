@@ -1,5 +1,6 @@
 """The whole conversation on one page: every node and every edge.
 
+converse -> end                                               a trusted model leads; all below is computed as its facts
 understand -> ask -> retrieve -> write -> verify -> answer    a request; `ask` ends the turn while something is missing
                                    ^         | a finding with a cure, at most five scripts
                                    +- debug <+
@@ -19,6 +20,7 @@ from langgraph.graph.state import CompiledStateGraph
 from graph.context import Context
 from graph.nodes.answer import answer
 from graph.nodes.ask import ask
+from graph.nodes.converse import converse
 from graph.nodes.debug import debug
 from graph.nodes.diagnose import diagnose
 from graph.nodes.retrieve import retrieve
@@ -34,6 +36,7 @@ from graph.routes import (
     after_retrieve,
     after_understand,
     after_verify,
+    who_leads,
 )
 from graph.state import State
 
@@ -43,6 +46,7 @@ Graph = CompiledStateGraph[State, Context, State, State]
 def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     """The graph, ready to run. Without a checkpointer it forgets after each turn."""
     page = StateGraph(State, context_schema=Context)
+    page.add_node("converse", converse)
     page.add_node("understand", understand)
     page.add_node("ask", ask)
     page.add_node("retrieve", retrieve)
@@ -53,7 +57,8 @@ def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     page.add_node("answer", answer)
     page.add_node("web", web)
 
-    page.add_edge(START, "understand")
+    page.add_conditional_edges(START, who_leads, {n: n for n in ("converse", "understand")})
+    page.add_edge("converse", END)
     page.add_conditional_edges("understand", after_understand, {n: n for n in ("diagnose", "answer", "ask", "web")})
     page.add_conditional_edges("ask", after_ask, {"retrieve": "retrieve", "end": END})
     page.add_conditional_edges("retrieve", after_retrieve, {n: n for n in ("write", "answer")})

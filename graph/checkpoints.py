@@ -16,10 +16,16 @@ from typing import Any, cast
 from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 from langgraph.checkpoint.sqlite import SqliteSaver
 
-from knowledge import types
+from graph.reading import utterance
+from knowledge import document, job_parts, resource_question, types
 
 WAIT_S = 10.0
-TRAVELLING = tuple(c for c in vars(types).values() if isinstance(c, type) and dataclasses.is_dataclass(c))
+TRAVELLING = tuple(
+    c
+    for module in (types, job_parts, document, utterance, resource_question)
+    for c in vars(module).values()
+    if isinstance(c, type) and dataclasses.is_dataclass(c)
+)
 
 
 class Serializer(JsonPlusSerializer):

@@ -9,7 +9,7 @@ from typing import Protocol
 from graph.modelling.asking import Models
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
-from knowledge.types import JobRequest, Passage, PassageKind, Working, Writing
+from knowledge.types import JobRequest, Passage, PassageKind, Said, Working, Writing
 from knowledge.web import Web
 from templates.library import Library
 
@@ -32,7 +32,15 @@ class Knowledge(Protocol):
         self, lines: str, cause: str, *, machine: str = "", framework: str = "", limit: int = 2
     ) -> list[Passage]: ...
 
-    def refresh(self, *, progress: Callable[[str, int, int], None] | None = None) -> None: ...
+    def tell(self, progress: Callable[[str, int, int], None]) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """What the doors lend a model that leads: the table of tools that clients get too, and answers as text."""
+
+    tools: tuple[Callable[..., object], ...]
+    as_text: Callable[[Said], str]
 
 
 def never() -> bool:
@@ -50,6 +58,7 @@ class Context:
     knowledge None: nothing was read in. model None: rules only. web None: it is never searched. stopped: whether the
     person wants the turn to end; it is looked at between two steps, and what takes long inside a step asks it itself.
     tell hears what passes by, in the node's own thread (LangGraph's own stream costs two threads and 7 ms a turn).
+    lent: loads what a model that leads works with.
     """
 
     catalogue: Catalogue = field(default_factory=catalogue)
@@ -59,6 +68,11 @@ class Context:
     web: Web | None = None
     stopped: Callable[[], bool] = never
     tell: Callable[[Writing | Working], None] = unheard
+    lent: Callable[[], Lent] | None = None
+
+    def leads(self) -> bool:
+        """Whether a language model leads the conversation."""
+        return self.lent is not None and self.model is not None and self.model.leads()
 
     def cluster(self, request: JobRequest) -> Cluster | None:
         """The machine that was asked for; None while none is, or where the catalogue has none of that name."""

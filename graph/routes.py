@@ -4,35 +4,31 @@ from __future__ import annotations
 
 from typing import Literal
 
+from langgraph.runtime import Runtime
+
+from graph.context import Context
 from graph.state import State
-from graph.verification.mending import MOST_TRIES
-from knowledge.types import Diagnosis
+from knowledge.types import AskField, Diagnosis
 
 SURE = 0.6
-TALK = frozenset({"question", "smalltalk"})
+MOST_TRIES = 5
+
+
+def who_leads(state: State, runtime: Runtime[Context]) -> Literal["converse", "understand"]:
+    """A language model where one is set and was seen to lead; else the rules."""
+    return "converse" if runtime.context.leads() else "understand"
 
 
 def after_understand(state: State) -> Literal["diagnose", "answer", "ask", "web"]:
-    """A log is diagnosed; talk is answered; anything about a job goes to `ask`, which may find nothing missing.
-
-    While a question is open, what could not be read is taken for an answer to it. A script that cannot be carried over
-    is refused at once.
-    """
-    intent = state["intent"]
-    if state["searching"] is not None:
-        return "web"
+    """As the message was understood; what is refused or said already is answered at once."""
     if state["outcome"]:
         return "answer"
-    if intent == "diagnose":
-        return "diagnose"
-    if intent in TALK or (intent == "other" and not state.get("question")):
-        return "answer"
-    return "ask"
+    return {"write": "ask", "diagnose": "diagnose", "web": "web", "answer": "answer"}[state["way"]]  # type: ignore[return-value]
 
 
 def after_ask(state: State) -> Literal["retrieve", "end"]:
     """Look up and write once nothing is open."""
-    return "end" if state.get("question") else "retrieve"
+    return "end" if isinstance(state.get("pending"), AskField) else "retrieve"
 
 
 def after_retrieve(state: State) -> Literal["write", "answer"]:
@@ -47,10 +43,10 @@ def after_verify(state: State) -> Literal["debug", "answer"]:
 
 
 def after_diagnose(state: State) -> Literal["debug", "answer"]:
-    """A failure of a thread that has a script leads to another script."""
+    """A failure of a thread that has a script of ours leads to what cures it."""
     outcome = state["outcome"]
     failed = isinstance(outcome, Diagnosis) and outcome.cause not in ("no-failure", "unknown")
-    return "debug" if failed and state.get("bundle") else "answer"
+    return "debug" if failed and state.get("bundle") and not state.get("own") else "answer"
 
 
 def after_debug(state: State) -> Literal["write", "answer"]:
@@ -59,8 +55,7 @@ def after_debug(state: State) -> Literal["write", "answer"]:
 
 def after_answer(state: State) -> Literal["ask", "web", "end"]:
     """A question that was open before a change of subject comes again; else what has no answer here may be searched."""
-    interrupted = state["intent"] in TALK or state["intent"] == "diagnose"
-    if interrupted and state.get("question"):
+    if state["way"] in ("answer", "diagnose") and isinstance(state.get("pending"), AskField):
         return "ask"
     return "web" if is_open(state) else "end"
 

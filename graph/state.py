@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypedDict
+from typing import Literal, TypedDict
 
+from graph.reading.utterance import Utterance
+from knowledge.resource_question import ResourceQuestion
 from knowledge.types import (
     Assumption,
     Attachment,
     Diagnosis,
+    Exchange,
     Finding,
-    Intent,
     JobRequest,
     LaunchBundle,
     LaunchPlan,
-    Question,
+    ParkedJob,
+    Paste,
+    Pending,
     Refusal,
+    Revision,
     Said,
 )
+
+# What a turn is for: to write or change a script, to read a log, to look on the web, or to answer in words.
+Way = Literal["write", "diagnose", "web", "answer"]
 
 
 class State(TypedDict, total=False):
@@ -28,11 +36,16 @@ class State(TypedDict, total=False):
     text: str
     attachments: Sequence[Attachment]
 
-    # This turn, written by the nodes; the session empties them before each turn. again: the request was changed and
-    # is to be written once more; tries counts the scripts of this turn. unanswered: nothing here
-    # answers the question. searching: the web query that got a yes; empty for a no, None where none was offered.
-    intent: Intent
-    heard_nothing: bool
+    # This turn, written by the nodes; the session empties them before each turn. words: the person's own;
+    # act: what they are for, an id of acts.yaml;
+    # understood: whether anything of them was; again: the request was changed and is to be written once more; tries
+    # counts the scripts of this turn; unanswered: nothing here answers the question; searching: the web query that got
+    # a yes, empty for a no, None where none was offered; reopened: a question that was open before comes again.
+    way: Way
+    words: str
+    utterance: Utterance | None
+    act: str
+    understood: bool
     outcome: LaunchPlan | Refusal | Diagnosis | None
     draft: LaunchBundle | None
     notes: Sequence[str]
@@ -42,35 +55,51 @@ class State(TypedDict, total=False):
     tries: int
     unanswered: bool
     searching: str | None
+    reopened: bool
     said: Sequence[Said]
 
-    # From turn to turn. source: the script that is carried over, if any. described: what was said of a machine that
-    # nobody described here; stands_in: what is offered are other machines in its place. told: the assumptions and
-    # notes that went with the newest script. agreed: the requests that led to a script, the newest last. refused: the
-    # request that the last answer refused while a script stands. tried: the requests that failed, or that a failure
-    # led to.
-    # offered_search: the web query that waits for a yes. diagnosed: the newest failure; unhelped: the steps for it that
-    # were tried and did not cure it. log_wanted: a failure was told without its log.
-    # asked_last: the question that the last turn answered. pasted: a script that was only asked about.
+    # From turn to turn. pending: what the last answer left open. source: the script that is carried over to another
+    # machine, own: the person's script that is edited in place. described: what was said of a machine that nobody
+    # described here; stands_in: what is offered are other machines in its place. told: the assumptions and notes that
+    # went with the newest script. revisions: the scripts agreed on, the newest last; undone: those taken back; jobs:
+    # other jobs of this conversation. tried: the requests that failed, or that a failure led to. diagnosed: the newest
+    # failure, logs what it was read from, output what a scheduler printed last; unhelped: the steps for it that were
+    # tried and did not cure it.
+    # asked_last: the question that the last turn answered; last_topic, last_act, last_field: what it was about;
+    # resources: what was asked of GPUs, hours and machines so far.
+    # talk: the last few turns, where a model leads.
+    # since: what was said since the diagnosis; step: how far the way of a beginner was told.
+    # question_before, topic_before, act_before: of the turn before this one; last_machine: the one spoken of last.
     request: JobRequest
+    pending: Pending | None
     source: str
-    question: Question | None
+    own: Paste | None
     left_to_us: Sequence[Assumption]
-    offered: Refusal | None
-    offered_search: str
     described: str
-    agreed: Sequence[JobRequest]
-    refused: JobRequest | None
     stands_in: bool
     plan: LaunchPlan | None
     bundle: LaunchBundle | None
     told: Sequence[Assumption | str]
+    revisions: Sequence[Revision]
+    undone: Sequence[Revision]
+    jobs: Sequence[ParkedJob]
     tried: Sequence[str]
     diagnosed: Diagnosis | None
+    logs: Sequence[Paste]
+    output: str
     unhelped: Sequence[str]
-    log_wanted: bool
     asked_last: str
-    pasted: str
+    question_before: str
+    last_topic: str
+    resources: ResourceQuestion | None
+    topic_before: str
+    act_before: str
+    last_machine: str
+    since: str
+    step: int
+    last_act: str
+    last_field: str | None
+    talk: Sequence[Exchange]
 
 
 def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:
@@ -79,8 +108,11 @@ def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> St
         turn=turn,
         text=text,
         attachments=attachments,
-        intent="other",
-        heard_nothing=False,
+        way="answer",
+        words=text,
+        utterance=None,
+        act="",
+        understood=True,
         outcome=None,
         draft=None,
         notes=(),
@@ -90,5 +122,6 @@ def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> St
         tries=1,
         unanswered=False,
         searching=None,
+        reopened=False,
         said=(),
     )

@@ -9,15 +9,12 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from typing import Any
 
-from graph import arguments
-from graph.extras import extras
 from graph.planning.gpus import kinds_named
 from graph.planning.plan import choose_node_type
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
-from knowledge.types import JobRequest, Understood, Variable
+from knowledge.types import JobRequest, Understood
 
 # A longer text is no wish but a log or a paste.
 LONGEST = 400
@@ -38,8 +35,11 @@ SHARE = re.compile(
 )
 PARTS = {"third": 3, "quarter": 4}
 GPUS = re.compile(
-    r"(?<![\d.,x\u00d7*-])\b(\d{1,6})\s*(?:x\s*)?(?:[a-z]+\d+\w*\s+)?(?:gpus?|cards?|devices?|accelerators?)\b", re.I
+    r"(?<![\d.,x\u00d7*-])\b(\d{1,6}|one|(?:a )?single|two|four|eight)\s*(?:x\s*)?"
+    r"(?:[a-z]+\d+\w*\s+)?(?:gpus?|cards?|devices?|accelerators?)\b",
+    re.I,
 )
+WORDS = {"one": 1, "single": 1, "a single": 1, "two": 2, "four": 4, "eight": 8}
 IN_TOTAL = re.compile(r"\b(?:in total|total|altogether|overall|in all|all together)\b", re.I)
 A_NODE = re.compile(
     r"\b(?:per|each|every|a|an|on (?:a|one|each))[ -]?node\b|/\s*node\b|\beach\b|\b\d+\s*nodes?\b", re.I
@@ -50,34 +50,13 @@ MEMORY = re.compile(
     rf"\b{CARD}[\s-]+(?:(?:with|of|having|that have|at)\s+)?(?P<b>\d{{2,3}})[\s-]?(?:gb|gib|g)\b",
     re.I,
 )
-MODEL = re.compile(r"(?<![\w-])([A-Z]{1,2}\d{2,3}[A-Z]?s?)(?![\w-])", re.I)
+MODEL = re.compile(r"(?<![\w-])([A-Z]{1,2}\d{2,3}[A-Z]?s?)(?:-\d{2,3}(?:gb)?)?(?![\w-])", re.I)
 LEFT_BEHIND = re.compile(
     r"\b(?:not|no|without|than|from|instead of|currently|used|had|ran|runs?|works?|takes?)\b"
     r"(?:(?!\b(?:but|now|to)\b)[^.,;]){0,30}$",
     re.I,
 )
 OTHER_MEMORY = re.compile(r"\b(?:ram|host|main|cpu|system|per task|dataset|checkpoint|data|disk)\b", re.I)
-SET = re.compile(
-    r"(?:\b(?P<verb>set|export|add|define|use|change)\s+(?:the\s+)?(?:env(?:ironment)?\s+)?(?:variable\s+)?)?"
-    r"(?<![\w$-])(?P<name>[A-Z][A-Z0-9_]{2,})(?:=|\s+(?P<to>to|=)\s+)(?P<value>'[^']*'|\"[^\"]*\"|[^\s,;()]+)"
-)
-# `use DDP to train` and `add NCCL_DEBUG to the script` set nothing.
-SETTING = ("set", "export", "define", "change")
-UNSET = re.compile(r"\b(?:unset|remove|drop|delete)\s+(?:the\s+)?(?:variable\s+)?(?P<name>[A-Z][A-Z0-9_]{2,})\b")
-CLEARED = re.compile(
-    r"^\W*(?:(?:please|ok|and|also|now|then)\W+)*(?:remove|drop|clear|delete|reset|forget|unset|take out|leave out)\s+"
-    r"(?:about\s+)?(?:the\s+|my\s+)?(?P<what>wall ?time|time limit|account|project|queue|partition|qos|program|entry"
-    r"|arguments?|args|environment|container|model|node type|gpu type)\W*(?:please\W*)?$",
-    re.I,
-)
-FIELDS = {
-    **dict.fromkeys(("walltime", "wall time", "time limit"), "walltime"),
-    **dict.fromkeys(("account", "project"), "account"),
-    **dict.fromkeys(("queue", "partition", "qos"), "queue"),
-    **dict.fromkeys(("program", "entry"), "entry"),
-    **dict.fromkeys(("argument", "arguments", "args"), "args"),
-    **dict.fromkeys(("node type", "gpu type"), "node_type"),
-}
 COMMAND = re.compile(r"(?:\$\([^)]*\)|`[^`]*`)[^\s,;]*")
 
 Read = tuple[JobRequest, str] | None
@@ -97,10 +76,7 @@ def wishes(
         if found:
             heard = replace(heard, intent="port" if heard.intent == "port" else "generate", request=found[0])
             said.append(found[1])
-    more = () if heard.intent in ("question", "smalltalk") else extras(words, cluster)
-    if more and heard.intent == "other":
-        heard = replace(heard, intent="generate")
-    return heard, (*said, *more)
+    return heard, tuple(said)
 
 
 def odd_amount(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
@@ -135,9 +111,10 @@ def total_of_gpus(words: str, before: JobRequest, now: JobRequest, cluster: Clus
     found = GPUS.search(words)
     if not found or before.nodes is None or cluster is None or A_NODE.search(words):
         return None
-    total, node = int(found[1]), usual_node(cluster)
+    total, node = amount_of(found[1]), usual_node(cluster)
     most = max((kind.gpus.devices_per_node or 0) for kind in cluster.node_types)
-    if total == 0 or not (IN_TOTAL.search(words) or (now.gpus_per_node == total and total > most > 0)):
+    few = total == 1 < before.nodes and now.gpus_per_node == total
+    if total == 0 or not (IN_TOTAL.search(words) or few or (now.gpus_per_node == total and total > most > 0)):
         return None
     each = before.gpus_per_node or node.gpus.per_node or 1
     if total <= each:
@@ -147,7 +124,23 @@ def total_of_gpus(words: str, before: JobRequest, now: JobRequest, cluster: Clus
     else:
         return replace(now, nodes=None, gpus_per_node=None, total_gpus=total), f"I take {total} GPUs as the total."
     wanted = replace(now, nodes=nodes, gpus_per_node=each, total_gpus=None)
-    return wanted, f"I take {total} GPUs as the total: {nodes} x {each}."
+    return wanted, f"I take {total} GPU{'s' * (total > 1)} as the total: {nodes} x {each}."
+
+
+def gpus_of_each(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """GPUs that may be of each node or of the job: which way they were read, where more than one node stands."""
+    found = GPUS.search(words)
+    if not found or (before.nodes or 1) < 2 or now.nodes != before.nodes or A_NODE.search(words):
+        return None
+    count = amount_of(found[1])
+    if IN_TOTAL.search(words) or now.gpus_per_node != count or cluster is None:
+        return None
+    whole = f"{before.nodes} nodes x {count} = {(before.nodes or 1) * count} GPUs"
+    return now, f"I read *{found[0]}* as those of each node: {whole}. For {count} in all say *{count} GPUs in total*."
+
+
+def amount_of(word: str) -> int:
+    return int(word) if word.isdigit() else WORDS[word.lower()]
 
 
 def usual_node(cluster: Cluster) -> NodeType:
@@ -198,59 +191,24 @@ def known_models() -> frozenset[str]:
     return frozenset(words)
 
 
-def exports(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
-    """Variables that the script is to set, or no longer to set. The value is a word, never a command."""
-    kept = {variable.name: variable for variable in now.variables}
-    done = []
-    for found in SET.finditer(words):
-        if not is_setting(found):
-            continue
-        value = found["value"].rstrip(".!?").strip("'\"")
-        kept[found["name"]] = Variable(found["name"], value, "as you said")
-        done.append(f"set `{found['name']}={value}`")
-    for found in UNSET.finditer(words):
-        if kept.pop(found["name"], None):
-            done.append(f"no longer set `{found['name']}`")
-    return (replace(now, variables=tuple(kept.values())), f"I {', '.join(done)}.") if done else None
-
-
-def cleared(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
-    """A value that is to be the default again: `remove the walltime`."""
-    found = CLEARED.search(words)
-    if not found:
-        return None
-    what = found["what"].lower()
-    field = FIELDS.get(what, what)
-    heard = tuple(one for one in before.heard if one.field != field)
-    kept: dict[str, Any] = {field: None, "heard": heard}
-    return replace(before, **kept), f"No {what} is asked for any more: the default counts."
-
-
-def is_setting(found: re.Match[str]) -> bool:
-    """Whether `NAME=value` or `set NAME to value` is of a variable, and not an option or a mere word in capitals."""
-    underscored = "_" in found["name"]
-    return underscored and found["verb"] in SETTING if found["to"] == "to" else underscored or bool(found["verb"])
+RUNS_IT = re.compile(r"`\s*(?:python[\d.]*|torchrun|accelerate|deepspeed)\s")
 
 
 def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
     """A path that a shell would have to make: no part of it is taken for the program."""
     for found in COMMAND.finditer(words):
-        if now.entry and now.entry != before.entry and now.entry in found[0]:
+        plain = RUNS_IT.match(found[0])  # a launch in backquotes is quoted, and no part of a shell's work
+        if not plain and now.entry and now.entry != before.entry and now.entry in found[0]:
             return replace(now, entry=before.entry), f"I run no `{found[0]}`; say the program's plain path."
     return None
 
 
 READERS: tuple[Reader, ...] = (
-    arguments.given,
-    arguments.changed,
-    arguments.precision,
-    arguments.sizes,
     odd_amount,
     uneven_share,
     total_of_gpus,
+    gpus_of_each,
     cards,
     gpu_model,
-    exports,
-    cleared,
     program_of_a_command,
 )

@@ -1,19 +1,13 @@
-"""What a question names: a queue, a GPU, a node count, a stretch of time. The topic is found by facts.py."""
+"""What a question about one machine names: a queue, a GPU, a node count, a stretch of time."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
+from graph.answering.ask import Ask
 from knowledge.cluster import Cluster, NodeType, Queue
 
-NUMBER_WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-NUMBERS = {word: at for at, word in enumerate(NUMBER_WORDS, 1)}
-NUMBER = rf"(\d+(?:\.\d+)?|{'|'.join(NUMBERS)}|an?|half an?)"
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
-STRETCH = re.compile(rf"(?<![\w.]){NUMBER}[\s-]*(seconds?|secs?|minutes?|mins?|hours?|hrs?|h|days?|d|weeks?)(?!\w)")
-CLOCK = re.compile(r"(?<![\w:])(\d{1,3}):([0-5]\d):([0-5]\d)(?![\w:])")
-NODES = re.compile(rf"(?<![\w.-]){NUMBER}[\s-]*(?:compute |gpu )?nodes?(?!\w)(?![\s-]*h(?:ou)?rs?\b)")
 JOINING = r"(?:or|and|vs\.?|versus|than|to|from)"
 # Queues' names that say something else too.
 USUAL = frozenset(("small", "large", "long", "short", "normal", "regular", "shared", "low", "batch"))
@@ -21,30 +15,43 @@ QUEUE_WORD = r"(?:queues?|partitions?|qos)"
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
-    """A question about one machine. text is in lower case; raw is as it was written."""
+class Inquiry:
+    """A question about one machine. text is in lower case; raw is as it was written.
+
+    node_types: those whose GPU was named (empty: none was); nodes, seconds: None where not said.
+    """
 
     raw: str
     text: str
     cluster: Cluster
     queue: Queue | None = None
     node_types: tuple[NodeType, ...] = ()
-    """The node types whose GPU was named; empty: none was."""
     nodes: int | None = None
     seconds: int | None = None
 
 
-def read(raw: str, cluster: Cluster) -> Ask:
-    """Everything that a question about this machine names."""
-    text = " ".join(raw.lower().split())
-    return Ask(
-        raw=raw,
+def inquiry_of(ask: Ask) -> Inquiry | None:
+    """Everything that a question about the machine names; None: no machine is spoken of."""
+    if ask.machine is None:
+        return None
+    text = " ".join(ask.text.lower().split())
+    within = [*ask.utterance.within(ask.clause)] or [*ask.utterance.mentions]
+    words = ask.utterance.text
+    nodes = [
+        int(m.value)
+        for m in within
+        if m.kind == "Quantity"
+        and (m.unit == "node" or re.match(r"[\s-]*(?:gpu|compute)[\s-]+nodes?\b", words[m.end :]))
+    ]
+    seconds = [int(m.value) for m in within if m.kind == "Duration"]
+    return Inquiry(
+        raw=ask.text,
         text=text,
-        cluster=cluster,
-        queue=named_queue(text, cluster),
-        node_types=named_node_types(text, cluster),
-        nodes=named_nodes(text),
-        seconds=named_seconds(text),
+        cluster=ask.machine,
+        queue=named_queue(text, ask.machine),
+        node_types=named_node_types(text, ask.machine),
+        nodes=nodes[-1] if nodes else None,
+        seconds=seconds[-1] if seconds else None,
     )
 
 
@@ -99,32 +106,9 @@ def named_node_types(text: str, cluster: Cluster) -> tuple[NodeType, ...]:
         ]
         if any(re.search(rf"(?<![a-z0-9]){re.escape(word)}s?(?![a-z0-9])", text) for word in words):
             found.append(node)
-    named_by_memory = [node for node in found if node.gpus.memory_gb and f"{node.gpus.memory_gb:g} gb" in spaced(text)]
-    return tuple(named_by_memory or found)
-
-
-def spaced(text: str) -> str:
-    return re.sub(r"(\d)\s?gb?\b", r"\1 gb", text)
-
-
-def number(word: str) -> float:
-    if word.startswith("half"):
-        return 0.5
-    return float(NUMBERS.get(word, 1 if word in ("a", "an") else 0) or word)
-
-
-def named_nodes(text: str) -> int | None:
-    found = NODES.search(text)
-    return int(number(found[1])) if found and found[1] not in ("a", "an") else None
-
-
-def named_seconds(text: str) -> int | None:
-    clock = CLOCK.search(text)
-    if clock:
-        hours, minutes, seconds = (int(part) for part in clock.groups())
-        return hours * 3600 + minutes * 60 + seconds
-    found = STRETCH.search(text)
-    return int(number(found[1]) * SECONDS[found[2][0]]) if found else None
+    spaced = re.sub(r"(\d)\s?gb?\b", r"\1 gb", text)
+    of_memory = [node for node in found if node.gpus.memory_gb and f"{node.gpus.memory_gb:g} gb" in spaced]
+    return tuple(of_memory or found)
 
 
 # Words that name a framework, in the order in which they are looked for.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graph.answering.asking import Ask, plain
+from graph.answering.asking import Inquiry, plain
 from graph.answering.fact_answer import FactAnswer, listed, say
 
 OPTION = re.compile(r"(?<![\w-])(--?[a-zA-Z][\w-]*)")
@@ -12,7 +12,7 @@ BARE = ("gres", "mem", "exclusive", "constraint", "gpus-per-node", "gpus-per-tas
 RESOURCES = ("filesystems", "place", "select")
 
 
-def option(ask: Ask) -> FactAnswer | None:
+def option(ask: Inquiry) -> FactAnswer | None:
     """Whether an option of the batch system is forbidden or part of each script; None where the facts name it not."""
     cluster, named = ask.cluster, options_in(ask)
     named |= {f"-l {word}" for word in RESOURCES if re.search(rf"\b{word}\b", ask.text)}
@@ -34,12 +34,12 @@ def option(ask: Ask) -> FactAnswer | None:
     return None
 
 
-def options_in(ask: Ask) -> set[str]:
+def options_in(ask: Inquiry) -> set[str]:
     bare = {f"--{word}" for word in BARE if re.search(rf"(?<![\w-]){word}(?![\w-])", ask.text)}
     return {*OPTION.findall(ask.raw), *bare}
 
 
-def directives(ask: Ask) -> FactAnswer:
+def directives(ask: Inquiry) -> FactAnswer:
     """The option that is named; else what a script needs there, and what it must not have."""
     cluster = ask.cluster
     one = option(ask)
@@ -57,7 +57,7 @@ def directives(ask: Ask) -> FactAnswer:
     return say(cluster, sentences, sources)
 
 
-def account(ask: Ask) -> FactAnswer:
+def account(ask: Inquiry) -> FactAnswer:
     cluster, fact = ask.cluster, ask.cluster.account
     line = next((plain(item.text) for item in cluster.directives if "{account}" in item.text), "")
     opening = f"A job on {cluster.title} {'names its account' if fact.needed else 'need not name an account'}"
@@ -65,7 +65,7 @@ def account(ask: Ask) -> FactAnswer:
     return say(cluster, [opening, suffix(ask), fact.note or ""], [fact.source])
 
 
-def suffix(ask: Ask) -> str:
+def suffix(ask: Inquiry) -> str:
     """What the GPU account's name ends on, by node type where it differs."""
     fact = ask.cluster.account
     known = {node.id: end for node in ask.cluster.node_types if (end := fact.suffix_for(node.id))}
@@ -76,7 +76,7 @@ def suffix(ask: Ask) -> str:
     return f"The GPU account ends on {ends}" + (", and must" if fact.suffix_required else "")
 
 
-def whole_nodes(ask: Ask) -> FactAnswer:
+def whole_nodes(ask: Inquiry) -> FactAnswer:
     """Whether a job may have part of a node."""
     cluster = ask.cluster
     shared = [queue for queue in cluster.queues if queue.purpose == "shared" and queue.node_types]

@@ -18,15 +18,11 @@ OPTION = re.compile(r"(?:^|\s)-{1,2}[\w-]+$")
 
 @dataclass(frozen=True, slots=True)
 class FactAnswer:
-    """An answer out of the facts. sources are addresses (best first, perhaps none); as_of is their date.
-
-    typed: it was put together from typed facts; else it is the note whose words fit best.
-    """
+    """An answer out of the facts. sources are addresses (best first, perhaps none); as_of is their date."""
 
     text: str
     sources: tuple[str, ...]
     as_of: str
-    typed: bool = True
 
     def with_sources(self) -> str:
         """The text for a person: the sentences, then where they stand and of when they are."""

@@ -5,28 +5,25 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graph.answering.about_script import about_script
+from graph.answering.ask import Ask
 from graph.answering.fact_answer import FactAnswer
-from graph.answering.facts import answer_from_facts, asked_of_the_machine
-from graph.answering.fitting import fitting
-from graph.answering.machines import named
+from graph.answering.facts import answer_from_facts
 from graph.context import Context
-from graph.extras import extras
-from graph.state import State
 from knowledge.cluster import Cluster
-from knowledge.types import JobRequest, Passage
+from knowledge.types import Passage
 from knowledge.wording import covered, stems
 
 MOST = 3
 NEARLY = 0.85
 """A further passage is told when its score is so near to the first one's."""
 SURE = 0.7
-"""From this score on a passage adds to an answer out of the facts, or goes before a mere note."""
+"""From this score on a passage speaks of the question's own words: it answers, or adds to an answer from the facts."""
 SAID_ALREADY = 0.7
 """A passage that shares so much of its words with what the facts said adds nothing."""
+# Where pages say more than a machine's facts.
+OF_LAUNCH = ("option", "script.launch")
 CAUSES = "Failure causes"
 LONGEST = 2000
-USE = re.compile(r"\b(?:how (?:do|can|could|would|to)|can (?:i|we|you)|could (?:i|we|you)|is (?:it|there))\b", re.I)
 METHODS = re.compile(r"\b(?:fsdp|ddp|zero[- ]?[123]|deepspeed|megatron|lightning|accelerate|torchrun)\b", re.I)
 VARIABLE = re.compile(r"[A-Z][A-Z0-9]*_[A-Z0-9_]+")
 VENDOR_WORDS = {
@@ -50,30 +47,16 @@ class Grounds:
         return self.fact is not None or bool(self.passages)
 
 
-def grounds(question: str, state: State, context: Context) -> Grounds:
+def grounds(ask: Ask, context: Context) -> Grounds:
     """Everything known that answers the question, before it is worded."""
-    request = state.get("request") or JobRequest()
-    other = named(question)
-    about = other or context.cluster(request)
-    plan = state.get("plan")
-    of_script = plan is not None and other in (None, context.catalogue.find(plan.cluster))
-    alone = about_script(question, request, plan, state.get("bundle")) if of_script else None
-    alone = alone or asked_of_the_machine(question, about) or to_add(question, about)
-    if alone:
-        return Grounds(question, about.id if about else "", alone)
-    fact = fitting(question, about, request) or answer_from_facts(question, about)
+    question, about = ask.text, ask.machine
+    fact = answer_from_facts(ask)
     found = sorted(folded(search(question, about, context)), key=lambda one: of_others(one, question))
-    if fact and not fact.typed and found and found[0].score >= SURE:
-        fact = None  # the same notes are passages too, and were ranked there
-    if fact:
+    if fact and ask.topic not in OF_LAUNCH:
+        found = []
+    elif fact:
         found = [one for one in found if one.score >= SURE and adds(one, fact, question)][: MOST - 1]
     return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
-
-
-def to_add(question: str, about: Cluster | None) -> FactAnswer | None:
-    """`How do I get an email when it ends?`: the line for it."""
-    lines = extras(question, about) if USE.search(question) else ()
-    return FactAnswer(" ".join(lines), (about.docs,) if about.docs else (), about.as_of) if lines and about else None
 
 
 def methods(text: str) -> set[str]:
@@ -122,9 +105,7 @@ def adds(passage: Passage, fact: FactAnswer, question: str) -> bool:
     """Whether a passage says something that the facts did not: not the machine again, a failure, another method."""
     if passage.kind == "fact" and passage.machine:
         return False
-    if fact.typed and methods(passage.title) and not methods(question):
-        return False
-    if fact.typed and passage.path[:1] == (CAUSES,):
+    if (methods(passage.title) and not methods(question)) or passage.path[:1] == (CAUSES,):
         return False
     own = dict.fromkeys(stems(passage.text), 1.0)
     return covered(own, stems(fact.text)) < SAID_ALREADY

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph.answering.asking import Ask, plain
+from graph.answering.asking import Inquiry, plain
 from graph.answering.fact_answer import FactAnswer, listed, say
 from graph.planning.queues import plural
 from knowledge.cluster import NodeType
@@ -11,7 +11,7 @@ VENDORS = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}
 ARM_AND_POWER = {"aarch64": "aarch64 (Arm)", "ppc64le": "ppc64le (POWER)"}
 
 
-def node_types(ask: Ask) -> tuple[NodeType, ...]:
+def node_types(ask: Inquiry) -> tuple[NodeType, ...]:
     """Those whose GPU was named, those of the queue named, or all."""
     if ask.node_types:
         return ask.node_types
@@ -20,12 +20,12 @@ def node_types(ask: Ask) -> tuple[NodeType, ...]:
     return ask.cluster.node_types
 
 
-def name(node: NodeType, ask: Ask) -> str:
+def name(node: NodeType, ask: Inquiry) -> str:
     several = len(ask.cluster.node_types) > 1
     return f"A node of {ask.cluster.title} ({node.id})" if several else f"A node of {ask.cluster.title}"
 
 
-def gpus(ask: Ask) -> FactAnswer:
+def gpus(ask: Inquiry) -> FactAnswer:
     sentences = [gpus_of(node, ask) for node in node_types(ask)]
     notes = [
         note for node in node_types(ask)[:1] for note in node.notes if "gpu" in note.lower() or "gcd" in note.lower()
@@ -34,7 +34,7 @@ def gpus(ask: Ask) -> FactAnswer:
     return say(ask.cluster, sentences + notes[:1], [node.source for node in node_types(ask)])
 
 
-def way_there(node: NodeType, ask: Ask) -> str:
+def way_there(node: NodeType, ask: Inquiry) -> str:
     """The queues and directives that lead to these nodes rather than to others."""
     queues = [queue.id for queue in ask.cluster.queues if node.id in queue.node_types]
     lines = [plain(fact.text) for fact in ask.cluster.directives if node.id in fact.node_types]
@@ -42,12 +42,12 @@ def way_there(node: NodeType, ask: Ask) -> str:
     return f"To get them: {', '.join(part for part in parts if part)}" if any(parts) else ""
 
 
-def gpus_named(ask: Ask) -> FactAnswer | None:
+def gpus_named(ask: Inquiry) -> FactAnswer | None:
     """What is known of a GPU that the question names."""
     return gpus(ask) if ask.node_types else None
 
 
-def gpus_of(node: NodeType, ask: Ask) -> str:
+def gpus_of(node: NodeType, ask: Inquiry) -> str:
     part = node.gpus
     memory = f" with {part.memory_gb:g} GB" if part.memory_gb else ""
     model = f"{VENDORS[part.vendor]} {part.model}{memory}"
@@ -60,7 +60,7 @@ def gpus_of(node: NodeType, ask: Ask) -> str:
     return f"{text}: {plural(part.per_node, 'rank')} a node"
 
 
-def node_count(ask: Ask) -> FactAnswer | None:
+def node_count(ask: Inquiry) -> FactAnswer | None:
     counted = [node for node in node_types(ask) if node.count]
     if not counted:
         return None
@@ -68,7 +68,7 @@ def node_count(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, [f"GPU nodes of {ask.cluster.title}: {rows}"], [node.source for node in counted])
 
 
-def cpus(ask: Ask) -> FactAnswer | None:
+def cpus(ask: Inquiry) -> FactAnswer | None:
     """Model, kind of processor, cores, and what --cpus-per-task may divide."""
     known = [node for node in node_types(ask) if node.cpu.model or node.cpu.cores]
     if not known:
@@ -83,7 +83,7 @@ def processor_kind(node: NodeType) -> str:
     return next((text for key, text in ARM_AND_POWER.items() if key in model), grace)
 
 
-def cpus_of(node: NodeType, ask: Ask) -> str:
+def cpus_of(node: NodeType, ask: Inquiry) -> str:
     cpu = node.cpu
     parts = [
         cpu.model or "",
@@ -100,7 +100,7 @@ def cpus_of(node: NodeType, ask: Ask) -> str:
     return f"{text}. {cpu.schedulable} CPUs are for the tasks of a job{share}"
 
 
-def memory(ask: Ask) -> FactAnswer | None:
+def memory(ask: Inquiry) -> FactAnswer | None:
     known = [node for node in node_types(ask) if node.memory_gb]
     if not known:
         return None
@@ -109,13 +109,13 @@ def memory(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, rows + notes[:1], [node.source for node in known])
 
 
-def memory_of(node: NodeType, ask: Ask) -> str:
+def memory_of(node: NodeType, ask: Inquiry) -> str:
     job = f", of which a job may ask for {node.job_memory_gb:g}" if node.job_memory_gb else ""
     gpu = f"; each GPU has {node.gpus.memory_gb:g} GB" if node.gpus.memory_gb else ""
     return f"{name(node, ask)} has {node.memory_gb:g} GB of memory{job}{gpu}"
 
 
-def network(ask: Ask) -> FactAnswer | None:
+def network(ask: Inquiry) -> FactAnswer | None:
     known = [node for node in node_types(ask) if node.nics.kind or node.nics.interface]
     if not known:
         return None
@@ -124,7 +124,7 @@ def network(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, [*(network_of(node, ask) for node in known), *rows], [node.source for node in known])
 
 
-def network_of(node: NodeType, ask: Ask) -> str:
+def network_of(node: NodeType, ask: Inquiry) -> str:
     nics = node.nics
     speed = f", {nics.gbps_each:g} Gb/s each" if nics.gbps_each else ""
     count = f"{nics.count} x " if nics.count else ""
@@ -132,7 +132,7 @@ def network_of(node: NodeType, ask: Ask) -> str:
     return f"{name(node, ask)} is on {count}{nics.kind}{speed}{face}"
 
 
-def local_disk(ask: Ask) -> FactAnswer | None:
+def local_disk(ask: Inquiry) -> FactAnswer | None:
     known = [node for node in node_types(ask) if node.local_disk]
     areas = [f"{key}: {text}" for key, text in ask.cluster.filesystems.items() if "local" in key.lower()]
     if not known and not areas:

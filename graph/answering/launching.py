@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graph.answering.asking import Ask, framework, plain
+from graph.answering.asking import Inquiry, framework, plain
 from graph.answering.fact_answer import FactAnswer, say
 from knowledge.cluster import LaunchForm
 
@@ -40,7 +40,7 @@ BINDING_WHY = (
 OUR_READING = "No page of the site shows this: it is our reading of the facts"
 
 
-def launcher(ask: Ask) -> FactAnswer:
+def launcher(ask: Inquiry) -> FactAnswer:
     """The launcher that is named, or how ranks are started at all."""
     for word in NAMES:
         if re.search(rf"(?<![\w-]){re.escape(word)}(?![\w-])", ask.text):
@@ -48,7 +48,7 @@ def launcher(ask: Ask) -> FactAnswer:
     return usual_launcher(ask)
 
 
-def one_launcher(ask: Ask, word: str) -> FactAnswer:
+def one_launcher(ask: Inquiry, word: str) -> FactAnswer:
     cluster = ask.cluster
     for ban in cluster.forbidden:
         if ban.option == word:
@@ -62,7 +62,7 @@ def one_launcher(ask: Ask, word: str) -> FactAnswer:
     return say(cluster, [yes, form.note or "", "" if form.documented else OUR_READING], [form.source])
 
 
-def binding(ask: Ask) -> FactAnswer | None:
+def binding(ask: Inquiry) -> FactAnswer | None:
     """How ranks are bound to cores there: the launcher's options, and what the notes say."""
     options = [plain(text) for form in forms_of(ask)[:1] for text in (*form.options, *form.whole_node_options)]
     bound = [text for text in options if "bind" in text or "depth" in text]
@@ -74,14 +74,14 @@ def binding(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, [reason, said, *dict.fromkeys(notes)], [forms_of(ask)[0].source])
 
 
-def about(ask: Ask, word: str) -> list[str]:
+def about(ask: Inquiry, word: str) -> list[str]:
     """What the gotchas and notes say of a launcher."""
     key = re.compile(rf"(?<![\w-]){re.escape(word.split()[0])}(?![\w-])")
     of_nodes = (note for node in ask.cluster.node_types for note in node.notes)
     return [text for text in (*ask.cluster.gotchas, *ask.cluster.notes, *of_nodes) if key.search(text.lower())]
 
 
-def usual_launcher(ask: Ask) -> FactAnswer:
+def usual_launcher(ask: Inquiry) -> FactAnswer:
     first, *others = forms_of(ask)
     known = [text for text in dict.fromkeys(in_words(form) for form in others) if text != in_words(first)]
     also = f"Also known: {'; '.join(known[:2])}" if known else ""
@@ -90,7 +90,7 @@ def usual_launcher(ask: Ask) -> FactAnswer:
     return say(ask.cluster, [usual_form(ask), options, also, first.note or "", doubt], [first.source])
 
 
-def forms_of(ask: Ask) -> list[LaunchForm]:
+def forms_of(ask: Inquiry) -> list[LaunchForm]:
     """The forms of the framework named (of all of them else), best first."""
     wanted = framework(ask.text)
     forms = [form for name, found in ask.cluster.launch.items() if wanted in (None, name) for form in found]
@@ -101,5 +101,5 @@ def in_words(form: LaunchForm) -> str:
     return f"{LAUNCHERS.get(form.launcher, form.launcher)}, {WORKERS[form.workers].format(torchrun=form.torchrun)}"
 
 
-def usual_form(ask: Ask) -> str:
+def usual_form(ask: Inquiry) -> str:
     return f"Ranks on {ask.cluster.title} are started with {in_words(forms_of(ask)[0])}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from graph.answering.asking import Ask, named_queues
+from graph.answering.asking import Inquiry, named_queues
 from graph.answering.fact_answer import FactAnswer, listed, nodes_in_words, say, spell
 from graph.extraction.walltime import clock
 from graph.planning.queues import longest, plural, takes
@@ -20,7 +20,7 @@ PURPOSES = {
 }
 
 
-def how_long(ask: Ask) -> FactAnswer:
+def how_long(ask: Inquiry) -> FactAnswer:
     """The longest walltime: of the queue named, or of each."""
     queues = wanted(ask)
     if len(queues) == 1 or ask.queue:
@@ -36,7 +36,7 @@ def how_long(ask: Ask) -> FactAnswer:
     return say(ask.cluster, [f"The longest run on {title}{having}, by queue: {'; '.join(rows)}"], sources)
 
 
-def wanted(ask: Ask) -> list[Queue]:
+def wanted(ask: Inquiry) -> list[Queue]:
     """The queue named; else those of the GPU named; else those with GPUs, the usual one first."""
     if ask.queue:
         return [ask.queue]
@@ -45,7 +45,7 @@ def wanted(ask: Ask) -> list[Queue]:
     return sorted(queues, key=lambda queue: (not queue.default, queue.purpose == "special"))
 
 
-def longest_of(queue: Queue, ask: Ask) -> list[str]:
+def longest_of(queue: Queue, ask: Inquiry) -> list[str]:
     where = f"{queue.id} on {ask.cluster.title}"
     if ask.nodes is not None:
         if not in_bounds(queue, ask.nodes):
@@ -89,7 +89,7 @@ def row_of(queue: Queue, nodes: int | None) -> str:
     return f"{queue.id} {most}" + (f" ({steps})" if steps else "")
 
 
-def how_many_nodes(ask: Ask) -> FactAnswer:
+def how_many_nodes(ask: Inquiry) -> FactAnswer:
     """How many nodes a job may have: in the queue named or in each, for the time named or at all."""
     queues = wanted(ask)
     sources = [queue.source for queue in queues]
@@ -122,7 +122,7 @@ def span_for(queue: Queue, seconds: int) -> str:
     return listed([nodes_in_words(lim.min_nodes, lim.max_nodes) for lim in fit], "or") if fit else ""
 
 
-def fits(ask: Ask) -> FactAnswer | None:
+def fits(ask: Inquiry) -> FactAnswer | None:
     """`Can I run 64 nodes for 20 hours?`: the queues that take it, those that may, or none."""
     if ask.nodes is not None and ask.seconds is None and ask.queue:
         return say(ask.cluster, [*longest_of(ask.queue, ask), ask.queue.note or ""], [ask.queue.source])
@@ -143,7 +143,7 @@ def fits(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, [f"No queue of {title} is known to take {job}", f"There is {rows}"], sources)
 
 
-def which_queues(ask: Ask) -> FactAnswer:
+def which_queues(ask: Inquiry) -> FactAnswer:
     """The queue named, told whole; the queues for a purpose; or all of them."""
     if ask.queue:
         return describe(ask.queue, ask)
@@ -173,7 +173,7 @@ def short(queue: Queue) -> str:
     return f"{queue.id}: {most}, {bounds(queue)}"
 
 
-def compare(ask: Ask) -> FactAnswer | None:
+def compare(ask: Inquiry) -> FactAnswer | None:
     """Two queues that a question sets against each other, one after the other."""
     # Beside a queue's own name a common word such as `regular` means a queue too.
     found = named_queues(ask.text, ask.cluster)
@@ -186,7 +186,7 @@ def compare(ask: Ask) -> FactAnswer | None:
     return replace(told[0], text=" ".join(answer.text for answer in told), sources=tuple(sources))
 
 
-def queue_named(ask: Ask) -> FactAnswer | None:
+def queue_named(ask: Inquiry) -> FactAnswer | None:
     """What is known of a queue that the question names."""
     return describe(ask.queue, ask) if ask.queue else None
 
@@ -195,7 +195,7 @@ def nodes_of(queue: Queue) -> str:
     return f"It takes {bounds(queue)}" if queue.max_nodes or queue.min_nodes > 1 else "No node limit is known"
 
 
-def describe(queue: Queue, ask: Ask) -> FactAnswer:
+def describe(queue: Queue, ask: Inquiry) -> FactAnswer:
     """One queue: limits, nodes, what is special."""
     gpus = f"At most {plural(queue.max_gpus, 'GPU')} a job" if queue.max_gpus else ""
     least = f"At least {spell(queue.min_walltime)} must be asked" if queue.min_walltime else ""

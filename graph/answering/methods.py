@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
-from graph.answering.asking import Ask
+from graph.answering.asking import Inquiry
 from graph.answering.fact_answer import FactAnswer, say
 from graph.answering.hardware import gpus_of, processor_kind
 from graph.answering.launching import OUR_READING, in_words
+from graph.planning.counting import Count
 from graph.planning.gpus import mixed_precision
 from graph.planning.launching import choose_launch
 from graph.planning.strategies import choose_style
@@ -37,7 +38,7 @@ ELSEWHERE = re.compile(
 )
 
 
-def method(ask: Ask) -> FactAnswer | None:
+def method(ask: Inquiry) -> FactAnswer | None:
     """Yes or no, the GPUs, how it is started, and how its software comes there."""
     if ELSEWHERE.search(ask.text):
         return None
@@ -45,11 +46,14 @@ def method(ask: Ask) -> FactAnswer | None:
     if re.search(rf"\b(?:{HALF})\b", ask.text):
         opening = "Yes" if mixed_precision(node) == "bf16" else "No"
         return say(ask.cluster, [f"{opening}: {half(node, ask.cluster)}", gpus_of(node, ask)], [node.source])
-    name, strategy, framework = next(meant for word, meant in NAMES.items() if re.search(rf"\b(?:{word})\b", ask.text))
+    meant = next((meant for word, meant in NAMES.items() if re.search(rf"\b(?:{word})\b", ask.text)), None)
+    if meant is None:
+        return None
+    name, strategy, framework = meant
     style = choose_style(JobRequest(strategy=strategy, framework=framework))
     if style is None or isinstance(style, Refusal):
         return None
-    launch = choose_launch(ask.cluster, style, node)
+    launch = choose_launch(ask.cluster, style, node, Count(2, node.gpus.devices_per_node or 1, ""))
     if isinstance(launch, Refusal):
         ways = " or ".join(way.says for way in launch.instead)
         return say(ask.cluster, [f"No: {launch.says}", launch.why, f"Instead: {ways}" if ways else ""], [launch.source])
@@ -66,7 +70,7 @@ def method(ask: Ask) -> FactAnswer | None:
     return say(ask.cluster, sentences, [launch.form.source, node.source])
 
 
-def usual(ask: Ask) -> NodeType:
+def usual(ask: Inquiry) -> NodeType:
     """The kind of node that is named, or the machine's usual one."""
     return ask.node_types[0] if ask.node_types else ask.cluster.node_type(ask.cluster.default_queue.node_types[0])
 

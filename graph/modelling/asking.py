@@ -9,21 +9,27 @@ import json
 import re
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from itertools import count
 from threading import Lock
-from typing import Any
+from typing import Any, Literal
 
 from graph.modelling.model import (
     LETTERS_PER_TOKEN,
     BadAnswerError,
+    Call,
     Completion,
     Message,
     Model,
     ModelError,
+    NoToolsError,
     Role,
     Schema,
+    Tool,
 )
+from knowledge.catalogue import catalogue
 from knowledge.masking import Masker
 
 # How long a model that failed is left alone: doubled each time, up to the longest.
@@ -44,7 +50,7 @@ LOG_LETTERS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """What one question to a model took. For people: `/context`, `maple-chat models`."""
+    """What one question to a model took, in which led turn (0: none). For people: `/context`, `maple-chat models`."""
 
     purpose: str
     role: Role
@@ -55,6 +61,7 @@ class Use:
     seconds: float
     reused: int
     went_well: bool
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,15 +74,19 @@ class Prompt:
     leaves: bool
     messages: tuple[Message, ...]
     schema: Schema | None = None
+    tools: tuple[Tool, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """text or value (parsed JSON) where the model answered; else the trouble, empty where there is nothing to say."""
+    """text, value (parsed JSON) or calls where the model answered; else the trouble, empty where there is nothing to
+    say. tokens: what went in and came out."""
 
     text: str = ""
     value: Mapping[str, Any] | None = None
     trouble: str = ""
+    calls: tuple[Call, ...] = ()
+    tokens: int = 0
 
 
 @dataclass(slots=True)
@@ -105,6 +116,7 @@ def never() -> bool:
 
 
 Loader = Callable[[], Model]
+Trust = Literal["leads", "reads", "off"]
 
 
 @dataclass(slots=True)
@@ -112,20 +124,32 @@ class Models:
     """The models of a process, loaded at the first question. One question at a time goes to each.
 
     known: names that are masked without being found, value -> kind. dry: only collect the prompts, ask nobody.
+    trust: what was measured of each model: it leads a conversation, it reads beside the rules, or it is off.
     """
 
     loaders: Mapping[Role, Loader]
     timeout_s: float = 60.0
     known: Mapping[str, str] = field(default_factory=dict)
     dry: bool = False
+    trust: Mapping[Role, Trust] = field(default_factory=dict)
     uses: deque[Use] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     prompts: deque[Prompt] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
     loaded: dict[Role, Model] = field(default_factory=dict)
     breakers: dict[Role, Breaker] = field(default_factory=dict)
     loading: Lock = field(default_factory=Lock)
+    turns: Iterator[int] = field(default_factory=lambda: count(1))
 
     def __bool__(self) -> bool:
         return bool(self.loaders)
+
+    def leads(self) -> bool:
+        """Whether the model that answers was seen to lead a conversation."""
+        return self.trust.get("large", "reads") == "leads" and "large" in self.loaders
+
+    def ready(self, role: Role) -> Model | None:
+        """The model, loaded; None where there is none, or it rests."""
+        model = self._model(role)
+        return None if isinstance(model, str) else model
 
     def room(self, role: Role, fixed: str, answer: int) -> int:
         """How many letters of a log still fit beside the fixed text and an answer of so many tokens; 0: no model."""
@@ -143,18 +167,22 @@ class Models:
         messages: Sequence[Message],
         *,
         schema: Schema | None = None,
+        tools: Sequence[Tool] = (),
         max_tokens: int = 256,
+        timeout: float | None = None,
         on_text: Callable[[str], bool] | None = None,
         known: Mapping[str, str] | None = None,
+        turn: int = 0,
         stopped: Callable[[], bool] = never,
     ) -> Reply:
-        """One question. Never raises for what a model does. stopped: the person wants no answer any more."""
+        """One question. Never raises for what a model does, but NoToolsError where tools were handed to one that takes
+        none. timeout: at most so many seconds; stopped: the person wants no answer any more."""
         model = self._model(role)
         if isinstance(model, str):
             return Reply(trouble=model)
-        masker = Masker({**self.known, **(known or {})})
+        masker = Masker({**self.known, **(known or {})}, public_names())
         sent = tuple(plain(masked(m, masker) if model.leaves else m) for m in messages)
-        self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema))
+        self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema, tuple(tools)))
         if self.dry:
             return Reply()
         if sum(model.tokens(m.text) for m in sent) + max_tokens + OVERHEAD > model.context:
@@ -164,15 +192,22 @@ class Models:
         try:
             hearing = Hearing(on_text, masker, stopped)
             done = model.complete(
-                sent, schema=schema, max_tokens=max_tokens, timeout=self.timeout_s, on_text=hearing.hear
+                sent,
+                schema=schema,
+                tools=tools,
+                max_tokens=max_tokens,
+                timeout=min(self.timeout_s, timeout or self.timeout_s),
+                on_text=hearing.hear,
             )
             hearing.end()
             reply = Reply() if stopped() else read(done, schema)
+        except NoToolsError:
+            raise
         except ModelError as error:
             failure = error
         except Exception as error:  # a back end's own errors are many: none may end a turn
             failure = ModelError(f"{model.name}: {type(error).__name__}")
-        self._note(purpose, role, model, done, time.monotonic() - started, failure)
+        self._note(purpose, role, model, done, time.monotonic() - started, failure, turn)
         return Reply(trouble=SAID.format(failure)) if failure else restored(reply, masker.mask("").restore)
 
     def _model(self, role: Role) -> Model | str:
@@ -191,7 +226,14 @@ class Models:
         return self.loaded[role]
 
     def _note(
-        self, purpose: str, role: Role, model: Model, done: Completion, seconds: float, failure: ModelError | None
+        self,
+        purpose: str,
+        role: Role,
+        model: Model,
+        done: Completion,
+        seconds: float,
+        failure: ModelError | None,
+        turn: int,
     ) -> None:
         breaker = self.breakers[role]
         if failure:
@@ -199,7 +241,15 @@ class Models:
         else:
             breaker.worked()
         counted = done.tokens_in, done.tokens_out, model.context
-        self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None))
+        self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None, turn))
+
+
+@cache
+def public_names() -> frozenset[str]:
+    """Machines, their queues and kinds of nodes, which look like hosts beside some words."""
+    clusters = catalogue().clusters.values()
+    named = {name for one in clusters for name in (one.id, *(queue.id for queue in one.queues))}
+    return frozenset(name.lower() for name in (*named, *(node.id for one in clusters for node in one.node_types)))
 
 
 @dataclass(slots=True)
@@ -227,15 +277,28 @@ class Hearing:
 
 
 def masked(message: Message, masker: Masker) -> Message:
-    """What a person or a log says, masked; our own instructions hold nothing private."""
-    return message if message.role == "system" else Message(message.role, masker.mask(message.text).text)
+    """What a person, a log or an earlier call says, masked; our own instructions hold nothing private."""
+    return message if message.role == "system" else rewritten(message, lambda text: masker.mask(text).text)
 
 
 def plain(message: Message) -> Message:
     """The message without marks that a chat template would take for the start of another one."""
-    return (
-        message if message.role == "system" else Message(message.role, TEMPLATE_MARKS.sub(_in_brackets, message.text))
-    )
+    return message if message.role == "system" else rewritten(message, lambda t: TEMPLATE_MARKS.sub(_in_brackets, t))
+
+
+def rewritten(message: Message, change: Callable[[str], str]) -> Message:
+    """The message with every text in it changed so, those in the arguments of its calls too."""
+    calls = tuple(replace(one, arguments=deep(one.arguments, change)) for one in message.calls)
+    return replace(message, text=change(message.text), calls=calls)
+
+
+def deep(value: Any, change: Callable[[str], str]) -> Any:
+    """The JSON value with every text in it changed so."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return [deep(one, change) for one in value]
+    return {key: deep(one, change) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
 def _in_brackets(mark: re.Match[str]) -> str:
@@ -244,12 +307,15 @@ def _in_brackets(mark: re.Match[str]) -> str:
 
 def read(done: Completion, schema: Schema | None) -> Reply:
     """The completion as text or as JSON. Raises ModelError where it is neither."""
+    tokens = done.tokens_in + done.tokens_out
     if done.stopped == "time":
         raise ModelError("it took too long")
+    if done.calls:
+        return Reply(text=done.text, calls=done.calls, tokens=tokens)
     if schema is None:
         if not done.text.strip():
             raise BadAnswerError("it answered nothing")
-        return Reply(text=done.text)
+        return Reply(text=done.text, tokens=tokens)
     if done.stopped == "length":
         raise BadAnswerError("its answer did not end")
     try:
@@ -258,7 +324,7 @@ def read(done: Completion, schema: Schema | None) -> Reply:
         raise BadAnswerError("its answer was no JSON") from error
     if not isinstance(value, dict):
         raise BadAnswerError("its answer was no JSON object")
-    return Reply(text=done.text, value=value)
+    return Reply(text=done.text, value=value, tokens=tokens)
 
 
 def inner(text: str) -> str:
@@ -270,15 +336,8 @@ def inner(text: str) -> str:
 
 def restored(reply: Reply, back: Callable[[str], str]) -> Reply:
     """The reply with the names put back."""
-
-    def deep(value: Any) -> Any:
-        if isinstance(value, str):
-            return back(value)
-        if isinstance(value, list):
-            return [deep(one) for one in value]
-        return {key: deep(one) for key, one in value.items()} if isinstance(value, dict) else value
-
-    return Reply(back(reply.text), deep(reply.value) if reply.value is not None else None, reply.trouble)
+    calls = tuple(replace(one, arguments=deep(one.arguments, back)) for one in reply.calls)
+    return replace(reply, text=back(reply.text), value=deep(reply.value, back), calls=calls)
 
 
 def as_text(prompt: Prompt) -> str:
@@ -286,5 +345,8 @@ def as_text(prompt: Prompt) -> str:
     where = "leaves this computer's process, masked" if prompt.leaves else "stays in this process"
     head = f"--- {prompt.purpose}: {prompt.model} ({prompt.role}); {where}"
     body = "\n".join(f"[{m.role}]\n{m.text}" for m in prompt.messages)
+    if prompt.tools:
+        offered = [{"name": t.name, "description": t.says, "parameters": t.parameters} for t in prompt.tools]
+        body += f"\n[tools]\n{json.dumps(offered)}"
     schema = f"\n[schema]\n{json.dumps(prompt.schema)}" if prompt.schema else ""
     return f"{head}\n{body}{schema}"

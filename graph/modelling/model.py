@@ -31,12 +31,39 @@ class BadAnswerError(ModelError):
     """It answered, but not what was asked for."""
 
 
+class NoToolsError(ModelError):
+    """The server takes no tool calls: what is to be called is asked for as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a model may call: its name, what it does in a line, and its arguments as JSON Schema."""
+
+    name: str
+    says: str
+    parameters: Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call of a tool. arguments None: what came was no JSON object."""
+
+    name: str
+    arguments: Mapping[str, Any] | None
+    id: str = ""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message to a model. What a person or a log says is only ever in a `user` message."""
+    """One message to a model. What a person or a log says is only ever in a `user` or a `tool` message.
 
-    role: Literal["system", "user"]
+    calls: what an `assistant` message called; call_id: which of them a `tool` message answers.
+    """
+
+    role: Literal["system", "user", "assistant", "tool"]
     text: str
+    calls: tuple[Call, ...] = ()
+    call_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,18 +77,20 @@ class Completion:
     seconds: float = 0.0
     first_token_s: float = 0.0
     reused: int = 0
+    calls: tuple[Call, ...] = ()
 
 
 class Model(Protocol):
     """One model that is ready to answer.
 
     name is for people. context: tokens that prompt and answer share. leaves: whether text leaves this process, so that
-    it has to be masked.
+    it has to be masked. takes_tools: whether tools may be handed to it; else they are asked for as JSON.
     """
 
     name: str
     context: int
     leaves: bool
+    takes_tools: bool
 
     def tokens(self, text: str) -> int:
         """How many tokens a text takes: counted, or guessed where the back end cannot tell."""
@@ -72,11 +101,14 @@ class Model(Protocol):
         messages: Sequence[Message],
         *,
         schema: Schema | None = None,
+        tools: Sequence[Tool] = (),
         max_tokens: int = 256,
         timeout: float = 60.0,
         on_text: Callable[[str], bool] | None = None,
     ) -> Completion:
         """One answer. schema: JSON Schema that it keeps (enforced where the back end can, checked by the caller).
+
+        tools: what it may call instead of answering; NoToolsError where the server takes none.
 
         on_text hears each piece and answers whether to go on. timeout is in seconds, for all of it. Raises ModelError.
         """

@@ -2,44 +2,61 @@
 
 from __future__ import annotations
 
-import re
+from dataclasses import fields, replace
 from datetime import date
 
 from langgraph.runtime import Runtime
 
-from graph.agreed import agree, stands
 from graph.answering import related
-from graph.answering.grounds import SURE, Grounds, grounds
-from graph.answering.joined import question_in
-from graph.answering.telling import answer_text
+from graph.answering.ask import Ask
+from graph.answering.failure import after_words
+from graph.answering.resources import is_of_resources, question_of
+from graph.answering.us import can, decline, is_declined
 from graph.changes import changes, diff
 from graph.context import Context
+from graph.conversation.fix_followup import go_on
+from graph.conversation.history import agree, stands
+from graph.conversation.next_step import SEND_LOG, next_step, not_answered, not_understood
 from graph.extraction.request import is_about_us, is_order
+from graph.extraction.request import understand as read
 from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
+from graph.reading.utterance import Clause, Utterance
 from graph.state import State
-from knowledge.types import Assumption, Diagnosis, LaunchBundle, LaunchPlan, Made, Refusal, Say, Working, Writing
+from graph.usecases.answer import WHY, Answered, nearest
+from graph.usecases.answer import answer as find_answer
+from knowledge.resource_question import ResourceQuestion
+from knowledge.types import (
+    Assumption,
+    AwaitLog,
+    Diagnosis,
+    JobRequest,
+    LaunchBundle,
+    LaunchPlan,
+    Made,
+    OfferChoice,
+    Paste,
+    Refusal,
+    Said,
+    Say,
+    Working,
+    Writing,
+)
 
-WHAT_I_DO = (
-    "I write launch scripts for deep learning on HPC machines, and tell why a job failed. "
-    "Try *train ViT with FSDP on Perlmutter, 4 nodes*, or paste a log."
-)
-NOT_KNOWN = (
-    "That is not in what I know, so I will not guess. Name a machine and one of its facts (queues, walltime, GPUs, "
-    "modules; `maple-chat clusters` lists the machines), let me read your site's pages (`maple-chat knowledge add "
-    "PATH|URL`), or ask your site's support."
-)
-SEND_LOG = (
-    "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
-    "its file, as in *@slurm-123.out*."
+# Acts that are answered in words, and from which probability on a clause is one of them.
+ANSWERED = ("ask", "review", "plan")
+LIKELY = 0.35
+CERTAIN = 0.7
+FEW_WORDS = 6
+IS_SO = "The script has that already, so nothing changes. *show the script* prints it."
+SEND_OUTPUT = (
+    "Paste what the scheduler prints of the job and I say what holds it: `scontrol show job JOBID` (Slurm), "
+    "`qstat -f JOBID` (PBS), `bjobs -l JOBID` (LSF) or `flux jobs -a` (Flux)."
 )
 NO_ACTS = (
     "I do nothing on a machine by myself. A script goes in with the command that stands under it; `scancel JOB` "
     "(Slurm), `qdel JOB` (PBS), `bkill JOB` (LSF) or `flux cancel JOB` ends a job. Passwords and files are yours alone."
 )
-SHOW = re.compile(r"\b(?:show|print|give|send|repeat|display)\b.{0,20}\bscript\b|\bscript (?:again|once more)\b", re.I)
-STANDS = "The script stands; say *make it 8 nodes* or *account m1234* to change it."
-UNCHANGED = "I read no change in that, so the script stays as it is. Say what to change, such as *make it 8 nodes*."
 
 
 def answer(state: State, runtime: Runtime[Context]) -> State:
@@ -47,14 +64,19 @@ def answer(state: State, runtime: Runtime[Context]) -> State:
     if isinstance(outcome, LaunchPlan) and draft:
         return also_answered(state, script(state, outcome, draft), runtime)
     if isinstance(outcome, Refusal):
-        offered = outcome if outcome.instead else None
-        request, refused, left = stands(state)
-        return State(said=(*state["said"], outcome, *left), offered=offered, request=request, refused=refused)
+        return also_answered(state, refuse(state, outcome), runtime)
     if isinstance(outcome, Diagnosis):
         found = any(isinstance(part, Diagnosis) for part in state["said"])
         said = state["said"] if found else (*state["said"], outcome)
         return State(said=(*said, *beside(outcome, state, runtime)))
     return words(state, runtime)
+
+
+def refuse(state: State, refusal: Refusal) -> State:
+    """The refusal with its ways round; the script that stands, stands."""
+    request, refused, left = stands(state)
+    pending = OfferChoice(refusal, refused) if refusal.instead or refused else None
+    return State(said=(*state["said"], refusal, *left), pending=pending, request=request)
 
 
 def beside(diagnosis: Diagnosis, state: State, runtime: Runtime[Context]) -> tuple[Say, ...]:
@@ -66,15 +88,16 @@ def beside(diagnosis: Diagnosis, state: State, runtime: Runtime[Context]) -> tup
 
 
 def get_ready(runtime: Runtime[Context]) -> None:
-    """Let the finder index what is new, which may take a while, and say so."""
+    """Should a question need passages, and these an index first, the person is told how far that is."""
     if runtime.context.knowledge:
-        runtime.context.knowledge.refresh(progress=lambda *facts: runtime.context.tell(Working(*facts)))
+        runtime.context.knowledge.tell(lambda *facts: runtime.context.tell(Working(*facts)))
 
 
 def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
     before = state.get("bundle")
-    if draft == before and not SHOW.search(state["text"]):
-        return State(said=state["said"] or (Say(UNCHANGED),))
+    if draft == before:
+        untold = tuple(note for note in plan.notes if note not in state.get("told", ()))
+        return noted(state, untold) if untold else unchanged(state)
     last = state.get("plan")
     same_machine = last is not None and last.cluster == plan.cluster
     assumptions = (*state.get("left_to_us", ()), *plan.assumptions)
@@ -88,25 +111,56 @@ def script(state: State, plan: LaunchPlan, draft: LaunchBundle) -> State:
         changes=changes(last, plan),
         diff=diff(before, draft) if same_machine else "",
     )
-    return State(
-        said=(*state["said"], made),
-        plan=plan,
-        bundle=draft,
-        offered=None,
-        told=(*assumptions, *notes),
-        agreed=agree(state.get("agreed", ()), state["request"]),
-        refused=None,
+    new = State(said=(*state["said"], made), plan=plan, bundle=draft, own=None, told=(*assumptions, *notes))
+    return State(**{**agree(state, state["request"], draft), **new})
+
+
+def noted(state: State, notes: tuple[str, ...]) -> State:
+    """The script is the same, and what the plan has to say of the wish is new."""
+    return State(said=(*state["said"], *map(Say, notes)), told=(*state.get("told", ()), *notes))
+
+
+def unchanged(state: State) -> State:
+    """The same script came out: what was said beside it, or which words changed nothing."""
+    if state["said"] or asking(state):
+        return State(said=state["said"])
+    return State(said=(Say(IS_SO if is_so(state) else not_understood(state)),))
+
+
+def is_so(state: State) -> bool:
+    """Whether all that the words ask for is in the request already."""
+    if state["understood"]:
+        return True
+    alone = read(state["words"], None, None, None).request
+    wanted = [one.name for one in fields(JobRequest) if one.name != "heard" and getattr(alone, one.name)]
+    return (
+        bool(wanted)
+        and len(state["words"].split()) <= FEW_WORDS
+        and all(getattr(alone, name) == getattr(state["request"], name) for name in wanted)
     )
 
 
 def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State:
-    """The question that came with the change, answered behind the script."""
-    asked = question_in(state["text"], state["request"])
-    if asked:
+    """The questions that came with the change, answered behind the script."""
+    for clause in asking(state):
         get_ready(runtime)
-        found = grounds(asked, state, runtime.context)
-        made["said"] = (*made["said"], *(told(found, runtime) if found.known else (Say(NOT_KNOWN),)))
+        now = State(**{**state, **made})
+        told = in_words(ask_of(now, runtime.context, clause.text, clause), runtime)
+        unknown = Say(not_answered(clause.text, runtime.context.cluster(state["request"])))
+        made["said"] = (*made["said"], *(told or (unknown,)))
     return made
+
+
+def clauses_of(state: State) -> tuple[Clause, ...]:
+    utterance = state.get("utterance")
+    return utterance.clauses if utterance else ()
+
+
+def asking(state: State) -> tuple[Clause, ...]:
+    """The clauses that plainly ask; what is only told beside a question is no question of its own."""
+    found = tuple(one for one in clauses_of(state) if one.act in ANSWERED and one.share(*ANSWERED) >= CERTAIN)
+    asked = tuple(one for one in found if one.scope == "asked" or one.text.rstrip().endswith(("?", "\uff1f")))
+    return asked or found
 
 
 def is_placeholder(assumption: Assumption) -> bool:
@@ -114,45 +168,169 @@ def is_placeholder(assumption: Assumption) -> bool:
 
 
 def words(state: State, runtime: Runtime[Context]) -> State:
-    """A question out of the facts and passages, small talk, and what could not be read: one line on what there is."""
-    text, intent = state["text"], state["intent"]
-    if intent in ("diagnose", "smalltalk") and state["said"]:
-        return State()
-    if intent == "other" and is_order(text):
-        return State(said=(*state["said"], Say(NO_ACTS)))
-    if is_about_us(text):
-        return State(said=(*state["said"], Say(WHAT_I_DO)))
-    if intent != "smalltalk" or "?" in text:
+    """A question out of the facts and passages, small talk, and what could not be read, with the next step."""
+    text, failing = state["words"], state["way"] == "diagnose"
+    if state["said"]:
+        changed = any(isinstance(part, Made) for part in state["said"]) and len(clauses_of(state)) > 1
+        return also_answered(state, State(said=state["said"]), runtime) if changed else State()
+    if speaks_of_log(state) and state.get("diagnosed") is None:
+        return State(said=(Say(SEND_LOG),), pending=AwaitLog())
+    if state["act"] == "help":
+        return State(said=(Say(can()),))
+    act = state["act"]
+    if topic(state) == "log.next" and state.get("diagnosed") is not None:
+        more = after_words(ask_of(state, runtime.context, text, state["utterance"].main))  # type: ignore[union-attr]
+        if more:
+            return State(said=(more,))
+        step, tried = go_on(state["diagnosed"], tuple(state.get("unhelped", ())), text)  # type: ignore[arg-type]
+        return State(said=(step,), unhelped=tried)
+    if is_declined(text) or (is_outside(state) and not is_order(text)):
+        return State(said=(decline(text, runtime.context.cluster(state["request"])),))
+    if act == "outside" and is_order(text):
+        return State(said=(Say(NO_ACTS),))
+    if is_about_us(text) and not is_clear(state) and not topic(state).startswith(("machine.", "us.", "log.")):
+        return State(said=(Say(can()),))
+    if act != "chat" or "?" in text:
         get_ready(runtime)
-        found = grounds(text, state, runtime.context)
-        if found.known and (intent != "other" or "?" in text or is_sure(found)):
-            wanted = intent == "diagnose" and not (found.fact and found.fact.typed)
-            said = (*state["said"], *told(found, runtime), *(Say(SEND_LOG),) * wanted)
-            return State(said=said, log_wanted=wanted, asked_last=text)
-        if intent == "question":
-            return State(said=(*state["said"], Say(NOT_KNOWN)), unanswered=True)
-    return State(said=(*state["said"], Say(friendly(state))), log_wanted=intent == "diagnose")
+        told, sure = answers(state, runtime)
+        if told and (act == "ask" or "?" in text or failing or sure or leans_to_ask(state)):
+            said = (*told, *(Say(SEND_LOG),) * (failing and not sure))
+            return State(
+                said=said,
+                pending=state.get("pending") or waits(failing),
+                asked_last=text,
+                last_topic=topic(state),
+                step=steps_told(state),
+                resources=resources_asked(state, runtime.context),
+            )
+        if act == "ask":
+            closest = nearest(state["utterance"].main) if state.get("utterance") else ""  # type: ignore[union-attr]
+            said = (Say(not_answered(text, runtime.context.cluster(state["request"]), closest)),)
+            return State(said=said, unanswered=True)
+    if failing or isinstance(state.get("pending"), AwaitLog):
+        return State(said=(Say(SEND_LOG),), pending=AwaitLog())
+    if any(one.act == "pending" for one in clauses_of(state)):
+        return State(said=(Say(SEND_OUTPUT),))
+    return State(said=(Say(next_step(state) if act == "chat" else not_understood(state)),))
 
 
-def is_sure(found: Grounds) -> bool:
+def speaks_of_log(state: State) -> bool:
+    """Whether the words plainly ask of a log; a bare `why?` behind an answer asks of that."""
+    main = state["utterance"].main if state.get("utterance") else None  # type: ignore[union-attr]
+    if main is None or not main.topic.startswith("log.") or main.topic == "log.proof":
+        return False
+    return main.confidence >= CERTAIN and not (state.get("topic_before") and WHY.fullmatch(state["words"]))
+
+
+def is_clear(state: State) -> bool:
+    """Whether the words are a question of a topic that is certain."""
+    utterance = state.get("utterance")
+    return bool(utterance and utterance.main.act in ANSWERED and utterance.main.confidence >= CERTAIN)
+
+
+def steps_told(state: State) -> int:
+    """How far the way of a beginner is told after this answer."""
+    done = state.get("step", 0)
+    return 1 if topic(state) == "site.start" else done + 1 if topic(state) == "next" else done
+
+
+def leans_to_ask(state: State) -> bool:
+    """Whether the words are a question rather than not, where no act is certain: an answer serves more than none."""
+    utterance = state.get("utterance")
+    if utterance is None:
+        return False
+    asks = utterance.main.share(*ANSWERED)
+    return asks >= LIKELY and asks > utterance.main.share("write", "edit", "port", "mend", "reply", "outside")
+
+
+def is_outside(state: State) -> bool:
+    """Whether the words are plainly not of this field."""
+    utterance = state.get("utterance")
+    return bool(utterance and utterance.main.act == "outside" and utterance.main.confidence >= CERTAIN)
+
+
+def waits(failing: bool) -> AwaitLog | None:
+    return AwaitLog() if failing else None
+
+
+def topic(state: State) -> str:
+    utterance = state.get("utterance")
+    return utterance.main.topic if utterance else ""
+
+
+def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], bool]:
+    """What is known to each question of the message, and whether it answers what was not even asked as one."""
+    utterance, text = state.get("utterance"), state["words"]
+    clauses = asking(state) if utterance and utterance.text == text else ()
+    same = Clause(0, len(text), text, "ask", state.get("topic_before", ""), 1.0)
+    main = utterance.main if utterance and utterance.text == text else same
+    if len({one.label for one in clauses}) < 2:
+        asked = [ask_of(state, runtime.context, text, clauses[0] if clauses else main)]
+    else:
+        asked = [ask_of(state, runtime.context, one.text, one) for one in clauses]
+    told: list[Said] = []
+    sure = False
+    for one in asked:
+        found = find_answer(one, runtime.context)
+        told += in_words(one, runtime, found)
+        sure = sure or bool(found and is_sure(found))
+    if not told and len(clauses_of(state)) > 1:  # `is that it?` behind what is told: the message as a whole
+        sized = bool(utterance and utterance.of_kind("Model"))
+        about = replace(main, act="plan", topic="", confidence=1.0) if sized else main
+        found = find_answer(whole := ask_of(state, runtime.context, text, about), runtime.context)
+        told, sure = [*in_words(whole, runtime, found)], bool(found and is_sure(found))
+    return tuple(dict.fromkeys(told)), sure
+
+
+def ask_of(state: State, context: Context, text: str, clause: Clause | None = None) -> Ask:
+    """The question with all that it may be answered from."""
+    utterance = state.get("utterance") or Utterance(text)
+    start, end = (clause.start, clause.end) if clause and clause.text == text else (0, len(text))
+    whole = replace(clause or Clause(0, 0, "", "ask", "", 0.0), text=text, start=start, end=end)
+    named = [context.catalogue.find(name) for name in utterance.machines()]
+    bundle, request = state.get("bundle"), state.get("request") or JobRequest()
+    spoken_of = context.catalogue.find(state.get("last_machine", ""))
+    of_thread = context.cluster(request)
+    return Ask(
+        whole,
+        utterance,
+        machine=next(filter(None, named), None) or ((of_thread or spoken_of) if bundle else (spoken_of or of_thread)),
+        request=request,
+        plan=state.get("plan"),
+        bundle=bundle,
+        script=state.get("own") or (Paste(bundle.name, bundle.script) if bundle else None),
+        report=state.get("diagnosed"),
+        logs=tuple(state.get("logs", ())),
+        output=state.get("output", ""),
+        resources=state.get("resources"),
+        last_topic=state.get("topic_before", ""),
+        last_act=state.get("act_before", ""),
+        before=state.get("question_before", ""),
+        since=state.get("since", ""),
+        tried=tuple(state.get("unhelped", ())),
+        step=state.get("step", 0),
+    )
+
+
+def resources_asked(state: State, context: Context) -> ResourceQuestion | None:
+    """What the thread has asked of resources so far: this message's, where it is about them."""
+    asked = next((one for one in asking(state) if is_of_resources(one)), None)
+    return question_of(ask_of(state, context, asked.text, asked)) if asked else state.get("resources")
+
+
+def is_sure(found: Answered) -> bool:
     """Whether it answers what was not even asked as a question."""
-    return bool(found.fact and found.fact.typed) or (bool(found.passages) and found.passages[0].score >= SURE)
+    return (found.found is None and found.sure) or bool(found.found and found.found.fact) or found.is_near
 
 
-def told(found: Grounds, runtime: Runtime[Context]) -> tuple[Say, ...]:
+def in_words(ask: Ask, runtime: Runtime[Context], found: Answered | None = None) -> tuple[Said, ...]:
     """The answer by the rules; where there is a model, in its words, if each sentence stands on what it cites."""
-    text, models = answer_text(found, date.today()), runtime.context.model
-    if models is None:
-        return (Say(text),)
+    found = found or find_answer(ask, runtime.context)
+    if found is None:
+        return ()
+    models = runtime.context.model
+    if models is None or found.found is None:
+        return (found.document,)
     write, stopped = lambda piece: runtime.context.tell(Writing(piece)), runtime.context.stopped
-    text, trouble = worded(found, text, models, write, stopped)
+    text, trouble = worded(found.found, found.text, models, write, stopped)
     return (Say(text), Say(trouble)) if trouble else (Say(text),)
-
-
-def friendly(state: State) -> str:
-    """What is said where there was no question."""
-    if state["intent"] == "diagnose":
-        return SEND_LOG
-    if state.get("bundle"):
-        return STANDS if state["intent"] == "smalltalk" else UNCHANGED
-    return WHAT_I_DO

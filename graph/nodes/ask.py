@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.conversation.option_choice import usual
 from graph.extraction.request import machines_in
+from graph.nodes.answer import ask_of, asking, in_words
 from graph.planning.questions import still_missing
-from graph.routes import TALK
 from graph.state import State
 from graph.undescribed import next_question, slips
-from knowledge.types import JobRequest, Question, Said, Say
+from knowledge.cluster import Cluster
+from knowledge.types import AskField, Assumption, JobRequest, Question, Said, Say
 
 # How a field is called where an answer could not be read.
 WORDS = {"machine": "a machine", "framework": "a framework", "strategy": "a strategy", "nodes": "a number of nodes"}
 
+MOST_QUOTED = 120
+# What tells of a job that somebody has: a program, a model, a size, a time, an account.
+CONCRETE = ("entry", "model", "walltime", "account", "total_gpus", "gpus_per_node", "nodes")
 LARGE = re.compile(r"\b(big|bigger|large|huge|giant|massive|llm|foundation|billions?|\d+ ?b)\b", re.I)
 SUGGESTED = (
     "For a model that does not fit on one GPU I suggest PyTorch with FSDP, on one node first, and more once that runs; "
@@ -25,7 +32,7 @@ SUGGESTED = (
 
 
 def ask(state: State, runtime: Runtime[Context]) -> State:
-    request, before = state["request"], state.get("question")
+    request, before = state["request"], open_question(state)
     cluster = runtime.context.cluster(request)
     said: list[Said] = list(state["said"])
     if request.machine and cluster is None:
@@ -33,32 +40,69 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     missing = still_missing(request, cluster, machines(state, runtime.context))
     if state.get("source"):
         missing = tuple(question for question in missing if question.field == "machine")  # the script tells the rest
+    left_to_us = bool(state.get("left_to_us"))
+    if missing and (is_concrete(request) or left_to_us) and missing[0].field != "machine":
+        return filled(state, request, missing, cluster)
     if not missing:
-        return State(question=None)
-    if request == JobRequest() and not before and LARGE.search(state["text"]):
+        return State(pending=None)
+    if request == JobRequest() and not before and LARGE.search(state["words"]):
         said.append(Say(SUGGESTED))
-    if state["heard_nothing"] and not said and before and before.field == missing[0].field:
-        said.append(Say(not_read(missing[0])))
-    return State(question=missing[0], said=(*said, missing[0]))
+    if not state["understood"] and not said and before and before.field == missing[0].field:
+        said.append(Say(not_read(missing[0], state["words"])))
+    told = also_told(state, runtime) if state["way"] == "write" else []
+    return State(pending=AskField(missing[0]), said=(*said, *told, asked_again(state, missing[0])))
+
+
+def asked_again(state: State, question: Question) -> Question:
+    """Behind an answer the question comes again in one line."""
+    return replace(question, help="", options=()) if state["way"] == "answer" else question
+
+
+def also_told(state: State, runtime: Runtime[Context]) -> list[Said]:
+    """The questions of a message that also wants a script: they do not wait for it."""
+    clauses = [clause for clause in asking(state) if clause.topic != "next"]
+    return [part for one in clauses for part in in_words(ask_of(state, runtime.context, one.text, one), runtime)]
+
+
+def is_concrete(request: JobRequest) -> bool:
+    """Whether a job was told of, and not only a machine or a method: what is open then has a usual value."""
+    return any(getattr(request, name) is not None for name in CONCRETE)
+
+
+def filled(state: State, request: JobRequest, missing: Sequence[Question], cluster: Cluster | None) -> State:
+    """The usual values for what was not said, each named with what it costs to be wrong."""
+    taken = list(state.get("left_to_us", ()))
+    while missing:
+        value, why = usual(missing[0], request, cluster)
+        request = replace(request, **{missing[0].field: value})  # type: ignore[arg-type]
+        taken.append(Assumption(missing[0].field, str(value), why))
+        missing = still_missing(request, cluster)
+    return State(request=request, pending=None, left_to_us=tuple(taken))
+
+
+def open_question(state: State) -> Question | None:
+    pending = state.get("pending")
+    return pending.question if isinstance(pending, AskField) else None
 
 
 def machines(state: State, context: Context) -> tuple[str, ...]:
     """The machines to offer: those that were named, where that left it open, else all."""
-    named = tuple(name for name in machines_in(state["text"]) if name in context.names())
+    named = tuple(name for name in machines_in(state["words"]) if name in context.names())
     return named if len(named) > 1 else context.names()
 
 
 def about_machine(state: State, context: Context) -> State:
     """A machine that nobody described, and that is no slip of the pen: what decides which one comes nearest."""
     if slips(state["request"].machine or "", context.catalogue):
-        return State(question=None)
-    answered = state["intent"] not in TALK and not state["heard_nothing"]
-    before = state.get("question") if answered else None
+        return State(pending=None)
+    before = open_question(state) if state["way"] == "write" and state["understood"] else None
     question = next_question(state["request"], state.get("described", ""), before)
-    return State(question=question, said=(*state["said"], question) if question else state["said"])
+    pending = AskField(question) if question else None
+    return State(pending=pending, said=(*state["said"], question) if question else state["said"])
 
 
-def not_read(question: Question) -> str:
-    machine = question.field == "machine"
-    hint = " Give its name, also if it is not among these." if machine else " Say *you choose* to leave it to me."
-    return f"I could not read {WORDS.get(question.field, question.field)} in that.{hint}"
+def not_read(question: Question, words: str) -> str:
+    """The words that were not understood as an answer, quoted, and how to answer."""
+    shown = " ".join(words.split())
+    shown = shown if len(shown) <= MOST_QUOTED else f"{shown[:MOST_QUOTED]} ..."
+    return f"I do not find {WORDS.get(question.field, question.field)} in *{shown}*, and I need one to go on."

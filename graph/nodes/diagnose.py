@@ -1,23 +1,27 @@
-"""Why did it fail? The attached log, or the message itself where the log was typed in."""
+"""Why did it fail? The logs of this message, or the words that tell of a failure; the script in hand is mended."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.conversation.fix_followup import go_on, is_unhelped
+from graph.conversation.scripts import said_of
+from graph.conversation.turn import Turn, open_turn
 from graph.debugging.advice import for_cluster
 from graph.debugging.counting import counted
 from graph.debugging.diagnosis import diagnose as find_cause
-from graph.debugging.log import from_paths, from_text
-from graph.going_on import go_on, is_unhelped
+from graph.debugging.log import Source, from_paths, from_text
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
+from graph.usecases.diagnose_job import NO_CAUSE, machine_of, report_of
 from knowledge.errors import InputError
-from knowledge.types import Diagnosis, Passage, Refusal, Say, Working
+from knowledge.types import AwaitLog, Diagnosis, Passage, Paste, Refusal, Said, Say, Working
 
 # `now it says KeyError: 'x'`: what is said of the line is no part of it.
 SAYS = re.compile(
@@ -29,28 +33,55 @@ SAYS = re.compile(
 # Why a job waits, in Slurm's words, said in a sentence.
 REASON = re.compile(r"\b(?:(?:QOS|Assoc|Partition|MaxJobs|ReqNode|Nodes?|Job|Association)[A-Z][a-z]\w+)\b")
 LONGEST = 300
+BRING_SCRIPT = "Paste or attach the job's script (*@job.sh*) and I put the cure into it."
+# Causes that a change of the script can cure.
+IN_SCRIPT = ("sched-", "comm-", "env-", "gpu-", "fw-", "user-shell")
+
+
+def diagnose(state: State, runtime: Runtime[Context]) -> State:
+    turn = open_turn(state, runtime.context)
+    logs = turn.message.logs
+    try:
+        found = find_cause(sources(logs, runtime.context)) if logs else typed(turn.words)
+        if is_only_words(found) and not logs:
+            return without_log(state, runtime.context)
+        helped = with_model(found, logs, turn.words, runtime)
+        return told(turn, helped.diagnosis, (Say(helped.trouble),) if helped.trouble else ())
+    except InputError as error:
+        return State(outcome=Refusal("I cannot read that log.", f"{str(error)[:1].upper()}{str(error)[1:]}."))
+
+
+def told(turn: Turn, found: Diagnosis, said: tuple[Say, ...]) -> State:
+    """The diagnosis, and what it means for the script in hand."""
+    state, own = turn.state, turn.state.get("own")
+    before = (*state["said"], *said)
+    if found.cause in NO_CAUSE:
+        return State(outcome=found, said=before)
+    named = [turn.context.catalogue.find(name) for name in turn.utterance.machines()]
+    cluster = next(filter(None, named), None) or (machine_of(own.text) if own else None) or turn.cluster
+    if own is not None:
+        mended = said_of(turn, own, report_of(found, own.text, cluster, name=own.name))
+        return State(**{**mended, "outcome": mended["diagnosed"], "said": (*before, *mended["said"]), "unhelped": ()})
+    known = for_cluster(found, cluster) if cluster and not state.get("bundle") else found
+    bring = is_in_script(known) and not state.get("bundle")
+    more: tuple[Said, ...] = (known, Say(BRING_SCRIPT)) if bring else ()
+    return State(outcome=known, said=(*before, *more), diagnosed=known, unhelped=())
+
+
+def is_in_script(found: Diagnosis) -> bool:
+    return found.cause.startswith(IN_SCRIPT)
 
 
 def is_only_words(found: Diagnosis) -> bool:
     """Whether a message tells of a failure without showing a line of it: `why did it hang?`."""
-    return found.cause in ("no-failure", "unknown") and not found.evidence
+    return found.cause in NO_CAUSE and not found.evidence
 
 
-def diagnose(state: State, runtime: Runtime[Context]) -> State:
-    paths = [Path(attachment.path) for attachment in state["attachments"]]
-    try:
-        context = runtime.context
-        found = find_cause(counted(paths, context.tell, context.stopped)) if paths else typed(state["text"])
-        if is_only_words(found) and not paths:
-            return without_log(state, context)
-        helped = with_model(found, paths, state["text"], runtime)
-        said = (Say(helped.trouble),) if helped.trouble else ()
-        known = of_the_machine(helped.diagnosis, state, context)
-        if known.cause in ("no-failure", "unknown"):
-            return State(outcome=known, said=(*state["said"], *said))
-        return State(outcome=known, said=(*state["said"], *said), diagnosed=known, unhelped=(), log_wanted=False)
-    except InputError as error:
-        return State(outcome=Refusal("I cannot read that log.", f"{str(error)[:1].upper()}{str(error)[1:]}."))
+def sources(logs: Sequence[Paste], context: Context) -> list[Source]:
+    """Files are read with progress; what was typed is at hand."""
+    paths = [Path(one.path) for one in logs if one.path]
+    texts = [from_text(one.text) for one in logs if not one.path]
+    return [*texts, *(counted(paths, context.tell, context.stopped) if paths else ())]
 
 
 def typed(text: str) -> Diagnosis:
@@ -68,30 +99,27 @@ def without_log(state: State, context: Context) -> State:
     """Nothing is shown: after a diagnosis its machine's or its next step is said, else the log is asked for."""
     last = state.get("diagnosed")
     cluster = context.cluster(state["request"])
-    if last and cluster and cluster.title not in " ".join(last.fix) and not is_unhelped(state["text"], state):
-        told = of_the_machine(last, state, context)
+    if last and cluster and cluster.title not in " ".join(last.fix) and not is_unhelped(state["words"], state):
+        told = for_cluster(last, cluster)
         return State(outcome=told, diagnosed=told)
-    if last is None or not is_unhelped(state["text"], state):
+    if last is None:
+        return State(outcome=None, pending=AwaitLog())
+    if not is_unhelped(state["words"], state):
         return State(outcome=None)
-    said, tried = go_on(last, tuple(state.get("unhelped", ())), state["text"])
+    said, tried = go_on(last, tuple(state.get("unhelped", ())), state["words"])
     return State(outcome=None, said=(*state["said"], said), unhelped=tried)
 
 
-def of_the_machine(found: Diagnosis, state: State, context: Context) -> Diagnosis:
-    """With the machine's own steps. Where there is a script, they are added when it is revised."""
-    cluster = context.cluster(state["request"])
-    failed = found.cause not in ("no-failure", "unknown")
-    return for_cluster(found, cluster) if cluster and failed and not state.get("bundle") else found
-
-
-def with_model(found: Diagnosis, paths: list[Path], text: str, runtime: Runtime[Context]) -> Helped:
+def with_model(found: Diagnosis, logs: Sequence[Paste], text: str, runtime: Runtime[Context]) -> Helped:
     """What a model reads in a log of which the rules are not sure, with what is known about its lines."""
     models = runtime.context.model
     if models is None or not is_unsure(found):
         return Helped(found)
     runtime.context.tell(Working("asking the language model"))
-    sources = from_paths(paths) if paths else [from_text(text)]
-    return help_with(found, sources, models, passages(found, runtime.context), runtime.context.stopped)
+    paths = [Path(one.path) for one in logs if one.path]
+    texts = [from_text(one.text) for one in logs if not one.path]
+    read = [*texts, *(from_paths(paths) if paths else ())] or [from_text(text)]
+    return help_with(found, read, models, passages(found, runtime.context), runtime.context.stopped)
 
 
 def passages(found: Diagnosis, context: Context) -> list[Passage]:

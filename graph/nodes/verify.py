@@ -1,4 +1,4 @@
-"""Check the script that was just written, by its text; what was proved and what was not goes with it."""
+"""Say of the script that was just written what its checks proved, and what they could not."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from langgraph.runtime import Runtime
 
 from graph.answering.fact_answer import as_sentence
 from graph.context import Context
-from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.state import State
-from graph.verification.checks import check
-from knowledge.types import Finding, LaunchBundle
+from knowledge.types import Finding
 
 NOT_PROVED = (
     "your account and quota, the queue's state, modules and environments, the program itself. "
@@ -19,19 +17,13 @@ NOT_PROVED = (
 
 
 def verify(state: State, runtime: Runtime[Context]) -> State:
-    draft, cluster = state["draft"], runtime.context.cluster(state["request"])
-    if draft is None or cluster is None:
+    cluster = runtime.context.cluster(state["request"])
+    if state["draft"] is None or cluster is None:
         return State(findings=())
-    findings = tuple(f for f in check(draft.script, cluster) if f.severity != "info" and not is_told(f, draft))
+    findings = state["findings"]
     found = [worded(finding) for finding in findings] or [f"Checked against {cluster.title}'s facts: nothing found."]
     proof = f"{found.pop(0) if not findings else 'Checked, with the findings above.'} Not proved: {NOT_PROVED}"
-    return State(findings=findings, proof=(*found, proof))
-
-
-def is_told(finding: Finding, draft: LaunchBundle) -> bool:
-    """The placeholder account is pointed out before everything else."""
-    line = draft.script.splitlines()[finding.line - 1] if finding.line else ""
-    return ACCOUNT_PLACEHOLDER in line
+    return State(proof=(*found, proof))
 
 
 def worded(finding: Finding) -> str:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from graph.answering.machines import named
-from graph.choosing import NO, chosen
 from graph.context import Context
 from graph.state import State
 from knowledge.errors import InputError, UnavailableError
 from knowledge.public import public_query, public_question
-from knowledge.types import Alternative, Diagnosis, Passage, Question, Said, Say, Working
+from knowledge.types import Diagnosis, OfferSearch, Passage, Question, Said, Say, Working
 from knowledge.web import Web
 
 OFFER = "Shall I search the web for: `{}`?"
@@ -25,38 +23,28 @@ MOST_EXCERPT = 400
 EVIDENCE = 2
 
 
-def answered(state: State) -> State | None:
-    """What an answer to the offer asks for; None where there was no offer or the message is about something else."""
-    query = state.get("offered_search")
-    if not query or state["attachments"]:
-        return None
-    picked = chosen(state["text"], [Alternative(option) for option in OPTIONS])
-    refused = NO.fullmatch(state["text"].strip()) or (picked and picked.says == OPTIONS[1])
-    if picked is None and not refused:
-        return None
-    return State(intent="smalltalk", searching="" if refused else query)
-
-
 def web(state: State, runtime: Runtime[Context]) -> State:
     query, known = state["searching"], runtime.context.web
     if query is not None:
         said = Say(LEFT) if not query else found(query, known, runtime) if known else Say(NOT_ALLOWED)
-        return State(said=(*state["said"], said), offered_search="")
+        return State(said=(*state["said"], said), pending=None)
     wanted = query_of(state, runtime.context) if known else ""
     if known is None or not wanted:
         return State()
     if known.policy == "always":
         return State(said=(*state["said"], found(wanted, known, runtime)))
     offer = Question("web", OFFER.format(wanted), OPTIONS)
-    return State(said=(*state["said"], offer), offered_search=wanted)
+    return State(said=(*state["said"], offer), pending=OfferSearch(wanted))
 
 
 def query_of(state: State, context: Context) -> str:
     """The public words of what was not answered: the telling lines of a log, or the question."""
-    request, outcome, text = state["request"], state["outcome"], state["text"]
+    request, outcome, text = state["request"], state["outcome"], state["words"]
     if not isinstance(outcome, Diagnosis):
-        asked_about = named(text)
-        return public_question(text, (asked_about.title if asked_about else "",))
+        machines = (
+            (context.catalogue.find(name) for name in utterance.machines()) if (utterance := state["utterance"]) else ()
+        )
+        return public_question(text, tuple(one.title for one in machines if one) or ("",))
     lines = " ".join(line.text for line in outcome.evidence[:EVIDENCE]) or text
     cluster = context.cluster(request)
     return public_query(lines, (request.framework or "", cluster.scheduler if cluster else ""))

@@ -4,36 +4,31 @@ from __future__ import annotations
 
 from langgraph.runtime import Runtime
 
-from graph.carried import ported
 from graph.context import Context
-from graph.planning.plan import plan
 from graph.state import State
-from knowledge.cluster import Cluster
+from graph.usecases.port_script import PortedScript, port_script
+from graph.usecases.write_script import Open, Written, write_script
 from knowledge.errors import InputError
-from knowledge.types import JobRequest, Refusal
-from templates.render import render
+from knowledge.types import Refusal
 
 
 def write(state: State, runtime: Runtime[Context]) -> State:
-    request = state["request"]
+    request, source = state["request"], state.get("source")
     cluster = runtime.context.cluster(request)
     if cluster is None:
         raise ValueError(f"no facts of {request.machine}: retrieve lets no such request through")
     try:
-        if state.get("source"):
-            return carry(state["source"], cluster, request)
-        decided = plan(request, cluster)
-        if isinstance(decided, Refusal):
-            return State(outcome=decided)
-        return State(outcome=decided, draft=render(decided))
+        made = port_script(source, cluster, request) if source else write_script(request, cluster)
     except InputError as error:
         reason = str(error)
         return State(outcome=Refusal("I cannot write that into a script.", f"{reason[:1].upper()}{reason[1:]}."))
-
-
-def carry(source: str, cluster: Cluster, request: JobRequest) -> State:
-    """The person's own script, for this machine."""
-    made = ported(source, cluster, request)
-    if isinstance(made, Refusal):
-        return State(outcome=made)
-    return State(outcome=made.plan, draft=made.bundle, notes=tuple(note.says for note in made.notes))
+    match made:
+        case Refusal():
+            return State(outcome=made)
+        case Open():
+            raise ValueError(f"{made.questions[0].field} is open: ask lets no such request through")
+        case PortedScript(ported, findings):
+            notes = tuple(note.says for note in ported.notes)
+            return State(outcome=ported.plan, draft=ported.bundle, findings=findings, notes=notes)
+        case Written(plan, bundle, findings):
+            return State(outcome=plan, draft=bundle, findings=findings)

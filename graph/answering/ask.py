@@ -1,0 +1,62 @@
+"""One question with all that an answer may stand on: the words, their topic, and what the thread holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from graph.answering.situation import ANY_JOB, Situation, named_scheduler
+from graph.reading.utterance import Clause, Utterance
+from knowledge.cluster import Cluster
+from knowledge.resource_question import ResourceQuestion
+from knowledge.schedulers.outputs import scheduler_output
+from knowledge.types import Diagnosis, JobRequest, LaunchBundle, LaunchPlan, Paste
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """clause: what asks, with its topic; machine: named in it, else the thread's.
+
+    script: the text in hand, the person's own or ours; report: the last diagnosis; logs: what it was read from; output:
+    what a scheduler printed last; last_act, last_topic, before: what the message before was for, its topic and words;
+    resources: what
+    was asked of resources before. since: what was said since the diagnosis; tried: the steps against it that did not
+    help; step: how far the way of a beginner was told.
+    """
+
+    clause: Clause
+    utterance: Utterance
+    machine: Cluster | None = None
+    request: JobRequest = field(default_factory=JobRequest)
+    plan: LaunchPlan | None = None
+    bundle: LaunchBundle | None = None
+    script: Paste | None = None
+    report: Diagnosis | None = None
+    logs: tuple[Paste, ...] = ()
+    output: str = ""
+    last_topic: str = ""
+    last_act: str = ""
+    resources: ResourceQuestion | None = None
+    before: str = ""
+    since: str = ""
+    tried: tuple[str, ...] = ()
+    step: int = 0
+
+    @property
+    def text(self) -> str:
+        return self.clause.text
+
+    @property
+    def topic(self) -> str:
+        return self.clause.topic
+
+    @property
+    def situation(self) -> Situation:
+        """The same for answers about daily life."""
+        printed = scheduler_output(self.output) if self.output else []
+        seen = [job.id for output in printed for job in output.jobs if job.id]
+        said = [str(mention.value) for mention in self.utterance.mentions if mention.kind == "JobId"]
+        job = (said or (seen if len(seen) == 1 else []) or [ANY_JOB])[0]
+        name = self.script.name if self.script else self.bundle.name if self.bundle else "job.sh"
+        told = named_scheduler(self.text, self.script.text if self.script else "")
+        scheduler = told or next((output.scheduler for output in printed), None)
+        return Situation(self.text, self.machine, self.request, name, job, scheduler)

@@ -1,0 +1,370 @@
+"""After a diagnosis: would it help, what would it need, where does it go, how is it done, whose fault was it.
+
+Answered from the facts of the log, the script in hand, and what was said since (`it was at epoch 7 of 10`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from graph.answering.ask import Ask
+from graph.answering.fact_answer import as_sentence
+from graph.answering.in_hand import in_hand
+from graph.answering.log import OF_THE_NODE, PASSING, UNDECIDED, quote, send, tell_cause, tell_retry
+from graph.answering.method import choose_strategy
+from graph.answering.model_size import billions_of
+from graph.answering.resources import _larger, queue_words
+from graph.answering.situation import list_steps, write_document
+from graph.extraction.walltime import clock
+from graph.usecases.mend_script import mend_script
+from knowledge.document import Code, Document, Part
+from knowledge.errors import InputError
+from knowledge.types import Diagnosis
+from knowledge.what_helps import would_help
+from knowledge.wording import stems
+
+PROGRESS = re.compile(
+    r"(?i)\b(?:epochs?|steps?|iter(?:ation)?s?|batch(?:es)?)\D{0,8}([\d.,]+k?)\s*(?:/|of|out of|von|sur|de)\s*"
+    r"([\d.,]+k?)"
+    r"|\b([\d.,]+k?)\s*(?:/|of|out of)\s*([\d.,]+k?)\s*(?:epochs?|steps?|iter\w*)"
+)
+LIMIT = re.compile(
+    r"(?i)\b(?:limit|wall ?time|asked(?: for)?|gave it|requested|-t|time)\b\D{0,16}(?:(\d{1,3}:\d\d:\d\d)"
+    r"|(\d+(?:\.\d+)?)\s*(h|hours?|hrs?|min\w*|d|days?)\b)|\b(\d+(?:\.\d+)?)\s*(h|hours?|min\w*|d|days?) (?:limit|wall)"
+)
+HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
+SLACK = 1.15
+GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
+DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": "#BSUB -W {}", "flux": "# flux: -t {}"}
+LAUNCHING = re.compile(r"^\s*(?:srun|mpiexec|mpirun|jsrun|ibrun|torchrun|flux run|accelerate|deepspeed|python)", re.M)
+EXPORT = re.compile(r"`?export [A-Z_]+=\S+?`?(?=[\s.,;]|$)")
+# Whose it is, by the beginning of the cause.
+OWN_TO_CHANGE = (
+    ("sched-bad", "in the job script: a line that the scheduler did not take"),
+    ("sched-over", "in the job script: it asks for more than the queue gives"),
+    ("sched-time", "in the job script: its time was too short for the work, or nothing was saved before"),
+    ("sched-", "in what the job asks for"),
+    ("env-", "in the environment of the job, not in the model and not in the node"),
+    ("gpu-oom", "in the training: it wants more memory than the GPU has"),
+    ("comm-", "in how the processes find each other or in one rank that died first; rarely in the node"),
+    ("fw-", "in the program or its framework's settings"),
+    ("user-", "in the program or its arguments"),
+    ("gpu-", "in what was built or started, not in the node"),
+)
+
+
+# Under these a cure that somebody thinks of may be meant, rather than the thing itself.
+OF_WORK = ("site.", "method.", "option", "log.next")
+THOUGHT_OF = re.compile(
+    r"\b(?:helps?|fix(?:es)?|solves?|cures?|enough|instead|should i|(?:can|could) i (?:just|simply|also)|would|still)\b"
+    r"|\bhilft|\baide\b|\bayuda",
+    re.I,
+)
+# That a step was done: the next is said. Other words only tell more.
+TRIED = re.compile(
+    r"\b(?:already|tried|did (?:that|it|this)|done that|have that|same|still|again"
+    r"|no (?:change|difference|luck)|nothing|not that|else|next|other ideas?|did ?n[o']t"
+    r"|does ?n[o']t|do(?:es)? not|nope)\b"
+    r"|\bschon\b|\bimmer noch|\bdéjà|\btoujours|\bya lo|\bsigue|이미|똑같|여전히",
+    re.I,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """What is known of the run: done, steps: how far it got; hours: its time limit. None: not said."""
+
+    done: float | None = None
+    steps: float | None = None
+    hours: float | None = None
+
+    @property
+    def share(self) -> float | None:
+        return self.done / self.steps if self.done and self.steps and self.done <= self.steps else None
+
+
+def by_failure(ask: Ask) -> Document | None:
+    """The answer from the failure that is spoken of; None where the question is another one."""
+    report = ask.report
+    if report is None or report.cause in UNDECIDED or is_other(ask):
+        return None
+    teller = TELLERS.get(ask.topic, helps if ask.topic.startswith(OF_WORK) and THOUGHT_OF.search(ask.text) else None)
+    told = teller(ask, report) if teller else None
+    return told if told and told.parts else None
+
+
+def after_words(ask: Ask) -> Document | None:
+    """What words that tell more of the failure change: its progress or limit, the model's size, a cure thought of."""
+    report = ask.report
+    if report is None or report.cause in UNDECIDED:
+        return None
+    if report.cause == "gpu-oom" and billions_of(ask):
+        return need_memory(ask, report)
+    told = told_facts(ask, report) or (helps(ask, report) if THOUGHT_OF.search(ask.text) else None)
+    return told or (None if TRIED.search(ask.text) else anything(ask, report))
+
+
+def is_other(ask: Ask) -> bool:
+    """Whether a model or a machine is named, which makes it a question of its own."""
+    return not ask.topic.startswith("log.") and bool(ask.utterance.of_kind("Model", "Machine"))
+
+
+def told_facts(ask: Ask, report: Diagnosis) -> Document | None:
+    """The run's progress or limit in the words, after a job that ran out of time."""
+    said = facts_in(ask.text)
+    return need_time(ask, report) if report.cause == "sched-time-limit" and said != RunFacts() else None
+
+
+def facts_in(text: str) -> RunFacts:
+    progress, limit = PROGRESS.search(text), LIMIT.search(text)
+    pair = [one for one in progress.groups() if one] if progress else []
+    hours = None
+    if limit and limit[1]:
+        h, m, s = map(int, limit[1].split(":"))
+        hours = h + m / 60 + s / 3600
+    elif limit:
+        number, unit = (limit[2], limit[3]) if limit[2] else (limit[4], limit[5])
+        hours = float(number) * HOURS[unit[0].lower()]
+    return RunFacts(count(pair[0]), count(pair[1]), hours) if pair else RunFacts(hours=hours)
+
+
+def count(text: str) -> float:
+    number = text.lower().rstrip("k").replace(",", "").rstrip(".")
+    return float(number or 0) * (1000 if text.lower().endswith("k") else 1)
+
+
+def run_facts(ask: Ask, report: Diagnosis) -> RunFacts:
+    """From these words, those since the diagnosis, the log, and the script."""
+    known = dict(report.facts) | dict(report.captured)
+    of_log = RunFacts(*(count(known[name]) if known.get(name) else None for name in ("done", "steps")))
+    hand = in_hand(ask)
+    found = [facts_in(ask.text), *map(facts_in, reversed(ask.since.split("\n"))), of_log]
+    far = next((one for one in found if one.share), of_log)
+    hours = next((one.hours for one in found if one.hours), None) or (hand.hours if hand else None)
+    return RunFacts(far.done, far.steps, hours)
+
+
+def need_time(ask: Ask, report: Diagnosis) -> Document | None:
+    """How long all of it takes and how long the rest, with the line to write and the queues for it."""
+    if report.cause != "sched-time-limit":
+        return None
+    run = run_facts(ask, report)
+    if run.share is None:
+        more = f" It had {run.hours:g} h." if run.hours else ""
+        return write_document(
+            f"That follows from how far it had got:{more} which step or epoch, of how many? As in *epoch 7 of 10*."
+        )
+    far = f"{run.done:g} of {run.steps:g} were done ({run.share:.0%})"
+    if run.hours is None:
+        return write_document(
+            f"{far}: all of it takes {1 / run.share:.1f} times the limit that it had, the rest from a checkpoint "
+            f"{1 / run.share - 1:.1f} times. What was the limit? As in *limit was 12 h*; then I say what to write."
+        )
+    whole, rest = run.hours / run.share, run.hours / run.share - run.hours
+    hand = in_hand(ask)
+    machine = (hand.cluster if hand else None) or ask.machine
+    line = DIRECTIVE[(hand.record.scheduler if hand else None) or (machine.scheduler if machine else "slurm")]
+    nodes = (hand.nodes if hand else None) or 1
+    queues = queue_words(machine, machine.default_queue.node_types[0], nodes, padded(whole)) if machine else ""
+    where = f" (line {hand.script.active['time'].line})" if hand and "time" in hand.script.active else ""
+    return write_document(
+        f"{far} in {run.hours:g} h: all of it takes about {whole:.1f} h, the rest about {rest:.1f} h.",
+        list_steps(
+            (f"from the newest checkpoint, with some room{where}", line.format(as_clock(padded(rest)))),
+            ("started over", line.format(as_clock(padded(whole)))),
+        ),
+        f"{padded(whole):g} h on {machine.title}: {queues}" if machine and queues else "",
+        "" if hand else "Which of the two depends on whether the program saves and loads checkpoints.",
+    )
+
+
+def padded(hours: float) -> float:
+    """With 15 % of room, up to the next half hour."""
+    return max(0.5, -(-hours * SLACK * 2 // 1) / 2)
+
+
+def as_clock(hours: float) -> str:
+    return clock(round(hours * 3600))
+
+
+def need_memory(ask: Ask, report: Diagnosis) -> Document | None:
+    """The sum of what was held and wanted, what larger cards there are, and the model's own sum where it is known."""
+    if report.cause != "gpu-oom":
+        return None
+    known = dict(report.facts) | dict(report.captured)
+    size = {name: gib(known.get(name, "")) for name in ("asked", "free", "total", "allocated")}
+    asked, free, total = size["asked"], size["free"], size["total"]
+    sum_of = ""
+    if asked and total:
+        need = total - (free or 0) + asked
+        sum_of = (
+            f"At that moment at least {need:.1f} GiB: {total - (free or 0):.1f} were taken and {asked:.2f} more "
+            f"wanted, of {total:.1f} GiB. It was {asked - (free or 0):.1f} GiB short; later steps may want more."
+        )
+    larger = _larger(ask.machine, total - (free or 0) + asked) if ask.machine and asked and total else ""
+    sized = choose_strategy(ask) if billions_of(ask) else None
+    unknown = "" if sized else "Say the model's size (*3B*) and how it is spread (*ddp*), and I work out the whole sum."
+    return write_document(sum_of, larger, *(sized.parts if sized else ()), unknown)
+
+
+def gib(text: str) -> float | None:
+    found = re.match(r"([\d.]+) ?([KMGT])", text)
+    return float(found[1]) * GIB[found[2]] if found else None
+
+
+def helps(ask: Ask, report: Diagnosis) -> Document | None:
+    """Yes or no to what is thought of, and where it is no what helps instead."""
+    says = would_help(report.cause, ask.text)
+    if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
+        sized = choose_strategy(ask) if billions_of(ask) else None
+        return write_document(says, *(sized.parts if sized else ()))
+    if says and report.cause == "sched-time-limit" and not says.startswith("Only"):
+        more = need_time(ask, report) if run_facts(ask, report).share else None
+        return write_document(says, *(more.parts if more else ()))
+    if says:
+        instead = f"What helps: {report.fix[0]}" if says.startswith(("No", "Hardly")) and report.fix else ""
+        return write_document(says, instead)
+    if ask.topic != "log.helps":
+        return None
+    steps = steps_about(ask.text, report)
+    return write_document(
+        f"It is among what helps here: {steps[0]}" if steps else f"I do not think so: {as_sentence(report.says)}",
+        "" if steps or not report.fix else f"What helps: {report.fix[0]}",
+    )
+
+
+def steps_about(text: str, report: Diagnosis) -> list[str]:
+    """The steps of the cure that speak of what the words speak of, the nearest first."""
+    words = stems(text)
+    shared = [(len(words & stems(step)), step) for step in report.fix]
+    best = max((n for n, _ in shared), default=0)
+    return [step for n, step in shared if n == best and n > 0]
+
+
+def where(ask: Ask, report: Diagnosis) -> Document | None:
+    """The line of the script that changes, before and after; or the place for a variable; or the program's own line."""
+    hand = in_hand(ask)
+    if hand is None:
+        place = "In the job script, above the line that starts the program (srun, mpiexec, torchrun)."
+        file = next((one for one in report.evidence if re.search(r'File "[^"]+", line \d+', one.text)), None)
+        shown = quote(file) if file else None
+        return write_document(place if not file else "In the program, where it failed:", shown, paste_script())
+    try:
+        mended = mend_script(hand.text, report, hand.cluster, hand.name)
+    except InputError:
+        return None
+    texts = [mended.text, *(offer.script for offer in mended.offers)]
+    changes = next((found for text in texts if text and (found := changed_lines(hand.text, text))), [])
+    if changes:
+        return write_document(*(f"Line {at} of `{hand.name}`:" for at, _, _ in changes[:1]), as_code(changes), do_it())
+    export = next((m[0].strip("`") for step in report.fix if (m := EXPORT.search(step))), "")
+    start = LAUNCHING.search(hand.text)
+    line = hand.text[: start.start()].count("\n") + 1 if start else None
+    if export and start and line:
+        return write_document(
+            f"Before line {line}, which starts the program:", Code(f"{export}\n{start[0].strip()} ...")
+        )
+    return write_document(
+        f"Not in `{hand.name}`: its text cannot cure this. {report.fix[0] if report.fix else as_sentence(report.says)}"
+    )
+
+
+def paste_script() -> str:
+    return "Paste the job's script and I show you the line."
+
+
+def do_it() -> str:
+    return "Say *do it* and I change that and nothing else."
+
+
+def changed_lines(before: str, after: str) -> list[tuple[int, str, str]]:
+    """(line number, old lines, new lines) of each change."""
+    old, new = before.splitlines(), after.splitlines()
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return [(a + 1, "\n".join(old[a:b]), "\n".join(new[c:d])) for tag, a, b, c, d in blocks if tag != "equal"]
+
+
+def as_code(changes: Sequence[tuple[int, str, str]]) -> Part:
+    rows = [f"- {row}" for _, old, _ in changes for row in old.splitlines()]
+    rows += [f"+ {row}" for _, _, new in changes for row in new.splitlines()]
+    return Code("\n".join(rows), "diff")
+
+
+def how(ask: Ask, report: Diagnosis) -> Document | None:
+    """The step that is spoken of, with its command and where it is run; else the first that was not tried."""
+    left = [step for step in report.fix if step not in ask.tried] or list(report.fix)
+    steps = steps_about(ask.text, report) or left[:1]
+    if not steps:
+        return tell_cause(ask)
+    package = next((m[1] for step in report.fix if (m := re.search(r"pip install ([\w.-]+)", step))), "")
+    machine = ask.machine
+    if package and machine and machine.software["default"].create:
+        lines = machine.software["default"].lines
+        return write_document(
+            f"On a login node of {machine.title}, in the environment that the job uses (compute nodes often have no "
+            "internet):",
+            list_steps(
+                ("the machine's software, as in the job", "\n".join(lines)),
+                ("your environment", "source <env>/bin/activate"),
+                ("the package", f"pip install {package}"),
+                ("whether it is there", f"python -c 'import {package.replace('-', '_')}'"),
+            ),
+            "In the job script the same environment has to be activated before the launch line.",
+        )
+    place = "On a login node, in the environment that the job activates; compute nodes often have no internet."
+    return write_document(*(as_sentence(step) for step in steps[:2]), place if package else "")
+
+
+def fault(ask: Ask, report: Diagnosis) -> Document | None:
+    """Whether it was the person's job or the machine."""
+    if report.cause in PASSING and report.cause != "sched-cancelled":
+        return write_document(f"Not yours: {as_sentence(report.says)} Submit it again, from the newest checkpoint.")
+    if report.cause in OF_THE_NODE:
+        shown = report.evidence[0] if report.evidence else None
+        return write_document(
+            f"Rather the node than you: {as_sentence(report.says)} If it fails on another node as well, it was not the "
+            "node.",
+            quote(shown) if shown else None,
+            f"So: {report.fix[0]}" if report.fix else "",
+        )
+    place = next((text for start, text in OWN_TO_CHANGE if report.cause.startswith(start)), "in the job")
+    nothing = (
+        "Nothing is broken by it." if report.cause.startswith(("sched-bad", "sched-over", "env-", "user-")) else ""
+    )
+    return write_document(f"Not the node: it lies {place}. {as_sentence(report.says)}", nothing, first(report))
+
+
+def first(report: Diagnosis) -> str:
+    return f"What to change: {report.fix[0]}" if report.fix else ""
+
+
+def anything(ask: Ask, report: Diagnosis) -> Document:
+    """Words to which nothing else is known: the steps that speak of the same, else the next step, in one line."""
+    steps = steps_about(ask.text, report)
+    if steps:
+        return write_document(*(as_sentence(step) for step in steps[:2]))
+    left = [step for step in report.fix if step not in ask.tried]
+    return write_document(
+        f"What that changes for the failure above I cannot tell from its log. As far as it shows: {report.says}",
+        f"Next: {left[0]}" if left else "",
+        send(report) or "Paste the log of the run with it, and I compare.",
+    )
+
+
+Teller = Callable[[Ask, Diagnosis], Document | None]
+TELLERS: dict[str, Teller] = {
+    "log.helps": helps,
+    "log.where": where,
+    "log.how": how,
+    "log.fault": fault,
+    "log.need": lambda ask, report: need_memory(ask, report) or need_time(ask, report) or anything(ask, report),
+    "method.memory": need_memory,
+    "method.gpus": helps,
+    "method.scaling": helps,
+    "script.whatif": helps,
+    "job.runtime": need_time,
+    "job.resubmit": lambda ask, report: tell_retry(ask),
+}

@@ -1,0 +1,124 @@
+"""What to do with a job: by the scheduler's own commands, and the machine's where it has others."""
+
+from __future__ import annotations
+
+import re
+
+from graph.answering.situation import Situation, cite, list_steps, write_document
+from knowledge.document import Document
+from knowledge.job_life import Deed, job_life
+from knowledge.site import Site, site_of
+from knowledge.types import SCHEDULERS
+
+NAMES = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
+# Which field of a site's `watch` tells the same thing in that machine's own commands.
+OF_THE_SITE = {
+    "watch": "queue",
+    "start": "start_estimate",
+    "output": "output",
+    "cancel": "cancel",
+    "hold": "hold",
+    "efficiency": "efficiency",
+}
+STRETCH = r"(\d+(?:\.\d+)?)\s*(s(?:ec\w*)?|m(?:in\w*)?|h(?:ours?|rs?)?|d(?:ays?)?)\b"
+UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+SUBMIT = ("sbatch {", "qsub {", "bsub <", "flux batch")
+
+
+def explain_deed(name: str, situation: Situation) -> Document | None:
+    """How to do that with a job (submit, watch, cancel ...); None where no scheduler has such an entry.
+
+    Without a machine or scheduler Slurm is told, and of each other one the command.
+    """
+    if name not in job_life()["slurm"]:
+        return None
+    if situation.queueing is None:
+        return compare_schedulers(name, situation)
+    deed = job_life()[situation.queueing].get(name)
+    if deed is None:
+        return None
+    site = site_of(situation.cluster.id) if situation.cluster else None
+    steps = [(text, fill(command, situation)) for text, command in deed.steps]
+    own, pages = say_of_site(name, situation, site)
+    return write_document(
+        answer_first(name, situation.text),
+        fill(deed.says, situation),
+        list_steps(*steps),
+        fill(deed.note, situation),
+        own,
+        cite(pages, date(site)),
+    )
+
+
+def answer_first(name: str, text: str) -> str:
+    """What the words themselves decide: the end of a run whose steps are said, or that a cancelled job is gone."""
+    if name == "cancel" and re.search(r"\b(?:back|undo|restore|recover)\b", text, re.I):
+        return "No: a cancelled job is gone; submit its script again. What it had written stays, checkpoints too."
+    return estimate(text) if name == "runtime" else ""
+
+
+def estimate(text: str) -> str:
+    """Time a step x steps, from `step 1400/50000 after 35 min`; with a limit whether it is enough. Empty: not said."""
+    steps = re.search(r"\b(\d[\d,]*)\s*(?:/|of|out of)\s*(\d[\d,]*)\b", text)
+    took = re.search(rf"\b(?:after|in|took|for|since)\s+{STRETCH}", text, re.I)
+    limit = re.search(rf"\blimit\D{{0,12}}{STRETCH}", text, re.I)
+    if not steps or not took:
+        return ""
+    done, every = (int(steps[at].replace(",", "")) for at in (1, 2))
+    seconds = float(took[1]) * UNITS[took[2][0].lower()]
+    if not 0 < done <= every:
+        return ""
+    each, whole = seconds / done, seconds / done * every
+    told = (
+        f"About {(whole - seconds) / 3600:.1f} h more: {seconds / 60:.0f} min / {done} = {each:.2f} s a step, x "
+        f"{every} = "
+        f"{whole / 3600:.1f} h in all, if the pace holds (start-up makes it look slower)."
+    )
+    if not limit:
+        return told
+    most = float(limit[1]) * UNITS[limit[2][0].lower()]
+    fits = "It fits" if whole < 0.9 * most else "It is tight" if whole < most else "It does not fit"
+    return f"{told} {fits} in the limit of {most / 3600:g} h; save checkpoints."
+
+
+def compare_schedulers(name: str, situation: Situation) -> Document:
+    """All of it for Slurm, which most machines run; of the others the command, and how to be told more."""
+    deed = job_life()["slurm"][name]
+    others = [(NAMES[one], first_command(job_life()[one][name], situation, name)) for one in SCHEDULERS[1:]]
+    return write_document(
+        answer_first(name, situation.text),
+        f"Under Slurm: {fill(deed.says, situation)}",
+        list_steps(*((text, fill(command, situation)) for text, command in deed.steps)),
+        fill(deed.note, situation),
+        "Under another scheduler (name the machine and I give you all of it):",
+        list_steps(*others),
+    )
+
+
+def first_command(deed: Deed, situation: Situation, name: str) -> str:
+    """The command that does it; for submit it is not the first, which only tries the file."""
+    commands = [command for _, command in deed.steps]
+    return fill(next((c for c in commands if name == "submit" and c.startswith(SUBMIT)), commands[0]), situation)
+
+
+def say_of_site(name: str, situation: Situation, site: Site | None) -> tuple[str, tuple[str, ...]]:
+    """What the machine's own pages say to the same thing, and which pages."""
+    told = getattr(site.watch, OF_THE_SITE[name]) if site and name in OF_THE_SITE else ""
+    if name == "notify" and site and site.email_notices:
+        return f"On {title(situation)}: {site.email_notices.text}", site.email_notices.sources
+    if name in ("priority", "start") and site and site.queue_wait and site.queue_wait.priority:
+        told = f"{told}. {site.queue_wait.priority}" if told else site.queue_wait.priority
+        return f"On {title(situation)}: {told}", site.queue_wait.sources
+    return (f"On {title(situation)}: {told}", site.watch.sources) if told and site else ("", ())
+
+
+def title(situation: Situation) -> str:
+    return situation.cluster.title if situation.cluster else "this machine"
+
+
+def date(site: Site | None) -> str:
+    return site.as_of if site else ""
+
+
+def fill(text: str, situation: Situation) -> str:
+    return text.format(script=situation.script, job=situation.job)

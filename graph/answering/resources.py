@@ -1,0 +1,433 @@
+"""Questions about resources: how many GPUs, does it fit, how long, which machine, what it costs, how to split."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from graph.answering.ask import Ask
+from graph.answering.machine_compare import compare_machines
+from graph.answering.resource_words import (
+    count_words,
+    hours_words,
+    memory_words,
+    option_line,
+    range_words,
+    request_words,
+    round_words,
+    way_words,
+)
+from graph.answering.situation import cite, write_document
+from graph.planning.queues import plural
+from graph.planning.resources.device import Device, devices
+from graph.planning.resources.layout import Layout
+from graph.planning.resources.limits import longest_hours, takes
+from graph.planning.resources.memory import SOURCES, usable_gib
+from graph.planning.resources.options import SPREADS, amount, base_layout, known_devices
+from graph.planning.resources.parameters import SizedModel, find_model
+from graph.planning.resources.reading import read_question
+from graph.planning.resources.search import Fit, best_split, ease
+from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
+from graph.planning.resources.speed import flops_per_token, gpu_hours, published_share
+from graph.reading.utterance import Clause
+from graph.usecases.plan_resources import RESERVE, ResourcePlan, headline, plan_resources
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster, Queue
+from knowledge.document import Choice, Choices, Document
+from knowledge.gpu_facts import gpu_table
+from knowledge.resource_question import ResourceQuestion
+
+PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
+FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
+GPU_HOURS = re.compile(r"(?i)\b(?:gpu|node|gcd|core)[- ]?(?:hours?|h)\b|\bproposal\b|\ballocation\b|\bhow many hours\b")
+WORLD_BATCH_TOKENS = 4e6
+MOST_MACHINES = 6
+
+
+def question_of(ask: Ask) -> ResourceQuestion:
+    """What is asked of resources, with what the turn before and the job in hand say."""
+    said = read_question(ask.utterance).after(ask.resources)
+    request = ResourceQuestion(
+        model=ask.request.model,
+        machines=(ask.machine.id,) if ask.machine else (),
+        nodes=ask.request.nodes if ask.bundle else None,
+        strategy=ask.request.strategy if ask.bundle and not said.model else None,
+    )
+    return said.after(request)
+
+
+def is_of_resources(clause: Clause) -> bool:
+    """Whether a clause asks of GPUs, memory, hours, splits or machines."""
+    return clause.act == "plan" or clause.topic.startswith(("method.", "machine."))
+
+
+def tell_plan(ask: Ask) -> Document | None:
+    """Whatever is asked of resources: a job against the limits, prices, hours, or what holds a model."""
+    question = question_of(ask)
+    model = find_model(question.model) if question.model else None
+    clusters = [c for name in question.machines if (c := catalogue().find(name))]
+    if PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes):
+        return tell_prices(clusters[0], question) or _plan(question, model, clusters)
+    return _plan(question, model, clusters)
+
+
+def _plan(question: ResourceQuestion, model: SizedModel | None, clusters: Sequence[Cluster]) -> Document | None:
+    if model is None and clusters and question.nodes and question.hours:
+        return tell_limits(clusters[0], question)
+    if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
+        return None
+    if model and amount(question, model):
+        return tell_hours(question, model)
+    return what_fits(question) if question.measured_gb else plan_resources(question).document
+
+
+def tell_gpus(ask: Ask) -> Document | None:
+    """How many GPUs: the fewest that hold the model, with the sum; None where no size is known."""
+    plan = plan_resources(question_of(ask))
+    return plan.document if plan.model else None
+
+
+def tell_fit(ask: Ask) -> Document | None:
+    """Whether a model, or what was seen to be taken, fits; None where neither is known."""
+    question = question_of(ask)
+    if question.measured_gb:
+        return what_fits(question)
+    plan = plan_resources(question)
+    return plan.document if plan.model else None
+
+
+def tell_why_not(ask: Ask) -> Document | None:
+    """`Why not DDP?` after a plan: that way on the same machine, against what was taken. None without a plan."""
+    before, ways = ask.resources, [str(m.value) for m in ask.utterance.of_kind("Method")]
+    model = find_model(before.model) if before and before.model else None
+    if before is None or model is None or not ways or ways[0] not in SPREADS or read_question(ask.utterance).model:
+        return None
+    best = next(iter(plan_resources(replace(before, strategy=None)).options), None)
+    if best is None:
+        return None
+    device = best.fit.device
+    gpus = max(best.fit.layout.gpus, 2)
+    layout = replace(best.fit.layout, spread=SPREADS[ways[0]], gpus=gpus, tensor=1, pipeline=1)
+    tried = ease(model, layout, device)
+    verdict = {"fits": "fits too", "tight": "is tight", "no": "does not fit"}[tried.verdict]
+    states = tried.memory.parts[0]
+    why = f": {states.how}, {states.gib:,.0f} GiB on each GPU" if states.how else ""
+    against = "" if best.fit.layout == layout else f" {way_words(best.fit)} needs {memory_words(best.fit)}."
+    faster = (
+        " It sends less, so it is the simpler choice." if tried.verdict == "fits" and layout.spread == "ddp" else ""
+    )
+    return write_document(
+        f"**{way_words(tried)} {verdict} on {gpus} x {device.name}**{why}; {memory_words(tried)}.{against}{faster}",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
+    """GPU hours by FLOPs and published utilisation, the wall time of a number of nodes, and the queues for it."""
+    total = amount(question, model) or 0.0
+    sequence = base_layout(question, model).sequence
+    flops = flops_per_token(model, sequence) * total
+    kinds = {(d.facts.model, d.each, c.id if c else ""): (d, c) for d, c in reversed(known_devices(question))}
+    found = list(kinds.values())[::-1][:3]
+    lines = [_hours_line(question, model, device, cluster, total) for device, cluster in found]
+    unit = "images" if model.shape.kind == "convolution" else "tokens"
+    shares = "; ".join(dict.fromkeys(_share_words(model, device) for device, _ in found))
+    formula = f"6 x {count_words(model.active)} parameters, and attention,"
+    if model.shape.kind == "convolution":
+        formula = f"3 x {model.shape.gflops:g} GFLOP forward"
+    plan = plan_resources(question) if question.nodes or question.gpus else None
+    best = plan.options[0] if plan and plan.options else None
+    return write_document(
+        headline(model, best) if best and best.fit.verdict != "fits" else "",
+        *(_within(question, model, device, cluster, total) for device, cluster in found if question.hours),
+        *lines,
+        f"The sum: {count_words(total)} {unit} x {formula} = "
+        f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
+        cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
+    )
+
+
+def _within(
+    question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
+) -> str:
+    """`Yes, in 4 h on 13 nodes`: whether the hours that were said are enough, and from how many nodes on."""
+    base, limit = base_layout(question, model), question.hours or 1.0
+    hours = gpu_hours(model, total, device, base.sequence, base.method)
+    where = f" of {cluster.title}" if cluster else ""
+    said = question.nodes * device.each if question.nodes else question.gpus
+    if said:
+        wall = hours.scaled(1 / said)
+        verdict = "No" if wall.usual > limit else "Yes" if max(wall.low, wall.best) <= limit else "Just"
+        return f"**{verdict}: {hours_words(wall)} on {said} x {device.name}{where}, against {limit:g} h.**"
+    usual, sure = (device.nodes_for(-int(-value // limit)) for value in (hours.usual, max(hours.low, hours.best)))
+    sizes = (
+        f"{plural(usual, 'node')} ({usual * device.each} x {device.name}){where}"
+        if cluster
+        else (f"{usual} x {device.name}")
+    )
+    largest = (
+        max((q.max_nodes or usual for q in cluster.queues if _holds(q, device.node_type, 1, None)), default=0)
+        if (cluster)
+        else usual
+    )
+    if largest < usual:
+        return f"**No: {limit:g} h take about {sizes}**, and its queues end at {plural(largest, 'node')}."
+    later = f"; {sure} to be safe at the low end of published speeds" if sure > usual else ""
+    return f"**Yes, in {limit:g} h on about {sizes}**{later}, if it scales."
+
+
+def _share_words(model: SizedModel, device: Device) -> str:
+    share = published_share(model, device).scaled(100)
+    low, usual, best = share.low, share.usual, share.best
+    guess = ", assumed: no published training was found" if device.facts.assumed else ""
+    return (
+        f"{device.facts.model} ({device.kind}) peaks at {device.facts.tflops:g} TFLOP/s in 16 bit, of which trainings "
+        f"reach {low:.0f} to {best:.0f} %, usually {usual:.0f} %{guess}"
+    )
+
+
+def _hours_line(
+    question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
+) -> str:
+    """`About 420 A100 hours`, node hours, and the wall time on the nodes that were said."""
+    base = base_layout(question, model)
+    hours = gpu_hours(model, total, device, base.sequence, base.method)
+    where = f" on {cluster.title}" if cluster else ""
+    told = f"**{range_words(hours, f'{device.facts.model} {device.kind} hours')}{where}**".replace("**about", "**About")
+    if cluster and device.each > 1:
+        told += f", that is {round_words(hours.usual / device.each)} node hours at {device.each} {device.kind}s a node"
+    gpus = question.nodes * device.each if question.nodes else question.gpus
+    if not gpus:
+        return f"{told}."
+    wall = hours.scaled(1 / gpus)
+    nodes = device.nodes_for(gpus)
+    size = f"{plural(nodes, 'node')} ({gpus} {device.kind}s)" if cluster else f"{gpus} {device.kind}s"
+    told += f". On {size}: {hours_words(wall)} of wall time"
+    return f"{told}. {queue_words(cluster, device.node_type, nodes, wall.usual, gpus)}" if cluster else f"{told}."
+
+
+def queue_words(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> str:
+    """Which queues take that many nodes for so long, and how many jobs in a chain the others need."""
+    whole, parts = [], []
+    for queue in cluster.queues:
+        if queue.purpose in ("interactive", "special") or not _holds(queue, node_type, nodes, gpus):
+            continue
+        limit = longest_hours(queue, nodes)
+        if limit is None:
+            whole.append(f"`{queue.id}` (its time limit is not in my facts)")
+        elif limit >= hours:
+            whole.append(f"`{queue.id}` (up to {limit:g} h)")
+        elif queue.purpose != "debug":
+            parts.append(f"`{queue.id}` in a chain of {-int(-hours // limit)} jobs of {limit:g} h")
+    told = f"In one job: {', '.join(whole)}. " if whole else f"No queue takes {plural(nodes, 'node')} that long. "
+    chain = f"Else {'; '.join(parts)}, each from the last checkpoint." if parts else ""
+    return (told + chain).strip()
+
+
+def _holds(queue: Queue, node_type: str, nodes: int, gpus: int | None) -> bool:
+    return (not node_type or node_type in queue.node_types) and takes(queue, nodes, gpus)
+
+
+def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
+    """Whether a job of that many nodes and hours is accepted and covered, and what would be."""
+    nodes, hours = question.nodes or 1, question.hours or 1.0
+    price = nodes * hours
+    covered = ""
+    if question.node_hours:
+        left = question.node_hours - price
+        covered = f" Of {question.node_hours:,.0f} node hours " + (
+            f"{left:,.0f} stay" if left >= 0 else "it is too much"
+        )
+    kind = cluster.default_queue.node_types[0]
+    limits = [longest_hours(q, nodes) or 0.0 for q in cluster.queues if _holds(q, kind, nodes, None)]
+    accepted = any(limit >= hours for limit in limits)
+    opening = "Yes" if accepted and (not question.node_hours or price <= question.node_hours) else "No"
+    why = "" if accepted else f", but no queue of {cluster.title} takes {plural(nodes, 'node')} for {hours:g} h"
+    each = cluster.node_type(kind).gpus.per_node
+    in_gpus = f" (x {plural(each, 'GPU')} a node = {price * each:,.0f} GPU hours)" if each else ""
+    return write_document(
+        f"**{opening}:** {nodes} x {hours:g} h = {price:,.0f} node hours{in_gpus}{why}.{covered}",
+        queue_words(cluster, kind, nodes, hours),
+        _smaller(cluster, kind, price, nodes),
+        cite([q.source for q in cluster.queues if q.source], cluster.as_of),
+    )
+
+
+def _smaller(cluster: Cluster, kind: str, price: float, nodes: int) -> str:
+    """Queues with longer limits for fewer nodes, and how long the same work takes there."""
+    told = []
+    for queue in cluster.queues:
+        most = queue.max_nodes
+        limit = longest_hours(queue, most) if most else None
+        if kind in queue.node_types and most and most < nodes and limit and queue.purpose in ("production", "preempt"):
+            takes_h = price / most
+            fits = "in one job" if takes_h <= limit else f"in {-int(-takes_h // limit)} jobs"
+            told.append(f"`{queue.id}`: {plural(most, 'node')} for about {takes_h:.0f} h (limit {limit:g} h, {fits})")
+    return f"The same node hours on fewer nodes, if it scales: {'; '.join(told)}." if told else ""
+
+
+def tell_prices(cluster: Cluster, question: ResourceQuestion) -> Document | None:
+    """What GPUs for so many hours cost in each queue whose charge factor is known, the cheapest first."""
+    rows = []
+    for queue in cluster.queues:
+        device = next((d for d in devices(cluster) if d.node_type in queue.node_types), None)
+        found = FACTOR.search(queue.note or "")
+        if device is None or not found:
+            continue
+        gpus = question.gpus or (question.nodes or 1) * device.each
+        limit, nodes = longest_hours(queue, device.nodes_for(gpus)), device.nodes_for(gpus)
+        if takes(queue, nodes, gpus) and (limit is None or limit >= (question.hours or 0)):
+            rows.append((float(found[1]) * gpus * (question.hours or 0), queue, device, gpus, float(found[1])))
+    if not rows:
+        return None
+    rows.sort(key=lambda row: row[0])
+    price, queue, device, gpus, factor = rows[0]
+    preempt = " It may be preempted: ask for --requeue and save often." if queue.purpose == "preempt" else ""
+    steps = "; ".join(
+        f"`{q.id}` ({d.name}): {g} x {question.hours:g} h x {f:g} = {round_words(p)}" for p, q, d, g, f in rows[:6]
+    )
+    return write_document(
+        f"**`{queue.id}` is the cheapest: {gpus} x {question.hours:g} h x {factor:g} = {round_words(price)} units.**"
+        f"{preempt}",
+        f"All that take it, by price: {steps}.",
+        _link_words({d.name: d for _, _, d, _, _ in rows}.values()),
+        cite([queue.source or ""], cluster.as_of),
+    )
+
+
+def _link_words(found: Iterable[Device]) -> str:
+    """What a cheaper card gives up."""
+    told = [f"{d.name}: {d.facts.tflops:g} TFLOP/s, {d.facts.link_gbytes:g} GB/s between GPUs of a node" for d in found]
+    return f"What you get: {'; '.join(told)}."
+
+
+def what_fits(question: ResourceQuestion) -> Document:
+    """What helps where a job was seen to take so many GB on one GPU: sharing it out, shrinking it, a larger card.
+
+    Without the model's size three quarters of what was seen are taken for states that sharding spreads.
+    """
+    seen = question.measured_gb or 0.0
+    found = known_devices(question)
+    model = find_model(question.model) if question.model else None
+    states = min(0.95 * seen, model.parameters * 16 / 2**30) if model else 0.75 * seen
+    lines = []
+    smallest = min(found, key=lambda pair: pair[0].gb)[0] if found else None
+    if smallest:
+        room = usable_gib(smallest.gb)
+        gpus = next((n for n in (2, 4, 8, 16, 32) if states / n + (seen - states) * 1.2 <= room), None)
+        left = states / gpus + (seen - states) if gpus else 0.0
+        spread = (
+            f"FSDP or ZeRO-3 over {gpus} x {smallest.name}: about {states:.0f}/{gpus} + {seen - states:.0f} = "
+            f"{left:.0f} of {room:.0f} GB usable on each"
+            if gpus
+            else f"sharding alone does not do it on {smallest.name}: the rest is activations"
+        )
+        lines.append(f"**{seen:g} GB do not fit on {smallest.name}** (about {room:.0f} usable)." * (seen > room))
+        lines.append(
+            f"In this order: {spread}; activation checkpointing (about a third more time); an 8-bit optimizer (a "
+            "quarter to a third of the states less); offload of the optimizer to the CPU (slow)."
+        )
+    lines += [_larger(cluster, seen) for cluster in {c.id: c for _, c in found if c}.values()]
+    guess = (
+        "" if model else "I take three quarters of it for weights, gradients and Adam; say the model's size for a sum."
+    )
+    return write_document(*lines, guess, cite(SOURCES, gpu_table().as_of))
+
+
+def _larger(cluster: Cluster, seen: float) -> str:
+    """Cards of the same machine that hold it as it is, with their queues' notes."""
+    told = []
+    for device in devices(cluster):
+        queue = next((q for q in cluster.queues if device.node_type in q.node_types), None)
+        if usable_gib(device.gb) >= seen and queue:
+            note = f": {queue.note}" if queue.note else ""
+            few = f", {device.node_count} nodes" if device.node_count else ""
+            told.append(f"{device.name} in `{queue.id}`{few}{note}")
+    return f"As it is it fits {cluster.title}'s {'; '.join(dict.fromkeys(told))}." if told else ""
+
+
+def tell_split(ask: Ask) -> Document | None:
+    """Tensor, pipeline and data parallel degrees that multiply to the GPUs; None without size, machine and nodes."""
+    question = question_of(ask)
+    model = find_model(question.model) if question.model else None
+    found = [(d, c) for d, c in known_devices(question) if c]
+    if model is None or not found or not (question.nodes or question.gpus):
+        return None
+    lines = [_split_words(model, device, cluster, question) for device, cluster in found[:2]]
+    return write_document(
+        *lines,
+        "Tensor parallelism stays inside a node, on its fast links; pipeline stages are as few as make it fit; the "
+        "rest is data parallel with the optimizer sharded (`--use-distributed-optimizer`). Try the neighbours and "
+        "compare tokens a second.",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def _split_words(model: SizedModel, device: Device, cluster: Cluster, question: ResourceQuestion) -> str:
+    gpus = question.nodes * device.each if question.nodes else question.gpus or device.each
+    layout = Layout(spread="zero1", gpus=gpus, sequence=question.sequence or 4096)
+    fit = best_split(model, layout, device)
+    if fit is None:
+        return f"{model.name} does not fit on {gpus} x {device.name} of {cluster.title} with any split I tried."
+    done = fit.layout
+    batch = _batch_words(fit)
+    return (
+        f"**TP {done.tensor} x PP {done.pipeline} x DP {done.data}** = {gpus} {device.kind}s of {cluster.title} "
+        f"({plural(device.nodes_for(gpus), 'node')}): {fit.memory.gib:.0f} to {fit.memory.most:.0f} GiB on each "
+        f"{device.name}. {batch}"
+    )
+
+
+def _batch_words(fit: Fit) -> str:
+    """A global batch of about four million tokens that divides."""
+    layout = fit.layout
+    steps = max(layout.pipeline * 4, round(WORLD_BATCH_TOKENS / (layout.sequence * layout.data)))
+    total = steps * layout.data
+    return (
+        f"Global batch {total} = micro-batch 1 x {steps} accumulation steps x {layout.data} replicas, "
+        f"{count_words(total * layout.sequence)} tokens a step."
+    )
+
+
+def tell_batch_of_split(ask: Ask) -> Document | None:
+    """The global batch for the split just worked out; None where there is none."""
+    question = question_of(ask)
+    if not (ask.resources and question.model and question.machines and (question.nodes or question.gpus)):
+        return None
+    return tell_split(ask)
+
+
+def tell_machine(ask: Ask) -> Document | None:
+    """Which machine: the model on each that was named, on all where none was; without a model, those side by side."""
+    question = question_of(ask)
+    named = [c for name in question.machines if (c := catalogue().find(name))]
+    if len(named) == 1 and ask.utterance.machines():
+        plan = plan_resources(question)
+        return plan.document if plan.model else None
+    every = len(named) < 2
+    clusters = list(catalogue().clusters.values()) if every else named
+    plan = plan_resources(replace(question, machines=tuple(c.id for c in clusters), nodes=None, gpus=None))
+    if plan.model is None or not plan.options:
+        return None if every else compare_machines(named)
+    told = write_document(*_choice_of_machine(plan, every))
+    return told if every else told + compare_machines(named)
+
+
+def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
+    """The best way on each machine, those that surely hold it first, by node hours."""
+    first = {option.cluster.id: option for option in reversed(plan.options) if option.cluster}
+    order = sorted(first.values(), key=plan.options.index)
+    best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
+    title = best.cluster.title if best.cluster else best.fit.device.name
+    if best.fit.verdict == "no":
+        return [f"**None of them** surely holds it; nearest: {option_line(best)}."]
+    rows = tuple(Choice(request_words(one), option_line(one), one is best) for one in shown)
+    access = "I compared all machines that I know: take the one where you have an account." if every else ""
+    return [f"**{title}**, by node hours among what surely holds it: {option_line(best)}.", access, Choices(rows)]
+
+
+def tell_comparison(ask: Ask) -> Document | None:
+    """Two or more machines side by side; None where fewer than two are named."""
+    clusters = [c for name in question_of(ask).machines if (c := catalogue().find(name))]
+    return compare_machines(clusters) if len(clusters) > 1 else None

@@ -1,0 +1,334 @@
+"""Questions about the script in hand, ours or the person's own: what it does, a line, its launch, files, counts."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from graph.answering.ask import Ask
+from graph.answering.fact_answer import TAIL, as_sentence, spell
+from graph.answering.in_hand import InHand, in_hand, no_script
+from graph.answering.script_parts import (
+    DIRECTIVE,
+    Line,
+    explain_briefly,
+    explain_line,
+    line_at,
+    lines,
+    lines_meant,
+    telling_words,
+)
+from graph.answering.situation import cite, write_document
+from graph.planning.queues import plural
+from knowledge.cluster import LaunchForm
+from knowledge.document import Document
+from knowledge.options import options_named
+from knowledge.site import site_of
+from knowledge.types import Assumption
+
+# Words of a question -> the field of an assumption that answers it.
+FIELDS = (
+    (r"\b(?:tensor|pipeline|tp|pp|stages?)\b", "parallel sizes"),
+    (r"\b(?:queue|partition|qos)\b", "queue"),
+    (r"\b(?:walltime|wall time|time limit|hours?|minutes?|\d\d:\d\d)\b", "walltime"),
+    (r"\b(?:account|project|bank)\b", "account"),
+    (r"\b(?:kind of nodes?|node type|which nodes?)\b", "node type"),
+    (r"\b(?:framework|pytorch|deepspeed)\b", "framework"),
+    (r"\b(?:strategy|ddp|fsdp|zero[- ]?\d)\b", "strategy"),
+    (r"\b(?:program|train\.py|entry)\b", "entry"),
+)
+WHY = re.compile(r"\bwhy\b|\bhow come\b|\breason\b|\bwarum\b|\bpourquoi\b|\bpor ?qu[eé]\b|\bperch[eé]\b", re.I)
+RIGHT = re.compile(r"\b(?:right|correct|ok(?:ay)?|enough|too (?:much|many|few|little))\b", re.I)
+RESULTS = re.compile(r"\b(?:results?|model|models|checkpoints?|weights|saved?|trained)\b", re.I)
+NAMED_LAUNCHERS = ("torchrun", "mpirun", "mpiexec", "srun", "accelerate", "deepspeed", "jsrun", "ibrun", "flux run")
+OUTPUT_OPTION = re.compile(
+    r"--?(?:output[-_]dir|out(?:put)?|save(?:[-_]dir)?|log[-_]dir|checkpoint[-_]dir|ckpt[-_]?dir|results?)[= ](\S+)"
+)
+COUNTING = re.compile(
+    r"^(?:#\s?(?:SBATCH|PBS|BSUB|flux:)|\s*(?:srun|mpiexec|mpirun|jsrun|flux run|torchrun)\b).*?"
+    r"(?:--?(?:nodes|nnodes|ntasks|ntasks-per-node|tasks-per-node|gpus|gres|gpus-per-node|gpus-per-task"
+    r"|nproc[-_]per[-_]node|ppn)\b|(?<!\S)-[NnGgr]\s?=?\d|select=|--num_(?:machines|processes))|RANKS_PER_NODE=",
+    re.S,
+)
+OWN_GPU = re.compile(r"\b(?:own|separate|different|same|its) gpus?\b|\bwhich gpu\b", re.I)
+MOST_SHOWN = 110
+WHICH = "Which line? Say its number, as in *what does line 12 do?*, or paste it."
+# Where no fact of the machine forbids it: why a script that starts its ranks one way does not start them the other.
+OTHER_WAYS = {
+    "torchrun": "{outer} already starts one process for each rank and tells it who it is; torchrun would do the same a "
+    "second time. It would work as well with one task a node: `torchrun --nnodes --nproc-per-node --rdzv-endpoint`.",
+    "mpirun": "{outer} is the scheduler's own launcher and knows the job's nodes; mpirun has to be told them, and "
+    "comes with whatever MPI is loaded. PyTorch itself needs no MPI.",
+    "deepspeed": "the deepspeed launcher goes to other nodes by ssh, which clusters often do not allow; with {outer} "
+    "the program finds its rank in the environment, and DeepSpeed works the same.",
+    "accelerate": "{outer} starts the ranks; `accelerate launch` would do it as well, with one task a node.",
+    "srun": "{outer} starts the ranks here; under Slurm srun could start them too, one task for each GPU.",
+}
+
+
+def explain_script(ask: Ask) -> Document | None:
+    """What it asks for, how it starts the ranks, and what each line does."""
+    hand = in_hand(ask)
+    if hand is None:
+        return no_script()
+    rows = [line for line in lines(hand.text) if not line.text.startswith("#!")]
+    asked = [
+        f"`{after_mark(one)}`: {says}"
+        for one in rows
+        if DIRECTIVE.match(one.text) and (says := explain_briefly(one, hand))
+    ]
+    done = [tell_line(one, [explain_briefly(one, hand)]) for one in rows if not DIRECTIVE.match(one.text)]
+    return write_document(summary(hand), start_of(hand), " ".join(asked), *done)
+
+
+def after_mark(line: Line) -> str:
+    """A directive without its `#SBATCH`."""
+    return DIRECTIVE.sub("", line.shown).strip()
+
+
+def summary(hand: InHand) -> str:
+    """The job in a sentence."""
+    title = hand.cluster.title if hand.cluster else "the machine"
+    size = f"{plural(hand.nodes, 'node')}" if hand.nodes else "nodes that its text does not tell"
+    if hand.nodes and hand.per_node:
+        size += f" with {plural(hand.per_node, 'GPU')} each ({hand.gpus} in all)"
+    record = hand.record
+    parts = [
+        f"for at most {hours(hand.hours)}" if hand.hours else "",
+        f"in {record.queue}" if record.queue else "",
+        f"charged to {record.account}" if record.account else "",
+    ]
+    return f"It asks {title} for {size} {', '.join(part for part in parts if part)}, and runs `{hand.entry}`."
+
+
+def hours(number: float) -> str:
+    whole = round(number * 60)
+    return spell(f"{whole // 60}:{whole % 60:02d}:00")
+
+
+def crop(text: str) -> str:
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]} ..."
+
+
+def start_of(hand: InHand) -> str:
+    """How many processes are started, by what."""
+    layers = [name for name in hand.layers if name not in ("bash", "sh", "env")]
+    if not layers:
+        return ""
+    spawner = next((name for name in layers if name in ("torchrun", "accelerate", "deepspeed")), "")
+    outer = next((name for name in layers if name != spawner), "").replace("flux", "flux run")
+    ranks = f"{hand.gpus} ranks, one for each GPU" if hand.gpus else "the ranks"
+    if spawner and outer:
+        return f"`{outer}` starts one `{spawner}` on each node, and these start {ranks}."
+    return f"`{outer or spawner}` starts {ranks}."
+
+
+def tell_line(line: Line, says: Sequence[str]) -> str:
+    """`Line 3, `...`: what it does`; empty where nothing is known of it."""
+    told = " ".join(as_sentence(one) for one in (line.comment, *says) if one)
+    return f"Line {line.number}, `{line.shown}`: {told}" if told else ""
+
+
+def explain_part(ask: Ask) -> Document | None:
+    """What a line, an option, a variable or a value of it does, and why it is so."""
+    hand = in_hand(ask)
+    if hand is None:
+        return None
+    told = [*reasons(ask, hand), *numbered(ask, hand)] or of_lines(ask, hand)
+    adds_up = cores(ask, hand)
+    return write_document(adds_up, *told) if RIGHT.search(ask.text) else write_document(*told, adds_up)
+
+
+def numbered(ask: Ask, hand: InHand) -> list[str]:
+    """The lines whose numbers are said."""
+    found = [int(m.value) for m in ask.utterance.within(ask.clause) if m.kind == "LineNumber"]
+    told = []
+    for number in found:
+        line = line_at(number, hand.text)
+        says = explain_line(line, hand) if line else []
+        plain = f"Line {number} says `{line.text.strip()}`." if line and line.text.strip() else ""
+        end = f"The script has {len(hand.text.splitlines())} lines." if line is None else f"Line {number} is empty."
+        told.append((tell_line(line, says) if line else "") or plain or end)
+    return told
+
+
+def of_lines(ask: Ask, hand: InHand) -> list[str]:
+    """The lines that the words mean; nothing is told twice."""
+    found, word = lines_meant(ask.text, lines(hand.text))
+    told: dict[tuple[str, ...], str] = {}
+    for line in found:
+        part = line.part(word)
+        says = tuple(explain_line(part, hand, word)) or tuple(explain_line(line, hand, word))
+        told.setdefault((part.comment, *says), tell_line(part, says) or f"Line {part.number} is `{part.shown}`.")
+    unknown = re.search(r"\b(?:this|that|the|which) line\b", ask.text, re.I)
+    known = any(options_named(word) for word in telling_words(ask.text))
+    return list(told.values()) or ([WHICH] if unknown and not known else [])
+
+
+def reasons(ask: Ask, hand: InHand) -> list[str]:
+    """Who chose it: the person, or we and why."""
+    if hand.plan is None or not WHY.search(ask.text):
+        return []
+    fields = {field for pattern, field in FIELDS if re.search(pattern, ask.text, re.I)}
+    words = {word.lower() for word in re.findall(r"[\w.:-]{3,}", ask.text)}
+    ours: Iterable[Assumption] = (
+        one for one in hand.plan.assumptions if one.field in fields or one.value.lower() in words
+    )
+    ours = tuple(ours)
+    said = [h for h in ask.request.heard if h.field in fields and not any(h.field == one.field for one in ours)]
+    return [
+        *(f"I took {one.field} {one.value}: {one.why}." for one in ours),
+        *(f"The {one.field} comes from your words: *{one.words}*." for one in said),
+    ]
+
+
+def cores(ask: Ask, hand: InHand) -> str:
+    """Whether the CPUs of a task add up on the machine's nodes, where they are asked about."""
+    asked = {fact.id for m in ask.utterance.within(ask.clause) for fact in options_named(m.text.rstrip("0123456789 "))}
+    if not asked & {"slurm-cpus-per-task", "mpiexec-depth"} and not re.search(r"(?<!\w)-c ?\d|\bcores?\b", ask.text):
+        return ""
+    found = re.search(r"(?<![\w-])(?:--cpus-per-task|-c|--depth)[= ]?(\d+)", hand.text)
+    value = int(found[1]) if found else None
+    tasks = tasks_per_node(hand)
+    kinds = [kind for kind in hand.cluster.node_types if kind.cpu.schedulable] if hand.cluster else []
+    if value is None or not tasks or not kinds or hand.cluster is None:
+        return ""
+    cpus = kinds[0].cpu.schedulable or 1
+    most = cpus // tasks
+    sum_of = f"a node of {hand.cluster.title} has {cpus} CPUs as the scheduler counts them, and {tasks} x {value}"
+    if value == most:
+        return f"{'Yes, it' if RIGHT.search(ask.text) else 'It'} adds up: {sum_of} = {tasks * value} uses them all."
+    if value > most:
+        return f"Too many: {sum_of} = {tasks * value}. At most {most} a task fit."
+    return f"It works: {sum_of} = {tasks * value}; up to {most} a task would fit."
+
+
+def tasks_per_node(hand: InHand) -> int | None:
+    if hand.plan:
+        return hand.plan.launch.tasks_per_node
+    option = hand.script.active.get("ntasks-per-node")
+    return int(option.value) if option and option.value.isdigit() else None
+
+
+def explain_launch(ask: Ask) -> Document | None:
+    """Why the ranks are started this way and not the other that is named."""
+    hand = in_hand(ask)
+    if hand is None:
+        return None
+    machine = hand.cluster or ask.machine
+    named = next((name for name in NAMED_LAUNCHERS if re.search(rf"(?<![\w-]){name}(?![\w-])", ask.text, re.I)), "")
+    forbidden = [ban for ban in machine.forbidden if ban.option == named] if machine else []
+    now = start_of(hand)
+    if forbidden and machine:
+        ban = forbidden[0]
+        return write_document(
+            f"Because on {machine.title} {named} goes wrong: {ban.why}.", now, cite([ban.source or ""], machine.as_of)
+        )
+    if named in hand.layers:
+        return write_document(now, *(of_lines(ask, hand)))
+    forms = [form for form in machine.launch["pytorch"] if named in (form.launcher, form.workers)] if machine else []
+    outer = f"`{hand.layers[0]}`" if hand.layers else "the launcher"
+    other = OTHER_WAYS.get(named, "").format(outer=outer)
+    notes = [text for text in (machine.gotchas if machine else ()) if named and named in text.lower()][:1]
+    works = f"{named} works on {machine.title} too." if forms and machine and named else ""
+    pages = [form.source or "" for form in chosen(hand, ask)]
+    told = [as_sentence(TAIL.sub("", text)) for text in notes]
+    return write_document(as_sentence(other), now, works, *told, cite(pages, machine.as_of if machine else ""))
+
+
+def chosen(hand: InHand | None, ask: Ask) -> Sequence[LaunchForm]:
+    """The facts' form that the script's launch follows."""
+    machine = hand.cluster if hand else ask.machine
+    return machine.launch["pytorch"][:1] if machine else ()
+
+
+def tell_output(ask: Ask) -> Document | None:
+    """Where the job's output goes, and where the program's own results."""
+    hand = in_hand(ask)
+    if hand is None:
+        return None
+    results = RESULTS.search(ask.text) is not None and not re.search(r"\blogs?\b", ask.text, re.I)
+    parts = [result_files(hand), log_files(hand)] if results else [log_files(hand), result_files(hand)]
+    site = site_of(hand.cluster.id) if hand.cluster else None
+    purge = (
+        f"On {hand.cluster.title} scratch is cleaned: {site.purge.scratch}."
+        if site and site.purge and hand.cluster
+        else ""
+    )
+    pages = site.purge.sources if site and site.purge and results else ()
+    return write_document(*parts, purge if results else "", cite(pages, site.as_of if site else ""))
+
+
+def log_files(hand: InHand) -> str:
+    """By the output directives of the script, else by the scheduler's habit."""
+    found = [one for name in ("output", "error") if (one := hand.script.active.get(name))]
+    if found:
+        told = " and ".join(f"`{named_file(one.value, hand)}` (line {one.line}, `{one.raw.strip()}`)" for one in found)
+        both = "" if len(found) > 1 else ", output and errors together"
+        return f"What the job prints goes to {told}{both}; a relative name counts from the folder where you submit it."
+    usual = {
+        "slurm": "`slurm-JOBID.out` in the folder where you submit it, output and errors together",
+        "pbs": "`NAME.oNUMBER` (output) and `NAME.eNUMBER` (errors) in the folder of qsub, when the job has ended",
+        "lsf": "a mail to you, unless `#BSUB -o FILE` names a file",
+        "flux": "`flux-JOBID.out` in the folder where you submit it",
+    }
+    told = usual.get(hand.record.scheduler, "the screen")
+    return f"The script names no output file, so what the job prints goes to {told}."
+
+
+def named_file(pattern: str, hand: InHand) -> str:
+    """The file's name with the job's name filled in, and JOBID for its number."""
+    name = hand.script.active.get("job-name")
+    text = re.sub(r"%[jJA]|\{\{(?:id|jobid)\}\}", "JOBID", pattern)
+    return re.sub(r"%x|\{\{name\}\}", name.value if name else "NAME", text)
+
+
+def result_files(hand: InHand) -> str:
+    """The program's own output argument, else that it decides."""
+    found = OUTPUT_OPTION.search(hand.record.args or "")
+    if found:
+        return f"Models and results go to `{found[1]}`, by the argument `{found[0]}` of {hand.entry}."
+    return (
+        f"Models and results are not the script's matter: {hand.entry} saves them where its own code or arguments say; "
+        "a relative path counts from the folder in which the job starts."
+    )
+
+
+def own_gpu(hand: InHand) -> str:
+    """Whether each rank has a GPU to itself, by how the ranks are started."""
+    text = hand.text
+    if re.search(r"--gpus-per-task|--gpu-bind=(?!none)|-g ?1\b|CUDA_VISIBLE_DEVICES=\$|ZE_AFFINITY_MASK=\$", text):
+        return "Yes: the launch gives each rank its own GPU; the rank sees it alone, as device 0."
+    if {"torchrun", "accelerate", "deepspeed"} & {*hand.layers}:
+        return (
+            "Yes, if the program takes GPU LOCAL_RANK (`torch.cuda.set_device(int(os.environ['LOCAL_RANK']))`), as "
+            "most do: "
+            "each rank sees all GPUs of its node and has a LOCAL_RANK of its own."
+        )
+    local = {"pbs": "PMI_LOCAL_RANK", "slurm": "SLURM_LOCALID", "lsf": "OMPI_COMM_WORLD_LOCAL_RANK"}.get(
+        hand.record.scheduler, "the launcher's local rank"
+    )
+    return (
+        f"Not by itself: every rank sees all GPUs of its node, and the program has to take its own, by LOCAL_RANK or "
+        f"here "
+        f"{local}; else all of a node land on GPU 0. Or a small wrapper sets CUDA_VISIBLE_DEVICES from {local} for "
+        f"each rank."
+    )
+
+
+def tell_counts(ask: Ask) -> Document | None:
+    """Nodes x GPUs a node, with the lines that say so."""
+    hand = in_hand(ask)
+    if hand is None:
+        return None
+    if OWN_GPU.search(ask.text):
+        return write_document(own_gpu(hand))
+    if hand.nodes and hand.per_node:
+        sum_of = f"{plural(hand.nodes, 'node')} x {plural(hand.per_node, 'GPU')} = **{hand.gpus} GPUs** in all"
+        told = f"{sum_of}{f' ({hand.plan.counting})' if hand.plan else ''}. {start_of(hand)}"
+    elif hand.gpus:
+        told = f"{hand.gpus} GPUs in all."
+    else:
+        told = "The script's text does not tell how many GPUs it takes: its counts come from outside, at submission."
+    by = [f"line {one.number}, `{crop(one.shown)}`" for one in lines(hand.text) if COUNTING.search(one.text)]
+    return write_document(told, f"By {'; '.join(by[:4])}." if by else "")

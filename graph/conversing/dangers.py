@@ -1,0 +1,30 @@
+"""What no script and no answer of ours may hold, whoever asks for it: lines that destroy, fetch and run, or spy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+
+@cache
+def guard_data() -> Mapping[str, Any]:
+    """The tables of guard.yaml."""
+    text = Path(__file__).with_name("guard.yaml").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return found
+
+
+@cache
+def patterns() -> tuple[tuple[re.Pattern[str], str, bool], ...]:
+    rows = guard_data()["dangers"]
+    return tuple((re.compile(one["finds"], re.I), one["says"], one.get("in_code", False)) for one in rows)
+
+
+def dangerous(text: str, *, code: bool = True) -> str:
+    """What the text would do that nothing of ours may do; empty where nothing is found. code: it is to be run."""
+    return next((says for pattern, says, in_code in patterns() if (code or not in_code) and pattern.search(text)), "")

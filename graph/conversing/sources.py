@@ -1,0 +1,73 @@
+"""The pages behind a turn, numbered once over all that the tools answer, and again in the order of the answer."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+NOTE = re.compile(r"^[ \t]*(?:- )?(?:\[(\d+)\]|(\d+)\.)[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?", re.M)
+ROW = re.compile(r"^([ \t]*(?:- )?sources?: ?)([^\n]*https?://[^\n]*)$", re.M)
+# `Sources: [host](address) (as of 2026-10), ...`, as an answer's pages are printed.
+LINKS = re.compile(r"^(Sources?: )(\[[^\n]*\]\(https?://[^\n]*)$", re.M)
+LINK = re.compile(r"\[[^\]\n]+\]\((?P<address>https?://[^)\s]+)\)(?P<date> \(as of [^)]*\))?")
+CITED = re.compile(r"\[(\d{1,3})\]")
+CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
+HEADING = re.compile(r"^[ \t]*\*{0,2}Sources?:?\*{0,2}:?[ \t]*$\n?", re.M)
+
+
+class Numbered:
+    """page -> its number in this turn."""
+
+    def __init__(self) -> None:
+        self.pages: list[str] = []
+        self.order: list[int] = []
+
+    def number(self, page: str) -> int:
+        page = " ".join(page.split())
+        if page not in self.pages:
+            self.pages.append(page)
+        return self.pages.index(page) + 1
+
+    def numbered(self, text: str) -> str:
+        """A tool's answer with its own notes replaced by the turn's numbers, and the pages of its rows too."""
+        local = {found[1] or found[2]: self.number(found["page"]) for found in NOTE.finditer(text)}
+        if local:
+            text = HEADING.sub("", NOTE.sub("", text))
+            text = in_words(text, lambda one: f"[{local[one[1]]}]" if one[1] in local else one[0])
+        return ROW.sub(self._row, LINKS.sub(self._links, text))
+
+    def _links(self, found: re.Match[str]) -> str:
+        pages = [f"{one['address']}{one['date'] or ''}" for one in LINK.finditer(found[2])]
+        return found[1] + " ".join(f"[{self.number(page)}]" for page in pages)
+
+    def _row(self, found: re.Match[str]) -> str:
+        pages = found[2].split(" | ") if " | " in found[2] else [found[2]]
+        return found[1] + " ".join(f"[{self.number(page)}]" for page in pages)
+
+    def cited(self, text: str) -> str:
+        """The answer's citations in the order in which they are first named; a number of no page is left out."""
+
+        def again(found: re.Match[str]) -> str:
+            at = int(found[1])
+            if not 1 <= at <= len(self.pages):
+                return ""
+            if at not in self.order:
+                self.order.append(at)
+            return f"[{self.order.index(at) + 1}]"
+
+        return in_words(text, again)
+
+    def listed(self) -> str:
+        """The pages that were cited."""
+        rows = [f"[{at}] {self.pages[page - 1]}" for at, page in enumerate(self.order, 1)]
+        return "\n".join(["Sources:", *rows]) if rows else ""
+
+
+def in_words(text: str, again: Callable[[re.Match[str]], str]) -> str:
+    """The text with its citations written again; `argv[1]` in code is none."""
+    return "".join(part if at % 2 else CITED.sub(again, part) for at, part in enumerate(CODE.split(text)))
+
+
+def without_pages(text: str) -> str:
+    """The text without its citations and its list of pages: their numbers hold for one turn."""
+    return in_words(HEADING.sub("", NOTE.sub("", text)), lambda _: "").strip()

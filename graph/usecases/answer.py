@@ -1,0 +1,218 @@
+"""A question in, its answer out: by its topic's function, else from the machine's facts and the passages read in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from datetime import date
+
+from graph.answering.ask import Ask
+from graph.answering.facts import answer_from_facts, compare_queues
+from graph.answering.failure import anything, by_failure, told_facts
+from graph.answering.grounds import SURE as NEAR
+from graph.answering.grounds import Grounds, grounds
+from graph.answering.log import UNDECIDED, tell_cause
+from graph.answering.options import names_options
+from graph.answering.resources import tell_why_not
+from graph.answering.script import explain_part
+from graph.answering.situation import write_document
+from graph.answering.table import FACTS_FIRST, HANDLERS
+from graph.answering.telling import answer_text
+from graph.context import Context
+from graph.reading.reader import acts
+from graph.reading.utterance import Clause
+from knowledge.document import Document, Paragraph, Steps
+from knowledge.topic_texts import topic_texts
+from knowledge.wording import stems
+
+EXAMPLE = "on Perlmutter"
+# Below it the reading of a topic is a guess: it is told as one, and only where its words cover the question's.
+SURE, CLEAR = 0.45, 0.7
+LIKELY, PERHAPS = 0.2, 0.1
+# How much of the question's own words an answer, or its topic, must share to be told on a guess.
+COVERS = 0.5
+# From it on a page is told to somebody who says that a job fails, with no log.
+TELLS_FAILURES = 0.45
+# What people ask when nothing is wrong but the reason is missing.
+WHY = re.compile(
+    r"\W*(?:(?:ok|okay|and|but|hm+|so)\W+)*"
+    r"(?:why(?: (?:is (?:that|it|this)(?: so)?|that|so|not|that (?:often|many|much)))?"
+    r"|how come|what for|warum|wieso|pourquoi|por qu[eé]|perch[eé]|왜요?)\W*",
+    re.I,
+)
+WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi pas\b|\bwarum nicht\b", re.I)
+# Under these two queues may be set against each other.
+COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
+BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
+GUESSED = "I take this as a question about {}."
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """document: the answer; found: the facts and passages behind it where it was put together from them; sure: whether
+    it answers what was asked rather than what comes nearest."""
+
+    document: Document
+    found: Grounds | None = None
+    text: str = ""
+    sure: bool = True
+
+    @property
+    def is_near(self) -> bool:
+        """Whether a passage speaks of the very words."""
+        return bool(self.found and is_near(self.found))
+
+
+def is_near(found: Grounds) -> bool:
+    """Whether a passage speaks of the very words."""
+    return bool(found.passages and found.passages[0].score >= NEAR)
+
+
+def answer(ask: Ask, context: Context) -> Answered | None:
+    """The answer, or None: nothing here answers it."""
+    ask = as_question(ask)
+    reason = tell_reason(ask)
+    if reason:
+        return Answered(reason)
+    apart = compare_queues(ask) if ask.topic in COMPARING else None
+    if apart and ask.machine:
+        return from_grounds(Grounds(ask.text, ask.machine.id, apart))
+    why_not = tell_why_not(ask) if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) else None
+    if why_not:
+        return Answered(why_not)
+    told = by_topic(ask)
+    sure = told is not None and (ask.clause.confidence >= SURE or sets_apart(ask))
+    if told and sure and ask.topic not in FACTS_FIRST:
+        return Answered(told)
+    part = None if sure else of_the_script(ask)
+    if part and part.parts:
+        return Answered(part)
+    found = grounds(ask, context)
+    if found.fact and (ask.clause.confidence >= SURE or covers_text(found.fact.text, ask.topic, ask)):
+        return from_grounds(found)
+    if told and sure:
+        return Answered(told)
+    begun = how_to_begin(ask)
+    if begun:
+        return Answered(begun)
+    general = without_machine(ask) if ask.clause.confidence >= CLEAR else None
+    if general:
+        return general
+    if is_near(found) or (
+        ask.clause.act == "diagnose" and found.passages and found.passages[0].score >= TELLS_FAILURES
+    ):
+        return from_grounds(found)
+    return of_the_failure(ask) or by_guess(ask) or without_machine(ask)
+
+
+def as_question(ask: Ask) -> Ask:
+    """A job's wait without what its scheduler prints, and a review of no script: by their likeliest topic."""
+    open_to_it = ask.clause.act == "pending" or (ask.clause.act == "review" and ask.script is None)
+    return with_topic(ask, ask.clause.asked) if open_to_it else ask
+
+
+def with_topic(ask: Ask, topic: str) -> Ask:
+    return replace(ask, clause=replace(ask.clause, act="ask", topic=topic))
+
+
+def tell_reason(ask: Ask) -> Document | None:
+    """A bare `why?`: the reason behind what was answered last; after a diagnosis, its cause."""
+    if not WHY.fullmatch(ask.text):
+        return None
+    if ask.report and (not ask.last_topic or ask.last_topic.startswith("log.")):
+        return tell_cause(ask)
+    text = topic_texts().get(ask.last_topic or ask.last_act)
+    if text and text.why:
+        return write_document(text.why)
+    return None
+
+
+def by_topic(ask: Ask) -> Document | None:
+    """What the failure that is spoken of answers, else what the topic's function says; None where it says nothing."""
+    failed = by_failure(ask)
+    if failed:
+        return failed
+    handler = HANDLERS.get(ask.topic or ask.clause.act)
+    told = handler(ask) if handler else None
+    return told if told and told.parts else None
+
+
+def how_to_begin(ask: Ask) -> Document | None:
+    """The path of somebody who asks, in any clause, what to do: no passage about the machine is an answer to that."""
+    asks = any(one.topic in BEGINNINGS and one.confidence >= BEGINS for one in ask.utterance.clauses)
+    return by_topic(with_topic(ask, "next")) if asks else None
+
+
+def of_the_failure(ask: Ask) -> Answered | None:
+    """After a diagnosis, words to which nothing near is known belong to it."""
+    if ask.report is None or ask.report.cause in UNDECIDED:
+        return None
+    return Answered(told_facts(ask, ask.report) or anything(ask, ask.report), sure=False)
+
+
+def of_the_script(ask: Ask) -> Document | None:
+    """What the script in hand says to an option, a variable or a line number that stands in the question."""
+    pointed = names_options(ask) or any(one.kind == "LineNumber" for one in ask.utterance.mentions)
+    return explain_part(ask) if pointed and ask.bundle else None
+
+
+def by_guess(ask: Ask) -> Answered | None:
+    """The likeliest topic whose answer speaks of the very words; what it was taken for is said first."""
+    for topic, share in ask.clause.topics:
+        again = with_topic(ask, topic)
+        told = (by_topic(again) or by_facts(again)) if share >= PERHAPS else None
+        if told and covers(told, topic, ask):
+            return Answered(write_document(GUESSED.format(acts()["topics"][topic]["says"])) + told, sure=False)
+    return None
+
+
+def by_facts(ask: Ask) -> Document | None:
+    """What the machine's typed facts say to the topic."""
+    fact = answer_from_facts(ask)
+    return from_grounds(Grounds(ask.text, ask.machine.id, fact)).document if fact and ask.machine else None
+
+
+def covers(told: Document, topic: str, ask: Ask) -> bool:
+    return covers_text(plain_text(told), topic, ask)
+
+
+def covers_text(told: str, topic: str, ask: Ask) -> bool:
+    """Whether an answer, or what is said of its topic, holds most of the question's own words."""
+    asked = stems(ask.text) - stems(" ".join(one.text for one in ask.utterance.of_kind("Machine")))
+    if not asked:
+        return False
+    about = acts()["topics"].get(topic, acts()["acts"]["plan"])
+    held = stems(f"{told} {about['says']} {' '.join(about['examples'])}")
+    return len(asked & held) >= COVERS * len(asked)
+
+
+def plain_text(document: Document) -> str:
+    texts = (getattr(part, "text", "") for part in document.parts)
+    steps = (f"{one.text} {one.command}" for part in document.parts if isinstance(part, Steps) for one in part.items)
+    return " ".join((*texts, *steps))
+
+
+def without_machine(ask: Ask) -> Answered | None:
+    """What holds everywhere for the likeliest topic, and that its machine's own command wants its name."""
+    topic = ask.clause.asked
+    known = topic_texts().get(topic)
+    if ask.machine is not None or known is None or not known.general:
+        return None
+    if ask.clause.confidence < CLEAR and not covers_text(known.general, topic, ask):
+        return None
+    return Answered(write_document(known.general, f"Name the machine, as in *{EXAMPLE}*, and I give its own commands."))
+
+
+def nearest(clause: Clause) -> str:
+    """What the likeliest topics are about, for a question that nothing here answers; empty where none is likely."""
+    return "; or ".join(acts()["topics"][topic]["says"] for topic, share in clause.topics[:2] if share >= LIKELY)
+
+
+def sets_apart(ask: Ask) -> bool:
+    """Whether machines are set against each other: no fact of one of them is an answer to that."""
+    return ask.topic.startswith("machine.") and len(ask.utterance.machines()) > 1
+
+
+def from_grounds(found: Grounds) -> Answered:
+    text = answer_text(found, date.today())
+    return Answered(Document((Paragraph(text),)), found, text)

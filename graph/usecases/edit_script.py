@@ -1,0 +1,498 @@
+"""Words that change a person's own script, and the script with that change alone: every other line stays.
+
+What can be changed is what the text sets: a directive, a variable, an option of the program. A name is known by the
+script itself ("epochs 12" where it says `--epochs 10`), so no list of options is needed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from graph.debugging.remedies import request_of
+from graph.extraction.request import understand as read
+from graph.extraction.script import Script, read_script
+from graph.extraction.script_record import ScriptRecord, record_of
+from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, mail_words
+from graph.planning.fields import check_directive
+from graph.reading.account import places, unplaced
+from graph.reading.edits import Add, Set
+from graph.reading.request_edits import read_request_edits
+from knowledge.cluster import Cluster
+from knowledge.errors import InputError
+from knowledge.job_parts import JobArray, LimitSignal, Mail
+from knowledge.types import JobRequest, Scheduler
+from templates.quoting import shell_word
+
+# Field -> the directives that may hold it, by their names in all dialects.
+DIRECTIVES = {
+    "nodes": ("nodes", "nnodes", "select"),
+    "walltime": ("time", "walltime", "time-limit", "W"),
+    "account": ("account", "group", "bank", "A"),
+    "queue": ("qos", "partition", "queue"),
+}
+COUNTED = re.compile(
+    r"(?P<before>(?<![\w-])--?(?:nnodes|nodes|num[_-]nodes|num_machines|N)[= ])(?P<value>\d+)(?![\w.:])"
+)
+SIGNS = {"slurm": "#SBATCH {}", "pbs": "#PBS -l {}", "lsf": "#BSUB {}", "flux": "# flux: {}"}
+# Errors in the same file as the output, which only PBS has to be told.
+JOINS = re.compile(
+    r"\b(?:stderr|errors?)\b.{0,25}\b(?:stdout|output|same file|join\w*)\b"
+    r"|\bjoin\w*.{0,20}\b(?:stderr|errors?)\b",
+    re.I,
+)
+RESUMES = " (the program has to go on from its newest checkpoint by itself)"
+MAKES_FOLDER = " (make the folder first: mkdir -p {})"
+OUTPUT: Forms = {
+    "slurm": lambda name: Word("--output=", name),
+    "pbs": lambda name: Word("-o ", name),
+    "lsf": lambda name: Word("-o ", name),
+    "flux": lambda name: Word("--output=", name),
+}
+# Directives that a new script writes in its template's place.
+OWN_FORMS: Mapping[str, Forms] = {
+    "output": OUTPUT,
+    "job_name": {
+        "slurm": lambda name: Word("--job-name=", name),
+        "pbs": lambda name: Word("-N ", name),
+        "lsf": lambda name: Word("-J ", name),
+        "flux": lambda name: Word("--job-name=", name),
+    },
+    "signal": {"slurm": lambda signal: Word("--signal=B:", signal)},
+    "cpus_per_task": {"slurm": lambda cpus: Word("--cpus-per-task=", cpus), "flux": lambda cpus: Word("-c ", cpus)},
+    "array": {"slurm": lambda tasks: Word("--array=", tasks), "pbs": lambda tasks: Word("-J ", tasks)},
+}
+OFFLINE = "WANDB_MODE=offline HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1"
+# What takes the place of `--standalone` where the ranks of several nodes have to meet.
+MEETS = (
+    '--nnodes={} --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" '
+    '--rdzv-endpoint="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):29500"'
+)
+NUMBER_WORDS = dict(
+    zip(
+        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
+        ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"],
+        strict=True,
+    )
+)
+VALUE = r"(?P<value>'[^']*'|\"[^\"]*\"|\$?[\w./:@%+$({})-]*[\w})/])"
+# Between a name and its value: "epochs from 10 to 12", "epochs to 12", "epochs=12", "epochs 12".
+JOINED = r"(?:\s*(?:=|:)\s*|\s+(?:from\s+\S+\s+)?(?:back\s+)?(?:(?:should be|becomes|to|=|is|as|at|auf|a|sur)\s+)?)"
+REMOVES = re.compile(r"\b(?:remove|drop|delete|without|take out|leave out|get rid of|no more)\b[^.;\n]{0,20}$", re.I)
+OPTION = re.compile(r"(?<![\w/-])(?P<name>--[A-Za-z][\w.-]*)(?:[= ](?P<value>'[^']*'|\"[^\"]*\"|[^\s,;-][^\s,;]*))?")
+PAIR = re.compile(r"(?<![\w$/.-])(?P<name>[a-z][\w]*(?:[._][\w]+)+)=(?P<value>[^\s,;]*[^\s,;.?!])")
+VARIABLE = re.compile(
+    r"(?<![\w$-])(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+)\s*(?:=|\s(?:to|=)\s)\s*(?P<value>[^\s,;]*[^\s,;.?!])"
+)
+# Arguments that programs call differently and people by either name; the longer first.
+SYNONYMS = (
+    ("per device train batch size", "train batch size", "batch size", "batchsize", "batch", "bsz", "bs"),
+    ("learning rate", "lr"),
+    ("num train epochs", "number of epochs", "max epochs", "num epochs", "epochs"),
+    ("max steps", "total steps", "train steps", "steps"),
+    ("max seq length", "sequence length", "seq length", "seq len", "seq"),
+    ("num workers", "workers"),
+    ("weight decay", "wd"),
+)
+STOP = frozenset(
+    ("and", "to", "in", "on", "the", "for", "my", "please", "as", "well", "too", "also", "if", "it", "with")
+)
+# A text of one line that is a launch, and not the arguments alone.
+DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
+LINE = re.compile(r"\bline (?P<line>\d{1,4})\b", re.I)
+NEW_VALUE = re.compile(r"\b(?:to|=|:)?\s*(?P<value>\d[\w.:-]*)\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """The script's text after the change, what was changed, a clause each, and words that this answers."""
+
+    text: str
+    says: tuple[str, ...]
+    placed: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Something that the script sets: its name, its value, and where the value stands in the text."""
+
+    name: str
+    value: str
+    start: int
+    end: int
+
+
+def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
+    """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
+    edited = Edited(text, ())
+    for change in (change_line, change_settings, change_options, change_variables, change_modules, change_fields):
+        edited = change(edited, words)
+    edited = add_directives(edited, words, cluster)
+    return edited if edited.text != text else None
+
+
+def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
+    """Requeue, memory, mail, output and the like: the words that a new script would have, one directive each."""
+    record = record_of(read_script(now.text))
+    scheduler = next((name for name in PREFIX if name == record.scheduler), None)
+    if scheduler is None:
+        return now
+    for edit in read_request_edits(words, request_of(record)).edits:
+        before = now
+        if edit == Set("offline", True, edit.words):
+            sets = "WANDB_MODE=offline" if re.search(r"wandb|w&b", edit.words, re.I) else OFFLINE
+            now = change_variables(now, sets)
+        elif isinstance(edit, Set) and edit.value:
+            now = set_directives(now, edit, scheduler, cluster)
+        now = replace(now, placed=(*before.placed, edit.words)) if now != before else now
+    if scheduler == "pbs" and JOINS.search(words):
+        text = with_directive(now.text, Word("-j ", "oe"), PREFIX["pbs"])
+        now = replace(now, text=text, says=(*now.says, "-j oe set")) if text != now.text else now
+    return now
+
+
+def set_directives(now: Edited, edit: Set, scheduler: Scheduler, cluster: Cluster | None) -> Edited:
+    """The script with the directives of one wish."""
+    for word in directive_words(edit, scheduler, cluster):
+        text = with_directive(now.text, word, PREFIX[scheduler])
+        first = MAKES_FOLDER.format(folder(edit)) if folder(edit) else RESUMES if edit.field == "requeue" else ""
+        told = f"{word.value if word.join else word.text} set{first}"
+        now = replace(now, text=text, says=(*now.says, told)) if text != now.text else now
+    return now
+
+
+def folder(wish: Set) -> str:
+    """The folder that an output goes to, which has to be there."""
+    head, sign, tail = str(wish.value).rpartition("/")
+    if wish.field != "output":
+        return ""
+    return head if sign else "" if re.search(r"[.%]", tail) else tail
+
+
+def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
+    """The pieces of the words that the edited script holds nothing of."""
+    known = set(before.splitlines())
+    new = [line for line in edited.text.splitlines() if line not in known]
+    request = request_of(record_of(read_script(edited.text)))
+    placed = [span for words_of in edited.placed for span in places(words, words_of)]
+    return unplaced(words, request, placed, (*new, *edited.says))
+
+
+def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) -> list[Word]:
+    """What a scheduler calls a wish; nothing where it has no word for it, or would not take it."""
+    if isinstance(wish.value, Mail):
+        mail = mail_words(wish.value, cluster) if cluster and cluster.scheduler == scheduler else []
+        return mail if isinstance(mail, list) else []
+    if folder(wish) == wish.value and scheduler != "pbs":
+        wish = replace(wish, value=f"{wish.value}/job-{'%j' if scheduler == 'slurm' else '%J'}.out")
+    form = {**FORMS, **OWN_FORMS}.get(wish.field, {}).get(scheduler)
+    try:
+        fields: dict[str, Any] = {wish.field: wish.value}
+        value = plain_value(wish.value) if wish.field in OWN_FORMS and form else None
+        if value:
+            check_directive(wish.field, value)
+        value = value or (asked(replace(JobRequest(), **fields), wish.field) if form else None)
+    except InputError:
+        return []
+    return [form(value)] if form and value else []
+
+
+def plain_value(value: object) -> str:
+    """A value as its directive takes it; empty for an array over arguments, which a directive alone does not make."""
+    match value:
+        case JobArray():
+            tasks = f"0-{value.tasks - 1}" + (f"%{value.at_once}" if value.at_once else "")
+            return "" if value.axes else tasks
+        case LimitSignal():
+            return f"{value.name}@{value.seconds}"
+    return str(value)
+
+
+def with_directive(text: str, word: Word, sign: str) -> str:
+    """The text with a directive in the place of its like, joined to it, or behind the last of all."""
+    script = read_script(text)
+    lines = (text if text.endswith("\n") else f"{text}\n").splitlines(keepends=True)
+    own = script.active.get(word.key.strip("-= ")) if sign == PREFIX["slurm"] else None
+    start = re.compile(re.escape(sign) + r"\s+" + re.escape(word.key.strip()))
+    at = own.line - 1 if own else next((n for n, line in enumerate(lines) if start.match(line)), None)
+    if at is None or word.join == "+":
+        last = max((one.line for one in script.directives if one.active), default=1)
+        return "".join([*lines[:last], f"{sign} {word.text}\n", *lines[last:]])
+    kept = lines[at].rstrip()
+    if word.join and word.value in kept:
+        return text
+    changed = f"{kept}{word.join}{word.value}" if word.join else f"{sign} {word.text}"
+    return "".join([*lines[:at], f"{changed}\n", *lines[at + 1 :]])
+
+
+def change_fields(now: Edited, words: str) -> Edited:
+    """Nodes, time, account and queue, as a request would be read."""
+    script = read_script(now.text)
+    record = record_of(script)
+    before = request_of(record)
+    after = read(words, before, None, None).request
+    for name in DIRECTIVES:
+        old, new = getattr(before, name), getattr(after, name)
+        if new is None or new == old:
+            continue
+        text = set_field(now.text, name, old, new, record)
+        if text != now.text:
+            now = replace(now, text=text, says=(*now.says, f"{name.replace('_', ' ')} {old or 'not set'} → {new}"))
+    return now
+
+
+def set_field(text: str, name: str, old: object, new: object, record: ScriptRecord) -> str:
+    """The text with a directive's value replaced, and the launch's own count of nodes with it."""
+    script = read_script(text)
+    found = next((script.active[o] for o in DIRECTIVES[name] if holds(script, o, name, old)), None)
+    lines = text.splitlines(keepends=True)
+    if found is not None:
+        value = found.value.replace(str(old), str(new), 1) if found.option == "select" else in_dialect(found.value, new)
+        head, _, tail = lines[found.line - 1].rpartition(found.value)
+        lines[found.line - 1] = head + value + tail
+    if name == "nodes" and isinstance(old, int) and isinstance(new, int):
+        lines = [counted(line, old, new) for line in lines]
+    return "".join(lines)
+
+
+def holds(script: Script, option: str, name: str, old: object) -> bool:
+    """Whether that directive is the one; a queue may be a partition or a quality of service."""
+    found = script.active.get(option)
+    return found is not None and (name != "queue" or found.value == old or option == "queue")
+
+
+def in_dialect(old: str, new: object) -> str:
+    """A time as the script writes it: LSF's -W and Flux's -t count in their own way."""
+    text = str(new)
+    if re.fullmatch(r"\d+:\d\d:\d\d", text):
+        hours, minutes, _ = map(int, text.split(":"))
+        if re.fullmatch(r"\d+", old):
+            return str(60 * hours + minutes)
+        if unit := re.fullmatch(r"[\d.]+([smhd])", old):
+            return f"{hours}h" if not minutes and unit else f"{60 * hours + minutes}m"
+    return text
+
+
+def counted(line: str, old: int, new: int) -> str:
+    """The launch's own numbers: nodes, and all tasks where they are nodes times those of one."""
+    if line.lstrip().startswith("#"):
+        return line
+    if old == 1 and "--standalone" in line and "srun" in line:
+        line = line.replace("--standalone", MEETS.format(new))
+    line = COUNTED.sub(lambda m: f"{m['before']}{new}" if m["value"] == str(old) else m[0], line)
+    each = re.search(r"(?:--ppn|--ntasks-per-node|-ppn|--npernode)[= ](\d+)", line)
+    total = re.search(
+        r"(?P<before>(?:mpiexec|mpirun|srun|jsrun|flux run)\b.*?\s(?:-n|-np|--ntasks)[= ]?)(?P<value>\d+)\b", line
+    )
+    if total and each and int(total["value"]) == old * int(each[1]):
+        return line[: total.start("value")] + str(new * int(each[1])) + line[total.end("value") :]
+    return line
+
+
+def change_line(now: Edited, words: str) -> Edited:
+    """`Change line 10 to 10 threads`: the value that the line sets, where it sets one."""
+    found = LINE.search(words)
+    lines = now.text.splitlines(keepends=True)
+    if not found or not 1 <= int(found["line"]) <= len(lines):
+        return now
+    at = int(found["line"]) - 1
+    start = sum(map(len, lines[:at]))
+    inside = [one for one in settings(now.text) if start <= one.start < start + len(lines[at])]
+    rest = words[found.end() :]
+    named = [one for one in inside if names(one.name, rest)] or (inside if len(inside) == 1 else [])
+    value = NEW_VALUE.search(rest)
+    return put(now, named[0], value["value"]) if len(named) == 1 and value else now
+
+
+def change_settings(now: Edited, words: str) -> Edited:
+    """A name that the script sets, and a value behind it in the words."""
+    if now.says:
+        return now
+    done: set[str] = set()
+    for setting in settings(now.text):
+        for name in spoken(setting.name):
+            pattern = rf"(?<![\w$./-])-{{0,2}}{re.escape(name)}(?:e?s)?{JOINED}{VALUE}(?![\w/])"
+            found = re.search(pattern, words, re.I)
+            value = found["value"].strip("'\"") if found else ""
+            value = NUMBER_WORDS.get(value.lower(), value)
+            fits = value and value.lower() not in STOP and alike(setting.value, value)
+            if not fits or setting.name in done or REMOVES.search(words[: found.start()] if found else ""):
+                continue
+            done.add(setting.name)
+            if value != setting.value:
+                again = next((one for one in settings(now.text) if one.name == setting.name), None)
+                now = put(now, again, value) if again else now
+            break
+    return now
+
+
+def alike(old: str, new: str) -> bool:
+    """Whether a value may stand in the place of another: a number for a number."""
+    number = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?", re.I)
+    return not number.fullmatch(old) or bool(number.fullmatch(new))
+
+
+def put(now: Edited, setting: Setting, value: str) -> Edited:
+    text = now.text[: setting.start] + shell_word(value) + now.text[setting.end :]
+    return (
+        replace(now, text=text, says=(*now.says, f"{setting.name} {setting.value} → {value}"))
+        if text != now.text
+        else now
+    )
+
+
+def spoken(name: str) -> Iterator[str]:
+    """How people call it: `trainer.max_steps`, `max_steps`, `max steps`; of OMP_NUM_THREADS its last word too."""
+    plain = name.lstrip("-")
+    last = plain.rsplit(".", 1)[-1]
+    alike = next((group for group in SYNONYMS if re.sub(r"[_-]", " ", last).lower() in group), ())
+    yield from dict.fromkeys((plain, last, re.sub(r"[_-]", " ", last), *alike))
+    if plain.isupper() and "_" in plain:
+        yield plain.rsplit("_", 1)[-1].removesuffix("S")
+
+
+def names(name: str, words: str) -> bool:
+    return any(re.search(rf"\b{re.escape(one)}", words, re.I) for one in spoken(name))
+
+
+SET = re.compile(
+    r"(?P<name>(?<![\w-])--[A-Za-z][\w.-]*)[= ](?P<value>[^\s\\'\"-][^\s\\]*|'[^']*'|\"[^\"]*\")"
+    r"|(?:(?<=\s)|(?<=^)|(?<=export ))(?P<key>[A-Za-z_][\w.]*)=(?P<given>'[^'\n]*'|\"[^\"\n]*\"|[^\s\\;'\"]+)",
+    re.M,
+)
+
+
+def settings(text: str) -> list[Setting]:
+    """Everything that the text sets, in its order; directives are fields, and not among them."""
+    found = []
+    for match in SET.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if line.lstrip().startswith("#"):
+            continue
+        group = "value" if match["name"] else "given"
+        found.append(Setting(match["name"] or match["key"], match[group], match.start(group), match.end(group)))
+    return found
+
+
+def change_options(now: Edited, words: str) -> Edited:
+    """Options of the program that stand in the words as they are typed: taken, replaced, or taken out."""
+    for pattern in (OPTION, PAIR):
+        for found in pattern.finditer(words):
+            removing = bool(REMOVES.search(words[: found.start()]))
+            value = found["value"] or ""
+            if value.lower() in STOP or (value and not re.search(r"[\w$]", value)):
+                value = ""
+            now = take_out(now, found["name"]) if removing else give(now, found["name"], value, pattern is PAIR)
+    return now
+
+
+def give(now: Edited, name: str, value: str, pair: bool) -> Edited:
+    """The option with that value, where it stands already or behind the program's other arguments."""
+    old = next((one for one in settings(now.text) if one.name == name), None)
+    if old is not None:
+        return put(now, old, value) if value and old.value != value and alike(old.value, value) else now
+    if re.search(rf"(?<!\S){re.escape(name)}(?![\w.-])", now.text):
+        return now
+    shown = f"{name}={shell_word(value)}" if pair else f"{name} {shell_word(value)}".strip() if value else name
+    at = end_of_launch(now.text) if "\n" in now.text or DIRECTIVE_OR_LAUNCH.match(now.text) else len(now.text)
+    return (
+        replace(now, text=f"{now.text[:at]} {shown}{now.text[at:]}", says=(*now.says, f"{shown} added")) if at else now
+    )
+
+
+def take_out(now: Edited, name: str) -> Edited:
+    text = re.sub(rf"[ \t]+{re.escape(name)}(?:[= ][^\s\\-][^\s\\]*)?(?=\s|\\|$)", "", now.text, count=1)
+    return replace(now, text=text, says=(*now.says, f"{name} taken out")) if text != now.text else now
+
+
+def end_of_launch(text: str) -> int:
+    """Where the arguments of the training program end in the text; 0 where no launch is to be seen."""
+    command = read_script(text).training
+    if command is None:
+        return 0
+    lines = text.splitlines(keepends=True)
+    at = command.line - 1
+    while at < len(lines) - 1 and lines[at].rstrip().endswith("\\"):
+        at += 1
+    line = lines[at].rstrip()
+    tail = re.search(r"\s+(?:\d?>|\||&|2>&1|;).*$|[\"']\s*$", line)
+    return sum(map(len, lines[:at])) + (tail.start() if tail else len(line))
+
+
+MODULE = re.compile(r"^(?P<head>\s*(?:module|ml)\s+(?:load|add)\s+)(?P<names>[^\n#;&|]+)", re.M)
+SWAPS = re.compile(
+    r"\b(?:swap|replace|change|switch|use|load)\b.{0,25}\bmodules?\b\s*(?:for|with|by|to|against)?\s*(?P<new>[A-Za-z][\w.+-]*/[\w.+-]*\w)"
+    r"|\b(?:swap|replace|change|switch)\b\s+(?:the\s+)?(?P<old>[A-Za-z][\w.+-]*(?:/[\w.+-]*\w)?)\s+(?:module\s+)?(?:for|with|by|to)\s+"
+    r"(?P<to>[A-Za-z][\w.+-]*/[\w.+-]*\w)",
+    re.I,
+)
+
+
+def change_modules(now: Edited, words: str) -> Edited:
+    """A module swapped for another, one more, or one less, in the lines that load them."""
+    lines = list(MODULE.finditer(now.text))
+    if not lines:
+        return now
+    if found := SWAPS.search(words):
+        return swap_module(now, lines, found["new"] or found["to"], found["old"] or "")
+    for edit in read_request_edits(words, JobRequest(nodes=1)).edits:
+        if isinstance(edit, Add) and edit.field == "modules":
+            now = swap_module(now, list(MODULE.finditer(now.text)), str(edit.value), base(str(edit.value)))
+        elif isinstance(edit, Add) and edit.field == "modules_removed":
+            now = swap_module(now, list(MODULE.finditer(now.text)), "", str(edit.value))
+    return now
+
+
+def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> Edited:
+    """The new module in the place of the old one, or of another version of it; else behind the last that is loaded."""
+    loaded = [(line, name) for line in lines for name in line["names"].split()]
+    alike = [(line, name) for line, name in loaded if base(name) == base(old or new)]
+    alike = alike or (loaded if len(loaded) == 1 and not old else [])
+    if alike:
+        line, name = alike[-1]
+        names = " ".join(filter(None, (new if one == name else one for one in line["names"].split())))
+        changed = f"{line['head']}{names}" if names else ""
+        told = f"module {name} → {new}" if new else f"module {name} taken out"
+        return replace(now, text=f"{now.text[: line.start()]}{changed}{now.text[line.end() :]}", says=(*now.says, told))
+    if not new:
+        return now
+    at = lines[-1].end()
+    return replace(
+        now,
+        text=f"{now.text[:at]}\n{lines[-1]['head'].strip()} {new}{now.text[at:]}",
+        says=(*now.says, f"module {new} loaded"),
+    )
+
+
+def base(name: str) -> str:
+    return name.partition("/")[0].lower()
+
+
+def change_variables(now: Edited, words: str) -> Edited:
+    """A variable of the environment: set where it is set, else exported before the first command."""
+    for found in VARIABLE.finditer(words):
+        name, value = found["name"], found["value"].strip("'\"")
+        old = next((one for one in settings(now.text) if one.name == name), None)
+        if old is not None:
+            now = put(now, old, value) if old.value != value else now
+            continue
+        command = read_script(now.text).training
+        if command is None:
+            continue
+        lines = now.text.splitlines(keepends=True)
+        export = f"export {name}={value if value.startswith('$') else shell_word(value)}\n"
+        at = first_line_of(command.line, lines)
+        now = replace(
+            now, text="".join([*lines[:at], export, *lines[at:]]), says=(*now.says, f"{name}={value} exported")
+        )
+    return now
+
+
+def first_line_of(number: int, lines: list[str]) -> int:
+    """The index of the line at which a command begins."""
+    at = number - 1
+    while at > 0 and lines[at - 1].rstrip().endswith("\\"):
+        at -= 1
+    return at

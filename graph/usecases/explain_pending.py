@@ -1,0 +1,227 @@
+"""Why a job does not start: what holds it, whether it starts by itself, and what helps. Values in, values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from graph.waiting.case import Note, WaitCase, filled, known_values, open_names
+from graph.waiting.ended import exit_note, use_note
+from graph.waiting.evidence import notes_of
+from graph.waiting.languages import language_of, verdict_in
+from graph.waiting.machine_seen import machine_seen
+from graph.waiting.meant import jobs_meant, read_jobs
+from graph.waiting.no_job import told_without_job
+from graph.waiting.script_change import script_diff, script_in
+from graph.waiting.verdict import reason_of
+from knowledge.cluster import Cluster
+from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
+from knowledge.schedulers.outputs import scheduler_output
+from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind
+from knowledge.schedulers.records import SchedulerOutput
+
+# More jobs than these are told by groups.
+FEW = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PendingAnswer:
+    """What holds a job, and what helps. starts is None where no job waits."""
+
+    job: str
+    kind: WaitKind
+    starts: Starts | None
+    reason: str
+    says: tuple[str, ...]
+    look: tuple[Step, ...]
+    change: tuple[Step, ...]
+    document: Document
+
+
+def explain_pending(
+    text: str,
+    outputs: Sequence[SchedulerOutput] | None = None,
+    machine: Cluster | None = None,
+    script: str = "",
+) -> PendingAnswer:
+    """What the pasted outputs and the words around them say of the job that is meant.
+
+    `outputs` are those of the text (scheduler_output), where they have been read before; `machine` the machine of the
+    conversation; `script` the job's script, where none stands in the text: the change is shown as a diff of it. What is
+    not printed is asked for by the one command that prints it.
+    """
+    outputs = scheduler_output(text) if outputs is None else outputs
+    lines = text.split("\n")
+    inside = {n for output in outputs for n in range(output.first, output.last + 1)}
+    words = "\n".join(line for n, line in enumerate(lines) if n not in inside)
+    jobs = read_jobs(outputs)
+    meant = jobs_meant(jobs, words, text) if jobs else []
+    scheduler = outputs[0].scheduler if outputs else None
+    machine = machine or machine_seen(text, jobs, scheduler)
+    if not meant:
+        return answer_of(told_without_job(outputs, words, text, machine), words)
+    cases = [
+        WaitCase(job, reason_of(job), tuple(j for j in jobs if j is not job), tuple(outputs), words, text, machine)
+        for job in meant
+    ]
+    told = [answer_of(case, words) for case in one_for_each(cases)]
+    told = [with_diff(answer, script or script_in(words)) for answer in told]
+    order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
+    return joined(order) if len(order) > 1 else order[0]
+
+
+def one_for_each(cases: Sequence[WaitCase]) -> list[WaitCase]:
+    """Jobs that wait for the same reason are told once; of jobs that do not wait only the first is told."""
+    if not any(case.job.phase == "waiting" for case in cases):
+        return list(cases[:1])
+    groups: dict[str, WaitCase] = {}
+    for case in cases:
+        groups.setdefault(case.found.reason.word + case.found.reason.says, case)
+    return list(groups.values())[:FEW]
+
+
+def with_diff(answer: PendingAnswer, script: str) -> PendingAnswer:
+    """The answer with its change as a diff of the script, where the script has the directive that it changes."""
+    ready = [step.command for step in answer.change if not open_names(step.command)]
+    diff = script_diff(script, ready) if script and answer.starts == "no" else ""
+    if not diff:
+        return answer
+    told = Paragraph("The same change in the script, for the next time (or to submit it anew):")
+    return replace(answer, document=answer.document + Document((told, Diff(diff, "script"))))
+
+
+def joined(answers: Sequence[PendingAnswer]) -> PendingAnswer:
+    """Several jobs in one answer; the first is that which needs somebody most."""
+    first = answers[0]
+    document = Document(())
+    for answer in answers:
+        document = document + answer.document
+    return PendingAnswer(
+        first.job,
+        first.kind,
+        first.starts,
+        first.reason,
+        tuple(line for answer in answers for line in answer.says),
+        tuple(step for answer in answers for step in answer.look),
+        tuple(step for answer in answers for step in answer.change),
+        document,
+    )
+
+
+def answer_of(case: WaitCase, words: str) -> PendingAnswer:
+    """The verdict, the evidence, and the steps, with the job's own values in the commands."""
+    notes = notes_of(case) if case.found.reason.kind not in ("client-error", "no-job") else []
+    reason = case.found.reason
+    kind = next((note.kind for note in notes if note.kind), reason.kind)
+    starts = next((note.starts for note in notes if note.starts), reason.starts)
+    values = known_values(case.job, case.found.named) | {k: v for note in notes for k, v in note.fill.items() if v}
+    says = [headline(case, notes, kind, starts, values), *(note.says for note in notes if note.says)]
+    if kind == "ended":
+        says += [told for told in (exit_note(case.job), use_note(case.job, case.others)) if told]
+    says += closing(case, kind, starts)
+    change = steps(remedies(case, notes), values)
+    look = looks(reason.look, values, change)
+    own = verdict_in(language_of(words), kind, starts, reason.freed_by == "staff")
+    says = [own, *says] if own else says
+    parts: list[Part] = [*([Paragraph(own)] if own else []), Paragraph(says[1 if own else 0])]
+    more = says[2 if own else 1 :]
+    parts += [Paragraph(" ".join(more))] if more else []
+    parts += [Steps(change)] if change else []
+    parts += [Paragraph("To look further:"), Steps(look)] if look else []
+    waits = kind not in ("client-error", "no-job", "not-waiting")
+    return PendingAnswer(
+        case.job.id.strip(),
+        kind,
+        starts if waits else None,
+        reason.word,
+        tuple(says),
+        look,
+        change,
+        Document(tuple(parts)),
+    )
+
+
+STARTS: Mapping[Starts, str] = {
+    "yes": "It starts by itself.",
+    "no": "It never starts by itself as it is.",
+    "depends": "Whether it starts depends on that.",
+}
+
+
+def headline(case: WaitCase, notes: Sequence[Note], kind: WaitKind, starts: Starts, values: Mapping[str, str]) -> str:
+    """Who waits, for what, and whether it starts by itself: the answer in one paragraph."""
+    says = filled(next((note.instead for note in notes if note.instead), case.found.reason.says), values)
+    job = case.job
+    shown = job.scheduler == "slurm" and case.found.reason.word[:1].isupper()
+    word = f" (`{case.found.reason.word}`)" if shown else ""
+    if case.found.cut:
+        word = f' (the word is cut off; it is `{case.found.reason.word}`, `squeue -o "%r"` shows it whole)'
+    who = f"**{job.id.strip()}{f' ({job.name})' if job.name else ''}**: " if job.id.strip() else ""
+    if kind in NO_WAIT:
+        return f"{who}{says}." if who else f"{says[0].upper()}{says[1:]}."
+    but = case.found.reason.but
+    end = ending_of(case, kind, starts)
+    if but and starts == case.found.reason.starts:
+        end = f"{end[:-1]}, {but}." if not but[0].isupper() else f"{end} {but}."
+    return f"{who}{says}{word}. {end}" if who else f"{says[0].upper()}{says[1:]}{word}. {end}"
+
+
+def ending_of(case: WaitCase, kind: WaitKind, starts: Starts) -> str:
+    """Whether it starts by itself, in the words of its kind."""
+    if kind == "ended":
+        return NOT_WAITING
+    if kind == "hold" and starts == "no":
+        staff = case.found.reason.freed_by == "staff"
+        return f"It does not start until {'staff release it' if staff else 'it is released'}."
+    if kind == "dependency" and starts == "depends":
+        return "It starts by itself once that is fulfilled."
+    return STARTS[starts]
+
+
+NOT_WAITING = "It does not wait, and does not start again unless it is submitted again."
+NO_WAIT = ("not-waiting", "no-job", "client-error")
+
+
+def closing(case: WaitCase, kind: WaitKind, starts: Starts) -> list[str]:
+    """What holds for every job of that kind."""
+    if kind in ("wait", "limit-aggregate", "node") and starts == "yes" and case.job.id.strip():
+        return ["Leave it in the queue: it keeps its place, and a new submission would lose it."]
+    if kind == "hold" and case.found.reason.freed_by == "staff":
+        return ["Do not submit it again before you know why it is held."]
+    if kind == "not-waiting" and case.job.phase == "running":
+        return [OUTPUT[case.job.scheduler].replace("<JOBID>", case.job.id.strip() or "<JOBID>")]
+    return []
+
+
+OUTPUT = {
+    "slurm": (
+        "Its output stands in the file of `--output` (`slurm-<JOBID>.out` where none is "
+        "set), in the folder of the submission: `scontrol show job <JOBID> | grep StdOut`."
+    ),
+    "pbs": (
+        "Its output stands in the file of `-o` (many sites copy it "
+        "only at the end): `qstat -f <JOBID> | grep Output_Path`."
+    ),
+    "lsf": "Its output so far: `bpeek <JOBID>`.",
+    "flux": "Its output so far: `flux job attach <JOBID>`.",
+}
+
+
+def remedies(case: WaitCase, notes: Sequence[Note]) -> list[Remedy]:
+    """What helps: the evidence's own first, then the reason's, unless the evidence knows better."""
+    own = [remedy for note in notes for remedy in note.do]
+    rest = [] if any(note.only for note in notes) else list(case.found.reason.do)
+    asked = [Remedy(text=f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
+    return [*own, *rest, *asked]
+
+
+def steps(remedies: Sequence[Remedy], values: Mapping[str, str]) -> tuple[Step, ...]:
+    return tuple(Step(filled(remedy.text, values), filled(remedy.command, values)) for remedy in remedies)
+
+
+def looks(commands: Sequence[str], values: Mapping[str, str], change: Sequence[Step]) -> tuple[Step, ...]:
+    """At most two commands to look with: those that are complete, first."""
+    done = [filled(command, values) for command in commands]
+    taken = {step.command for step in change}
+    ready = [command for command in done if not open_names(command)] or done[:1]
+    return tuple(Step("", command) for command in ready[:2] if command not in taken)

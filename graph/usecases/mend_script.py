@@ -1,0 +1,163 @@
+"""A person's own script and what is wrong with it in, the mended script out: the smallest change that cures it.
+
+A diagnosis is cured by the remedy of its cause; where that has no edit for this text, by the edit of a check's rule
+that speaks of the same matter. Without a diagnosis, the errors that the check can cure are cured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from difflib import unified_diff
+
+from graph.debugging.remedies import case_of, changed_request, changed_text, price, remedies_for, request_of
+from graph.debugging.remedies import says as in_words
+from graph.debugging.script_edits import Case
+from graph.verification.checks.rule import Edit
+from graph.verification.checks.run import Checked, checked
+from knowledge.cluster import Cluster
+from knowledge.types import Diagnosis, Finding, Offer
+
+MOST_ROUNDS = 5
+# The rules of the check (by the beginnings of their ids' families) that speak of the same matter as a cause.
+SAME_MATTER: dict[str, frozenset[str]] = {
+    "sched": frozenset(("directives", "limits")),
+    "comm": frozenset(("rendezvous", "launch")),
+    "gpu": frozenset(("launch", "limits")),
+    "env": frozenset(("environment",)),
+    "user-shell": frozenset(("shell", "directives")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """A person's own script with a cure in it. text is the script as it was where nothing was safe to do.
+
+    says: the cure in a sentence; diff: unified, empty where nothing changed; offers: cures that cost; findings: what
+    the check still finds in the text.
+    """
+
+    name: str
+    text: str
+    says: str = ""
+    diff: str = ""
+    offers: tuple[Offer, ...] = ()
+    findings: tuple[Finding, ...] = ()
+
+
+def mend_script(script: str, trouble: Diagnosis | None, cluster: Cluster | None, name: str = "script") -> Mended:
+    """The script with its trouble removed where that is safe; what costs is offered. Raises InputError on no script."""
+    if trouble is None:
+        return mend_by_checks(script, cluster, name)
+    case = case_of(script, trouble, cluster)
+    done, offered = applied(case)
+    if done is None and not offered:
+        done = by_check(case)
+    text, says = done or (script, "")
+    findings = tuple(one.finding for one in checked(text, cluster) if one.finding.severity == "error")
+    return Mended(name, text, says, difference(script, text, name), offered, findings)
+
+
+def applied(case: Case) -> tuple[tuple[str, str] | None, tuple[Offer, ...]]:
+    """The first cure that costs nothing, done; and those that cost, with their price."""
+    done, offered = None, list[Offer]()
+    before = request_of(case.record)
+    for remedy in remedies_for(case.diagnosis):
+        change = remedy.change(case.cluster, before) if remedy.change and case.cluster else ()
+        edit = remedy.edit(case) if remedy.edit else changed_text(case, change)
+        if change and all(value is not None for _, value in change):
+            costs = price(before, changed_request(before, dict(change)))
+            if costs or (done and edit) or edit is None:
+                offered.append(Offer(in_words(before, change), costs, change, edit[0] if edit else ""))
+                continue
+        if edit and edit[0] != case.text and done is None:
+            done = edit
+    return done, tuple(offered)
+
+
+def by_check(case: Case) -> tuple[str, str] | None:
+    """The edit of the rules that speak of the same matter as the cause."""
+    cause = case.diagnosis.cause
+    families = SAME_MATTER.get(cause) or SAME_MATTER.get(cause.partition("-")[0], frozenset())
+    found = [one for one in checked(case.text, case.cluster) if one.edit and one.family in families]
+    errors = apart([one for one in found if one.finding.severity == "error"])
+    if not errors:
+        return None
+    text = edited(case.text, [one.edit for one in errors if one.edit])
+    return text, " ".join(sentence(one.finding.says) for one in errors)
+
+
+def sentence(text: str) -> str:
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def mend_by_checks(script: str, cluster: Cluster | None, name: str) -> Mended:
+    """Every error and warning that a rule can cure."""
+    cured = cure(script, cluster)
+    says = " ".join(sentence(one.says) for one in cured.cured)
+    left = tuple(one for one in cured.left if one.severity != "info")
+    return Mended(name, cured.text, says, difference(script, cured.text, name), (), left)
+
+
+def difference(before: str, after: str, name: str) -> str:
+    """A unified diff; what differs in line ends alone is said."""
+    if before == after:
+        return ""
+    lines = unified_diff(before.splitlines(), after.splitlines(), name, f"{name} (mended)", n=1, lineterm="")
+    return "\n".join(lines) or "(only line ends differ)"
+
+
+@dataclass(frozen=True, slots=True)
+class Cured:
+    """The text after all edits, the findings that they cured, and those that are left."""
+
+    text: str
+    cured: tuple[Finding, ...]
+    left: tuple[Finding, ...]
+
+
+def cure(text: str, cluster: Cluster | None) -> Cured:
+    """At most five rounds: an edit may bring another finding to light. A round that makes nothing better is undone."""
+    found = checked(text, cluster)
+    cured: list[Finding] = []
+    for _ in range(MOST_ROUNDS):
+        edits = [one for one in found if one.edit is not None]
+        applied = apart(edits)
+        if not applied:
+            break
+        changed = edited(text, [one.edit for one in applied if one.edit is not None])
+        after = checked(changed, cluster)
+        if changed == text or weight(after) >= weight(found):
+            break
+        left = {(one.finding.rule, one.finding.says) for one in after}
+        cured += [one.finding for one in found if (one.finding.rule, one.finding.says) not in left]
+        text, found = changed, after
+    return Cured(text, tuple(cured), tuple(one.finding for one in found))
+
+
+def weight(found: Iterable[Checked]) -> tuple[int, int]:
+    """(errors, findings): fewer errors are better, then fewer findings."""
+    severities = [one.finding.severity for one in found]
+    return severities.count("error"), len(severities)
+
+
+def apart(found: list[Checked]) -> list[Checked]:
+    """Those whose lines do not overlap with an edit taken before; the rest wait for the next round."""
+    taken: list[Checked] = []
+    for one in found:
+        edit = one.edit
+        if edit is not None and not any(overlap(edit, other.edit) for other in taken if other.edit is not None):
+            taken.append(one)
+    return taken
+
+
+def overlap(a: Edit, b: Edit) -> bool:
+    return a.first <= max(b.last, b.first) and b.first <= max(a.last, a.first)
+
+
+def edited(text: str, edits: list[Edit]) -> str:
+    """The text with the edits done, from the last line to the first, so that line numbers hold."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\ufeff").split("\n")
+    for edit in sorted(edits, key=lambda one: -one.first):
+        lines[edit.first - 1 : edit.last] = list(edit.lines)
+    return "\n".join(lines)

@@ -1,0 +1,230 @@
+"""Does it fit, on which machine, how long: a question's values in, the options with their sums out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graph.answering.resource_words import (
+    chain_words,
+    count_words,
+    hours_words,
+    option_line,
+    parts_words,
+    place_words,
+    range_words,
+    request_words,
+    states_words,
+    way_words,
+)
+from graph.answering.situation import cite, write_document
+from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
+from graph.planning.resources.device import Device
+from graph.planning.resources.memory import SOURCES
+from graph.planning.resources.options import ResourceOption, all_options, amount, known_devices
+from graph.planning.resources.parameters import SizedModel, find_model
+from graph.planning.resources.saving import plan_saving
+from graph.planning.resources.search import largest_micro_batch
+from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
+from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
+from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
+from graph.planning.resources.speed import flops_per_token
+from knowledge.document import Choice, Choices, Document
+from knowledge.gpu_facts import gpu_table
+from knowledge.resource_question import ResourceQuestion
+
+MOST_OPTIONS = 6
+RESERVE = "Ask for two to three times that: tests, restarts and failed runs count too."
+
+
+@dataclass(frozen=True, slots=True)
+class ResourcePlan:
+    """The options that were weighed, best first; model None: its size is not known; fits: whether any surely does."""
+
+    question: ResourceQuestion
+    model: SizedModel | None
+    options: tuple[ResourceOption, ...]
+    document: Document
+
+    @property
+    def fits(self) -> bool:
+        return any(option.fit.verdict == "fits" for option in self.options)
+
+
+def plan_resources(question: ResourceQuestion, before: ResourceQuestion | None = None) -> ResourcePlan:
+    """What would do. before: the question of the turn before, whose values hold where this one says nothing.
+
+    Without a model's size there are no options, and the document asks for it.
+    """
+    question = question.after(before)
+    model = find_model(question.model) if question.model else None
+    if model is None:
+        return ResourcePlan(question, None, (), _ask_size(question))
+    return plan_model(question, model)
+
+
+def plan_model(question: ResourceQuestion, model: SizedModel) -> ResourcePlan:
+    """What would do for a model whose shape is known (of a config.json, for one)."""
+    if question.task == "serve":
+        return ResourcePlan(question, model, (), describe_serving(question, model))
+    options = tuple(sorted(all_options(question, model), key=_rank))
+    return ResourcePlan(question, model, options, describe(question, model, options))
+
+
+def _ask_size(question: ResourceQuestion) -> Document:
+    named = f"How large is {question.model}? " if question.model else "How large is the model? "
+    return write_document(
+        f"{named}Say its parameters (*7B*, *300M*) or its name (*Llama-3-8B*, *ViT-L*), and I work out memory, GPUs "
+        "and hours from it; `maple-chat plan --config config.json` reads a Hugging Face file."
+    )
+
+
+def _rank(option: ResourceOption) -> tuple[int, int, float, int]:
+    """What fits first, then the simpler way, then the fewest node hours; of much the same, the fewest GPUs."""
+    order = {"fits": 0, "tight": 1, "no": 2}[option.fit.verdict]
+    layout, device = option.fit.layout, option.fit.device
+    price = layout.gpus / device.each / (option.rate.usual if option.rate else 1.0)
+    about = round(math.log(price, 1.5))
+    return order, layout.tensor * layout.pipeline, option.fit.memory.gib if order == 2 else about, layout.gpus
+
+
+def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
+    """The answer first, its sum, what else would do, hours and how often to save."""
+    if not options:
+        return _nothing_fits(question, model)
+    best = options[0]
+    others = [option for option in options[1:] if option.fit.verdict != "no"][: MOST_OPTIONS - 1]
+    pages = [*SOURCES, FLOPS_SOURCE, best.fit.device.source, best.chain.queue.source if best.chain else ""]
+    return write_document(
+        headline(model, best),
+        f"The sum for one GPU: {parts_words(best.fit)}.",
+        from_here(question, model) if best.fit.verdict != "fits" else batch_line(question, model, best),
+        f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
+        time_line(question, model, best),
+        network_line(question, model, best),
+        _choices(best, others) if others and best.cluster else None,
+        cite(dict.fromkeys(page for page in pages if page), gpu_table().as_of),
+    )
+
+
+def headline(model: SizedModel, best: ResourceOption) -> str:
+    """The verdict in one sentence."""
+    name = model.name if model.name else f"{count_words(model.parameters)} parameters"
+    verdict = {"fits": "fits", "tight": "is tight and may run out of memory", "no": "does not fit"}[best.fit.verdict]
+    told = f"**{name} {verdict} on {place_words(best)} with {way_words(best.fit)}**"
+    details = f"{best.fit.layout.sequence} tokens, micro-batch {best.fit.layout.micro_batch:g}"
+    if model.shape.kind in ("vision", "convolution"):
+        details = f"{best.fit.layout.micro_batch:g} image(s) a GPU at once"
+    checkpointed = ", activation checkpointing" if best.fit.layout.recompute == "full" else ""
+    guess = "" if model.exact else " The shape is that of the nearest usual model of this size."
+    states = f" {states_words(model, best.fit)}." if best.fit.layout.method == "full" else ""
+    return f"{told} ({details}{checkpointed}).{states}{guess}"
+
+
+def from_here(question: ResourceQuestion, model: SizedModel) -> str:
+    """From how many GPUs on it surely fits, where the number that was said is too small, and what else helps."""
+    freed = replace(question, nodes=None, gpus=None, strategy=None, tensor=None, pipeline=None)
+    found = [option for option in sorted(all_options(freed, model), key=_rank) if option.fit.verdict == "fits"]
+    enough = f"It surely fits from there on: {option_line(found[0])}. " if found else ""
+    smaller = "" if question.task in ("lora", "qlora") else "Or train adapters only (LoRA, QLoRA), "
+    return f"{enough}{smaller or 'Or '}take a shorter sequence, a fused or chunked loss, or larger GPUs."
+
+
+def batch_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """The largest micro-batch that surely fits, with and without recomputing."""
+    if question.micro_batch:
+        return ""
+    layout, device = best.fit.layout, best.fit.device
+    plain = largest_micro_batch(model, replace(layout, recompute="none"), device)
+    eased = largest_micro_batch(model, replace(layout, recompute="full"), device)
+    pairs = ((plain, ""), (eased, " with activation checkpointing"))
+    sizes = [f"{fit.layout.micro_batch:g}{words}" for fit, words in pairs if fit]
+    return f"Largest micro-batch that surely fits: {', '.join(sizes)}." if sizes else ""
+
+
+def network_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """A warning where a step's traffic is not small against its arithmetic, with what lifts it, cheapest first."""
+    if best.nodes < 2 or not best.fit.device.network or best.fit.layout.pipeline > 1:
+        return ""
+    largest = None if question.micro_batch else largest_micro_batch(model, best.fit.layout, best.fit.device)
+    ratio = compute_ratio(model, largest.layout if largest else best.fit.layout, best.fit.device)
+    if ratio is None or ratio >= GOOD_RATIO:
+        return ""
+    told = f"Between nodes a step computes {ratio:.1f} times as long as it sends (10 is good, below 3 it waits)"
+    if ratio >= WARN_RATIO:
+        return f"{told}."
+    return (
+        f"**The network will hold it up.** {told}. What lifts it: a larger micro-batch, accumulation with `no_sync()`, "
+        "sharding inside a node only (HYBRID_SHARD), fewer nodes, adapters instead of all parameters."
+    )
+
+
+def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """Hours for the amount that was said, with the formula; else what speed to expect."""
+    total = amount(question, model)
+    rate = best.rate
+    unit = "images" if model.shape.kind == "convolution" else "tokens"
+    where = " on all of them" if best.fit.layout.gpus > 1 else ""
+    speed = f"Speed: {range_words(rate, f'{unit} a second')}{where}" if rate else ""
+    if not total or not best.hours:
+        return _sentence(speed)
+    flops = flops_per_token(model, best.fit.layout.sequence, best.fit.layout.method) * total
+    limit = best.chain.limit_h if best.chain else None
+    saving = plan_saving(model, best.fit.layout.gpus, best.nodes, limit * 3600 if limit else None)
+    every = f"{saving.interval_s / 3600:.0f} h" if saving.interval_s >= 7200 else f"{saving.interval_s / 60:.0f} min"
+    save = f"Save at least every {every} and before the limit (a checkpoint is {saving.size_gb:,.0f} GB)"
+    return (
+        f"{count_words(total)} {unit} are {flops:.2g} FLOP: {hours_words(best.hours)}, an estimate from published "
+        f"utilisation of {best.fit.device.facts.model}. {save}."
+    )
+
+
+def _choices(best: ResourceOption, others: Sequence[ResourceOption]) -> Choices:
+    rows = [Choice(request_words(option), option_line(option), option is best) for option in (best, *others)]
+    return Choices(tuple(rows))
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}." if text else ""
+
+
+def describe_serving(question: ResourceQuestion, model: SizedModel) -> Document:
+    """The fewest GPUs of each kind that serve the model, with the cache of keys and values."""
+    lines = []
+    for device, _ in known_devices(question):
+        lines.append(serving_line(question, model, device))
+    pages = [SERVING_SOURCE, *(device.source for device, _ in known_devices(question))]
+    return write_document(*dict.fromkeys(lines), cite([page for page in pages if page], gpu_table().as_of))
+
+
+def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) -> str:
+    """`4 x A100 40 GB: weights 33 GiB on each, ...`; a number of GPUs that was said is judged."""
+    length, weights = question.sequence or 8192, question.precision or "bf16"
+    gpus = question.gpus or fewest_gpus_to_serve(model, device.gb, length, weights)
+    if gpus is None:
+        return f"{device.name}: not even 64 serve it in {weights}; take 8- or 4-bit weights, or a larger card."
+    found = estimate_serving(model, device.gb, gpus, length, weights)
+    if not found.sequences:
+        least = fewest_gpus_to_serve(model, device.gb, length, weights)
+        return (
+            f"**No: {gpus} x {device.name}** do not serve {model.name} in {weights}: weights {found.weights:.0f} GiB "
+            f"on each; {f'it takes {least}' if least else 'more than 64 would be needed'}."
+        )
+    return (
+        f"**{gpus} x {device.name}** serve {model.name} in {weights}: weights {found.weights:.0f} GiB on each, "
+        f"{found.cache_each:.2f} GiB of keys and values for a sequence of {length}, {found.sequences} such sequences "
+        "at once (vLLM takes 0.9 of the card; tensor parallel over them)."
+    )
+
+
+def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
+    kinds = ", ".join(dict.fromkeys(device.name for device, _ in known_devices(question)))
+    return write_document(
+        f"**Nothing that I can vouch for holds {model.name} there** ({kinds or 'no GPU of known memory'}): "
+        f"{count_words(model.parameters)} parameters x 16 bytes = {model.parameters * 16 / 1e9:,.0f} GB of states, and "
+        "no job that its queues take spreads them thin enough with plain data parallelism.",
+        "What shrinks it, cheapest first: LoRA or QLoRA instead of training all of it, a tensor split inside the node "
+        "(Megatron), an 8-bit optimizer, offload to the CPU's memory (slow), or a machine with larger GPUs.",
+        cite(SOURCES, gpu_table().as_of),
+    )
