@@ -8,6 +8,8 @@ from pathlib import Path
 
 from assistant.errors import InputError, UnavailableError
 from assistant.paths import exists, expanded
+from knowledge.opening import open_plain
+from knowledge.printable import printable
 from knowledge.types import Attachment
 
 MOST_CHARACTERS = 8_000
@@ -17,13 +19,11 @@ AT_PATH = re.compile(r"(?:^|\s)@(\S+)")
 # A name that can only be meant as a file's; a decorator, which begins its line in pasted code, is none.
 FILE_NAME = re.compile(r"[\w.~/+-]*\.\w{1,5}")
 DECORATOR = re.compile(r"^[ \t]*@", re.M)
-# Everything that is not text: control characters but for line feed and tab, and invisible direction marks.
-NOT_TEXT = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff]")
 
 
 def clean(text: str) -> str:
     """A typed message without what could move the cursor or fool the eye; line ends become \\n."""
-    return NOT_TEXT.sub("", text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode())
+    return printable(text.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8", "replace").decode())
 
 
 def is_long(text: str) -> bool:
@@ -48,7 +48,7 @@ def attach(path: Path) -> Attachment:
         if not (path.is_file() or path.is_dir()) and path.exists():
             raise InputError(f"{path} is a pipe or a device, which is read only once; give a file")
         path = path.resolve()
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             lines = sum(block.count(b"\n") for block in iter(lambda: file.read(CHUNK), b""))
     except (OSError, RuntimeError) as error:
         raise InputError(f"cannot read {path}: {getattr(error, 'strerror', error)}; check the name") from error

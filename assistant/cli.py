@@ -12,6 +12,7 @@ import sys
 from typing import Protocol
 
 from assistant.errors import MapleError
+from assistant.printing.terminal import printable_streams
 
 
 class Command(Protocol):
@@ -32,14 +33,20 @@ COMMANDS: dict[str, str] = {
     "check": "findings on any script",
     "verify": "prove on the machine that such a job starts: a small job, asked first",
     "why": "why a job failed: root cause, telling line, fix",
-    "clusters": "what is known about a machine, with sources and date",
+    "pending": "why a job is not starting: what holds it, whether it starts by itself, what helps",
+    "plan": "does a model fit, on which machine, how long; with the sum behind it",
+    "clusters": "what is known about a machine, with sources and date; compare: side by side",
+    "watch": "follow a running job: pace, loss, its end against the limit, the first sign of trouble",
+    "report": "the failures of many jobs: by cause, node, day and cost, as a page and a table",
     "models": "which language models are set and recommended; `models test` measures one",
     "templates": "list, search and add templates",
     "knowledge": "read in docs, issues and tickets; search them, and the web",
-    "signatures": "check the failure signatures",
+    "signatures": "check the failure signatures; review those that corrections propose",
     "serve": "the chat in a browser, on this computer",
+    "mcp": "the same tools for an agent in your editor; --config prints the entry to paste",
     "slack": "the Slack bot, its check and its manifest",
-    "feedback": "what people said of answers, as labelled cases",
+    "eval": "how often it is right: labelled cases of yours or ours, with intervals, misses and comparisons",
+    "feedback": "what people said of answers, as labelled cases; correct one",
     "doctor": "what is installed, configured, reachable",
 }
 EXIT_FINE, EXIT_NO, EXIT_USAGE = 0, 1, 2
@@ -57,8 +64,12 @@ def help_text() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    words = sys.argv[1:] if arguments is None else arguments
     set_streams()
+    with printable_streams():
+        return run(sys.argv[1:] if arguments is None else arguments)
+
+
+def run(words: list[str]) -> int:
     if words and words[0] in ("-h", "--help", "help"):
         print(help_text())
         return EXIT_FINE

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from assistant.events import Asked, Chip, Diagnosed, Error, Event, Known, Refused, Report, Script, Text
+from assistant.events import Answer, Asked, Chip, Diagnosed, Error, Event, Known, Refused, Report, Script, Text
+from assistant.printing.documents import diagnosis_document
+from assistant.printing.markdown import fenced as fenced
+from assistant.printing.markdown import numbered as numbered
+from assistant.printing.markdown import print_markdown
 from assistant.saving import files as files
-from knowledge.types import Assumption, Diagnosis, LogEvidence, Made, Question, Refusal
+from knowledge.types import Assumption, Made, Question, Refusal
 
 MOST_NUMBERED = 9
-MOST_EVIDENCE = 5
 
 
 def markdown(event: Event, *, whole_script: bool = True) -> str:
@@ -20,12 +22,14 @@ def markdown(event: Event, *, whole_script: bool = True) -> str:
             return text
         case Error(text):
             return f"**Problem.** {text}"
+        case Answer(document):
+            return print_markdown(document)
         case Asked(question):
             return asked(question)
         case Script(made):
             return script(made, whole_script)
         case Diagnosed(diagnosis):
-            return diagnosed(diagnosis)
+            return print_markdown(diagnosis_document(diagnosis))
         case Refused(refusal):
             return refused(refusal)
         case Report(text):
@@ -37,13 +41,8 @@ def markdown(event: Event, *, whole_script: bool = True) -> str:
 def asked(question: Question) -> str:
     """The question; few choices as a numbered list, many in one line."""
     options = question.options
-    if len(options) > MOST_NUMBERED:
-        return f"**{question.text}**\n\n{', '.join(options)}"
-    return "\n\n".join(filter(None, (f"**{question.text}**", numbered(options))))
-
-
-def numbered(options: Iterable[str]) -> str:
-    return "\n".join(f"{place}. {option}" for place, option in enumerate(options, 1))
+    listed = ", ".join(options) if len(options) > MOST_NUMBERED else numbered(options)
+    return "\n\n".join(filter(None, (f"**{question.text}**", listed, question.help)))
 
 
 def script(made: Made, whole: bool) -> str:
@@ -51,15 +50,17 @@ def script(made: Made, whole: bool) -> str:
     account = placeholder(made)
     parts = [reminder(account), headline(made)]
     if made.changes:
-        parts.append("Changed: " + "; ".join(made.changes) + ".")
-    if whole:
+        parts.append("Changed: " + "; ".join(one.rstrip(".") for one in made.changes) + ".")
+    if whole and not made.diff:
         parts += [
             fenced(file_name, text, "bash" if file_name == made.bundle.name else "")
             for file_name, text in files(made.bundle)
         ]
     if made.diff:
         parts.append(fenced("", made.diff, "diff"))
-    parts.append(f"Submit: `{made.bundle.submit}`")
+        parts += ["All else stays; *show the script* prints it whole."] * whole
+    saved = "" if made.diff else f"Save it as `{made.bundle.name}`, then submit it: "
+    parts.append(f"{saved or 'Submit: '}`{made.bundle.submit}`")
     rest = [a for a in made.assumptions if a is not account]
     if rest:
         parts.append("Assumed (say otherwise to change):\n\n" + "\n".join(f"- {assumed(a)}" for a in rest))
@@ -83,15 +84,6 @@ def reminder(account: Assumption | None) -> str:
     return f"**Before you submit:** replace `{account.value}` by your account, or tell me: *account NAME*."
 
 
-def fenced(name: str, text: str, language: str) -> str:
-    """A block of code, its name above it; the fence is longer than any inside."""
-    fence = "```"
-    while fence in text:
-        fence += "`"
-    title = f"`{name}`\n\n" if name else ""
-    return f"{title}{fence}{language}\n{text.rstrip()}\n{fence}"
-
-
 def assumed(assumption: Assumption) -> str:
     return f"{assumption.field}: `{assumption.value}`, {assumption.why}{cited(assumption.source)}"
 
@@ -109,39 +101,6 @@ def refused(refusal: Refusal) -> str:
     if refusal.instead:
         parts += ["What can be done instead (say its number):", numbered(way.says for way in refusal.instead)]
     return "\n\n".join(parts)
-
-
-def diagnosed(diagnosis: Diagnosis) -> str:
-    """The cause, the lines that show it, the fix; below the threshold, what to send next."""
-    sure = f" ({diagnosis.cause}, {diagnosis.confidence:.0%} sure)"
-    parts = [f"**{diagnosis.says}**{sure}"]
-    if diagnosis.evidence:
-        parts.append("\n".join(f"- {evidence(line)}" for line in diagnosis.evidence[:MOST_EVIDENCE]))
-    if diagnosis.fix:
-        parts.append("Fix:\n\n" + numbered(diagnosis.fix))
-    if diagnosis.considered:
-        others = "\n".join(f"- {other.cause}: {other.why_not}" for other in diagnosis.considered)
-        parts.append(f"Also looked at:\n\n{others}")
-    if diagnosis.send_next:
-        parts.append("Send next:\n\n" + "\n".join(f"- {item}" for item in diagnosis.send_next))
-    if diagnosis.sources:
-        parts.append("Sources: " + ", ".join(diagnosis.sources))
-    return "\n\n".join(parts)
-
-
-def evidence(line: LogEvidence) -> str:
-    rank = f" rank {line.rank}" if line.rank is not None else ""
-    times = f"  ({line.count} times)" if line.count > 1 else ""
-    place = f"{line.file}:" if line.file else ""
-    return f"{place}{line.line}{rank}: {code(line.text)}{times}"
-
-
-def code(text: str) -> str:
-    """Text as it is, in a line that may wrap; the ticks around it are more than any inside."""
-    ticks = "`"
-    while ticks in text:
-        ticks += "`"
-    return f"{ticks}{text}{ticks}" if len(ticks) == 1 else f"{ticks} {text} {ticks}"
 
 
 def so_far(known: Known) -> str:

@@ -8,6 +8,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
+from knowledge.document import Document
+from knowledge.printable import printable
 from knowledge.types import Diagnosis, Made, Question, Refusal, Said, Say, Working, Writing
 
 
@@ -17,6 +19,14 @@ class Text:
 
     text: str
     type: Literal["text"] = "text"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer in parts."""
+
+    document: Document
+    type: Literal["answer"] = "answer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +121,7 @@ class Progress:
     type: Literal["progress"] = "progress"
 
 
-Kept = Text | Asked | Script | Diagnosed | Refused | Report | Error | Known | Done
+Kept = Text | Answer | Asked | Script | Diagnosed | Refused | Report | Error | Known | Done
 Passing = Streaming | Progress
 Event = Kept | Passing
 EVENTS: TypeAdapter[list[Kept]] = TypeAdapter(list[Annotated[Kept, Field(discriminator="type")]])
@@ -122,6 +132,8 @@ def event_of(said: Said) -> Kept:
     match said:
         case Say():
             return Text(said.text)
+        case Document():
+            return Answer(said)
         case Question():
             return Asked(said)
         case Made():
@@ -136,9 +148,9 @@ def passing(part: Writing | Working) -> Passing:
     """What a node streamed, as an event."""
     match part:
         case Writing():
-            return Streaming(part.text)
+            return Streaming(printable(part.text))
         case Working():
-            return Progress(part.what, part.done, part.total)
+            return Progress(printable(part.what), part.done, part.total)
 
 
 def kept(events: Iterable[Event]) -> list[Kept]:

@@ -27,7 +27,7 @@ from assistant.stores import chroma_server
 from knowledge import embedding
 from knowledge.catalogue import SHIPPED, catalogue
 from knowledge.documents import FILE, Documents
-from knowledge.errors import MapleError, UnavailableError
+from knowledge.errors import MapleError, UnavailableError, database_words
 from knowledge.finding import COLLECTION_OF
 from knowledge.generations import Generations, check_owner
 
@@ -61,6 +61,8 @@ def guarded(name: str, check: Callable[[], Check]) -> Check:
         found = check()
     except MapleError as error:
         return Check(name, "wrong", str(error), needed=needed)
+    except sqlite3.Error as error:
+        return Check(name, "wrong", database_words(error), "look at the disk and the data folder", needed)
     except Exception as error:
         return Check(name, "wrong", f"{type(error).__name__}: {error}", "report this line", needed)
     return Check(name, found.state, found.says, found.do, needed)
@@ -177,10 +179,19 @@ def threads_in(file: Path) -> str:
         return "no conversation yet"
     try:
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as talk:
+            whole(talk)
             (count,) = talk.execute("SELECT count(DISTINCT thread) FROM turns").fetchone()
     except sqlite3.Error as error:
-        raise UnavailableError(f"{file} cannot be read ({error}); move it away to begin anew") from error
+        raise UnavailableError(
+            f"{file} cannot be read ({database_words(error)}); move it away to begin anew"
+        ) from error
     return f"{count} conversation{'s' * (count != 1)}"
+
+
+def whole(talk: sqlite3.Connection) -> None:
+    """Look through all pages of a database. Raises sqlite3.DatabaseError without a word of what is in it."""
+    if (found := talk.execute("PRAGMA quick_check(1)").fetchone()) != ("ok",):
+        raise sqlite3.DatabaseError("its pages are damaged" if found else "it is empty")
 
 
 def documents() -> Check:
@@ -189,6 +200,12 @@ def documents() -> Check:
     if not (folder / FILE).exists():
         return Check("", "ok", "none read in (`maple-chat knowledge add`); what is shipped is always searched")
     store = Documents(folder / FILE)
+    try:
+        with closing(sqlite3.connect(f"{(folder / FILE).as_uri()}?mode=ro", uri=True)) as talk:
+            whole(talk)
+    except sqlite3.Error as error:
+        told = f"{folder / FILE} is damaged ({database_words(error)})"
+        return Check("", "wrong", told, "move it away and add your documents again")
     kinds = Counter(passage.kind for passage in store.each())
     store.close()
     told = ", ".join(f"{count} of kind {kind}" for kind, count in sorted(kinds.items())) or "no passages"
@@ -240,7 +257,13 @@ def rehearsal() -> Check:
         return Check("", "missing", "torch: nothing can be rehearsed here", cure)
     if lacking:
         return Check("", "missing", f"{there}; not {', '.join(lacking)}", f"pip install {' '.join(lacking)}")
-    return Check("", "ok", there)
+    from graph.verification.simulator.isolation import available
+
+    jail = available()
+    if jail is None:
+        cure = "rehearse on Linux where user namespaces or Landlock (6.2 and newer) are allowed"
+        return Check("", "missing", f"{there}; nothing here could confine a script", cure)
+    return Check("", "ok", f"{there}; scripts are confined by {jail}")
 
 
 def model() -> Check:

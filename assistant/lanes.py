@@ -30,6 +30,11 @@ class Lanes:
             self.threads.submit(self._next, lane)
         return done
 
+    def busy(self) -> bool:
+        """Whether a job is being done or waits."""
+        with self.guard:
+            return bool(self.waiting)
+
     def _next(self, lane: Hashable) -> None:
         """Run the first job of the lane; then let other lanes go before its second one."""
         while True:

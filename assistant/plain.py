@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 from collections.abc import AsyncIterator, Sequence
 from typing import TextIO
@@ -14,15 +13,9 @@ from assistant.drawing import markdown, so_far
 from assistant.errors import MapleError
 from assistant.events import Asked, Error, Event, Known
 from assistant.plain_commands import Talk, called, run
+from assistant.printing.plain import emphasis
 from assistant.session import Session
 from assistant.tui.memory import OPEN, remember
-
-STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
-LINK = re.compile(r"\[[^\]\n]+\]\((https?://[^)\s]+)\)")
-CODE = re.compile(
-    r"^(?P<fence>`{3,})\w*\n(?P<block>.*?)\n(?P=fence)$|(?P<ticks>`+)(?P<inline>[^\n]+?)(?P=ticks)", re.M | re.S
-)
-BOLD, NORMAL = "\x1b[1m", "\x1b[0m"
 
 
 def show(events: Sequence[Event], out: TextIO) -> None:
@@ -46,20 +39,6 @@ def tell(events: Sequence[Event]) -> None:
 
 def styled(out: TextIO) -> bool:
     return out.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM", "dumb") != "dumb"
-
-
-def emphasis(text: str, bold: bool) -> str:
-    """Strong words in bold where the terminal can, plain elsewhere; code as it is, without its ticks and fences."""
-    parts, place = [], 0
-    for found in CODE.finditer(text):
-        parts += [words(text[place : found.start()], bold), found["block"] or found["inline"].strip()]
-        place = found.end()
-    return "".join([*parts, words(text[place:], bold)])
-
-
-def words(text: str, bold: bool) -> str:
-    text = STRONG.sub(rf"{BOLD}\1{NORMAL}" if bold else r"\1", LINK.sub(r"\1", text)).replace("**", "")
-    return re.sub(r"(?<![\w*])\*([^*\n]+)\*(?!\w)", r"'\1'", text)
 
 
 def converse(session: Session) -> int:

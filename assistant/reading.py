@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from assistant.errors import InputError
+from knowledge.opening import open_plain, read_plain
 from knowledge.types import SideFile
 
 Found = TypeVar("Found")
@@ -26,7 +27,7 @@ def script_text(name: str) -> str:
     Line ends stay as they are, since batch systems mind them; bytes that are no UTF-8 too, for who writes them back.
     """
     try:
-        with sys.stdin.buffer if name == "-" else Path(name).open("rb") as stream:
+        with sys.stdin.buffer if name == "-" else open_plain(name) as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
         raise InputError(f"{name} cannot be read ({error.strerror}); give the path of a job script") from error
@@ -44,7 +45,7 @@ def files_beside(name: str) -> tuple[SideFile, ...]:
         for other in beside[:MOST_SIDE_FILES]:
             with contextlib.suppress(OSError):
                 if other.is_file() and other.stat().st_size <= LARGEST_SIDE_FILE:
-                    found.append(SideFile(other.name, other.read_text(errors="replace")))
+                    found.append(SideFile(other.name, read_plain(other, LARGEST_SIDE_FILE).decode("utf-8", "replace")))
     return tuple(found)
 
 

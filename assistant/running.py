@@ -21,15 +21,18 @@ from typing import TYPE_CHECKING, Any, cast
 from assistant.errors import MapleError
 from assistant.events import Done, Error, Event, Known, Progress, Text, event_of, passing
 from assistant.known import known
+from assistant.past import Past
 from assistant.settings import Settings
 from assistant.storage.database import Database, Hold, LostError
+from assistant.storage.diagnoses import Asker
 from assistant.trouble import unforeseen
 from assistant.turns import Turn, Turns
-from knowledge.types import Attachment, JobRequest, Refusal, Working, Writing
+from knowledge.printable import printable_in
+from knowledge.types import AskField, Attachment, JobRequest, LaunchBundle, Refusal, Working, Writing
 
 if TYPE_CHECKING:
     from graph.build import Graph
-    from graph.context import Context
+    from graph.context import Context, Lent
     from graph.state import State
 
 MOST_TRIES = 2
@@ -75,7 +78,17 @@ def _engine(settings: Settings) -> Engine:
 
     library, knowledge = open_library(settings.data), open_knowledge(settings.data)
     web = open_web(settings.web or "ask", settings.search_url)
-    return Engine(build(), Context(library=library, knowledge=knowledge, model=open_models(settings), web=web))
+    model = open_models(settings)
+    return Engine(build(), Context(library=library, knowledge=knowledge, model=model, web=web, lent=lent))
+
+
+def lent() -> Lent:
+    """What a model that leads works with: loaded with its first turn."""
+    from assistant.drawing import markdown
+    from assistant.mcp.tools import TABLE
+    from graph.context import Lent
+
+    return Lent(TABLE, lambda part: markdown(event_of(part)))
 
 
 def load_engine(settings: Settings) -> Engine:
@@ -98,6 +111,10 @@ def warm_up(settings: Settings) -> None:
     gc.set_threshold(YOUNG)
 
 
+EXACT = (LaunchBundle,)
+"""What is handed over byte for byte; where it is shown, it is made printable there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """What a person said. at tells it from all others of the thread, also after a lost connection."""
@@ -118,11 +135,13 @@ class Run:
         message: Message | None,
         stopping: threading.Event,
         hear: Callable[[Event], None],
+        asker: Asker,
     ) -> None:
         """hear: is told at once what passes by while the graph runs, in the thread that runs it."""
         self.settings, self.database, self.thread, self.message = settings, database, thread, message
         self.stopping, self.hear = stopping, hear
         self.turns = Turns(database)
+        self.past = Past(database, asker)
         self.lost = False
         # The turn that was run when the connection went: it may be stored, or not.
         self.open: Turn | None = None
@@ -179,9 +198,12 @@ class Run:
             answer: list[Event] = [Error(GIVEN_UP)]
         else:
             answer = self._tried(hold, turn)
-        answer.append(Done(turn.number))
+        tickets = self.past.tickets(self.thread, turn.number, turn.at, turn.text, answer)
+        answer = [printable_in(event, EXACT) for event in self.past.told(answer, tickets)] + [Done(turn.number)]
         with hold.transaction() as talk:
             closed = self.turns.close(talk, self.thread, turn, answer)
+            if closed:
+                self.past.keep(talk, tickets)
         return answer if closed else []
 
     def _tried(self, hold: Hold, turn: Turn) -> list[Event]:
@@ -243,6 +265,6 @@ class Run:
 
 def known_of(state: State) -> Known:
     """The request as it stands; while something is open or refused, what the last script decided is not part of it."""
-    undecided = state.get("question") or isinstance(state.get("outcome"), Refusal)
+    undecided = isinstance(state.get("pending"), AskField) or isinstance(state.get("outcome"), Refusal)
     plan = None if undecided else state.get("plan")
     return known(state.get("request") or JobRequest(), plan, tuple(state.get("left_to_us") or ()))

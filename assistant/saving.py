@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from assistant.errors import InputError
+from knowledge.opening import read_plain
 from knowledge.types import LaunchBundle
 
 
@@ -20,7 +21,7 @@ def in_the_way(bundle: LaunchBundle, folder: Path) -> tuple[Path, ...]:
 
 def differs(path: Path, text: str) -> bool:
     try:
-        return path.read_bytes() != text.encode()
+        return read_plain(path, len(text.encode())) != text.encode()
     except FileNotFoundError:
         return False
     except OSError:

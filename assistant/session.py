@@ -21,21 +21,25 @@ from assistant.lanes import lanes
 from assistant.running import Engine, Message, Run, load_engine, warm_up
 from assistant.settings import Settings
 from assistant.storage.database import open_database
+from assistant.storage.diagnoses import Asker
 from assistant.turns import Turn, Turns
 from knowledge.types import Attachment
 
 Hear = Callable[[Event], None]
+ALONE = Asker()
 THREAD_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class Session:
     """One conversation, by the name of its thread."""
 
-    def __init__(self, settings: Settings, thread: str) -> None:
+    def __init__(self, settings: Settings, thread: str, asker: Asker = ALONE) -> None:
+        """asker: whose conversation it is and where, where others have theirs in the same database."""
         if not THREAD_NAME.fullmatch(thread):
             raise InputError(f"'{thread[:40]}' cannot name a thread; use letters, digits and . _ - (at most 64)")
         self.settings = settings
         self.thread = thread
+        self.asker = asker
         self.database = open_database(settings)
         self.turns = Turns(self.database)
         self.running: set[threading.Event] = set()
@@ -91,16 +95,19 @@ class Session:
             if is_long(text):
                 text, attachments = "", (*attachments, keep(text, self.settings.pasted))
             message = Message(clean(text).strip(), attachments, datetime.now(UTC))
-            yield from Run(self.settings, self.database, self.thread, message, stopping, hear).events()
+            yield from self._run(message, stopping, hear).events()
         except MapleError as error:
             yield Error(str(error))
 
     def _resume(self, stopping: threading.Event, hear: Hear) -> Iterator[Event]:
         try:
             if self.turns.unfinished(self.thread) is not None:
-                yield from Run(self.settings, self.database, self.thread, None, stopping, hear).events()
+                yield from self._run(None, stopping, hear).events()
         except MapleError as error:
             yield Error(str(error))
+
+    def _run(self, message: Message | None, stopping: threading.Event, hear: Hear) -> Run:
+        return Run(self.settings, self.database, self.thread, message, stopping, hear, self.asker)
 
     async def _streamed(
         self, run: Callable[[Hear], Iterator[Event]], stopping: threading.Event

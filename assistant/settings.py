@@ -23,7 +23,8 @@ class Settings(BaseSettings):
     web: whether the web may be searched; None: each door's own default. search_url: a SearxNG in DuckDuckGo's place.
 
     model_*: the language models, off by default (docs/models.md). model_small and model_large name a GGUF file or a
-    model of the server at openai_base_url; one alone serves both roles.
+    model of the server at openai_base_url; one alone serves both roles. model_leads: whether it leads the conversation;
+    auto: where `maple-chat models test` found that it can.
     """
 
     model_config = SettingsConfigDict(
@@ -40,6 +41,7 @@ class Settings(BaseSettings):
     model_backend: Literal["auto", "none", "llama_cpp", "openai"] = "auto"
     model_small: str = ""
     model_large: str = ""
+    model_leads: Literal["auto", "always", "never"] = "auto"
     model_context: int = Field(default=8192, ge=256)
     model_threads: int = Field(default=0, ge=0)
     model_gpu_layers: int = Field(default=0, ge=-1)

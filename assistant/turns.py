@@ -104,7 +104,7 @@ class Turns:
         return closed.rowcount == 1
 
     def forget(self, talk: Talk, thread: str) -> None:
-        for table in ("turns", "titles", "carried"):
+        for table in ("turns", "titles", "carried", "diagnoses"):
             talk.execute(f"DELETE FROM {table} WHERE thread = ?", (thread,))
 
     def entitle(self, thread: str, title: str) -> None:

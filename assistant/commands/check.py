@@ -6,17 +6,21 @@ import argparse
 import json
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
 from assistant.reading import script_text
 from graph.verification.checks import check, report
-from graph.verification.checks.cure import Cured, cure
 from graph.verification.checks.side_files import missing_files
 from graph.verification.dry_run import DryRun, dry_run
+from graph.verification.script_machine import ScriptMachine, script_machine
 from graph.verification.shellcheck import lint
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import Finding
+
+if TYPE_CHECKING:
+    from graph.usecases.mend_script import Cured
 
 ANY = "any"
 
@@ -25,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = "Findings on a job script. Exit: 0 no errors, 1 errors found, 2 bad usage or input."
     parser.add_argument("file", metavar="FILE", help="the script; - reads standard input")
     parser.add_argument(
-        "--machine", metavar="M", help=f"the machine it is for ({ANY}: no facts); else as the script tells"
+        "--machine", metavar="M", help=f"the machine it is for ({ANY}: none); default: what the script's marks tell"
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
     parser.add_argument("--fix", action="store_true", help="write what can be cured to FILE.fixed, show the diff")
@@ -37,17 +41,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     text = script_text(options.file)
-    cluster = machine(options.machine, text)
+    chosen = machine(options.machine, text)
+    cluster = chosen.cluster
     target = fixed_path(options) if options.fix else None
-    cured = cure(text, cluster) if target else None
+    cured = cured_of(text, cluster) if target else None
     judged = cured.text if cured else text
     findings = judge(judged, options.file, cluster)
     asked = dry_run(judged, scheduler(judged, cluster)) if options.dry_run else None
     findings += list(asked.findings) if asked else []
     if cured and target:
         write(cured, text, options.file, target)
-    (as_json if options.json else as_text)(judged, text, findings, cluster, cured, target, asked)
+    (as_json if options.json else as_text)(judged, text, findings, chosen, cured, target, asked)
     return 1 if any(one.severity == "error" for one in findings) else 0
+
+
+def cured_of(text: str, cluster: Cluster | None) -> Cured:
+    """The script with all cured that can be. The repairs are loaded only here: they take as long as the rules."""
+    from graph.usecases.mend_script import cure
+
+    return cure(text, cluster)
 
 
 def judge(text: str, file: str, cluster: Cluster | None) -> list[Finding]:
@@ -59,20 +71,20 @@ def judge(text: str, file: str, cluster: Cluster | None) -> list[Finding]:
 
 
 def as_text(
-    text: str, original: str, findings: list[Finding], cluster: Cluster | None,
+    text: str, original: str, findings: list[Finding], chosen: ScriptMachine,
     cured: Cured | None, target: Path | None, asked: DryRun | None,
 ) -> None:  # fmt: skip
-    notes = [f"Dry run: {asked.says}."] if asked else []
+    notes = [*([f"Dry run: {asked.says}."] if asked else []), *([f"{chosen.says}."] if chosen.says else [])]
     if cured and target and cured.text != original:
         print(report.diff(original, cured.text, "before", str(target)), end="\n\n")
         notes.insert(0, f"{len(cured.cured)} cured; the script is in {target}.")
     elif cured:
         notes.insert(0, "Nothing here can be cured without you; no file was written.")
-    print(report.text_of(text, findings, cluster.title if cluster else None, notes))
+    print(report.text_of(text, findings, chosen.cluster.title if chosen.cluster else None, notes))
 
 
 def as_json(
-    text: str, original: str, findings: list[Finding], cluster: Cluster | None,
+    text: str, original: str, findings: list[Finding], chosen: ScriptMachine,
     cured: Cured | None, target: Path | None, asked: DryRun | None,
 ) -> None:  # fmt: skip
     more: dict[str, object] = {}
@@ -85,30 +97,24 @@ def as_json(
         }
     if asked:
         more["dry_run"] = {"asked": asked.asked, "says": asked.says}
-    print(json.dumps(report.json_of(text, findings, cluster.id if cluster else None, more), indent=2))
+    if chosen.says:
+        more["machine_by"] = chosen.says
+    print(json.dumps(report.json_of(text, findings, chosen.cluster.id if chosen.cluster else None, more), indent=2))
 
 
-def machine(name: str | None, text: str) -> Cluster | None:
-    """The machine named, or the one that the script's own marks tell. Raises InputError, which asks."""
+def machine(name: str | None, text: str) -> ScriptMachine:
+    """The machine named, or what the script's own marks tell. Raises InputError on a name that is not known."""
     if name is None:
-        from graph.extraction.script_record import understand_script
-
-        found = understand_script(text).machine
-        cluster = catalogue().find(found) if found else None
-        if cluster is None:
-            raise InputError(
-                f"which machine is it for? Give --machine NAME (`maple-chat clusters` lists them), or --machine {ANY}"
-            )
-        return cluster
+        return script_machine(text)
     if name.lower() == ANY:
-        return None
+        return ScriptMachine(None)
     cluster = catalogue().find(name)
     if cluster is None:
         near = ", ".join(catalogue().nearest(name))
         raise InputError(
             f"no machine '{name[:40]}' is known{f'; nearest: {near}' if near else ''}; `maple-chat clusters` lists them"
         )
-    return cluster
+    return ScriptMachine(cluster)
 
 
 def scheduler(text: str, cluster: Cluster | None) -> str:

@@ -8,11 +8,11 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
+from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import JobRequest, Understood
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def run_text(argument: str | None, as_json: bool, models: Models | None = None) 
     if not text.strip():
         raise InputError("no text; say what to run and where, e.g. 'FSDP on Perlmutter, 4 nodes'")
     understood = understand_one(text, models=models)
-    print(json.dumps(answer(understood), ensure_ascii=False) if as_json else table(understood))
+    reading = reading_of(text, understood)
+    print(json.dumps({**answer(understood), **reading}, ensure_ascii=False) if as_json else table(understood, reading))
     return 0
 
 
@@ -71,7 +72,7 @@ def read_file(argument: str) -> str:
     if argument == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     try:
-        return Path(argument).read_bytes().decode("utf-8", "replace")
+        return read_plain(argument, LARGEST_SCRIPT).decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"{argument} cannot be read ({error.strerror}); give the path of a job script") from error
 
@@ -120,7 +121,9 @@ def message_record(record: Record, models: Models | None = None) -> Record:
     """{"id", "text"} or {"id", "turns", "asked", "options"} -> the fields, for turns one answer a turn."""
     if "turns" in record:
         return {"id": record.get("id"), "turns": list(read_turns(record, models))}
-    return {"id": record.get("id"), **answer(understand_one(str(record.get("text") or ""), models=models))}
+    text = str(record.get("text") or "")
+    understood = understand_one(text, models=models)
+    return {"id": record.get("id"), **answer(understood), **reading_of(text, understood)}
 
 
 def read_turns(record: Record, models: Models | None = None) -> Iterable[Record]:
@@ -159,15 +162,32 @@ def answer(understood: Understood) -> Record:
         "intent": understood.intent,
         "fields": request_fields(understood.request),
         "missing": list(understood.missing),
+        "unplaced": list(understood.left),
+    }
+
+
+def reading_of(text: str, understood: Understood) -> Record:
+    """What the message is for, and where it can be read in two ways: the reading taken comes first."""
+    from graph.reading.doubts import find_doubts
+    from graph.reading.reader import read_as_one
+    from graph.reading.utterance import ThreadView
+
+    clause = read_as_one(text, ThreadView())
+    return {
+        "act": clause.act,
+        "topic": clause.topic or None,
+        "doubts": [{"field": d.field, "readings": list(d.readings)} for d in find_doubts(text, understood)],
     }
 
 
 def request_fields(request: JobRequest) -> dict[str, Any]:
-    return {name: value for name, value in asdict(request).items() if name not in HIDDEN}
+    found = {name: value for name, value in asdict(request).items() if name not in HIDDEN}
+    found["entry"] = request.entry.removeprefix("-m ") if request.entry else None
+    return found
 
 
-def table(understood: Understood) -> str:
-    """Field, value, the words it came from; then what is missing."""
+def table(understood: Understood, reading: Record) -> str:
+    """Field, value, the words it came from; then what is missing, and what can be read otherwise."""
     words = {heard.field: heard.words for heard in understood.request.heard}
     rows: list[tuple[str, str, str]] = [("intent", understood.intent, "")]
     rows += [
@@ -177,4 +197,8 @@ def table(understood: Understood) -> str:
     lines = [f"{n:<{widths[0]}}  {v:<{widths[1]}}  {w}".rstrip() for n, v, w in rows]
     if understood.missing:
         lines.append(f"missing: {', '.join(understood.missing)}")
+    if understood.left:
+        lines.append(f"not placed: {'; '.join(understood.left)}")
+    for doubt in reading["doubts"]:
+        lines.append(f"in doubt: {doubt['field']} ({' or '.join(map(str, doubt['readings']))})")
     return "\n".join(lines)

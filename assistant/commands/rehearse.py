@@ -10,11 +10,15 @@ from datetime import date
 from pathlib import Path
 
 from assistant.attachments import clean
-from assistant.errors import InputError
+from assistant.errors import InputError, UnprovenJailError
 from assistant.reading import files_beside, script_text
 from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.grid import rehearse_all, table
 from graph.verification.rehearsal.report import text_of
+from graph.verification.rehearsal.types import Rehearsal
+from graph.verification.rehearsal.unknown_machine import unknown_machine
+from graph.verification.script_machine import script_machine
+from graph.verification.simulator.isolation import WAYS_OUT
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import FRAMEWORKS, STRATEGIES
@@ -22,13 +26,25 @@ from knowledge.types import FRAMEWORKS, STRATEGIES
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", nargs="?", help="the script; - reads it from standard input")
-    parser.add_argument("--machine", help="a machine of `maple-chat clusters`; else as the script tells")
+    parser.add_argument(
+        "--machine", help="a machine of `maple-chat clusters`; default: what the script's marks tell, else unknown"
+    )
     parser.add_argument("--nodes", type=positive, default=2, help="nodes that get processes, at most (default 2)")
-    parser.add_argument("--gpus-per-node", type=positive, help="ranks a node that get processes; default: all")
+    parser.add_argument(
+        "--gpus-per-node",
+        type=positive,
+        help="ranks a node that get processes (default: all); the GPUs of a node where the machine is unknown",
+    )
     parser.add_argument("--framework", choices=FRAMEWORKS, help="default: read from the script")
     parser.add_argument("--strategy", choices=STRATEGIES, help="default: read from the script")
     parser.add_argument("--timeout", type=positive, default=150, metavar="SECONDS")
     parser.add_argument("--isolation", choices=("namespaces", "landlock"), help="default: the best there is")
+    parser.add_argument(
+        "--accept",
+        default="",
+        metavar="WAYS",
+        help="run the script although it could get out in these ways (named when it is not run), with commas",
+    )
     parser.add_argument("--grid", metavar="DIR", help="rehearse all DIR/MACHINE/*.sh and print the table")
     parser.add_argument("--only", default="", metavar="TEXT", help="with --grid: those with TEXT in MACHINE/NAME")
     parser.add_argument("-o", "--output", metavar="FILE", help="with --grid: write the table there")
@@ -49,33 +65,63 @@ def run(options: argparse.Namespace) -> int:
         raise InputError("name the script, or give --grid DIR")
     script = script_text(options.file)
     files = () if options.file == "-" else files_beside(options.file)
-    cluster = machine_of(options.machine, script)
-    outcome = rehearse(
-        script,
-        files,
-        cluster,
-        nodes=options.nodes,
-        gpus_per_node=options.gpus_per_node,
-        framework=options.framework,
-        strategy=options.strategy,
-        timeout=options.timeout,
-        isolation=options.isolation,
-        progress=lambda text: print(f"  {text}", file=sys.stderr, flush=True),
-    )
+    cluster = machine_of(options.machine, script, options.gpus_per_node)
+    accepted = tuple(filter(None, options.accept.split(",")))
+    if unknown := set(accepted) - set(WAYS_OUT):
+        raise InputError(f"--accept: {', '.join(sorted(unknown))[:60]} is none of {', '.join(WAYS_OUT)}")
+
+    def go(accepted: tuple[str, ...]) -> Rehearsal:
+        return rehearse(
+            script,
+            files,
+            cluster,
+            nodes=options.nodes,
+            gpus_per_node=options.gpus_per_node,
+            framework=options.framework,
+            strategy=options.strategy,
+            timeout=options.timeout,
+            isolation=options.isolation,
+            accepted=accepted,
+            progress=lambda text: print(f"  {text}", file=sys.stderr, flush=True),
+        )
+
+    try:
+        outcome = go(accepted)
+    except UnprovenJailError as error:
+        if not (sys.stdin.isatty() and sys.stderr.isatty()) or not agreed(error.ways):
+            raise
+        outcome = go(error.ways)
     print(json.dumps(asdict(outcome), ensure_ascii=False) if options.json else clean(text_of(outcome)))
     return 0 if outcome.passed else 1
 
 
-def machine_of(name: str | None, script: str) -> Cluster:
-    """The machine named, or the one that the script's own marks tell. Raises InputError, which asks."""
-    from graph.extraction.script_record import understand_script
+def agreed(ways: tuple[str, ...]) -> bool:
+    """Ask the person at the terminal whether the script may run where it could do these things."""
+    print("This computer cannot close every way out of the rehearsal. The script could:", file=sys.stderr)
+    for way in ways:
+        print(f"  - {WAYS_OUT.get(way, way)}", file=sys.stderr)
+    print("Run it all the same? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
-    found = name or understand_script(script).machine
-    if not found:
-        raise InputError("which machine is it for? Give --machine NAME (`maple-chat clusters` lists them)")
-    cluster = catalogue().find(found)
+
+def machine_of(name: str | None, script: str, gpus_per_node: int | None) -> Cluster:
+    """The machine named or told by a strong mark, else an unknown one with that many GPUs on a node.
+
+    Raises InputError on a name that is not known, or where nothing tells the number of GPUs.
+    """
+    return known_machine(name, script) or unknown_machine(script, gpus_per_node)
+
+
+def known_machine(name: str | None, script: str) -> Cluster | None:
+    """The machine named, or the one that a strong mark tells, said. Raises InputError on a name that is not known."""
+    if name is None:
+        chosen = script_machine(script)
+        if chosen.cluster is not None:
+            print(f"  {chosen.says}", file=sys.stderr)
+        return chosen.cluster
+    cluster = catalogue().find(name)
     if cluster is None:
-        raise InputError(f"no machine '{found[:40]}' is known; `maple-chat clusters` lists them")
+        raise InputError(f"no machine '{name[:40]}' is known; `maple-chat clusters` lists them")
     return cluster
 
 

@@ -6,18 +6,19 @@ import argparse
 import json
 import shutil
 import sys
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
 from assistant.errors import InputError
 from assistant.saving import in_the_way, save
 from graph.planning.fields import shown
-from graph.planning.plan import plan
-from graph.planning.strategies import with_usual_framework
+from graph.planning.request_fields import array_of, variable_of, with_fields
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
-from knowledge.types import FRAMEWORKS, STRATEGIES, JobRequest, LaunchBundle, LaunchPlan, Refusal
-from templates.render import render
+from knowledge.job_parts import Dependency, Mail
+from knowledge.opening import open_plain
+from knowledge.types import FRAMEWORKS, STRATEGIES, Finding, JobRequest, LaunchBundle, LaunchPlan, Refusal
 
 MOST_BYTES = 5_000_000
 
@@ -34,7 +35,30 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--walltime", metavar="HH:MM:SS")
     parser.add_argument("--entry", metavar="PROGRAM", help="train.py, or '-m package.module'")
     parser.add_argument("--args", metavar="'...'", help="the program's arguments, as on a command line")
-    parser.add_argument("--env", metavar="PATH", help="your Python environment or container image")
+    parser.add_argument("--env", metavar="NAME", help="your environment: a path, a conda name, an image, an EDF file")
+    parser.add_argument("--container", metavar="IMAGE", help="run in this image, by the machine's own runtime")
+    parser.add_argument(
+        "--node-type", metavar="KIND", help="a kind of node of that machine, or its GPU: h100, gpu-a100-80"
+    )
+    parser.add_argument(
+        "--array", metavar="OPTION=V,V", action="append", help="an array over values: --array lr=1e-3,1e-4"
+    )
+    parser.add_argument("--after", metavar="JOBID", help="start after this job ended well")
+    parser.add_argument("--chain", type=int, metavar="N", help="N jobs one after another")
+    parser.add_argument("--requeue", action="store_true", default=None, help="signal before the limit, save, run again")
+    parser.add_argument("--mail", metavar="ADDRESS")
+    parser.add_argument("--module", action="append", default=[], metavar="NAME", help="one more module, in this order")
+    parser.add_argument("--var", action="append", default=[], metavar="NAME=VALUE", help="export a variable")
+    parser.add_argument(
+        "--directive", action="append", default=[], metavar="'--opt'", help="a directive, word for word"
+    )
+    parser.add_argument(
+        "--offline", action="store_true", default=None, help="wandb, Hugging Face and pip off the network"
+    )
+    parser.add_argument("--first-run", action="store_true", default=None, help="a short try in the debug queue")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="FIELD=VALUE", help="any field of a request; 'help' lists"
+    )
     parser.add_argument("-o", "--output", metavar="DIR", help="write the script and the files beside it there")
     parser.add_argument("--force", action="store_true", help="with -o: overwrite files")
     parser.add_argument("--json", action="store_true")
@@ -45,31 +69,39 @@ def run(options: argparse.Namespace) -> int:
     request = request_of(options, cluster)
     if options.source:
         return run_port(options, request, cluster)
-    missing = [f"--{name}" for name in ("strategy", "nodes") if getattr(options, name) is None]
-    if missing:
-        raise InputError(f"{' and '.join(missing)} is needed; `maple-chat ask` asks you instead")
-    decided = plan(with_usual_framework(request), cluster)
-    if isinstance(decided, Refusal):
-        return refuse(decided, options.json)
-    bundle = render(decided)
-    hand_over(bundle, {"bundle": asdict(bundle), "plan": asdict(decided)}, options)
-    tell(decided, bundle, options.output)
+    from graph.usecases.write_script import Open, write_script  # the checks take a while to load
+
+    made = write_script(request, cluster)
+    if isinstance(made, Open):
+        missing = " and ".join(f"--{one.field}" for one in made.questions)
+        raise InputError(f"{missing} is needed; `maple-chat ask` asks you instead")
+    if isinstance(made, Refusal):
+        return refuse(made, options.json)
+    answer: dict[str, object] = {"bundle": asdict(made.bundle), "plan": asdict(made.plan)}
+    answer["findings"] = [asdict(one) for one in made.findings]
+    hand_over(made.bundle, answer, options)
+    tell_findings(made.findings)
+    tell(made.plan, made.bundle, options.output)
     return 0
 
 
 def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster) -> int:
     """The user's part of a script, on another machine; the two side by side with a reason for each change."""
+    from graph.porting.account import counts
     from graph.porting.diff import as_text, side_by_side
-    from graph.porting.port import port
+    from graph.usecases.port_script import port_script
 
-    ported = port(read(options.source), cluster, request)
-    if isinstance(ported, Refusal):
-        return refuse(ported, options.json)
+    made = port_script(read(options.source), cluster, request)
+    if isinstance(made, Refusal):
+        return refuse(made, options.json)
+    ported = made.ported
     rows = side_by_side(ported, cluster)
     answer: dict[str, object] = {
         "bundle": asdict(ported.bundle),
         "plan": asdict(ported.plan),
         "notes": [asdict(note) for note in ported.notes],
+        "account": [asdict(line) for line in ported.account],
+        "findings": [asdict(one) for one in made.findings],
         "side_by_side": [asdict(row) for row in rows],
     }
     hand_over(ported.bundle, answer, options)
@@ -78,8 +110,15 @@ def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster)
         print(file=sys.stderr)
     for note in ported.notes:
         print(f"look at: {f'line {note.line}: ' if note.line else ''}{note.says}", file=sys.stderr)
+    tell_findings(made.findings)
+    print(f"statements of the old script: {counts(ported.account)} (--json lists them)", file=sys.stderr)
     tell(ported.plan, ported.bundle, options.output)
     return 0
+
+
+def tell_findings(findings: Iterable[Finding]) -> None:
+    for one in findings:
+        print(f"check: line {one.line}: {one.severity}: {one.says}", file=sys.stderr)
 
 
 def read(name: str) -> str:
@@ -94,7 +133,7 @@ def read(name: str) -> str:
 
 
 def first_bytes(path: Path) -> bytes:
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         return file.read(MOST_BYTES + 1)
 
 
@@ -108,7 +147,7 @@ def machine(name: str) -> Cluster:
 
 
 def request_of(options: argparse.Namespace, cluster: Cluster) -> JobRequest:
-    return JobRequest(
+    asked = JobRequest(
         machine=cluster.id,
         framework=options.framework,
         strategy=options.strategy,
@@ -120,7 +159,20 @@ def request_of(options: argparse.Namespace, cluster: Cluster) -> JobRequest:
         entry=options.entry,
         args=options.args,
         environment=options.env,
+        container=options.container,
+        node_type=options.node_type,
+        array=array_of(options.array),
+        dependency=Dependency("afterok", (options.after,)) if options.after else None,
+        chain=options.chain,
+        requeue=options.requeue,
+        mail=Mail(options.mail) if options.mail else None,
+        modules=tuple(options.module),
+        variables=tuple(variable_of(text) for text in options.var),
+        extra_directives=tuple(options.directive),
+        offline=options.offline,
+        first_run=options.first_run,
     )
+    return with_fields(asked, options.set)
 
 
 def refuse(refusal: Refusal, as_json: bool) -> int:

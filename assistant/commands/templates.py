@@ -7,12 +7,13 @@ import getpass
 import json
 import sys
 from datetime import date
-from pathlib import Path
 
 from assistant import template_text
 from assistant.errors import InputError
+from assistant.printing.terminal import overwrite
 from assistant.settings import read_settings
 from assistant.stores import open_library
+from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import FRAMEWORKS, SCHEDULERS, STRATEGIES
 from templates import saved
 from templates.library import Library
@@ -105,8 +106,7 @@ def search(library: Library, options: argparse.Namespace) -> int:
 
 def tell(done: int, total: int) -> None:
     """One line that counts up while the index is built, and goes away."""
-    text = f"\rmaking the search index, once: {done} of {total}" if done < total else "\r\033[K"
-    print(text, end="", file=sys.stderr, flush=True)
+    overwrite(f"making the search index, once: {done} of {total}" if done < total else "")
 
 
 def take_facts(options: argparse.Namespace) -> None:
@@ -160,7 +160,7 @@ def add(library: Library, options: argparse.Namespace) -> int:
 def read(name: str) -> bytes:
     """The bytes of a file, or of standard input for "-". Raises InputError."""
     try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+        return sys.stdin.buffer.read() if name == "-" else read_plain(name, LARGEST_SCRIPT)
     except OSError as error:
         raise InputError(f"cannot read {name}: {error.strerror or error}") from error
 

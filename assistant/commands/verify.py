@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from assistant.commands.extract import read_file
-from assistant.commands.rehearse import machine_of
+from assistant.commands.rehearse import known_machine
 from assistant.commands.script import refuse
-from graph.debugging.answer import as_json, as_text
+from assistant.errors import InputError
+from assistant.printing.plain import as_text
+from graph.debugging.answer import as_json
 from graph.verification.jobs import PAUSES, UNSEEN, Job, Outcome, fetch, follow, judge, ready, submit
 from graph.verification.on_machine.reach import Reach, reaching
 from graph.verification.on_machine.schedulers import SCHEDULERS
@@ -44,7 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     asked = Asked(options.framework, options.strategy, options.account, options.queue, options.env)
     script = read_file(options.file)
-    trial = trial_of(script, machine_of(options.machine, script), asked)
+    cluster = known_machine(options.machine, script)
+    if cluster is None:
+        raise InputError("which machine is it for? Give --machine NAME (`maple-chat clusters` lists them)")
+    trial = trial_of(script, cluster, asked)
     if isinstance(trial, Refusal):
         return refuse(trial, options.json)
     folder = f"{options.folder.rstrip('/')}/{trial.folder}" if options.folder else trial.folder

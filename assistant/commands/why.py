@@ -5,23 +5,28 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
+from assistant.printing.plain import as_text
 from assistant.reading import left_out, listed
-from graph.debugging.answer import SCHEMA_VERSION, as_json, as_text
+from graph.debugging.answer import SCHEMA_VERSION, as_json
 from graph.debugging.diagnosis import diagnose
+from graph.debugging.flight_recorder import Dump, find_hang, take_dumps
 from graph.debugging.jobs import Job, jobs
 from graph.debugging.log import Source, from_paths, from_text
+from knowledge.opening import LARGEST_SCRIPT, open_plain, read_plain
 from knowledge.types import Diagnosis, Finding
 
 if TYPE_CHECKING:
     from graph.modelling.asking import Models
+    from graph.usecases.mend_script import Mended
 
 NO_FAILURE = "no-failure"
 # So many jobs are answered in full, more in a line each.
@@ -35,7 +40,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "log",
         nargs="*",
-        help="log files (one a rank, .gz too) or folders; several jobs are told apart; - or none: standard input",
+        help="log files (one a rank, .gz too) or folders; several jobs are told apart; the "
+        "flight recorder's dumps, or their folder; a job id, on the cluster; "
+        "- or none: standard input",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
     parser.add_argument("--jsonl", action="store_true", help='read {"id", "log"} lines, answer one JSON line each')
@@ -48,7 +55,14 @@ def run(options: argparse.Namespace) -> int:
     models = wanted_models(options)
     if options.jsonl:
         return run_lines(options.log, models)
+    if len(options.log) == 1 and is_job_id(options.log[0]):
+        from assistant.job_report import why_job
+
+        return why_job(options.log[0], options, models)
     paths = [word for word in options.log if word != "-"]
+    dumps, logs = take_dumps([Path(word) for word in paths])
+    if dumps:
+        return answer_hang(dumps, logs, options.json)
     script = read_text(options.script) if options.script else ""
     found = listed(lambda: jobs([Path(p) for p in paths])) if paths else [Job("", ())]
     if len(found) > 1 and (options.machine or script):
@@ -61,6 +75,24 @@ def run(options: argparse.Namespace) -> int:
         words, value = with_facts(diagnosis, options.machine, script, options.script)
     print(json.dumps(value, indent=2) if options.json else words)
     return 0 if diagnosis.cause == NO_FAILURE else 1
+
+
+def answer_hang(dumps: Sequence[Dump], logs: Sequence[Path], as_values: bool) -> int:
+    """What dumps of the flight recorder show. Raises InputError where they are of one rank only, or logs came too."""
+    found = find_hang(dumps)
+    if found is None:
+        raise InputError("one rank's dump tells nothing; give those of all ranks, or their folder")
+    if logs:
+        raise InputError(f"give the dumps and the logs apart: {logs[0]} is no dump")
+    words = "\n".join(found.says)
+    value = {"behind": {str(rank): by for rank, by in found.behind.items()}, "without_dump": list(found.without)}
+    print(json.dumps({**value, "says": list(found.says)}, indent=2) if as_values else words)
+    return 1
+
+
+def is_job_id(word: str) -> bool:
+    """Whether the word is a job's id, and no file of that name is here."""
+    return bool(re.fullmatch(r"\d+(?:[_.\[]\S*)?|[ƒf][1-9A-HJ-NP-Za-km-z]{6,}", word)) and not Path(word).exists()
 
 
 def answer_jobs(found: Sequence[Job], as_values: bool, models: Models | None) -> int:
@@ -119,7 +151,7 @@ def diagnosed(sources: Sequence[Source], models: Models | None) -> Diagnosis:
 def read_text(path: Path) -> str:
     """A script's text with its line ends as they are. Raises InputError."""
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return read_plain(path, LARGEST_SCRIPT).decode("utf-8", "replace")
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror}; give the job script") from error
 
@@ -128,34 +160,47 @@ def with_facts(
     diagnosis: Diagnosis, machine: str | None, script: str, path: Path | None
 ) -> tuple[str, dict[str, object]]:
     """The answer for a machine and a script. Loaded only here: the facts and the reader of scripts cost 50 ms."""
-    from graph.debugging.advice import for_cluster
-    from graph.debugging.correction import correct, request_of
-    from graph.debugging.revise import revise
-    from graph.extraction.script_record import understand_script
-    from graph.verification.checks import check
+    from graph.usecases.diagnose_job import report_of
     from knowledge.catalogue import catalogue
-    from knowledge.types import JobRequest
 
-    request = request_of(understand_script(script)) if script else JobRequest()
     cluster = catalogue().find(machine) if machine else None
     if machine and cluster is None:
         near = ", ".join(catalogue().nearest(machine)) or "see `maple-chat clusters`"
         raise InputError(f"no facts about the machine '{machine[:40]}'; known: {near}")
-    if cluster is not None:
-        diagnosis = revise(for_cluster(diagnosis, cluster), cluster, replace(request, machine=cluster.id))
-    correction = correct(script, diagnosis, cluster, path.name if path else "script") if script else None
-    value: dict[str, object] = as_json(diagnosis)
-    words = as_text(diagnosis)
-    if script:
-        left = [f for f in check(correction.text, cluster) if f.severity == "error"] if correction else []
-        value["correction"] = (
-            {"says": correction.says, "diff": correction.diff, "findings": [asdict(one) for one in left]}
-            if correction
-            else None
-        )
-        words += f"\n\nthe script, corrected: {correction.says}\n{correction.diff}" if correction else NOT_CORRECTED
-        words += checked_words(left) if correction else ""
+    report = report_of(diagnosis, script, cluster, name=path.name if path else "script")
+    value: dict[str, object] = as_json(report.diagnosis)
+    words, cured = as_text(report.diagnosis), report.mended
+    if script and cured:
+        offers = [{"says": o.says, "price": o.price, "diff": difference(script, o.script)} for o in cured.offers]
+        value["correction"] = mended_json(cured) if cured.diff else None
+        value["offers"] = offers
+        words += mended_words(cured) + "".join(offered_words(one) for one in offers)
+    elif script:
+        value["correction"] = None
     return words, value
+
+
+def mended_json(cured: Mended) -> dict[str, object]:
+    return {"says": cured.says, "diff": cured.diff, "findings": [asdict(one) for one in cured.findings]}
+
+
+def mended_words(cured: Mended) -> str:
+    """The cure in a sentence, the difference, and what the checks say of the script."""
+    if not cured.diff:
+        return "" if cured.offers else NOT_CORRECTED
+    return f"\n\nthe script, corrected: {cured.says}\n{cured.diff}" + checked_words(cured.findings)
+
+
+def offered_words(offer: dict[str, str]) -> str:
+    """A cure that costs is shown and not done."""
+    price = f" (costs: {offer['price']})" if offer["price"] else ""
+    return f"\n\nwhat would help, if you want it: {offer['says']}{price}\n{offer['diff']}".rstrip()
+
+
+def difference(before: str, after: str) -> str:
+    from graph.usecases.mend_script import difference as lines
+
+    return lines(before, after, "script") if after else ""
 
 
 def checked_words(left: Sequence[Finding]) -> str:
@@ -172,7 +217,7 @@ def run_lines(words: list[str], models: Models | None = None) -> int:
     """One JSON object a line in and out. A line that is no such object is an error."""
     if words and words[0] != "-":
         try:
-            with Path(words[0]).open("rb") as stream:
+            with open_plain(words[0]) as stream:
                 return answer_lines(stream, models)
         except OSError as error:
             raise InputError(f"cannot read {words[0]}: {error.strerror}; give a file of JSON lines") from error

@@ -18,7 +18,7 @@ from typing import Any
 from assistant.models.loading import check_file, check_memory, probe
 from assistant.models.prefix_states import PrefixStates
 from assistant.settings import Settings
-from graph.modelling.model import Completion, Message, ModelError, Schema, Stopped
+from graph.modelling.model import Completion, Message, ModelError, NoToolsError, Schema, Stopped, Tool
 
 KV_TYPES = {"f16": 1, "q8_0": 8, "q4_0": 2}
 # Takes the place of a message's text while the template is filled in.
@@ -72,7 +72,7 @@ def key(path: Path, options: dict[str, Any]) -> str:
 class LlamaCpp:
     """One loaded model; one question at a time."""
 
-    leaves = False
+    leaves, takes_tools = False, False
 
     def __init__(self, path: Path, llama: Any, states: PrefixStates) -> None:
         import llama_cpp
@@ -99,11 +99,14 @@ class LlamaCpp:
         messages: Sequence[Message],
         *,
         schema: Schema | None = None,
+        tools: Sequence[Tool] = (),
         max_tokens: int = 256,
         timeout: float = 60.0,
         on_text: Callable[[str], bool] | None = None,
     ) -> Completion:
         """One answer, decoded under a grammar where a schema is given. Raises ModelError."""
+        if tools:
+            raise NoToolsError(f"{self.name} takes no tool calls")
         started = time.monotonic()
         if not self._alone.acquire(timeout=timeout):
             raise ModelError(f"{self.name} is busy with another question")

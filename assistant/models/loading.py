@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graph.modelling.model import ModelError
+from knowledge.opening import open_plain
 
 MAGIC = b"GGUF"
 PROBE_S = 600.0
@@ -31,7 +32,7 @@ llama.eval([llama.token_bos() if llama.token_bos() >= 0 else 0])
 def check_file(path: Path) -> None:
     """Raises ModelError where there is no GGUF file."""
     try:
-        with path.open("rb") as stream:
+        with open_plain(path) as stream:
             head = stream.read(4)
     except OSError as error:
         raise ModelError(f"cannot read {path} ({error.strerror}); set MAPLE_CHAT_MODEL_SMALL to a GGUF file") from error

@@ -5,6 +5,7 @@ The client library takes 2 s to import: it is loaded with the first question.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -13,11 +14,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from assistant.settings import Settings
-from graph.modelling.model import BadAnswerError, Completion, Message, ModelError, Schema, Stopped, guessed
+from graph.modelling.model import (
+    BadAnswerError,
+    Call,
+    Completion,
+    Message,
+    ModelError,
+    NoToolsError,
+    Schema,
+    Stopped,
+    Tool,
+    guessed,
+)
 
 if TYPE_CHECKING:
     from openai import OpenAI
 
+# Tokens that prompt and answer share at a server, where nothing is set: what is served has more.
+USUAL_CONTEXT = 32_768
 # An answer longer than this many letters a token is endless.
 MOST_LETTERS_PER_TOKEN = 12
 # How JSON is asked for, best first; what a server refuses is not asked for again. GRAMMAR is llama.cpp's own way.
@@ -44,7 +58,8 @@ def load(name: str, settings: Settings) -> Server:
         api_key=settings.openai_api_key.get_secret_value() or "none",
         max_retries=0,
     )
-    return Server(name, client, settings.model_context)
+    said = "model_context" in settings.model_fields_set
+    return Server(name, client, settings.model_context if said else USUAL_CONTEXT)
 
 
 @dataclass(slots=True)
@@ -55,10 +70,11 @@ class Server:
     client: OpenAI
     context: int
     leaves: bool = True
+    takes_tools: bool = True
     formats: list[str] = field(default_factory=lambda: list(FORMATS))
     asked_for: list[str] = field(default_factory=lambda: list(EXTRAS))
-    # Whether an answer came in JSON, and one in words: each way of asking is proved by itself.
-    proved: set[bool] = field(default_factory=set)
+    # Whether an answer came in JSON, one in words, one to tools: each way of asking is proved by itself.
+    proved: set[str] = field(default_factory=set)
 
     def tokens(self, text: str) -> int:
         return guessed(text)
@@ -68,6 +84,7 @@ class Server:
         messages: Sequence[Message],
         *,
         schema: Schema | None = None,
+        tools: Sequence[Tool] = (),
         max_tokens: int = 256,
         timeout: float = 60.0,
         on_text: Callable[[str], bool] | None = None,
@@ -76,21 +93,25 @@ class Server:
         import openai
 
         end = time.monotonic() + timeout
+        way = "tools" if tools else "json" if schema is not None else "words"
         while True:
             try:
-                done = self._answer(messages, schema, max_tokens, end, on_text)
-                self.proved.add(schema is not None)
+                done = self._answer(messages, schema, tools, max_tokens, end, on_text)
+                self.proved.add(way)
                 return done
             except openai.APITimeoutError as error:
                 raise ModelError(f"{self.name} did not answer within {timeout:g} s") from error
             except openai.APIConnectionError as error:
                 raise ModelError(f"{self.client.base_url} does not answer") from error
             except openai.APIStatusError as error:
-                unproved = error.status_code in NOT_SO and (schema is not None) not in self.proved
+                unproved = error.status_code in NOT_SO and way not in self.proved
                 if unproved and self._give_way(schema):
                     continue
                 if unproved:  # it was not the form
                     self.formats, self.asked_for = list(FORMATS), list(EXTRAS)
+                if unproved and tools:
+                    self.takes_tools = False
+                    raise NoToolsError(f"{self.name} takes no tool calls") from error
                 raise ModelError(f"{self.name}: HTTP {error.status_code} from {self.client.base_url}") from error
             except Exception as error:
                 if time.monotonic() > end:
@@ -112,17 +133,21 @@ class Server:
         self,
         messages: Sequence[Message],
         schema: Schema | None,
+        tools: Sequence[Tool],
         max_tokens: int,
         end: float,
         on_text: Callable[[str], bool] | None,
     ) -> Completion:
         started = time.monotonic()
+        extra: dict[str, Any] = {"tools": [tool_sent(one) for one in tools]} if tools else {}
+        sent: Any = [as_sent(m) for m in messages]
         stream: Any = self.client.chat.completions.create(
             model=self.name,
-            messages=[{"role": m.role, "content": m.text} for m in messages],  # type: ignore[misc]
+            messages=sent,
             stream=True,
             timeout=max(0.1, end - started),
             **self._format(schema, max_tokens),
+            **extra,
         )
         # A server that keeps the line open with nothing but comments is cut off at the end of the time.
         clock = threading.Timer(max(0.1, end - time.monotonic()), stream.close)
@@ -162,11 +187,13 @@ class Server:
         on_text: Callable[[str], bool] | None,
     ) -> Completion:
         parts: list[str] = []
+        called: dict[int, list[str]] = {}
         letters, first, usage, stopped = 0, 0.0, None, ""
         for chunk in stream:
             usage = getattr(chunk, "usage", None) or usage
             choice = chunk.choices[0] if chunk.choices else None
             piece = (choice.delta.content or "") if choice and choice.delta else ""
+            letters += hear_calls(choice.delta if choice else None, called)
             stopped = (choice.finish_reason if choice else None) or stopped
             if piece:
                 first = first or time.monotonic() - started
@@ -186,7 +213,50 @@ class Server:
         counted = (usage.prompt_tokens, usage.completion_tokens) if usage else (None, None)
         sent = counted[0] if counted[0] is not None else sum(guessed(m.text) for m in messages)
         back = counted[1] if counted[1] is not None else guessed(text)
-        return Completion(text, sent, back, why, seconds, first, reused(usage))
+        calls = tuple(Call(name, read_arguments(given), id_) for id_, name, given in called.values())
+        if calls and why == "length":
+            raise BadAnswerError(f"{self.name}'s call of a tool did not end")
+        return Completion(text, sent, back, why, seconds, first, reused(usage), calls)
+
+
+def as_sent(message: Message) -> dict[str, Any]:
+    """A message as the protocol has it."""
+    sent: dict[str, Any] = {"role": message.role, "content": message.text}
+    if message.calls:
+        sent["tool_calls"] = [
+            {"id": c.id, "type": "function", "function": {"name": c.name, "arguments": json.dumps(c.arguments or {})}}
+            for c in message.calls
+        ]
+    if message.role == "tool":
+        sent["tool_call_id"] = message.call_id
+    return sent
+
+
+def tool_sent(tool: Tool) -> dict[str, Any]:
+    described = {"name": tool.name, "description": tool.says, "parameters": dict(tool.parameters)}
+    return {"type": "function", "function": described}
+
+
+def hear_calls(delta: Any, called: dict[int, list[str]]) -> int:
+    """Add a piece of streamed tool calls to [id, name, arguments] of each; gives how many letters came."""
+    letters = 0
+    for piece in getattr(delta, "tool_calls", None) or ():
+        one = called.setdefault(piece.index if piece.index is not None else len(called), ["", "", ""])
+        function = piece.function
+        one[0] = piece.id or one[0]
+        one[1] = (function.name if function else "") or one[1]
+        one[2] += (function.arguments if function else "") or ""
+        letters += len((function.arguments if function else "") or "")
+    return letters
+
+
+def read_arguments(text: str) -> dict[str, Any] | None:
+    """The arguments of a call; None where they are no JSON object."""
+    try:
+        value = json.loads(text or "{}")
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def reused(usage: Any) -> int:

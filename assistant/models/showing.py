@@ -62,4 +62,8 @@ def used(models: Models | None) -> str:
         f"Since the start: {count} question{'s' * (count != 1)}, {sent} tokens in ({reused} of them reused), {back} out"
         + (f"; {failed} without a usable answer." if failed else "."),
     ]
+    turn = [use for use in uses if use.turn and use.turn == last.turn]
+    if turn:
+        counted = f"{sum(use.tokens_in for use in turn)} tokens in, {sum(use.tokens_out for use in turn)} out"
+        lines.insert(0, f"Last turn: {len(turn)} calls, {counted}, {sum(use.seconds for use in turn):.1f} s.")
     return "\n\n".join(lines)

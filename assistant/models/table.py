@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from assistant.errors import InputError
+from assistant.models.trust import trust_of
 from assistant.settings import Settings
 from graph.modelling.asking import Loader, Models
 from graph.modelling.model import ROLES, Model, Role
@@ -41,10 +42,15 @@ def backend(name: str, settings: Settings) -> str:
     return "llama_cpp" if name.endswith(".gguf") or Path(name).expanduser().is_file() else "openai"
 
 
-def open_models(settings: Settings) -> Models | None:
-    """The models that are set, not loaded yet; None where there are none. Raises InputError for a wrong back end."""
+def open_models(settings: Settings, *, tested: bool = False) -> Models | None:
+    """The models that are set, not loaded yet; None where there are none. Raises InputError for a wrong back end.
+
+    One that its test found to do harm is left out, but for another test.
+    """
     chosen = {role: (name, backend(name, settings)) for role, name in names(settings).items()}
     chosen = {role: pair for role, pair in chosen.items() if pair[1] != NONE}
+    trust = {role: trust_of(*pair, settings) for role, pair in chosen.items()}
+    chosen = {role: pair for role, pair in chosen.items() if tested or trust[role] != "off"}
     if not chosen:
         return None
     loaded: dict[tuple[str, str], Model] = {}
@@ -57,9 +63,8 @@ def open_models(settings: Settings) -> Models | None:
 
         return load
 
-    return Models(
-        {role: loader(pair) for role, pair in chosen.items()}, timeout_s=settings.model_timeout_s, known=own()
-    )
+    loaders = {role: loader(pair) for role, pair in chosen.items()}
+    return Models(loaders, timeout_s=settings.model_timeout_s, known=own(), trust=trust)
 
 
 def module(name: str) -> Backend:

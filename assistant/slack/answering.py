@@ -14,18 +14,21 @@ from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
 from assistant.attachments import is_long
-from assistant.events import Diagnosed, Done, Error, Event, Passing
+from assistant.events import Diagnosed, Done, Error, Event, Passing, Text
+from assistant.running import STOPPED
 from assistant.session import Session
 from assistant.settings import Settings
 from assistant.slack import handover
 from assistant.slack.blocks import answer_parts, evidence_parts, posts, section
 from assistant.slack.downloads import Downloads
 from assistant.slack.inbox import Inbox, Job
+from assistant.slack.incidents import TeamChannel
 from assistant.slack.live import Live
 from assistant.slack.sending import LaterError
 from assistant.slack.settings import SlackSettings
 from assistant.slack.text import files_of, plain, text_of, without_blocks
 from assistant.slack.types import Incoming, Part
+from assistant.storage.diagnoses import Asker, Sees
 from assistant.turns import Turn
 from knowledge.types import Diagnosis
 
@@ -42,8 +45,20 @@ NOT_PASSED_ON = (
     "Nobody was told: Slack does not let me write to your support team's channel ({why}). "
     "Tell them so, and show them this conversation."
 )
+TOO_LONG = (
+    "That took longer than {seconds:.0f} s, so I stopped it. Send the part around the failure and the end, "
+    "or run `maple-chat why FILE` where the log lies."
+)
+# A turn that goes on for so many times its limit holds its thread; the person is answered without it.
+STUCK = 1.5
 CANNOT = "Slack does not let me answer there ({why}). Ask me in a direct message."
+# What the setting says -> whose past tickets are shown.
+SEES: dict[str, Sees] = {"off": "nobody", "channel": "place", "workspace": "all"}
 logger = logging.getLogger("maple-slack")
+
+
+class StuckError(Exception):
+    """A turn that does not end, and what to say of it."""
 
 
 class Answering:
@@ -56,13 +71,20 @@ class Answering:
         slack: SlackSettings,
         inbox: Inbox,
         bot_user: str,
+        team_channel: TeamChannel,
+        address: str,
     ) -> None:
+        """address: of the workspace, for links to its threads."""
         self.client = client
         self.settings = settings
         self.slack = slack
         self.inbox = inbox
         self.bot_user = bot_user
+        self.team_channel = team_channel
+        self.address = address
         self.downloads = Downloads(client, slack, settings.data / "slack-files")
+        # Turns that went on when they were told to stop.
+        self.stuck: list[Session] = []
         # Whether Slack lets the bot read a thread's first message; learnt by trying.
         self._reads_threads = True
 
@@ -77,6 +99,8 @@ class Answering:
                 return await self._store(job, await self._person(job))
             case "ticket":
                 return await self._store(job, await self._ticket(job))
+            case "incident":
+                return await self._store(job, await asyncio.to_thread(self.team_channel.parts, job.incoming))
 
     async def _store(self, job: Job, parts: Sequence[Part], turn: int | None = None) -> Job:
         return await asyncio.to_thread(self.inbox.answer, job, parts, turn)
@@ -97,7 +121,9 @@ class Answering:
             events: list[Event] = list(begun.answer)
         else:
             running = session.send(text, received.attachments) if begun is None else session.resume()
-            job, events = await self._run(job, running)
+            job, events, stopped = await self._run(job, session, running)
+            if stopped:
+                received = replace(received, notes=(*received.notes, TOO_LONG.format(seconds=self.slack.turn_s)))
         done = [event.turn for event in events if isinstance(event, Done) and event.turn > before]
         if not done:
             # The turn is stored by another worker, or by nobody, as when the database is away.
@@ -108,20 +134,42 @@ class Answering:
         parts = [*self._chosen(job.incoming), *answer_parts(told, job.key, received.notes, confirm)]
         return await self._store(job, parts, done[-1])
 
-    async def _run(self, job: Job, running: AsyncIterator[Event]) -> tuple[Job, list[Event]]:
-        """Hear a turn to its end, and show what passes by."""
+    async def _run(self, job: Job, session: Session, running: AsyncIterator[Event]) -> tuple[Job, list[Event], bool]:
+        """Hear a turn to its end, and show what passes by. Gives also whether it was stopped for taking too long.
+
+        Raises StuckError where it does not heed that either.
+        """
 
         async def shows(ts: str) -> None:
             await asyncio.to_thread(self.inbox.shows, job.key, ts)
 
         events: list[Event] = []
-        async with Live(self.client, job.incoming, shows, job.live_ts) as live:
-            async for event in running:
-                if isinstance(event, Passing):
-                    await live.show(event)
-                else:
-                    events.append(event)
-        return replace(job, live_ts=live.ts), events
+        loop = asyncio.get_running_loop()
+        limit = loop.call_later(self.slack.turn_s, session.stop)
+        began = loop.time()
+        try:
+            async with (
+                asyncio.timeout(self.slack.turn_s * STUCK),
+                Live(self.client, job.incoming, shows, job.live_ts) as live,
+            ):
+                async for event in running:
+                    if isinstance(event, Passing):
+                        await live.show(event)
+                    else:
+                        events.append(event)
+        except TimeoutError as error:
+            if loop.time() - began < self.slack.turn_s:
+                raise
+            self.stuck = [one for one in (*self.stuck, session) if one.running]
+            raise StuckError(TOO_LONG.format(seconds=self.slack.turn_s)) from error
+        finally:
+            limit.cancel()
+        stopped = any(isinstance(event, Text) and event.text == STOPPED for event in events)
+        return replace(job, live_ts=live.ts), events, stopped
+
+    def is_stuck(self) -> bool:
+        """Whether every worker thread is held by a turn that does not end."""
+        return len([one for one in self.stuck if one.running]) >= self.settings.workers
 
     async def _heard(self, incoming: Incoming, *, begins: bool) -> tuple[Incoming, str, tuple[str, ...]]:
         """The request with its files, its words, and what was pasted with them.
@@ -177,8 +225,15 @@ class Answering:
         return [Part("update", text="Chosen", blocks=tuple(blocks), ts=incoming.more["message_ts"])]
 
     def _opened(self, incoming: Incoming) -> tuple[Session, tuple[Turn, ...]]:
-        session = Session(self.settings, incoming.thread)
+        session = Session(self.settings, incoming.thread, self._asker(incoming))
         return session, session.history()
+
+    def _asker(self, incoming: Incoming) -> Asker:
+        """Whose ticket it is. Nobody else is told of a direct message, nor given a link to it."""
+        place = f"{incoming.team}:{incoming.channel}"
+        link = f"{self.address}archives/{incoming.channel}/p{incoming.thread_ts.replace('.', '')}"
+        who = f"{incoming.team}:{incoming.user}"
+        return Asker(who, place, "" if incoming.private else link, incoming.private, SEES[self.slack.past])
 
     def _history(self, incoming: Incoming) -> tuple[Turn, ...]:
         return self._opened(incoming)[1]

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import faulthandler
 import logging
 import multiprocessing
+import os
+import re
 import signal
+import time
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +27,7 @@ from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetry
 from slack_sdk.web.async_client import AsyncWebClient
 
 from assistant.errors import InputError, UnavailableError
+from assistant.lanes import lanes
 from assistant.session import Session
 from assistant.settings import Settings
 from assistant.slack.alive import Alive
@@ -30,17 +36,20 @@ from assistant.slack.database import open_store
 from assistant.slack.door import Door
 from assistant.slack.feedback import Feedback
 from assistant.slack.inbox import Inbox
+from assistant.slack.incidents import TeamChannel
 from assistant.slack.listeners import Listeners
 from assistant.slack.metrics import Metrics, health_routes, metrics_routes
 from assistant.slack.sending import Sender
 from assistant.slack.settings import SlackSettings
 from assistant.slack.worker import Worker
 from assistant.storage.database import open_database
+from assistant.storage.diagnoses import Diagnoses
 
 PATH = "/slack/events"
 THREADS, TIMEOUT_S, RATE_LIMIT_TRIES = 32, 30, 8
-PING_S, CLOSING_S = 5.0, 5.0
+PING_S, CLOSING_S, GIVING_BACK_S = 5.0, 5.0, 1.0
 LARGEST_BODY = 4 << 20
+TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 logger = logging.getLogger("maple-slack")
 
 
@@ -88,18 +97,23 @@ class Bot:
         self.alive = Alive(database, self.settings.data)
         await asyncio.to_thread(self.alive.start)
         self.inbox = Inbox(store, self.alive.name)
-        answering = Answering(self.client, self.settings, self.slack, self.inbox, who["user_id"])
+        team_channel = TeamChannel(database, self.inbox, self.slack, who["team_id"])
+        answering = Answering(
+            self.client, self.settings, self.slack, self.inbox, who["user_id"], team_channel, who.get("url", "")
+        )
         sender = Sender(self.client, self.inbox, self.metrics)
         self.worker = Worker(self.inbox, self.alive, answering, sender, self.metrics, self.slack)
         self.door = Door(
             self.client,
             self.inbox,
             Feedback(store),
+            Diagnoses(database),
             answering,
             self.slack,
             self.metrics,
             who["team_id"],
             self.worker.wake,
+            self.settings.data,
         )
         await Session(self.settings, "slack-warm").warm()
         await self._let_in(self._bolt(who), listen)
@@ -150,7 +164,13 @@ class Bot:
         if listen.port:
 
             async def event(request: web.Request) -> web.StreamResponse:
-                return await to_aiohttp_response(await app.async_dispatch(await to_bolt_request(request)))
+                try:
+                    delivery = await to_bolt_request(request) if may_be_slack(request.headers) else None
+                except (RecursionError, ValueError):  # JSON without end, or none
+                    delivery = None
+                if delivery is None:
+                    return web.Response(status=401)
+                return await to_aiohttp_response(await app.async_dispatch(delivery))
 
             events = [web.post(PATH, event)]
             await self._serve([*events, *health], listen.host, listen.port, shared=listen.shared)
@@ -187,12 +207,13 @@ class Bot:
         return connected and self.working is not None and not self.working.done()
 
     async def stop(self) -> None:
-        """Let nothing more in, finish what is in the works, give back the rest."""
+        """Let nothing more in, finish what is in the works, give back the rest; all of it in drain_s."""
+        until = time.monotonic() + self.slack.drain_s
         if self.handler is not None:
             await self.handler.close_async()  # type: ignore[no-untyped-call]
         for runner in self.runners:
             await runner.cleanup()
-        await self.worker.drain(self.slack.drain_s)
+        await self.worker.drain(max(0.0, until - time.monotonic() - GIVING_BACK_S))
         if self.working is not None:
             self.working.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -203,6 +224,12 @@ class Bot:
     async def close_client(self) -> None:
         if self.client.session is not None:
             await self.client.session.close()
+
+
+def may_be_slack(headers: Mapping[str, str]) -> bool:
+    """Whether a signature has the form of Slack's; on what has not, Bolt fails instead of refusing it."""
+    timestamp = headers.get("X-Slack-Request-Timestamp", "")
+    return bool(TIMESTAMP.fullmatch(timestamp)) and headers.get("X-Slack-Signature", "").isascii()
 
 
 async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> None:
@@ -221,4 +248,12 @@ async def serve(settings: Settings, slack: SlackSettings, listen: Listen) -> Non
     where = f"listening on port {listen.port}" if listen.port else "connected to Slack"
     print(f"maple-chat: {where}; Ctrl+C ends it", flush=True)
     await ended.wait()
+    # Its thread ends the program whatever holds the interpreter.
+    faulthandler.dump_traceback_later(slack.drain_s + CLOSING_S, exit=True)
     await bot.stop()
+    faulthandler.cancel_dump_traceback_later()
+    if lanes(settings.workers).busy():
+        # A turn goes on in its thread; the next start does it again, or gives it up.
+        logger.warning("ended in the middle of a turn, which goes on at the next start")
+        logging.shutdown()
+        os._exit(0)

@@ -11,10 +11,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from urllib.parse import urlsplit
 
 from assistant.drawing import assumed, files, headline, numbered, placeholder, reminder, so_far
-from assistant.events import Asked, Diagnosed, Error, Event, Known, Refused, Script, Text
+from assistant.events import Answer, Asked, Diagnosed, Error, Event, Known, Refused, Script, Text
+from assistant.printing.documents import diagnosis_document
+from assistant.printing.markdown import part_of
 from assistant.slack.text import cut, escape, pieces, sections, shortened
 from assistant.slack.types import Block, File, Part
+from knowledge.document import Code, Diff, Document, Quote, Sources
 from knowledge.masking import hide
+from knowledge.printable import printable
 from knowledge.types import Diagnosis, LogEvidence, Made, Question, Refusal
 
 MOST_BLOCKS, MOST_CHARACTERS, LONGEST_SECTION = 40, 9_000, 2_900
@@ -22,7 +26,6 @@ LONGEST_LINE, LONGEST_LABEL, LONGEST_CONFIRM, MOST_BUTTONS, MOST_OPTIONS = 400, 
 SHOWN_EVIDENCE, SURE, UNKNOWN, LONGEST_VALUE = 5, 0.6, "unknown", 120
 FALLBACK = 300
 # They show nothing, and cost six characters each on the way.
-CONTROLS = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
 # A button's action id -> its words. What it belongs to is in the block id, behind a colon.
 EVIDENCE, PERSON, FEEDBACK, CHOICE = "maple_evidence", "maple_person", "maple_feedback", "maple_choice"
 TICKETS = {"maple_ticket_md": "Ticket (Markdown)", "maple_ticket_json": "Ticket (JSON)"}
@@ -49,12 +52,14 @@ def drawn(event: Event, key: str) -> Iterator[Block]:
             yield from words(text)
         case Error(text):
             yield from words(f"**Problem.** {text}")
+        case Answer(document):
+            yield from document_blocks(document)
         case Asked(question):
             yield from asked(question, key)
         case Script(made):
             yield from script(made)
         case Diagnosed(diagnosis):
-            yield from diagnosed(diagnosis)
+            yield from document_blocks(diagnosis_document(diagnosis))
         case Refused(refusal):
             yield from refused(refusal, key)
 
@@ -83,23 +88,24 @@ def mrkdwn_text(text: str) -> Block:
 
 def preformatted(text: str) -> Iterator[Block]:
     """Text as it is. Nothing in it is read as a mark, a link or a mention."""
-    for stretch in cut(text.translate(CONTROLS).rstrip() or " ", LONGEST_SECTION):
+    for stretch in cut(printable(text).rstrip() or " ", LONGEST_SECTION):
         inner = {"type": "rich_text_preformatted", "elements": [{"type": "text", "text": stretch}]}
         yield {"type": "rich_text", "elements": [inner]}
 
 
-def diagnosed(diagnosis: Diagnosis) -> Iterator[Block]:
-    """Cause, evidence, fix, what to send next where it is not sure, sources."""
-    sure = "" if diagnosis.cause == UNKNOWN else f"\n`{diagnosis.cause}`, {diagnosis.confidence:.0%} sure"
-    yield from words(f"**{diagnosis.says}**{sure}")
-    if diagnosis.evidence:
-        yield from preformatted("\n".join(map(evidence, diagnosis.evidence[:SHOWN_EVIDENCE])))
-    if diagnosis.fix:
-        yield from words("**What to change**\n" + numbered(diagnosis.fix))
-    if diagnosis.send_next and (diagnosis.cause == UNKNOWN or diagnosis.confidence < SURE):
-        yield from words("**To be sure, send**\n" + "\n".join(f"- {item}" for item in diagnosis.send_next))
-    if diagnosis.sources:
-        yield context("Sources: " + ", ".join(map(linked, diagnosis.sources)))
+def document_blocks(document: Document) -> Iterator[Block]:
+    """A document: what is quoted stays as it is, the rest is words."""
+    for part in document.parts:
+        match part:
+            case Quote(text, where):
+                shown = shortened(hide(text), LONGEST_LINE)
+                yield from preformatted(f"{where}: {shown}" if where else shown)
+            case Code(text) | Diff(text):
+                yield from preformatted(text)
+            case Sources(items):
+                yield context("Sources: " + ", ".join(linked(one.address) for one in items))
+            case _:
+                yield from words(part_of(part))
 
 
 def evidence(line: LogEvidence) -> str:
@@ -178,6 +184,8 @@ def asked(question: Question, key: str) -> Iterator[Block]:
     """The question and its choices: buttons while they are few, a list while Slack takes it, else words."""
     yield from words(f"**{question.text}**")
     options = question.options
+    if question.help:
+        yield context(question.help)
     if not options:
         return
     if len(options) > MOST_OPTIONS or max(map(len, options)) > LONGEST_LABEL:
@@ -272,6 +280,8 @@ def gist(events: Sequence[Event], notes: Sequence[str]) -> str:
                 return refusal.says
             case Text(text) | Error(text):
                 return text
+            case Answer(document) if document.parts and hasattr(document.parts[0], "text"):
+                return document.parts[0].text
     return notes[0] if notes else ""
 
 

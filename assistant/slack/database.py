@@ -17,6 +17,7 @@ from assistant.errors import UnavailableError
 from assistant.settings import Settings
 from assistant.storage.database import Database, Talk, open_database
 from assistant.storage.sqlite import write_ahead
+from knowledge.errors import database_words
 
 WAIT_S = 10.0
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended(?, 0))"
@@ -37,6 +38,8 @@ TABLES = (
     """CREATE TABLE IF NOT EXISTS slack_feedback (
         answer TEXT NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, verdict TEXT NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (answer, who))""",
+    # What was decided of a proposed signature: accepted or rejected.
+    "CREATE TABLE IF NOT EXISTS reviews (proposal TEXT PRIMARY KEY, decision TEXT NOT NULL, at TEXT NOT NULL)",
 )
 
 
@@ -68,7 +71,9 @@ class InFile:
                 for table in TABLES:
                     talk.execute(table)
         except sqlite3.Error as error:
-            raise UnavailableError(f"{path} cannot be used ({error}); set MAPLE_CHAT_DATA to a local disk") from error
+            raise UnavailableError(
+                f"{path} cannot be used ({database_words(error)}); set MAPLE_CHAT_DATA to a local disk"
+            ) from error
 
     def _connect(self, synchronous: str) -> sqlite3.Connection:
         connection = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False, isolation_level=None)

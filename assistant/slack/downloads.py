@@ -20,6 +20,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from assistant.attachments import attach
 from assistant.slack.settings import DAY_S, SlackSettings
 from assistant.slack.types import Incoming
+from knowledge.opening import measure_unpacked
 from knowledge.types import Attachment
 
 MIB = 1 << 20
@@ -101,6 +102,9 @@ class Downloads:
             if not address:
                 raise NotReadError(f"*{name}* is no longer in Slack: upload it again.")
             await self._stream(address, path, name, limit)
+            if await asyncio.to_thread(measure_unpacked, path, limit) > limit:
+                path.unlink()
+                raise NotReadError(self._too_large(name, " unpacked"))
         found = await asyncio.to_thread(attach, path)
         return Attachment(name, found.path, found.lines)
 

@@ -16,18 +16,25 @@ from typing import Any
 from assistant.errors import InputError
 from assistant.events import Diagnosed, Kept, Known, Script
 from assistant.slack.database import Store
+from assistant.storage.diagnoses import Diagnoses
 from assistant.turns import Turn
 from graph.debugging.log import NotTextError, Source, blocks
+from graph.reading.message import take_apart
 from knowledge.masking import Masker
+from knowledge.signatures.loader import library
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
+OTHER = "other"
 # A log up to this size is kept whole; of a longer one its head, its end and the lines about the evidence.
 WHOLE, HEAD, TAIL, AROUND = 200_000, 100, 200, 40
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One labelled case. verdict: helpful or wrong; cause: what was answered; expected: what a person says it is."""
+    """One labelled case. verdict: helpful or wrong; cause: what was answered; expected: what a person says it is.
+
+    fix: what cured it. line: the line of the log that shows it.
+    """
 
     verdict: str
     at: str
@@ -39,11 +46,45 @@ class Case:
     log: str = ""
     machine: str = ""
     script: str = ""
+    fix: str = ""
+    line: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """What a person says instead: the cause, what cured it, the line that shows it, and a word of their own."""
+
+    expected: str = ""
+    fix: str = ""
+    line: str = ""
+    comment: str = ""
+
+
+NOTHING_SAID = Correction()
+
+
+def corrected(case: Case, said: Correction, *, private: bool) -> Case:
+    """The case with a correction, its words masked. Of a direct message the cause only."""
+    if private:
+        return replace(case, expected=said.expected)
+    masker = Masker()
+    fix, line, comment = (masker.mask(text.strip()).text for text in (said.fix, said.line, said.comment))
+    return replace(case, expected=said.expected, fix=fix, line=line, comment=comment)
+
+
+def now() -> str:
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def label_of(case: Case) -> str:
+    """The cause that is right: what a person says it is, or what was answered where that helped; empty: not known."""
+    named = case.expected if case.expected != OTHER else ""
+    return named or (case.cause if case.verdict == "helpful" else "")
 
 
 def case_of(verdict: str, turn: Turn | None, *, private: bool) -> Case:
     """A case from the turn that was judged, masked. Of a direct message: no words, no log, no script."""
-    case = Case(verdict, f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}")
+    case = Case(verdict, now())
     if turn is None:
         return case
     answer: Sequence[Kept] = turn.answer or ()
@@ -55,6 +96,7 @@ def case_of(verdict: str, turn: Turn | None, *, private: bool) -> Case:
     masker = Masker()
     lines = [line.line for diagnosis in found for line in diagnosis.evidence]
     logs = [excerpt(Path(attachment.path), lines) for attachment in turn.attachments]
+    logs += [log.text for log in take_apart(turn.text).logs]
     scripts = [event.made.bundle.script for event in answer if isinstance(event, Script)]
     chips = [chip for event in answer if isinstance(event, Known) for chip in event.chips]
     return replace(
@@ -115,6 +157,19 @@ class Feedback:
         with self.store.transaction() as talk:
             return {verdict: int(count) for verdict, count in talk.execute(query, (since,)).fetchall()}
 
+    def decided(self) -> dict[str, str]:
+        """What was decided of proposed signatures, by id."""
+        with self.store.reading() as talk:
+            return dict(talk.execute("SELECT proposal, decision FROM reviews").fetchall())
+
+    def decide(self, proposal: str, decision: str) -> None:
+        with self.store.transaction(durable=True) as talk:
+            talk.execute(
+                "INSERT INTO reviews (proposal, decision, at) VALUES (?, ?, ?) "
+                "ON CONFLICT (proposal) DO UPDATE SET decision = excluded.decision, at = excluded.at",
+                (proposal, decision, now()),
+            )
+
     def cases(self, since: str = "") -> Iterator[Case]:
         """The cases, oldest first. since: an ISO date."""
         query = "SELECT body FROM slack_feedback WHERE at >= ? ORDER BY at, answer"
@@ -123,7 +178,32 @@ class Feedback:
         yield from (Case(**json.loads(body)) for (body,) in rows)
 
 
+def keep_correction(
+    store: Store, kept: Diagnoses, answer: str, user: str, thread: str, turn: Turn, said: Correction, verdict: str
+) -> Case:
+    """Store what a person said of an answer of their own conversation, and tell those who have the same next."""
+    case = corrected(case_of(verdict, turn, private=False), said, private=False)
+    Feedback(store).put(answer, user, case)
+    cause = case.expected if case.expected in library().causes else ""
+    kept.rate(thread, turn.number, verdict, case.fix, cause)
+    return case
+
+
 def as_line(case: Case) -> str:
-    """One case as a line of JSON."""
-    fields: dict[str, Any] = {"schema": SCHEMA_VERSION, **asdict(case)}
+    """One case as a line of JSON, as `maple-chat eval` reads it (docs/eval.md).
+
+    `cause` is the label: what a person says it is, or what was answered where that helped; null where nobody knows.
+    What was answered stands in `answered`. A case without a log, or without a label, is for a person to finish.
+    """
+    body = asdict(case)
+    label = label_of(case)
+    fields: dict[str, Any] = {
+        "schema": SCHEMA_VERSION,
+        "type": "log" if case.log or case.cause else "question",
+        "id": f"feedback-{sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()[:12]}",
+        "ask": case.question,
+        **body,
+        "cause": label or None,
+        "answered": case.cause,
+    }
     return json.dumps(fields, ensure_ascii=False)

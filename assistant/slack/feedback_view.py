@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from assistant.slack.blocks import plain_text
+from assistant.slack.feedback import OTHER, Correction
 from knowledge.signatures.loader import library
 
 VIEW = "maple_feedback_why"
-OTHER = "other"
 MOST_OPTIONS, LONGEST_KEY, LONGEST_COMMENT = 99, 2_000, 2_000
 KEPT = (
     "What you send is stored with the question and the log, names and keys masked. "
@@ -21,7 +21,10 @@ def modal(key: str) -> dict[str, Any]:
     causes = [*sorted(library().causes)[:MOST_OPTIONS], OTHER]
     options = [{"text": plain_text(cause), "value": cause} for cause in causes]
     select = {"type": "static_select", "action_id": "expected", "placeholder": plain_text("Choose"), "options": options}
-    words = {"type": "plain_text_input", "action_id": "comment", "multiline": True, "max_length": LONGEST_COMMENT}
+    words, fix, line = (
+        {"type": "plain_text_input", "action_id": name, "multiline": name != "line", "max_length": LONGEST_COMMENT}
+        for name in ("comment", "fix", "line")
+    )
     return {
         "type": "modal",
         "callback_id": VIEW,
@@ -31,6 +34,8 @@ def modal(key: str) -> dict[str, Any]:
         "close": plain_text("Skip"),
         "blocks": [
             asked("expected", "The cause, as you know it", select),
+            asked("fix", "What cured it?", fix),
+            asked("line", "The line of the log that shows it", line),
             asked("comment", "What was wrong with the answer?", words),
             {"type": "context", "elements": [{"type": "mrkdwn", "text": KEPT}]},
         ],
@@ -41,9 +46,12 @@ def asked(name: str, label: str, element: dict[str, Any]) -> dict[str, Any]:
     return {"type": "input", "block_id": name, "optional": True, "label": plain_text(label), "element": element}
 
 
-def comment_of(view: dict[str, Any]) -> tuple[str, str, str]:
-    """The answer's key, the cause chosen (empty: none) and the words."""
+def comment_of(view: dict[str, Any]) -> tuple[str, Correction]:
+    """The answer's key, and what was chosen and written (empty: nothing)."""
     values = view["state"]["values"]
     chosen = (values.get("expected", {}).get("expected", {}).get("selected_option") or {}).get("value") or ""
-    comment = values.get("comment", {}).get("comment", {}).get("value") or ""
-    return view["private_metadata"], str(chosen), str(comment)[:LONGEST_COMMENT]
+    fix, line, comment = (
+        str(values.get(name, {}).get(name, {}).get("value") or "")[:LONGEST_COMMENT]
+        for name in ("fix", "line", "comment")
+    )
+    return view["private_metadata"], Correction(str(chosen), fix, line, comment)

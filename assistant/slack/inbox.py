@@ -17,6 +17,7 @@ from assistant.slack.settings import DAY_S
 from assistant.slack.types import Incoming, Part, incoming_of, part_of
 from assistant.storage.database import Talk
 
+RECENT = 2_000
 COLUMNS = "body, state, tries, turn_before, turn, live_ts"
 # The oldest requests that nobody has taken, and before which nothing is open on their threads: one of a thread.
 CLAIM = f"""
@@ -169,6 +170,18 @@ class Inbox:
         with self.store.reading() as talk:
             rows = talk.execute(f"SELECT {COLUMNS} FROM slack_inbox WHERE key = ?", (key,)).fetchall()
         return job_of(rows[0]) if rows else None
+
+    def answered(self, channel: str, thread_ts: str, user: str) -> str:
+        """The key of the newest answer in a thread, or of a person's newest in a channel; empty: there is none."""
+        done = "state = 'done' AND turn IS NOT NULL"
+        query = f"SELECT {COLUMNS} FROM slack_inbox WHERE {done} ORDER BY at DESC LIMIT {RECENT}"
+        with self.store.reading() as talk:
+            jobs = [job_of(row) for row in talk.execute(query).fetchall()]
+        there = [job for job in jobs if job.incoming.channel == channel]
+        wanted = [
+            job for job in there if (job.incoming.thread_ts == thread_ts if thread_ts else job.incoming.user == user)
+        ]
+        return wanted[0].key if wanted else ""
 
     def asker(self, thread: str) -> str:
         """Who asked or chose last on a thread; empty: nobody did."""

@@ -32,8 +32,10 @@ PROMPTS = (
 # Subtypes of messages that a person wrote.
 WRITTEN = (None, "file_share", "thread_broadcast")
 HELP = (
-    "`/maple QUESTION` asks in this channel, `/maple stats` counts (admins). Or mention me, write me directly, or use "
-    "a message's menu: *Why did this job fail?* I never submit a job and never run anything on a cluster."
+    "`/maple QUESTION` asks in this channel; `/maple correct [LINK]` says what an answer should have been; `/maple "
+    "stats` counts and `/maple report` shows the last report of failed jobs (admins). Or mention me, write me "
+    "directly, or use a message's menu: *Why did this job fail?* I never submit a job and never run anything on a "
+    "cluster."
 )
 logger = logging.getLogger("maple-slack")
 
@@ -121,6 +123,10 @@ class Listeners:
             await ack(HELP)
         elif text.lower() == "stats":
             await ack(await self.door.stats(body["user_id"]))
+        elif text.lower() == "report":
+            await ack(await self.door.report(body["user_id"], body["channel_id"]))
+        elif text.lower().split()[0] == "correct":
+            await ack(await self.door.correct(body, text))
         else:
             await ack(await self.door.ask_in_channel(body, text))
 
@@ -160,8 +166,8 @@ class Listeners:
 
     async def explained(self, ack: Any, body: Body) -> None:
         """The modal was sent: what it really was."""
-        key, expected, comment = comment_of(body["view"])
-        await self.door.keep(key, body["user"]["id"], "wrong", expected=expected, comment=comment)
+        key, said = comment_of(body["view"])
+        await self.door.keep(key, body["user"]["id"], "wrong", said)
         await ack()
 
     def written(self, body: Body, *, private: bool) -> Incoming:

@@ -72,12 +72,14 @@ class Sender:
         self.metrics = metrics
         self.pacer = Pacer()
 
-    async def deliver(self, job: Job) -> None:
-        """Send the parts that are not sent. Raises LaterError, UndeliverableError, LostError.
+    async def deliver(self, job: Job) -> str:
+        """Send the parts that are not sent; gives the time stamp of the last one.
+
+        Raises LaterError, UndeliverableError, LostError.
 
         The last one is not marked as sent: the caller closes the whole request with its next write.
         """
-        live = job.live_ts
+        live, ts = job.live_ts, ""
         parts = await asyncio.to_thread(self.inbox.parts, job.key)
         for stored in parts:
             if stored.state != "sent":
@@ -87,6 +89,7 @@ class Sender:
                     await asyncio.to_thread(self.inbox.sent, job.key, stored.number, ts)
             if stored.part.do == "post":
                 live = ""
+        return ts
 
     async def _once(self, job: Job, stored: Stored, live: str) -> str:
         """Send a part, in the place of the message at `live` if there is one. Gives its time stamp or file id."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
@@ -22,7 +23,8 @@ class SlackSettings(BaseSettings):
     (none: wherever it is invited). direct: whether it answers direct messages. admins: who may see the counts.
     support_group: the user group (S...) or person (U...) that "ask a person" mentions; support_channel: where the
     summary of a direct message goes. largest_file_mb: the largest file that is read. keep_days: how long logs and
-    requests are kept. at_once: turns worked on at the same time. metrics_port: 0 is off; metrics_host: the address on
+    requests are kept. at_once: turns worked on at the same time;
+    turn_s: seconds that one may take. metrics_port: 0 is off; metrics_host: the address on
     which it listens, this computer's own unless a site says otherwise.
     """
 
@@ -42,15 +44,32 @@ class SlackSettings(BaseSettings):
     most_files: int = Field(10, ge=1, le=50)
     keep_days: int = Field(30, ge=1)
     at_once: int = Field(4, ge=1, le=64)
+    turn_s: float = Field(120.0, gt=0)
     drain_s: float = Field(25.0, gt=0)
     metrics_port: int = Field(0, ge=0, le=65_535)
     metrics_host: str = LOOPBACK
+    past: Literal["off", "channel", "workspace"] = "channel"
+    incident_channel: str = Field("", pattern=r"^([CG][A-Z0-9]{2,})?$")
+    incident_people: int = Field(3, ge=2, le=1_000)
+    incident_chance: float = Field(1e-4, gt=0, le=0.05)
+    incident_over_h: float = Field(2.0, gt=0, le=48)
+    incident_quiet: str = Field("", pattern=r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$")
+    incident_zone: str = "UTC"
 
     @field_validator("teams", "channels", "admins", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         """`T1, T2` or `T1 T2`."""
         return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
+
+    @field_validator("incident_zone")
+    @classmethod
+    def _zone(cls, value: str) -> str:
+        try:
+            ZoneInfo(value)
+        except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+            raise ValueError("must be a time zone such as Europe/Berlin") from error
+        return value
 
     @field_validator("api")
     @classmethod

@@ -34,17 +34,23 @@ class Piece:
 
 def text_of(message: dict[str, Any]) -> str:
     """What a message says, also in what it forwards or another app attached; previews of links are left out."""
-    return "\n".join(filter(None, [message.get("text"), *(part.get("text") for part in attached(message))]))
+    said = [part.get("text") for part in (message, *attached(message))]
+    return "\n".join(text for text in said if isinstance(text, str) and text)
 
 
 def files_of(message: dict[str, Any]) -> tuple[dict[str, Any], ...]:
     """The files of a message and of what it forwards."""
-    return tuple(file for part in (message, *attached(message)) for file in part.get("files") or ())
+    return tuple(file for part in (message, *attached(message)) for file in objects(part.get("files")))
 
 
 def attached(message: dict[str, Any]) -> list[dict[str, Any]]:
-    parts = message.get("attachments") or []
+    parts = objects(message.get("attachments"))
     return [part for part in parts if part.get("is_share") or part.get("is_msg_unfurl") or not part.get("from_url")]
+
+
+def objects(value: object) -> list[dict[str, Any]]:
+    """The objects of a JSON list; nothing of anything else."""
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def plain(text: str, bot_user: str) -> str:

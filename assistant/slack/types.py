@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Literal
 
 Block = dict[str, Any]
-Kind = Literal["message", "choice", "evidence", "person", "ticket"]
+Kind = Literal["message", "choice", "evidence", "person", "ticket", "incident"]
 LONGEST_NAME = 64
 NOT_NAME = re.compile(r"[^A-Za-z0-9._-]")
 

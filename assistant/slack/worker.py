@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import os
 import time
 
 from assistant.errors import UnavailableError
 from assistant.slack.alive import Alive
-from assistant.slack.answering import Answering
+from assistant.slack.answering import Answering, StuckError
 from assistant.slack.blocks import posts, section
 from assistant.slack.inbox import Inbox, Job, LostError
 from assistant.slack.metrics import Metrics
@@ -62,6 +63,7 @@ class Worker:
     async def run(self) -> None:
         """Take what there is; look again when something comes in or is done, and every second for what others left."""
         tidy_at = look_at = 0.0
+        looking: asyncio.Task[None] | None = None
         while not self._draining:
             self._awake.clear()
             try:
@@ -69,6 +71,8 @@ class Worker:
                     look_at = time.monotonic() + POLL_S
                     await self._give_back_the_left()
                     await asyncio.to_thread(self._free_the_dead)
+                    if looking is None or looking.done():
+                        looking = asyncio.create_task(self._look())
                 await self._take_all()
                 if time.monotonic() > tidy_at:
                     tidy_at = time.monotonic() + TIDY_EVERY_S
@@ -78,6 +82,14 @@ class Worker:
                 await asyncio.sleep(POLL_S)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._awake.wait(), POLL_S)
+
+    async def _look(self) -> None:
+        """Look for incidents, beside the answers: a report may have brought many jobs."""
+        try:
+            if await asyncio.to_thread(self.answering.team_channel.look):
+                self._awake.set()
+        except Exception:
+            logger.exception("incidents cannot be looked for; trying again")
 
     def _free_the_dead(self) -> None:
         for name in self.inbox.others():
@@ -146,6 +158,8 @@ class Worker:
             await self._undeliverable(job, str(error))
         except LaterError as error:
             await self._later(job, str(error))
+        except StuckError as error:
+            await self._stuck(job, str(error))
         except (UnavailableError, *NETWORK) as error:
             # Its words may name hosts and files: they are for the log, not for the thread and the metrics.
             logger.warning("request %s: %s", job.key, error)
@@ -158,8 +172,22 @@ class Worker:
         if not job.answered:
             async with self._turns:
                 job = await self.answering.answer(job)
-        await self.sender.deliver(job)
+        ts = await self.sender.deliver(job)
+        if job.incoming.kind == "incident":
+            await asyncio.to_thread(self.answering.team_channel.shown, job.incoming, ts)
         await asyncio.to_thread(self.inbox.finish, job)
+
+    async def _stuck(self, job: Job, says: str) -> None:
+        """A turn that cannot be stopped: say so, and where no thread is left to work, end, so that another starts."""
+        logger.error("request %s does not end", job.key)
+        self.metrics.failed.labels("stuck").inc()
+        with contextlib.suppress(LaterError, UndeliverableError, *NETWORK):
+            await self.sender.say(job.incoming, posts([section(says)], says)[0])
+        await self._close(job)
+        if self.answering.is_stuck():
+            logger.critical("every worker thread is stuck; this worker ends")
+            logging.shutdown()
+            os._exit(1)
 
     async def _undeliverable(self, job: Job, why: str) -> None:
         """Slack will never take it: tell the person by the other way, if the request brought one."""

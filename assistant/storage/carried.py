@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from assistant.storage.database import Talk
+from knowledge.opening import read_plain
 from knowledge.types import Attachment
 
 # Bytes of a file that goes along. A larger one is not found elsewhere, and the answer then says so.
@@ -18,17 +19,15 @@ LARGEST = 16 << 20
 def carry(talk: Talk, thread: str, number: int, attachments: Sequence[Attachment]) -> None:
     """Pack the files of a turn that was just begun."""
     for attachment in attachments:
-        path = Path(attachment.path)
         try:
-            content = path.read_bytes() if path.stat().st_size <= LARGEST else None
+            content = read_plain(attachment.path, LARGEST)
         except OSError:
-            content = None
-        if content is not None:
-            packed = base64.b85encode(zlib.compress(content, 1)).decode()
-            talk.execute(
-                "INSERT INTO carried (thread, turn, path, packed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (thread, number, attachment.path, packed),
-            )
+            continue
+        packed = base64.b85encode(zlib.compress(content, 1)).decode()
+        talk.execute(
+            "INSERT INTO carried (thread, turn, path, packed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (thread, number, attachment.path, packed),
+        )
 
 
 def fetch(

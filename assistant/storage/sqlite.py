@@ -18,6 +18,7 @@ from assistant.errors import UnavailableError
 from assistant.settings import Settings
 from assistant.storage.database import BUSY, Talk
 from assistant.storage.schema import set_up
+from knowledge.errors import database_words
 
 if TYPE_CHECKING:
     from graph.checkpoints import Checkpoints
@@ -69,7 +70,9 @@ class Sqlite:
         self._keeps = self._connection = None
 
     def _unusable(self, error: sqlite3.Error) -> UnavailableError:
-        return UnavailableError(f"{self.path} cannot be used ({error}); set MAPLE_CHAT_DATA to another folder")
+        return UnavailableError(
+            f"{self.path} cannot be used ({database_words(error)}); set MAPLE_CHAT_DATA to another folder"
+        )
 
     @contextmanager
     def transaction(self, *, durable: bool = True) -> Iterator[Talk]:

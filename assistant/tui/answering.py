@@ -53,6 +53,7 @@ class Answering:
         finally:
             self.running.pop(kind, None)
             self.screen.working.end(kind)
+            self.screen.answered()
 
     def is_taken(self, kind: str) -> bool:
         """Whether that child works already; then it is said."""

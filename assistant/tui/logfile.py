@@ -14,6 +14,8 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from knowledge.opening import open_plain
+
 BLOCK = 64 << 10
 LONGEST = 2_000
 TELL_EVERY = 1 << 8
@@ -25,7 +27,7 @@ class LogFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.file = path.open("rb")
+        self.file = open_plain(path)
         self.size = path.stat().st_size
         self.before = array("Q", [0])
         self.indexed = 0
@@ -41,7 +43,7 @@ class LogFile:
 
     def index(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[tuple[int, int]]:
         """Count the line feeds; bytes done of total, now and then. May run in a thread while others read."""
-        with self.path.open("rb") as file:
+        with open_plain(self.path) as file:
             while (block := file.read(BLOCK)) and not stopped():
                 self.before.append(self.before[-1] + block.count(b"\n"))
                 self.indexed += len(block)
@@ -88,12 +90,12 @@ class LogFile:
 
 def unpacked(path: Path, folder: Path) -> Path:
     """The file itself; what gzip holds in it is written out first, beside the pasted logs. Raises OSError."""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         if file.read(2) != GZIP:
             return path
     target = folder / f"{path.stem}.unpacked"
     cut_off = contextlib.suppress(EOFError, zlib.error)  # such a one is shown as far as it goes
-    with gzip.open(path) as packed, target.open("wb") as plain, cut_off:
+    with open_plain(path) as file, gzip.GzipFile(fileobj=file) as packed, target.open("wb") as plain, cut_off:
         while block := packed.read1(1 << 20):
             plain.write(block)
     return target

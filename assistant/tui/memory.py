@@ -11,6 +11,8 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
+from knowledge.opening import read_plain
+
 OPEN, THEME = "left-open", "theme"
 LONGEST = 200
 
@@ -24,7 +26,7 @@ def data_folder() -> Path:
 def recall(data: Path, name: str) -> str:
     """What was kept under a name; empty where nothing was."""
     try:
-        return (data / name).read_text(encoding="utf-8")[:LONGEST].strip()
+        return read_plain(data / name, 4 * LONGEST).decode()[:LONGEST].strip()
     except (OSError, UnicodeDecodeError):
         return ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable
 from typing import Any, ClassVar
 
@@ -30,6 +31,9 @@ from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.work.engine import Engine
 from knowledge.types import Attachment
 
+WAITS = "Still answering; your message waits in the box. Esc stops the answer."
+LEAVES = "Ctrl+C once more leaves; the conversation is kept."
+TWICE_S = 2.0
 NO_SCRIPT = "No script yet. Say what to run and where, and it is made."
 
 
@@ -39,6 +43,7 @@ class ChatScreen(PanesScreen):
     CSS_PATH = "../maple.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("f1", "help", "Help", priority=True),
+        Binding("ctrl+c", "interrupt", show=False, priority=True),
         Binding("f2", "chat", "Chat", priority=True),
         Binding("f3", "script", "Script", priority=True),
         Binding("f4", "log", "Log", priority=True),
@@ -60,6 +65,8 @@ class ChatScreen(PanesScreen):
         self.session = Session(settings, thread)
         self.answering = Answering(self, turns, tools)
         self.logs = Logs(self)
+        self.waiting = False
+        self.interrupted = float("-inf")
 
     @property
     def log_paths(self) -> tuple[str, ...]:
@@ -143,13 +150,20 @@ class ChatScreen(PanesScreen):
     async def say(self, text: str, attachments: tuple[Attachment, ...] = ()) -> None:
         """Send it, with the files that it names."""
         if self.answering.busy:
-            self.status("Still answering; your message waits in the box. Esc stops the answer.")
+            self.status(WAITS)
+            self.waiting = True
             return
         named = await asyncio.to_thread(named_files, text)
         self.composer.accepted(text)
         self.status("")
         self.to_conversation()
         await self.answering.say(text, (*attachments, *named))
+
+    def answered(self) -> None:
+        """The answer is there: the line that asked to wait for it leaves."""
+        if self.waiting:
+            self.waiting = False
+            self.status("")
 
     async def call_command(self, command: commands.Command) -> None:
         """From the palette: run it, or put it into the box where it needs more."""
@@ -213,6 +227,21 @@ class ChatScreen(PanesScreen):
     async def action_back(self) -> None:
         if not await self.answering.stop():
             self.action_chat()
+
+    async def action_interrupt(self) -> None:
+        """Ctrl+C stops an answer, else copies what is marked, else clears the box; on an empty box, twice leaves."""
+        if await self.answering.stop():
+            return
+        marked = self.composer.selected_text or self.get_selected_text()
+        if marked:
+            self.app.copy_to_clipboard(marked)
+        elif self.composer.text:
+            self.composer.text = ""
+        elif time.monotonic() - self.interrupted < TWICE_S:
+            self.app.exit()
+        else:
+            self.interrupted = time.monotonic()
+            self.status(LEAVES)
 
     def action_save(self) -> None:
         self.start(commands.COMMANDS["save"].run(self, ""))

@@ -16,6 +16,7 @@ from textual.widgets import OptionList, Static, TabbedContent, TabPane, TextArea
 from textual.widgets.option_list import Option
 
 from assistant.saving import files
+from knowledge.printable import printable
 from knowledge.types import Finding, LaunchBundle, Severity
 
 NOTHING = "No script yet. It appears here as soon as one is made."
@@ -72,9 +73,13 @@ class ScriptPane(Vertical):
         if bundle is None:
             await self.mount(Static(NOTHING))
             return
-        texts = [*files(bundle), *([(CHANGES, self.changes)] if self.changes else [])]
+        texts = [
+            (name, printable(text))
+            for name, text in (*files(bundle), (CHANGES, self.changes))
+            if name != CHANGES or text
+        ]
         if len(texts) == 1:
-            await self.mount(Code(bundle.script, "bash"))
+            await self.mount(Code(texts[0][1], "bash"))
         else:
             tabs = TabbedContent()
             await self.mount(tabs)

@@ -14,6 +14,7 @@ from graph.debugging.log import cleaned, message, printable
 from graph.debugging.ordering import FAINT, weight
 from graph.debugging.scan import Event, Scanner
 from graph.debugging.secrets import masked
+from knowledge.opening import open_plain
 from knowledge.signatures.matcher import matcher
 from knowledge.types import Diagnosis, LogEvidence
 
@@ -62,7 +63,7 @@ def rank_lines(path: Path, rank: int) -> Iterator[tuple[int, int, array[int]]]:
     mark = re.compile(rb"%d(?:\]|:| pid)" % rank)
     verdicts: dict[bytes, bool] = {}
     total, done, line, kept = path.stat().st_size, 0, 1, b""
-    with path.open("rb") as file:
+    with open_plain(path) as file:
         while block := file.read(BLOCK):
             done += len(block)
             data = kept + block

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.errors import InputError, MapleError
+from assistant.errors import InputError
 from assistant.tui.work.found import CheckReport, LogReport, RankLines, RehearsalReport
 from knowledge.types import Attachment, SideFile, Working
 
@@ -80,7 +80,9 @@ def rehearse(tell: Tell, text: str, files: tuple[SideFile, ...], machine: str | 
 
     cluster = the_machine(text, machine)
     if cluster is None:
-        raise InputError("which machine is the script for? Say it: /rehearse FILE MACHINE")
+        from graph.verification.rehearsal.unknown_machine import unknown_machine
+
+        cluster = unknown_machine(text, None)
     tell(Working("Starting the stand-in cluster"))
     outcome = run(text, files, cluster, timeout=REHEARSAL_S, progress=lambda says: tell(Working(f"Rehearsing: {says}")))
     tell(RehearsalReport(text_of(outcome), outcome.passed, outcome.findings))
@@ -112,7 +114,7 @@ def lines_of_rank(tell: Tell, path: str, rank: int) -> None:
 
 
 def the_machine(text: str, name: str | None) -> Cluster | None:
-    """The machine named, or the one that the script's own marks tell. Raises InputError for a name nobody knows."""
+    """The machine named, or the one that a strong mark tells. Raises InputError for a name nobody knows."""
     from knowledge.catalogue import catalogue
 
     if name:
@@ -124,10 +126,6 @@ def the_machine(text: str, name: str | None) -> Cluster | None:
         return cluster
     if not text:
         return None
-    from graph.extraction.script_record import understand_script
+    from graph.verification.script_machine import script_machine
 
-    try:
-        found = understand_script(text).machine
-    except MapleError:
-        return None
-    return catalogue().find(found) if found else None
+    return script_machine(text).cluster

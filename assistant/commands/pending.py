@@ -1,0 +1,135 @@
+"""`maple-chat pending`: why a job is not starting, whether it starts by itself, and what helps."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from assistant.document_text import document_text
+from assistant.errors import InputError
+from graph.usecases.explain_pending import PendingAnswer, explain_pending
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.opening import open_plain
+from knowledge.schedulers.asking import scheduler_here
+from knowledge.schedulers.live import JOB_ID, around, one_job, own_queue, script_of
+from knowledge.schedulers.records import Scheduler
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Why a job is not starting: by its id on the cluster's login node, or from what squeue, scontrol, qstat, bjobs "
+        "or flux print. Exit: 0 it starts by itself or does not wait, 1 somebody has to do something, 2 bad input."
+    )
+    parser.add_argument(
+        "job", nargs="?", default="", help="a job id; a file with pasted output, or - for standard input; none: my jobs"
+    )
+    parser.add_argument("--machine", metavar="M", help="the machine it waits on")
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+    parser.add_argument("--jsonl", action="store_true", help='read {"id", "text"} lines, answer one JSON line each')
+
+
+def run(options: argparse.Namespace) -> int:
+    machine = known_machine(options.machine)
+    if options.jsonl:
+        return answer_lines(sys.stdin.buffer, machine)
+    on_cluster = not options.job or (JOB_ID.fullmatch(options.job) and not Path(options.job).exists())
+    text = asked_here(options.job) if on_cluster else pasted(options.job)
+    script = kept_script(options.job) if on_cluster and options.job else ""
+    answer = explain_pending(text, machine=machine, script=script)
+    print(json.dumps(as_json(answer), indent=2, ensure_ascii=False) if options.json else document_text(answer.document))
+    return 0 if answer.starts != "no" and answer.kind != "client-error" else 1
+
+
+def asked_here(job: str) -> str:
+    """What the scheduler here says of the job, or of all mine. Raises InputError where it could not be asked."""
+    scheduler = scheduler_here()
+    if scheduler is None:
+        raise InputError(
+            "no squeue, bjobs, qstat or flux is here; run this on the cluster's login node, or paste what they print: "
+            "maple-chat pending -"
+        )
+    asked = one_job(scheduler, job) if job else own_queue(scheduler)
+    if asked.failures and not asked.jobs:
+        failure = asked.failures[0]
+        raise InputError(
+            f"`{failure.command}` could not be asked ({failure.why}); that says nothing of the job, try later"
+        )
+    if not asked.jobs:
+        raise InputError(nothing_found(scheduler, job))
+    waiting = [found for found in asked.jobs if found.phase == "waiting"]
+    beside = [around(found).text for found in waiting[:MOST_ASKED]]
+    return "\n\n".join([asked.text, *dict.fromkeys(beside)])
+
+
+def kept_script(job: str) -> str:
+    """The script as the scheduler keeps it; empty where it keeps none."""
+    scheduler = scheduler_here()
+    return script_of(scheduler, job) if scheduler else ""
+
+
+# The scheduler is asked for what stands beside so many waiting jobs, not of hundreds.
+MOST_ASKED = 3
+LARGEST_LISTING = 32 << 20
+PAST = {"slurm": "sacct -X -S now-7days", "pbs": "qstat -x", "lsf": "bhist -a", "flux": "flux jobs -a"}
+
+
+def nothing_found(scheduler: Scheduler, job: str) -> str:
+    """The scheduler was asked and knows of no such job."""
+    if job:
+        return f"the scheduler knows no job {job}: mistyped, or purged; `{PAST[scheduler]}` lists those that have ended"
+    return f"no job of yours waits or runs (the scheduler was asked); `{PAST[scheduler]}` lists those that have ended"
+
+
+def pasted(name: str) -> str:
+    """What was pasted, of a file or of standard input. Raises InputError."""
+    try:
+        with sys.stdin.buffer if name == "-" else open_plain(name) as stream:
+            data = stream.read(LARGEST_LISTING + 1)
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror}); give a file, or - and paste the output") from error
+    if len(data) > LARGEST_LISTING:
+        raise InputError(f"{name} is larger than any listing ({LARGEST_LISTING >> 20} MiB); cut out the job's part")
+    text = data.decode("utf-8", "replace")
+    if not text.strip():
+        raise InputError("nothing was pasted; give what squeue, scontrol, qstat, bjobs or flux prints")
+    return text
+
+
+def known_machine(name: str | None) -> Cluster | None:
+    """The machine of that name. Raises InputError where no facts about it are here."""
+    cluster = catalogue().find(name) if name else None
+    if name and cluster is None:
+        near = ", ".join(catalogue().nearest(name)) or "see `maple-chat clusters`"
+        raise InputError(f"no facts about the machine '{name[:40]}'; known: {near}")
+    return cluster
+
+
+def as_json(answer: PendingAnswer) -> dict[str, object]:
+    """The answer as JSON: says are sentences, look are commands, change is what helps with its command."""
+    return {
+        "job": answer.job,
+        "class": answer.kind,
+        "starts_by_itself": answer.starts,
+        "reason": answer.reason,
+        "says": list(answer.says),
+        "look": [step.command for step in answer.look],
+        "change": [{"text": step.text, "command": step.command} for step in answer.change],
+    }
+
+
+def answer_lines(lines: Iterable[bytes], machine: Cluster | None) -> int:
+    """One JSON object a line in and out. A line that is no such object is an error."""
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            case = json.loads(line)
+            name, text = case["id"], str(case["text"])
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f'line {number} is no JSON object with "id" and "text"; write one a line') from error
+        print(json.dumps({"id": name, **as_json(explain_pending(text, machine=machine))}), flush=True)
+    return 0

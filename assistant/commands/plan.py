@@ -1,0 +1,169 @@
+"""`maple-chat plan`: does a model fit, on which machine, how long, what it needs; with the sum and a range."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from assistant.commands.pending import known_machine
+from assistant.errors import InputError
+from assistant.printing.plain import print_plain
+from graph.answering.resources import tell_hours
+from graph.planning.resources.options import ResourceOption, amount, known_devices
+from graph.planning.resources.parameters import read_config
+from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
+from graph.planning.resources.speed import Range
+from graph.usecases.plan_resources import ResourcePlan, plan_model, plan_resources
+from knowledge.opening import LARGEST_SCRIPT, read_plain
+from knowledge.resource_question import ResourceQuestion, Task
+
+TASKS: dict[str, Task] = {"pretrain": "train", "finetune": "train", "lora": "lora", "qlora": "qlora", "serve": "serve"}
+SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Does a model fit, on which machine, how long: options with the sum behind each and an honest range. "
+        "Exit: 0 something surely fits, 1 nothing does, 2 bad input."
+    )
+    parser.add_argument("--model", metavar="NAME", help="a name (Llama-3-8B, ViT-L, ResNet-50) or a size (7B, 300M)")
+    parser.add_argument("--config", metavar="FILE", help="a Hugging Face config.json instead of a name")
+    parser.add_argument("--machine", metavar="M", action="append", help="a machine; repeat it to compare several")
+    parser.add_argument("--gpu", metavar="GPU", help="a GPU of no machine: A100, H100 ...")
+    parser.add_argument("--gpu-memory", metavar="GB", type=positive, help="its memory in GB")
+    parser.add_argument("--nodes", metavar="N", type=positive)
+    parser.add_argument("--gpus", metavar="N", type=positive, help="GPUs in all, where not whole nodes")
+    parser.add_argument("--strategy", choices=("ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d"))
+    parser.add_argument("--tensor", metavar="N", type=positive, help="tensor parallel degree")
+    parser.add_argument("--pipeline", metavar="N", type=positive, help="pipeline parallel degree")
+    parser.add_argument("--task", choices=TASKS, default="pretrain")
+    parser.add_argument("--tokens", metavar="N", type=number, help="tokens to train on: 26B, 1.5T")
+    parser.add_argument("--sequence", metavar="N", type=positive, help="tokens of a sequence (4096)")
+    parser.add_argument("--micro-batch", metavar="N", type=positive, help="sequences a GPU works on at once (1)")
+    parser.add_argument("--hours", metavar="H", type=float, help="hours that the job may take")
+    parser.add_argument("--json", action="store_true", help="answer as JSON")
+
+
+def positive(text: str) -> int:
+    if not re.fullmatch(r"\d{1,9}", text) or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"'{text[:20]}' is no whole number above zero")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """`26B`, `1.5T`, `3e9`."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d{1,2})?)\s?([kmbt]?)", text.strip().lower())
+    if not found or float(found[1]) <= 0:
+        raise argparse.ArgumentTypeError(f"'{text[:20]}' is no number: write 26B, 1.5T or 3e9")
+    return float(found[1]) * SCALE[found[2]]
+
+
+def run(options: argparse.Namespace) -> int:
+    question = question_of(options)
+    plan = plan_of(options, question)
+    if plan.model is None:
+        raise InputError(f"the size of '{(options.model or '')[:40]}' is not known; write --model 7B, or give --config")
+    if question.task == "serve":
+        return serve(plan, options.json)
+    if question.tokens:
+        hours = tell_hours(question, plan.model)
+        plan = ResourcePlan(plan.question, plan.model, plan.options, hours + plan.document)
+    print(json.dumps(as_json(plan), indent=2, ensure_ascii=False) if options.json else print_plain(plan.document))
+    return 0 if plan.fits and in_time(plan, question) else 1
+
+
+def question_of(options: argparse.Namespace) -> ResourceQuestion:
+    """The question of the command line. Raises InputError on a machine that is not known."""
+    machines = [machine for name in options.machine or () if (machine := known_machine(name))]
+    return ResourceQuestion(
+        model=options.model or (Path(options.config).stem if options.config else None),
+        task=TASKS[options.task],
+        machines=tuple(machine.id for machine in machines),
+        gpu=options.gpu.upper() if options.gpu else None,
+        gpu_gb=float(options.gpu_memory) if options.gpu_memory else None,
+        nodes=options.nodes,
+        gpus=options.gpus,
+        strategy=options.strategy,
+        tensor=options.tensor,
+        pipeline=options.pipeline,
+        tokens=options.tokens,
+        sequence=options.sequence,
+        micro_batch=options.micro_batch,
+        hours=options.hours,
+    )
+
+
+def plan_of(options: argparse.Namespace, question: ResourceQuestion) -> ResourcePlan:
+    """The plan, of a config.json where one is given. Raises InputError where that cannot be read."""
+    if not options.model and not options.config:
+        raise InputError("which model? --model Llama-3-8B, --model 7B, or --config config.json")
+    if not options.config:
+        return plan_resources(question)
+    try:
+        text = read_plain(options.config, LARGEST_SCRIPT).decode("utf-8")
+        return plan_model(question, read_config(text, options.model or Path(options.config).stem))
+    except (OSError, ValueError) as error:
+        raise InputError(f"{options.config}: {error}; give a transformer's config.json") from error
+
+
+def in_time(plan: ResourcePlan, question: ResourceQuestion) -> bool:
+    """Whether one that fits ends within the hours that were said; True where none were, or no amount of work."""
+    timed = [o.hours.usual for o in plan.options if o.hours and o.fit.verdict == "fits"]
+    return not question.hours or not timed or min(timed) <= question.hours
+
+
+def as_json(plan: ResourcePlan) -> dict[str, Any]:
+    """model and options; memory in GiB for one GPU, ranges as low, usual, best."""
+    model = plan.model
+    return {
+        "model": {"name": model.name, "parameters": model.parameters, "exact": model.exact} if model else None,
+        "fits": plan.fits,
+        "amount": amount(plan.question, model) if model else None,
+        "options": [option_json(option) for option in plan.options],
+    }
+
+
+def option_json(option: ResourceOption) -> dict[str, Any]:
+    fit, layout = option.fit, option.fit.layout
+
+    def spread(found: Range | None) -> dict[str, float] | None:
+        return {name: round(value, 3) for name, value in asdict(found).items()} if found else None
+
+    return {
+        "machine": option.cluster.id if option.cluster else None,
+        "gpu": fit.device.name,
+        "nodes": fit.nodes,
+        "gpus": layout.gpus,
+        "strategy": layout.spread,
+        "tensor": layout.tensor,
+        "pipeline": layout.pipeline,
+        "micro_batch": layout.micro_batch,
+        "sequence": layout.sequence,
+        "activation_checkpointing": layout.recompute == "full",
+        "verdict": fit.verdict,
+        "memory_gib": {part.name: round(part.gib, 2) for part in fit.memory.parts},
+        "memory_total_gib": {"expected": round(fit.memory.gib, 1), "worst": round(fit.memory.most, 1)},
+        "rate": spread(option.rate),
+        "hours": spread(option.hours),
+        "node_hours": spread(option.node_hours),
+        "queue": option.chain.queue.id if option.chain else None,
+        "queue_limit_hours": option.chain.limit_h if option.chain else None,
+        "jobs": option.chain.jobs if option.chain else None,
+    }
+
+
+def serve(plan: ResourcePlan, as_data: bool) -> int:
+    """The fewest GPUs of each kind that serve the model."""
+    model, question = plan.model, plan.question
+    length, weights = question.sequence or 8192, question.precision or "bf16"
+    rows: list[dict[str, Any]] = []
+    for device in dict.fromkeys(device for device, _ in known_devices(question)):
+        gpus = question.gpus or (fewest_gpus_to_serve(model, device.gb, length, weights) if model else None)
+        found = estimate_serving(model, device.gb, gpus, length, weights) if model and gpus else None
+        rows.append({"gpu": device.name, "gpus": gpus, **(asdict(found) if found else {})})
+    print(json.dumps(rows, indent=2) if as_data else print_plain(plan.document))
+    return 0 if any(row.get("sequences") for row in rows) else 1
