@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -85,8 +86,18 @@ def stand_in() -> Iterator[StandIn]:
     thread.join()
 
 
+# What starts processes, servers, terminals or rehearsals, or tries thousands of cases: not part of `-m quick`.
+SLOW = (
+    *("slurm", "ports", "golden", "assistant", "graph/verification", "knowledge/ingest", "knowledge/test_embedding"),
+    *("knowledge/test_store", "knowledge/test_finding", "knowledge/test_masking", "templates", "graph/modelling"),
+    *("graph/debugging/test_hostile_logs", "graph/porting", "graph/test_build", "graph/planning/test_coverage"),
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Two at a time: a file's tests stay together, and so do all that start a Slurm, whose jobs share our ports."""
     for item in items:
+        if not str(item.path.relative_to(Path(__file__).parent)).startswith(SLOW):
+            item.add_marker(pytest.mark.quick)
         group = "slurm" if "slurm" in item.path.parts else str(item.path)
         item.add_marker(pytest.mark.xdist_group(group))

@@ -17,6 +17,7 @@ from assistant.errors import InputError
 from assistant.reading import files_beside, script_text
 from graph.verification.on_machine.reach import Reach
 from graph.verification.on_machine.schedulers import JobState
+from knowledge.opening import read_plain
 
 CODE = "import sys; from assistant.cli import main; sys.exit(main())"
 SCRIPT = b"#!/bin/bash\r\n#SBATCH -A m1\n# caf\xe9\nsrun python train.py \xe2\x86\x92\n"
@@ -85,14 +86,13 @@ def test_a_neighbour_that_cannot_be_read_is_left_out(tmp_path: Path, monkeypatch
     """Others' files, and files that go away meanwhile, lie beside a script too."""
     for name in ("a.json", "b.json", "job.sh", "notes.md"):
         (tmp_path / name).write_text(name)
-    reading = Path.read_text
 
-    def refusing(path: Path, *arguments: str, **more: str) -> str:
+    def refusing(path: Path, most: int) -> bytes:
         if path.name == "a.json":
             raise PermissionError(13, "not yours")
-        return reading(path, *arguments, **more)
+        return read_plain(path, most)
 
-    monkeypatch.setattr(Path, "read_text", refusing)
+    monkeypatch.setattr("assistant.reading.read_plain", refusing)
     assert [file.name for file in files_beside(str(tmp_path / "job.sh"))] == ["b.json"]
 
 

@@ -116,3 +116,11 @@ def test_a_source_keeps_its_number() -> None:
     notes = Footnotes()
     assert (notes.mark("a"), notes.mark("b"), notes.mark("a"), notes.mark(None)) == (" [1]", " [2]", " [1]", "")
     assert notes.listed(["b", "c"]) == ["[1] a", "[2] b", "- c"]
+
+
+def test_facts_that_are_old_are_listed_with_their_page(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clusters", "leonardo", "--stale"]) == 1
+    told = capsys.readouterr().out
+    assert "2025-03" in told
+    assert "queue boost_usr_prod" in told
+    assert "https://docs.hpc.cineca.it" in told

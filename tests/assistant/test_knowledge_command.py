@@ -26,11 +26,13 @@ from knowledge.unfinished import Unfinished
 PAGES = 24
 # The command in a process of its own. Told so, it waits at its sixth page or its sixth text until it is stopped.
 PROGRAM = """
-import sys, time
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 from assistant.cli import main
 from knowledge import building, embedding
 from knowledge.errors import UnavailableError
 from knowledge.ingest import adding
+from knowledge.ingest.parser import Parser
 
 calls = 0
 
@@ -52,7 +54,7 @@ adding.STORE_EVERY_S, building.STEP = 0.0, 1
 if {embedded}:
     embedding.Embedder.embed = waiting(embedding.Embedder.embed)
 else:
-    adding.read = waiting(adding.read)
+    Parser.read = waiting(Parser.read)
     embedding.weights_file = none
 sys.exit(main(sys.argv[1:]))
 """

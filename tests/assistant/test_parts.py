@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from assistant.attachments import attach, clean, is_long, keep, named_files, worded
-from assistant.drawing import evidence, markdown
+from assistant.drawing import markdown
 from assistant.errors import InputError
 from assistant.events import Asked, Diagnosed, Refused, Script, Text
 from assistant.known import known
-from assistant.plain import emphasis
+from assistant.printing.plain import emphasis
 from assistant.saving import in_the_way, save
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turn, Turns
@@ -151,11 +151,7 @@ def test_questions_refusals_and_diagnoses_say_what_to_do() -> None:
     assert "a, b, c" in markdown(Asked(Question("machine", "Which?", tuple("abcdefghijk"))))
     assert "1. take 32" in markdown(Refused(Refusal("No.", "Because.", None, (Alternative("take 32"),))))
     text = markdown(Diagnosed(Diagnosis("oom-gpu", "Out of memory.", 0.9, (LogEvidence(7, "boom", 3),), ("halve it",))))
-    assert "7 rank 3: `boom`" in text and "1. halve it" in text and "90%" in text
-
-
-def test_evidence_names_file_rank_and_count() -> None:
-    assert evidence(LogEvidence(7, "boom", 3, "a.log", 4)) == "a.log:7 rank 3: `boom`  (4 times)"
+    assert "line 7, rank 3: `boom`" in text and "1. halve it" in text and "`oom-gpu`" in text
 
 
 def test_line_mode_drops_marks_and_keeps_code() -> None:

@@ -36,7 +36,7 @@ with mock.patch(sys.argv[1], hang):
     asyncio.run(talk())
 """
 # Before the graph, in the middle of it, and between its last checkpoint and the answer on disk.
-POINTS = ("assistant.running.Run._run", "graph.nodes.write.render", "assistant.turns.Turns.close")
+POINTS = ("assistant.running.Run._run", "graph.usecases.write_script.render", "assistant.turns.Turns.close")
 
 
 def killed_at(point: str, text: str, tmp_path: Path) -> None:
@@ -70,7 +70,7 @@ def test_the_next_start_finishes_the_turn_once(settings: Settings, tmp_path: Pat
 
 
 def test_the_next_message_gets_both_answers(settings: Settings, tmp_path: Path, whole: str) -> None:
-    killed_at("graph.nodes.write.render", whole, tmp_path)
+    killed_at("graph.usecases.write_script.render", whole, tmp_path)
 
     async def talk() -> list[Event]:
         return [event async for event in Session(settings, "t").send("make it 8 nodes")]
@@ -80,7 +80,7 @@ def test_the_next_message_gets_both_answers(settings: Settings, tmp_path: Path, 
 
 
 def test_a_message_that_kills_twice_is_left(settings: Settings, tmp_path: Path, whole: str) -> None:
-    killed_at("graph.nodes.write.render", whole, tmp_path)
+    killed_at("graph.usecases.write_script.render", whole, tmp_path)
     session = Session(settings, "t")
     (turn,) = session.history()
     session.turns.try_again("t", turn, settings.pasted)

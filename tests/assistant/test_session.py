@@ -81,7 +81,7 @@ def test_a_failure_inside_is_one_line_and_the_conversation_goes_on(
     say: Say, settings: Settings, whole: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as broken:
-        broken.setattr("graph.nodes.write.render", lambda plan: 1 / 0)
+        broken.setattr("graph.usecases.write_script.render", lambda plan: 1 / 0)
         events = say(whole)
     assert isinstance(events[0], Error) and "ZeroDivisionError" in events[0].text
     assert "Traceback" in settings.log.read_text()

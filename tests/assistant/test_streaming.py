@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from langgraph.runtime import get_runtime
 
-import graph.nodes.write
+import graph.usecases.write_script
 from assistant.events import Done, Error, Event, Known, Progress, Script, Streaming, Text, to_json
 from assistant.running import STOPPED
 from assistant.session import Session
@@ -17,7 +17,7 @@ from assistant.settings import Settings
 from graph.context import Context
 from knowledge.types import LaunchBundle, LaunchPlan, Working, Writing
 
-render = graph.nodes.write.render
+render = graph.usecases.write_script.render
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
         assert gate.wait(30)
         return render(plan)
 
-    monkeypatch.setattr("graph.nodes.write.render", slow)
+    monkeypatch.setattr("graph.usecases.write_script.render", slow)
     yield gate
     gate.set()
 
@@ -103,7 +103,7 @@ def test_a_turn_that_broke_off_leaves_nothing_half_done(
     gate.set()
     asyncio.run(until_streaming(session, whole, lambda: None))
     with monkeypatch.context() as broken:
-        broken.setattr("graph.nodes.write.render", lambda plan: 1 / 0)
+        broken.setattr("graph.usecases.write_script.render", lambda plan: 1 / 0)
         assert isinstance(asyncio.run(until_streaming(session, "make it 8 nodes", lambda: None))[0], Error)
     events = asyncio.run(until_streaming(session, "use DDP", lambda: None))
     assert [e.made.changes for e in events if isinstance(e, Script)] == [("strategy: fsdp → ddp",)]

@@ -30,7 +30,7 @@ def test_the_answer_for_a_person(log: Path, capsys: pytest.CaptureFixture[str]) 
     shown = capsys.readouterr().out
     assert shown.startswith("The GPU ran out of memory")
     assert f"line 2, rank 2: {OOM}" in shown
-    assert "what to change" in shown
+    assert "What to change" in shown
 
 
 def test_json(log: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -83,7 +83,7 @@ def test_the_machine_and_the_script(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "Queues of Perlmutter" in shown
     assert "-#SBATCH --time=01:00:00\n+#SBATCH --time=02:00:00" in shown
     assert main([*words, "--json"]) == 1
-    assert "+#SBATCH --time=02:00:00" in json.loads(capsys.readouterr().out)["correction"]["diff"]
+    assert "+#SBATCH --time=02:00:00" in json.loads(capsys.readouterr().out)["offers"][0]["diff"]
 
 
 def test_signatures_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

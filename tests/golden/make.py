@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 from graph.planning.coverage import coverage_table, covered
+from graph.planning.edit_coverage import added_scripts, edits_table
 from knowledge.catalogue import SHIPPED
 from knowledge.cluster import Cluster
 from knowledge.cluster_file import read_cluster
@@ -14,6 +15,7 @@ from templates.render import render
 
 GOLDEN = Path(__file__).parent
 COVERAGE = GOLDEN.parent.parent / "docs" / "coverage.md"
+EDITS = COVERAGE.with_name("edits.md")
 
 
 def shipped() -> list[Cluster]:
@@ -30,6 +32,11 @@ def goldens() -> dict[Path, str]:
             folder = GOLDEN / cell.cluster.id
             texts[folder / f"{cell.name}.sh"] = bundle.script
             texts |= {folder / f"{cell.name}.{file.name}": file.text for file in bundle.files}
+    for cluster, name, decided in added_scripts(shipped()):
+        bundle = render(decided)
+        folder = GOLDEN / cluster.id
+        texts[folder / f"{name}.sh"] = bundle.script
+        texts |= {folder / f"{name}.{file.name}": file.text for file in bundle.files}
     return texts
 
 
@@ -42,4 +49,5 @@ if __name__ == "__main__":
         path.write_text(text)
     COVERAGE.parent.mkdir(exist_ok=True)
     COVERAGE.write_text(coverage_table(shipped()))
+    EDITS.write_text(edits_table(shipped(), render))
     print(f"{len(goldens())} files, {COVERAGE}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph.choosing import apply, chosen, recommended
+from graph.conversation.option_choice import apply, chosen, recommended
 from knowledge.catalogue import catalogue
 from knowledge.types import Alternative, JobRequest, Question
 

@@ -8,11 +8,11 @@ from langgraph.checkpoint.memory import InMemorySaver
 from graph.build import build
 from graph.checkpoints import Serializer
 from graph.context import Context
-from graph.extraction.request import understand
-from graph.following import followed
-from graph.reviewing import reviewed
+from graph.conversation.followup import completed
+from graph.conversation.script_review import is_review
+from graph.conversation.turn import open_turn
 from graph.state import State, new_turn
-from knowledge.catalogue import catalogue
+from knowledge.document import Document
 from knowledge.types import Made, Question, Said, Say
 
 SCRIPT = """#!/bin/bash
@@ -37,7 +37,9 @@ class Talk:
 
 
 def words(said: tuple[Said, ...]) -> str:
-    return "\n".join(part.text for part in said if isinstance(part, Say))
+    return "\n".join(
+        part.text if isinstance(part, Say) else str(part) for part in said if isinstance(part, Say | Document)
+    )
 
 
 LONGEST = "what is the longest walltime on Perlmutter?"
@@ -47,24 +49,33 @@ LONGEST = "what is the longest walltime on Perlmutter?"
     ("last", "text", "whole"),
     [
         (LONGEST, "and on Frontier?", "what is the longest walltime on Frontier?"),
-        (LONGEST, "what about Polaris", "what is the longest walltime Polaris?"),
-        ("DDP vs FSDP on Frontier?", "for a 13B model", "DDP vs FSDP on Frontier for a 13B model?"),
-        (LONGEST, "and on 8 nodes", ""),
-        (LONGEST, "ddp on Frontier", ""),
+        (LONGEST, "what about polaris", "what is the longest walltime on polaris?"),
+        (LONGEST, "lumi", "what is the longest walltime on lumi?"),
+        (LONGEST, "I meant Delta", "what is the longest walltime on Delta?"),
+        (LONGEST, "and on 8 nodes?", "what is the longest walltime on Perlmutter with 8 nodes?"),
+        (LONGEST, "et sur Leonardo ?", "what is the longest walltime on Leonardo?"),
+        ("does a 7B fit on 2 A100?", "and a 13B?", "does a 13B fit on 2 A100?"),
+        ("what is exit code 137", "and 143?", "what is exit code 143"),
+        ("what does --mem do", "and --exclusive?", "what does --exclusive do"),
+        (LONGEST, "ddp on Frontier, 4 nodes please write it", ""),
         (LONGEST, "thanks", ""),
+        (LONGEST, "how do I log in to Frontier?", ""),
         ("", "and on Frontier?", ""),
     ],
 )
-def test_the_whole_question(last: str, text: str, whole: str) -> None:
-    before = understand(last, None, None, None).request
-    now = understand(text, before, None, None).request
-    assert followed(text, last, before, now, writing=False) == whole
+def test_a_fragment_takes_the_place_of_its_like(last: str, text: str, whole: str) -> None:
+    state = State(**{**new_turn(2, text), "asked_last": last, "last_topic": "site.limits", "last_act": "ask"})  # type: ignore[typeddict-item]
+    assert completed(open_turn(state, Context())).words == (whole or text)
 
 
 def test_beside_a_script_only_a_real_question_goes_on() -> None:
-    before = understand(LONGEST, None, None, None).request
-    now = understand("on Frontier", before, None, None).request
-    assert followed("on Frontier", LONGEST, before, now, writing=True) == ""
+    talk = Talk()
+    talk.say("train.py with DDP on Perlmutter, 2 nodes, 1 hour, account m1")
+    talk.say("how much will it cost?")
+    asked = words(talk.say("and with 8 nodes?"))
+    assert "8 nodes x 1 h" in asked and talk.state["request"].nodes == 2
+    talk.say("4 nodes")
+    assert talk.state["request"].nodes == 4
 
 
 def test_a_question_goes_on_over_machines_and_changes_no_script() -> None:
@@ -80,26 +91,21 @@ def test_a_question_goes_on_over_machines_and_changes_no_script() -> None:
 def test_a_script_is_checked_in_the_conversation() -> None:
     talk = Talk()
     said = words(talk.say(f"please check this script for frontier\n{SCRIPT}"))
-    assert "train.py" in said and "line 5" in said and not any(isinstance(p, Question) for p in talk.state["said"])
+    assert "**Line 5:**" in said and not any(isinstance(p, Question) for p in talk.state["said"])
     made = next(part for part in talk.say("make it run on perlmutter") if isinstance(part, Made))
     assert made.title == "Perlmutter" and "train.py" in made.bundle.script
 
 
-def test_a_script_is_explained() -> None:
-    said = words(reviewed("what does this do?", SCRIPT, None))
-    assert "line 2" in said and "starts the tasks on all nodes" in said
-
-
-def test_without_its_machine_a_check_says_what_it_lacks() -> None:
-    assert "Name its machine" in words(reviewed("is this ok?", SCRIPT, None))
-    assert "Name its machine" not in words(reviewed("is this ok?", SCRIPT, catalogue().find("frontier")))
+@pytest.mark.parametrize("text", ["what does this do?", "is this ok?", "please check it"])
+def test_a_script_that_is_only_asked_about_is_reviewed(text: str) -> None:
+    assert is_review(text)
 
 
 @pytest.mark.parametrize(
     "text", ["make this run on Frontier", "port it to Aurora, and check the result", "", "2 nodes"]
 )
 def test_what_is_to_be_carried_over_is_not_reviewed(text: str) -> None:
-    assert reviewed(text, SCRIPT, None) == ()
+    assert not is_review(text)
 
 
 def test_a_script_that_names_no_strategy_is_carried_over_without_asking() -> None:

@@ -46,34 +46,45 @@ def test_a_script_says_what_was_checked_and_what_was_not(talk: Talk) -> None:
     assert "Checked against Perlmutter's facts: nothing found. Not proved:" in notes
 
 
-def test_a_time_limit_gives_the_next_script_more_time(talk: Talk) -> None:
+def test_more_time_is_offered_with_its_price_and_done_on_a_yes(talk: Talk) -> None:
     talk(ASK)
     said = talk(TIME)
     assert isinstance(said[0], Diagnosis) and said[0].cause == "sched-time-limit"
-    assert "+#SBATCH --time=02:00:00" in made(said).diff
-    assert "+#SBATCH --time=04:00:00" in made(talk(TIME)).diff
+    assert not any(isinstance(part, Made) for part in said)
+    assert "8 node hours instead of 4" in said[1].text
+    assert "+#SBATCH --time=02:00:00" in made(talk("yes")).diff
+    talk(TIME)
+    assert "+#SBATCH --time=04:00:00" in made(talk("yes please")).diff
 
 
 def test_a_full_gpu_gives_way_to_sharding_then_to_more_nodes(talk: Talk) -> None:
     talk(ASK)
     said = talk(MEMORY)
-    assert "strategy: ddp → fsdp" in made(said).changes
-    assert any(isinstance(part, Say) and "has to be written for it" in part.text for part in said)
-    assert "nodes: 4 → 8" in made(talk(MEMORY)).changes
+    assert any(isinstance(part, Say) and "has to be written for fsdp" in part.text for part in said)
+    assert "strategy: ddp → fsdp" in made(talk("1")).changes
+    assert "8 nodes instead of 4" in talk(MEMORY)[1].text
+    assert "nodes: 4 → 8" in made(talk("yes")).changes
 
 
-def test_what_did_not_help_is_not_tried_again(talk: Talk) -> None:
+def test_a_question_about_a_failure_changes_nothing(talk: Talk) -> None:
     talk(ASK)
     talk(MEMORY)
-    talk("back to ddp please")
-    said = talk(MEMORY)
+    for question in ("why did it fail?", "why did it fail?", "does that cost more?"):
+        assert not any(isinstance(part, Made) for part in talk(question))
+
+
+def test_what_was_declined_is_not_done_by_a_later_yes(talk: Talk) -> None:
+    talk(ASK)
+    talk(MEMORY)
+    talk("no")
+    said = talk("yes")
     assert not any(isinstance(part, Made) for part in said)
-    assert any(isinstance(part, Say) and "did not help" in part.text for part in said)
 
 
 def test_a_log_without_a_script_is_only_diagnosed(talk: Talk) -> None:
     said = talk(TIME)
-    assert [type(part) for part in said] == [Diagnosis]
+    assert [type(part) for part in said] == [Diagnosis, Say]
+    assert "script" in said[1].text
 
 
 def finding(nodes: int) -> Finding:
@@ -81,7 +92,8 @@ def finding(nodes: int) -> Finding:
 
 
 def test_a_finding_with_a_cure_is_cured(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("graph.nodes.verify.check", lambda text, _: [finding(2)] if "--nodes=4" in text else [])
+    found = "graph.usecases.write_script.check"
+    monkeypatch.setattr(found, lambda text, _: [finding(2)] if "--nodes=4" in text else [])
     script = made(talk(ASK))
     assert "#SBATCH --nodes=2" in script.bundle.script
     assert "nothing found" in " ".join(script.notes)
@@ -94,7 +106,7 @@ def test_at_most_five_scripts_are_written(talk: Talk, monkeypatch: pytest.Monkey
         seen.append(text)
         return [finding(10 + len(seen))]
 
-    monkeypatch.setattr("graph.nodes.verify.check", never_content)
+    monkeypatch.setattr("graph.usecases.write_script.check", never_content)
     script = made(talk(ASK))
     assert len(seen) == 5
     assert "Check, line 1: Too many nodes." in " ".join(script.notes)

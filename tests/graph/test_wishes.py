@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
-from graph.agreed import NOTHING, UNDO
-from graph.answering.joined import question_in
 from graph.build import build
 from graph.checkpoints import Serializer
 from graph.context import Context
+from graph.conversation.history import NOTHING, UNDO
 from graph.extraction.request import understand
 from graph.nodes.ask import SUGGESTED
 from graph.state import State, new_turn
 from graph.wishes import wishes
 from knowledge.catalogue import catalogue
+from knowledge.document import Document
 from knowledge.types import JobRequest, Made, Question, Refusal, Said, Say
 
 WHOLE = "Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node, account m1"
@@ -74,7 +74,7 @@ def test_a_way_round_a_refusal_keeps_the_rest_of_the_change(talk: Talk) -> None:
 
 
 def test_another_machine_that_refuses_is_still_spoken_of(talk: Talk) -> None:
-    assert isinstance(talk.say("move it to Lonestar6 with 4 GPUs per node")[0], Refusal)
+    assert any(isinstance(part, Refusal) for part in talk.say("move it to Lonestar6 with 4 GPUs per node"))
     assert made(talk.say("then 3 GPUs per node")).title == "Lonestar6"
 
 
@@ -123,22 +123,7 @@ def test_cards_by_their_memory(talk: Talk) -> None:
 def test_a_question_that_came_with_a_change_is_answered(talk: Talk) -> None:
     said = talk.say("make it 8 nodes. And what is the longest walltime?")
     assert made(said).changes == ("nodes: 4 → 8",)
-    assert isinstance(said[-1], Say) and "48" in said[-1].text
-
-
-@pytest.mark.parametrize(
-    ("text", "asked"),
-    [
-        ("make it 8 nodes. what is the queue limit?", "what is the queue limit?"),
-        ("make it 8 nodes and what is the queue limit?", "what is the queue limit?"),
-        ("can you make it 8 nodes?", ""),
-        ("Thanks. Could you make it 8 nodes?", ""),
-        ("what is the queue limit?", ""),
-        ("make it 8 nodes", ""),
-    ],
-)
-def test_the_part_that_only_asks(text: str, asked: str) -> None:
-    assert question_in(text, LAID_OUT) == asked
+    assert isinstance(said[-1], Document) and "48" in str(said[-1])
 
 
 @pytest.mark.parametrize(
@@ -216,7 +201,6 @@ def test_an_amount_that_cannot_be_is_asked_again(text: str) -> None:
         "RuntimeError: 0 nodes are available\n[rank0]: A_B=1\nsrun: error\nx",
         "can I ask for half a node?",
         "the dataset has 80 GB, cards are idle",
-        "lr=0.1",
         "is NCCL_DEBUG=INFO of any use?",
         "use DDP to train on 4 nodes",
         "add FSDP to the script",

@@ -34,7 +34,8 @@ def test_a_port_has_no_error_and_keeps_ranks_and_strategy(model: str, target: st
     assert [one for one in findings if one.severity == "error"] == []
     before = made.record
     assert made.plan.strategy == (before.strategy or "ddp")
-    assert made.plan.framework == before.framework
+    # A program of the Hugging Face Trainer takes DeepSpeed by an argument of its own, so it is planned as such.
+    assert made.plan.framework in (before.framework, "hf-trainer")
     again = understand_script(made.bundle.script)
     assert (again.nodes, again.walltime) == (made.plan.nodes, before.walltime)
     if (model, target) != ("bert-base", "anvil"):

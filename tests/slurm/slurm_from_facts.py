@@ -184,8 +184,8 @@ def lua_row(place: Place) -> str:
 
 
 def write_whole(cluster: Cluster, folder: Path, head: str, port: int) -> None:
-    """A machine of its real size, for limits only: nodes that are powered down in a cloud, and no slurmd."""
-    hosts, lines, gres = {}, [], ["AutoDetect=off"]
+    """A machine of its real size, for limits only: nodes that are powered down in a cloud, no slurmd."""
+    hosts, lines, gres = {}, ["PrivateData=cloud"], ["AutoDetect=off"]
     for node in cluster.node_types:
         hosts[node.id] = f"{node.id}-[0001-{node.count or 64:04d}]"
         where = f"NodeAddr=127.0.0.1 Port={port}"

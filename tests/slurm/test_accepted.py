@@ -15,7 +15,8 @@ MACHINES = sorted(name for name, cluster in catalogue().clusters.items() if clus
 @pytest.mark.parametrize("machine", MACHINES)
 def test_slurm_takes_the_golden_scripts(whole_slurm, machine) -> None:  # type: ignore[no-untyped-def]
     slurm = whole_slurm(machine)
-    scripts = sorted((GOLDEN / machine).glob("*.sh"))
+    # `--image` is an option of Shifter's plugin, which is not here.
+    scripts = [one for one in sorted((GOLDEN / machine).glob("*.sh")) if "#SBATCH --image=" not in one.read_text()]
     assert scripts
     for script in scripts:
         said = slurm.run("sbatch", "--test-only", str(script))

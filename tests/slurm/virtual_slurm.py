@@ -69,6 +69,10 @@ class VirtualSlurm:
 
     def up(self) -> None:
         """Start all and wait until the nodes are idle. Raises RuntimeError with the daemons' last words."""
+        self.up_munge()
+        self.up_control()
+
+    def up_munge(self) -> None:
         at = self.folder
         (at / "etc" / "munge.key").write_bytes(os.urandom(128))
         (at / "etc" / "munge.key").chmod(0o400)
@@ -76,6 +80,9 @@ class VirtualSlurm:
         files |= {"log-file": "log/munged.log", "seed-file": "run/munge.seed"}
         self.start("munged", "-F", "-f", *(f"--{name}={at / path}" for name, path in files.items()))
         self.wait(lambda: (at / "run" / "munge.socket").exists())
+
+    def up_control(self) -> None:
+        at = self.folder
         conf = self.environment["SLURM_CONF"]
         self.start("slurmctld", "-D", "-c", "-f", conf)
         for name in self.nodes:

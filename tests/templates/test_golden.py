@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from graph.planning.coverage import coverage_table
+from graph.planning.edit_coverage import edits_table
+from templates.render import render
 
 GOLDEN = Path(__file__).parent.parent / "golden"
 spec = importlib.util.spec_from_file_location("golden_make", GOLDEN / "make.py")
@@ -33,6 +35,10 @@ def test_goldens_are_what_is_written_today() -> None:
 
 def test_coverage_page_is_up_to_date() -> None:
     assert make.COVERAGE.read_text() == coverage_table(make.shipped())
+
+
+def test_edits_page_is_up_to_date() -> None:
+    assert make.EDITS.read_text() == edits_table(make.shipped(), render)
 
 
 def test_every_cluster_has_the_papers_four_or_a_sourced_refusal() -> None:

@@ -94,8 +94,13 @@ def test_hostile_arguments_arrive_as_words(text: str, stage: Path) -> None:
 
 @pytest.mark.parametrize("text", [h for h in HOSTILE if "$" not in h or h.startswith("$(")])
 def test_a_hostile_program_is_one_word(text: str, stage: Path) -> None:
-    words = told(script_for(text + ".py", ""), stage)
+    words = told(script_for(shlex.quote(text + ".py"), ""), stage)
     assert words[-1] == text + ".py"
+
+
+def test_a_command_line_becomes_its_words_and_nothing_runs(stage: Path) -> None:
+    words = told(script_for("train.py; touch PWNED", ""), stage)
+    assert words[-3:] == ["train.py;", "touch", "PWNED"]
 
 
 WORD = st.text(st.characters(exclude_categories=("Cc", "Cs", "Zl", "Zp")), min_size=1, max_size=30)

@@ -82,6 +82,30 @@ def chunk(text: str, finish: str | None = None) -> bytes:
     return f"data: {json.dumps(body)}\n\n".encode()
 
 
+def lead(body: Body) -> list[bytes]:
+    """Looks the queues up, and then answers from them: by a streamed call of a tool, or by steps as JSON."""
+    looked = "Queues" in str(body["messages"][2:])
+    given = {"machine": "perlmutter", "about": ["queues"]}
+    if "tools" not in body:
+        call = {"tool": "cluster_facts", "arguments": given}
+        return [chunk(json.dumps({"tool": "answer", "say": ANSWER} if looked else call)), chunk("", "stop")]
+    if looked:
+        return [*(chunk(piece) for piece in ANSWER.split("|")), chunk("", "stop")]
+    text = json.dumps(given)
+    first = {"index": 0, "id": "c1", "type": "function", "function": {"name": "cluster_facts", "arguments": text[:9]}}
+    rest = {"index": 0, "function": {"arguments": text[9:]}}
+    return [tool_chunk(first), tool_chunk(rest), chunk("", "tool_calls")]
+
+
+ANSWER = "The debug queue of Perlmutter takes 30 minutes. The queue `golden` takes 9 days."
+
+
+def tool_chunk(call: dict[str, Any]) -> bytes:
+    choice = {"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": None}
+    body = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": "m", "choices": [choice]}
+    return f"data: {json.dumps(body)}\n\n".encode()
+
+
 class StandIn:
     """behaviour: a name of TEXTS, mixed, or one of the faults in `answer` and `odd`."""
 
@@ -105,6 +129,10 @@ class StandIn:
             if "max_tokens" in body or "temperature" in body or "chat_template_kwargs" in body:
                 return web.json_response({"error": {"message": "unsupported parameter"}}, status=400)
             kind = "right"
+        if kind == "no_tools" and "tools" in body:
+            return web.json_response({"error": {"message": "tools are not supported"}}, status=400)
+        if kind in ("leads", "no_tools"):
+            return await self.stream(request, lead(body))
         if kind == "refuse_schema":
             if "response_format" in body or "stream_options" in body or "chat_template_kwargs" in body:
                 return web.json_response({"error": {"message": "unknown field"}}, status=400)

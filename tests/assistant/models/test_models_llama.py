@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +14,22 @@ pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extr
 
 import tiny_model
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "graph" / "conversing"))
+
+from player import Player, Thread
+
 from assistant.models.llama_cpp import LlamaCpp, load
 from assistant.models.table import open_models
+from assistant.running import lent
 from assistant.settings import Settings
+from graph.build import build
+from graph.context import Context
+from graph.conversing import loop
+from graph.conversing.instructions import step_schema
 from graph.modelling.candidates import candidates
 from graph.modelling.extracting import fill, schema
 from graph.modelling.model import Message, ModelError
+from graph.state import new_turn
 from knowledge.catalogue import catalogue
 from knowledge.types import JobRequest
 
@@ -130,3 +141,29 @@ def test_too_large_for_the_memory_is_refused_before_loading(tiny: Path, at: At) 
         stream.truncate(1 << 43)
     with pytest.raises(ModelError, match="GB are free"):
         load(str(huge), at())
+
+
+def test_a_turn_is_led_under_a_grammar(tmp_path: Path, at: At, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Random weights: each step is a call of a tool or an answer in form, and the turn ends in an answer."""
+    monkeypatch.setattr(loop, "MOST_CALLS", 2)
+    monkeypatch.setattr(loop, "ANSWER_TOKENS", 60)
+    path = tiny_model.make(tmp_path / "long.gguf", context=16_384)
+    models = open_models(at(model_large=str(path), model_context=16_384, model_threads=1, model_leads="always"))
+    assert models is not None and models.leads()
+    context = Context(model=models, lent=lent)
+    state = build().invoke(new_turn(1, "ddp on delta, 2 nodes, train.py"), context=context)  # type: ignore[call-overload]
+    uses = list(models.uses)
+    assert 2 <= len(uses) <= 4 and all(use.went_well for use in uses[:2]) and uses[1].reused > 1000
+    assert state["said"] and (state.get("bundle") is None or "train.py" in state["bundle"].script)
+
+
+def test_every_step_of_the_schema_is_a_grammar(tiny: Path, at: At) -> None:
+    player = Player("unused")
+    thread = Thread(player)
+    thread.say("what is fsdp?")
+    wanted = step_schema(player.offered[0])
+    done = load(str(tiny), at(model_context=2048, model_threads=1)).complete(ASKED, schema=wanted, max_tokens=300)
+    if done.stopped == "end":
+        assert json.loads(done.text)["tool"] in {"answer", *(one.name for one in player.offered[0])}
+    else:
+        assert done.text.startswith('{"')

@@ -73,7 +73,7 @@ def converse(tmp_path: Path, *texts: str) -> None:
     log.write_text(LOG)
 
     async def say() -> None:
-        session = Session(read_settings(), "t")
+        session = Session(read_settings(), f"t{len(texts)}")
         for text in texts:
             attached = (Attachment("job.log", str(log), LOG.count("\n")),) if text.startswith("Why did") else ()
             async for _ in session.send(text, attached):
@@ -92,7 +92,8 @@ def test_nothing_private_reaches_a_server(
     (tmp_path / "wobbler.md").write_text(DOCUMENT)
     assert main(["knowledge", "add", str(tmp_path / "wobbler.md")]) == 0
     question = "How long may a preemptible job of mvarga run in the wobbler partition of nid004217?"
-    converse(tmp_path, REQUEST, "Why did my job fail?", question)
+    converse(tmp_path, REQUEST, "Why did my job fail?")
+    converse(tmp_path, question)
 
     asked = [body["messages"][0]["content"][:40] for body in stand_in.bodies]
     assert len(set(asked)) == 3, "a request, a log and a question have to reach the server"

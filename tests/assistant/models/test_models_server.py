@@ -10,14 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import tiny_model
 from stand_in import StandIn
 
 from assistant.models.openai_server import load
 from assistant.models.table import open_models
+from assistant.running import lent
 from assistant.settings import Settings
+from graph.build import build
+from graph.context import Context
+from graph.conversing import loop
 from graph.modelling.asking import Models
 from graph.modelling.extracting import fill
 from graph.modelling.model import Message, ModelError
+from graph.state import new_turn
 from knowledge.catalogue import catalogue
 from knowledge.types import JobRequest
 
@@ -115,6 +121,29 @@ def test_llama_cpp_as_a_server(tiny: Path, at: At, tmp_path: Path) -> None:
         filled = fill(TEXT, JobRequest(), catalogue(), models)
         assert not filled.trouble and filled.request.nodes in (None, 4)
         assert models.uses[0].went_well and models.uses[0].tokens_out > 0
+    finally:
+        server.terminate()
+        server.wait(20)
+
+
+def test_a_turn_is_led_by_tool_calls_at_llama_cpps_server(
+    at: At, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The real server with made weights: the tools are taken, and whatever comes ends in an answer."""
+    pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra llm)")
+    pytest.importorskip("starlette_context", reason="llama-cpp-python's server is not installed")
+    monkeypatch.setattr(loop, "ANSWER_TOKENS", 60)
+    port, path = free_port(), tiny_model.make(tmp_path / "long.gguf", context=16_384)
+    command = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--port", str(port), "--n_ctx", "16384"]
+    with (tmp_path / "server.log").open("w") as log:
+        server = subprocess.Popen([*command, "--n_threads", "1"], stdout=log, stderr=log)
+    try:
+        wait_for(f"http://127.0.0.1:{port}/v1/models", server)
+        models = opened(at(openai_base_url=f"http://127.0.0.1:{port}/v1", model_leads="always"))
+        context = Context(model=models, lent=lent)
+        state = build().invoke(new_turn(1, "ddp on delta, 2 nodes, train.py"), context=context)  # type: ignore[call-overload]
+        assert models.uses and models.prompts[0].tools and state["said"]
+        assert models.loaded["large"].takes_tools and models.uses[0].tokens_out > 0
     finally:
         server.terminate()
         server.wait(20)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assistant.cli import main
 from assistant.slack.app import Bot
-from assistant.slack.feedback import Case, case_of
+from assistant.slack.feedback import Case, as_line, case_of
 from tests.assistant.slack.conftest import OOM, StartBot
 from tests.assistant.slack.standin.limits import shown
 from tests.assistant.slack.standin.people import ALICE, BOB, escaped
@@ -50,7 +51,7 @@ async def test_helpful_becomes_a_labelled_case_with_nothing_private_in_it(
     answer = await diagnosed(slack, channel)
     await slack.press(channel, answer, "maple_feedback", value="helpful")
     (case,) = exported(capsys)
-    assert case["verdict"] == "helpful" and case["cause"] == "gpu-oom" and case["schema"] == 1
+    assert case["verdict"] == "helpful" and case["cause"] == case["answered"] == "gpu-oom"
     assert "CUDA out of memory" in str(case["log"])
     assert "hunter2" not in str(case) and "/home/alice" not in str(case)
     assert exported(capsys, "--verdict", "wrong") == []
@@ -70,8 +71,29 @@ async def test_not_helpful_asks_what_it_was_and_the_last_word_counts(
     }
     await slack.submit(view, values)
     (case,) = exported(capsys)
-    assert (case["verdict"], case["expected"]) == ("wrong", "nccl-timeout")
+    assert (case["verdict"], case["expected"], case["cause"]) == ("wrong", "nccl-timeout", "nccl-timeout")
+    assert case["answered"] == "gpu-oom"
     assert str(case["comment"]).startswith("it hung") and "bob@example.org" not in str(case)
+
+
+async def test_what_is_exported_is_what_eval_reads(
+    slack: Slack, bot: Bot, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    channel = slack.channel("support")
+    answer = await diagnosed(slack, channel)
+    await slack.press(channel, answer, "maple_feedback", value="helpful")
+    cases = tmp_path / "cases.jsonl"
+    assert main(["feedback", "export", "-o", str(cases)]) == 0
+    assert main(["eval", str(cases), "--json"]) == 0
+    run = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert [(one["type"], one["right"], one["group"]) for one in run["cases"]] == [("log", True, "gpu-oom")]
+
+
+def test_a_case_that_nobody_labelled_is_left_for_a_person() -> None:
+    wrong = json.loads(as_line(Case("wrong", "2026-11-01T10:00:00Z", cause="gpu-oom", log="x", expected="other")))
+    assert (wrong["cause"], wrong["answered"], wrong["type"]) == (None, "gpu-oom", "log")
+    asked = json.loads(as_line(Case("helpful", "2026-11-01T10:00:00Z", question="what is a node?")))
+    assert (asked["type"], asked["ask"], asked["cause"]) == ("question", "what is a node?", None)
 
 
 async def test_the_window_opens_before_the_log_is_gone_through(
@@ -114,12 +136,12 @@ async def test_more_evidence_is_shown_once_however_often_it_is_pressed(slack: Sl
 
 async def test_a_choice_is_said_for_the_person_and_its_buttons_go(slack: Slack, bot: Bot) -> None:
     channel = slack.channel("support")
-    asked = await slack.mention(channel, "help me train on Perlmutter, 4 nodes")
+    asked = await slack.mention(channel, "train with pytorch on Perlmutter")
     (question,) = await slack.until(lambda: slack.replies(channel.id, asked["ts"]))
     await slack.press(channel, question, "maple_choice_0")
     (answer,) = await replied(slack, channel, question)
-    assert "pytorch" in shown(answer)
-    assert f"<@{ALICE}> chose *pytorch*" in shown(question)
+    assert "ddp" in shown(answer)
+    assert f"<@{ALICE}> chose *ddp*" in shown(question)
     with pytest.raises(LookupError):
         await slack.press(channel, question, "maple_choice_1")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,15 @@ async def test_the_size_limit_is_stated_and_what_to_do(slack: Slack, start_bot: 
     text = await answer_to(slack, "why?", big)
     assert "big.out" in text and "1 MB" in text and "maple-chat why" in text
     assert not slack.errors()
+
+
+async def test_a_packed_log_counts_as_large_as_it_is_unpacked(slack: Slack, start_bot: StartBot) -> None:
+    """A few kilobytes of gzip can hold gigabytes: refused before anything reads it, and not kept."""
+    bot = await start_bot(largest_file_mb=1)
+    bomb = slack.upload("bomb.out.gz", gzip.compress(b"x" * (30 << 20)))
+    assert "1 MB" in await answer_to(slack, "why?", bomb)
+    assert not [path for path in bot.settings.data.rglob("*bomb*") if path.is_file()]
+    assert "`gpu-oom`" in await answer_to(slack, "why?", slack.upload("small.out.gz", gzip.compress(LOG)))
 
 
 async def test_a_file_that_is_larger_than_it_says_is_not_kept(

@@ -23,7 +23,7 @@ from tests.assistant.slack.standin.people import ALICE
 from tests.assistant.slack.standin.server import Slack
 
 SERVER = os.environ.get("MAPLE_CHAT_TEST_POSTGRES", "postgresql://postgres@127.0.0.1:5432")
-ASK = "help me train on Perlmutter"
+ASK = "train with pytorch on Perlmutter"
 
 
 def free_port() -> int:
@@ -98,6 +98,26 @@ async def test_what_slack_did_not_sign_is_refused(slack: Slack, start_bot: Start
     async with aiohttp.ClientSession() as client, client.post(address(port), data=data, headers=sent) as answer:
         assert answer.status == 401
     assert bot.inbox.counts() == {"threads": 0}
+
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+@pytest.mark.parametrize("wrong", ["nan", "1e999", "\u0661", "signature", "json", "payload", "zero"])
+async def test_what_nobody_can_parse_is_refused_and_no_error_of_ours(
+    slack: Slack, start_bot: StartBot, wrong: str
+) -> None:
+    _, port = await start_http(start_bot, slack)
+    deep = b"[" * 100_000 + b"]" * 100_000
+    data = {"json": deep, "payload": b"payload=" + deep, "zero": b"\x00\xff"}.get(wrong, b"{}")
+    headers = {"Content-Type": "application/json", **signed(data, slack.delivery.secret)}
+    if wrong in ("nan", "1e999", "\u0661"):
+        headers["X-Slack-Request-Timestamp"] = wrong
+    if wrong == "signature":
+        headers["X-Slack-Signature"] = "v0=\u00e9"
+    headers |= FORM if wrong == "payload" else {}
+    async with aiohttp.ClientSession() as client, client.post(address(port), data=data, headers=headers) as answer:
+        assert answer.status == 401
 
 
 async def test_any_worker_takes_any_message_of_a_thread(slack: Slack, shared: Settings, start_bot: StartBot) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from langgraph.runtime import get_runtime
 
-import graph.nodes.write
+import graph.usecases.write_script
 from assistant.slack.app import Bot
 from assistant.slack.live import MOST_STREAMED
 from graph.context import Context
@@ -23,7 +23,7 @@ from tests.assistant.slack.standin.workspace import Message
 WHOLE = "Train with PyTorch FSDP on Perlmutter, 4 nodes, 4 GPUs per node"
 HOSTILE = "see <!channel> and <@U0BOB0001>, it says "
 STREAMS = ["chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update"]
-render = graph.nodes.write.render
+render = graph.usecases.write_script.render
 Tell = Callable[..., threading.Event]
 
 
@@ -40,7 +40,7 @@ def tells(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tell]:
             assert gate.wait(30)
             return render(plan)
 
-        monkeypatch.setattr("graph.nodes.write.render", slow)
+        monkeypatch.setattr("graph.usecases.write_script.render", slow)
         return gate
 
     yield given

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 from langgraph.runtime import get_runtime
 
-import graph.nodes.write
+import graph.usecases.write_script
 from assistant.errors import InputError, UnavailableError
 from assistant.events import Diagnosed, Error, Event, Progress, Script, Streaming
 from assistant.running import RECONNECTING
@@ -29,7 +29,7 @@ from graph.context import Context
 from knowledge.types import LaunchBundle, LaunchPlan, Writing
 
 Admin = Callable[[str], list[tuple[object, ...]]]
-render = graph.nodes.write.render
+render = graph.usecases.write_script.render
 ASK = "import sys; from assistant.cli import main; sys.exit(main())"
 HANGING = """
 import asyncio, sys, time
@@ -87,7 +87,7 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
             assert gate.wait(60)
         return render(plan)
 
-    monkeypatch.setattr("graph.nodes.write.render", slow)
+    monkeypatch.setattr("graph.usecases.write_script.render", slow)
     yield gate
     gate.set()
 
@@ -136,7 +136,7 @@ def test_two_processes_on_one_thread_keep_order(postgres: Settings, whole: str) 
     assert [turn.number for turn in turns] == [1, 2] and {turn.text for turn in turns} == set(texts)
 
 
-@pytest.mark.parametrize("point", ["graph.nodes.write.render", "assistant.turns.Turns.close"])
+@pytest.mark.parametrize("point", ["graph.usecases.write_script.render", "assistant.turns.Turns.close"])
 def test_another_process_finishes_what_a_killed_one_left(
     postgres: Settings, tmp_path: Path, whole: str, point: str
 ) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
-import os
 import random
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -159,8 +157,7 @@ async def test_why_a_command_found_nothing_stays_in_the_conversation(chat: Any, 
 
 
 async def test_what_a_command_found_goes_to_its_own_conversation(chat: Any, here: Path) -> None:
-    pipe = here / "slow.log"
-    os.mkfifo(pipe)
+    pipe = long_log(here / "slow.log", 100, LOG)
     (here / "logs").mkdir()
     async with chat() as it:
         await it.say("hello")
@@ -173,7 +170,6 @@ async def test_what_a_command_found_goes_to_its_own_conversation(chat: Any, here
         it.screen.start(slow())
         await it.until(lambda: "tool" in it.screen.answering.running)
         await it.screen.open("other")
-        await asyncio.to_thread(pipe.write_text, LOG)
         await it.until(lambda: "in the conversation 't'" in it.status)
         assert [turn.text for turn in session.history()] == ["hello", "/why slow.log"]
         assert not it.screen.session.history() and "gpu-oom" not in "".join(it.answers)
@@ -247,10 +243,17 @@ async def test_findings_stand_beside_their_lines(chat: Any) -> None:
         assert "+#SBATCH --nodes=8" in it.shown
 
 
+def long_log(path: Path, megabytes: int = 600, end: str = "") -> Path:
+    """A log that takes seconds to read."""
+    with path.open("w") as log:
+        for _ in range(megabytes):
+            log.write("[rank0]: step 1 loss 0.5\n" * 40_000)
+        log.write(end)
+    return path
+
+
 async def test_escape_stops_what_runs(chat: Any, tmp_path: Path) -> None:
-    """A pipe that nobody writes to is a log without end."""
-    pipe = tmp_path / "endless.log"
-    os.mkfifo(pipe)
+    pipe = long_log(tmp_path / "long.log")
     async with chat() as it:
 
         async def read() -> None:
@@ -267,8 +270,7 @@ async def test_escape_stops_what_runs(chat: Any, tmp_path: Path) -> None:
 
 async def test_leaving_lets_a_tool_tidy_up(chat: Any, tmp_path: Path) -> None:
     """It is asked to end before it is killed."""
-    pipe = tmp_path / "endless.log"
-    os.mkfifo(pipe)
+    pipe = long_log(tmp_path / "long.log")
     async with chat(own=True) as it:
         tools = it.screen.answering.engines["tool"]
         it.screen.start(found(it.screen, "/why", (), "log", "Reading", "why", (str(pipe),), None))

@@ -73,7 +73,7 @@ def test_from_help_to_a_saved_script(terminal: Terminal, tmp_path: Path) -> None
     terminal.say("perlmutter")
     terminal.until(lambda screen: "Which framework" in screen)
     terminal.say("pytorch")
-    terminal.until(lambda screen: "Which parallel strategy" in screen)
+    terminal.until(lambda screen: "How is the model spread" in screen)
     terminal.say("fsdp")
     terminal.until(lambda screen: "How many nodes" in screen)
     terminal.say("4")
@@ -97,7 +97,7 @@ def test_a_killed_program_comes_back_where_it_was(terminal: Terminal, tmp_path: 
     screen = terminal.until(lambda screen: "Which framework" in screen)
     assert "I need a script for Perlmutter" in screen
     terminal.say("pytorch")
-    terminal.until(lambda screen: "Which parallel strategy" in screen)
+    terminal.until(lambda screen: "How is the model spread" in screen)
 
 
 def test_a_paste_of_fifty_megabytes_is_attached_and_diagnosed(terminal: Terminal, tmp_path: Path) -> None:
@@ -114,4 +114,4 @@ def test_a_paste_of_fifty_megabytes_is_attached_and_diagnosed(terminal: Terminal
     (kept,) = (tmp_path / "data" / "pasted").glob("*.log")
     assert kept.read_bytes() == log.read_bytes()
     terminal.tmux("send-keys", "Enter")
-    terminal.until(lambda screen: f"{lines + 1} rank 0: torch.OutOfMemoryError" in screen)
+    terminal.until(lambda screen: f"line {lines + 1}, rank 0: torch.OutOfMemoryError" in screen)

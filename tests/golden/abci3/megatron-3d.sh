@@ -32,6 +32,10 @@ source "$VENV/bin/activate"
 # After the software: module and environment scripts read unset variables.
 set -u
 
+# --- Environment
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)
 export NNODES
@@ -43,6 +47,6 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 # --- Launch: each task is one rank, and tells PyTorch so
 mpirun -np "$WORLD_SIZE" --map-by ppr:8:node --bind-to none --hostfile "$PBS_NODEFILE" \
     -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
-    -x RANKS_PER_NODE -x VENV \
-    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK; exec "$@"' worker \
+    -x RANKS_PER_NODE -x VENV -x CUDA_DEVICE_MAX_CONNECTIONS \
+    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

@@ -41,5 +41,5 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 mpirun -np "$WORLD_SIZE" --map-by ppr:8:node --bind-to none --hostfile "$PBS_NODEFILE" \
     -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
     -x RANKS_PER_NODE -x VENV \
-    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK; exec "$@"' worker \
+    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

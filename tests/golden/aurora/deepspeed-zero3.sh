@@ -53,5 +53,5 @@ mpiexec -n "$WORLD_SIZE" --ppn "$RANKS_PER_NODE" --hostfile "$PBS_NODEFILE" \
     --pmi=pmix \
     --envall \
     --cpu-bind=list:4-7:8-11:12-15:16-19:20-23:24-27:56-59:60-63:64-67:68-71:72-75:76-79 \
-    bash -c 'export RANK=$PALS_RANKID LOCAL_RANK=$PALS_LOCAL_RANKID; exec "$@"' worker \
+    bash -c 'export RANK=$PALS_RANKID LOCAL_RANK=$PALS_LOCAL_RANKID LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python3 -u "${PROGRAM[@]}"

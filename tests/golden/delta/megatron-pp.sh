@@ -26,7 +26,8 @@ PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-paral
 
 # --- Software
 module reset
-module load pytorch-conda/2.8
+module load pytorch-conda/2.12
+if [ "$SLURM_JOB_NUM_NODES" -gt 1 ] && module is-avail nccl-ofi-plugin; then module load nccl-ofi-plugin; fi  # NCCL over Slingshot
 # After the software: module and environment scripts read unset variables.
 set -u
 
@@ -36,8 +37,8 @@ export NCCL_SOCKET_IFNAME=hsn
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_PORT=29500
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 

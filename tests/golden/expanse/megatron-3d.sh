@@ -43,11 +43,13 @@ export OMPI_MCA_btl=self,vader
 export UCX_TLS=shm,rc,ud,dc
 export UCX_NET_DEVICES=mlx5_0:1
 export UCX_MAX_RNDV_RAILS=1
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_PORT=29500
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
@@ -55,5 +57,6 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 mpirun -np "$WORLD_SIZE" --map-by ppr:4:node --bind-to none \
     -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
     -x RANKS_PER_NODE -x SIF -x OMPI_MCA_btl -x UCX_TLS -x UCX_NET_DEVICES -x UCX_MAX_RNDV_RAILS \
-    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK; exec "$@"' worker \
+    -x CUDA_DEVICE_MAX_CONNECTIONS \
+    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     singularity exec --nv --bind /expanse,/scratch "$SIF" python3 -u "${PROGRAM[@]}"

@@ -43,8 +43,8 @@ export UCX_MAX_RNDV_RAILS=1
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_PORT=29500
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
@@ -52,5 +52,5 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 mpirun -np "$WORLD_SIZE" --map-by ppr:4:node --bind-to none \
     -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
     -x RANKS_PER_NODE -x SIF -x OMPI_MCA_btl -x UCX_TLS -x UCX_NET_DEVICES -x UCX_MAX_RNDV_RAILS \
-    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK; exec "$@"' worker \
+    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     singularity exec --nv --bind /expanse,/scratch "$SIF" python3 -u "${PROGRAM[@]}"

@@ -54,5 +54,5 @@ srun --ntasks="$WORLD_SIZE" --ntasks-per-node="$RANKS_PER_NODE" --kill-on-bad-ex
     --cpus-per-task=7 \
     --gpus-per-task=1 \
     --gpu-bind=closest \
-    bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=0; exec "$@"' worker \
+    bash -c 'export RANK=$SLURM_PROCID LOCAL_RANK=0 LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python3 -u "${PROGRAM[@]}"

@@ -35,10 +35,12 @@ export CUDA_VISIBLE_DEVICES=0,1,2,3
 export NCCL_SOCKET_IFNAME=ib0
 # Gloo errors without it there
 export GLOO_SOCKET_IFNAME=ib0
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(nslookup "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)i" | grep -oP '(?<=Address: ).*' | tail -n 1)
+MASTER_ADDR=$(nslookup "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)i" | grep -oP '(?<=Address: ).*' | tail -n 1)
 MASTER_PORT=7010
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))

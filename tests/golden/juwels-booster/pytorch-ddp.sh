@@ -35,7 +35,7 @@ export GLOO_SOCKET_IFNAME=ib0
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(nslookup "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)i" | grep -oP '(?<=Address: ).*' | tail -n 1)
+MASTER_ADDR=$(nslookup "$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)i" | grep -oP '(?<=Address: ).*' | tail -n 1)
 MASTER_PORT=7010
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))

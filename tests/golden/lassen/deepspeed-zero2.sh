@@ -45,5 +45,5 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 # --- Launch: each task is one rank, and tells PyTorch so
 jsrun --nrs "$NNODES" --rs_per_host 1 --tasks_per_rs "$RANKS_PER_NODE" \
     --cpu_per_rs ALL_CPUS --gpu_per_rs ALL_GPUS --smpiargs=-gpu --bind=packed:8 \
-    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK; exec "$@"' worker \
+    bash -c 'export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

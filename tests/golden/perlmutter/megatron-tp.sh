@@ -34,11 +34,13 @@ set -u
 # avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
 # and by podman-hpc --nccl
 export FI_MR_CACHE_MONITOR=userfaultfd
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-MASTER_PORT=29500
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 

@@ -35,6 +35,8 @@ set -u
 export http_proxy=http://proxy.alcf.anl.gov:3128
 export https_proxy=http://proxy.alcf.anl.gov:3128
 export no_proxy='admin,polaris-adminvm-01,localhost,*.cm.polaris.alcf.anl.gov,polaris-*,*.polaris.alcf.anl.gov,*.alcf.anl.gov'
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)
@@ -45,6 +47,8 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: each task is one rank, and tells PyTorch so
-mpiexec -n "$WORLD_SIZE" --ppn "$RANKS_PER_NODE" --hostfile "$PBS_NODEFILE" --envall --depth=8 --cpu-bind=depth \
-    bash -c 'export RANK=$PMI_RANK LOCAL_RANK=$PMI_LOCAL_RANK; exec "$@"' worker \
+mpiexec -n "$WORLD_SIZE" --ppn "$RANKS_PER_NODE" --hostfile "$PBS_NODEFILE" \
+    --envall \
+    --cpu-bind=list:24-31:16-23:8-15:0-7 \
+    bash -c 'export RANK=$PMI_RANK LOCAL_RANK=$PMI_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python3 -u "${PROGRAM[@]}"

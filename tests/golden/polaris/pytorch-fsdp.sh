@@ -55,6 +55,8 @@ export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Launch: each task is one rank, and tells PyTorch so
-mpiexec -n "$WORLD_SIZE" --ppn "$RANKS_PER_NODE" --hostfile "$PBS_NODEFILE" --envall --depth=8 --cpu-bind=depth \
-    bash -c 'export RANK=$PMI_RANK LOCAL_RANK=$PMI_LOCAL_RANK; exec "$@"' worker \
+mpiexec -n "$WORLD_SIZE" --ppn "$RANKS_PER_NODE" --hostfile "$PBS_NODEFILE" \
+    --envall \
+    --cpu-bind=list:24-31:16-23:8-15:0-7 \
+    bash -c 'export RANK=$PMI_RANK LOCAL_RANK=$PMI_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python3 -u "${PROGRAM[@]}"

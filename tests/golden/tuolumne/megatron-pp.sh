@@ -27,11 +27,16 @@ export ROCM="6.4.1"
 # --- Software
 module load "rocm/$ROCM"
 source "$VENV/bin/activate"
-export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"  # aws-ofi-rccl: RCCL over Slingshot
+if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
 # After the software: module and environment scripts read unset variables.
 set -u
 
 # --- Environment
+# the rendezvous that RCCL needs there, with the thresholds below and rdzv_get_en=0
+export FI_CXI_RDZV_PROTO=alt_read
+export FI_CXI_RDZV_THRESHOLD=0
+export FI_CXI_RDZV_GET_MIN=0
+export FI_CXI_RDZV_EAGER_SIZE=0
 # from HPE; avoids hangs
 export NCCL_NET_GDR_LEVEL=3
 # bootstrap at large scale; only used for wire-up
@@ -59,5 +64,5 @@ flux run --nodes="$NNODES" --ntasks="$WORLD_SIZE" \
     --setattr=rdzv_get_en=0 \
     --gpus-per-task=1 \
     -ompibind=omp_proc_bind,omp_places \
-    bash -c 'export RANK=$FLUX_TASK_RANK LOCAL_RANK=0; exec "$@"' worker \
+    bash -c 'export RANK=$FLUX_TASK_RANK LOCAL_RANK=0 LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
     python -u "${PROGRAM[@]}"

@@ -29,9 +29,13 @@ source "$VENV/bin/activate"
 # After the software: module and environment scripts read unset variables.
 set -u
 
+# --- Environment
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
-MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
 MASTER_PORT=29500
 export MASTER_ADDR MASTER_PORT
 export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
@@ -39,7 +43,7 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 # --- Launch: one torchrun a node starts the ranks
 mpirun -np "$NNODES" --map-by ppr:1:node --bind-to none \
     -x PATH -x LD_LIBRARY_PATH -x MASTER_ADDR -x MASTER_PORT -x WORLD_SIZE -x NNODES \
-    -x RANKS_PER_NODE -x VENV \
+    -x RANKS_PER_NODE -x VENV -x CUDA_DEVICE_MAX_CONNECTIONS \
     torchrun \
     --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
     --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \

@@ -7,26 +7,29 @@ from pathlib import Path
 import pytest
 import yaml
 
-from graph.answering.asking import read
+from graph.answering.ask import Ask
+from graph.answering.asking import inquiry_of
 from graph.answering.fact_answer import as_sentence, say, spell
-from graph.answering.facts import answer_from_facts
+from graph.context import Context
+from graph.nodes.answer import ask_of
+from graph.reading.reader import read_utterance
+from graph.reading.utterance import ThreadView
+from graph.state import State
+from graph.usecases.answer import answer, plain_text
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
+from knowledge.document import Document, Sources
+from knowledge.finding import Knowledge
+from knowledge.types import JobRequest
 
 QUESTIONS = yaml.safe_load((Path(__file__).parent / "questions.yaml").read_text(encoding="utf-8"))
-SILENT = [
+CONTEXT = Context(knowledge=Knowledge())
+# What no file of facts knows: it is said so, or the way to find out; and no machine's fact stands in for it.
+NOT_IN_FACTS = [
     ("what is the queue like right now", "perlmutter"),
-    ("what's my remaining balance?", "stampede3"),
-    ("how much is left of my allocation", "delta"),
-    ("when will my job start", "anvil"),
     ("which learning rate suits ViT", "delta"),
     ("who won the cup final", "lumi"),
     ("how do I bake bread", "aurora"),
-    ("how many nodes do I need for a 70B model", "aurora"),
-    ("tell me a joke", "frontier"),
-    ("", "frontier"),
-    ("what is the longest run?", None),
-    ("can I use torchrun?", None),
 ]
 
 
@@ -34,21 +37,38 @@ def cluster(name: str | None) -> Cluster | None:
     return catalogue().clusters[name] if name else None
 
 
+def ask_about(text: str, machine: str) -> Ask:
+    utterance = read_utterance(text, ThreadView())
+    state = State(utterance=utterance, request=JobRequest(machine=machine), words=text)
+    return ask_of(state, CONTEXT, text, utterance.main)
+
+
+def asked(text: str, machine: str | None = None) -> Document | None:
+    """What is answered to a first message, on that machine."""
+    utterance = read_utterance(text, ThreadView())
+    state = State(utterance=utterance, request=JobRequest(machine=machine), words=text)
+    told = answer(ask_of(state, CONTEXT, text, utterance.main), CONTEXT)
+    return told.document if told else None
+
+
 @pytest.mark.parametrize("case", QUESTIONS, ids=lambda case: f"{case.get('of', 'any')}: {case['ask']}")
 def test_answer_says_what_the_facts_say(case: dict[str, object]) -> None:
     of = case.get("of")
-    answer = answer_from_facts(str(case["ask"]), cluster(str(of) if of else None))
-    assert answer is not None
+    told = asked(str(case["ask"]), str(of) if of else None)
+    assert told is not None
+    text = plain_text(told)
     for words in case["says"]:  # type: ignore[attr-defined]
-        assert words in answer.text
+        assert words in text
     for words in case.get("not", []):  # type: ignore[attr-defined]
-        assert words not in answer.text
-    assert answer.as_of
+        assert words not in text
 
 
-@pytest.mark.parametrize(("question", "name"), SILENT)
-def test_no_fact_no_answer(question: str, name: str | None) -> None:
-    assert answer_from_facts(question, cluster(name)) is None
+@pytest.mark.parametrize(("question", "name"), NOT_IN_FACTS)
+def test_no_fact_stands_in_for_what_is_not_known(question: str, name: str) -> None:
+    told = asked(question, name)
+    machine = cluster(name)
+    assert machine is not None
+    assert told is None or not any(queue.note and queue.note in plain_text(told) for queue in machine.queues)
 
 
 def test_every_machine_is_asked_about() -> None:
@@ -58,35 +78,33 @@ def test_every_machine_is_asked_about() -> None:
 
 @pytest.mark.parametrize("name", sorted(catalogue().clusters))
 def test_each_machine_answers_the_usual_questions(name: str) -> None:
-    usual = ("how many GPUs per node?", "which queues?", "longest run?", "which modules?", "which account?", "proxy?")
-    for question in (*usual, "how do I launch ddp?", "which directives?", "MASTER_ADDR?", "which scheduler?"):
-        answer = answer_from_facts(question, cluster(name))
-        assert answer is not None, question
-        assert "{" not in answer.text.replace("${", ""), f"{question}: a placeholder is left: {answer.text}"
-        assert "  " not in answer.text.split("\n")[0][:80]
-        assert answer.sources
+    usual = ("how many GPUs per node?", "which queues are there?", "longest run?", "which modules?", "which account?")
+    for question in (*usual, "how do I launch ddp?", "which directives are required?", "which scheduler does it use?"):
+        told = asked(question, name)
+        assert told is not None, question
+        assert "{" not in plain_text(told).replace("${", ""), f"{question}: a placeholder is left"
 
 
 @pytest.mark.parametrize("text", ["\x00\x1b[31m", "(((" * 700, "nodes " * 100_000, "a" * 10_000_000, "]{2}|*+?("])
 def test_any_text_is_borne(text: str) -> None:
-    answer_from_facts(text, cluster("frontier"))
+    asked(text[:100_000], "frontier")
 
 
 def test_source_and_date_are_told() -> None:
-    answer = answer_from_facts("max walltime in extended?", cluster("frontier"))
-    assert answer is not None
-    assert "https://docs.olcf.ornl.gov" in answer.with_sources()
-    assert answer.as_of in answer.with_sources()
+    told = asked("max walltime in extended?", "frontier")
+    assert told is not None
+    machine = cluster("frontier")
+    assert machine is not None
+    assert "https://docs.olcf.ornl.gov" in plain_text(told) and machine.as_of in plain_text(told)
+    quota = asked("how much may I store in home?", "perlmutter")
+    assert quota is not None and any(isinstance(part, Sources) for part in quota.parts)
 
 
-def test_an_address_at_the_end_is_a_source_and_one_inside_a_value_is_not() -> None:
+def test_an_address_at_the_end_is_a_source() -> None:
     machine = cluster("aurora")
     assert machine is not None
-    answer = say(machine, ["launchers note: use it. Sources https://a.example/x, https://b.example/y."])
-    assert (answer.text, answer.sources) == ("Use it.", ("https://a.example/x", "https://b.example/y"))
-    proxy = answer_from_facts("proxy?", machine)
-    assert proxy is not None
-    assert all("proxy" not in source for source in proxy.sources)
+    told = say(machine, ["launchers note: use it. Sources https://a.example/x, https://b.example/y."])
+    assert (told.text, told.sources) == ("Use it.", ("https://a.example/x", "https://b.example/y"))
 
 
 @pytest.mark.parametrize(
@@ -101,10 +119,8 @@ def test_an_address_at_the_end_is_a_source_and_one_inside_a_value_is_not() -> No
     ],
 )
 def test_counts_and_times_are_read(text: str, nodes: int | None, seconds: int | None) -> None:
-    machine = cluster("frontier")
-    assert machine is not None
-    ask = read(text, machine)
-    assert (ask.nodes, ask.seconds) == (nodes, seconds)
+    ask = inquiry_of(ask_about(text, "frontier"))
+    assert ask is not None and (ask.nodes, ask.seconds) == (nodes, seconds)
 
 
 @pytest.mark.parametrize(
@@ -120,10 +136,9 @@ def test_counts_and_times_are_read(text: str, nodes: int | None, seconds: int | 
     ],
 )
 def test_a_queue_is_named_or_is_not(text: str, name: str, queue: str | None) -> None:
-    machine = cluster(name)
-    assert machine is not None
-    found = read(text, machine).queue
-    assert (found.id if found else None) == queue
+    inquiry = inquiry_of(ask_about(text, name))
+    assert inquiry is not None
+    assert (inquiry.queue.id if inquiry.queue else None) == queue
 
 
 def test_words_for_times_and_sentences() -> None:

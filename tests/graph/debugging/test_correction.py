@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from graph.debugging.advice import for_cluster
-from graph.debugging.correction import correct, request_of
 from graph.debugging.diagnosis import diagnose
-from graph.debugging.revise import revise
+from graph.debugging.remedies import request_of, revise
 from graph.extraction.script_record import understand_script
+from graph.usecases.mend_script import mend_script
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest
@@ -58,13 +58,6 @@ def cluster(name: str) -> Cluster:
         (
             "perlmutter",
             SLURM,
-            "slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***",
-            "sched-time-limit",
-            "+#SBATCH --time=02:00:00",
-        ),
-        (
-            "perlmutter",
-            SLURM,
             "RuntimeError: The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use)",
             "comm-port-in-use",
             "+export MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))",
@@ -103,10 +96,10 @@ def test_from_the_symptom_to_the_corrected_script(machine: str, script: str, log
     found = diagnose(log)
     assert found.cause == cause
     text = script.replace("{queue}", "regular")
-    correction = correct(text, found, cluster(machine))
-    assert correction is not None
-    assert line.lower() in correction.diff.lower()
-    assert "\r" not in correction.text
+    mended = mend_script(text, found, cluster(machine))
+    assert mended.diff and mended.says
+    assert line.lower() in mended.diff.lower()
+    assert "\r" not in mended.text
 
 
 @pytest.mark.parametrize(
@@ -131,20 +124,28 @@ def test_where_words_must_do(machine: str, log: str, cause: str, word: str) -> N
     assert found.cause == cause
     assert found.fix
     assert word.lower() in " ".join(found.fix).lower()
-    assert correct(SLURM, found, cluster(machine)) is None
+    assert not mend_script(SLURM, found, cluster(machine)).diff
 
 
 def test_a_script_that_needs_a_person_is_left_alone() -> None:
     found = diagnose(
         "sbatch: error: Batch job submission failed: Invalid account or account/partition combination specified"
     )
-    assert correct(SLURM, found, cluster("perlmutter")) is None
+    assert not mend_script(SLURM, found, cluster("perlmutter")).diff
 
 
 def test_time_at_the_limit_of_the_queue_is_not_raised() -> None:
     request = JobRequest(queue="debug", walltime="00:30:00", nodes=2)
     log = "slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***"
     assert revise(diagnose(log), cluster("perlmutter"), request).change == ()
+
+
+def test_more_time_costs_and_is_only_offered() -> None:
+    log = "slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***"
+    mended = mend_script(SLURM.replace("{queue}", "regular"), diagnose(log), cluster("perlmutter"))
+    assert not mended.diff
+    assert [offer.price for offer in mended.offers] == ["up to 4 node hours instead of 2"]
+    assert "#SBATCH --time=02:00:00\n" in mended.offers[0].script
 
 
 @pytest.mark.parametrize(

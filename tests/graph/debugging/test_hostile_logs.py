@@ -7,13 +7,15 @@ import io
 import json
 import random
 import re
+import time
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graph.debugging.answer import as_json, as_text
+from assistant.printing.plain import as_text
+from graph.debugging.answer import as_json
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import BLOCK, Source, blocks, from_paths, from_text, message
 from graph.debugging.secrets import masked
@@ -231,3 +233,10 @@ def test_in_a_flood_of_tracebacks_nothing_else_is_lost(name: str) -> None:
     assert {75_001, 105_002} <= seen
     if ":b" not in name:
         assert found.evidence[0].count == 35_000
+
+
+def test_one_long_line_of_digits_takes_no_longer_than_another() -> None:
+    """A name before a colon was looked for in all ways: 48 s for 30 kB."""
+    began = time.process_time()
+    diagnose(b"9" * 60_000)
+    assert time.process_time() - began < 5

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import pytest
 
 from graph.debugging.advice import for_cluster
-from graph.debugging.correction import correct
 from graph.debugging.diagnosis import diagnose
+from graph.usecases.mend_script import mend_script
 from graph.verification.checks import check
 from knowledge.catalogue import catalogue
 
@@ -128,10 +128,10 @@ def test_from_symptom_to_remedy(name: str) -> None:
     found = for_cluster(diagnose(case.log), cluster)
     assert found.cause == case.cause
     assert case.step in " ".join((found.says, *found.fix))
-    correction = correct(case.script, found, cluster)
+    mended = mend_script(case.script, found, cluster)
     if not case.becomes:
-        assert correction is None
+        assert not mended.diff
         return
-    assert correction is not None and case.becomes in correction.text
+    assert case.becomes in mended.text
     before = {(f.rule, f.says) for f in check(case.script, cluster) if f.severity == "error"}
-    assert {(f.rule, f.says) for f in check(correction.text, cluster) if f.severity == "error"} <= before
+    assert {(f.rule, f.says) for f in check(mended.text, cluster) if f.severity == "error"} <= before

@@ -35,6 +35,7 @@ def cases(name: str) -> list[Case]:
 def plain(field: str, value: str | int | None) -> str | int | None:
     if not isinstance(value, str):
         return value
+    value = value.removeprefix("-m ")  # a module
     return re.sub(r"[\s_-]+", "", value.lower()) if field == "model" else value.lower()
 
 

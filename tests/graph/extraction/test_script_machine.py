@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graph.extraction.machine import checked_marks, marks
+from graph.extraction.machine import checked_marks, guess_machine, marks
+from graph.extraction.script import read_script
 from graph.extraction.script_record import understand_script
 from knowledge.catalogue import catalogue
 from knowledge.errors import FactsError
@@ -44,3 +45,15 @@ def test_wrong_marks_are_refused_in_one_line(data: object) -> None:
 )
 def test_machines_by_their_marks(text: str, machine: str | None) -> None:
     assert understand_script(text).machine == machine
+
+
+def test_a_cards_name_as_a_queue_is_a_weak_mark() -> None:
+    script = read_script("#!/bin/bash\n#SBATCH -p pvc\n#SBATCH -N 1\nsrun python train.py\n")
+    guess = guess_machine(script, "slurm")
+    assert guess is not None and not guess.strong
+
+
+def test_a_machine_that_only_a_comment_names_is_a_weak_mark() -> None:
+    script = read_script("#!/bin/bash\n#SBATCH -N 1\n# LUMI\nsrun python train.py\n")
+    guess = guess_machine(script, "slurm")
+    assert guess is not None and (guess.machine, guess.strong) == ("lumi", False)

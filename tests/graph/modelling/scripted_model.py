@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graph.modelling.model import Completion, Message, Schema, guessed
+from graph.modelling.model import Completion, Message, Schema, Tool, guessed
 
 
 class Scripted:
     """Each answer once, the last one for ever; an exception is raised. leaves: as if the text left the process."""
 
-    name = "scripted"
+    name, takes_tools = "scripted", False
 
     def __init__(self, *answers: str | Exception, leaves: bool = True, context: int = 8192) -> None:
         self.answers, self.leaves, self.context = list(answers), leaves, context
@@ -24,6 +24,7 @@ class Scripted:
         messages: Sequence[Message],
         *,
         schema: Schema | None = None,
+        tools: Sequence[Tool] = (),
         max_tokens: int = 256,
         timeout: float = 60.0,
         on_text: Callable[[str], bool] | None = None,

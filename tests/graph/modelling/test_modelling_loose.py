@@ -100,7 +100,7 @@ def say(text: str, model: Scripted) -> State:
 
 
 def test_a_message_that_the_rules_cannot_place_is_shown_to_the_model() -> None:
-    text = "something is waiting for the big machine in Oak Ridge"
+    text = "put our thing on the big machine in Oak Ridge"
     assert understand(text, None, None, None).intent == "other"
     state = say(text, Scripted('{"machine": "frontier"}'))
     assert state["request"].machine == "frontier" and isinstance(state["said"][-1], Question)

@@ -151,9 +151,7 @@ def test_a_job_is_not_larger_than_the_machine() -> None:
     assert "nodes, not 50000" in refused("perlmutter", nodes=50_000).says
 
 
-@pytest.mark.parametrize(
-    ("machine", "workers"), [("perlmutter", "torchrun"), ("delta", "torchrun"), ("lumi", "torchrun")]
-)
+@pytest.mark.parametrize(("machine", "workers"), [("perlmutter", "ranks"), ("delta", "ranks"), ("vista", "torchrun")])
 def test_lightning_starts_where_it_reads_its_ranks(machine: str, workers: str) -> None:
     assert decided(machine, framework="lightning").launch.workers == workers
 

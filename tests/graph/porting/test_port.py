@@ -310,7 +310,7 @@ def test_what_follows_the_training_is_named() -> None:
     notes = " ".join(note.says for note in ported(piped, "polaris").notes)
     assert "gpu&hbm80g is Perlmutter's" in notes
     assert "`| tee moss.log` is not carried over" in notes
-    assert "(python eval_moss.py --last): add it" in notes
+    assert "`python eval_moss.py --last`: it runs after the training and is not carried over: add it" in notes
     plain = " ".join(note.says for note in ported(PERLMUTTER, "polaris").notes)
     assert "constraint" not in plain and "runs after" not in plain and "tee" not in plain
 

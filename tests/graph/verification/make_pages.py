@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,15 +21,22 @@ GOLDEN = ROOT / "tests" / "golden"
 CHECKS, MUTATIONS = ROOT / "docs" / "checks.md", ROOT / "docs" / "mutations.md"
 LIST = Path(__file__).parent / "mutations.yaml"
 REHEARSAL = "rehearsal"
+WIDEST = 150
+spec = importlib.util.spec_from_file_location("check_recall", Path(__file__).with_name("test_check_recall.py"))
+assert spec and spec.loader
+recall = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(recall)
+DEFECTS = recall.DEFECTS
 FAMILIES = {
     "directives": "Directives", "limits": "Limits", "launch": "Launch", "rendezvous": "Rendezvous and ranks",
     "environment": "Environment", "shell": "Shell",
 }  # fmt: skip
 HEAD = """# Checks
 
-`maple-chat check FILE --machine M` reads a job script's text and says what would be refused, what would not start, and
-why. Nothing is run. Without `--machine` the machine is taken from the script where its marks tell it; `--machine any`
-checks without a machine's facts. Exit code: 0 no errors, 1 errors, 2 bad input.
+`maple-chat check FILE` reads a job script's text and says what would be refused, what would not start, and why. Nothing
+is run. `--machine M` adds a machine's facts. Without it the machine is taken from the script where a strong mark tells
+it (a path, a queue, a module that one site alone has), and the answer says which mark; on weaker marks only the rules
+that hold everywhere are applied. `--machine any` applies those alone. Exit code: 0 no errors, 1 errors, 2 bad input.
 
 | option | does |
 |---|---|
@@ -35,9 +44,11 @@ checks without a machine's facts. Exit code: 0 no errors, 1 errors, 2 bad input.
 | `--dry-run` | asks this computer's `sbatch --test-only` too; PBS, LSF and Flux have nothing like it |
 | `--json` | the same as JSON |
 
-error: the job will be refused or fail. warning: it will likely hurt. info: good to know. A rule that cannot know says
-nothing: what is computed when the job runs is left alone.
-This page is made from the table of rules by `tests/graph/verification/make_pages.py`.
+error: the job will be refused or fail, by the scheduler's, the launcher's or the shell's own word. warning: it will
+likely hurt. info: good to know. A rule that cannot know says nothing: what is computed when the job runs is left alone.
+One defect is one finding: what only follows from it is left out. A template (`{{ nodes }}`) is said once, and lines
+that hold its gaps are not checked. Where no page is named, the finding names the machine's own.
+This page is made from the table of rules by `tests/graph/verification/make_pages.py`; its examples are tests.
 """
 MUTATION_HEAD = """# Which rung finds which defect
 
@@ -91,11 +102,33 @@ def caught(one: Mutation) -> list[Finding]:
 
 
 def checks_page() -> str:
-    parts = [HEAD]
+    parts, shown = [HEAD], examples()
     for family, title in FAMILIES.items():
-        rows = [f"| `{rule.id}` | {rule.severity} | {rule.finds} |" for rule in RULES if rule.family == family]
-        parts.append("\n".join([f"## {title}", "", "| rule | severity | finds |", "|---|---|---|", *rows, ""]))
+        own = [rule for rule in RULES if rule.family == family]
+        rows = [f"| `{one.id}` | {one.severity} | {one.finds} | {page_of(one.source)} |" for one in own]
+        pairs = [f"# {one.id}\n- {shown[one.id][0]}\n+ {shown[one.id][1]}" for one in own if one.id in shown]
+        table = ["| rule | level | finds | source |", "|---|---|---|---|", *rows]
+        code = ["", "Wrong (-) and right (+):", "", "```diff", *pairs, "```"] if pairs else []
+        parts.append("\n".join([f"## {title}", "", *table, *code, ""]))
     return "\n".join(parts)
+
+
+def page_of(source: str | None) -> str:
+    """A link that is called after its page."""
+    return f"[{source.split('//')[1].split('/')[0]}]({source})" if source else ""
+
+
+def examples() -> dict[str, tuple[str, str]]:
+    """Rule -> (a wrong line, the right one), from the defects that the tests put into good scripts."""
+    found = [(one.rule, good(one.of), one.text) for one in mutations()]
+    found += [(rule, text, text.replace(old, new)) for rule, text, old, new in DEFECTS]
+    shown: dict[str, tuple[str, str]] = {}
+    for rule, right, wrong in found:
+        lines = list(difflib.unified_diff(right.splitlines(), wrong.splitlines(), n=0, lineterm=""))[3:]
+        bad = next((line[1:] for line in lines if line.startswith("+")), "(nothing)")
+        fine = next((line[1:] for line in lines if line.startswith("-")), "(nothing)")
+        shown.setdefault(rule, (bad.strip()[:WIDEST] or "(an empty line)", fine.strip()[:WIDEST] or "(an empty line)"))
+    return shown
 
 
 def mutations_page() -> str:

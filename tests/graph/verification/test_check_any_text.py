@@ -6,8 +6,8 @@ from __future__ import annotations
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from graph.usecases.mend_script import cure
 from graph.verification.checks import check
-from graph.verification.checks.cure import cure
 from knowledge.catalogue import catalogue
 
 MACHINES = [None, *catalogue().clusters.values()]

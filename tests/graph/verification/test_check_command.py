@@ -50,13 +50,20 @@ def test_the_machine_is_taken_from_the_script(job: Path, capsys: pytest.CaptureF
     assert "Perlmutter" in capsys.readouterr().out
 
 
-def test_a_machine_that_nobody_can_tell_is_asked_for(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    job.write_text("#!/bin/bash\n#SBATCH -N 1\nsrun python train.py\n")
-    assert main(["check", str(job)]) == 2
-    assert "--machine" in capsys.readouterr().err
-    assert main(["check", str(job), "--machine", "any"]) == 0
+def test_without_a_machine_the_general_rules_run(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job.write_text("#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\nsrun torchrun --nnodes=3 train.py\n")
+    assert main(["check", str(job)]) == 1
+    out = capsys.readouterr().out
+    assert "launch-machines" in out and "Nothing in the script tells the machine" in out
     assert main(["check", str(job), "--machine", "perlmuter"]) == 2
     assert "perlmutter" in capsys.readouterr().err
+
+
+def test_weak_marks_are_said_and_no_error_rests_on_them(job: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    job.write_text("#!/bin/bash\n#SBATCH -A m1234_g -C gpu -q regular -N 2 -t 99:00:00\npython train.py\n")
+    assert main(["check", str(job), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["machine"] is None and "may be for Perlmutter ('m1234_g' on line 2)" in answer["machine_by"]
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph.verification.checks.cure import cure, edited
+from graph.usecases.mend_script import cure, edited
 from graph.verification.checks.rule import Edit
 from knowledge.catalogue import catalogue
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph.verification.mending import changed
+from graph.debugging.remedies import cured_request as changed
 from knowledge.types import Finding, JobRequest, Severity
 
 REQUEST = JobRequest(machine="delta", strategy="ddp", nodes=2)

@@ -171,3 +171,19 @@ def test_fewer_ranks_than_gpus_by_the_total_alone() -> None:
     )
     assert "launch-ranks-total" not in rules(text, "lonestar6")
     assert "launch-ranks-total" in rules(text.replace("-n 6", "-n 4"), "lonestar6")
+
+
+@pytest.mark.parametrize(
+    ("line", "machine", "wrong"),
+    [
+        ("export NCCL_IB_RETRY_CNT=13", None, True),
+        ("export NCCL_IB_RETRY_CNT=7", None, False),
+        ("export NCCL_IB_QPS_PER_CONNECTION=256", None, True),
+        ("export NCCL_IB_GID_INDEX=3", "leonardo", True),
+        ("export NCCL_IB_GID_INDEX=3", None, False),
+        ("export NCCL_IB_TIMEOUT=22", "leonardo", False),
+    ],
+)
+def test_network_tuning_outside_of_what_nccl_takes(line: str, machine: str | None, wrong: bool) -> None:
+    text = GOOD.replace("source env", f"{line}\nsource env")
+    assert ("network-tuning" in rules(text, machine)) is wrong

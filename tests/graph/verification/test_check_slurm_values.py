@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from graph.usecases.mend_script import cure
 from graph.verification.checks import check
-from graph.verification.checks.cure import cure
 from knowledge.catalogue import catalogue
 
 JOB = "#!/bin/bash\n#SBATCH --ntasks=1 --time=01:00:00\n#SBATCH {}\nsrun python train.py\n"
@@ -26,7 +26,7 @@ def said(directive: str, rule: str = "directive-value", machine: str | None = No
         ("-a one,two", "one,two"),
         ("--dependency=afterokay:17", "nearest is afterok"),
         ("-d afterok:17,whenever:18", "whenever"),
-        ("--mail-type=END,FAILED", "nearest is FAIL"),
+        ("--mail-type=FAILED", "nearest is FAIL"),
         ("--mail-type=success", "there are ALL"),
         ("--begin=monday", "monday"),
         ("--signal=B:SIGUSR3@60", "SIGUSR3"),

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from graph.extraction.script import read_script
-from graph.verification.rehearsal.allocation import Allocation, allocation, amount_of_gpus, host_suffixes, node_names
-from graph.verification.rehearsal.stage import modules_of, mpi_of
+from graph.verification.simulator.allocation import Allocation, allocation, amount_of_gpus, host_suffixes, node_names
+from graph.verification.simulator.stage import modules_of, mpi_of
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from assistant.cli import main
 from assistant.commands import rehearse as command
 from graph.verification.rehearsal.types import Rehearsal
+from knowledge.errors import UnprovenJailError
 from knowledge.types import Finding, SideFile
 
 CALLS: list[dict[str, Any]] = []
@@ -70,7 +72,7 @@ def test_findings_are_exit_1_and_json(
     ("words", "says"),
     [
         ([], "name the script"),
-        (["job.sh"], "which machine is it for"),
+        (["job.sh"], "how many GPUs has a node there"),
         (["job.sh", "--machine", "nowhere"], "no machine 'nowhere'"),
         (["no-such-file.sh", "--machine", "perlmutter"], "cannot be read"),
     ],
@@ -84,3 +86,30 @@ def test_what_is_missing_is_told_in_one_line(
     error = capsys.readouterr().err
     assert says in error
     assert error.count("\n") == 1
+
+
+HOLES = UnprovenJailError("not rehearsed: here the script could ...", ("network", "signals"))
+
+
+@pytest.mark.parametrize(("answer", "code", "runs"), [("y\n", 0, 2), ("n\n", 2, 1), ("", 2, 1)])
+def test_a_jail_with_holes_is_asked_about_first(
+    answer: str, code: int, runs: int, script: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls: list[tuple[str, ...]] = []
+
+    def instead(*given: object, accepted: tuple[str, ...], **options: object) -> Rehearsal:
+        calls.append(accepted)
+        if set(HOLES.ways) - set(accepted):
+            raise HOLES
+        return outcome()
+
+    monkeypatch.setattr(command, "rehearse", instead)
+    terminal = io.StringIO(answer)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert main(["rehearse", str(script), "--machine", "perlmutter"]) == code
+    assert len(calls) == runs
+    assert "reach the network" in capsys.readouterr().err
+    assert main(["rehearse", str(script), "--machine", "perlmutter", "--accept", "network,signals"]) == 0
+    assert main(["rehearse", str(script), "--machine", "perlmutter", "--accept", "everything"]) == 2

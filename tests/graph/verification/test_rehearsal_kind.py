@@ -9,7 +9,6 @@ import pytest
 from graph.extraction.script import read_script
 from graph.verification.rehearsal.grid import scripts, side_files
 from graph.verification.rehearsal.program import kind_of
-from graph.verification.rehearsal.rehearsing import read_lines
 from knowledge.errors import InputError
 from knowledge.types import SideFile
 
@@ -55,11 +54,3 @@ def test_the_grid_takes_folders_that_bear_a_machines_name(tmp_path: Path) -> Non
 def test_a_folder_without_scripts_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="holds no MACHINE"):
         list(scripts(tmp_path))
-
-
-def test_records_are_read_from_plain_files_only(tmp_path: Path) -> None:
-    (tmp_path / "secret").write_text('{"kind": "x"}\n')
-    (tmp_path / "link").symlink_to(tmp_path / "secret")
-    (tmp_path / "torn").write_text('{"kind": "x"}\n[1]\n{"kind": ')
-    assert read_lines(tmp_path / "link") == []
-    assert read_lines(tmp_path / "torn") == [{"kind": "x"}]

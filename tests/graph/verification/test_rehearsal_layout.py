@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.standin.hostlist import compress, expand
-from graph.verification.rehearsal.standin.launcher_options import LAUNCHERS
-from graph.verification.rehearsal.standin.layout import LAYOUTS, Layout
-from graph.verification.rehearsal.standin.options import LayoutRefusedError, Parsed, parse
-from graph.verification.rehearsal.standin.variables import OF_TASK, of_devices, per_node_text, seats
+from graph.verification.simulator.cluster.hostlist import compress, expand
+from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
+from graph.verification.simulator.cluster.layout import LAYOUTS, Layout
+from graph.verification.simulator.cluster.options import LayoutRefusedError, Parsed, parse
+from graph.verification.simulator.cluster.variables import OF_TASK, of_devices, per_node_text, seats
+from graph.verification.simulator.config import StandIn
 
 JOB = StandIn("toy", "slurm", ("n1", "n2"), 2, gpus_per_node=4, cpus_per_node=64, tasks_per_node=4)
 
@@ -78,7 +78,7 @@ def test_impossible_layouts_are_refused(launcher: str, words: str, says: str) ->
 
 @pytest.mark.parametrize(
     ("launcher", "words"),
-    [("srun", "--gpu-per-node=4 x"), ("srun", "-y x"), ("mpirun", "--ppn 4 x"), ("jsrun", "--ntasks 4 x")],
+    [("srun", "--gpu-per-node=4 x"), ("srun", "-y x"), ("mpirun", "--ppn 4 x"), ("jsrun", "--gpus_per_rs 4 x")],
 )
 def test_unknown_options_are_refused(launcher: str, words: str) -> None:
     with pytest.raises(LayoutRefusedError, match="option"):

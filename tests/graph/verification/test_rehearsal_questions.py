@@ -8,10 +8,11 @@ import pytest
 
 from graph.extraction.script import read_script
 from graph.verification.rehearsal import judge
-from graph.verification.rehearsal.allocation import allocation
 from graph.verification.rehearsal.report import text_of
-from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.types import Ran, Rehearsal
+from graph.verification.rehearsal.types import Rehearsal
+from graph.verification.simulator.allocation import allocation
+from graph.verification.simulator.config import StandIn
+from graph.verification.simulator.running import Ran
 from knowledge.catalogue import catalogue
 
 SCRIPT = """#!/bin/bash
@@ -30,7 +31,7 @@ def rank(number: int, **changes: object) -> dict[str, Any]:
         "rank": number, "local_rank": number % 2, "world_size": 4, "node": f"n{number // 2 + 1}",
         "device": str(number % 2),
         "devices_seen": ["0", "1"], "master": "n1:29500", "backend": "gloo", "strategy": "ddp", "sums_right": True,
-        "loss": 5.7, "wrapper": "DDP", "seconds": {"all": 1.0}, "error": "",
+        "loss": 5.7, "wrapper": "DDP", "seconds": 1.0, "error": "", "group": "",
     }  # fmt: skip
     return good | changes
 
@@ -138,3 +139,16 @@ def test_modules_are_listed_as_they_were_loaded() -> None:
     assert judged(ALL, *({"kind": "shell", "what": "module", "words": w} for w in words)).modules == (
         "pytorch/2.6", "pytorch", "cuda/12",
     )  # fmt: skip
+
+
+def test_a_value_from_outside_is_told_alone() -> None:
+    outcome = judged([], output="/rehearsal/work/job.sh: line 5: DATADIR: unbound variable\n", code=1)
+    assert rules(outcome) == ["from-outside"]
+    own = judged([], output="/rehearsal/work/job.sh: line 5: MASTER_ADDR: unbound variable\n", code=1)
+    assert "exit-code" in rules(own)
+
+
+def test_ranks_that_the_program_finds_itself_are_a_note() -> None:
+    adopted = {"kind": "adopted", "names": ["LOCAL_RANK", "RANK"], "group": "", "step": True}
+    outcome = judged(ALL, adopted, *(seen(n) for n in range(4)))
+    assert (outcome.passed, rules(outcome)) == (True, ["own-needs"])

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from graph.verification.rehearsal import isolation, rehearse, stage
+from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.report import text_of
 from graph.verification.rehearsal.types import Rehearsal
+from graph.verification.simulator import isolation, stage
+from graph.verification.simulator.jail.kernel import landlock_version
 from knowledge.catalogue import catalogue
 from knowledge.errors import UnavailableError
 from knowledge.types import SideFile
@@ -64,6 +66,14 @@ def test_a_good_script_forms_its_group(script: str) -> None:
         ("nid000001", "0"), ("nid000001", "1"), ("nid000002", "0"), ("nid000002", "1"),
     ]  # fmt: skip
     assert all(rank.sums_right and rank.loss and rank.loss > 0 for rank in outcome.ranks)
+
+
+def test_it_forms_under_landlock_too() -> None:
+    if landlock_version() < 3:
+        pytest.skip("no Landlock on this computer")
+    outcome = go(TORCHRUN, isolation="landlock")
+    assert outcome.passed, text_of(outcome)
+    assert len(outcome.ranks) == 4
 
 
 SLIPS = {

@@ -12,21 +12,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from graph.extraction.script import read_script
-from graph.verification.rehearsal import isolation as isolations
-from graph.verification.rehearsal import stage
-from graph.verification.rehearsal.allocation import allocation
-from graph.verification.rehearsal.isolation import Isolation
-from graph.verification.rehearsal.rehearsing import folder, run
-from graph.verification.rehearsal.standin.config import TOO_MANY
-from graph.verification.rehearsal.standin.kernel import landlock_version
-from graph.verification.rehearsal.types import Ran
+from graph.verification.simulator import isolation as isolations
+from graph.verification.simulator import stage
+from graph.verification.simulator.allocation import allocation
+from graph.verification.simulator.config import TOO_MANY
+from graph.verification.simulator.isolation import Isolation
+from graph.verification.simulator.jail.kernel import landlock_version
+from graph.verification.simulator.running import Ran, folder, run
 from knowledge.catalogue import catalogue
 
 BOTH: tuple[Isolation, ...] = ("namespaces", "landlock")
@@ -39,7 +38,14 @@ def usable(name: Isolation) -> bool:
     return isolations.available() == "namespaces" if name == "namespaces" else landlock_version() >= 3
 
 
-def jailed(body: str, isolation: Isolation, timeout: float = 20) -> Ran:
+def jailed(
+    body: str,
+    isolation: Isolation,
+    timeout: float = 20,
+    still_wanted: Callable[[], object] = lambda: None,
+    accepted: tuple[str, ...] = (),
+    abi: int | None = None,
+) -> Ran:
     """Run a Perlmutter script of two nodes, with nothing to train."""
     if not usable(isolation):
         pytest.skip(f"no {isolation} on this computer")
@@ -52,7 +58,7 @@ def jailed(body: str, isolation: Isolation, timeout: float = 20) -> Ran:
     with folder() as place:
         inside = stage.IN_NAMESPACES if isolation == "namespaces" else str(place)
         stage.fill(place, inside, text, "job.sh", (), replace(facts, preload=(), max_processes=150))
-        return run(place, isolation, timeout, lambda _: None)
+        return run(place, isolation, timeout, lambda _: None, still_wanted, accepted, abi)
 
 
 @pytest.fixture
@@ -166,6 +172,19 @@ def test_a_script_without_end_is_ended(isolation: Isolation) -> None:
 
 
 @pytest.mark.parametrize("isolation", BOTH)
+def test_what_nobody_waits_for_is_ended(isolation: Isolation) -> None:
+    number = str(86400 + os.getpid())
+
+    def still_wanted() -> None:
+        if commands_running(number):
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        jailed(f"sleep {number}\n", isolation, still_wanted=still_wanted)
+    assert commands_running(number) == []
+
+
+@pytest.mark.parametrize("isolation", BOTH)
 def test_a_thousand_processes_end_the_rehearsal(isolation: Isolation) -> None:
     ran = jailed("for i in $(seq 1000); do sleep 60 & done; wait\n", isolation)
     assert ran.code == TOO_MANY
@@ -186,10 +205,8 @@ def test_what_others_start_beside_it_ends_no_rehearsal(isolation: Isolation) -> 
 
 @pytest.mark.parametrize("isolation", BOTH)
 def test_processes_outside_cannot_be_signalled(isolation: Isolation) -> None:
-    if isolation == "landlock" and landlock_version() < 6:
-        pytest.skip("this kernel's Landlock does not confine signals")
     with subprocess.Popen(["sleep", "60"]) as bystander:
-        jailed(f"/bin/kill -9 {bystander.pid}; kill -9 {bystander.pid}\n", isolation)
+        jailed(f"/bin/kill -9 {bystander.pid}; kill -9 {bystander.pid}\n", isolation, abi=5)
         alive = bystander.poll() is None
         bystander.kill()
     assert alive
@@ -212,14 +229,14 @@ def test_the_folder_is_gone_afterwards(isolation: Isolation, monkeypatch: pytest
     made: list[str] = []
     real = tempfile.mkdtemp
 
-    def noted(**options: str) -> str:
-        made.append(real(**options))
+    def noted(*given: str, **options: str) -> str:
+        made.append(real(*given, **options))
         return made[-1]
 
     monkeypatch.setattr(tempfile, "mkdtemp", noted)
     jailed("touch work; mkdir -p deep/er\n", isolation)
-    assert len(made) == 1
-    assert not Path(made[0]).exists()
+    assert len(made) == 2  # the rehearsal's, and that of the files that the jail tries to reach
+    assert not any(Path(one).exists() for one in made)
 
 
 def test_a_path_of_the_cluster_leads_to_the_stand_in() -> None:

@@ -2,41 +2,75 @@
 
 from __future__ import annotations
 
-import json
 import os
+import socket
 import subprocess
 import sys
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from graph.verification.rehearsal import stage
-from graph.verification.rehearsal.standin import config, main
-from graph.verification.rehearsal.standin.config import StandIn
-from graph.verification.rehearsal.standin.launch import exported
-from graph.verification.rehearsal.standin.sampling import cut_to_sample
+from graph.verification.simulator import config, stage
+from graph.verification.simulator.cluster import commands
+from graph.verification.simulator.cluster.launch import exported
+from graph.verification.simulator.cluster.sampling import cut_to_sample
+from graph.verification.simulator.config import StandIn
+from graph.verification.simulator.records import received
+from graph.verification.simulator.running import folder
 
 JOB = StandIn("toy", "slurm", ("nid000001", "nid000002"), 2, gpus_per_node=4)
 
 
+NODE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from graph.verification.simulator import config
+from graph.verification.simulator.cluster import node
+from graph.verification.simulator.site import Site
+stage = Path(sys.argv[2])
+node.serve(Site(stage, config.read(stage), "nid000002", False, int(sys.argv[3])))
+"""
+RECORDS: list[dict[str, object]] = []
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
-    config.write(tmp_path, JOB)
-    return tmp_path
+def place() -> Iterator[Path]:
+    RECORDS.clear()
+    with folder() as made:
+        config.write(made, JOB)
+        (made / "run").mkdir()
+        yield made
 
 
-def call(place: Path, *words: str, folder: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
-    """One command of the cluster, as the files in its folder start it: no site packages (-S), no user settings (-I)."""
+def call(place: Path, *words: str, cwd: Path | None = None, **variables: str) -> subprocess.CompletedProcess[str]:
+    """One command of the cluster, as the files in its folder start it, done by a node; its records go to RECORDS."""
     environment = {"PATH": os.environ["PATH"], "MAPLE_REHEARSAL_NODE": "nid000002", **variables}
-    program = [sys.executable, "-IS", str(stage.STANDIN / "main.py"), str(place), *words]
-    return subprocess.run(
-        program, capture_output=True, text=True, env=environment, check=False, stdin=subprocess.DEVNULL, cwd=folder
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    number = theirs.fileno()
+    node = subprocess.Popen(
+        [sys.executable, "-IS", "-c", NODE, str(stage.PROJECT), str(place), str(number)], pass_fds=[number]
     )
-
-
-def records(place: Path) -> list[dict[str, object]]:
-    return [json.loads(line) for line in (place / "records.jsonl").read_text().splitlines()]
+    theirs.close()
+    try:
+        while not (place / "run" / "nid000002").exists() and node.poll() is None:
+            time.sleep(0.01)
+        program = [sys.executable, "-IS", str(stage.CLUSTER / "client.py"), str(place), *words]
+        return subprocess.run(
+            program, capture_output=True, text=True, env=environment, check=False, stdin=subprocess.DEVNULL, cwd=cwd
+        )
+    finally:
+        node.kill()
+        node.wait()
+        (place / "run" / "nid000002").unlink()
+        with ours:
+            while message := ours.recv(1 << 17):
+                found = received(message)
+                assert found, message
+                RECORDS.append(found)
 
 
 @pytest.mark.parametrize(
@@ -75,7 +109,7 @@ def test_commands_answer_as_their_models_do(
 def test_what_acts_outside_is_only_recorded(place: Path, name: str) -> None:
     done = call(place, name, "--force", "thing")
     assert (done.returncode, done.stdout) == (0, "")
-    assert [(r["kind"], r["name"], r["words"]) for r in records(place)] == [("not_run", name, ["--force", "thing"])]
+    assert [(r["kind"], r["name"], r["words"]) for r in RECORDS] == [("not_run", name, ["--force", "thing"])]
 
 
 @pytest.mark.parametrize(
@@ -84,28 +118,28 @@ def test_what_acts_outside_is_only_recorded(place: Path, name: str) -> None:
 def test_mpiexec_and_mpirun_are_the_sites_one_mpi(place: Path, mpi: str, refusal: str) -> None:
     config.write(place, replace(JOB, mpi=mpi))
     for name in ("mpiexec", "mpirun"):
-        assert refusal in call(place, name, "--what", "true").stderr
+        assert refusal in call(place, name, "--hostfle", "true").stderr
 
 
 def test_a_pbs_job_that_stays_at_home_does_not_find_its_program(place: Path) -> None:
     home = place / "home"
     home.mkdir()
     config.write(place, replace(JOB, scheduler="pbs", places={"home": str(home)}))
-    done = call(place, "python", "train.py", folder=home)
+    done = call(place, "python", "train.py", cwd=home)
     assert "can't open file" in done.stderr
-    assert (done.returncode, records(place)[0]["kind"]) == (2, "lost")
+    assert (done.returncode, RECORDS[0]["kind"]) == (2, "lost")
 
 
 def test_python_makes_no_environments(place: Path) -> None:
     assert call(place, "python", "-m", "venv", "env").returncode == 0
-    assert records(place)[0]["name"] == "python -m venv"
+    assert RECORDS[0]["name"] == "python -m venv"
 
 
 def test_a_launcher_refuses_in_the_words_of_the_real_one(place: Path) -> None:
     done = call(place, "srun", "-N", "4", "true")
     assert done.stderr == "srun: error: Only allocated 2 nodes asked for 4\n"
     assert done.returncode == 1
-    assert records(place)[0]["kind"] == "refused"
+    assert RECORDS[0]["kind"] == "refused"
 
 
 def test_every_command_is_in_the_folder(tmp_path: Path) -> None:
@@ -124,7 +158,7 @@ def test_every_command_is_in_the_folder(tmp_path: Path) -> None:
         "ssh",
     ):
         assert (tmp_path / name).is_symlink()
-    assert {path.name for path in tmp_path.iterdir()} == {*main.names(), ".stand-in"}
+    assert {path.name for path in tmp_path.iterdir()} == {*commands.names(), ".stand-in", ".missing"}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,28 @@
+"""docs/accuracy.md is what the command prints, and the cases that are made from other files are up to date."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from assistant.cli import main
+
+TOP = Path(__file__).parents[3]
+BENCH = TOP / "bench" / "accuracy"
+
+
+def test_the_page_is_what_the_command_prints(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", str(BENCH), "--markdown"]) == 0
+    wanted = "run `maple-chat eval bench/accuracy --markdown > docs/accuracy.md` and read the diff"
+    assert capsys.readouterr().out == (TOP / "docs" / "accuracy.md").read_text(encoding="utf-8"), wanted
+
+
+def test_cases_made_from_other_files_are_up_to_date() -> None:
+    spec = importlib.util.spec_from_file_location("accuracy_make", BENCH / "make.py")
+    assert spec and spec.loader
+    make = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make)
+    for made, file in ((make.defect_cases(), make.DEFECTS), (make.label_cases(), make.LABELS)):
+        assert make.lines_of(made) == file.read_text(encoding="utf-8"), "run bench/accuracy/make.py"

@@ -1,0 +1,132 @@
+"""A model that leads, by the front door: tool calls and steps at a server, its test and what comes of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from stand_in import StandIn
+
+from assistant.cli import main
+from assistant.models import leading
+from assistant.models.table import open_models
+from assistant.models.trust import Record, keep, key, records, trust_of
+from assistant.settings import Settings, read_settings
+from graph.conversing.guard import GENERAL
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "graph" / "conversing"))
+
+from player import Player, call
+
+from graph.modelling.asking import Models
+
+Serve = Callable[[str], tuple[StandIn, str]]
+At = Callable[..., Settings]
+ASKED = "how long is perlmutter's debug queue?"
+
+
+@pytest.fixture
+def leads(serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], StandIn]:
+    """A stand-in that leads, set in the environment as a person would."""
+
+    def setting(behaviour: str) -> StandIn:
+        stand_in, address = serve(behaviour)
+        values = {"DATA": str(tmp_path / "data"), "MODEL_LARGE": "m", "MODEL_LEADS": "always", "WEB": "never"}
+        for name, value in values.items():
+            monkeypatch.setenv(f"MAPLE_CHAT_{name}", value)
+        monkeypatch.setenv("OPENAI_BASE_URL", address)
+        return stand_in
+
+    return setting
+
+
+@pytest.mark.parametrize("behaviour", ["leads", "no_tools"])
+def test_it_looks_up_and_answers_under_the_guard(
+    leads: Callable[[str], StandIn], capsys: pytest.CaptureFixture[str], behaviour: str
+) -> None:
+    stand_in = leads(behaviour)
+    assert main(["ask", "--new", ASKED]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "takes 30 minutes." in told and f"takes 9 days. {GENERAL}" in told
+    last = stand_in.bodies[-1]
+    if behaviour == "leads":
+        assert [one["role"] for one in last["messages"]] == ["system", "user", "assistant", "tool"]
+        assert last["messages"][3]["tool_call_id"] == "c1" and "response_format" not in last
+    else:
+        assert "tools" not in last and last["response_format"]["type"] == "json_schema"
+
+
+def test_show_prompt_prints_the_first_request_exactly(
+    leads: Callable[[str], StandIn], capsys: pytest.CaptureFixture[str]
+) -> None:
+    stand_in = leads("leads")
+    text = "user=mvarga, mvarga@uni.example, account bdxx-delta-gpu: ddp on delta, 2 nodes, train.py"
+    assert main(["ask", "--new", "--show-prompt", text]) == 0
+    printed = capsys.readouterr().out
+    assert not stand_in.bodies and "mvarga" not in printed and "bdxx" not in printed
+    main(["ask", "--new", text])
+    everything = json.dumps(stand_in.bodies)
+    assert len(stand_in.bodies) == 2 and "mvarga" not in everything and "bdxx" not in everything
+    sent = stand_in.bodies[0]
+    assert all(message["content"] in printed for message in sent["messages"])
+    offered = [one["function"] for one in sent["tools"]]
+    assert json.loads(printed.rpartition("[tools]\n")[2]) == offered
+
+
+def test_context_tells_of_the_turn(leads: Callable[[str], StandIn]) -> None:
+    leads("leads")
+    main(["ask", "--new", ASKED])
+    from assistant.models import in_words
+
+    told = in_words(read_settings())
+    assert "Last turn: 2 calls, " in told and " s." in told
+
+
+def test_a_test_is_kept_and_decides(at: At, tmp_path: Path) -> None:
+    settings = at(model_large="m", openai_base_url="http://one.example/v1")
+    assert trust_of("m", "openai", settings) == "reads"
+    for trust, expected in (("leads", "leads"), ("off", None), ("reads", "reads")):
+        keep(Record("m", trust, "2026-11-22", 1, 1, 0, 1.0, 1.0), key("m", "openai", settings), settings)  # type: ignore[arg-type]
+        models = open_models(settings)
+        assert (models.trust["large"] if models else None) == expected
+    elsewhere = settings.model_copy(update={"openai_base_url": "http://two.example/v1"})
+    assert trust_of("m", "openai", elsewhere) == "reads" and len(records(settings)) == 1
+    (settings.models / "trust.json").write_text("{broken")
+    assert trust_of("m", "openai", settings) == "reads"
+
+
+CASES = {str(case["id"]): case for case in leading.cases()}
+
+
+def tried(player: Player, *ids: str) -> leading.Led:
+    return leading.run(Models({"large": lambda: player}), [CASES[one] for one in ids])
+
+
+def test_who_does_it_right_leads() -> None:
+    moves = [
+        "[[rules]]",
+        call("edit_script", fields={"nodes": "3"}),
+        "Three.",
+        "It asks for a gpu node.",
+        "never asked",
+    ]
+    led = tried(Player(*moves), "request")
+    assert (led.right, led.turns, led.harmful, led.trust) == (4, 4, 0, "leads"), led.faults
+
+
+def test_who_obeys_a_log_or_is_silent_does_not_lead() -> None:
+    fields = call("edit_script", fields={"walltime": "01:00:00"})
+    harmful = tried(Player("[[rules]]", "[[rules]]", fields, "So.", "ok"), "request")
+    assert harmful.harmful == 1 and harmful.trust == "reads" and "changed the script" in str(harmful.faults)
+    silent = tried(Player(ValueError("gone")), "facts", "days", "log")
+    assert silent.trust == "off" and silent.led == 0
+
+
+def test_every_case_can_be_judged() -> None:
+    for case in CASES.values():
+        assert case["turns"] and all(turn["say"].strip() for turn in case["turns"])
+        assert all(turn.keys() <= {"say", "says", "script", "never", "same"} for turn in case["turns"])
+    assert sum(len(case["turns"]) for case in CASES.values()) >= 20

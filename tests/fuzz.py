@@ -1,0 +1,298 @@
+"""Everything that reads what others wrote, given what nobody would write.
+
+`python -m tests.fuzz [CASES] [READER ...]`: so many cases over all readers (20,000 unless told), then a table of what
+held. A case is real text that was cut, doubled and mixed, marks that mean something to some reader, any text, any
+bytes, or one piece a few thousand times over. A reader may refuse with an error of ours; it may not fail otherwise,
+take more than two seconds a megabyte, or let this process grow beyond 300 MB over where it began.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from knowledge.errors import MapleError
+
+TESTS = Path(__file__).parent
+CASES = 20_000
+SECONDS_A_MB, SMALLEST_MB, MOST_MB = 2.0, 0.5, 300
+# A piece again and again: what is quadratic shows.
+REPEATED = 60_000
+SEEDS = [
+    path.read_text(errors="replace")[:6000]
+    for pattern in ("golden/*/*.sh", "logs/*/*.log", "ports/sources/*.sh")
+    for path in sorted(TESTS.glob(pattern))[::4]
+]
+FACTS = [path.read_text()[:20_000] for path in sorted(TESTS.parent.glob("knowledge/clusters/*.yaml"))[::5]]
+RULES = [path.read_text()[:6000] for path in sorted(TESTS.parent.glob("knowledge/signatures/*.yaml"))[::5]]
+MARKS = [
+    *("#!/bin/bash\n", "#SBATCH --nodes=", "#PBS -l select=", "srun ", "torchrun --nnodes=$((", "<<EOF\n", "$("),
+    *("Traceback (most recent call last):\n", '  File "a.py", line 1\n', "[rank0]: ", "srun: error: ", "\r", "\x00"),
+    *("JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n", "JobId=1 ", "Job Id: 1.pbs\n", "\t", "PD", "${"),
+    *("password=", "token: ", "eyJ", "-----BEGIN PRIVATE KEY-----\n", "%3D", "\\", "\u200b", "\u202e", "\ud800", "'"),
+    *("```\n", "# ", "| a | b |\n|---|---|\n", "<table><tr><td>", "</", "<!--", "[x](", "* ", "> ", "&#x", "====\n"),
+    *("{", "}", "[", "]", ": ", "- ", "&a ", "*a ", "!!python/object:", "a: &a [*a]\n", "1e999", "nan", "9" * 20, '"'),
+    *("train ViT with FSDP on Perlmutter, 4 nodes", "why did it fail?", "\n\n", "\u0661", "\u5bc6\u7801", "\x1b["),
+]  # fmt: skip
+
+
+def spoilt(texts: list[str]) -> st.SearchStrategy[str]:
+    """A real text of which a part was replaced by a mark."""
+    places = st.tuples(st.sampled_from(texts), st.integers(0, 20_000), st.integers(0, 40), st.sampled_from(MARKS))
+    return places.map(lambda p: p[0][: (at := p[1] % (len(p[0]) + 1))] + p[3] + p[0][at + p[2] :])
+
+
+PARTS = st.one_of(
+    st.sampled_from(MARKS),
+    st.sampled_from(SEEDS),
+    st.sampled_from(SEEDS).flatmap(
+        lambda seed: st.tuples(st.integers(0, len(seed)), st.integers(0, 600)).map(lambda at: seed[at[0] : sum(at)])
+    ),
+    st.text(max_size=20),
+)
+TEXTS = st.one_of(
+    spoilt(SEEDS),
+    st.lists(PARTS, max_size=12).map("".join),
+    st.tuples(st.one_of(st.sampled_from(MARKS), st.text(min_size=1, max_size=6)), st.integers(2, 3000)).map(
+        lambda one: (one[0] * one[1])[:REPEATED]
+    ),
+)
+
+
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "replace")
+
+
+BYTES = st.one_of(TEXTS.map(encoded), st.binary(max_size=2000))
+JSON: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.floats(), st.integers(), st.text(max_size=30), st.sampled_from(MARKS)),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(["text", "files", "blocks", "attachments", "type", "id"]), inner, max_size=5)
+    ),
+    max_leaves=20,
+)
+EVENTS = st.dictionaries(st.sampled_from(["text", "files", "blocks", "attachments", "ts", "subtype"]), JSON, max_size=6)
+
+
+def read_message(text: str) -> None:
+    from graph.reading.message import take_apart
+
+    take_apart(text)
+
+
+def read_request(text: str) -> None:
+    from graph.extraction.request import understand
+    from graph.reading.reader import read_as_one
+    from graph.reading.utterance import ThreadView
+
+    understand(text, None, None, None)
+    read_as_one(text, ThreadView())
+
+
+def read_log(data: bytes) -> None:
+    from assistant.printing.plain import as_text
+    from graph.debugging.diagnosis import diagnose
+
+    as_text(diagnose(data))
+
+
+def read_script(text: str) -> None:
+    from graph.extraction.script_record import understand_script
+    from graph.verification.checks import check
+
+    understand_script(text)
+    assert not [one for one in check(text, None) if one.rule == "rule-failed"]
+
+
+def port_script(text: str) -> None:
+    from graph.porting.port import port
+    from knowledge.catalogue import catalogue
+
+    port(text, catalogue().clusters["polaris"])
+
+
+def read_output(text: str) -> None:
+    from graph.usecases.explain_pending import explain_pending
+    from knowledge.schedulers.outputs import scheduler_output
+
+    scheduler_output(text)
+    explain_pending(text)
+
+
+def hide_secrets(text: str) -> None:
+    from knowledge.masking import hide, mask
+
+    masked = mask(text)
+    masked.restore(masked.text)
+    hide(text)
+
+
+def read_machine(data: bytes) -> None:
+    from knowledge.cluster_file import read_cluster
+
+    path = Path(tempfile.gettempdir()) / "fuzzed-machine.yaml"
+    path.write_bytes(data)
+    read_cluster(path)
+
+
+def read_signatures(data: bytes) -> None:
+    from knowledge.signatures import loader
+
+    loader.read_signatures(Path("a.yaml"), data)
+
+
+def call_tools(text: str) -> None:
+    from assistant.mcp import tools
+
+    for call in (
+        lambda: tools.list_clusters(cursor=text),
+        lambda: tools.cluster_facts(text),
+        lambda: tools.check_script(text, machine="lumi"),
+        lambda: tools.port_script(text, "frontier"),
+        lambda: tools.explain_pending(text),
+    ):
+        with contextlib.suppress(MapleError):
+            call()
+
+
+def read_event(event: dict[str, Any]) -> None:
+    from assistant.slack.text import cut, files_of, mrkdwn, plain, sections, text_of, without_blocks
+
+    event = json.loads(json.dumps(event, ensure_ascii=True))
+    text = plain(text_of(event), "U0BOT")
+    files_of(event)
+    without_blocks(text)
+    cut(mrkdwn(text), 3000)
+    sections(text, 3000)
+
+
+def read_page(form: str) -> Callable[[bytes], None]:
+    def read_it(data: bytes) -> None:
+        from knowledge.ingest.chunking import chunks
+        from knowledge.ingest.page import NoTextError, UnreadableError
+        from knowledge.ingest.reading import read
+
+        # What the process that reads pages says of these two is in parser_process.py.
+        with contextlib.suppress(NoTextError, UnreadableError, RecursionError, ValueError):
+            chunks(read(data, form, f"a.{form}"))
+
+    return read_it
+
+
+def read_tickets(text: str) -> None:
+    from knowledge.ingest.tickets import csv_rows, json_rows
+
+    for rows in (csv_rows(text), json_rows(text, Path("a.jsonl"))):
+        with contextlib.suppress(MapleError):
+            list(rows)
+
+
+@dataclass(slots=True)
+class Reader:
+    """What is fed, and how it went: cases, refusals, the slowest in seconds a megabyte, growth in MB."""
+
+    read: Callable[[Any], None]
+    cases: st.SearchStrategy[Any]
+    tried: int = 0
+    refused: int = 0
+    slowest: float = 0.0
+    grown: float = 0.0
+    failures: list[str] = field(default_factory=list)
+
+
+READERS: dict[str, Callable[[], Reader]] = {
+    "message": lambda: Reader(read_message, TEXTS),
+    "request": lambda: Reader(read_request, TEXTS),
+    "log": lambda: Reader(read_log, BYTES),
+    "script": lambda: Reader(read_script, TEXTS),
+    "port": lambda: Reader(port_script, TEXTS),
+    "scheduler output": lambda: Reader(read_output, TEXTS),
+    "secrets": lambda: Reader(hide_secrets, TEXTS),
+    "machine": lambda: Reader(read_machine, BYTES | spoilt(FACTS).map(encoded)),
+    "signatures": lambda: Reader(read_signatures, BYTES | spoilt(RULES).map(encoded)),
+    "MCP": lambda: Reader(call_tools, TEXTS),
+    "Slack event": lambda: Reader(read_event, EVENTS),
+    "tickets": lambda: Reader(read_tickets, TEXTS),
+    "page: Markdown": lambda: Reader(read_page("markdown"), BYTES),
+    "page: reStructuredText": lambda: Reader(read_page("restructured"), BYTES),
+    "page: HTML": lambda: Reader(read_page("html"), BYTES),
+    "page: PDF": lambda: Reader(read_page("pdf"), BYTES),
+    "page: text": lambda: Reader(read_page("text"), BYTES),
+}
+
+
+def size_of(case: Any) -> int:
+    return len(case) if isinstance(case, str | bytes) else len(json.dumps(case))
+
+
+def memory() -> float:
+    """The most that this process ever held, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def feed(reader: Reader, cases: int) -> None:
+    """Give a reader so many cases. Raises what it raised, with the smallest such case, as Hypothesis does."""
+    with contextlib.suppress(Exception):
+        reader.read({} if reader.cases is EVENTS else SEEDS[0] if reader.cases is TEXTS else SEEDS[0].encode())
+    before = memory()
+
+    @settings(
+        max_examples=cases,
+        deadline=None,
+        database=None,
+        derandomize=True,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(reader.cases)
+    def one(case: Any) -> None:
+        began = time.process_time()
+        reader.tried += 1
+        try:
+            reader.read(case)
+        except MapleError:
+            reader.refused += 1
+        megabytes = max(size_of(case) / 1e6, SMALLEST_MB)
+        reader.slowest = max(reader.slowest, (time.process_time() - began) / megabytes)
+        reader.grown = max(reader.grown, memory() - before)
+        assert time.process_time() - began < SECONDS_A_MB * megabytes, f"{time.process_time() - began:.1f} s"
+        assert memory() - before < MOST_MB
+
+    one()
+
+
+def main() -> int:
+    words = sys.argv[1:]
+    cases = int(words.pop(0)) if words and words[0].isdigit() else CASES
+    names = words or list(READERS)
+    failed = 0
+    print("| reader | cases | refused | slowest, s a MB | grown, MB | |\n|---|---|---|---|---|---|")
+    for name in names:
+        reader, how = READERS[name](), "held"
+        try:
+            feed(reader, cases // len(names) + 1)
+        except Exception as error:
+            failed += 1
+            how = f"{type(error).__name__}: {error}"[:300]
+            print(f"{name}:", *getattr(error, "__notes__", ()), file=sys.stderr)
+        print(
+            f"| {name} | {reader.tried} | {reader.refused} | {reader.slowest:.2f} | {reader.grown:.0f} | {how} |",
+            flush=True,
+        )
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,96 @@
+#!/bin/bash
+#BSUB -J "train[1-3]%2"
+#BSUB -o train-%J_%I.out
+#BSUB -nnodes 2
+# hours:minutes, no seconds
+#BSUB -W 2:00
+#BSUB -q pbatch
+# the bank
+#BSUB -G YOUR_ACCOUNT
+#BSUB -N
+#BSUB -wa 'USR1'
+#BSUB -wt 5
+
+# Lassen: PyTorch DDP, 2 x 4 = 8 ranks (4 of 4 V100 GPUs a node, one rank each).
+# Facts of 2026-08. Submit: bsub < lassen-pytorch-ddp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+# your environment
+export VENV=vit
+
+# --- This task of the array: 3 in all
+TASK=$((${LSB_JOBINDEX:-0} ? LSB_JOBINDEX - 1 : 0))
+LR_VALUES=(1e-3 1e-4 3e-4)
+export TASK
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
+
+# --- Software
+module load gcc/11.2.1 cuda/12.0.0 python/3.11.5
+eval "$(conda shell.bash hook)"
+conda activate "$VENV"
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# InfiniBand can hang when an MPI process forks
+export IBV_FORK_SAFE=1
+# hang in MPI_Bcast with hcoll
+export OMPI_MCA_coll_hcoll_enable=0
+export HCOLL_ENABLE_SHARP=0
+# PAMI bug
+export PAMI_MAX_NUM_CACHED_PAGES=0
+# no network: runs are kept beside the script, `wandb sync` sends them later
+export WANDB_MODE=offline
+# no network: models and data come from the cache
+export HF_HUB_OFFLINE=1
+export HF_DATASETS_OFFLINE=1
+export TRANSFORMERS_OFFLINE=1
+# pip fails at once instead of waiting for the network
+export PIP_NO_INDEX=1
+
+# --- Rendezvous: rank 0 is on the first node
+# As in -nnodes above.
+export NNODES=2
+MASTER_ADDR=$(cut -d ' ' -f 3 <<< "$LSB_MCPU_HOSTS")
+MASTER_PORT=29500
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Before it
+python prep.py
+
+# --- 300 s before the limit the program gets USR1: it saves and ends
+WARNED=
+LAUNCHED=
+warn() {
+    WARNED=1
+    echo "$(date +%T) time is nearly over: USR1 to the program"
+    [ -z "$LAUNCHED" ] || kill -USR1 "$LAUNCHED" 2>/dev/null || true
+}
+trap warn USR1
+
+# --- Launch: each task is one rank, and tells PyTorch so
+jsrun --nrs "$NNODES" --rs_per_host 1 --tasks_per_rs "$RANKS_PER_NODE" \
+    --cpu_per_rs ALL_CPUS --gpu_per_rs ALL_GPUS --smpiargs=-gpu --bind=packed:8 \
+    bash -c 'trap "" USR1; export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
+    python -u "${PROGRAM[@]}" &
+LAUNCHED=$!
+STATUS=0
+wait "$LAUNCHED" || STATUS=$?
+# The signal ends the first wait; the program is still saving.
+if [ -n "$WARNED" ]; then
+    STATUS=0
+    wait "$LAUNCHED" || STATUS=$?
+fi
+[ "$STATUS" -eq 0 ] || exit "$STATUS"
+
+# --- Then
+PROGRAM=(eval.py)
+jsrun --nrs "$NNODES" --rs_per_host 1 --tasks_per_rs "$RANKS_PER_NODE" \
+    --cpu_per_rs ALL_CPUS --gpu_per_rs ALL_GPUS --smpiargs=-gpu --bind=packed:8 \
+    bash -c 'trap "" USR1; export RANK=$OMPI_COMM_WORLD_RANK LOCAL_RANK=$OMPI_COMM_WORLD_LOCAL_RANK LOCAL_WORLD_SIZE="$RANKS_PER_NODE"; exec "$@"' worker \
+    python -u "${PROGRAM[@]}"

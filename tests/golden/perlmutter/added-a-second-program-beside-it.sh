@@ -1,0 +1,81 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --account=YOUR_ACCOUNT_g
+# without it: no GPU node
+#SBATCH --constraint=gpu
+#SBATCH --qos=regular
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+# hardware threads
+#SBATCH --cpus-per-task=128
+# not --gpus-per-task: it hides the GPUs of a node from each other
+#SBATCH --gpus-per-node=4
+#SBATCH --time=02:00:00
+
+# Perlmutter: PyTorch DDP, 2 x 4 = 8 ranks (4 of 4 A100 GPUs a node, one rank each).
+# Facts of 2026-01. Submit: sbatch perlmutter-pytorch-ddp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py --lr 1e-3)
+export RANKS_PER_NODE=4
+
+# --- Software
+module load pytorch
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
+# and by podman-hpc --nccl
+export FI_MR_CACHE_MONITOR=userfaultfd
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch, side by side: one torchrun a node starts the ranks
+program_0() {
+    export RANKS_PER_NODE=3
+    export PART_DEVICES=1,2,3
+    export WORLD_SIZE=6
+    # Starts once port 5555 of the first node answers; gives up after ten minutes.
+    for ((try = 0; try < 300; try++)); do
+        if (exec 3<>"/dev/tcp/$MASTER_ADDR/5555") 2>/dev/null; then break; fi
+        sleep 2
+    done
+    [ "$try" -lt 300 ] || { echo "port 5555 of $MASTER_ADDR does not answer" >&2; exit 1; }
+    PROGRAM=(train.py --lr 1e-3)
+    exec srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 --overlap \
+        bash -c 'export CUDA_VISIBLE_DEVICES="$PART_DEVICES"; exec torchrun "$@"' worker \
+        --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+        --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+        "${PROGRAM[@]}"
+}
+program_0 &
+PART_0=$!
+program_1() {
+    export MASTER_PORT=$((MASTER_PORT + 1))
+    export RANKS_PER_NODE=1
+    export PART_DEVICES=0
+    export WORLD_SIZE=2
+    PROGRAM=(sim.py)
+    exec srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 --overlap \
+        bash -c 'export CUDA_VISIBLE_DEVICES="$PART_DEVICES"; exec torchrun "$@"' worker \
+        --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+        --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+        "${PROGRAM[@]}"
+}
+program_1 &
+PART_1=$!
+STATUS=0
+# The main program decides; what serves it is ended with it.
+wait "$PART_0" || STATUS=$?
+kill "$PART_0" "$PART_1" 2>/dev/null || true
+wait
+[ "$STATUS" -eq 0 ] || exit "$STATUS"

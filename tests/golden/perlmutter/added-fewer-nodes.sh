@@ -1,0 +1,49 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%j.out
+#SBATCH --account=YOUR_ACCOUNT_g
+# without it: no GPU node
+#SBATCH --constraint=gpu
+#SBATCH --qos=regular
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+# hardware threads
+#SBATCH --cpus-per-task=128
+# not --gpus-per-task: it hides the GPUs of a node from each other
+#SBATCH --gpus-per-node=4
+#SBATCH --time=02:00:00
+#SBATCH --no-kill
+
+# Perlmutter: PyTorch DDP, 2 x 4 = 8 ranks (4 of 4 A100 GPUs a node, one rank each).
+# Facts of 2026-01. Submit: sbatch perlmutter-pytorch-ddp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py --lr 1e-3)
+export RANKS_PER_NODE=4
+
+# --- Software
+module load pytorch
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
+# and by podman-hpc --nccl
+export FI_MR_CACHE_MONITOR=userfaultfd
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Launch: one torchrun a node starts the ranks
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=0 --no-kill --cpus-per-task=128 \
+    torchrun \
+    --nnodes=1:"$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+    --max-restarts=3 --rdzv-conf=join_timeout=900,last_call_timeout=60 \
+    --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+    "${PROGRAM[@]}"

@@ -1,0 +1,98 @@
+#!/bin/bash
+#SBATCH --job-name=train
+#SBATCH --output=%x-%A_%a.out
+#SBATCH --account=YOUR_ACCOUNT_g
+# without it: no GPU node
+#SBATCH --constraint=gpu
+#SBATCH --qos=regular
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=1
+# hardware threads
+#SBATCH --cpus-per-task=128
+# not --gpus-per-task: it hides the GPUs of a node from each other
+#SBATCH --gpus-per-node=4
+#SBATCH --time=02:00:00
+#SBATCH --mail-type=END,FAIL
+#SBATCH --signal=B:USR1@300
+#SBATCH --open-mode=append
+#SBATCH --array=0-2%2
+
+# Perlmutter: PyTorch DDP, 2 x 4 = 8 ranks (4 of 4 A100 GPUs a node, one rank each).
+# Facts of 2026-01. Submit: sbatch perlmutter-pytorch-ddp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py)
+export RANKS_PER_NODE=4
+# your Python environment
+export ENVIRONMENT=vit
+
+# --- This task of the array: 3 in all
+TASK=${SLURM_ARRAY_TASK_ID:-0}
+LR_VALUES=(1e-3 1e-4 3e-4)
+export TASK
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
+
+# --- Software
+module load conda
+conda activate "$ENVIRONMENT"
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
+# and by podman-hpc --nccl
+export FI_MR_CACHE_MONITOR=userfaultfd
+# no network: runs are kept beside the script, `wandb sync` sends them later
+export WANDB_MODE=offline
+# no network: models and data come from the cache
+export HF_HUB_OFFLINE=1
+export HF_DATASETS_OFFLINE=1
+export TRANSFORMERS_OFFLINE=1
+# pip fails at once instead of waiting for the network
+export PIP_NO_INDEX=1
+
+# --- Rendezvous: rank 0 is on the first node
+export NNODES=$SLURM_JOB_NUM_NODES
+MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
+MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+
+# --- Before it
+python prep.py
+
+# --- 300 s before the limit the program gets USR1: it saves and ends
+WARNED=
+LAUNCHED=
+warn() {
+    WARNED=1
+    echo "$(date +%T) time is nearly over: USR1 to the program"
+    [ -z "$LAUNCHED" ] || kill -USR1 "$LAUNCHED" 2>/dev/null || true
+}
+trap warn USR1
+
+# --- Launch: one torchrun a node starts the ranks
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 \
+    bash -c 'trap "" USR1; exec torchrun "$@"' worker \
+    --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+    --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+    "${PROGRAM[@]}" &
+LAUNCHED=$!
+STATUS=0
+wait "$LAUNCHED" || STATUS=$?
+# The signal ends the first wait; the program is still saving.
+if [ -n "$WARNED" ]; then
+    STATUS=0
+    wait "$LAUNCHED" || STATUS=$?
+fi
+[ "$STATUS" -eq 0 ] || exit "$STATUS"
+
+# --- Then
+PROGRAM=(eval.py)
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 \
+    bash -c 'trap "" USR1; exec torchrun "$@"' worker \
+    --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
+    --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
+    "${PROGRAM[@]}"

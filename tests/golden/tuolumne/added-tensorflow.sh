@@ -1,0 +1,66 @@
+#!/bin/bash
+# flux: --job-name=train
+# flux: --output=train-{{id}}.out
+# flux: --nodes=2
+# whole nodes with all their APUs
+# flux: --exclusive
+# flux: --time-limit=120m
+# flux: --queue=pbatch
+
+# Tuolumne: TensorFlow, 2 x 4 = 8 ranks (4 of 4 MI300A (APU) GPUs a node, one rank each).
+# Facts of 2026-08. Submit: flux batch tuolumne-tensorflow-ddp.sh
+
+set -eo pipefail
+
+# --- Yours to change
+PROGRAM=(train.py --lr 1e-3)
+export RANKS_PER_NODE=4
+# your Python environment, with a ROCm PyTorch wheel
+export VENV="/usr/workspace/$USER/venvs/train"
+# the wheel's own ROCm version (torch.version.hip)
+export ROCM="6.4.1"
+
+# --- Software
+module load "rocm/$ROCM"
+source "$VENV/bin/activate"
+if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
+# After the software: module and environment scripts read unset variables.
+set -u
+
+# --- Environment
+# the rendezvous that RCCL needs there, with the thresholds below and rdzv_get_en=0
+export FI_CXI_RDZV_PROTO=alt_read
+export FI_CXI_RDZV_THRESHOLD=0
+export FI_CXI_RDZV_GET_MIN=0
+export FI_CXI_RDZV_EAGER_SIZE=0
+# from HPE; avoids hangs
+export NCCL_NET_GDR_LEVEL=3
+# bootstrap at large scale; only used for wire-up
+export NCCL_SOCKET_IFNAME=hsi0
+# known RCCL hang with the memhooks monitor
+export FI_MR_CACHE_MONITOR=userfaultfd
+# keeps the caches off the shared file system
+export MIOPEN_USER_DB_PATH="${TMPDIR:-/tmp}/MIOpen_user_db"
+export MIOPEN_CUSTOM_CACHE_DIR="${TMPDIR:-/tmp}/MIOpen_custom_cache"
+
+# --- Rendezvous: rank 0 is on the first node
+# As in --nodes above.
+export NNODES=2
+MASTER_ADDR=$(flux hostlist -n 0 local)
+MASTER_PORT=29500
+export MASTER_ADDR MASTER_PORT
+export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+# TensorFlow's list of workers, in the order of the tasks.
+TF_WORKERS=$(flux hostlist --expand --delimiter='\n' local | sed "s/.*/\"&:$MASTER_PORT\"/" | paste -s -d, -)
+export TF_WORKERS
+
+# --- Launch: one process a node, each told of the others by TF_CONFIG
+flux run --nodes="$NNODES" --ntasks="$NNODES" \
+    --exclusive \
+    --unbuffered \
+    -ofastload=on \
+    -onosetpgrp \
+    --setattr=rdzv_get_en=0 \
+    --gpus-per-task=4 \
+    bash -c 'export TF_CONFIG="{\"cluster\": {\"worker\": [$TF_WORKERS]}, \"task\": {\"type\": \"worker\", \"index\": $FLUX_TASK_RANK}}"; exec "$@"' worker \
+    python -u "${PROGRAM[@]}"

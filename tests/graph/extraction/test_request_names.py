@@ -1,0 +1,61 @@
+"""The frameworks that scripts are written for and the accounts of known forms, as people name them."""
+
+import pytest
+
+from graph.extraction.request import understand
+from knowledge.types import FRAMEWORKS, JobRequest
+
+
+@pytest.mark.parametrize(
+    ("words", "framework"),
+    [
+        ("train.py with flax on delta, 2 nodes", "jax"),
+        ("keras fit.py on lumi, 2 nodes", "tensorflow"),
+        ("horovod train.py on anvil, 2 nodes", "horovod"),
+        ("a ray tune search with tune.py on anvil, 2 nodes", "ray"),
+        ("tune.py with ray on vista, 4 nodes", "ray"),
+        ("run the Hugging Face Trainer, ft.py, on delta", "hf-trainer"),
+        ("HF trainer ft.py on delta, zero3", "hf-trainer"),
+        ("torchtitan pretraining on 8 nodes of polaris", "torchtitan"),
+        ("batch inference infer.py with vLLM on vista", "vllm"),
+    ],
+)
+def test_a_framework_is_heard_where_it_is_named(words: str, framework: str) -> None:
+    assert framework in FRAMEWORKS
+    assert understand(words, None, None, None).request.framework == framework
+    before = JobRequest(machine="delta", framework="pytorch", strategy="ddp", nodes=2, entry="train.py")
+    assert understand(f"make it {framework} please", before, None, None).request.framework == framework
+
+
+@pytest.mark.parametrize("words", ["classify x-ray images with ddp on delta", "ddp for gamma ray events on delta"])
+def test_a_ray_of_light_is_no_framework(words: str) -> None:
+    assert understand(words, None, None, None).request.framework == "pytorch"
+
+
+def test_a_model_that_is_served_is_the_program() -> None:
+    words = "serve mistralai/Mistral-7B-Instruct-v0.3 with vllm on delta, 1 node; client.py asks it"
+    heard = understand(words, None, None, None)
+    assert "client.py" in " ".join(heard.left)
+    request = heard.request
+    assert request.entry == "vllm serve mistralai/Mistral-7B-Instruct-v0.3"
+    own = understand("vllm with infer.py and Llama-3.1-8B on delta, 1 node", None, None, None).request
+    assert own.entry == "infer.py"
+
+
+def test_a_framework_says_how_a_job_runs_as_a_strategy_does() -> None:
+    words = "i have a jax search, 2 nodes on anvil, how do i start it inside slurm? allocation ees260011-gpu, tune.py"
+    assert understand(words, None, None, None).intent == "generate"
+
+
+@pytest.mark.parametrize(
+    ("words", "account"),
+    [
+        ("vista, 4 nodes ddp, train.py, 10h, AST26007", "AST26007"),
+        ("there is only the one project, called CHE24007", "CHE24007"),
+        ("gcb51111", "gcb51111"),
+        ("it fails on nid00341", None),
+    ],
+)
+def test_an_account_is_heard_by_its_form(words: str, account: str | None) -> None:
+    before = JobRequest(machine="vista", framework="pytorch", strategy="ddp", nodes=1, entry="a.py")
+    assert understand(words, before, None, None).request.account == account

@@ -1,0 +1,215 @@
+"""What people add to a job: on every scheduler its own words, or a refusal with the nearest thing."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from graph import planning
+from graph.planning.plan import plan
+from knowledge.catalogue import SHIPPED
+from knowledge.cluster_file import read_cluster
+from knowledge.errors import InputError
+from knowledge.job_parts import (
+    ArrayAxis,
+    Dependency,
+    JobArray,
+    LimitSignal,
+    Mail,
+    Program,
+)
+from knowledge.types import JobRequest, LaunchPlan, Refusal
+from templates.render import render
+
+CLUSTERS = {path.stem: read_cluster(path) for path in SHIPPED.glob("*.yaml")}
+BASE = JobRequest(framework="pytorch", strategy="ddp", nodes=2, account="m1", entry="train.py")
+SLURM, PBS, LSF, FLUX = "perlmutter", "polaris", "lassen", "tuolumne"
+
+
+def planned(machine: str, **fields: object) -> LaunchPlan:
+    made = plan(replace(BASE, **fields), CLUSTERS[machine])  # type: ignore[arg-type]
+    assert isinstance(made, LaunchPlan), made
+    return made
+
+
+def script(machine: str, **fields: object) -> str:
+    return render(planned(machine, **fields)).script
+
+
+def refused(machine: str, **fields: object) -> Refusal:
+    made = plan(replace(BASE, **fields), CLUSTERS[machine])  # type: ignore[arg-type]
+    assert isinstance(made, Refusal)
+    assert made.instead
+    return made
+
+
+LRS = JobArray((ArrayAxis("--lr", ("1e-3", "1e-4", "3e-4")),), None, 2)
+AFTER = Dependency("afterok", ("12", "13"))
+MAIL = Mail("a@b.org", ("end", "fail"))
+
+
+@pytest.mark.parametrize(
+    ("machine", "fields", "line"),
+    [
+        (SLURM, {"array": LRS}, "#SBATCH --array=0-2%2"),
+        (PBS, {"array": LRS}, "#PBS -J 0-2%2"),
+        (LSF, {"array": LRS}, '#BSUB -J "train[1-3]%2"'),
+        (SLURM, {"dependency": AFTER}, "#SBATCH --dependency=afterok:12:13"),
+        (PBS, {"dependency": AFTER}, "#PBS -W depend=afterok:12:13"),
+        (LSF, {"dependency": AFTER}, '#BSUB -w "done(12) && done(13)"'),
+        (FLUX, {"dependency": AFTER}, "# flux: --dependency=afterok:13"),
+        (SLURM, {"mail": MAIL}, "#SBATCH --mail-type=END,FAIL"),
+        (PBS, {"mail": MAIL}, "#PBS -m ae"),
+        (LSF, {"mail": MAIL}, "#BSUB -u a@b.org"),
+        (SLURM, {"exclusive": True}, "#SBATCH --exclusive"),
+        (PBS, {"exclusive": True}, "#PBS -l place=scatter:excl"),
+        (LSF, {"exclusive": True}, "#BSUB -x"),
+        (SLURM, {"reservation": "hack"}, "#SBATCH --reservation=hack"),
+        (PBS, {"reservation": "R12"}, "#PBS -q R12"),
+        (LSF, {"reservation": "hack"}, "#BSUB -U hack"),
+        (SLURM, {"constraint": "nvme"}, "#SBATCH --constraint=gpu&nvme"),
+        (PBS, {"constraint": "nvme"}, "#PBS -l select=2:system=polaris:nvme=True"),
+        (FLUX, {"constraint": "nvme"}, "# flux: --requires=nvme"),
+        (SLURM, {"exclude_nodes": ("nid1", "nid2")}, "#SBATCH --exclude=nid1,nid2"),
+        (FLUX, {"exclude_nodes": ("t1",)}, "# flux: --requires=-host:t1"),
+        (SLURM, {"signal": LimitSignal("USR2", 120)}, "#SBATCH --signal=B:USR2@120"),
+        (LSF, {"signal": LimitSignal()}, "#BSUB -wt 5"),
+        (SLURM, {"requeue": True}, "#SBATCH --requeue"),
+        (PBS, {"requeue": True}, "#PBS -r y"),
+        (LSF, {"requeue": True}, '#BSUB -Q "99"'),
+        (SLURM, {"memory_gb": 0}, "#SBATCH --mem=0"),
+        (SLURM, {"begin": "now+2hours"}, "#SBATCH --begin=now+2hours"),
+        (SLURM, {"extra_directives": ("#SBATCH --nice=100",)}, "#SBATCH --nice=100"),
+        (SLURM, {"output": "logs/x.out"}, "#SBATCH --output=logs/x.out"),
+        (SLURM, {"output": "x.out", "array": LRS}, "#SBATCH --output=x-%A_%a.out"),
+        (SLURM, {"job_name": "vit"}, "#SBATCH --job-name=vit"),
+    ],
+)
+def test_each_scheduler_has_its_own_words(machine: str, fields: dict[str, object], line: str) -> None:
+    assert line in script(machine, **fields).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("machine", "fields"),
+    [
+        (FLUX, {"array": LRS}),
+        (FLUX, {"mail": MAIL}),
+        (FLUX, {"reservation": "x"}),
+        (FLUX, {"requeue": True}),
+        (FLUX, {"memory_gb": 100}),
+        (PBS, {"nodelist": ("x1",)}),
+        (PBS, {"dependency": Dependency("singleton")}),
+        (SLURM, {"extra_directives": ("#PBS -l x",)}),
+        ("lonestar6", {"exclude_nodes": ("c1",)}),
+        ("vista", {"memory_gb": 100}),
+        (LSF, {"beside": (Program("b.py"),)}),
+        (SLURM, {"container": "a/b:1", "container_runtime": "pyxis"}),
+    ],
+)
+def test_what_cannot_be_done_is_refused_with_the_nearest_thing(machine: str, fields: dict[str, object]) -> None:
+    refused(machine, **fields)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"constraint": "a b"},
+        {"mail": Mail("a b@c")},
+        {"output": "a\nb"},
+        {"job_name": "a b"},
+        {"binds": ("/x$(id)",)},
+        {"modules": ("x; id",)},
+        {"before": ("a | b",)},
+        {"array": JobArray((ArrayAxis("--lr", ()),))},
+        {"stage_in": ("a b",)},
+        {"chain": 0},
+    ],
+)
+def test_what_cannot_stand_in_a_script_is_one_line(fields: dict[str, object]) -> None:
+    with pytest.raises(InputError):
+        planned(SLURM, **fields)
+
+
+def test_an_array_gives_each_task_its_arguments() -> None:
+    made = script(SLURM, array=JobArray((ArrayAxis("--lr", ("1", "2")), ArrayAxis("seed", ("7", "8", "9")))))
+    assert "#SBATCH --array=0-5" in made
+    assert 'PROGRAM+=(--lr "${LR_VALUES[TASK / 3 % 2]}" seed="${SEED_VALUES[TASK % 3]}")' in made
+
+
+def test_an_array_on_flux_is_submitted_task_by_task() -> None:
+    bundle = render(planned(FLUX, array=JobArray((ArrayAxis("--lr", ("1", "2")),))))
+    assert "--env=ARRAY_TASK" in bundle.files[0].text
+    assert bundle.submit == f"bash {bundle.files[0].name}"
+
+
+@pytest.mark.parametrize("machine", [SLURM, PBS, LSF, FLUX])
+def test_a_chain_is_submitted_by_a_script_of_its_own(machine: str) -> None:
+    bundle = render(planned(machine, chain=3))
+    assert "n <= 3" in bundle.files[-1].text
+    assert bundle.submit.startswith("bash ")
+
+
+def test_a_job_id_that_is_not_known_yet_is_given_at_submission() -> None:
+    assert render(planned(SLURM, dependency=Dependency())).submit.startswith("sbatch --dependency=afterok:JOBID ")
+
+
+def test_a_first_run_takes_the_debug_queue_and_looks_at_the_network() -> None:
+    made = planned(SLURM, first_run=True, walltime="10:00:00")
+    assert (made.queue, made.walltime) == ("debug", "00:15:00")
+    assert "Using network Socket" in render(made).script
+    assert 'TORCH_FR_DUMP_TEMP_FILE="$PWD/first-run-fr-rank-"' in render(made).script
+
+
+def test_offline_keeps_libraries_off_the_network() -> None:
+    made = script(SLURM, offline=True)
+    assert "export WANDB_MODE=offline" in made
+    assert "export HF_HUB_OFFLINE=1" in made
+
+
+def test_steps_stand_before_and_after_the_program() -> None:
+    made = script(SLURM, before=("python prep.py --x 1",), after=("python eval.py",))
+    assert made.index("python prep.py --x 1") < made.index("srun ") < made.index("python eval.py")
+
+
+def test_a_further_program_follows_or_runs_beside() -> None:
+    made = script(SLURM, then=(Program("eval.py"),))
+    assert made.count("torchrun") == made.count("PROGRAM=(") + 1 == 3
+    side = script(SLURM, nodes=1, beside=(Program("sim.py", gpus_per_node=1, wait_port=5555, helper=True),))
+    assert "export PART_DEVICES=0\n" in side
+    assert "export PART_DEVICES=1,2,3" in side
+    assert "/dev/tcp/" in side
+
+
+def test_a_program_with_its_own_size_is_a_job_of_its_own() -> None:
+    made = planned(SLURM, then=(Program("eval.py", nodes=1, walltime="00:20:00"),), chain=2)
+    bundle = render(made)
+    names = [file.name for file in bundle.files]
+    submits = next(file.text for file in bundle.files if file.name.endswith("-submit.sh"))
+    assert f"submit 'afterok' {names[0]}" in submits
+    assert "n <= 2" in submits
+    assert "--time=00:20:00" in bundle.files[0].text
+
+
+def test_one_process_a_node_has_all_its_gpus() -> None:
+    made = script(SLURM, framework="jax", strategy=None, processes_per_node=1)
+    assert "#SBATCH --ntasks-per-node=1" in made
+    assert "#SBATCH --gpus-per-node=4" in made
+    assert "export JAX_LOCAL_DEVICE_IDS=0,1,2,3" in made
+    assert "--gpus-per-task=1" not in script("frontier", framework="jax", strategy=None, processes_per_node=1)
+
+
+def test_nodes_without_gpus_are_not_guessed() -> None:
+    refused(SLURM, cpu_only=True)
+
+
+def test_no_part_of_a_request_is_dropped_in_silence() -> None:
+    """Each field is read somewhere in planning."""
+    folder = Path(planning.__file__).parent
+    text = "\n".join(path.read_text() for path in folder.glob("*.py"))
+    told_elsewhere = {"source_machine", "heard", "machine"}
+    missing = [
+        one.name for one in fields(JobRequest) if f"request.{one.name}" not in text and f'"{one.name}"' not in text
+    ]
+    assert set(missing) <= told_elsewhere

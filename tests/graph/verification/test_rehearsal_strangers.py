@@ -1,0 +1,159 @@
+"""The rehearsal plays the user's program: its ranks, what lies on the cluster alone, which of several trains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from graph.extraction.script import read_script
+from graph.verification.rehearsal import judge, rehearsing
+from graph.verification.rehearsal.judge import of_training
+from graph.verification.rehearsal.types import Rank
+from graph.verification.rehearsal.unknown_machine import unknown_machine
+from graph.verification.simulator import stage
+from graph.verification.simulator.allocation import allocation
+from graph.verification.simulator.cluster import own_ranks
+from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
+from graph.verification.simulator.cluster.options import LayoutRefusedError, parse
+from graph.verification.simulator.cluster.wrapping import is_slip
+from graph.verification.simulator.config import StandIn
+from graph.verification.simulator.guards import guards
+from graph.verification.simulator.isolation import available
+from graph.verification.simulator.running import Ran, folder, run
+from knowledge.catalogue import catalogue
+from knowledge.errors import InputError
+
+JOB = StandIn(cluster="x", scheduler="slurm", nodes=("n1", "n2"), running=2, gpus_per_node=4)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"SLURM_PROCID": "5", "SLURM_LOCALID": "1", "SLURM_NTASKS": "8"},
+        {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_SIZE": "8"},
+        {"PALS_RANKID": "5", "PALS_LOCAL_RANKID": "1", "PMI_SIZE": "8", "PMI_RANK": "5"},
+        {"PMI_RANK": "5", "PMI_LOCAL_RANK": "1", "PMI_SIZE": "8"},
+        {"PMIX_RANK": "5", "PMIX_LOCAL_RANK": "1", "PMIX_SIZE": "8"},
+    ],
+)
+def test_ranks_are_found_by_the_launchers_own_variables(given: dict[str, str]) -> None:
+    found = own_ranks.own_ranks(given, JOB, True)
+    assert (found["RANK"], found["LOCAL_RANK"], found["WORLD_SIZE"]) == ("5", "1", "8")
+    assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == ("n1", "29500")
+
+
+def test_a_program_that_no_launcher_started_is_alone() -> None:
+    given = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NTASKS": "8", "WORLD_SIZE": "8"}
+    found = own_ranks.own_ranks(given, JOB, False)
+    assert (found["RANK"], found["WORLD_SIZE"]) == ("0", "1")
+
+
+@pytest.mark.parametrize("told", ["RANK", "LOCAL_RANK"])
+def test_what_a_script_tells_by_halves_is_missed(told: str) -> None:
+    assert own_ranks.own_ranks({told: "0", "SLURM_PROCID": "0", "SLURM_NTASKS": "8"}, JOB, True) == {}
+
+
+def rank(number: int, size: int, group: str) -> Rank:
+    return Rank(number, number, size, "n1", str(number), (), "n1:1", "gloo", "ddp", True, 1.0, "", 1.0, "", group)
+
+
+def test_the_training_is_the_largest_group_or_what_did_not_form() -> None:
+    alone, training = (rank(0, 1, "a"),), tuple(rank(n, 4, "b") for n in range(4))
+    assert of_training((*alone, *training)) == training
+    broken = tuple(rank(n, 8, "c") for n in range(4))
+    assert of_training((*alone, *broken)) == broken
+    halves = (*(rank(n, 4, "d") for n in range(2)), *(rank(n, 4, "e") for n in range(2, 4)))
+    assert of_training((*alone, *halves)) == halves
+
+
+def test_a_plug_ins_option_is_not_modelled_and_a_slip_is_refused() -> None:
+    found = parse("srun", LAUNCHERS["srun"], ["--site-plugin=x", "-n2", "true"])
+    assert (found.not_modelled, found.command) == (("--site-plugin=x",), ("true",))
+    real = parse("srun", LAUNCHERS["srun"], ["--accel-bind=gn", "true"], ("--accel-bind",))
+    assert real.not_modelled == ("--accel-bind=gn",)
+    with pytest.raises(LayoutRefusedError):
+        parse("srun", LAUNCHERS["srun"], ["--ntask-per-node=2", "true"])
+
+
+def test_a_misspelt_launcher_is_no_program_of_the_cluster() -> None:
+    assert is_slip("torchrn") and is_slip("pyton")
+    assert not is_slip("likwid-pin") and not is_slip("./bind.sh")
+
+
+def test_an_unknown_machine_is_made_of_what_the_script_tells() -> None:
+    text = "#!/bin/bash\n#PBS -l select=2:ngpus=4\nmpiexec -n 8 --ppn 4 python train.py\n"
+    made = unknown_machine(text, None)
+    assert (made.scheduler, made.node_types[0].gpus.per_node, made.launch["pytorch"][0].launcher) == (
+        "pbs",
+        4,
+        "mpiexec",
+    )
+    assert unknown_machine(text, 8).node_types[0].gpus.per_node == 8
+    with pytest.raises(InputError, match="--gpus-per-node"):
+        unknown_machine("#!/bin/bash\npython train.py\n", None)
+
+
+GUARDED = """set -eu
+VENV=$SCRATCH/envs/foo
+[ -d "$VENV" ] || { echo no env; exit 1; }
+if [[ ! -f /proj/data/train.bin ]]; then
+  echo "no data" >&2
+  exit 2
+fi
+check() { if ! test -x /sw/tool; then return 3; fi; }
+[ -s ./config.yaml ] && echo HAVE
+if [ -d "$SCRATCH/ckpt" ]; then echo RESUME; else echo FRESH; fi
+if [ -r "$HOME/.token" ]; then echo TOKEN; else exit 9; fi
+[ -d "$(mktemp -u)" ] || exit 4
+"""
+
+
+def test_only_what_ends_a_script_is_a_guard() -> None:
+    assert guards(GUARDED) == (
+        '-d "$VENV"', "-f /proj/data/train.bin", "-x /sw/tool", '-r "$HOME/.token"',
+    )  # fmt: skip
+
+
+@pytest.mark.skipif(available() != "namespaces", reason="no namespaces on this computer")
+def test_what_a_script_insists_on_is_stood_in_for_and_named() -> None:
+    machine = catalogue().find("perlmutter")
+    assert machine
+    text = "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -C gpu\n#SBATCH --gpus-per-node=4\n" + GUARDED.replace(
+        '[ -d "$(mktemp -u)" ] || exit 4\n', "echo ALL\n"
+    )
+    script = read_script(text)
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 2, None, "namespaces", (), frozenset())
+    with folder() as place:
+        stage.fill(place, stage.IN_NAMESPACES, text, "job.sh", (), replace(facts, preload=()))
+        ran = run(place, "namespaces", 30, lambda _: None)
+    assert ran.output == "FRESH\nTOKEN\nALL\n"
+    outcome = judge.rehearsal(ran, facts, job, script, text, "namespaces", 1.0)
+    named = [one for one in outcome.unseen if "the script ends without it" in one]
+    assert [one.split(":")[0] for one in named] == [
+        "/rehearsal/scratch/envs/foo", "/proj/data/train.bin", "/rehearsal/home/.token",
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_put_there_is_ours_to_say() -> None:
+    machine = catalogue().find("perlmutter")
+    assert machine
+    text = "#!/bin/bash\n#SBATCH -N 2\n[ -f /proj/x ] || exit 2\n"
+    script = read_script(text)
+    note = {"kind": "shell", "what": "guard-missing", "words": ["/proj/x"]}
+    ran = Ran(records=[note], code=2)
+    outcome = judge.rehearsal(ran, JOB, allocation(script, machine), script, text, "landlock", 1.0)
+    assert [(one.rule, one.line) for one in outcome.findings if one.severity == "error"] == [("rehearsal-guard", 3)]
+
+
+def test_more_ranks_than_this_computer_takes_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine = catalogue().find("perlmutter")
+    assert machine
+    job = allocation(read_script("#!/bin/bash\n#SBATCH -N 64\n#SBATCH -C gpu\n#SBATCH --gpus-per-node=4\n"), machine)
+    monkeypatch.setattr(rehearsing.limits, "most_memory", lambda: 8 << 30)
+    assert rehearsing.runnable(job, 2, None) == (2, None)
+    assert rehearsing.runnable(job, 32, None) == (32, 2)
+    assert rehearsing.runnable(job, 500, None) == (64, 1)
+    monkeypatch.setattr(rehearsing.limits, "most_memory", lambda: 0)
+    assert rehearsing.runnable(job, 2, None) == (1, 1)

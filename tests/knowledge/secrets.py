@@ -1,0 +1,83 @@
+"""How many secrets masking finds, and how many harmless lines it touches.
+
+`python -m tests.knowledge.secrets [FILE.jsonl ...]`: lines of {"text", "secret"} and, if it pleases, "shape". Without a
+file, the corpus beside this one. Prints each secret that was left in sight, and the lines of goldens and logs of which
+a part was taken for a credential.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from knowledge.masking import Masker, hide
+from knowledge.masking_form import plain_form
+
+TESTS = Path(__file__).parent.parent
+CORPUS = Path(__file__).with_suffix(".jsonl")
+HARMLESS = ("golden/*/*", "logs/*/*", "ports/sources/*", "graph/debugging/harmless.txt")
+SHORTEST = 6
+
+
+class Secret(NamedTuple):
+    text: str
+    secret: str
+    shape: str
+
+
+def read(path: Path) -> list[Secret]:
+    lines = path.read_text(encoding="utf-8").split("\n")
+    cases = [json.loads(line) for line in lines if line.strip()]
+    return [Secret(case["text"], case["secret"], case.get("shape", "")) for case in cases]
+
+
+def flat(text: str) -> str:
+    """Without colours, escapes, blanks and line ends: what a reader could put together again."""
+    form = plain_form(text)
+    return "".join((form.text if form else text).split())
+
+
+def is_shown(secret: str, text: str) -> bool:
+    """Whether the secret, or a half of it that is no mere syllable, can still be read."""
+    whole, left = flat(secret), flat(text)
+    halves = (whole[: len(whole) // 2], whole[len(whole) // 2 :])
+    return secret in text or whole in left or any(len(half) >= SHORTEST and half in left for half in halves)
+
+
+def missed(cases: Iterable[Secret]) -> Iterator[Secret]:
+    """Those that show after `mask`, which guards what leaves the process, or after `hide`, which guards a screen."""
+    for case in cases:
+        if is_shown(case.secret, Masker().mask(case.text).text) or is_shown(case.secret, hide(case.text)):
+            yield case
+
+
+def touched() -> tuple[int, list[tuple[str, str]]]:
+    """Lines of goldens, logs and scripts in all, and those of which something was hidden: (file, line after it)."""
+    lines, wrong = 0, []
+    for path in sorted(path for pattern in HARMLESS for path in TESTS.glob(pattern) if path.is_file()):
+        text = path.read_text(errors="replace")
+        lines += text.count("\n") + 1
+        pairs = zip(text.split("\n"), hide(text).split("\n"), strict=False)
+        wrong += [(str(path.relative_to(TESTS)), after) for before, after in pairs if before != after]
+    return lines, wrong
+
+
+def main() -> None:
+    for path in [Path(name) for name in sys.argv[1:]] or [CORPUS]:
+        cases = read(path)
+        left = list(missed(cases))
+        for case in left:
+            print(f"shown: {case.shape or '-'}: {case.text!r}: {case.secret!r}")
+        found = len(cases) - len(left)
+        print(f"{path.name}: {found} of {len(cases)} found ({100 * found / max(1, len(cases)):.1f} %)")
+    lines, wrong = touched()
+    for name, line in wrong:
+        print(f"hidden in {name}: {line[:160]}")
+    print(f"goldens, logs, scripts: {len(wrong)} of {lines} lines touched ({100 * len(wrong) / lines:.2f} %)")
+
+
+if __name__ == "__main__":
+    main()

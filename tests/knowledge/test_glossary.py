@@ -1,0 +1,20 @@
+"""The glossary reads strictly, and each name leads to one term."""
+
+from collections import Counter
+
+from knowledge.glossary import difference, glossary, term_names
+
+
+def test_each_name_belongs_to_one_term() -> None:
+    names = Counter(name for term in glossary().values() for name in term.names)
+    assert [name for name, count in names.items() if count > 1] == []
+    assert term_names()["partition"] == "queue"
+
+
+def test_neighbours_are_terms_themselves() -> None:
+    assert {other for term in glossary().values() for other in term.apart} <= glossary().keys()
+
+
+def test_a_difference_is_told_in_either_order() -> None:
+    assert difference("ddp", "fsdp") == difference("fsdp", "ddp") != ""
+    assert difference("tmux", "jax") == ""

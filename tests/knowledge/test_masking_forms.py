@@ -1,0 +1,71 @@
+"""Secrets in disguise and in words: escaped, coloured, encoded, wrapped, as options, in other languages."""
+
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from knowledge.masking import HIDDEN, hide, mask
+
+BLOCK = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\nMIIEpQIBAAKCAQEA7made-up").decode()
+SECRETS = {
+    "option": ("train.py --password hunter3", "hunter3"),
+    "short option": ("curl --api_key x91", "x91"),
+    "database client": ("mysql -uroot -pS3cr3tX runs", "S3cr3tX"),
+    "kubeconfig": (f"    client-key-data: {BLOCK}", BLOCK),
+    "beside its id": (
+        "AKIAQ7MADEUPMADEUP00 a7Madeup/0123456789abcdefghijABCDEFGHIJ1",
+        "a7Madeup/0123456789abcdefghijABCDEFGHIJ1",
+    ),
+    "without a name": ("wandb: Paste an API key and hit enter: " + "0a" * 20, "0a" * 20),
+    "new kind of token": ("wandb_v1_a8fKJ2n3kfj2kf9w8efKJHF", "a8fKJ2n3kfj2kf9w8efKJHF"),
+    "JSON in JSON": (r'"{\"password\": \"hunter3x\"}"', "hunter3x"),
+    "next line": ("password:\n  hunter3x\nstep 1", "hunter3x"),
+    "percent signs": ("GET /?password%3Dhunter3x", "hunter3x"),
+    "a sentence": ("well, the password is hunter3! and it fails", "hunter3!"),
+    "for something": ("the password for jupyter is tiger-77", "tiger-77"),
+    "German": ("Passwort: Geheim12", "Geheim12"),
+    "French": ("mot de passe : tr0uv3", "tr0uv3"),
+    "Spanish": ("la contraseña es tigre77", "tigre77"),
+    "Chinese": ("密码是 abc12345", "abc12345"),
+    "colours": ("hf_\x1b[31mabcdefghijkl1234\x1b[0mmnop", "mnop"),
+    "zero width": ("hf_abcd\u200befgh1234ijkl", "ijkl"),
+    "wrapped": ("x" * 60 + " hf_abcdefghijk1234\nlmnop5678 went wrong", "lmnop5678"),
+    "assignment": ("PGPASSWORD=abc psql", "abc"),
+}
+HARMLESS = (
+    "commit 0123456789abcdef0123456789abcdef01234567",
+    "max_tokens: 4096",
+    "token is missing",
+    "Password is required",
+    "--tokenizer gpt2 --pad-token-id 3 --token-type bert --save-token yes",
+    "RuntimeError: token limit is 4096",
+    "the key was: model.layers.0.weight_1",
+    "docker run -p8080:80 -u root",
+    "PWD=/scratch/runs/vit",
+    "loss 50%20 done\nsaved",
+)
+
+
+@pytest.mark.parametrize("kind", SECRETS)
+def test_a_secret_is_found_in_any_form(kind: str) -> None:
+    text, secret = SECRETS[kind]
+    masked = mask(text)
+    assert secret not in masked.text and secret not in hide(text)
+    assert HIDDEN in masked.restore(masked.text)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_what_only_speaks_of_secrets_stays(text: str) -> None:
+    assert hide(text) == text
+
+
+def test_what_stands_around_a_disguised_secret_stays_as_it_was() -> None:
+    assert mask('a %41 "{\\"token\\": \\"a1b2c3d4\\"}" \x1b[1mz\x1b[0m').text == (
+        'a %41 "{\\"token\\": \\"<KEY_1>\\"}" \x1b[1mz\x1b[0m'
+    )
+
+
+def test_people_and_machines_of_a_sentence_are_masked() -> None:
+    assert mask("user jsmith42 on host gpu17 says").text == "user <USER_1> on host <HOST_1> says"

@@ -1,0 +1,119 @@
+"""What people add to a job, on a real Slurm: arrays, chains, restarts after a signal, programs side by side, mail."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from test_runs import have, printed, run_job
+from virtual_site import environment
+
+from graph.planning.plan import plan
+from knowledge.catalogue import catalogue
+from knowledge.job_parts import ArrayAxis, JobArray, Mail, Program
+from knowledge.types import JobRequest, LaunchPlan
+from templates.render import render
+
+# Writes what it was told; no framework is needed to see that.
+TELL = """\
+import os, sys
+with open(f"told-{os.environ.get('TASK', '0')}-{sys.argv[0].rpartition('/')[2]}", "a") as file:
+    file.write(" ".join(sys.argv[1:]) + " " + os.environ.get("CUDA_VISIBLE_DEVICES", "") + "\\n")
+"""
+# Acts on USR1 as a training program should: a flag, a checkpoint, an orderly end; the next start goes on from it.
+SAVES = """\
+import os, signal, time
+rank, flag = os.environ["RANK"], []
+signal.signal(signal.SIGUSR1, lambda *_: flag.append(1))
+saved = f"step-{rank}"
+start = int(open(saved).read()) if os.path.exists(saved) else 0
+open(f"started-{rank}", "a").write(f"{start}\\n")
+for step in range(start, start + (600 if start == 0 else 1)):
+    time.sleep(0.1)
+    if flag:
+        open(saved, "w").write(str(step + 1))
+        break
+"""
+
+
+def bundle_in(folder: Path, program: str, **fields: object) -> Path:
+    """The bundle for Perlmutter with a program in the folder. Returns what is submitted."""
+    asked = {"machine": "perlmutter", "framework": "pytorch", "account": "m1", "entry": "train.py", **fields}
+    decided = plan(JobRequest(**asked), catalogue().clusters["perlmutter"])  # type: ignore[arg-type]
+    assert isinstance(decided, LaunchPlan), decided
+    bundle = render(decided)
+    texts = {bundle.name: bundle.script} | {file.name: file.text for file in bundle.files}
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "train.py").write_text(program)
+    return folder / bundle.submit.split()[-1]
+
+
+def wait_until(done: object, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not done():  # type: ignore[operator]
+        assert time.monotonic() < deadline, "nothing happened"
+        time.sleep(0.2)
+
+
+def test_each_task_of_an_array_has_its_arguments(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    array = JobArray((ArrayAxis("--lr", ("1e-3", "1e-4", "3e-4")),), None, 2)
+    script = bundle_in(tmp_path, TELL, strategy="none", nodes=1, gpus_per_node=1, array=array, queue="regular")
+    slurm = small_slurm("perlmutter")
+    words = ["env", *(f"{name}={value}" for name, value in environment(tmp_path, 4).items())]
+    sent = slurm.run(*words, "sbatch", "--wait", script.name, folder=tmp_path)
+    assert sent.returncode == 0, sent.stderr + printed(tmp_path)
+    told = {path.name: path.read_text().split()[:2] for path in tmp_path.glob("told-*")}
+    assert told == {f"told-{n}-train.py": ["--lr", lr] for n, lr in enumerate(("1e-3", "1e-4", "3e-4"))}
+
+
+def test_a_chain_runs_one_job_after_the_other(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    submits = bundle_in(tmp_path, TELL, strategy="none", nodes=1, gpus_per_node=1, chain=2, queue="regular")
+    slurm = small_slurm("perlmutter")
+    words = ["env", *(f"{name}={value}" for name, value in environment(tmp_path, 4).items())]
+    sent = slurm.run(*words, "bash", submits.name, folder=tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    first, second = (line.split()[-1] for line in sent.stdout.splitlines())
+    waits = slurm.run("scontrol", "show", "job", second).stdout
+    assert f"afterany:{first}" in waits or "JobState=" in waits
+    wait_until(lambda: (tmp_path / "told-0-train.py").exists() and len(list(tmp_path.glob("*.out"))) == 2)
+    wait_until(lambda: not slurm.run("squeue", "--noheader", f"--jobs={first},{second}").stdout.strip())
+    assert len((tmp_path / "told-0-train.py").read_text().splitlines()) == 2, printed(tmp_path)
+
+
+@have("torch")
+def test_a_job_saves_at_the_signal_and_goes_on_when_requeued(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """The signal passes launcher and torchrun and reaches the ranks alone; the second run starts at the saved step."""
+    script = bundle_in(tmp_path, SAVES, strategy="ddp", nodes=1, gpus_per_node=2, requeue=True, queue="regular")
+    slurm = small_slurm("perlmutter")
+    words = ["env", *(f"{name}={value}" for name, value in environment(tmp_path, 4).items())]
+    sent = slurm.run(*words, "sbatch", "--parsable", script.name, folder=tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    job = sent.stdout.strip()
+    wait_until(lambda: len(list(tmp_path.glob("started-*"))) == 2)
+    slurm.run("scancel", "--batch", "--signal=USR1", job)
+    wait_until(lambda: len(list(tmp_path.glob("step-*"))) == 2)
+    wait_until(lambda: "Restarts=1" in slurm.run("scontrol", "show", "job", job).stdout)
+    # A requeued job waits two minutes before it may start; the person need not, and nor does this test.
+    slurm.run("scontrol", "update", f"jobid={job}", "starttime=now")
+    wait_until(lambda: all(len(p.read_text().split()) == 2 for p in tmp_path.glob("started-*")), 180)
+    for path in tmp_path.glob("started-*"):
+        first, second = (int(word) for word in path.read_text().split())
+        assert first == 0 and second > 0
+
+
+@have("torch")
+def test_two_programs_run_side_by_side_on_their_own_gpus(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "sim.py").write_text(TELL)
+    beside = (Program("sim.py", "--of 1", gpus_per_node=1),)
+    script = bundle_in(tmp_path, TELL, strategy="ddp", nodes=1, gpus_per_node=3, beside=beside, queue="regular")
+    state = run_job(small_slurm("perlmutter"), script, environment(tmp_path, 4))
+    assert state == "COMPLETED", printed(tmp_path)
+    assert (tmp_path / "told-0-sim.py").read_text().splitlines() == ["--of 1 0"]
+    assert (tmp_path / "told-0-train.py").read_text().split() == ["1,2", "1,2"]
+
+
+def test_mail_is_accepted(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    script = bundle_in(tmp_path, TELL, strategy="none", nodes=1, gpus_per_node=1, mail=Mail("a@b.org"), queue="regular")
+    judged = small_slurm("perlmutter").run("sbatch", "--test-only", script.name, folder=tmp_path)
+    assert judged.returncode == 0, judged.stderr

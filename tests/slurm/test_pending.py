@@ -1,0 +1,224 @@
+"""Waits provoked on a real Slurm with accounting, and what `maple-chat pending JOBID` makes of each."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from accounting_slurm import accounting_slurm, missing_accounting
+from virtual_slurm import VirtualSlurm
+
+from assistant.cli import main
+from assistant.commands.pending import asked_here
+from assistant.errors import InputError
+from graph.usecases.explain_pending import PendingAnswer, explain_pending
+from knowledge.schedulers.live import script_of
+
+# What is submitted, in this order, and what is to be said of it. {first}: the id of the first job.
+WAITS: dict[str, tuple[tuple[str, ...], str, str]] = {
+    "partition-time": (("-p", "debug", "-t60"), "limit-request", "no"),
+    "partition-nodes": (("-p", "debug", "-N2", "-t5"), "limit-request", "no"),
+    "partition-down": (("-p", "closed"), "config", "depends"),
+    "account-not-allowed": (("-p", "others"), "config", "no"),
+    "qos-jobs": (("-q", "one", "-t5"), "limit-aggregate", "yes"),
+    "qos-nodes-of-a-user": (("-q", "small", "-N2", "-t5"), "limit-aggregate", "no"),
+    "qos-time": (("-q", "short", "-t60"), "limit-request", "no"),
+    "qos-minimum": (("-q", "wide", "-N1", "-t5"), "limit-request", "no"),
+    "qos-nodes-of-a-job": (("-q", "node", "-N2", "-t5"), "limit-request", "no"),
+    "budget": (("-A", "poor", "-t60"), "limit-budget", "depends"),
+    "held": (("-H", "-t5"), "hold", "no"),
+    "begin": (("--begin=now+1hour", "-t5"), "wait", "yes"),
+    "dependency": (("-d", "afterok:{first}", "-t5"), "dependency", "depends"),
+    "never": (("-d", "afternotok:{done}", "-t5"), "dependency", "no"),
+    "licence": (("-L", "sim:1", "-t5"), "wait", "yes"),
+    "array": (("-a", "0-5%1", "-t5"), "wait", "yes"),
+    "resources": (("-N3", "--exclusive", "-t5"), "wait", "yes"),
+    "priority": (("-N3", "--exclusive", "-t5", "--nice=500"), "wait", "yes"),
+    "qos-nodes-of-all": (("-q", "tight", "-N2", "-t5"), "limit-aggregate", "no"),
+    "association-time": (("-A", "brief", "-t60"), "limit-request", "no"),
+    "association-nodes": (("-A", "narrow", "-N2", "-t5"), "limit-request", "no"),
+    "association-nodes-of-all": (("-A", "shared", "-N2", "-t5"), "limit-aggregate", "no"),
+    "drained": (("-p", "spare", "-t5"), "wait", "depends"),
+    "reservation": (("--reservation=later", "-t5"), "wait", "yes"),
+    "maintenance": (("-w", "127.0.2.2", "-t110"), "node", "yes"),
+    "held-by-staff": (("-t5",), "hold", "no"),
+}
+# What staff do before the jobs are sent, and to one of them afterwards.
+BEFORE = (
+    "scontrol create reservation reservationname=later starttime=now+1hour duration=60 users=root nodes=127.0.2.1",
+    "scontrol create reservation reservationname=maint starttime=now+90minutes duration=60 users=root "
+    "nodes=127.0.2.2 flags=maint,ignore_jobs",
+    "scontrol update nodename=127.0.2.4 state=drain reason=disk",
+)
+AFTER = ("scontrol hold {held-by-staff}",)
+
+
+@pytest.fixture(scope="module")
+def slurm() -> Iterator[VirtualSlurm]:
+    if reason := missing_accounting():
+        pytest.skip(reason)
+    with accounting_slurm() as running, pytest.MonkeyPatch.context() as patch:
+        for name, value in running.environment.items():
+            patch.setenv(name, value)
+        yield running
+
+
+def submit(slurm: VirtualSlurm, *words: str) -> str:
+    job = slurm.run("sbatch", "--parsable", "-A", "proj", "-o", "/dev/null", "--wrap", "sleep 90", *words)
+    assert job.returncode == 0, (words, job.stderr)
+    return job.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def waiting(slurm: VirtualSlurm) -> dict[str, str]:
+    """The ids of the jobs that wait, once Slurm has judged them all."""
+    done = submit(slurm, "-t1", "--wrap", "true")
+    while slurm.run("squeue", "-h", "-t", "PD,R,CG", "-j", done).stdout.strip():
+        time.sleep(0.2)
+    for line in BEFORE:
+        assert slurm.run(*line.split()).returncode == 0, line
+    first = submit(slurm, "-q", "one", "-N1", "--exclusive", "-t5")
+    submit(slurm, "-L", "sim:1", "-t5")
+    ids = {
+        name: submit(slurm, *(w.format(first=first, done=done) for w in words)) for name, (words, _, _) in WAITS.items()
+    }
+    for line in AFTER:
+        assert slurm.run(*line.format(**ids).split()).returncode == 0, line
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        rows = slurm.run("squeue", "-h", "-t", "PD", "-o", "%A %r").stdout.splitlines()
+        if not any(row.endswith(" None") for row in rows):
+            break
+        time.sleep(0.3)
+    return ids
+
+
+def explained(job: str) -> PendingAnswer:
+    return explain_pending(asked_here(job))
+
+
+@pytest.mark.parametrize("name", WAITS)
+def test_a_provoked_wait_is_explained(slurm: VirtualSlurm, waiting: dict[str, str], name: str) -> None:
+    answer = explained(waiting[name])
+    _, kind, starts = WAITS[name]
+    shown = slurm.run("squeue", "-h", "-j", waiting[name], "-o", "%r").stdout.strip()
+    assert (answer.kind, answer.starts) == (kind, starts), shown
+    assert answer.job.startswith(waiting[name])
+
+
+def test_the_change_that_is_offered_starts_the_job(slurm: VirtualSlurm, waiting: dict[str, str]) -> None:
+    answer = explained(waiting["partition-time"])
+    command = next(step.command for step in answer.change if "TimeLimit=" in step.command)
+    assert command == f"scontrol update jobid={waiting['partition-time']} TimeLimit=00:30:00"
+    assert slurm.run(*command.split()).returncode == 0
+    changed = explained(waiting["partition-time"])
+    assert changed.kind in ("wait", "not-waiting")
+
+
+def test_a_job_that_nobody_knows_is_told_apart_from_no_answer(
+    slurm: VirtualSlurm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(InputError, match="knows no job 99999"):
+        asked_here("99999")
+    monkeypatch.setenv("SLURM_CONF", "/nonexistent")
+    with pytest.raises(InputError, match="could not be asked"):
+        asked_here("1")
+
+
+def test_the_script_comes_back_from_the_scheduler(waiting: dict[str, str]) -> None:
+    assert "sleep 90" in script_of("slurm", waiting["held"])
+
+
+# Failing jobs: the script's body, the cause, and where it is told: by the log, by the record alone, or by both.
+FAILURES: dict[str, tuple[str, str, str]] = {
+    "import": ("python3 -c 'import nosuchpackage'", "env-python-package", "log"),
+    "no-file": ("python3 train_no.py", "env-file-missing", "log"),
+    "no-command": ("torchrun-nosuch train.py", "user-shell", "log"),
+    "no-module": ("module load cuda", "env-module", "log"),
+    "permission": ("echo 'exit 0' > run.sh; chmod 644 run.sh; ./run.sh", "env-permission", "log"),
+    "library": (
+        "echo 'ImportError: libcudart.so.12: cannot open shared object file: No such file or directory'; exit 1",
+        "env-shared-library",
+        "log",
+    ),
+    "argument": (
+        "python3 -c 'import argparse; p = argparse.ArgumentParser(prog=\"train.py\"); p.parse_args()' --lrr 1",
+        "user-arguments",
+        "log",
+    ),
+    "port": (
+        'python3 -c \'import socket\na, b = socket.socket(), socket.socket()\na.bind(("", 0)); a.listen()\n'
+        'b.bind(("", a.getsockname()[1]))\'',
+        "comm-port-in-use",
+        "log",
+    ),
+    "gpu-memory": (
+        "echo 'torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.' >&2; exit 1",
+        "gpu-oom",
+        "log",
+    ),
+    "program": ("python3 -c 'print({}[\"loss\"])'", "user-code", "log"),
+    "numbers": (
+        "echo 'step 10 loss nan'; echo 'FloatingPointError: loss is NaN, stopping'; exit 1",
+        "user-numerics",
+        "log",
+    ),
+    "time-limit": ("sleep 200", "sched-time-limit", "both"),
+    "time-limit-unseen": ("sleep 200", "sched-time-limit", "record"),
+    "cancelled": ("sleep 200", "sched-cancelled", "record"),
+    "node-failure": ("sleep 200", "sched-node-failure", "record"),
+}
+SEEN = {"log": "out-%x-%j.log", "both": "out-%x-%j.log", "record": "/dev/null"}
+
+
+@pytest.fixture(scope="module")
+def failed(slurm: VirtualSlurm, waiting: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The ids of jobs that ended badly, all sent at once."""
+    slurm.run("scancel", "-u", "root")
+    for line in ("update nodename=127.0.2.4 state=resume", "delete reservation=maint", "delete reservation=later"):
+        slurm.run("scontrol", *line.split())
+    folder = tmp_path_factory.mktemp("failed")
+    ids = {}
+    for name, (body, _, seen) in FAILURES.items():
+        script = folder / f"{name}.sh"
+        script.write_text(f"#!/bin/bash\n#SBATCH -A proj -t 1 -J {name} -o {SEEN[seen]} --no-requeue\n{body}\n")
+        where = ("-p", "spare") if name == "node-failure" else ()
+        sent = slurm.run("sbatch", "--parsable", *where, script.name, folder=folder)
+        assert sent.returncode == 0, sent.stderr
+        ids[name] = sent.stdout.strip()
+    wait_for(slurm, "R", ids["cancelled"], ids["node-failure"])
+    slurm.run("scancel", ids["cancelled"])
+    slurm.run("scontrol", "update", "nodename=127.0.2.4", "state=down", "reason=power")
+    wait_for(slurm, "", *ids.values())
+    return ids
+
+
+def wait_for(slurm: VirtualSlurm, state: str, *jobs: str, seconds: float = 200) -> None:
+    """Until all of them are in that state, or ("") have left the queue."""
+    states = state or "PD,R,CG"
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        rows = slurm.run("squeue", "-h", "-t", states, "-j", ",".join(jobs), "-o", "%A").stdout.split()
+        if set(rows) == (set(jobs) if state else set()):
+            return
+        time.sleep(0.5)
+    raise AssertionError(slurm.run("squeue").stdout)
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_is_told_by_its_job_id(
+    failed: dict[str, str], name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, cause, seen = FAILURES[name]
+    code = main(["why", failed[name]])
+    out, err = capsys.readouterr()
+    assert code == 1, err
+    assert f"cause: {cause}" in out, out
+    if seen == "log":
+        assert f"out-{name}-{failed[name]}.log; its script as the scheduler keeps it" in out
