@@ -18,7 +18,6 @@ EditKind = Literal["add", "set", "remove"]
 
 DEPENDENCY_KINDS: tuple[DependencyKind, ...] = ("afterok", "afterany", "afternotok", "after", "singleton")
 MAIL_EVENTS: tuple[MailEvent, ...] = ("begin", "end", "fail", "limit")
-ENVIRONMENT_KINDS: tuple[EnvironmentKind, ...] = ("conda", "venv", "uv", "module", "container", "edf", "uenv")
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,6 @@ NODE = re.compile(
 )
 LIST = r"(?:\[[\d,\s-]{1,400}\])?"
 HOST = rf"[A-Za-z][\w-]{{0,62}}(?:\.[A-Za-z][\w-]{{0,62}}){{0,6}}{LIST}"
-NAME = r"[A-Za-z][\w.-]{1,40}\w|\w{2,3}"
 ACCOUNT = r"[A-Za-z0-9][\w.-]{1,40}"
 
 PERSONAL: tuple[Rule, ...] = (

@@ -24,11 +24,6 @@ class FactAnswer:
     sources: tuple[str, ...]
     as_of: str
 
-    def with_sources(self) -> str:
-        """The text for a person: the sentences, then where they stand and of when they are."""
-        where = ", ".join(self.sources) or "the facts of this machine"
-        return f"{self.text}\n\nSource: {where} (as of {self.as_of})."
-
 
 def say(cluster: Cluster, sentences: Iterable[str], sources: Iterable[str | None] = ()) -> FactAnswer:
     """Sentences about one machine; those that are empty are left out. An address at a sentence's end is a source."""

@@ -42,11 +42,6 @@ def way_there(node: NodeType, ask: Inquiry) -> str:
     return f"To get them: {', '.join(part for part in parts if part)}" if any(parts) else ""
 
 
-def gpus_named(ask: Inquiry) -> FactAnswer | None:
-    """What is known of a GPU that the question names."""
-    return gpus(ask) if ask.node_types else None
-
-
 def gpus_of(node: NodeType, ask: Inquiry) -> str:
     part = node.gpus
     memory = f" with {part.memory_gb:g} GB" if part.memory_gb else ""

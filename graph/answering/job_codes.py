@@ -14,8 +14,6 @@ from knowledge.types import SCHEDULERS, Scheduler
 PAIR = re.compile(r"(?<![\d:.])(\d{1,3}):(\d{1,3})(?![\d:])")
 NUMBER = re.compile(r"(?<![\w.:/%-])-?\d{1,3}(?![\w:/]|\.\d)")
 SIGNAL = re.compile(r"\bsig(?:nal)?[ -]?(\d{1,2})\b", re.I)
-# Above 128 a shell adds the signal's number to 128, PBS to 256.
-ADDED = {"pbs": 256}
 SUBMITTED = re.compile(r"\bsubmitted batch job (\d+)|^\s*(\d{4,}\.[\w.-]+)\s*$|\bjob <(\d+)> is submitted", re.I | re.M)
 HISTORY: dict[Scheduler, str] = {
     "slurm": "sacct -j {job} -o JobID,State,ExitCode,Elapsed,Timelimit,MaxRSS,NodeList",

@@ -186,11 +186,6 @@ def compare(ask: Inquiry) -> FactAnswer | None:
     return replace(told[0], text=" ".join(answer.text for answer in told), sources=tuple(sources))
 
 
-def queue_named(ask: Inquiry) -> FactAnswer | None:
-    """What is known of a queue that the question names."""
-    return describe(ask.queue, ask) if ask.queue else None
-
-
 def nodes_of(queue: Queue) -> str:
     return f"It takes {bounds(queue)}" if queue.max_nodes or queue.min_nodes > 1 else "No node limit is known"
 

@@ -30,7 +30,6 @@ NAMES: dict[str, tuple[str, Strategy, Framework | None]] = {
     r"megatron(?:-lm)?": ("Megatron", "tp", "megatron"),
 }
 HALF = r"bf16|bfloat16"
-WORDS = rf"\b(?:{'|'.join(NAMES)}|{HALF})\b"
 ALIKE = "{} starts as plain PyTorch does; no page of {} on it is known here"
 # What other topics answer better.
 ELSEWHERE = re.compile(

@@ -40,7 +40,6 @@ from knowledge.resource_question import ResourceQuestion
 
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
-GPU_HOURS = re.compile(r"(?i)\b(?:gpu|node|gcd|core)[- ]?(?:hours?|h)\b|\bproposal\b|\ballocation\b|\bhow many hours\b")
 WORLD_BATCH_TOKENS = 4e6
 MOST_MACHINES = 6
 

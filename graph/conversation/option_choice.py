@@ -63,12 +63,6 @@ def chosen(text: str, offered: Sequence[Alternative]) -> Alternative | None:
     return next((way for way in offered if way.says.lower() == words.lower()), None)
 
 
-def beyond(text: str, offered: Sequence[Alternative]) -> bool:
-    """Whether a number picks more than was offered."""
-    number = NUMBER.fullmatch(text.strip())
-    return bool(number and offered and number[1].isdigit() and int(number[1]) > len(offered))
-
-
 def apply(request: JobRequest, way: Alternative) -> JobRequest:
     """The request changed that way. A total no longer binds once nodes or GPUs a node were chosen."""
     change = dict(way.change)

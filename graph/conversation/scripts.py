@@ -42,7 +42,6 @@ HOW_TO_CHANGE = (
 )
 # A pasted piece of a script has no first line.
 OF_A_PIECE = ("shell-shebang",)
-OFFERED = "This would help too, and costs: say {} and I do it."
 WITH_LOG = (
     "What should happen with it? *explain it*, *run it on MACHINE*, or what to change; with the log of a failed run I "
     "mend it."

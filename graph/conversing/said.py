@@ -11,7 +11,6 @@ SPOKEN = (
     | TENS
     | {"dozen": 12, "couple": 2, "pair": 2, "single": 1, "hundred": 100}
 )
-NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?(?=\D|$)")
 CLOCK = re.compile(r"(\d+):(\d\d)(?::(\d\d))?")
 # A change by an amount: the number that comes of it was not said, and yet is meant.
 AMOUNT = re.compile(

@@ -64,8 +64,6 @@ OFFERED = "NOT done, offered: {}. It costs ({}). Tell the person, who takes it w
 GIVEN_UP = "That is the third patch that was refused: tell the person what you tried and what speaks against it."
 # Nobody but the person knows these.
 OWN_TO_THEM = ("account",)
-# Said in other ways than their value: never called unsaid.
-NOT_ASKED_ABOUT = ("machine", "args", "entry", "framework", "model")
 
 
 @dataclass(slots=True)

@@ -42,7 +42,6 @@ OF_CODE = (
     "SyntaxError", "IndentationError", "RecursionError", "NotImplementedError", "StopIteration", "JSONDecodeError",
 )  # fmt: skip
 BY_WORDS, PYTHON_EXCEPTION = "words", "python-exception"
-REMARKS = ("warning", "info")
 NO_LOG = {
     "prose": "This reads like a description or a question, not like the output of a job.",
     "words": "This reads like a description, not like the output of a job.",

@@ -210,10 +210,6 @@ def halve_batch(words: str) -> tuple[str, str] | None:
     return text, f"{both}: the same global batch"
 
 
-def smaller_batch(case: Case) -> Edit:
-    return halve_batch(case.text)
-
-
 def grown_segments(case: Case) -> Edit:
     """The allocator's own cure, where much is reserved and not used."""
     if "expandable_segments" in case.text or not is_fragmented(case.diagnosis):

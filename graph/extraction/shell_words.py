@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 AtomKind = Literal["text", "parameter", "command", "arithmetic"]
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # What stands after a dollar sign without braces: a name, one digit, or a special parameter.
 BARE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
 PLAIN_RUN = re.compile(r"[^\\'\"$`]*")

@@ -24,7 +24,6 @@ TROUBLE = re2.compile(
 )
 LONGEST_LINE = 300
 LAST = 30
-TAIL = 1 << 16
 MOST_KINDS = 400
 NUMBERS = re.compile(r"0x[0-9a-f]+|\d+", re.IGNORECASE)
 

@@ -96,7 +96,6 @@ NEAREST = {
 }
 # Another change that comes nearest, beside leaving the wish out.
 CHANGES: Mapping[str, tuple[tuple[str, str | int | None], ...]] = {"requeue": (("chain", 2),)}
-EMPTY: Mapping[str, object] = {"nodelist": (), "exclude_nodes": ()}
 REPLACES = {"--mem=": ("--mem",), "--requeue": ("--no-requeue",)}
 MAIL_SLURM = {"begin": "BEGIN", "end": "END", "fail": "FAIL", "limit": "TIME_LIMIT_80"}
 MAIL_PBS = {"begin": "b", "end": "e", "fail": "a", "limit": "a"}

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from knowledge.types import FRAMEWORKS, Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
 
-DATA_PARALLEL: tuple[Strategy, ...] = ("none", "ddp", "fsdp")
 ZERO: dict[Strategy, int] = {"zero1": 1, "zero2": 2, "zero3": 3}
 # What each framework runs as it is.
 RUNS: dict[Framework, tuple[Strategy, ...]] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -275,8 +275,3 @@ def choose_main(commands: Sequence[SpokenCommand]) -> SpokenCommand | None:
 def _weight(command: SpokenCommand) -> int:
     name = command.name.rsplit("/", 1)[-1]
     return 2 * command.launched + bool(TRAINS.search(name)) - bool(ASIDE.search(name))
-
-
-def placed_words(command: SpokenCommand) -> Iterator[str]:
-    """Every word of the command that stands in the request now."""
-    yield from (command.entry, *command.args.split(), *(f"{v.name}={v.value}" for v in command.variables))

@@ -40,7 +40,6 @@ SHAPES: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
     ("JobId", re.compile(r"(?i)\b(?:job|jobid|id)[ #:]+(?P<value>\d{2,9})\b")),
     ("Path", re.compile(r"(?<![\w<])(?P<value>(?:~|\.{1,2}|\$\{?\w+\}?)?/[\w.$@{}~/+-]*[\w/}])")),
 )
-YEARS = range(1990, 2101)
 
 
 def find_mentions(text: str) -> tuple[Line, tuple[Mention, ...]]:

@@ -21,8 +21,6 @@ from knowledge.types import Attachment, Paste
 Kind = Literal["words", "script", "log", "output"]
 # How much of a file is read to tell what it is.
 HEAD_CHARACTERS = 64_000
-# A text longer than this is one log: nobody mixes their words into it.
-MOST_MIXED = 400_000
 SHEBANG = re.compile(r"\ufeff?#!\s*/.*\b(?:ba|z|k|c|da|fi)?sh\b")
 DIRECTIVE = re.compile(r"[ \t]*#[ \t]?(?:(?:SBATCH|PBS|BSUB|COBALT)\b|flux:)")
 LAUNCH = re.compile(

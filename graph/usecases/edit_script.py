@@ -36,7 +36,6 @@ DIRECTIVES = {
 COUNTED = re.compile(
     r"(?P<before>(?<![\w-])--?(?:nnodes|nodes|num[_-]nodes|num_machines|N)[= ])(?P<value>\d+)(?![\w.:])"
 )
-SIGNS = {"slurm": "#SBATCH {}", "pbs": "#PBS -l {}", "lsf": "#BSUB {}", "flux": "# flux: {}"}
 # Errors in the same file as the output, which only PBS has to be told.
 JOINS = re.compile(
     r"\b(?:stderr|errors?)\b.{0,25}\b(?:stdout|output|same file|join\w*)\b"

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 
 from knowledge.schedulers.records import Fields, Phase, QueuedJob
-from knowledge.schedulers.times import printed_seconds
 
 # https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=bjobs-options, STAT (read 2026-11-22).
 STATES: Mapping[str, Phase] = {
@@ -104,9 +103,3 @@ def value_at(text: str, start: int) -> str:
         if depth == 0:
             return text[start:i]
     return text[start:]
-
-
-def run_seconds(text: str) -> float | None:
-    """`00:30:00`, or a number of minutes or `seconds`."""
-    found = re.match(r"(\d+) ?(second|min)", text)
-    return float(found[1]) * (60 if found[2] == "min" else 1) if found else printed_seconds(text)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from graph.planning.resources.parameters import SizedModel
 
-SOURCES = ("https://arxiv.org/html/2410.21680v2", "https://arxiv.org/abs/2407.21783")
 # Weights in 16 bit and fp32 master weights with Adam's two states, as Megatron writes them.
 BYTES_FULL, BYTES_WEIGHTS, BYTES_FP32 = 14.0, 2.0, 12.0
 # Failures of 1,024 GPUs of Meta's research clusters: one in 7.9 hours; scaled by the number of GPUs.

@@ -11,7 +11,6 @@ from graph.extraction.script import Script
 from graph.extraction.walltime import seconds_of
 
 Asked = Mapping[str, DirectiveLine]
-GPU_OPTIONS = ("gpus-per-node", "gres", "gpus", "gpus-per-task", "tres-per-task", "gpus-per-socket", "ngpus", "gpu")
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,7 +38,6 @@ SHELLS = (
 HOOK = re.compile(
     r"conda\.sh|shell\.\w+ hook|conda shell|\.bashrc|\.bash_profile|\.profile|mamba\.sh|micromamba shell|activate-?conda|setup_conda|conda-init|__conda"
 )
-BRINGS_CONDA = re.compile(r"conda|mamba|forge|python|pytorch|tensorflow", re.I)
 # Set by login shells, schedulers and launchers: read without being set in the script.
 OUTSIDE = re.compile(
     r"(SLURM|SBATCH|PBS|LSB|LS|FLUX|OMPI|PMI|PMIX|PALS|CUDA|ROCM|NV|MODULE|LMOD|CONDA|XDG|SSH|BASH|NCCL|CRAY|HIP|EBROOT|SINGULARITY|APPTAINER|COBALT|JSM|MPI)\w*"

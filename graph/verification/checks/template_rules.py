@@ -34,11 +34,6 @@ def gaps(s: Subject) -> tuple[int, ...]:
     return gap_lines(tuple(s.lines), s.scheduler == "flux")
 
 
-def holes(s: Subject) -> tuple[int, ...]:
-    """Lines of code with a word in angle brackets that bash cannot read."""
-    return tuple(number for number, line in s.code_lines if HOLE.search(re.sub(r"'[^']*'|\"[^\"]*\"", "", line)))
-
-
 def template(s: Subject) -> Iterator[Hit]:
     found = gaps(s)
     if found:
