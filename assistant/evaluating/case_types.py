@@ -120,16 +120,6 @@ class LogCase(Case):
         return bool(self.cause and self.log.strip())
 
 
-class PendingCase(Case):
-    """What a scheduler printed, what holds the job, and whether it starts by itself."""
-
-    type: Literal["pending"] = "pending"
-    text: str
-    kind: str = Field(alias="class")
-    also_accept: Words = ()
-    starts_by_itself: str | None = None
-
-
 class Expected(BaseModel):
     """What stands in an answer (says), what must not (not), and lines of the script after it (lines)."""
 
@@ -138,6 +128,16 @@ class Expected(BaseModel):
     says: Words = ()
     never: Words = Field(default=(), alias="not")
     lines: Words = ()
+
+
+class PendingCase(Case, Expected):
+    """What a scheduler printed, what holds the job, whether it starts by itself, and words of the answer."""
+
+    type: Literal["pending"] = "pending"
+    text: str
+    kind: str = Field(alias="class")
+    also_accept: Words = ()
+    starts_by_itself: str | None = None
 
 
 class QuestionCase(Case, Expected):

@@ -233,7 +233,13 @@ def judge_pending(case: PendingCase) -> Verdict:
     kind = found.kind in (case.kind, *case.also_accept)
     starts = case.kind in NOT_WAITING or found.starts == case.starts_by_itself
     why = f"want {case.kind}/{case.starts_by_itself}, got {found.kind}/{found.starts}" if not (kind and starts) else ""
-    return Verdict((("right", kind and starts), ("class", kind), ("starts by itself", starts)), why, case.kind)
+    marks = [("right", kind and starts), ("class", kind), ("starts by itself", starts)]
+    if case.says or case.never:
+        told = [*found.says, *(f"{step.text} {step.command}" for step in (*found.change, *found.look))]
+        faults = answer_faults(case, " ".join(told), ())
+        marks.append(("says", not faults))
+        why = "; ".join([*([why] if why else []), *faults])
+    return Verdict(tuple(marks), why, case.kind)
 
 
 # A script of the person's own is in hand from the message on in which it came.

@@ -80,6 +80,6 @@ def known_values(job: QueuedJob, named: Mapping[str, str]) -> dict[str, str]:
 
 def parent_ids(depends: str) -> list[str]:
     """The jobs in `afterok:71:72(unfulfilled),afterany:73`, `afterok:90339.server@server`, `after-success=f59Qq`."""
-    found = re.findall(r"(?:after\w*|before\w*|expand|singleton)((?::[\w.\[\]@+-]+)+)", depends)
-    ids = [part.split(".")[0].split("@")[0].split("+")[0] for group in found for part in group.split(":") if part]
+    found = re.findall(r"(?:after\w*|before\w*|expand|singleton)((?::[\w.\[\]@+*-]+)+)", depends)
+    ids = [re.split(r"[.@+]|_\*", part)[0] for group in found for part in group.split(":") if part]
     return [*dict.fromkeys([*ids, *re.findall(r"after-\w+=([^\s,]+)", depends)])]

@@ -89,6 +89,7 @@ def pbs_exit(status: str) -> str:
     return f"The script itself ended with code {value}." if value else "Exit_status 0: it ended well."
 
 
+NEVER_RAN = re.compile("Unknown|None")
 UNIT = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40, "": 1}
 
 
@@ -109,6 +110,10 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
         told.append(
             f"It ran for {spoken_time(job.elapsed)} of the {spoken_time(job.limit)} that it asked for.{stopped}"
         )
+    elif job.elapsed and job.elapsed >= 1:
+        told.append(f"It ran for {spoken_time(job.elapsed)}.")
+    elif NEVER_RAN.fullmatch(job.start) and job.phase == "ended":
+        told.append("It never started.")
     if used and asked:
         told.append(
             f"One of its tasks used up to {max(used) / 2**30:.1f} GB of memory; {asked / 2**30:.1f} GB were asked for."

@@ -28,6 +28,7 @@ LOOKS: tuple[Look, ...] = (
     limits_seen.budget,
     limits_seen.licences,
     nodes_seen.usable_nodes,
+    nodes_seen.out_reasons,
     nodes_seen.idle_nodes,
     nodes_seen.named_nodes,
     nodes_seen.partition_state,

@@ -27,7 +27,7 @@ def partition_limits(case: WaitCase) -> Note | None:
     if word in TIME_WORDS:
         wall = limit_row(case).get("MaxWall", "")
         most = printed_seconds(wall if word != "PartitionTimeLimit" else limits.get("MaxTime", "")) or sinfo_limit(case)
-        return time_note(case.job.limit, most) if most else None
+        return time_note(case.job.limit, most) if most else own_time(case)
     if word == "PartitionNodeLimit" and limits.get("MaxNodes", "").isdigit():
         return node_note(case.job.nodes, int(limits["MaxNodes"]))
     return None
@@ -44,6 +44,11 @@ def sinfo_limit(case: WaitCase) -> float | None:
 def time_note(asked: float | None, most: float) -> Note:
     request = f"It asks for {spoken_time(asked)}; the" if asked else "The"
     return Note(f"{request} limit is {spoken_time(most)}.", {"MAXTIME": slurm_time(most)})
+
+
+def own_time(case: WaitCase) -> Note | None:
+    """What it asks for, where the limit itself was not pasted and no machine is known that tells it."""
+    return Note(f"It asks for {spoken_time(case.job.limit)}.") if case.job.limit and not case.machine else None
 
 
 def node_note(asked: int | None, most: int) -> Note:
@@ -229,7 +234,7 @@ def limit_beside_request(case: WaitCase) -> Note | None:
     row = limit_row(case)
     top = amount_of(resource, row.get(COLUMN[limit.set_on, limit.whose], "")) if row else amount_of(resource, rest)
     if top is None:
-        return None
+        return Note(f"It asks for {asked} {limit.noun.split(' (')[0]}.") if asked and limit.whose == "job" else None
     used = re.search(rf"{resource}(?::\w+)?=\d+\((\d+)\)", rest)
     now = f", of which {used[1]} are in use" if used else ""
     noun = limit.noun.split(" (")[0]

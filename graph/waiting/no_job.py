@@ -15,6 +15,7 @@ from knowledge.schedulers.outputs import PHASES
 from knowledge.schedulers.reason_types import Remedy
 from knowledge.schedulers.reasons import FoundReason, message_reason, slurm_reason, spoken_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
+from knowledge.schedulers.times import printed_seconds, spoken_time
 
 
 def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, machine: Cluster | None) -> WaitCase:
@@ -152,9 +153,11 @@ def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     told = listed([f"{many} {name}" for name, many in totals.items() if many], 9)
     free = totals.get("idle", 0)
     partly = totals.get("partly in use", 0)
-    begin = (
-        f"yes: {free} nodes are idle" if free else "partly: no node is wholly free" if partly else "no: no node is idle"
-    )
+    begin = "no: no node is idle"
+    if free:
+        begin = f"yes: {free} nodes are idle{idle_where(rows)}"
+    elif partly:
+        begin = "partly: no node is wholly free"
     says = (
         f"{begin} ({told or 'nothing is listed'}). This says nothing of a job yet: its line of "
         "squeue or its id is needed"
@@ -166,6 +169,24 @@ def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         says,
         Remedy(text="paste what this prints", command=ASK["slurm"]),
     )
+
+
+def idle_where(rows: Sequence[Mapping[str, str]]) -> str:
+    """The partitions in which they are, where several are shown: ` (8 in dev, up to 4 h)`."""
+    if len({row.get("PARTITION") for row in rows}) < 2:
+        return ""
+    idle: dict[str, int] = {}
+    for row in rows:
+        parts = row.get("NODES(A/I/O/T)", "").split("/")
+        many = (
+            count(parts[1])
+            if len(parts) > 1
+            else count(row.get("NODES", "")) * (node_word(row.get("STATE", "")) == "idle")
+        )
+        most = spoken_time(limit) if (limit := printed_seconds(row.get("TIMELIMIT", ""))) else "no limit told"
+        name = f"in {row.get('PARTITION', '').rstrip('*')} (up to {most})"
+        idle[name] = idle.get(name, 0) + many
+    return ", " + listed([f"{many} {name}" for name, many in idle.items() if many])
 
 
 def node_word(state: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from graph.waiting.case import Note, WaitCase
+from graph.waiting.spoken import listed
 from knowledge.schedulers.reason_types import Remedy
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
@@ -43,6 +44,15 @@ def usable_nodes(case: WaitCase) -> Note | None:
         do=do,
         only=True,
     )
+
+
+def out_reasons(case: WaitCase) -> Note | None:
+    """Which nodes are out and why, by a pasted `sinfo -R`."""
+    rows = [row for row in case.rows("sinfo") if row.get("REASON") and row.get("NODELIST")]
+    if not rows or case.found.reason.starts != "depends" or case.found.reason.kind not in ("wait", "node"):
+        return None
+    out = listed([f"{row['NODELIST']} ({row['REASON']})" for row in rows])
+    return Note(f"Out now: {out}.")
 
 
 def idle_nodes(case: WaitCase) -> Note | None:

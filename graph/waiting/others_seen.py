@@ -52,7 +52,9 @@ def parents(case: WaitCase) -> Note | None:
             {"PARENTS": ",".join(ids)},
         )
     if case.found.reason.starts == "no":
-        return Note(f"It names {listed(ids)}.", {"PARENTS": ",".join(ids)})
+        gone = [i for _, names, mark in dependency_clauses(depends) if mark == "failed" for i in names]
+        says = f"{listed(gone)} failed." if gone else f"It names {listed(ids)}."
+        return Note(says, {"PARENTS": ",".join(ids)})
     clauses = dependency_clauses(depends)
     told = [f"{listed(names)} {CONDITION.get(kind, 'to be done')}" for kind, names, _ in clauses]
     waits = f"It waits for {listed(told)}."

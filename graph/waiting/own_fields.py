@@ -88,7 +88,8 @@ def estimate(case: WaitCase) -> Note | None:
     job = case.job
     if eta := case.found.named.get("eta"):
         return Note(f"Flux plans its start in about {spoken_eta(eta)}. {ESTIMATE}")
-    if case.found.reason.starts == "no" or case.found.reason.word in ("BeginTime", "Reservation"):
+    waits = job.phase in ("waiting", "unknown") and case.found.reason.starts != "no"
+    if not waits or case.found.reason.word in ("BeginTime", "Reservation"):
         return None
     if moment_of(job.start):
         where = f" on {job.where}" if job.where else ""
@@ -125,7 +126,9 @@ def since(case: WaitCase) -> Note | None:
 
 def missing_feature(case: WaitCase) -> Note | None:
     """The constraint that no node meets."""
-    asked = case.job.printed("Features") or case.job.printed("FEATURES")
+    if case.found.reason.word == "resource requirements" and (wanted := case.job.printed("Requested Resources")):
+        return Note(f'It asks for `-R "{wanted}"`.')
+    asked = case.job.printed("Features")
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
         return None
     partition = f" of {case.job.queue}" if case.job.queue else " of the partition"

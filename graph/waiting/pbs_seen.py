@@ -62,8 +62,11 @@ def shortage(case: WaitCase) -> Note | None:
 
 
 def whose_limit(case: WaitCase) -> Note | None:
-    """Whose limit on which resource a comment names."""
-    who, res = case.found.named.get("who"), case.found.named.get("res")
+    """Whose limit on which resource a comment (PBS) or a reason (LSF) names."""
+    named = case.found.named
+    who, res = named.get("who"), named.get("res")
+    if case.found.reason.word == "resource limit" and res:
+        return Note(f"The limit {named['name']} (on {named['on']}) is {named['max']} {res}.")
     if case.found.reason.word != "resource-limit" or not who or not res:
         return None
     queue = f" in queue {case.found.named['q']}" if "q" in case.found.named else ""

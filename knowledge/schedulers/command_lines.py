@@ -38,7 +38,7 @@ LETTERS = {
     "L": "TIME_LEFT",
     "Y": "SCHEDNODES",
 }
-FORMAT = re.compile(r"(?:-o|--format)[= ]*(?:'([^']+)'|\"([^\"]+)\"|(\S+))")
+FORMAT = re.compile(r"(?:-o|-\w*o|--format|\bformat)[= ]*(?:'([^']+)'|\"([^\"]+)\"|(\S+))")
 
 
 def prompted(line: str) -> str:
@@ -56,8 +56,9 @@ def id_asked(line: str) -> str:
 
 
 def columns_asked(line: str) -> tuple[str, tuple[str, ...], str] | None:
-    """The command, the columns and the job of a command line that prints rows without a header."""
-    command = prompted(line)
+    """The command, the columns and the job of a command, alone or in a sentence, that prints rows without a header."""
+    named = COMMAND.search(line)
+    command = prompted(line) or (line[named.start() :] if named else "")
     shape = FORMAT.search(command)
     if not shape or not re.search(r"\s(?:-\w*[hn]\w*|--noheader)\b", command):
         return None
@@ -67,6 +68,6 @@ def columns_asked(line: str) -> tuple[str, tuple[str, ...], str] | None:
         letters = re.findall(r"%\.?\d*([A-Za-z])", wanted)
         known = tuple(LETTERS.get(letter, "COMMENT") for letter in letters)
         return ("squeue", known, job) if known else None
-    if command.startswith("sacct "):
-        return "sacct", tuple(name.split("%")[0] for name in wanted.split(",")), job
+    if found := re.match(r"(sacct|sacctmgr) ", command):
+        return found[1], tuple(name.split("%")[0] for name in wanted.split(",")), job
     return None

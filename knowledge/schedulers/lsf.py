@@ -96,10 +96,11 @@ def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
 
 
 def value_at(text: str, start: int) -> str:
-    """What stands between the angle brackets that open before `start`; brackets inside it count."""
+    """What stands between the angle brackets that open before `start`; a `>` closes before `,`, `;`, `.` or a blank."""
     depth = 1
     for i in range(start, len(text)):
-        depth += {"<": 1, ">": -1}.get(text[i], 0)
+        closes = text[i] == ">" and not text[i + 1 : i + 2].isalnum() and text[i + 1 : i + 2] != "="
+        depth += 1 if text[i] == "<" else -1 if closes else 0
         if depth == 0:
             return text[start:i]
     return text[start:]

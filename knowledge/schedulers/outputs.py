@@ -212,17 +212,35 @@ def read_bare_row(lines: Lines, at: int) -> Read:
 
 
 def read_asked_columns(lines: Lines, at: int) -> Read:
-    """Rows without a header below a command line that names their columns: `squeue -h -o "%i %l"`."""
-    asked = columns_asked(lines[at - 1]) if at else None
-    if not asked:
+    """Rows without a header beside a command line that names their columns: `squeue -h -o "%i %l"`, `sacctmgr -nP`."""
+    asked = (columns_asked(lines[at - 1]) if at else None) or (
+        columns_asked(lines[at + 1]) if "|" in lines[at] and at + 1 < len(lines) else None
+    )
+    if not asked or not lines[at].strip():
         return []
     command, names, job = asked
     table = next(t for t in TABLES if t.command == command)
-    fields = row_fields(lines[at], unplaced(table.columns, names))
-    if fields is None or not lines[at].strip():
+    whole = {name.lower(): name for name in table.columns} | SACCTMGR_LONG
+    columns = unplaced(table.columns, [whole.get(name.lower(), name) for name in names])
+    end = at + 1
+    while end < len(lines) and "|" in lines[at] and lines[end].count("|") == lines[at].count("|"):
+        end += 1
+    rows = [fields for line in lines[at:end] if (fields := row_fields(line, columns)) is not None]
+    jobs = [replace(made, id=made.id or job) for fields in rows for made in job_of(table, fields, ())]
+    if not rows:
         return []
-    made = job_of(table, fields, ())[0]
-    return [SchedulerOutput("slurm", command, table.kind, at, at, (replace(made, id=made.id or job),))]
+    return [SchedulerOutput("slurm", command, table.kind, at, end - 1, tuple(jobs), () if jobs else tuple(rows))]
+
+
+# Long names that `sacctmgr` takes in format= (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).
+SACCTMGR_LONG = {
+    "maxtresperuser": "MaxTRESPU",
+    "maxtresperaccount": "MaxTRESPA",
+    "maxtresperjob": "MaxTRES",
+    "maxwalldurationperjob": "MaxWall",
+    "maxjobsperuser": "MaxJobsPU",
+    "maxsubmitjobsperuser": "MaxSubmitPU",
+}
 
 
 def read_pair_blocks(lines: Lines, at: int) -> Read:

@@ -9,7 +9,7 @@ from functools import cache
 
 from knowledge.checked_file import read_checked
 from knowledge.schedulers.limit_reasons import limit_reason
-from knowledge.schedulers.limit_words import LimitWord, cut_word, limit_word
+from knowledge.schedulers.limit_words import LimitWord, cut_word, family_word, limit_word
 from knowledge.schedulers.reason_types import FOLDER, ReasonFile
 from knowledge.schedulers.reason_types import WaitReason as WaitReason
 from knowledge.schedulers.records import Scheduler
@@ -45,7 +45,8 @@ def sentence_reason(name: str, text: str) -> FoundReason | None:
 def find_reason(scheduler: Scheduler, text: str) -> FoundReason | None:
     """What a reason as a scheduler printed it means; None where it is not known."""
     readers = {"slurm": slurm_reason, "pbs": pbs_reason, "lsf": lsf_reason, "flux": flux_reason}
-    return readers[scheduler](text.strip().strip("()"))
+    said = text.strip()
+    return readers[scheduler](said.strip("()") if said.startswith("(") else said)
 
 
 def slurm_reason(text: str) -> FoundReason | None:
@@ -61,7 +62,10 @@ def slurm_reason(text: str) -> FoundReason | None:
     if limit := cut_word(word):
         return FoundReason(limit_reason(limit), {}, limit, cut=True)
     begun = [reason for name, reason in known.items() if len(word) >= 8 and name.startswith(word.lower())]
-    return FoundReason(begun[0], {}, cut=True) if len(begun) == 1 else None
+    if len(begun) == 1:
+        return FoundReason(begun[0], {}, cut=True)
+    family = family_word(word)
+    return FoundReason(limit_reason(family), {}, family) if family else None
 
 
 def pbs_reason(text: str) -> FoundReason | None:
@@ -111,7 +115,8 @@ def flux_reason(text: str) -> FoundReason | None:
 
 def message_reason(scheduler: Scheduler, text: str) -> FoundReason | None:
     """What a command said in words (message_at in messages.py found the line)."""
-    return sentence_reason(f"messages_{scheduler}", re.sub(r"^[\w .-]+?: (?:error: |fatal: |ERROR: )?", "", text))
+    speaker = r"^(?!allocation failure)[\w .-]+?: (?:error: |fatal: |ERROR: )?"
+    return sentence_reason(f"messages_{scheduler}", re.sub(speaker, "", text))
 
 
 # Plain words of English that are also reasons: in a sentence they are one only where it speaks of a reason or a state.

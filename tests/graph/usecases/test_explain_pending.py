@@ -220,3 +220,62 @@ def test_the_change_is_shown_in_the_script_that_came_with_it() -> None:
     assert "-#SBATCH -t 04:00:00\n+#SBATCH --time=00:30:00" in diff.text
     other = explain_pending(text.replace("#SBATCH -t 04:00:00\n", ""))
     assert not any(isinstance(part, Diff) for part in other.document.parts)
+
+
+def test_the_limit_that_sacctmgr_prints_without_a_header_stands_beside_the_request() -> None:
+    job = (
+        "JobId=880013 JobName=stage1\n   Priority=1 Nice=0 Account=phys QOS=normal\n"
+        "   JobState=PENDING Reason=QOSMaxWallDurationPerJobLimit Dependency=(null)\n"
+        "   RunTime=00:00:00 TimeLimit=5-00:00:00 TimeMin=N/A\n"
+    )
+    limits = "$ sacctmgr -nP show qos format=name,maxwalldurationperjob\ndebug|02:00:00\nnormal|2-00:00:00\n"
+    answer = explain_pending(f"{job}\n{limits}")
+    assert "It asks for 5 days; the limit is 2 days." in said(answer)
+    assert "scontrol update jobid=880013 TimeLimit=2-00:00:00" in commands(answer)
+
+
+def test_an_account_that_is_refused_is_not_offered_again() -> None:
+    job = "JobId=21 JobName=a\n   Account=phys-ai QOS=normal\n   JobState=PENDING Reason=AccountNotAllowed\n"
+    assert "Account=phys-ai" not in commands(explain_pending(job))
+
+
+def test_what_a_running_job_began_at_is_no_estimate() -> None:
+    job = (
+        "JobId=26 JobName=a\n   JobState=RUNNING Reason=None Dependency=(null)\n"
+        "   RunTime=01:39:07 TimeLimit=1-00:00:00\n"
+        "   StartTime=2026-11-22T11:02:00 EndTime=2026-11-23T11:02:00\n   NodeList=gn[11-14]\n"
+    )
+    answer = explain_pending(job)
+    assert answer.kind == "not-waiting"
+    assert "estimate" not in said(answer)
+
+
+def test_rows_of_sacct_are_read_by_the_columns_that_the_sentence_below_names() -> None:
+    answer = explain_pending(
+        "551300|CANCELLED by 61033|0:0|2026-11-21T09:00:00|Unknown|\n"
+        "from sacct -XnP -o JobID,State,ExitCode,Submit,Start,Elapsed . did it ever run"
+    )
+    assert (answer.kind, answer.starts) == ("ended", "no")
+    assert "It never started." in said(answer)
+
+
+def test_a_requirement_of_lsf_with_a_greater_sign_is_read_whole() -> None:
+    answer = explain_pending(
+        "Job <610034>, Job Name <bertx>, User <hsato>, Project <default>, Status <PEND>,\n"
+        "                     Queue <batch>, Command <./run.sh>\n"
+        "Sun Nov 22 09:00:00: Submitted from host <login3>, CWD <$HOME/b>, 4 Task(s), R\n"
+        "                     equested Resources <select[mem>900000]>;\n"
+        " PENDING REASONS:\n Job's resource requirements not satisfied: 44 hosts;\n"
+    )
+    assert 'It asks for `-R "select[mem>900000]"`.' in said(answer)
+
+
+def test_nodes_that_are_out_are_named_with_their_reasons() -> None:
+    out = (
+        "$ sinfo -R\nREASON               USER      TIMESTAMP           NODELIST\n"
+        "bad nvlink           root      2026-11-20T09:00:00 gn12\n\n"
+    )
+    row = (
+        "           3121       gpu      big      ana PD       0:00      6 (Nodes required for job are DOWN, DRAINED)\n"
+    )
+    assert "Out now: gn12 (bad nvlink)." in said(explain_pending(f"{out}{HEAD}{row}"))

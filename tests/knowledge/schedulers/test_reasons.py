@@ -23,6 +23,8 @@ from knowledge.schedulers.reasons import find_reason, message_reason, reason_fil
         ("MaxJobsPerAccount", "limit-aggregate", "yes"),
         ("AssocMaxWallDurationPerJobLimit", "limit-request", "no"),
         ("MaxMemPerLimit", "limit-request", "no"),
+        ("AssocGrpFooQuuxMinutes", "limit-budget", "depends"),
+        ("QOSMaxQuantumPerJob", "limit-request", "no"),
         ("priority", "wait", "yes"),
         ("ReqNodeNotAvail,_Reserved_for_maintenance", "node", "yes"),
         ("Nodes_required_for_job_are_DOWN,_DRAINED_or_reserved", "wait", "depends"),
