@@ -18,6 +18,7 @@ import statistics
 import subprocess
 import sys
 import time
+from typing import Any
 
 NOT_ENOUGH = 42
 ROUND_S = 120
@@ -26,12 +27,16 @@ SLOW = 2.0
 """A node is slow from this multiple of the median on."""
 SMALLEST_S = 0.2
 """Below this many seconds differences are noise."""
+TURNS = 10
+"""Sums, or products on each device, that are timed one by one."""
+MOST_BATCHES = 5
+"""So often the turns are repeated where they differ much."""
 PLAYED = 2
 """Nodes that have processes where a job is rehearsed on one computer."""
 
 
 def member() -> None:
-    """One node of a pair: every device computes, then both sum 64 MB ten times. Prints one JSON line."""
+    """One node of a pair: every device computes, then both sum 64 MB. Prints one JSON line."""
     from datetime import timedelta
 
     import torch
@@ -41,17 +46,19 @@ def member() -> None:
     on_cpu = os.environ.get("MAPLE_REHEARSAL_DEVICES") is not None
     kind = "cuda" if torch.cuda.is_available() else "xpu" if hasattr(torch, "xpu") and torch.xpu.is_available() else ""
     kind = "cpu" if on_cpu or not kind else kind
-    began = time.perf_counter()
     count = 1 if kind == "cpu" else getattr(torch, kind).device_count()
+    compute = 0.0
     for number in range(count):
         device = torch.device(kind) if kind == "cpu" else torch.device(kind, number)
         edge = 256 if kind == "cpu" else 8192
         matrix = torch.ones(edge, edge, device=device)
-        for _ in range(10):
-            product = matrix @ matrix
-        if float(product[0, 0]) != edge:
-            raise ArithmeticError(f"device {number} multiplies wrongly")
-    computed = time.perf_counter()
+
+        def multiply(matrix: "torch.Tensor" = matrix, edge: int = edge, number: int = number) -> None:
+            if float((matrix @ matrix)[0, 0]) != edge:
+                raise ArithmeticError(f"device {number} multiplies wrongly")
+
+        multiply()
+        compute += seconds_of(multiply, repeat=differ)
     if kind != "cpu":
         getattr(torch, kind).set_device(0)
     address = f"tcp://{os.environ['MASTER_ADDR']}:{os.environ['MASTER_PORT']}"
@@ -59,18 +66,50 @@ def member() -> None:
     limit = timedelta(seconds=ROUND_S / 2)
     dist.init_process_group(backend, init_method=address, rank=rank, world_size=size, timeout=limit)
     part = torch.ones(2**14 if kind == "cpu" else 2**24, device=torch.device(kind, 0) if kind != "cpu" else "cpu")
-    dist.all_reduce(part)
-    joined = time.perf_counter()
-    for _ in range(10):
+
+    def add_up() -> None:
         part.fill_(1.0)
         dist.all_reduce(part)
-    if float(part[0]) != size:
-        raise ArithmeticError("the sum over the nodes is wrong")
+        if float(part[0]) != size:
+            raise ArithmeticError("the sum over the nodes is wrong")
+
+    def either_differs(times: "list[float]") -> bool:
+        wish = torch.tensor([float(differ(times))], device=part.device)
+        dist.all_reduce(wish)
+        return bool(wish.item())
+
+    add_up()
+    network = seconds_of(add_up, repeat=either_differs)
     dist.barrier()
-    seconds = {"compute": computed - began, "network": time.perf_counter() - joined}
+    seconds = {"compute": compute, "network": network}
     sys.stdout.write("NODE " + json.dumps({"rank": rank, "seconds": seconds}) + "\n")  # one write: lines stay whole
     sys.stdout.flush()
     dist.destroy_process_group()
+
+
+def seconds_of(turn: Any, repeat: Any) -> float:
+    """Seconds for TURNS turns, by the quicker of them: work beside the test only ever makes a turn longer.
+
+    turn: one of them; repeat: whether the times so far are too uneven, so that ten more are taken.
+    """
+    times: list[float] = []
+    for _ in range(MOST_BATCHES):
+        for _ in range(TURNS):
+            began = time.perf_counter()
+            turn()
+            times.append(time.perf_counter() - began)
+        if not repeat(times):
+            break
+    return TURNS * lower_quartile(times)
+
+
+def lower_quartile(times: "list[float]") -> float:
+    return sorted(times)[len(times) // 4]
+
+
+def differ(times: "list[float]") -> bool:
+    """Whether a typical turn took twice as long as the quicker ones: then ten of them do not tell the node's speed."""
+    return statistics.median(times) > SLOW * lower_quartile(times)
 
 
 def try_pairs(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -83,3 +84,29 @@ def test_two_processes_compute_and_sum(tmp_path: Path, monkeypatch: pytest.Monke
     words = [sys.executable, "-c", start, node_test.__file__, "{nodes}"]
     found = node_test.try_pairs([["127.0.0.1", "localhost"]], words, 29533)
     assert all(one and one["compute"] > 0 and one["network"] > 0 for one in found.values()), json.dumps(found)
+
+
+@pytest.mark.parametrize(("slow", "batches"), [((), 1), (range(3), 1), (range(0, 60, 2), node_test.MOST_BATCHES)])
+def test_work_beside_the_test_makes_no_node_slow(
+    slow: Sequence[int], batches: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Turns that something else held up do not count, and where many were held up more are taken."""
+    turns = iter(range(1000))
+    clock = [0.0]
+
+    def turn() -> None:
+        clock[0] += 1.0 if next(turns) in slow else 0.1
+
+    monkeypatch.setattr(node_test.time, "perf_counter", lambda: clock[0])
+    assert node_test.seconds_of(turn, repeat=node_test.differ) == pytest.approx(1.0)
+    assert next(turns) == batches * node_test.TURNS
+
+
+def test_a_node_that_is_slow_in_most_turns_stays_slow(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock, turns = [0.0], iter(range(1000))
+
+    def turn() -> None:
+        clock[0] += 0.1 if next(turns) % 5 == 0 else 1.0
+
+    monkeypatch.setattr(node_test.time, "perf_counter", lambda: clock[0])
+    assert node_test.seconds_of(turn, repeat=node_test.differ) == pytest.approx(10.0)
