@@ -18,6 +18,7 @@ from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 
+from assistant.cli import YOUNG
 from assistant.errors import MapleError
 from assistant.events import Done, Error, Event, Known, Progress, Text, event_of, passing
 from assistant.known import known
@@ -47,8 +48,6 @@ WARMING = (
     "srun: error: nid001234: task 3: Exited with exit code 1\ntorch.OutOfMemoryError: CUDA out of memory.",
     "how do I use a proxy on Aurora?",
 )
-# Objects made before the garbage collector looks at the young ones; 700 is for programs with little memory.
-YOUNG = 100_000
 
 
 @dataclass(frozen=True, slots=True)

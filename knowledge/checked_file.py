@@ -6,12 +6,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
+from knowledge.data_file import parse_file
 from knowledge.errors import FactsError
-from knowledge.opening import LARGEST_SCRIPT, read_plain
 
 T = TypeVar("T")
 
@@ -23,15 +22,9 @@ def adapter(kind: Any) -> TypeAdapter[Any]:
 
 def read_checked(path: Path, kind: type[T]) -> T:
     """The file as one of that kind. Raises FactsError with file, key and reason."""
+    data = parse_file(path)
     try:
-        data = yaml.load(
-            read_plain(path, LARGEST_SCRIPT).decode(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-        )
         value: T = adapter(cast(Any, kind)).validate_python(data)
-    except yaml.YAMLError as error:
-        raise FactsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise FactsError(f"{path}: cannot be read: {error}") from error
     except ValidationError as error:
         raise FactsError(f"{path}: {describe(error)}") from error
     return value

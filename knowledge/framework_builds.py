@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts
 
 FRAMEWORK_BUILDS = Path(__file__).parent / "framework_builds.yaml"
@@ -25,7 +26,5 @@ class FrameworkBuilds(Facts):
 @cache
 def framework_builds() -> tuple[FrameworkBuilds, ...]:
     """All of them. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    found: tuple[FrameworkBuilds, ...] = read_checked(FRAMEWORK_BUILDS, tuple[FrameworkBuilds, ...])
+    found: tuple[FrameworkBuilds, ...] = read_facts(FRAMEWORK_BUILDS, tuple[FrameworkBuilds, ...])
     return found

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Checked, Facts, check_filled, matching
 
 GLOSSARY = Path(__file__).parent / "glossary.yaml"
@@ -26,9 +27,7 @@ class Term(Facts):
 @cache
 def glossary() -> Mapping[str, Term]:
     """All terms by id. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    terms: tuple[Term, ...] = read_checked(GLOSSARY, tuple[Term, ...])
+    terms: tuple[Term, ...] = read_facts(GLOSSARY, tuple[Term, ...])
     return {term.id: term for term in terms}
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts
 
 FILE = Path(__file__).parent / "gpu_facts.yaml"
@@ -43,15 +44,7 @@ class GpuTable(Facts):
 @cache
 def gpu_table() -> GpuTable:
     """The GPU models. Raises FactsError on a wrong file."""
-    from knowledge.kept import keep, kept
-
-    found: GpuTable | None = kept("gpu_facts", (FILE,))
-    if found is None:
-        from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-        found = read_checked(FILE, GpuTable)
-        keep("gpu_facts", (FILE,), found)
-    return found
+    return read_facts(FILE, GpuTable)
 
 
 def find_gpu(model: str, form: str = "") -> GpuFacts | None:

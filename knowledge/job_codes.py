@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts
 from knowledge.types import Scheduler
 
@@ -25,6 +26,4 @@ class JobCodes(Facts):
 @cache
 def job_codes() -> JobCodes:
     """All codes. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    return read_checked(JOB_CODES, JobCodes)
+    return read_facts(JOB_CODES, JobCodes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts
 from knowledge.types import Scheduler
 
@@ -25,7 +26,5 @@ class Deed(Facts):
 @cache
 def job_life() -> Mapping[Scheduler, Mapping[str, Deed]]:
     """All deeds by scheduler and name. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    deeds: Mapping[Scheduler, Mapping[str, Deed]] = read_checked(JOB_LIFE, Mapping[Scheduler, Mapping[str, Deed]])  # type: ignore[type-abstract]
+    deeds: Mapping[Scheduler, Mapping[str, Deed]] = read_facts(JOB_LIFE, Mapping[Scheduler, Mapping[str, Deed]])  # type: ignore[type-abstract]
     return deeds

@@ -14,6 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -25,11 +26,17 @@ def folder() -> Path:
 
 
 def key_of(paths: Sequence[Path]) -> str:
-    facts = [sys.version]
-    for path in (*SOURCES, *paths):
-        found = path.stat()
-        facts.append(f"{path} {found.st_size} {found.st_mtime_ns}")
-    return hashlib.sha256("\n".join(facts).encode()).hexdigest()
+    return hashlib.sha256("\n".join((*_code(), *map(_stamp, paths))).encode()).hexdigest()
+
+
+@cache
+def _code() -> tuple[str, ...]:
+    return (sys.version, *map(_stamp, SOURCES))
+
+
+def _stamp(path: Path) -> str:
+    found = path.stat()
+    return f"{path} {found.st_size} {found.st_mtime_ns}"
 
 
 def kept(name: str, paths: Sequence[Path]) -> Any | None:

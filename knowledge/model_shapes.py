@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts, Positive
 
 FILE = Path(__file__).parent / "model_shapes.yaml"
@@ -70,15 +71,7 @@ class ModelShapes(Facts):
 @cache
 def model_shapes() -> ModelShapes:
     """The shapes shipped with us. Raises FactsError on a wrong file."""
-    from knowledge.kept import keep, kept
-
-    found: ModelShapes | None = kept("model_shapes", (FILE,))
-    if found is None:
-        from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-        found = read_checked(FILE, ModelShapes)
-        keep("model_shapes", (FILE,), found)
-    return found
+    return read_facts(FILE, ModelShapes)
 
 
 @cache

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Checked, Facts, check_filled, matching
 
 OPTIONS = Path(__file__).parent / "options.yaml"
@@ -28,9 +29,7 @@ class OptionFact(Facts):
 @cache
 def options() -> Mapping[str, OptionFact]:
     """All of them by id. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    found: tuple[OptionFact, ...] = read_checked(OPTIONS, tuple[OptionFact, ...])
+    found: tuple[OptionFact, ...] = read_facts(OPTIONS, tuple[OptionFact, ...])
     return {one.id: one for one in found}
 
 

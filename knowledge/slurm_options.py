@@ -8,8 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-import yaml
-
+from knowledge.data_file import read_data
 from knowledge.errors import FactsError
 
 FILE = Path(__file__).parent / "launchers" / "slurm.yaml"
@@ -47,10 +46,10 @@ class SlurmOptions:
 def slurm_options() -> SlurmOptions:
     """The file, read once. Raises FactsError where it cannot be read or an entry has another form."""
     try:
-        data = yaml.load(FILE.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = read_data(FILE)
         options = {
             name: SlurmOption(**{**one, "commands": tuple(one["commands"])}) for name, one in data["options"].items()
         }
-    except (OSError, yaml.YAMLError, TypeError, KeyError) as error:
+    except (TypeError, KeyError) as error:
         raise FactsError(f"{FILE}: {' '.join(str(error).split())[:200]}") from error
     return SlurmOptions(options, data["aliases"], data["plugins"])

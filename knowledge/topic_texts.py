@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts
 
 TOPIC_TEXTS = Path(__file__).parent / "topic_texts.yaml"
@@ -23,7 +24,5 @@ class TopicText(Facts):
 @cache
 def topic_texts() -> Mapping[str, TopicText]:
     """By topic (or act) of acts.yaml. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    found: Mapping[str, TopicText] = read_checked(TOPIC_TEXTS, Mapping[str, TopicText])  # type: ignore[type-abstract]
+    found: Mapping[str, TopicText] = read_facts(TOPIC_TEXTS, Mapping[str, TopicText])  # type: ignore[type-abstract]
     return found

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from knowledge.data_file import read_facts
 from knowledge.strict import Facts
 
 WHAT_HELPS = Path(__file__).parent / "what_helps.yaml"
@@ -24,9 +25,7 @@ class Help(Facts):
 @cache
 def what_helps() -> tuple[Help, ...]:
     """The table, in the order in which it counts. Raises FactsError on a wrong file."""
-    from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
-
-    found: tuple[Help, ...] = read_checked(WHAT_HELPS, tuple[Help, ...])
+    found: tuple[Help, ...] = read_facts(WHAT_HELPS, tuple[Help, ...])
     return found
 
 

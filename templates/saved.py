@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from knowledge.catalogue import Catalogue
 from knowledge.checked_file import describe as describe_faults
 from knowledge.cluster import Cluster, NodeType
+from knowledge.data_file import parse_yaml
 from knowledge.errors import FactsError, InputError
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import Framework, Scheduler, Strategy
@@ -65,7 +66,7 @@ def read(path: Path) -> Template:
     """One file. Raises FactsError."""
     head, _ = split(path)
     try:
-        data = yaml.load(head, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        data = parse_yaml(head)
         facts = Head.model_validate(data)
     except yaml.YAMLError as error:
         raise FactsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error

@@ -14,6 +14,7 @@ from assistant.errors import InputError
 from assistant.models.table import backend, names, open_models
 from assistant.models.trust import Record, keep, key, records
 from assistant.settings import Settings, read_settings
+from knowledge.data_file import read_data
 
 if TYPE_CHECKING:
     from assistant.models.leading import Led
@@ -80,11 +81,9 @@ def described(settings: Settings) -> list[dict[str, str]]:
 
 
 def recommended() -> Mapping[str, Any]:
-    import yaml
-
     from assistant.models import table
 
-    found: Mapping[str, Any] = yaml.safe_load(Path(table.__file__).with_name("recommended.yaml").read_text())
+    found: Mapping[str, Any] = read_data(Path(table.__file__).with_name("recommended.yaml"))
     return found
 
 

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-import yaml
-
 from graph.modelling.asking import Models, Trust
+from knowledge.data_file import read_data
 
 if TYPE_CHECKING:
     from graph.state import State
@@ -45,8 +44,7 @@ class Led:
 
 
 def cases() -> Sequence[Case]:
-    text = Path(__file__).with_name("leading.yaml").read_text(encoding="utf-8")
-    return cast(Sequence[Case], yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    return cast(Sequence[Case], read_data(Path(__file__).with_name("leading.yaml")))
 
 
 def run(models: Models, of: Sequence[Case] | None = None) -> Led:

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import from_text
 from graph.extraction.request import understand
@@ -18,6 +16,7 @@ from graph.modelling.candidates import FIELDS
 from graph.modelling.diagnosing import help_with
 from graph.modelling.extracting import fill
 from knowledge.catalogue import catalogue
+from knowledge.data_file import read_data
 from knowledge.types import Diagnosis, JobRequest
 
 Case = Mapping[str, Any]
@@ -41,8 +40,7 @@ class Result:
 
 
 def cases() -> Mapping[str, Sequence[Case]]:
-    text = Path(__file__).with_name("trial.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Sequence[Case]] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    found: Mapping[str, Sequence[Case]] = read_data(Path(__file__).with_name("trial.yaml"))
     return found
 
 

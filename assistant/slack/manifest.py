@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import yaml
 
+from knowledge.data_file import read_data
+
 BASE = Path(__file__).parent / "manifest.yaml"
 View = Literal["assistant", "agent", "none"]
 VIEWS: tuple[View, ...] = ("assistant", "agent", "none")
@@ -34,7 +36,7 @@ class Way:
 
 def manifest(way: Way) -> dict[str, Any]:
     """The manifest as Slack takes it."""
-    made: dict[str, Any] = yaml.safe_load(BASE.read_text(encoding="utf-8"))
+    made: dict[str, Any] = read_data(BASE)
     features, settings = made["features"], made["settings"]
     events, scopes = settings["event_subscriptions"]["bot_events"], made["oauth_config"]["scopes"]["bot"]
     if way.view != "none":

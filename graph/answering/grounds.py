@@ -51,10 +51,10 @@ def grounds(ask: Ask, context: Context) -> Grounds:
     """Everything known that answers the question, before it is worded."""
     question, about = ask.text, ask.machine
     fact = answer_from_facts(ask)
-    found = sorted(folded(search(question, about, context)), key=lambda one: of_others(one, question))
     if fact and ask.topic not in OF_LAUNCH:
-        found = []
-    elif fact:
+        return Grounds(question, about.id if about else "", fact)
+    found = sorted(folded(search(question, about, context)), key=lambda one: of_others(one, question))
+    if fact:
         found = [one for one in found if one.score >= SURE and adds(one, fact, question)][: MOST - 1]
     return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
 

@@ -9,9 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from graph.answering.in_hand import InHand
+from knowledge.data_file import read_data
 from knowledge.options import OptionFact, options_named
 from knowledge.wording import FILLER
 
@@ -203,5 +202,5 @@ def facts_of(line: Line, hand: InHand) -> Iterable[tuple[str, OptionFact]]:
 @cache
 def shell_lines() -> tuple[dict[str, Any], ...]:
     """shell_lines.yaml: pattern, says, words."""
-    rows = yaml.safe_load((Path(__file__).parent / "shell_lines.yaml").read_text(encoding="utf-8"))
+    rows = read_data(Path(__file__).parent / "shell_lines.yaml")
     return tuple({"words": [], **row} for row in rows)

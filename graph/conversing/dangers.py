@@ -8,14 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from knowledge.data_file import read_data
 
 
 @cache
 def guard_data() -> Mapping[str, Any]:
     """The tables of guard.yaml."""
-    text = Path(__file__).with_name("guard.yaml").read_text(encoding="utf-8")
-    found: Mapping[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    found: Mapping[str, Any] = read_data(Path(__file__).with_name("guard.yaml"))
     return found
 
 

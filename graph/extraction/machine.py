@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from graph.extraction.script import Script
 from knowledge.catalogue import catalogue
+from knowledge.data_file import read_data
 from knowledge.errors import FactsError
 
 MARKS = Path(__file__).parent / "machine_marks.yaml"
@@ -65,11 +64,7 @@ def marks() -> Mapping[str, Marks]:
 
     Raises FactsError where the file is wrong.
     """
-    try:
-        data = yaml.load(MARKS.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        found = {name: checked_marks(name, value) for name, value in data.items()}
-    except (yaml.YAMLError, OSError) as error:
-        raise FactsError(f"{MARKS}: {' '.join(str(error).split())[:200]}") from error
+    found = {name: checked_marks(name, value) for name, value in read_data(MARKS).items()}
     for cluster in catalogue().clusters.values():
         if cluster.id not in found:
             names = "|".join(re.escape(n) for n in (cluster.id, *cluster.names) if len(n) > 4)

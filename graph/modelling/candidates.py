@@ -12,10 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from graph.extraction.sentences.lexicon import fold
 from knowledge.catalogue import Catalogue
+from knowledge.data_file import read_data
 from knowledge.types import JobRequest
 
 FIELDS = ("machine", "framework", "strategy", "nodes", "gpus_per_node", "total_gpus")
@@ -45,8 +44,7 @@ class Candidate:
 
 @cache
 def tables() -> Mapping[str, Any]:
-    text = Path(__file__).with_name("loose.yaml").read_text(encoding="utf-8")
-    read: Mapping[str, Any] = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    read: Mapping[str, Any] = read_data(Path(__file__).with_name("loose.yaml"))
     return read
 
 

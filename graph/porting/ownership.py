@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from knowledge.cluster import Cluster
 
 # Variables that network libraries, launchers, GPUs and schedulers read: they belong to the machine, or to this launch.
-MACHINE_VARIABLE = re.compile(
+MACHINE_VARIABLE = (
     r"(NCCL|RCCL|FI|MPICH|UCX|OMPI|I_MPI|CCL|ZE|GLOO|SLURM|SRUN|SBATCH|PBS|LSB|LS|FLUX|PMI|PMIX|PALS|MIOPEN|HSA|CRAY|KMP"
     r"|GASNET|SINGULARITY\w*|APPTAINER\w*|COBALT|IBV|NVSHMEM|AWS_OFI|SHIFTER|PSM\d|ROCM|CUDA_HOME|CUDA_PATH|EBROOT\w*)_\w+"
     r"|(CUDA|HIP|ROCR|GPU)_VISIBLE_DEVICES|ZE_AFFINITY_MASK|CUDA_DEVICE_ORDER|MASTER_(ADDR|PORT)|HEAD_?NODE\w*|head_?node\w*"
@@ -45,15 +46,21 @@ OWN_STEPS = frozenset(
     )
 )
 # Variables that exist on one site only and name a place on its file systems.
-SITE_VARIABLE = re.compile(
+SITE_VARIABLE = (
     r"\$\{?(P?SCRATCH\w*|CFS|WORK2?|WORKDIR|FAST|PROJECT\w*|PROJWORK|MEMBERWORK|WORLDWORK|STORE|DATA_?DIR|SCRATCHDIR|PROJECTDIR"
     r"|ALL_CCFR\w+|\w+_ALL_CCFR\w+|JOBSCRATCH|DSDIR|LUSTRE|STOCKYARD)\b"
 )
 
 
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled with the first script: that takes 0.1 s."""
+    return re.compile(pattern)
+
+
 def is_machine_variable(name: str, source: Cluster | None) -> bool:
     """Whether a variable is the machine's: by its name, or because the source machine's facts set it."""
-    if MACHINE_VARIABLE.fullmatch(name):
+    if _compiled(MACHINE_VARIABLE).fullmatch(name):
         return True
     return source is not None and name in facts_variables(source)
 
@@ -67,4 +74,4 @@ def facts_variables(source: Cluster) -> frozenset[str]:
 
 def is_site_path(text: str) -> bool:
     """Whether a word names a place on one site's file systems."""
-    return bool(re.match(r"/(?!tmp/|dev/|proc/|etc/|usr/)[\w.@-]+/", text) or SITE_VARIABLE.match(text))
+    return bool(re.match(r"/(?!tmp/|dev/|proc/|etc/|usr/)[\w.@-]+/", text) or _compiled(SITE_VARIABLE).match(text))

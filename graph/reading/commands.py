@@ -14,19 +14,18 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import yaml
-
 from graph.extraction.launchers import read_chain
 from graph.extraction.sentences.flags import fields
 from graph.extraction.shell_words import literal, plain
 from graph.extraction.training import ASIDE, TRAINS
+from knowledge.data_file import read_data
 from knowledge.types import Variable
 
 
 @cache
 def spoken_words(name: str) -> frozenset[str]:
     """A list of commands.yaml."""
-    data: dict[str, str] = yaml.safe_load((Path(__file__).parent / "commands.yaml").read_text(encoding="utf-8"))
+    data: dict[str, str] = read_data(Path(__file__).parent / "commands.yaml")
     return frozenset(data[name].split())
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import yaml
+from knowledge.data_file import read_data
 
 CHOICE = re.compile(r"(?<!\\)\(([^()]*)(?<!\\)\)")
 SLOT = re.compile(r"\{(\w+)\}")
@@ -16,7 +16,7 @@ SLOT = re.compile(r"\{(\w+)\}")
 
 def expand_patterns(path: Path, draws: int) -> Iterator[tuple[str, str]]:
     """Label and sentence of every pattern of the file, each drawn `draws` times, without repeats."""
-    data: dict[str, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    data: dict[str, Any] = read_data(path)
     for label, patterns in data["patterns"].items():
         for pattern in patterns:
             source = random.Random(f"{label} {pattern}")

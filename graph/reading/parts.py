@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
@@ -236,13 +237,18 @@ def _real_one(match: re.Match[str], request: JobRequest) -> Built:
     return (Set("first_run", None, match[0].strip()),) if request.first_run else ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
-    """pattern: how a wish sounds; build: its edits; changing: read only where a job stands already."""
+    """written: how a wish sounds; build: its edits; changing: read only where a job stands already."""
 
-    pattern: re.Pattern[str]
+    written: str
     build: Builder
     changing: bool = False
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Compiled with the first request: questions and logs need none of them."""
+        return re.compile(self.written, re.I)
 
 
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
@@ -251,7 +257,7 @@ DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 def _row(pattern: str, build: Builder, changing: bool = False) -> Part:
     filled = pattern.replace("{N}", N).replace("{NAME}", NAME).replace("{PATH}", PATH).replace("{NOT}", NOT)
     filled = filled.replace("{EVENT}", EVENT).replace("{ADDRESS}", ADDRESS)
-    return Part(re.compile(filled, re.I), build, changing)
+    return Part(filled, build, changing)
 
 
 LIST = r"(?P<v>[\w./+-]*\w(?:(?:\s*,\s*|\s+and\s+|\s+und\s+|\s+et\s+|\s+y\s+|\s+e\s+)(?!\w+ing\b)[\w./+-]*\w)*)"

@@ -9,8 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from graph.extraction.sentences.asides import asides
 from graph.extraction.sentences.intents import is_question
 from graph.extraction.sentences.line import Line
@@ -20,6 +18,7 @@ from graph.reading.features import clause_features
 from graph.reading.meaning import meaning_model
 from graph.reading.mentions import find_mentions
 from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance
+from knowledge.data_file import read_data
 
 FAINT = 0.005
 MOST_TOPICS = 4
@@ -41,7 +40,7 @@ BEGINS = 12  # characters of a clause before "colleague runs": an article, a sma
 @cache
 def acts() -> dict[str, Any]:
     """acts.yaml: what acts and topics there are, each with its sense and examples."""
-    data: dict[str, Any] = yaml.safe_load((Path(__file__).parent / "acts.yaml").read_text(encoding="utf-8"))
+    data: dict[str, Any] = read_data(Path(__file__).parent / "acts.yaml")
     return data
 
 

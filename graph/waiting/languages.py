@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-import yaml
-
+from knowledge.data_file import read_data
 from knowledge.errors import FactsError
 from knowledge.schedulers.reason_types import Starts, WaitKind
 
@@ -24,7 +23,7 @@ ENOUGH = 2
 @cache
 def languages() -> Mapping[str, Mapping[str, object]]:
     """The languages with their marks and sentences. Raises FactsError where one lacks a sentence."""
-    data = yaml.load(PATH.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    data = read_data(PATH)
     # YAML reads a bare `yes:` as true.
     found = {
         name: {"yes" if key is True else str(key): value for key, value in told.items()} for name, told in data.items()

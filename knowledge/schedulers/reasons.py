@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 
-from knowledge.checked_file import read_checked
+from knowledge.data_file import read_facts
 from knowledge.schedulers.limit_reasons import limit_reason
 from knowledge.schedulers.limit_words import LimitWord, cut_word, family_word, limit_word
 from knowledge.schedulers.reason_types import FOLDER, ReasonFile
@@ -18,7 +18,7 @@ from knowledge.schedulers.records import Scheduler
 @cache
 def reason_file(name: str) -> ReasonFile:
     """The reasons of a scheduler, or `messages`. Raises FactsError on a wrong file."""
-    return read_checked(FOLDER / f"{name}.yaml", ReasonFile)
+    return read_facts(FOLDER / f"{name}.yaml", ReasonFile)
 
 
 @dataclass(frozen=True, slots=True)

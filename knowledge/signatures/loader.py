@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from knowledge.data_file import parse_yaml
 from knowledge.errors import FactsError
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.signatures.model import LISTS, Signature, signature
@@ -105,7 +106,7 @@ def _yaml(path: Path, data: bytes) -> dict[str, Any]:
     import yaml
 
     try:
-        body = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        body = parse_yaml(data)
     except yaml.YAMLError as error:
         raise FactsError(f"{path.name} is no valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(body, dict):

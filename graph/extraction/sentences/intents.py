@@ -35,28 +35,29 @@ class Signs:
 
 
 @cache
-def patterns() -> Mapping[str, re.Pattern[str]]:
-    """intents.yaml: each group of patterns as one."""
-    data: dict[str, Any] = read_yaml("intents.yaml")
-    groups = {
-        name: "|".join(value) if isinstance(value, list) else value
-        for name, value in data.items()
-        if name not in ("small_words", "moving")
-    }
-    return {name: re.compile(group) for name, group in groups.items()}
+def _groups() -> Mapping[str, Any]:
+    data: Mapping[str, Any] = read_yaml("intents.yaml")
+    return data
+
+
+@cache
+def group(name: str) -> re.Pattern[str]:
+    """A group of patterns of intents.yaml as one."""
+    value = _groups()[name]
+    return re.compile("|".join(value) if isinstance(value, list) else value)
 
 
 @cache
 def small_words() -> frozenset[str]:
-    return frozenset(fold(str(word)) for word in read_yaml("intents.yaml")["small_words"])
+    return frozenset(fold(str(word)) for word in _groups()["small_words"])
 
 
 def _asking(name: str) -> re.Pattern[str]:
     return pattern("grammar.yaml", "asking", name)
 
 
-def has(group: str, folded: str) -> bool:
-    return patterns()[group].search(folded) is not None
+def has(name: str, folded: str) -> bool:
+    return group(name).search(folded) is not None
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -68,17 +69,17 @@ def sentences(text: str) -> list[tuple[int, int]]:
 def is_question(sentence: str) -> bool:
     """Whether one sentence asks for knowledge (and not, politely, for a script)."""
     folded = fold(sentence).strip()
-    body = patterns()["question_heads"].sub("", folded).strip(" ¿¡\"'(")
-    body = patterns()["question_odd"].sub("", body)
+    body = group("question_heads").sub("", folded).strip(" ¿¡\"'(")
+    body = group("question_odd").sub("", body)
     if has("asks_to_make", folded) or has("question_no", body):
         return False
-    if patterns()["question_strong"].match(body):
+    if group("question_strong").match(body):
         return True
     if has("question_signs", folded) or has("question_behind", folded):
         return True
     if not folded.rstrip("\"') ").endswith(("?", "؟")):
         return False
-    return bool(patterns()["question_words"].match(body) or patterns()["question_inside"].search(body))
+    return bool(group("question_words").match(body) or group("question_inside").search(body))
 
 
 def asked(said: str, line: Line) -> list[bool]:
@@ -165,7 +166,7 @@ def decide(signs: Signs) -> Intent:
     asks = asked(signs.said, signs.line)
     if folded.rstrip(" \"')").endswith("?") and len(folded.split()) > 2 and not signs.fields & ASKED_OF:
         asks[-1:] = [True]
-    asked_for = patterns()["asks_to_look"].sub(" ", folded)
+    asked_for = group("asks_to_look").sub(" ", folded)
     makes = has("asks_to_make", asked_for) or (bool(_asking("makes").search(canon)) and not all(asks))
     if signs.has_script:
         return _with_script(signs, folded, any(asks), makes)
@@ -189,7 +190,7 @@ def decide(signs: Signs) -> Intent:
 def _troubled(signs: Signs, folded: str) -> bool:
     """Whether the words tell of a failure; in a complete request a mere sign of trouble is its reason."""
     complete = signs.fields >= COMPLETE
-    folded = patterns()["guarded"].sub(" ", folded)
+    folded = group("guarded").sub(" ", folded)
     return has("failing", folded) or has("pending", folded) or (not complete and has("symptoms", folded))
 
 

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from knowledge.data_file import read_data
 
 FOLDER = Path(__file__).parent
 FILLER = ""
@@ -30,8 +30,7 @@ PIECE = re.compile(
 
 def read_yaml(name: str) -> Any:
     """A data file beside this module."""
-    text = (FOLDER / name).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return read_data(FOLDER / name)
 
 
 @cache

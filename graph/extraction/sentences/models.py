@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from graph.extraction.sentences.lexicon import read_yaml
@@ -13,20 +12,42 @@ from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.patterns import filled, pattern
 
 
-@dataclass(frozen=True, slots=True)
 class Family:
-    name: str
-    pattern: re.Pattern[str]
-    spaced: bool
+    """A family of models; what takes its names apart is compiled once its bare name was seen."""
+
+    def __init__(self, entry: dict[str, Any], data: dict[str, Any]) -> None:
+        self.name: str = entry["name"]
+        self.like = filled(entry["like"].replace("{sep}", "{SEP}"), data["fragments"])
+        self.spaced = bool(entry.get("spaced"))
+        self._parts = entry, data
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return _pattern(*self._parts)
+
+    @cached_property
+    def bare(self) -> re.Pattern[str]:
+        return re.compile(self.like)
 
 
 @cache
-def families() -> tuple[Family, ...]:
+def _families() -> tuple[Family, ...]:
     data = read_yaml("models.yaml")
-    return tuple(_family(entry, data) for entry in data["families"])
+    return tuple(Family(entry, data) for entry in data["families"])
 
 
-def _family(entry: dict[str, Any], data: dict[str, Any]) -> Family:
+@cache
+def _any_family() -> re.Pattern[str]:
+    return re.compile("|".join(family.like for family in _families()))
+
+
+def families_in(folded: str) -> Iterator[Family]:
+    """The families whose bare name stands in the text."""
+    if _any_family().search(folded):
+        yield from (family for family in _families() if family.bare.search(folded))
+
+
+def _pattern(entry: dict[str, Any], data: dict[str, Any]) -> re.Pattern[str]:
     """One family's pattern: a size before it, its name, version, variant and size behind it."""
     name, variants = entry["like"], data["variants"]
     parts = [r"(?<![\w./])(?:(?P<before>{SIZE}){PARAMETERS}[ -]+)?(?P<name>" + name + ")"]
@@ -38,14 +59,13 @@ def _family(entry: dict[str, Any], data: dict[str, Any]) -> Family:
     if entry.get("size", True):
         parts.append(r"(?:[\s_-]{0,2}(?P<size>{SIZE}))?")
     parts.append(r"(?:{SEP}(?P<variant>" + variants + r")(?!\w))?")
-    text = filled("".join(parts).replace("{sep}", "{SEP}"), data["fragments"])
-    return Family(entry["name"], re.compile(text), bool(entry.get("spaced")))
+    return re.compile(filled("".join(parts).replace("{sep}", "{SEP}"), data["fragments"]))
 
 
 def find_models(text: str, folded: str) -> list[NameSpan]:
     """Every model name, as mentions that do not overlap."""
     found = list(_of_hub(text, folded))
-    for family in families():
+    for family in families_in(folded):
         for match in family.pattern.finditer(folded):
             if not any(m.start < match.end() and match.start() < m.end for m in found):
                 found.append(NameSpan("model", _written(family, match), *match.span()))
@@ -66,7 +86,7 @@ def _of_hub(text: str, folded: str) -> Iterator[NameSpan]:
 def _families_in(name: str) -> int:
     """How many families a name holds; GPT-J is one, not GPT beside it."""
     taken: list[tuple[int, int]] = []
-    for family in families():
+    for family in families_in(name):
         match = family.pattern.search(name)
         if match and not any(a < match.end() and match.start() < b for a, b in taken):
             taken.append(match.span())

@@ -1,0 +1,61 @@
+"""Data files in YAML: parsed and validated once a change, then read back from what was kept of them (kept.py)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from knowledge.errors import FactsError
+from knowledge.kept import keep, kept
+from knowledge.opening import LARGEST_SCRIPT, read_plain
+
+T = TypeVar("T")
+
+
+def parse_yaml(text: str | bytes) -> Any:
+    """The value of a YAML text, by libyaml where that is there (ten times as fast). Raises yaml.YAMLError."""
+    import yaml  # 30 ms that nobody pays who reads what was kept
+
+    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+
+
+def parse_file(path: Path) -> Any:
+    """The value of a YAML file. Raises FactsError where it cannot be read."""
+    import yaml
+
+    try:
+        return parse_yaml(read_plain(path, LARGEST_SCRIPT).decode())
+    except yaml.YAMLError as error:
+        raise FactsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise FactsError(f"{path}: cannot be read: {error}") from error
+
+
+def read_data(path: Path) -> Any:
+    """What parse_file gives, kept between processes."""
+    return _kept_of(path, "", lambda: parse_file(path))
+
+
+def read_facts(path: Path, kind: type[T]) -> T:
+    """The file as one of that kind, made of this package's frozen dataclasses, kept between processes.
+
+    Raises FactsError with file, key and reason.
+    """
+
+    def validate() -> T:
+        from knowledge.checked_file import read_checked  # loads pydantic: 0.2 s
+
+        return read_checked(path, kind)
+
+    return _kept_of(path, str(kind), validate)
+
+
+def _kept_of(path: Path, kind: str, make: Callable[[], T]) -> T:
+    name = f"{path.stem}-{hashlib.sha256(f'{path} {kind}'.encode()).hexdigest()[:16]}"
+    found: T | None = kept(name, (path,))
+    if found is None:
+        found = make()
+        keep(name, (path,), found)
+    return found
