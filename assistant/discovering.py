@@ -9,22 +9,21 @@ from pathlib import Path
 from assistant.errors import InputError
 from graph.discovery.cluster_yaml import cluster_yaml
 from graph.discovery.drift import drift_of
-from graph.discovery.partitions import PartitionFound, partitions_here
+from graph.discovery.found import MachineFound
+from graph.discovery.machine_here import machine_here
 from knowledge.catalogue import site_folders
 from knowledge.cluster import Cluster
-from knowledge.schedulers.asking import CouldNotAsk, Printed, ask_command, scheduler_here
+from knowledge.schedulers.asking import CouldNotAsk, ask_command, scheduler_here
 
 
 def discover_here(output: Path | None) -> int:
     """Print (or write) a cluster file for this machine. Raises InputError where its scheduler cannot tell."""
-    found = slurm_partitions()
-    config = ask_command(["scontrol", "show", "config"])
-    told = config.text if isinstance(config, Printed) else ""
-    made = cluster_yaml(
-        setting(told, "ClusterName") or "this-machine", found, needs_account(told), date.today().isoformat()
-    )
+    machine = asked_machine()
+    made = cluster_yaml(machine, date.today().isoformat())
     if made is None:
-        raise InputError("no partition here has GPUs that Slurm knows of; a cluster file is for machines with GPUs")
+        raise InputError(
+            f"no queue here has GPUs that {NAMES[machine.scheduler]} knows of; a cluster file is for machines with GPUs"
+        )
     if output is None:
         print(made.text, end="")
     else:
@@ -39,7 +38,13 @@ def discover_here(output: Path | None) -> int:
 
 def check_here(cluster: Cluster) -> int:
     """Print what differs from the facts; 1 where something does."""
-    drifts = drift_of(cluster, slurm_partitions())
+    machine = asked_machine()
+    if machine.scheduler != cluster.scheduler:
+        raise InputError(
+            f"{cluster.title} runs {NAMES[cluster.scheduler]}, and {NAMES[machine.scheduler]} is here: "
+            "this is another machine"
+        )
+    drifts = drift_of(cluster, machine.queues)
     for drift in drifts:
         print(f"{drift.queue}: {drift.says}")
     if not drifts:
@@ -47,25 +52,17 @@ def check_here(cluster: Cluster) -> int:
     return int(bool(drifts))
 
 
-def slurm_partitions() -> tuple[PartitionFound, ...]:
-    """The partitions of the Slurm here. Raises InputError where there is none, or it does not answer."""
-    if scheduler_here() != "slurm":
-        raise InputError("no Slurm is here (squeue is not found); run this on the login node of a machine with Slurm")
-    found = partitions_here(ask_command)
+NAMES = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux", "none": "no scheduler"}
+
+
+def asked_machine() -> MachineFound:
+    """The machine here. Raises InputError where there is no scheduler, or it does not answer."""
+    scheduler = scheduler_here()
+    if scheduler is None:
+        raise InputError(
+            "no scheduler is here (none of squeue, bjobs, qstat, flux is found); run this on the machine's login node"
+        )
+    found = machine_here(scheduler, ask_command)
     if isinstance(found, CouldNotAsk):
         raise InputError(f"`{found.command}` could not be asked ({found.why}); try again when the scheduler answers")
     return found
-
-
-def setting(config: str, name: str) -> str:
-    """A value of `scontrol show config`."""
-    for line in config.splitlines():
-        key, _, value = line.partition("=")
-        if key.strip() == name:
-            return value.strip()
-    return ""
-
-
-def needs_account(config: str) -> bool:
-    """Whether jobs without an account are refused: Slurm enforces associations."""
-    return "associations" in setting(config, "AccountingStorageEnforce")

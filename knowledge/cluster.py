@@ -24,7 +24,7 @@ Condition = Literal["always", "multi_node", "one_node", "whole_node", "part_node
 PLACEHOLDERS = frozenset(
     {
         *("account", "queue", "nodes", "walltime", "walltime_hm", "minutes", "job_name", "tasks", "tasks_per_node"),
-        *("cpus_per_task", "gpus_per_node", "total_gpus", "gpu_type", "ranks_per_node", "memory_gb"),
+        *("cpus_per_task", "total_cpus", "gpus_per_node", "total_gpus", "gpu_type", "ranks_per_node", "memory_gb"),
     }
 )
 REQUIRED_KEYS = Literal[

@@ -325,6 +325,7 @@ def numbers(
     if node.gpus.scheduler_counts == "cards":
         gpus = -(-gpus // node.gpus.tiles_per_gpu)
     seconds = walltime_seconds(slot.walltime)
+    cpus = request.cpus_per_task or cpus_per_task(node, counted.ranks_per_node, tasks)
     return {
         "account": account or None,
         "queue": slot.queue.id,
@@ -336,7 +337,8 @@ def numbers(
         or job_name(take_apart(USUAL_ENTRY if request.entry is None else request.entry).entry),
         "tasks": tasks * counted.nodes,
         "tasks_per_node": tasks,
-        "cpus_per_task": request.cpus_per_task or cpus_per_task(node, counted.ranks_per_node, tasks),
+        "cpus_per_task": cpus,
+        "total_cpus": cpus * tasks * counted.nodes if cpus else None,
         "gpus_per_node": gpus,
         "total_gpus": gpus * counted.nodes,
         "gpu_type": node.gpu_type,

@@ -12,7 +12,7 @@ from graph.extraction.shell_words import plain
 from graph.porting.ownership import facts_variables, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
 
-JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_JOB_ID"}
+JOB_ID = {"slurm": "SLURM_JOB_ID", "pbs": "PBS_JOBID", "lsf": "LSB_JOBID", "flux": "FLUX_ENCLOSING_ID"}
 JOB_ID_NAMES = frozenset((*JOB_ID.values(), "SLURM_JOBID"))
 PLAIN_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 # One word for sure, and no option, program or file of settings: those are read by what they are called.

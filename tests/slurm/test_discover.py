@@ -16,7 +16,7 @@ from virtual_slurm import VirtualSlurm
 
 from assistant.cli import main
 from graph.discovery.drift import drift_of
-from graph.discovery.partitions import partitions_here
+from graph.discovery.slurm_machine import slurm_machine
 from knowledge.catalogue import catalogue
 from knowledge.cluster_file import read_cluster
 from knowledge.schedulers.asking import CouldNotAsk, ask_command
@@ -49,9 +49,9 @@ def test_facts_come_back_and_a_script_from_them_passes_check(
         assert (here.max_walltime, here.max_nodes) == (queue.max_walltime, queue.max_nodes)
         kinds = [(known.node_type(k).count, known.node_type(k).gpus.per_node) for k in queue.node_types]
         assert [(told.node_type(k).count, told.node_type(k).gpus.per_node) for k in here.node_types] == kinds
-    found = partitions_here(ask_command)
+    found = slurm_machine(ask_command)
     assert not isinstance(found, CouldNotAsk)
-    assert drift_of(known, found) == ()
+    assert drift_of(known, found.queues) == ()
     (folder / f"{name}.yaml").rename(folder / "newmachine.yaml")
     text = (folder / "newmachine.yaml").read_text().replace(f"id: {name}\n", "id: newmachine\n", 1)
     (folder / "newmachine.yaml").write_text(text.replace(f"- {name}\n", "- newmachine\n", 1))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.extraction.script import Script
+from graph.extraction.script_request import Counts, lsf_asked
 from knowledge.cluster import Cluster, NodeType
 from knowledge.errors import InputError
 
@@ -85,6 +86,10 @@ def node_count(asked: Mapping[str, str], ntasks: int | None, tasks_per_node: int
     text = asked.get("nodes", "")
     if "select" in asked:
         return sum(int(part) for part in re.findall(r"(?:^|\+)(\d+)", asked["select"])) or 1
+    if "slots" in asked and not text:
+        counts = Counts()
+        lsf_asked(asked, counts)
+        return counts.nodes or 1
     if text:
         found = re.match(r"(?:\d+-)?(\d+)(?![\w$])", text)
         if not found:

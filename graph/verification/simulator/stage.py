@@ -54,7 +54,9 @@ def stand_in(
     """The facts that the programs in the jail work from."""
     shared = isolation == "landlock"
     names = tuple(config.address(n, False) for n in range(job.nodes)) if shared else node_names(cluster, job.nodes)
-    launch_node = f"{cluster.id}-batch1" if cluster.scheduler == "lsf" and not shared else None
+    # Only where jobs start by jsrun does LSF run the script on a launch node, which stands first in every list.
+    by_jsrun = any(form.launcher == "jsrun" for forms in cluster.launch.values() for form in forms)
+    launch_node = f"{cluster.id}-batch1" if cluster.scheduler == "lsf" and by_jsrun and not shared else None
     node = job.node_type
     cpus = node.cpu.schedulable or (node.cpu.cores or 64) * (node.cpu.threads_per_core or 1)
     return config.StandIn(

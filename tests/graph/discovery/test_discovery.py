@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from graph.discovery.cluster_yaml import cluster_yaml
 from graph.discovery.drift import drift_of
-from graph.discovery.partitions import PartitionFound, partitions_here
+from graph.discovery.found import MachineFound
+from graph.discovery.slurm_machine import slurm_machine
 from knowledge.cluster_file import read_cluster
 from knowledge.schedulers.asking import CouldNotAsk, Printed
 
@@ -34,17 +36,19 @@ PartitionName=cpu
 
 
 def ask(words: Sequence[str]) -> Printed | CouldNotAsk:
+    if words[-1] == "config":
+        return Printed("ClusterName             = Twinpeak\nAccountingStorageEnforce = associations,limits\n")
     return Printed(SINFO if words[0] == "sinfo" else PARTITIONS)
 
 
-def found() -> tuple[PartitionFound, ...]:
-    answer = partitions_here(ask)
+def found() -> MachineFound:
+    answer = slurm_machine(ask)
     assert not isinstance(answer, CouldNotAsk)
     return answer
 
 
 def test_a_cluster_file_is_written_that_the_catalogue_takes(tmp_path: Path) -> None:
-    made = cluster_yaml("Twinpeak", found(), True, "2026-11-22")
+    made = cluster_yaml(found(), "2026-11-22")
     assert made is not None
     path = tmp_path / "twinpeak.yaml"
     path.write_text(made.text)
@@ -67,21 +71,23 @@ def test_a_cluster_file_is_written_that_the_catalogue_takes(tmp_path: Path) -> N
 
 
 def test_a_machine_without_gpus_has_no_file() -> None:
-    assert cluster_yaml("x", [part for part in found() if part.name == "cpu"], False, "2026-11-22") is None
+    machine = found()
+    bare = replace(machine, queues=tuple(queue for queue in machine.queues if queue.name == "cpu"))
+    assert cluster_yaml(bare, "2026-11-22") is None
 
 
 def test_drift_names_what_changed(tmp_path: Path) -> None:
-    made = cluster_yaml("Twinpeak", found(), True, "2026-11-22")
+    made = cluster_yaml(found(), "2026-11-22")
     assert made is not None
     path = tmp_path / "twinpeak.yaml"
     path.write_text(made.text.replace("48:00:00", "24:00:00").replace("max_nodes: 2", "max_nodes: 1"))
     cluster = read_cluster(path)
-    assert [(d.queue, d.says) for d in drift_of(cluster, found())] == [
+    assert [(d.queue, d.says) for d in drift_of(cluster, found().queues)] == [
         ("gpu", "time limit: the facts say 1 day, the scheduler 2 days"),
         ("debug", "most nodes: the facts say 1, the scheduler 2"),
     ]
 
 
 def test_a_silent_scheduler_is_told_as_such() -> None:
-    answer = partitions_here(lambda words: CouldNotAsk(" ".join(words), "no answer within 15 s"))
+    answer = slurm_machine(lambda words: CouldNotAsk(" ".join(words), "no answer within 15 s"))
     assert isinstance(answer, CouldNotAsk)

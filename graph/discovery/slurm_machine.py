@@ -1,11 +1,11 @@
-"""Partitions and node kinds, from `sinfo` and `scontrol show partition`."""
+"""Slurm: partitions and node kinds, from `sinfo` and `scontrol show partition`."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from graph.discovery.found import Kinds, MachineFound, NodeKind, QueueFound
 from knowledge.schedulers.asking import CouldNotAsk, Printed
 from knowledge.schedulers.live import Ask
 from knowledge.schedulers.outputs import scheduler_output
@@ -17,34 +17,8 @@ PARTITIONS = ["scontrol", "-a", "show", "partition"]
 GPU = re.compile(r"gpu(?::([A-Za-z][\w.-]*))?:(\d+)")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeKind:
-    """Nodes alike: CPUs as the scheduler counts them, memory in MB, GPUs of a node and their name there."""
-
-    cpus: int
-    memory_mb: int
-    gpu: str
-    gpus: int
-    features: tuple[str, ...] = ()
-    threads: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class PartitionFound:
-    """A partition: its kinds of nodes with their number, and its limits. None: no limit."""
-
-    name: str
-    kinds: tuple[tuple[NodeKind, int], ...]
-    seconds: float | None = None
-    most_nodes: int | None = None
-    fewest_nodes: int = 1
-    default: bool = False
-    exclusive: bool = False
-    up: bool = True
-
-
-def partitions_here(ask: Ask) -> tuple[PartitionFound, ...] | CouldNotAsk:
-    """All partitions of this machine; why not, where one of the two commands could not be asked."""
+def slurm_machine(ask: Ask) -> MachineFound | CouldNotAsk:
+    """This machine's partitions; why not, where one of the two commands could not be asked."""
     kinds, told = ask(KINDS), ask(PARTITIONS)
     for answer in (kinds, told):
         if isinstance(answer, CouldNotAsk):
@@ -53,10 +27,20 @@ def partitions_here(ask: Ask) -> tuple[PartitionFound, ...] | CouldNotAsk:
     assert isinstance(told, Printed)
     nodes = kinds_by_partition(kinds.text.splitlines())
     rows = [dict(row) for output in scheduler_output(told.text) for row in output.rows]
-    return tuple(found_of(row, nodes.get(row["PartitionName"], ())) for row in rows if "PartitionName" in row)
+    queues = tuple(queue_of(row, nodes.get(row["PartitionName"], ())) for row in rows if "PartitionName" in row)
+    settings = ask(["scontrol", "show", "config"])
+    config = settings.text if isinstance(settings, Printed) else ""
+    needed = "associations" in setting(config, "AccountingStorageEnforce") if config else None
+    return MachineFound("slurm", setting(config, "ClusterName"), queues, ("sinfo", "scontrol show partition"), needed)
 
 
-def kinds_by_partition(lines: Sequence[str]) -> dict[str, tuple[tuple[NodeKind, int], ...]]:
+def setting(config: str, name: str) -> str:
+    """A value of `scontrol show config`."""
+    found = re.search(rf"^\s*{name}\s*=\s*(.*?)\s*$", config, re.MULTILINE)
+    return found[1] if found else ""
+
+
+def kinds_by_partition(lines: Sequence[str]) -> dict[str, Kinds]:
     """The kinds of nodes of each partition, most numerous first."""
     found: dict[str, dict[NodeKind, int]] = {}
     for line in lines:
@@ -88,10 +72,10 @@ def first_number(text: str) -> int:
     return int(found.group()) if found else 0
 
 
-def found_of(row: dict[str, str], kinds: tuple[tuple[NodeKind, int], ...]) -> PartitionFound:
+def queue_of(row: dict[str, str], kinds: Kinds) -> QueueFound:
     """One block of `scontrol show partition` with its nodes."""
     most = row.get("MaxNodes", "")
-    return PartitionFound(
+    return QueueFound(
         row["PartitionName"],
         kinds,
         printed_seconds(row.get("MaxTime", "")),
