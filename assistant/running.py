@@ -26,6 +26,7 @@ from assistant.past import Past
 from assistant.settings import Settings
 from assistant.storage.database import Database, Hold, LostError
 from assistant.storage.diagnoses import Asker
+from assistant.storage.own_machines import OwnMachines
 from assistant.trouble import unforeseen
 from assistant.turns import Turn, Turns
 from knowledge.printable import printable_in
@@ -141,6 +142,9 @@ class Run:
         self.stopping, self.hear = stopping, hear
         self.turns = Turns(database)
         self.past = Past(database, asker)
+        self.asker = asker
+        # The person's machines after this turn, where it said something of them.
+        self.machines_told: tuple[str, ...] | None = None
         self.lost = False
         # The turn that was run when the connection went: it may be stored, or not.
         self.open: Turn | None = None
@@ -203,6 +207,8 @@ class Run:
             closed = self.turns.close(talk, self.thread, turn, answer)
             if closed:
                 self.past.keep(talk, tickets)
+            if closed and self.machines_told is not None:
+                self.own_machines().keep(talk, self.machines_told)
         return answer if closed else []
 
     def _tried(self, hold: Hold, turn: Turn) -> list[Event]:
@@ -220,13 +226,16 @@ class Run:
             return [Error(f"{told}; a new conversation may help.")]
 
     def _run(self, hold: Hold, turn: Turn) -> Iterator[Event]:
-        from graph.state import new_turn
+        from graph.conversation.own_machines import kept_words
+        from graph.state import State, new_turn
 
+        graph_context = load_engine(self.settings).context
         saver = hold.saver()
         graph = load_engine(self.settings).on(saver)
         before = state = self._settled(graph, saver)
         if before.get("turn") != turn.number:
-            entry = new_turn(turn.number, turn.text, turn.attachments)
+            own = self.own_machines().read()
+            entry = State(**{**new_turn(turn.number, turn.text, turn.attachments), "own_machines": own})
             with closing(self._steps(graph, entry)) as steps:
                 for step in steps:
                     if self.stopping.is_set():
@@ -235,8 +244,16 @@ class Run:
                         return
                     state = step
             saver.prune([self.thread])
+            told = tuple(state.get("own_machines", ()))
+            if told != own:
+                self.machines_told = told
+                note = kept_words(told, graph_context)
+                yield from () if note in state["said"] else (event_of(note),)
         yield from map(event_of, state["said"])
         yield known_of(state)
+
+    def own_machines(self) -> OwnMachines:
+        return OwnMachines(self.settings, self.database, self.asker.who)
 
     @property
     def _config(self) -> Any:

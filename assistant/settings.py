@@ -20,6 +20,8 @@ class Settings(BaseSettings):
     on a network's file system it breaks); the Slack bot sets it. workers: how many turns of this process run at
     once; more of them wait in line.
 
+    machines: those that the person has, with commas between; what is said in a conversation goes before it.
+
     web: whether the web may be searched; None: each door's own default. search_url: a SearxNG in DuckDuckGo's place.
 
     model_*: the language models, off by default (docs/models.md). model_small and model_large name a GGUF file or a
@@ -36,6 +38,7 @@ class Settings(BaseSettings):
     database: SecretStr = SecretStr("")
     own_disk: bool = False
     workers: int = Field(default=8, ge=1)
+    machines: str = ""
     web: Literal["ask", "always", "never"] | None = None
     search_url: str = ""
     model_backend: Literal["auto", "none", "llama_cpp", "openai"] = "auto"

@@ -69,6 +69,7 @@ class State(TypedDict, total=False):
     # resources: what was asked of GPUs, hours and machines so far.
     # talk: the last few turns, where a model leads.
     # since: what was said since the diagnosis; step: how far the way of a beginner was told.
+    # own_machines: ids of those that the person has; the session hands them in and keeps what was said of them.
     # question_before, topic_before, act_before: of the turn before this one; last_machine: the one spoken of last.
     request: JobRequest
     pending: Pending | None
@@ -95,6 +96,7 @@ class State(TypedDict, total=False):
     topic_before: str
     act_before: str
     last_machine: str
+    own_machines: Sequence[str]
     since: str
     step: int
     last_act: str

@@ -64,11 +64,15 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several ways: what to say to take it, why one would, and whether it is the usual one here."""
+    """One of several ways: what to say to take it, why one would, and whether it is the usual one here.
+
+    change: the fields of a request that taking it settles; none where saying it is all there is to it.
+    """
 
     says: str
     why: str = ""
     usual: bool = False
+    change: tuple[tuple[str, str | int | None], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,8 @@ Task = Literal["train", "lora", "qlora", "serve"]
 @dataclass(frozen=True, slots=True)
 class ResourceQuestion:
     """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it;
-    hours: of one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences."""
+    hours: of one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences;
+    mine: the machines are those that the person has, none was named."""
 
     model: str | None = None
     task: Task | None = None
@@ -34,6 +35,11 @@ class ResourceQuestion:
     node_hours: float | None = None
     measured_gb: float | None = None
     users: int | None = None
+    mine: bool = False
+
+    def over(self, own: tuple[str, ...]) -> ResourceQuestion:
+        """The question over the person's own machines, where neither a machine nor a GPU was named."""
+        return self if self.machines or self.gpu or not own else replace(self, machines=own, mine=True)
 
     def after(self, before: ResourceQuestion | None) -> ResourceQuestion:
         """This question with what only the one before it said. Another model's tokens and size do not carry over; a
@@ -48,4 +54,4 @@ class ResourceQuestion:
         if self.nodes:
             kept = replace(kept, gpus=None)
         said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) not in (None, ())}
-        return replace(kept, **said)
+        return replace(kept, **{**said, "mine": self.mine or (before.mine and not self.machines)})

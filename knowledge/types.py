@@ -155,6 +155,8 @@ class JobRequest:
     precision: Precision | None = None
     offload_optimizer: bool | None = None
     offload_parameters: bool | None = None
+    activation_checkpointing: bool | None = None
+    sequence_length: int | None = None
     port: int | None = None
 
 
@@ -445,6 +447,7 @@ class LaunchPlan:
     submit_options: str = ""
     gradient_accumulation: int = 1
     micro_batch: int = 1
+    activation_checkpointing: bool = False
     offload: tuple[str, ...] = ()
     jobs: tuple[LaunchPlan, ...] = ()
 
@@ -518,6 +521,13 @@ class OfferEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferRows:
+    """Ways of a resource plan stood in an answer: one is taken by its number, never by a bare yes."""
+
+    offers: tuple[Offer, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class OfferSearch:
     """A web search was offered."""
 
@@ -531,7 +541,7 @@ class AwaitLog:
     asked: bool = True
 
 
-Pending = AskField | OfferChoice | OfferEdit | OfferSearch | AwaitLog
+Pending = AskField | OfferChoice | OfferEdit | OfferRows | OfferSearch | AwaitLog
 """What the last answer left open: the next message may be the answer to it."""
 
 

@@ -106,13 +106,16 @@ def accelerate_config(plan: LaunchPlan) -> dict[str, object]:
     }
     if plan.strategy == "fsdp":
         config["distributed_type"] = "FSDP"
-        config["fsdp_config"] = {
+        fsdp: dict[str, object] = {
             "fsdp_version": 2,
             "fsdp_reshard_after_forward": True,
             "fsdp_auto_wrap_policy": "TRANSFORMER_BASED_WRAP",
             "fsdp_state_dict_type": "SHARDED_STATE_DICT",
             "fsdp_cpu_ram_efficient_loading": True,
         }
+        if plan.activation_checkpointing:
+            fsdp["fsdp_activation_checkpointing"] = True
+        config["fsdp_config"] = fsdp
     if plan.stage is not None:
         config["distributed_type"] = "DEEPSPEED"
         config["deepspeed_config"] = {
@@ -145,4 +148,5 @@ def strategy_variables(plan: LaunchPlan) -> tuple[Variable, ...]:
         Variable("FSDP_RESHARD_AFTER_FORWARD", "true"),
         Variable("FSDP_AUTO_WRAP_POLICY", "TRANSFORMER_BASED_WRAP"),
         Variable("FSDP_STATE_DICT_TYPE", "SHARDED_STATE_DICT"),
+        *((Variable("FSDP_ACTIVATION_CHECKPOINTING", "true"),) if plan.activation_checkpointing else ()),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,12 @@ from graph.planning.resources.options import ResourceOption, amount, known_devic
 from graph.planning.resources.parameters import read_config
 from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
 from graph.planning.resources.speed import Range
+from graph.planning.strategies import with_usual_framework
 from graph.usecases.plan_resources import ResourcePlan, plan_model, plan_resources
+from knowledge.catalogue import catalogue
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.resource_question import ResourceQuestion, Task
+from knowledge.types import JobRequest, Refusal
 
 TASKS: dict[str, Task] = {"pretrain": "train", "finetune": "train", "lora": "lora", "qlora": "qlora", "serve": "serve"}
 SCALE = {"": 1.0, "k": 1e3, "m": 1e6, "b": 1e9, "t": 1e12}
@@ -33,6 +36,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--model", metavar="NAME", help="a name (Llama-3-8B, ViT-L, ResNet-50) or a size (7B, 300M)")
     parser.add_argument("--config", metavar="FILE", help="a Hugging Face config.json instead of a name")
     parser.add_argument("--machine", metavar="M", action="append", help="a machine; repeat it to compare several")
+    parser.add_argument(
+        "--machines",
+        metavar="A,B",
+        help="the machines that you have: compared and kept for later plans; all: forget them",
+    )
     parser.add_argument("--gpu", metavar="GPU", help="a GPU of no machine: A100, H100 ...")
     parser.add_argument("--gpu-memory", metavar="GB", type=positive, help="its memory in GB")
     parser.add_argument("--nodes", metavar="N", type=positive)
@@ -45,6 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sequence", metavar="N", type=positive, help="tokens of a sequence (4096)")
     parser.add_argument("--micro-batch", metavar="N", type=positive, help="sequences a GPU works on at once (1)")
     parser.add_argument("--hours", metavar="H", type=float, help="hours that the job may take")
+    parser.add_argument(
+        "--script", metavar="N", type=positive, nargs="?", const=1, help="the script of the Nth option (the first)"
+    )
+    parser.add_argument("-o", "--output", metavar="DIR", help="with --script: write it and the files beside it there")
+    parser.add_argument("--force", action="store_true", help="with -o: overwrite files")
     parser.add_argument("--json", action="store_true", help="answer as JSON")
 
 
@@ -63,10 +76,12 @@ def number(text: str) -> float:
 
 
 def run(options: argparse.Namespace) -> int:
-    question = question_of(options)
+    question = over_own(question_of(options), options.machines)
     plan = plan_of(options, question)
     if plan.model is None:
         raise InputError(f"the size of '{(options.model or '')[:40]}' is not known; write --model 7B, or give --config")
+    if options.script:
+        return write(plan, options)
     if question.task == "serve":
         return serve(plan, options.json)
     if question.tokens:
@@ -74,6 +89,28 @@ def run(options: argparse.Namespace) -> int:
         plan = ResourcePlan(plan.question, plan.model, plan.options, hours + plan.document)
     print(json.dumps(as_json(plan), indent=2, ensure_ascii=False) if options.json else print_plain(plan.document))
     return 0 if plan.fits and in_time(plan, question) else 1
+
+
+def write(plan: ResourcePlan, options: argparse.Namespace) -> int:
+    """The script of an option, with its sizes in it. Raises InputError where there is no such option on a machine."""
+    from assistant.commands.script import hand_over, refuse, tell, tell_findings
+    from graph.usecases.write_script import Open, write_script
+
+    changes = [change for option in plan.options if (change := plan.change(option))]
+    if options.script > len(changes):
+        most = f"there are {len(changes)}" if changes else "none holds it on a machine; name one with --machine"
+        raise InputError(f"--script {options.script}: {most}")
+    request = with_usual_framework(JobRequest(**dict(changes[options.script - 1])))
+    cluster = known_machine(request.machine or "")
+    made = write_script(request, cluster) if cluster else None
+    if made is None or isinstance(made, Open):
+        raise InputError("that option leaves the script open; `maple-chat ask` asks you instead")
+    if isinstance(made, Refusal):
+        return refuse(made, options.json)
+    hand_over(made.bundle, {"bundle": asdict(made.bundle), "plan": asdict(made.plan)}, options)
+    tell_findings(made.findings)
+    tell(made.plan, made.bundle, options.output)
+    return 0
 
 
 def question_of(options: argparse.Namespace) -> ResourceQuestion:
@@ -95,6 +132,26 @@ def question_of(options: argparse.Namespace) -> ResourceQuestion:
         micro_batch=options.micro_batch,
         hours=options.hours,
     )
+
+
+def over_own(question: ResourceQuestion, machines: str | None = None) -> ResourceQuestion:
+    """The question over the person's machines where it names none. machines: those to keep; `all`: none, all are
+    weighed. Raises InputError on a name that is not known."""
+    if machines is None and (question.machines or question.gpu):
+        return question
+    from assistant.settings import read_settings
+    from assistant.storage.database import open_database
+    from assistant.storage.own_machines import OwnMachines, machines_of
+
+    settings = read_settings()
+    own = OwnMachines(settings, database := open_database(settings))
+    if machines is None:
+        return question.over(own.read())
+    every = machines.strip().lower() == "all"
+    kept = () if every else machines_of(machines, "--machines")
+    with database.transaction() as talk:
+        own.keep(talk, kept)
+    return replace(question, machines=tuple(catalogue().clusters)) if every else question.over(kept)
 
 
 def plan_of(options: argparse.Namespace, question: ResourceQuestion) -> ResourcePlan:
@@ -123,7 +180,7 @@ def as_json(plan: ResourcePlan) -> dict[str, Any]:
         "model": {"name": model.name, "parameters": model.parameters, "exact": model.exact} if model else None,
         "fits": plan.fits,
         "amount": amount(plan.question, model) if model else None,
-        "options": [option_json(option) for option in plan.options],
+        "options": [option_json(option) | {"request": dict(plan.change(option))} for option in plan.options],
     }
 
 

@@ -184,7 +184,10 @@ class WaitAnswer:
 
 @dataclass(frozen=True)
 class PlanOption:
-    """One way to run it. Memory in GiB for one GPU, as expected and at worst; hours null where no work was named."""
+    """One way to run it. Memory in GiB for one GPU, as expected and at worst; hours null where no work was named.
+
+    request: the fields that write_script takes for it, those without a parameter of their own as more_fields.
+    """
 
     machine: str
     gpu: str
@@ -201,6 +204,7 @@ class PlanOption:
     usual_node_hours: float | None
     queue: str
     jobs: int | None
+    request: dict[str, str]
 
 
 @dataclass(frozen=True)

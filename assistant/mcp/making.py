@@ -138,23 +138,23 @@ def log_answer(found: Diagnosis, mended: MendAnswer | None) -> LogAnswer:
 
 def plan_answer(options: Namespace, cursor: str) -> PlanAnswer:
     """The plan of the command's options, in the tool's values."""
-    from assistant.commands.plan import option_json, plan_of, question_of
+    from assistant.commands.plan import option_json, over_own, plan_of, question_of
     from assistant.printing.plain import print_plain
     from graph.answering.resources import tell_hours
 
-    question = question_of(options)
+    question = over_own(question_of(options))
     plan = plan_of(options, question)
     document, fits = plan.document, None if question.task == "serve" else plan.fits
     if plan.model and question.tokens and question.task != "serve":
         document = tell_hours(question, plan.model) + document
     part, more = part_of_list(plan.options, cursor, OPTIONS_A_PART)
-    rows = tuple(plan_option(option_json(option)) for option in part)
+    rows = tuple(plan_option(option_json(option), dict(plan.change(option))) for option in part)
     return PlanAnswer(
         plan.model is not None, fits, cut(print_plain(document), "`maple-chat plan` prints all"), rows, more
     )
 
 
-def plan_option(value: dict[str, Any]) -> PlanOption:
+def plan_option(value: dict[str, Any], request: dict[str, str | int | None]) -> PlanOption:
     """An option as the command's JSON has it, without the sum's parts: the text tells those."""
     return PlanOption(
         value["machine"] or "",
@@ -172,4 +172,5 @@ def plan_option(value: dict[str, Any]) -> PlanOption:
         value["node_hours"]["usual"] if value["node_hours"] else None,
         value["queue"] or "",
         value["jobs"],
+        {name: str(said) for name, said in request.items() if said is not None},
     )

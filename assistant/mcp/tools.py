@@ -285,7 +285,9 @@ def explain_pending(
 
 def plan_resources(
     model: Annotated[str, Field(description="Llama-3-8B, ViT-L, ResNet-50, or a size: 7B, 300M", max_length=100)],
-    machines: Annotated[tuple[str, ...], Field(description="machines to weigh; empty: all", max_length=20)] = (),
+    machines: Annotated[
+        tuple[str, ...], Field(description="machines to weigh; empty: the person's own, or usual GPUs", max_length=20)
+    ] = (),
     task: Literal["pretrain", "finetune", "lora", "qlora", "serve"] = "pretrain",
     gpu: Annotated[str | None, Field(description="a GPU of no machine: A100, H100", max_length=40)] = None,
     gpu_memory_gb: Annotated[int | None, Field(ge=1, le=10_000)] = None,

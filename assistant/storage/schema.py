@@ -55,6 +55,8 @@ TABLES = (
         shown INTEGER NOT NULL DEFAULT 0, ts TEXT NOT NULL DEFAULT '', body TEXT NOT NULL)
     """,
     "CREATE INDEX IF NOT EXISTS incidents_state ON incidents (state)",
+    # The machines that a person has, ids joined by commas. who: a pseudonym; empty: the one person of this data folder.
+    "CREATE TABLE IF NOT EXISTS own_machines (who TEXT PRIMARY KEY, machines TEXT NOT NULL)",
     # One row, changed first by whoever looks for incidents: others wait for it. salt: makes pseudonyms this site's own.
     "CREATE TABLE IF NOT EXISTS incident_watch (id INTEGER PRIMARY KEY, looks BIGINT NOT NULL, salt TEXT NOT NULL)",
 )

@@ -20,7 +20,7 @@ class Ask:
     what a scheduler printed last; last_act, last_topic, before: what the message before was for, its topic and words;
     resources: what
     was asked of resources before. since: what was said since the diagnosis; tried: the steps against it that did not
-    help; step: how far the way of a beginner was told.
+    help; step: how far the way of a beginner was told; own_machines: ids of those that the person has.
     """
 
     clause: Clause
@@ -40,6 +40,7 @@ class Ask:
     since: str = ""
     tried: tuple[str, ...] = ()
     step: int = 0
+    own_machines: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:

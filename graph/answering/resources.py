@@ -14,7 +14,6 @@ from graph.answering.resource_words import (
     memory_words,
     option_line,
     range_words,
-    request_words,
     round_words,
     way_words,
 )
@@ -31,13 +30,25 @@ from graph.planning.resources.search import Fit, best_split, ease
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token, gpu_hours, published_share
 from graph.reading.utterance import Clause
-from graph.usecases.plan_resources import RESERVE, ResourcePlan, headline, plan_resources
+from graph.usecases.plan_resources import (
+    RESERVE,
+    TAKING,
+    ResourcePlan,
+    headline,
+    mine_line,
+    offered,
+    plan_resources,
+)
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, Queue
-from knowledge.document import Choice, Choices, Document
+from knowledge.document import Choices, Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
 
+# Every machine there is, not the person's alone.
+EVERY = re.compile(
+    r"(?i)\b(?:all|any|every|each)\b(?: of)?(?: the| these| your| known)? (?:21 )?(?:machines?|clusters?|systems?)\b"
+)
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
 WORLD_BATCH_TOKENS = 4e6
@@ -53,7 +64,7 @@ def question_of(ask: Ask) -> ResourceQuestion:
         nodes=ask.request.nodes if ask.bundle else None,
         strategy=ask.request.strategy if ask.bundle and not said.model else None,
     )
-    return said.after(request)
+    return said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
 
 
 def is_of_resources(clause: Clause) -> bool:
@@ -138,6 +149,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
     plan = plan_resources(question) if question.nodes or question.gpus else None
     best = plan.options[0] if plan and plan.options else None
     return write_document(
+        mine_line(question),
         headline(model, best) if best and best.fit.verdict != "fits" else "",
         *(_within(question, model, device, cluster, total) for device, cluster in found if question.hours),
         *lines,
@@ -398,19 +410,22 @@ def tell_batch_of_split(ask: Ask) -> Document | None:
 
 
 def tell_machine(ask: Ask) -> Document | None:
-    """Which machine: the model on each that was named, on all where none was; without a model, those side by side."""
+    """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
+    side by side."""
     question = question_of(ask)
-    named = [c for name in question.machines if (c := catalogue().find(name))]
+    named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
     if len(named) == 1 and ask.utterance.machines():
         plan = plan_resources(question)
         return plan.document if plan.model else None
-    every = len(named) < 2
-    clusters = list(catalogue().clusters.values()) if every else named
-    plan = plan_resources(replace(question, machines=tuple(c.id for c in clusters), nodes=None, gpus=None))
+    if len(named) < 2:
+        named = () if EVERY.search(ask.text) else ask.own_machines
+        question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
+    plan = plan_resources(replace(question, nodes=None, gpus=None))
+    clusters = [catalogue().clusters[name] for name in named]
     if plan.model is None or not plan.options:
-        return None if every else compare_machines(named)
-    told = write_document(*_choice_of_machine(plan, every))
-    return told if every else told + compare_machines(named)
+        return compare_machines(clusters) if clusters else None
+    told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
+    return told + compare_machines(clusters) if clusters else told
 
 
 def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
@@ -421,9 +436,10 @@ def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
     title = best.cluster.title if best.cluster else best.fit.device.name
     if best.fit.verdict == "no":
         return [f"**None of them** surely holds it; nearest: {option_line(best)}."]
-    rows = tuple(Choice(request_words(one), option_line(one), one is best) for one in shown)
+    rows = offered(plan.question, plan.model, shown) if plan.model else None
     access = "I compared all machines that I know: take the one where you have an account." if every else ""
-    return [f"**{title}**, by node hours among what surely holds it: {option_line(best)}.", access, Choices(rows)]
+    told = f"**{title}**, by node hours among what surely holds it: {option_line(best)}."
+    return [told, access, *((rows, TAKING) if rows else ())]
 
 
 def tell_comparison(ask: Ask) -> Document | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from graph.answering.terms import find_terms
 from graph.conversation.history import newest
-from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, apply, changed, chosen, recommended
+from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import made_of
 from graph.conversation.turn import SURE, Turn
 from graph.debugging.remedies import changed_request
@@ -27,6 +27,7 @@ from knowledge.types import (
     Offer,
     OfferChoice,
     OfferEdit,
+    OfferRows,
     OfferSearch,
     Paste,
     Pending,
@@ -46,6 +47,12 @@ ABOUT_IT = re.compile(
     r"|what(?:'s| is| are| do| does)? (?:that|those|these|this|they|the difference|it)(?: mean| all)?"
     r"|what(?:'s| is) (?:the )?(?:best|usual|normal|difference)\b.{0,30}"
     r"|(?:what|how) do(?:es)? (?:that|it|they) mean|(?:i )?don'?t understand|huh|explain)\W*",
+    re.I,
+)
+# The usual way of a plan, where no number is said.
+TAKE_IT = re.compile(
+    r"\W*(?:(?:ok(?:ay)?|yes|good|then|please)[, ]+)*(?:take|write|use|make|give me) (?:it|that|this|that one"
+    r"|(?:the |a )?(?:launch |job )?script(?: for (?:it|that|this))?)(?:[, ]+(?:please|then))*\W*",
     re.I,
 )
 # Topics under which the choices that were just offered are asked about.
@@ -119,6 +126,15 @@ def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
     named = [offer for offer in pending.offers if (picked and offer.says == picked.says) or is_named(offer, words)]
     return carry_out(turn, named[0]) if len(named) == 1 else None
+
+
+def to_rows(turn: Turn, pending: OfferRows) -> State | None:
+    """A way of a plan, by its number or its words; thanks and a yes take none."""
+    words = turn.words.strip()
+    picked = None if YES.fullmatch(words) else chosen(words, [Alternative(one.says) for one in pending.offers])
+    taken = next((one for one in pending.offers if picked and one.says == picked.says), None)
+    taken = pending.offers[0] if TAKE_IT.fullmatch(words) else taken
+    return carry_out(turn, taken) if taken else None
 
 
 def is_named(offer: Offer, words: str) -> bool:
@@ -203,6 +219,7 @@ HANDLERS: dict[type[Pending] | type[None], Handler] = {
     OfferSearch: to_search,
     OfferChoice: to_choice,
     OfferEdit: to_edit,
+    OfferRows: to_rows,
     AskField: to_question,
     type(None): nothing_open,
 }

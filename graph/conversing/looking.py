@@ -19,7 +19,7 @@ from graph.usecases.diagnose_job import NO_CAUSE, report_of
 from graph.usecases.explain_pending import explain_pending as explain
 from knowledge.errors import InputError
 from knowledge.public import public_question
-from knowledge.types import AskField, Diagnosis, OfferEdit, OfferSearch, Question, Said
+from knowledge.types import AskField, Diagnosis, OfferEdit, OfferRows, OfferSearch, Question, Said
 
 MOST_LINES, LONGEST_LINE, MOST_AROUND = 40, 300, 20
 MOST_READ = 2_000_000
@@ -110,6 +110,8 @@ def pending_of(state: State) -> str:
     pending = state.get("pending")
     if isinstance(pending, AskField):
         return f"asked: {pending.question.text} {', '.join(pending.question.options)}"
+    if isinstance(pending, OfferRows):
+        return "ways of the plan: " + "; ".join(f"{n}. {one.says}" for n, one in enumerate(pending.offers, 1))
     if isinstance(pending, OfferEdit):
         return "offered: " + "; ".join(f"{n}. {one.says} ({one.price})" for n, one in enumerate(pending.offers, 1))
     if isinstance(pending, OfferSearch):

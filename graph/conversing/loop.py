@@ -37,6 +37,7 @@ from knowledge.types import (
     Made,
     OfferChoice,
     OfferEdit,
+    OfferRows,
     OfferSearch,
     Said,
     Say,
@@ -119,6 +120,7 @@ def is_certain(turn: Turn) -> bool:
         return False
     offered = isinstance(turn.pending, OfferChoice | OfferEdit | OfferSearch)
     answers = offered and any(one.fullmatch(words) for one in (YES, NO, NUMBER))
+    answers = answers or bool(isinstance(turn.pending, OfferRows) and NUMBER.fullmatch(words))
     return answers or any(one.fullmatch(words) for one in (UNDO, REDO))
 
 

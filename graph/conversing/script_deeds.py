@@ -48,6 +48,7 @@ from knowledge.types import (
     Offer,
     OfferChoice,
     OfferEdit,
+    OfferRows,
     ParkedJob,
     Paste,
     Refusal,
@@ -143,7 +144,7 @@ class ScriptDeeds:
     def take_offer(self, number: int = 1) -> str:
         """Carry out what an earlier answer offered, once the person agreed to it in this message."""
         pending = self.began.get("pending")
-        if isinstance(pending, OfferEdit) and 1 <= number <= len(pending.offers):
+        if isinstance(pending, OfferEdit | OfferRows) and 1 <= number <= len(pending.offers):
             done = carry_out(self.now(), pending.offers[number - 1])
         elif isinstance(pending, OfferChoice) and 1 <= number <= len(pending.refusal.instead):
             done = pick(self.now(), pending.request or self.request, pending.refusal.instead[number - 1])

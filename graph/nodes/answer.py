@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from datetime import date
 
@@ -25,6 +26,7 @@ from graph.reading.utterance import Clause, Utterance
 from graph.state import State
 from graph.usecases.answer import WHY, Answered, nearest
 from graph.usecases.answer import answer as find_answer
+from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import (
     Assumption,
@@ -34,7 +36,9 @@ from knowledge.types import (
     LaunchBundle,
     LaunchPlan,
     Made,
+    Offer,
     OfferChoice,
+    OfferRows,
     Paste,
     Refusal,
     Said,
@@ -197,7 +201,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
             said = (*told, *(Say(SEND_LOG),) * (failing and not sure))
             return State(
                 said=said,
-                pending=state.get("pending") or waits(failing),
+                pending=rows_of(told) or state.get("pending") or waits(failing),
                 asked_last=text,
                 last_topic=topic(state),
                 step=steps_told(state),
@@ -251,6 +255,13 @@ def is_outside(state: State) -> bool:
 
 def waits(failing: bool) -> AwaitLog | None:
     return AwaitLog() if failing else None
+
+
+def rows_of(told: Sequence[Said]) -> OfferRows | None:
+    """The ways that an answer lays before the person: the next message may take one."""
+    parts = [part for one in told if isinstance(one, Document) for part in one.parts if isinstance(part, Choices)]
+    offers = tuple(Offer(one.says, change=one.change) for part in parts for one in part.items if one.change)
+    return OfferRows(offers) if offers else None
 
 
 def topic(state: State) -> str:
@@ -309,6 +320,7 @@ def ask_of(state: State, context: Context, text: str, clause: Clause | None = No
         since=state.get("since", ""),
         tried=tuple(state.get("unhelped", ())),
         step=state.get("step", 0),
+        own_machines=tuple(state.get("own_machines", ())),
     )
 
 

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.conversation.followup import completed
 from graph.conversation.history import by_history, fresh_start
+from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_script
@@ -99,6 +100,7 @@ def by_log(turn: Turn) -> State | None:
 HANDLERS: tuple[Callable[[Turn], State | None], ...] = (
     by_misuse,
     by_key,
+    by_own_machines,
     by_pending,
     by_history,
     by_output,
@@ -120,6 +122,7 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
         turn = open_turn(State(**{**state, **begun, "text": rest}), runtime.context)
         if not rest:
             return State(**{**begun, "way": "write", "request": JobRequest(), "utterance": turn.utterance})
+    begun, turn = with_own_machines(begun, turn, runtime.context)
     found = next(filter(None, (handle(turn) for handle in HANDLERS)))
     pending = None if isinstance(turn.pending, OfferSearch) else turn.pending
     kept = pending if isinstance(pending, AskField) or found.get("way", "answer") == "answer" else None

@@ -7,13 +7,13 @@ vLLM's engine arguments, LightningCLI's trainer.*.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from graph.planning.programs import edited, place
 from knowledge.job_parts import ArgumentEdit
-from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal
+from knowledge.types import Alternative, Framework, JobRequest, LaunchPlan, Refusal, Variable
 
 # The framework's own argument of each size; a size that is not here is the program's own matter.
 SIZES: Mapping[Framework, Mapping[str, str]] = {
@@ -21,6 +21,7 @@ SIZES: Mapping[Framework, Mapping[str, str]] = {
         "context_parallel": "--context-parallel-size",
         "micro_batch": "--micro-batch-size",
         "global_batch": "--global-batch-size",
+        "sequence_length": "--seq-length",
     },
     "torchtitan": {
         "tensor_parallel": "--parallelism.tensor_parallel_degree",
@@ -28,6 +29,7 @@ SIZES: Mapping[Framework, Mapping[str, str]] = {
         "context_parallel": "--parallelism.context_parallel_degree",
         "micro_batch": "--training.local_batch_size",
         "global_batch": "--training.global_batch_size",
+        "sequence_length": "--training.seq_len",
     },
     "hf-trainer": {
         "micro_batch": "--per_device_train_batch_size",
@@ -39,6 +41,12 @@ SIZES: Mapping[Framework, Mapping[str, str]] = {
         "pipeline_parallel": "--pipeline-parallel-size",
         "port": "--port",
     },
+}
+# Activation checkpointing of everything, as the framework is told.
+CHECKPOINTING: Mapping[Framework, Mapping[str, str]] = {
+    "megatron": {"--recompute-granularity": "full", "--recompute-method": "uniform", "--recompute-num-layers": "1"},
+    "torchtitan": {"--activation_checkpoint.mode": "full"},
+    "hf-trainer": {"--gradient_checkpointing": "True"},
 }
 PRECISIONS: Mapping[Framework, Mapping[str, tuple[str, str | None]]] = {
     "megatron": {"bf16": ("--bf16", None), "fp16": ("--fp16", None), "fp8": ("--fp8-format", "hybrid")},
@@ -63,9 +71,17 @@ CONFIGURED: Mapping[Framework, frozenset[str]] = {
     "megatron": frozenset({"tensor_parallel", "pipeline_parallel"}),
 }
 ZERO_OWN = frozenset({"micro_batch", "gradient_accumulation", "offload_optimizer", "offload_parameters"})
+# Numbers that a program can take from the environment where it has no argument for them.
+COUNTED = ("micro_batch", "global_batch", "gradient_accumulation", "activation_checkpointing", "sequence_length")
+ACCELERATE_STEPS = "ACCELERATE_GRADIENT_ACCUMULATION_STEPS"
+HOW_TO_CHECKPOINT = (
+    "Activation checkpointing is the program's to switch on: `model.gradient_checkpointing_enable()` (Transformers), "
+    "or `torch.distributed.algorithms._checkpoint.checkpoint_wrapper.apply_activation_checkpointing` over the blocks."
+)
 ASKED = (
     *("tensor_parallel", "pipeline_parallel", "context_parallel", "micro_batch", "global_batch"),
     *("gradient_accumulation", "precision", "offload_optimizer", "offload_parameters"),
+    *("activation_checkpointing", "sequence_length"),
 )
 LIGHTNING_STRATEGY = {
     "ddp": "ddp",
@@ -84,17 +100,50 @@ def with_methods(decided: LaunchPlan, request: JobRequest) -> LaunchPlan | Refus
         return refused
     request = with_accumulation(decided, request)
     edits, open_ones = edits_for(decided, request)
-    names = ", ".join(name.replace("_", " ") for name in open_ones)
-    notes = (f"{names}: your program's own argument sets it, say which: *add --NAME VALUE*.",) if open_ones else ()
     return replace(
         decided,
+        user_variables=(*decided.user_variables, *exported(decided, request, open_ones)),
         args=edited(decided.args, (*edits, *counts_for(decided))),
         micro_batch=request.micro_batch or 1,
         gradient_accumulation=request.gradient_accumulation or 1,
         mixed_precision=mixed(decided, request),
+        activation_checkpointing=bool(request.activation_checkpointing),
         offload=tuple(name for name in ("optimizer", "parameters") if getattr(request, f"offload_{name}")),
-        notes=(*decided.notes, *notes),
+        notes=(*decided.notes, *told_open(decided, open_ones)),
     )
+
+
+def exported(decided: LaunchPlan, request: JobRequest, open_ones: Sequence[str]) -> tuple[Variable, ...]:
+    """What only the program can set, as variables for it to read; one that the person exports stays theirs."""
+    theirs = {one.name for one in decided.user_variables}
+    values = ((variable_name(decided, name), str(int(getattr(request, name)))) for name in open_ones if name in COUNTED)
+    return tuple(Variable(name, value) for name, value in values if name not in theirs)
+
+
+def variable_name(decided: LaunchPlan, field: str) -> str:
+    own = ACCELERATE_STEPS if decided.framework == "accelerate" and field == "gradient_accumulation" else ""
+    return own or field.upper()
+
+
+def told_open(decided: LaunchPlan, open_ones: Sequence[str]) -> tuple[str, ...]:
+    """What the program must accept: variables that it reads, or arguments of its own."""
+    names = [variable_name(decided, name) for name in open_ones if name in COUNTED]
+    read = [name for name in names if name != ACCELERATE_STEPS]
+    others = ", ".join(name.replace("_", " ") for name in open_ones if name not in COUNTED)
+    notes = []
+    if ACCELERATE_STEPS in names:
+        notes.append(f"`{ACCELERATE_STEPS}` is read by Accelerator(); the steps go inside `accelerator.accumulate()`.")
+    if read:
+        listed = ", ".join(f"`{name}`" for name in read)
+        notes.append(
+            f'Your program must act on {listed}: it reads them (`int(os.environ["{read[0]}"])`), or say which '
+            f'argument takes one: *add --NAME "${read[0]}"*.'
+        )
+    if "activation_checkpointing" in open_ones:
+        notes.append(HOW_TO_CHECKPOINT)
+    if others:
+        notes.append(f"{others}: your program's own argument sets it, say which: *add --NAME VALUE*.")
+    return tuple(notes)
 
 
 def mixed(decided: LaunchPlan, request: JobRequest) -> Literal["bf16", "fp16", "fp8", "no"]:
@@ -117,6 +166,10 @@ def edits_for(decided: LaunchPlan, request: JobRequest) -> tuple[list[ArgumentEd
             continue
         if name == "precision" and (pair := PRECISIONS.get(framework, {}).get(str(value))) and sizes is not None:
             edits.append(ArgumentEdit("set", *pair))
+        elif name == "activation_checkpointing" and framework in CHECKPOINTING:
+            edits += [ArgumentEdit("set", *pair) for pair in CHECKPOINTING[framework].items()]
+        elif name == "activation_checkpointing" and framework == "accelerate" and decided.strategy == "fsdp":
+            continue  # accelerate.yaml, or its variable
         elif name in sizes:
             edits.append(ArgumentEdit("set", sizes[name], str(value)))
         elif name not in configured and name != "port":

@@ -30,11 +30,14 @@ from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
 from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token
+from graph.planning.resources.taking import Change, request_change
+from knowledge.catalogue import catalogue
 from knowledge.document import Choice, Choices, Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
 
 MOST_OPTIONS = 6
+TAKING = "*take 1* (or another number) writes its script, with these sizes in it."
 RESERVE = "Ask for two to three times that: tests, restarts and failed runs count too."
 
 
@@ -50,6 +53,10 @@ class ResourcePlan:
     @property
     def fits(self) -> bool:
         return any(option.fit.verdict == "fits" for option in self.options)
+
+    def change(self, option: ResourceOption) -> Change:
+        """What the script of an option is asked for; nothing where it is on no machine, or does not fit."""
+        return request_change(self.question, self.model, option) if self.model else ()
 
 
 def plan_resources(question: ResourceQuestion, before: ResourceQuestion | None = None) -> ResourcePlan:
@@ -97,15 +104,24 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
     others = [option for option in options[1:] if option.fit.verdict != "no"][: MOST_OPTIONS - 1]
     pages = [*SOURCES, FLOPS_SOURCE, best.fit.device.source, best.chain.queue.source if best.chain else ""]
     return write_document(
+        mine_line(question),
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         from_here(question, model) if best.fit.verdict != "fits" else batch_line(question, model, best),
         f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
         time_line(question, model, best),
         network_line(question, model, best),
-        _choices(best, others) if others and best.cluster else None,
+        *((rows, TAKING) if (rows := offered(question, model, (best, *others))) else ()),
         cite(dict.fromkeys(page for page in pages if page), gpu_table().as_of),
     )
+
+
+def mine_line(question: ResourceQuestion) -> str:
+    """That the person's own machines are weighed and no others; empty where they are not."""
+    if not question.mine:
+        return ""
+    titles = ", ".join(c.title for name in question.machines if (c := catalogue().find(name)))
+    return f"Over your machines: {titles} (*of all machines* weighs every one that I know)."
 
 
 def headline(model: SizedModel, best: ResourceOption) -> str:
@@ -180,9 +196,14 @@ def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOptio
     )
 
 
-def _choices(best: ResourceOption, others: Sequence[ResourceOption]) -> Choices:
-    rows = [Choice(request_words(option), option_line(option), option is best) for option in (best, *others)]
-    return Choices(tuple(rows))
+def offered(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Choices | None:
+    """The ways that hold the model on a machine, the first of them usual; each with what its script is asked for."""
+    rows = [
+        Choice(request_words(option), option_line(option), option is options[0], change)
+        for option in options
+        if (change := request_change(question, model, option))
+    ]
+    return Choices(tuple(rows)) if rows else None
 
 
 def _sentence(text: str) -> str:
@@ -191,7 +212,7 @@ def _sentence(text: str) -> str:
 
 def describe_serving(question: ResourceQuestion, model: SizedModel) -> Document:
     """The fewest GPUs of each kind that serve the model, with the cache of keys and values."""
-    lines = []
+    lines = [mine_line(question)]
     for device, _ in known_devices(question):
         lines.append(serving_line(question, model, device))
     pages = [SERVING_SOURCE, *(device.source for device, _ in known_devices(question))]
@@ -221,6 +242,7 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) 
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
     kinds = ", ".join(dict.fromkeys(device.name for device, _ in known_devices(question)))
     return write_document(
+        mine_line(question),
         f"**Nothing that I can vouch for holds {model.name} there** ({kinds or 'no GPU of known memory'}): "
         f"{count_words(model.parameters)} parameters x 16 bytes = {model.parameters * 16 / 1e9:,.0f} GB of states, and "
         "no job that its queues take spreads them thin enough with plain data parallelism.",

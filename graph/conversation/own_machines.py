@@ -1,0 +1,51 @@
+"""What a person says of the machines that are theirs: it is kept, and plans are made over these."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from graph.context import Context
+from graph.conversation.turn import Turn, open_turn
+from graph.reading.own_machines import ASKED, the_rest, told_machines
+from graph.state import State
+from knowledge.types import Say
+
+KEPT = (
+    "Your machines: {}. Plans and *which machine?* compare these from now on, in all your conversations; *I also have "
+    "access to ...* adds one, *forget my machines* ends it."
+)
+NONE_KEPT = "I know of no machines of yours: *which machine?* compares all. *I have access to ...* tells me yours."
+
+
+def with_own_machines(begun: State, turn: Turn, context: Context) -> tuple[State, Turn]:
+    """What the words say of the person's machines, and the turn for what else they say.
+
+    Where one machine is told of, it may be the one that the rest is about; several are no choice.
+    """
+    before = tuple(turn.state.get("own_machines", ()))
+    mine = told_machines(turn.utterance, before)
+    rest = the_rest(turn.utterance)
+    if mine is None or turn.message.scripts or turn.message.logs:
+        return begun, turn
+    begun = State(**{**begun, "own_machines": mine})
+    named = turn.utterance.machines()
+    if not rest or (len(named) == 1 and named[0] in mine):
+        return begun, turn
+    return begun, open_turn(State(**{**turn.state, "own_machines": mine, "text": rest}), context)
+
+
+def by_own_machines(turn: Turn) -> State | None:
+    """A message that only tells which machines are the person's, or asks which were told."""
+    before = tuple(turn.state.get("own_machines", ()))
+    if ASKED.fullmatch(turn.words.strip()):
+        return State(said=(kept_words(before, turn.context),), act="chat")
+    told = told_machines(turn.utterance, before)
+    if told is None or the_rest(turn.utterance):
+        return None
+    return State(said=(kept_words(told, turn.context),), act="chat", pending=turn.pending)
+
+
+def kept_words(mine: Sequence[str], context: Context) -> Say:
+    """What is kept of the person's machines, and how to change it."""
+    titles = [one.title for name in mine if (one := context.catalogue.find(name))]
+    return Say(KEPT.format(", ".join(titles)) if titles else NONE_KEPT)
