@@ -12,6 +12,7 @@ from functools import cache
 
 from graph.planning.gpus import kinds_named
 from graph.planning.plan import choose_node_type
+from graph.planning.strategies import MEANT, RUNS, served
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 from knowledge.types import JobRequest, Understood
@@ -203,7 +204,18 @@ def program_of_a_command(words: str, before: JobRequest, now: JobRequest, cluste
     return None
 
 
+def strategy_of_framework(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """Another framework that does not have the strategy that stood: its own takes that one's place."""
+    was, framework = before.strategy, served(now.framework)
+    if framework is None or was is None or now.strategy != was or now.framework == before.framework:
+        return None
+    if was in RUNS[framework] or (framework, was) in MEANT:
+        return None
+    return replace(now, strategy=None), f"{was.upper()} is left behind: {framework} does not have it."
+
+
 READERS: tuple[Reader, ...] = (
+    strategy_of_framework,
     odd_amount,
     uneven_share,
     total_of_gpus,

@@ -42,6 +42,12 @@ class JobArray:
     at_once: int | None = None
 
     @property
+    def files(self) -> str:
+        """The pattern of the files that the tasks run over, where their number is known at submission only; else ""."""
+        only = self.axes[0].values if len(self.axes) == 1 else ()
+        return only[0] if len(only) == 1 and any(sign in only[0] for sign in "*?[") else ""
+
+    @property
     def tasks(self) -> int:
         """How many tasks there are."""
         total = self.count or 1

@@ -445,6 +445,7 @@ class LaunchPlan:
     spare_nodes: int | None = None
     least_nodes: int | None = None
     submit_options: str = ""
+    output_folder: str = ""
     gradient_accumulation: int = 1
     micro_batch: int = 1
     activation_checkpointing: bool = False

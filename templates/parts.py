@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from knowledge.job_parts import ArrayAxis
+from knowledge.job_parts import ArrayAxis, JobArray
 from knowledge.types import LaunchPlan, PlannedProgram, Scheduler, SideFile
 from templates.quoting import shell_word
 
@@ -54,9 +54,11 @@ def array_lines(plan: LaunchPlan) -> tuple[str, ...]:
     for axis in plan.array.axes:
         step //= len(axis.values)
         name = axis_name(axis)
-        lines.append(f"{name}=({' '.join(shell_word(value) for value in axis.values)})")
+        values = plan.array.files or " ".join(shell_word(value) for value in axis.values)
+        lines.append(f"{name}=({values})")
         index = "TASK" if step == 1 else f"TASK / {step}"
-        inner = index if len(plan.array.axes) == 1 and not plan.array.count else f"{index} % {len(axis.values)}"
+        alone = len(plan.array.axes) == 1 and not plan.array.count
+        inner = index if alone else f"{index} % {len(axis.values)}"
         words.append(argument(axis, f"${{{name}[{inner}]}}"))
     lines.append("export TASK")
     return (*lines, f"PROGRAM+=({' '.join(words)})") if words else tuple(lines)
@@ -116,7 +118,7 @@ def by_gpus(plan: LaunchPlan) -> bool:
 
 def lsf_name(plan: LaunchPlan) -> str:
     """LSF's name of a job holds the array's indices."""
-    if plan.array is None:
+    if plan.array is None or plan.array.files:
         return plan.job_name
     most = f"%{plan.array.at_once}" if plan.array.at_once else ""
     return f'"{plan.job_name}[1-{plan.array.tasks}]{most}"'
@@ -185,13 +187,39 @@ def submit_function(scheduler: Scheduler) -> list[str]:
     ]
 
 
+def array_options(array: JobArray, scheduler: Scheduler, job_name: str) -> str:
+    """What the submit command says of an array over files, which the shell counts then. Flux has its own script."""
+    most = f"%{array.at_once}" if array.at_once else ""
+    many = f"$(ls {array.files} | wc -l)"
+    return {
+        "slurm": f"--array=0-$(({many} - 1)){most}",
+        "pbs": f"-J 0-$(({many} - 1)){most}",
+        "lsf": f'-J "{job_name}[1-{many}]{most}"',
+        "flux": "",
+    }[scheduler]
+
+
 def flux_array(plan: LaunchPlan, name: str) -> str:
-    last = plan.array.tasks - 1 if plan.array else 0
-    return (
-        f"#!/bin/bash\n# Flux has no job arrays: submits {name} once for each task, which reads ARRAY_TASK.\n"
-        f"set -euo pipefail\nfor ((task = 0; task <= {last}; task++)); do\n"
-        f'    flux batch --env=ARRAY_TASK="$task" {name}\ndone\n'
-    )
+    last = f"$(ls {plan.array.files} | wc -l) - 1" if plan.array and plan.array.files else str(tasks_of(plan) - 1)
+    most = plan.array.at_once if plan.array else None
+    lines = [
+        "#!/bin/bash",
+        f"# Flux has no job arrays: submits {name} once for each task, which reads ARRAY_TASK.",
+        *([f"# At most {most} run at a time: each waits for the one {most} before it."] if most else []),
+        "set -euo pipefail",
+        "jobs=()",
+        f"for ((task = 0; task <= {last}; task++)); do",
+        "    waits=()",
+        *([f'    [ "$task" -lt {most} ] || waits=(--dependency="afterany:${{jobs[task - {most}]}}")'] if most else []),
+        f'    jobs+=("$(flux batch "${{waits[@]}}" --env=ARRAY_TASK="$task" {name})")',
+        '    echo "task $task: ${jobs[task]}"',
+        "done",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tasks_of(plan: LaunchPlan) -> int:
+    return plan.array.tasks if plan.array else 1
 
 
 def chain_name(name: str) -> str:

@@ -93,14 +93,14 @@ def render(plan: LaunchPlan) -> LaunchBundle:
     chain = chain_files(plan, name, tuple(one.name for one in later))
     more = (SideFile(one.name, one.script) for one in later)
     files = {file.name: file for file in (*own.files, *more, *(f for one in later for f in one.files), *chain)}
-    submit = f"bash {chain_name(name)}" if chain else own.submit
+    submit = f"{first_made(plan)}bash {chain_name(name)}" if chain else own.submit
     return LaunchBundle(name, own.script, tuple(files.values()), submit)
 
 
 def render_job(plan: LaunchPlan, name: str) -> LaunchBundle:
     """One job's script with its own files."""
     options = f"{plan.submit} {plan.submit_options}".rstrip()
-    submit = SUBMIT.get(plan.scheduler, "{submit} {name}").format(submit=options, name=name)
+    submit = first_made(plan) + SUBMIT.get(plan.scheduler, "{submit} {name}").format(submit=options, name=name)
     script = (
         environment()
         .get_template(f"schedulers/{plan.scheduler}.sh.j2")
@@ -132,6 +132,11 @@ def render_job(plan: LaunchPlan, name: str) -> LaunchBundle:
         )
     )
     return LaunchBundle(name, script, (*side_files(plan), *plan.files), submit)
+
+
+def first_made(plan: LaunchPlan) -> str:
+    """The folder of the output is made before the job is submitted: schedulers open the file before the script runs."""
+    return f"mkdir -p {shell_word(plan.output_folder)} && " if plan.output_folder else ""
 
 
 def launch_in_words(plan: LaunchPlan) -> str:

@@ -376,9 +376,15 @@ def stands(state: State) -> tuple[JobRequest, JobRequest | None, tuple[Said, ...
     agreed, refused = newest(state), state.get("request") or JobRequest()
     if agreed is None or agreed == refused or agreed.machine != refused.machine:
         return refused, None, ()
-    left_out = ", ".join(f"{name.replace('_', ' ')} {getattr(refused, name)}" for name in differing(agreed, refused))
+    left_out = ", ".join(named(name, getattr(refused, name)) for name in differing(agreed, refused))
     words = f"Until then the script stays as it was, without *{left_out}*." if left_out else ""
     return agreed, refused, (Say(words),) if words else ()
+
+
+def named(name: str, value: object) -> str:
+    """A field as a person says it: its value too where that is a word or a number."""
+    says = name.replace("_", " ")
+    return f"{says} {value}" if isinstance(value, str | int) and not isinstance(value, bool) else says
 
 
 def differing(one: JobRequest, other: JobRequest) -> tuple[str, ...]:

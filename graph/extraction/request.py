@@ -17,8 +17,9 @@ from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplac
 from graph.reading.argument_edits import find_argument_edits, spelled_out
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
 from graph.reading.edits import Add, Edit, apply_edits
+from graph.reading.frames import Framed, find_frames
 from graph.reading.reader import read_as_one
-from graph.reading.request_edits import RequestEdits, read_request_edits, without
+from graph.reading.request_edits import SMALL, RequestEdits, read_request_edits, without
 from graph.reading.utterance import ThreadView
 from knowledge.job_parts import Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
@@ -41,6 +42,8 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     before: the request so far (None: a first message). asked, options: the field that was just asked for and the
     choices that were offered, or None. Understood.left names every word of weight that found no place.
     """
+    if before and before != JobRequest() and (framed := find_frames(text, before)).edits:
+        return with_frames(framed, before, asked, options)
     text = spelled_out(text) if before else text
     commands = [] if len(text) > LONGEST_QUESTION or DIRECTIVE.search(text) else find_commands(text)
     words, spoken = without_commands(text, commands)
@@ -64,6 +67,15 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     left = (*wishes.left, *clients(text)) if served else wishes.left
     left = apart((*left, *open_words(words, request, wishes, commands, spoken, asked, before))) if goes_on else left
     return Understood(intent, request, missing(request) if goes_on else (), left, notes)
+
+
+def with_frames(framed: Framed, before: JobRequest, asked: str | None, options: Sequence[str] | None) -> Understood:
+    """What the frames read of a wish, and what the other readers find in the words that are left."""
+    now = apply_edits(before, framed.edits).request
+    if not SMALL.sub("", framed.rest):
+        return Understood("generate", now, missing(now))
+    heard = understand(framed.rest, now, asked, options)
+    return heard if heard.intent == "port" else replace(heard, intent="generate", missing=missing(heard.request))
 
 
 def open_words(

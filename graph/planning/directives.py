@@ -86,6 +86,8 @@ FORMS: Mapping[str, Forms] = {
         "lsf": lambda _: Word("-r"),
     },
 }
+# A job that is not to be started again; Flux starts none again by itself.
+NO_REQUEUE: Mapping[Scheduler, Word] = {"slurm": Word("--no-requeue"), "pbs": Word("-r ", "n"), "lsf": Word("-rn")}
 # What takes the place of a word that a scheduler does not have.
 NEAREST = {
     "reservation": "Flux has no reservations: the site opens a queue for one, say its name as the queue",
@@ -96,7 +98,7 @@ NEAREST = {
 }
 # Another change that comes nearest, beside leaving the wish out.
 CHANGES: Mapping[str, tuple[tuple[str, str | int | None], ...]] = {"requeue": (("chain", 2),)}
-REPLACES = {"--mem=": ("--mem",), "--requeue": ("--no-requeue",)}
+REPLACES = {"--mem=": ("--mem",), "--requeue": ("--no-requeue",), "--no-requeue": ("--requeue",)}
 MAIL_SLURM = {"begin": "BEGIN", "end": "END", "fail": "FAIL", "limit": "TIME_LIMIT_80"}
 MAIL_PBS = {"begin": "b", "end": "e", "fail": "a", "limit": "a"}
 LSF_AFTER = {"afterok": "done", "afterany": "ended", "afternotok": "exit", "after": "started"}
@@ -115,6 +117,8 @@ def with_parts(
         if form is None:
             return no_word(name, cluster)
         words.append(form(value))
+    if request.requeue is False and cluster.scheduler in NO_REQUEUE:
+        words.append(NO_REQUEUE[cluster.scheduler])
     for made in (mail_words(request.mail, cluster), dependency_words(request.dependency, request, cluster)):
         if isinstance(made, Refusal):
             return made
@@ -267,10 +271,11 @@ def extra_words(lines: Iterable[str], cluster: Cluster) -> list[Word] | Refusal:
     for line in lines:
         text = re.sub(r"^\s*" + re.escape(own) + r"\s*", "", line).strip()
         other = next((name for name, prefix in PREFIX.items() if text.startswith(prefix)), None)
-        if other is not None or not text.startswith("-"):
+        foreign = text.startswith("--") and cluster.scheduler in ("pbs", "lsf")  # their options have one dash
+        if other is not None or foreign or not text.startswith("-"):
             return Refusal(
                 f"{shown(line)} is no directive of {SUBMITS[cluster.scheduler]}.",
-                f"On {cluster.title} a directive is `{own} --option`.",
+                f"On {cluster.title} a directive is `{own} {'-o value' if foreign else '--option'}`.",
                 None,
                 (Alternative("the same without it", ()),),
             )

@@ -29,7 +29,7 @@ BASE = JobRequest(
     walltime="02:00:00",
 )
 LRS = JobArray((ArrayAxis("--lr", ("1e-3", "1e-4", "3e-4")),), None, 2)
-SIM = Program("sim.py", gpus_per_node=1, helper=True, wait_port=5555)
+SIM = Program("sim.py", gpus_per_node=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +56,9 @@ EDITS = (
     edit("exclusive", "exclusive nodes", exclusive=True),
     edit("reservation", "in reservation hack", reservation="hack"),
     edit("constraint", "only nodes with nvme", constraint="nvme"),
-    edit("not before", "not before tomorrow", begin="2030-01-01T08:00"),
-    edit("avoid nodes", "not on n1", exclude_nodes=("n1",)),
-    edit("memory", "100 GB of memory", memory_gb=100),
+    edit("not before", "not before 2030-01-01T08:00", begin="2030-01-01T08:00"),
+    edit("avoid nodes", "not on nid001234", exclude_nodes=("nid001234",)),
+    edit("memory", "give it 100 GB of RAM", memory_gb=100),
     edit("job name", "call it vit", job_name="vit"),
     edit("output file", "log to vit.out", output="vit.out"),
     edit("conda environment", "my conda env vit", environment="vit", environment_kind="conda"),
@@ -66,12 +66,12 @@ EDITS = (
     edit("uv project", "uv project $HOME/p", environment="$HOME/p", environment_kind="uv"),
     edit("modules", "load gcc too", modules=("gcc",)),
     edit("file to source", "source ~/env.sh", source_files=("~/env.sh",)),
-    edit("container", "in site/torch:2.9", container="site/torch:2.9"),
+    edit("container", "in the container site/torch:2.9", container="site/torch:2.9"),
     edit("staging", "copy data.tar to the local disk", stage_in=("data.tar",)),
     edit("argument", "set lr to 1e-4", argument_edits=(ArgumentEdit("set", "--lr", "1e-4"),)),
     edit("steps around it", "run prep.py before", before=("python prep.py",)),
     edit("a second program after it", "then eval.py", then=(Program("eval.py"),)),
-    edit("a second program beside it", "sim.py on one GPU beside it", beside=(SIM,)),
+    edit("a second program beside it", "run sim.py beside it on one GPU", beside=(SIM,)),
     edit(
         "a job of its own after it",
         "then eval.py, 1 node, 20 min",
@@ -84,7 +84,14 @@ EDITS = (
     edit("one GPU", "one GPU", strategy="none", nodes=1, gpus_per_node=1),
     edit("JAX", "it is JAX", framework="jax", strategy=None),
     edit("Ray", "it is Ray", framework="ray", strategy=None),
-    edit("vLLM", "serve it with vLLM", framework="vllm", strategy=None, entry="vllm serve MODEL", args=None),
+    edit(
+        "vLLM",
+        "serve mistralai/Mistral-7B with vLLM",
+        framework="vllm",
+        strategy=None,
+        entry="vllm serve mistralai/Mistral-7B",
+        args=None,
+    ),
     edit("TensorFlow", "it is TensorFlow", framework="tensorflow", strategy=None),
     edit("Horovod", "it is Horovod", framework="horovod", strategy=None),
 )

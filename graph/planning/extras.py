@@ -6,6 +6,7 @@ nearest thing. How a part is written is the templates' matter.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -25,6 +26,7 @@ from knowledge.types import (
     Refusal,
     Variable,
 )
+from templates.parts import array_options
 
 FIRST_RUN, FIRST_LONGEST = "00:15:00", "00:30:00"
 MOST_TASKS = 10_000
@@ -42,6 +44,8 @@ PREFETCH = (
     "`hf download --repo-type dataset DATA`; afterwards `wandb sync wandb/offline-run-*` sends the runs."
 )
 SIDE_BY_SIDE = (("srun", "slurm"), ("mpiexec", "pbs"), ("mpirun", "pbs"))
+# A pattern of files stands in the script unquoted: nothing but a path with wildcards.
+FILES = re.compile(r"(?!-)[\w./*?\[\]+-]+")
 LINE = {"slurm": "%x-%A_%a.out", "lsf": "{name}-%J_%I.out"}
 
 
@@ -85,28 +89,15 @@ def added(decided: LaunchPlan, *texts: str) -> tuple[Directive, ...]:
     return (*decided.directives, *(Directive(text) for text in texts))
 
 
-def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
+def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan:
     array = request.array
     if array is None:
         return decided
     check_array(array)
     last, most = array.tasks - 1, f"%{array.at_once}" if array.at_once else ""
-    if decided.scheduler == "slurm":
-        written = added(decided, f"--array=0-{last}{most}")
-    elif decided.scheduler == "pbs":
-        written = added(decided, f"-J 0-{max(1, last)}{most}")
-    elif decided.scheduler == "lsf":
-        # The index is part of the name, which the frame writes.
-        written = decided.directives
-    elif array.at_once:
-        return Refusal(
-            f"Flux on {cluster.title} cannot hold back tasks of an array: each is a job of its own.",
-            "flux-batch has no arrays; the tasks are submitted one by one.",
-            None,
-            (Alternative("all tasks at once", (("array", None),)),),
-        )
-    else:
-        written = decided.directives
+    # LSF's index is part of the name, which the frame writes; files are counted by the shell that submits.
+    own = {"slurm": f"--array=0-{last}{most}", "pbs": f"-J 0-{max(1, last)}{most}"}.get(decided.scheduler)
+    written = added(decided, own) if own and not array.files else decided.directives
     # What the tasks vary is not given a second time.
     args = edited(decided.args, (ArgumentEdit("remove", axis.option) for axis in array.axes if axis.option))
     return replace(decided, array=array, directives=written, args=args)
@@ -114,6 +105,8 @@ def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node:
 
 def check_array(array: JobArray) -> None:
     """Raises InputError on an empty, endless or oddly named array."""
+    if array.files and not FILES.fullmatch(array.files):
+        raise InputError(f"{shown(array.files)} is no pattern of files; give one such as configs/*.yaml")
     if any(not axis.values for axis in array.axes) or (array.count is not None and array.count < 1):
         raise InputError("the array has no tasks; say the values, such as `an array over lr 1e-3 and 1e-4`")
     if array.tasks > MOST_TASKS:
@@ -158,14 +151,19 @@ def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
 def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
     """The output's file, and where a job waits for another whose id is not known yet: both at submission."""
     options = ""
+    if decided.array is not None and decided.array.files:
+        options = array_options(decided.array, decided.scheduler, decided.job_name)
     after = request.dependency
     if after is not None and after.kind != "singleton" and not after.jobs:
-        options = {
-            "slurm": f"--dependency={after.kind}:{LATER}",
-            "pbs": f"-W depend={after.kind}:{LATER}",
-            "lsf": f'-w "ended({LATER})"',
-            "flux": f"--dependency={after.kind}:{LATER}",
-        }[decided.scheduler]
+        options = (
+            f"{options} " * bool(options)
+            + {
+                "slurm": f"--dependency={after.kind}:{LATER}",
+                "pbs": f"-W depend={after.kind}:{LATER}",
+                "lsf": f'-w "ended({LATER})"',
+                "flux": f"--dependency={after.kind}:{LATER}",
+            }[decided.scheduler]
+        )
     if request.output is None:
         default = LINE.get(decided.scheduler, "") if decided.array else ""
         return replace(decided, output=default.format(name=decided.job_name), submit_options=options)
@@ -174,14 +172,15 @@ def with_output(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node
     if decided.scheduler == "pbs":
         directives = added(decided, f"-o {request.output}")
     folder = request.output.rpartition("/")[0]
-    notes = (
-        (f"`mkdir -p {folder}` before you submit: the scheduler opens the file before the script runs.",)
-        if folder
-        else ()
-    )
+    notes = (f"The folder {folder} has to be there before the job starts.",) if "%" in folder or "{" in folder else ()
     output = "" if decided.scheduler == "pbs" else one_a_task(request.output, decided)
     return replace(
-        decided, output=output, directives=directives, submit_options=options, notes=(*decided.notes, *notes)
+        decided,
+        output=output,
+        output_folder="" if notes else folder,
+        directives=directives,
+        submit_options=options,
+        notes=(*decided.notes, *notes),
     )
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graph.reading.edits import Add, Edit
+from graph.reading.parts import JOBS
 from knowledge.job_parts import ArgumentEdit, EditKind
 from knowledge.types import JobRequest
 
@@ -80,14 +81,6 @@ VERB = re.compile(
     re.I,
 )
 BY = re.compile(r"\s*\b(?:by|with|for|durch|par|por|con)\b", re.I)
-# Scheduler's and launcher's own options are no arguments of the program.
-JOBS = re.compile(
-    r"--(?:nodes|ntasks[\w-]*|gpus[\w-]*|gres|time|account|partition|qos|constraint|mem|exclusive|requeue"
-    r"|signal|array"
-    r"|cpus-per-task|mail-\w+|nproc[_-]per[_-]node|nnodes|rdzv\w*|standalone|exclude|reservation|begin"
-    r"|dependency)\b"
-    r"|-[NnACqptcJ]$"
-)
 # A field of the job, said as `set queue=debug`: none of the program's arguments.
 FIELDS = re.compile(
     r"(?:machine|framework|strategy|nodes|gpus_per_node|total_gpus|walltime|queue|partition|qos|account|entry|args"
@@ -161,13 +154,13 @@ def spelled_out(text: str) -> str:
 
 def find_argument_edits(text: str, request: JobRequest) -> tuple[list[Edit], list[tuple[int, int]]]:
     """The changes of the program's arguments that a text makes, and where their words stand."""
-    known = _known(request)
+    known = known_arguments(request)
     text = re.sub(r"`[^`]*`", lambda quoted: " " * len(quoted[0]), text)
     found = sorted(_disjoint([*_written(text, known), *_named(text, known)]), key=lambda f: f.start)
     return [Add("argument_edits", f.edit, text[f.start : f.end]) for f in found], [(f.start, f.end) for f in found]
 
 
-def _known(request: JobRequest) -> list[str]:
+def known_arguments(request: JobRequest) -> list[str]:
     """The names of the arguments that the program has, as they are written; key=value ones with their sign."""
     try:
         words = shlex.split(request.args or "")
@@ -240,14 +233,14 @@ def _named(text: str, known: Sequence[str]) -> Iterator[Found]:
     for match in (*_pattern(tuple(known)).finditer(text), *COUNTED.finditer(text)):
         name = " ".join(re.split(r"[\s_-]+", match["name"].lower())) if "." not in match["name"] else match["name"]
         joint = match.groupdict().get("joint", "of")
-        written = _spelling(name, known) or _spelling(match["name"].lower(), known)
+        written = spelling(name, known) or spelling(match["name"].lower(), known)
         if written is None and (name in ("model", "seeds") or (name not in SPELLED and joint.isspace())):
             continue
         value = match["value"].rstrip(".!?")
         kind: EditKind = "set" if written else "add"
         start, end = match.span()
         shown = end if match["name"] == text[end - len(match["name"]) : end] else match.start("value") + len(value)
-        yield Found(ArgumentEdit(kind, written or _new_name(name, known), value), _from_verb(text, start), shown)
+        yield Found(ArgumentEdit(kind, written or new_name(name, known), value), _from_verb(text, start), shown)
 
 
 @lru_cache(maxsize=64)
@@ -260,7 +253,7 @@ def _pattern(known: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile(rf"(?<![\w./=-])(?P<name>{'|'.join(names)}|{DOTTED}){BEFORE_NUMBER}", re.I)
 
 
-def _spelling(name: str, known: Sequence[str]) -> str | None:
+def spelling(name: str, known: Sequence[str]) -> str | None:
     """The program's own name for what people call so."""
     squeezed = {re.sub(r"[^a-z0-9]", "", one.lower().split(".")[-1]): one for one in reversed(known)}
     whole = {one.rstrip("="): one for one in known}
@@ -272,7 +265,7 @@ def _spelling(name: str, known: Sequence[str]) -> str | None:
     return None
 
 
-def _new_name(name: str, known: Sequence[str]) -> str:
+def new_name(name: str, known: Sequence[str]) -> str:
     """A name that stands nowhere yet, written as the program's others are."""
     plain = SPELLED[name][0] if name in SPELLED and " " in name else name
     pairs = sum(one.endswith("=") for one in known)

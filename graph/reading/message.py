@@ -46,6 +46,13 @@ INLINE = re.compile(
     r"(?P<words>[^\n]{3,}?\s)(?P<code>#(?:SBATCH|PBS|BSUB)\s.+)"
     r"|(?P<words2>[^\n]{3,}?(?::|[?!]|\bscript\b|\bhere)\s+)(?P<code2>(?:srun|mpiexec|jsrun)\s.+)"
 )
+# `add #SBATCH --exclusive`: a line that somebody wants in the script, and no script.
+ORDERED = re.compile(
+    r"\W*(?:(?:please|and|also|ok|can you|could you)\W+)*"
+    r"(?:add|put|insert|set|include|append|use|stick|i (?:want|need))\b"
+    r"[^#\n]{0,40}#(?:SBATCH|PBS|BSUB|flux:)\s+-[^#\n]*",
+    re.I,
+)
 PIECES = re.compile(r"\s*(?:/|,|\band\b|;)\s+(?=#|srun\b|mpiexec\b|python|torchrun|export\b|module\b|source\b)")
 REFUSED = r"\b(?:qsub|bsub|flux(?:[ -]\w+)?|sbatch|salloc|srun|jsrun|mpiexec): (?:[A-Z][\w-]*\b|error)[^\n]*"
 CRASHED = (r"\s*(?:Caught signal|={3,} ?backtrace|\*\*\* Process received)", r"\s*#?\d+ +(?:0x[0-9a-f]+|/\S+\.so)")
@@ -187,7 +194,7 @@ def pieces(kind: Kind, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
         return
     for line in lines:
         found = INLINE.fullmatch(line)
-        if found:
+        if found and not ORDERED.match(line):
             yield "words", [found["words"] or found["words2"]]
             yield "script", PIECES.split(found["code"] or found["code2"])
         else:

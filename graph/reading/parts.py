@@ -19,6 +19,14 @@ from knowledge.types import JobRequest, Variable
 Built = Sequence[Edit]
 Builder = Callable[[re.Match[str], JobRequest], Built]
 
+# Scheduler's and launcher's own options are no arguments of the program.
+JOBS = re.compile(
+    r"--(?:nodes|ntasks[\w-]*|gpus[\w-]*|gres|time|account|partition|qos|constraint|mem|exclusive|requeue"
+    r"|signal|array"
+    r"|cpus-per-task|mail-\w+|nproc[_-]per[_-]node|nnodes|rdzv\w*|standalone|exclude|reservation|begin"
+    r"|dependency)\b"
+    r"|-[NnACqptcJ]$"
+)
 NUMBERS = {
     **{
         word: n
@@ -398,7 +406,11 @@ PARTS: tuple[Part, ...] = (
         r"|=)?\s*[=:]?\s*[\"'`]?(?P<v>(?!for\b|on\b|is\b|to\b|please\b)[A-Za-z][\w.-]*\w)",
         _named("reservation"),
     ),
-    _row(r"\b(?:--)?constraint[=: ]+[\"'`]?(?P<v>[A-Za-z][\w&|-]*\w)", _named("constraint")),
+    _row(
+        r"\b(?:--)?constraint[=: ]+[\"'`]?(?P<v>[A-Za-z][\w&|-]*\w)"
+        r"|\bonly (?:on )?nodes? (?:with|that have) (?:the )?(?:feature )?(?P<w>[A-Za-z][\w-]*\w)",
+        lambda m, r: (Set("constraint", m["v"] or m["w"], m[0]),),
+    ),
     _row(
         r"\b(?:not before|begin at|start at|--begin[= ])\s*(?P<v>\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?)?"
         r"|now\+\d+\w+|\d{1,2}:\d\d)",
@@ -504,7 +516,7 @@ PARTS: tuple[Part, ...] = (
         True,
     ),
     _row(
-        r"(?:\b(?P<no>{NOT})\s+)?\b(?P<v>{N})\s+(?:spare|reserve|standby)\s+nodes?\b",
+        r"(?:\b(?P<no>{NOT})\s+)?\b(?P<v>{N})\s+(?:spare|reserve|standby)(?:\s+nodes?\b|(?=\W*$))",
         lambda m, r: (Set("spare_nodes", None if m["no"] else count(m["v"]), m[0]),),
     ),
     _row(
@@ -526,7 +538,8 @@ PARTS: tuple[Part, ...] = (
     _row(
         r"\b(?:(?:turn|switch|swich|put|set)\s+)?(?:off|disable)\s+(?:the\s+)?(?:wandb|w&b)(?:\s+(?:online|mode"
         r"|syncing|sync))*|\b(?:set |put )?wandb (?:(?:to |in )?off(?:line)?|online mode off)(?: mode)?\b"
-        r"|\b(?:go |run |work )?offline(?: mode"
+        r"|\b(?:(?:make|set|put|keep) )?(?:(?:wandb|w&b|hugging ?face|hf|the hub|pip|datasets),? (?:and )?)*"
+        r"(?:go |run |work )?\boffline(?: mode"
         r"| please)?\b|\b(?:no|don'?t use|without) (?:internet|wandb online|wandb)\b",
         _flag("offline"),
     ),
@@ -625,7 +638,7 @@ def find_parts(text: str, request: JobRequest, changing: bool) -> tuple[list[Edi
         if part.changing and not changing:
             continue
         for match in part.pattern.finditer(text):
-            if any(a < match.end() and match.start() < b for a, b in taken):
+            if any(a < match.end() and match.start() < b for a, b in taken) or in_own_option(text, match.start()):
                 continue
             edits = part.build(match, request)
             request = apply_edits(request, tuple(edits)).request
@@ -635,6 +648,12 @@ def find_parts(text: str, request: JobRequest, changing: bool) -> tuple[list[Edi
                 if not _is_of_strategy(edits, strategy):
                     spans.append(match.span())
     return [edit for _, edits in sorted(found, key=lambda f: f[0]) for edit in edits], taken, spans
+
+
+def in_own_option(text: str, at: int) -> bool:
+    """Whether a place is inside an option of the program's own: `--grad-accum 4` is its argument, and no field."""
+    begun = re.search(r"(?<!\S)--?[\w-]*$", text[:at])
+    return begun is not None and not JOBS.match(text, begun.start())
 
 
 def _is_of_strategy(edits: Sequence[Edit], strategy: str | None) -> bool:

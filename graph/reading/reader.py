@@ -15,6 +15,7 @@ from graph.extraction.sentences.line import Line
 from graph.reading.classifier import act_model
 from graph.reading.clauses import split_clauses
 from graph.reading.features import clause_features
+from graph.reading.frames import wishes_a_part
 from graph.reading.meaning import meaning_model
 from graph.reading.mentions import find_mentions
 from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance
@@ -66,6 +67,8 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
     if not text.strip() and (thread.new_log or thread.new_script):
         return Clause(start, end, text, "diagnose" if thread.new_log else "review")
     if (thread.has_script or thread.asked) and FIELD_VALUE.fullmatch(text) and "?" not in text:
+        return Clause(start, end, text, "edit")
+    if thread.has_script and not thread.asked and "?" not in text and wishes_a_part(text):
         return Clause(start, end, text, "edit")
     within = [m for m in mentions if start <= m.start < end]
     read = _ranked(text, clause_features(text, within, line, start, thread))

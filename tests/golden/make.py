@@ -11,6 +11,7 @@ from knowledge.catalogue import SHIPPED
 from knowledge.cluster import Cluster
 from knowledge.cluster_file import read_cluster
 from knowledge.types import LaunchPlan
+from templates.configs import NODE_TEST
 from templates.render import render
 
 GOLDEN = Path(__file__).parent
@@ -36,7 +37,8 @@ def goldens() -> dict[Path, str]:
         bundle = render(decided)
         folder = GOLDEN / cluster.id
         texts[folder / f"{name}.sh"] = bundle.script
-        texts |= {folder / f"{name}.{file.name}": file.text for file in bundle.files}
+        # The program that tries the nodes stands beside the script as it is in templates/miniapp.
+        texts |= {folder / f"{name}.{file.name}": file.text for file in bundle.files if file.name != NODE_TEST.name}
     return texts
 
 

@@ -59,12 +59,6 @@ program_0() {
     export RANKS_PER_NODE=3
     export PART_DEVICES=1,2,3
     export WORLD_SIZE=6
-    # Starts once port 5555 of the first node answers; gives up after ten minutes.
-    for ((try = 0; try < 300; try++)); do
-        if (exec 3<>"/dev/tcp/$MASTER_ADDR/5555") 2>/dev/null; then break; fi
-        sleep 2
-    done
-    [ "$try" -lt 300 ] || { echo "port 5555 of $MASTER_ADDR does not answer" >&2; exit 1; }
     PROGRAM=(train.py --lr 1e-3)
     exec mpiexec -n "$WORLD_SIZE" --ppn "$RANKS_PER_NODE" --hostfile "$PBS_NODEFILE" \
         --envall \
@@ -89,8 +83,11 @@ program_1() {
 program_1 &
 PART_1=$!
 STATUS=0
-# The main program decides; what serves it is ended with it.
-wait "$PART_0" || STATUS=$?
+# The first that fails ends the others.
+for ((left = 2; left > 0; left--)); do
+    wait -n || STATUS=$?
+    if [ "$STATUS" -ne 0 ]; then break; fi
+done
 kill "$PART_0" "$PART_1" 2>/dev/null || true
 wait
 [ "$STATUS" -eq 0 ] || exit "$STATUS"

@@ -13,12 +13,18 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
+PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your environment
 export VENV=vit
 # the wheel's own ROCm version (torch.version.hip)
 export ROCM="6.4.1"
+
+# --- This task of the array: 3 in all
+TASK=${ARRAY_TASK:-0}
+LR_VALUES=(1e-3 1e-4 3e-4)
+export TASK
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
 
 # --- Software
 module load "rocm/$ROCM"

@@ -53,6 +53,9 @@ MAIL = Mail("a@b.org", ("end", "fail"))
 @pytest.mark.parametrize(
     ("machine", "fields", "line"),
     [
+        (SLURM, {"requeue": False}, "#SBATCH --no-requeue"),
+        (PBS, {"requeue": False}, "#PBS -r n"),
+        (LSF, {"requeue": False}, "#BSUB -rn"),
         (SLURM, {"array": LRS}, "#SBATCH --array=0-2%2"),
         (PBS, {"array": LRS}, "#PBS -J 0-2%2"),
         (LSF, {"array": LRS}, '#BSUB -J "train[1-3]%2"'),
@@ -94,7 +97,7 @@ def test_each_scheduler_has_its_own_words(machine: str, fields: dict[str, object
 @pytest.mark.parametrize(
     ("machine", "fields"),
     [
-        (FLUX, {"array": LRS}),
+        (PBS, {"extra_directives": ("--switches=1",)}),
         (FLUX, {"mail": MAIL}),
         (FLUX, {"reservation": "x"}),
         (FLUX, {"requeue": True}),
@@ -142,6 +145,35 @@ def test_an_array_on_flux_is_submitted_task_by_task() -> None:
     bundle = render(planned(FLUX, array=JobArray((ArrayAxis("--lr", ("1", "2")),))))
     assert "--env=ARRAY_TASK" in bundle.files[0].text
     assert bundle.submit == f"bash {bundle.files[0].name}"
+
+
+def test_tasks_of_an_array_wait_their_turn_on_flux() -> None:
+    text = render(planned(FLUX, array=LRS)).files[0].text
+    assert 'waits=(--dependency="afterany:${jobs[task - 2]}")' in text
+
+
+@pytest.mark.parametrize(
+    ("machine", "submitted"),
+    [
+        (SLURM, "sbatch --array=0-$(($(ls conf/*.yaml | wc -l) - 1))%2 "),
+        (PBS, "qsub -J 0-$(($(ls conf/*.yaml | wc -l) - 1))%2 "),
+        (LSF, 'bsub -J "train[1-$(ls conf/*.yaml | wc -l)]%2" < '),
+    ],
+)
+def test_an_array_over_files_is_counted_where_it_is_submitted(machine: str, submitted: str) -> None:
+    bundle = render(planned(machine, array=JobArray((ArrayAxis("--config", ("conf/*.yaml",)),), None, 2)))
+    assert bundle.submit.startswith(submitted)
+    assert "CONFIG_VALUES=(conf/*.yaml)\n" in bundle.script
+
+
+def test_an_array_over_files_takes_a_pattern_only() -> None:
+    with pytest.raises(InputError):
+        planned(SLURM, array=JobArray((ArrayAxis("--config", ("$(id)*.yaml",)),)))
+
+
+def test_the_folder_of_the_output_is_made_before_the_job_is_submitted() -> None:
+    assert render(planned(SLURM, output="logs/%j.out")).submit.startswith("mkdir -p logs && sbatch ")
+    assert render(planned(SLURM, output="logs/%j.out", chain=2)).submit.startswith("mkdir -p logs && bash ")
 
 
 @pytest.mark.parametrize("machine", [SLURM, PBS, LSF, FLUX])
