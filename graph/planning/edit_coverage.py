@@ -29,6 +29,7 @@ BASE = JobRequest(
     walltime="02:00:00",
 )
 LRS = JobArray((ArrayAxis("--lr", ("1e-3", "1e-4", "3e-4")),), None, 2)
+SERVED = "mistralai/Mistral-7B"
 SIM = Program("sim.py", gpus_per_node=1)
 
 
@@ -145,14 +146,29 @@ def edits_table(clusters: list[Cluster], render: Callable[[LaunchPlan], LaunchBu
             "",
             "Made by `uv run python tests/golden/make.py`; a test fails when it is out of date. Each cell is what the",
             "script gains on that scheduler: its first new line, or the nearest thing where there is no word for it.",
+            "Each is checked and run on a stand-in of the machine (tests/graph/verification/test_edit_cells.py);",
+            "those of Ray and vLLM where `ray` and `vllm` are installed.",
             "Ask in words, or with flags: `maple-chat script --help`; `--set FIELD=VALUE` sets any field of a request.",
             "",
             f"| edit | in words | {heads} |",
             "|---|---|" + "---|" * len(machines),
             *rows,
             "",
+            "## What is not done, and why",
+            "",
+            *(f"- {name}, {title}: {why}" for name, title, why in refusals(machines)),
+            "",
         ]
     )
+
+
+def refusals(machines: list[Cluster]) -> Iterator[tuple[str, str, str]]:
+    """Edit, machine and reason of each cell that is refused."""
+    for one in EDITS:
+        for machine in machines:
+            made = asked(machine, one)
+            if isinstance(made, Refusal):
+                yield one.name, machine.title, f"{made.says} {made.why}".strip()
 
 
 def cell(machine: Cluster, one: Edit, render: Callable[[LaunchPlan], LaunchBundle]) -> str:

@@ -40,7 +40,7 @@ export NNODES=2
 MASTER_ADDR=$(cut -d ' ' -f 3 <<< "$LSB_MCPU_HOSTS")
 MASTER_PORT=29500
 export MASTER_ADDR MASTER_PORT
-export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+export WORLD_SIZE=$NNODES
 # TensorFlow's list of workers, in the order of the tasks.
 TF_WORKERS=$(cut -d ' ' -f 3- <<< "$LSB_MCPU_HOSTS" | xargs -n 2 | cut -d ' ' -f 1 | sed "s/.*/\"&:$MASTER_PORT\"/" | paste -s -d, -)
 export TF_WORKERS

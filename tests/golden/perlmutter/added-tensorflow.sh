@@ -37,7 +37,7 @@ export NNODES=$SLURM_JOB_NUM_NODES
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)
 MASTER_PORT=$((10000 + SLURM_JOB_ID % 50000))
 export MASTER_ADDR MASTER_PORT
-export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+export WORLD_SIZE=$NNODES
 # TensorFlow's list of workers, in the order of the tasks.
 TF_WORKERS=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed "s/.*/\"&:$MASTER_PORT\"/" | paste -s -d, -)
 export TF_WORKERS

@@ -39,7 +39,7 @@ export NNODES
 MASTER_ADDR=$(head -n 1 "$PBS_NODEFILE")
 MASTER_PORT=29500
 export MASTER_ADDR MASTER_PORT
-export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+export WORLD_SIZE=$NNODES
 # TensorFlow's list of workers, in the order of the tasks.
 TF_WORKERS=$(awk '!seen[$0]++' "$PBS_NODEFILE" | sed "s/.*/\"&:$MASTER_PORT\"/" | paste -s -d, -)
 export TF_WORKERS

@@ -49,7 +49,7 @@ export NNODES=2
 MASTER_ADDR=$(flux hostlist -n 0 local)
 MASTER_PORT=29500
 export MASTER_ADDR MASTER_PORT
-export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
+export WORLD_SIZE=$NNODES
 # TensorFlow's list of workers, in the order of the tasks.
 TF_WORKERS=$(flux hostlist --expand --delimiter='\n' local | sed "s/.*/\"&:$MASTER_PORT\"/" | paste -s -d, -)
 export TF_WORKERS
