@@ -13,6 +13,7 @@ from knowledge.types import (
     Diagnosis,
     Exchange,
     Finding,
+    Grounds,
     JobRequest,
     LaunchBundle,
     LaunchPlan,
@@ -67,7 +68,7 @@ class State(TypedDict, total=False):
     # tried and did not cure it.
     # asked_last: the question that the last turn answered; last_topic, last_act, last_field: what it was about;
     # resources: what was asked of GPUs, hours and machines so far.
-    # talk: the last few turns, where a model leads.
+    # talk: the last few turns, where a model leads; grounds: what its next answer may stand on of them.
     # since: what was said since the diagnosis; step: how far the way of a beginner was told.
     # own_machines: ids of those that the person has; the session hands them in and keeps what was said of them.
     # question_before, topic_before, act_before: of the turn before this one; last_machine: the one spoken of last.
@@ -102,6 +103,7 @@ class State(TypedDict, total=False):
     last_act: str
     last_field: str | None
     talk: Sequence[Exchange]
+    grounds: Grounds
 
 
 def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> State:

@@ -11,7 +11,8 @@ from typing import Literal
 
 DependencyKind = Literal["afterok", "afterany", "afternotok", "after", "singleton"]
 MailEvent = Literal["begin", "end", "fail", "limit"]
-EnvironmentKind = Literal["conda", "venv", "uv", "module", "container", "edf", "uenv"]
+# active: it is entered before the job is submitted, and handed on.
+EnvironmentKind = Literal["conda", "venv", "uv", "module", "container", "edf", "uenv", "active"]
 ContainerRuntime = Literal["apptainer", "singularity", "podman-hpc", "shifter", "pyxis", "enroot", "edf"]
 Precision = Literal["bf16", "fp16", "fp32", "fp8"]
 EditKind = Literal["add", "set", "remove"]
@@ -107,3 +108,13 @@ class Program:
     walltime: str | None = None
     wait_port: int | None = None
     helper: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Lines of a script that took the place of others, for which no field exists; above, below: their neighbours."""
+
+    old: tuple[str, ...]
+    new: tuple[str, ...]
+    above: str = ""
+    below: str = ""

@@ -18,6 +18,7 @@ from knowledge.job_parts import (
     JobArray,
     LimitSignal,
     Mail,
+    Patch,
     Precision,
     Program,
 )
@@ -87,7 +88,7 @@ class JobRequest:
     the place of another version of NAME; before and after are commands on the first node; then and beside are further
     programs of the job; stage_in are paths copied to each node's own disk; chain is a number of jobs one after another;
     spare_nodes: the nodes are tried in pairs first, and so many are asked for beside those that train (0: only tried);
-    least_nodes: the job goes on with so many when others die.
+    least_nodes: the job goes on with so many when others die; patches: changes of the text that no field holds.
     """
 
     machine: str | None = None
@@ -158,6 +159,7 @@ class JobRequest:
     activation_checkpointing: bool | None = None
     sequence_length: int | None = None
     port: int | None = None
+    patches: tuple[Patch, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,12 +296,15 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A cure that costs something, done on a yes: what it does, its price, and the request's fields or the script."""
+    """A cure that costs something, done on a yes: what it does, its price, and the request's fields, the script, or
+    the patches of it.
+    """
 
     says: str
     price: str = ""
     change: tuple[tuple[str, str | int | None], ...] = ()
     script: str = ""
+    patches: tuple[Patch, ...] = ()
 
 
 PassageKind = Literal["fact", "card", "doc", "issue", "ticket", "web"]
@@ -563,6 +568,15 @@ class Exchange:
 
     said: str
     answered: str
+
+
+@dataclass(frozen=True, slots=True)
+class Grounds:
+    """Items of earlier turns that a model may name again: from facts and tools, from the person's words, pasted."""
+
+    known: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    pasted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

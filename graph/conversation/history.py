@@ -110,7 +110,7 @@ CLEAN: State = State(
     logs=(),
     unhelped=(),
 )
-UNTOLD = frozenset({"heard", "setup", "variables"})
+UNTOLD = frozenset({"heard", "setup", "variables", "patches"})
 
 
 def by_history(turn: Turn) -> State | None:

@@ -16,6 +16,7 @@ from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply,
 from graph.conversation.scripts import made_of
 from graph.conversation.turn import SURE, Turn
 from graph.debugging.remedies import changed_request
+from graph.planning.patches import patched
 from graph.planning.strategies import with_usual_framework
 from graph.state import State
 from graph.undescribed import DECIDING
@@ -147,8 +148,8 @@ def is_named(offer: Offer, words: str) -> bool:
 def carry_out(turn: Turn, offer: Offer) -> State:
     """A cure that was agreed to: in the person's own file, or by a script written anew."""
     own = turn.state.get("own")
-    if own and offer.script:
-        return made_of(turn, Paste(own.name, offer.script), offer.says)
+    if own and (text := offer.script or (patched(own.text, offer.patches)[0] if offer.patches else "")):
+        return made_of(turn, Paste(own.name, text), offer.says)
     change: dict[str, Any] = dict(offer.change)
     if "strategy" in change and turn.request.framework in ("pytorch", "deepspeed"):
         change["framework"] = None

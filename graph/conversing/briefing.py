@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 
+from graph.conversing.hand import REMARK, cut, lines_that_do
 from graph.conversing.looking import pending_of, told_diagnosis
-from graph.conversing.script_deeds import cut
 from graph.modelling.model import fenced
 from graph.reading.message import Message
 from graph.state import State
 from knowledge.types import Diagnosis, Exchange, JobRequest, LaunchPlan, Made, Paste, Said
 
 # Letters of each part; halved, the least telling first, until the whole fits.
-ROOM = {"script": 6000, "rules": 4000, "talk": 3000, "log": 1500, "message": 6000, "plan": 1500}
+ROOM = {"script": 6000, "rules": 3000, "talk": 3000, "log": 1500, "message": 6000, "plan": 1500}
 LEAST = 300
-UNTOLD = frozenset({"heard", "setup", "variables"})
+# Of the rules' answer: letters of a part in words, and of a line of a script.
+MOST_PROSE, MOST_ROW = 900, 140
+# What a model is not told of a script that was checked: it holds for every script.
+STANDING = re.compile(r"^Checked\b|\bNot proved: ")
+UNTOLD = frozenset({"heard", "setup", "variables", "patches"})
 
 
 def brief(
@@ -75,8 +80,9 @@ def decided(plan: LaunchPlan | None, most: int) -> str:
 
 def script(paste: Paste, own: bool, most: int) -> str:
     """The script in hand with its line numbers."""
-    rows = [f"{at} {row}" for at, row in enumerate(paste.text.splitlines(), 1)]
-    whose = "the person's own" if own else "ours"
+    lines = enumerate(paste.text.splitlines(), 1)
+    rows = [f"{at} {row}" for at, row in lines if own or not REMARK.match(row)]
+    whose = "the person's own" if own else "ours, without its comments"
     return f"SCRIPT IN HAND {paste.name}, {whose} (numbers are not part of it)\n{fenced(cut(chr(10).join(rows), most))}"
 
 
@@ -119,8 +125,8 @@ def talk(turns: Sequence[Exchange], most: int) -> str:
     return cut("TALK before this message\n" + fenced("\n".join(told)), most) if told else ""
 
 
-def rules(ruled: State, as_text: Callable[[Said], str], most: int) -> str:
-    """What the rules would answer, and what they would take the job for."""
+def rules(ruled: State, as_text: Callable[[Said], str], most: int, prose: int = MOST_PROSE) -> str:
+    """What the rules would answer, in short: words cut, a script by its lines that do something."""
     shown = []
     for part in ruled.get("said", ()):
         if isinstance(part, Diagnosis):
@@ -128,9 +134,11 @@ def rules(ruled: State, as_text: Callable[[Said], str], most: int) -> str:
         elif isinstance(part, Made) and part.diff:
             shown.append(f"[script changed]\n{part.diff}")
         elif isinstance(part, Made):
-            rows = [*(f"assumed {one.field} = {one.value}: {one.why}" for one in part.assumptions), *part.notes[:6]]
-            shown.append("\n".join([f"[new script {part.bundle.name} for {part.title}]", part.bundle.script, *rows]))
+            rows = [f"assumed {one.field} = {one.value}: {one.why}" for one in part.assumptions]
+            notes = [note[:MOST_ROW] for note in part.notes if not STANDING.search(note)][:4]
+            does = [row[:MOST_ROW] for row in lines_that_do(part.bundle.script)]
+            shown.append("\n".join([f"[new script {part.bundle.name} for {part.title}]", *does, *rows, *notes]))
         else:
-            shown.append(as_text(part))
+            shown.append(cut(as_text(part), prose))
     read = f"(job as they read it: {told_request(ruled.get('request'))})" if ruled.get("way") == "write" else ""
     return f"RULES would answer\n{fenced(cut(chr(10).join(filter(None, (read, *shown))), most))}"

@@ -1,26 +1,37 @@
 """What a model says, sentence by sentence, before anybody sees it.
 
 What tells of a machine (a queue, module, option, variable, command, path, limit, number) has to stand in what the tools
-answered, in the facts, or in the person's own words; else the sentence is marked as general knowledge. What stands only
-in a log, a comment or a page that was pasted is marked as theirs: it proves nothing. What is dangerous, claims a deed
-that nobody did, or hands over a script is taken out. General explanations pass.
+answered, in the facts, or in the person's own words; what does not is named in a line at the answer's end, as general
+knowledge. What stands only in a log, a comment or a page that was pasted is named as theirs, unless the sentence says
+that the log says so: it proves nothing. What is dangerous, claims a deed that nobody did, or hands over a script is
+taken out. General explanations pass.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from itertools import combinations
-from pathlib import Path
 
-from graph.conversing.dangers import dangerous, guard_data
+from graph.conversing.claims import (
+    CITED,
+    CODE,
+    NUMBER,
+    items_of,
+    machine_names,
+    queue_names,
+    queues_of,
+    standard,
+    vocabulary,
+)
+from graph.conversing.dangers import dangerous
+from graph.conversing.ground import Ground, stands
+from graph.conversing.numbers import NO_NUMBERS, TIME, follows, hours_of, value_of
 from graph.conversing.said import numbers_in
-from knowledge.catalogue import catalogue
 
-GENERAL = "(general knowledge, not from this site's pages)"
-PASTED = "(only your text says so; this site's pages do not)"
+GENERAL = "General knowledge, not from this site's pages; check before you rely on it:"
+PASTED = "Only your text says so, this site's pages do not:"
+MOST_NAMED = 8
 LEFT_OUT = "(A line is left out here: {}.)"
 NO_SCRIPTS = "scripts come from the templates and from edits of the one in hand, not from the model's memory"
 NOT_DONE = "it told of something done that was not"
@@ -30,32 +41,7 @@ SENTENCE_END = re.compile(
     r"|(?<=:)\s+(?=[A-Z`*\"(])|\n+"
 )
 FENCE = re.compile(r"^\s*```\s*(\w*)\s*$")
-CITED = re.compile(r"\[\d{1,2}\]")
 LISTED = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+")
-CODE = re.compile(r"`([^`\n]+)`")
-OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]+")
-VARIABLE = re.compile(r"(?<![\w$])\$?\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|\$\{?([A-Z][A-Z0-9_]{2,})\b")
-PATH = re.compile(r"(?<![\w./:~-])(?:~|\$\w+)?/[\w.<>${}/*-]{2,}")
-URL = re.compile(r"\bhttps?://[^\s)>\]`]+|\b[\w.+-]+@[\w-]+\.[\w.]+\b")
-MODULE = re.compile(r"\bmodule\s+(?:load|add|swap)\s+([^\n`;,.]+(?:\.\d+)*)|(?<![\w/.:-])([a-zA-Z][\w+-]*/\d[\w.+-]*)")
-QUEUE_SAID = re.compile(
-    r"\b(?:partition|queue|qos)s?\s+(?:called\s+|named\s+|is\s+)?([`*\"]*)([\w.-]+)"
-    r"|(?:^|\s)(--partition|--qos|(?<=#SBATCH )-[pq]|(?<=sbatch )-[pq]|(?<=srun )-[pq])[= ]\s*([\w.-]+)",
-    re.I,
-)
-QUEUE_BEFORE = re.compile(r"(`?)([\w.-]+)\1 (?:partition|queue|qos)\b", re.I)
-NUMBER = re.compile(r"(?<![\w.$/-])\d[\d,]*(?:\.\d+)?(?::\d\d)*")
-# Lengths of time, which have to be known as such; and numbers that count nothing: dates, pages, versions, names.
-TIME = re.compile(
-    r"(?<![\w.:-])(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d\d)(?::\d\d)?(?![\w:])"
-    r"|(?<![\w.:-])(?P<n>\d+(?:\.\d+)?)[ -]?(?P<unit>s|sec\w*|m|min\w*|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
-    re.I,
-)
-UNITS = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0, "mo": 720.0, "y": 8760.0}
-NO_NUMBERS = re.compile(
-    r"https?://\S+|\b20\d\d-\d\d(?:-\d\d)?\b|\[\d{1,3}\]|(?m:^\s*\d{1,2}[.)] )|\b\w*[a-z]\w*\d\w*\b"
-    r"|\b\d+\.\d+\.\d+\b"
-)
 # What makes a sentence one about a machine.
 OF_MACHINE = re.compile(
     r"\b(?:queues?|partitions?|qos|wall ?time|time limit|limits?|quota|purge[ds]?|node[- ]hours?|charge[ds]?|SUs?"
@@ -63,7 +49,6 @@ OF_MACHINE = re.compile(
     r"|backup|backed up)\b",
     re.I,
 )
-COMMAND = re.compile(r"^\s*(?:\$\s+)?(?:[A-Z_]+=\S+\s+)*([a-z][\w.+-]*)(?=\s|$)")
 SCRIPT_LINE = re.compile(r"^\s*#\s?(?:!|SBATCH\b|PBS\b|BSUB\b|flux:)", re.M)
 DID = re.compile(
     r"\bI(?:'ve| have)?(?: just| now)? (?:submitted|cancell?ed|killed|deleted|launched|started|ran|e?mailed|sent"
@@ -81,65 +66,29 @@ CHANGED = re.compile(
 NOT_RECKONED = re.compile(r"\b(?:quotas?|purged?|backups?|backed up)\b", re.I)
 DENIED = re.compile(r"\bnothing (?:is|was|has been|to) change", re.I)
 NOTHING_CHANGED = "(Nothing was changed in a script in this turn.)"
-FREE_PATHS = re.compile(
-    r"^(?:~|\$HOME|/path|/tmp|/dev/(?:shm|null)|/proc|/sys|/home/<|/etc/hosts|\$USER|\$SLURM_TMPDIR)|<"
+# A sentence that says whose word it is.
+SAYS_WHOSE = re.compile(
+    r"\b(?:log|log's|traceback|line \d+|lines \d+|you (?:said|say|wrote|gave|set|passed|pasted|named|asked)"
+    r"|your (?:log|script|command|message|text|output|traceback|comment|own)|its output)\b",
+    re.I,
 )
 
 
 @dataclass(slots=True)
-class Ground:
-    """What a sentence may stand on. known: facts and tools' answers; words: the person's own, which make no queue;
-    pasted: logs and comments, which prove nothing; pages: passages that were read in, which a sentence has to cite;
-    sizes: the job's own nodes, GPUs and hours.
-    """
-
-    known: list[str] = field(default_factory=list)
-    words: str = ""
-    pasted: list[str] = field(default_factory=list)
-    pages: list[str] = field(default_factory=list)
-    sizes: tuple[float, ...] = ()
-    _text: str = ""
-    _numbers: frozenset[float] = frozenset()
-    _times: frozenset[float] = frozenset()
-
-    def add(self, *texts: str) -> None:
-        self.known += texts
-        self._text = ""
-
-    def text(self) -> str:
-        if not self._text:
-            self._text = "\n".join(self.known).lower()
-            plain = NO_NUMBERS.sub(" ", f"{self._text}\n{self.words.lower()}")
-            self._numbers, self._times = numbers_in(plain), times_in(plain)
-        return self._text
-
-    def has(self, item: str) -> bool:
-        return stands(item, self.text()) or stands(item, self.words.lower())
-
-    def is_pasted(self, item: str) -> bool:
-        return any(stands(item, text.lower()) for text in (self.words, *self.pasted))
-
-    def numbers(self) -> tuple[frozenset[float], frozenset[float]]:
-        """Every number that is known, and every length of time, in hours."""
-        self.text()
-        return self._numbers, self._times
-
-
-def stands(item: str, text: str) -> bool:
-    """Whether the item stands there as a word of its own."""
-    return re.search(rf"(?<![\w-]){re.escape(item.lower())}(?![\w-])", text) is not None
-
-
-@dataclass(slots=True)
 class Guard:
-    """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn."""
+    """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn.
+
+    sure: the sentences that stand on something; general, theirs: the values that stand on nothing, or on pasted text.
+    """
 
     ground: Ground
     write: Callable[[str], None]
     changed: bool = False
     passed: list[str] = field(default_factory=list)
+    sure: list[str] = field(default_factory=list)
+    general: dict[str, None] = field(default_factory=dict)
+    theirs: dict[str, None] = field(default_factory=dict)
     taken_out: int = 0
-    marked: int = 0
     _waiting: str = ""
     _row: list[str] = field(default_factory=list)
     _block: list[str] | None = None
@@ -165,7 +114,17 @@ class Guard:
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.passed)).strip()
         if not self.changed and CHANGED.search(MARK.sub("", text)) and not DENIED.search(text):
             text = f"{text}\n\n{NOTHING_CHANGED}"
-        return text
+        marks = self.marks()
+        if marks:
+            self.write(f"\n{marks}\n")
+        return f"{text}\n\n{marks}" if marks else text
+
+    def marks(self) -> str:
+        """The lines that name what stands on nothing."""
+        rows = [
+            f"({says} {named(values)})" for says, values in ((GENERAL, self.general), (PASTED, self.theirs)) if values
+        ]
+        return "\n".join(rows)
 
     def take_row(self, row: str) -> None:
         """A line that is whole, or what is left of one."""
@@ -199,10 +158,10 @@ class Guard:
         elif SCRIPT_LINE.search(text) and len(rows) > 1 and not all(self.is_known_line(row) for row in rows):
             self.leave_out(NO_SCRIPTS)
         else:
-            shell = self._kind not in ("python", "py", "json", "yaml", "text")
-            odd = next(filter(None, (self.mark_of(row, code=True) for row in rows)), "") if shell else ""
-            self.marked += bool(odd)
-            self.give(f"```{self._kind}\n{text}\n```" + (f"\n{odd}" if odd else ""))
+            if self._kind not in ("python", "py", "json", "yaml", "text"):
+                for row in rows:
+                    self.weigh(row, code=True)
+            self.give(f"```{self._kind}\n{text}\n```")
 
     def is_known_line(self, row: str) -> bool:
         return not row.strip() or row.strip().lower() in self.ground.text() or not SCRIPT_LINE.match(row)
@@ -223,20 +182,26 @@ class Guard:
         if SCRIPT_LINE.match(sentence) and not self.is_known_line(sentence):
             self.taken_out += 1
             return LEFT_OUT.format(NO_SCRIPTS)
-        mark = self.mark_of(sentence)
-        self.marked += bool(mark)
-        return f"{sentence} {mark}" if mark else sentence
+        self.weigh(sentence)
+        return sentence
 
-    def mark_of(self, sentence: str, *, code: bool = False) -> str:
-        """The mark that a sentence needs; empty where all that it says of a machine stands on something."""
+    def weigh(self, sentence: str, *, code: bool = False) -> None:
+        """Note what the sentence says of a machine that stands on nothing, or only on what was pasted."""
         plain = CITED.sub("", MARK.sub("", LISTED.sub("", sentence)))
         odd = [item for item in items_of(plain, code=code) if not self.is_known(item)]
         odd += [name for name in queues_of(plain, code=code) if not self.is_known_queue(name)]
-        odd += self.odd_numbers(plain)
-        cites = CITED.search(sentence)
-        if not odd or (cites and all(any(stands(item, page.lower()) for page in self.ground.pages) for item in odd)):
-            return ""
-        return PASTED if all(self.ground.is_pasted(item) for item in odd) else GENERAL
+        numbers = self.odd_numbers(plain)
+        paged = CITED.search(sentence) and self.ground.pages
+        if paged and all(any(stands(one, page.lower()) for page in self.ground.pages) for one in (*odd, *numbers)):
+            odd, numbers = [], []
+        if not odd and not numbers:
+            self.sure.append(sentence)
+        for one in (*odd, *numbers):
+            shown = one if one in numbers else f"`{one}`"
+            if not self.ground.is_pasted(one):
+                self.general[counted(one, plain) if one in numbers else shown] = None
+            elif not SAYS_WHOSE.search(sentence):
+                self.theirs[counted(one, plain) if one in numbers else shown] = None
 
     def is_known(self, item: str) -> bool:
         return item in vocabulary() or standard().fullmatch(item) is not None or self.ground.has(item)
@@ -279,88 +244,13 @@ def sentences(row: str, *, last: bool = False) -> list[str]:
     return whole if last else [part for part in whole if part.strip()]
 
 
-def items_of(sentence: str, *, code: bool = False) -> list[str]:
-    """What has to stand somewhere: options, variables, modules, queues, paths, addresses, first words of commands."""
-    found: list[str] = [*OPTION.findall(sentence), *URL.findall(sentence)]
-    found += [a or b for a, b in VARIABLE.findall(sentence)]
-    found += [path.rstrip("/.") for path in PATH.findall(URL.sub(" ", sentence)) if not FREE_PATHS.search(path)]
-    for loaded, versioned in MODULE.findall(sentence):
-        found += [word for word in (loaded or versioned).split() if word[0] not in "<$-"]
-    spans = [sentence] if code else CODE.findall(sentence)
-    found += [head[1] for span in spans if (" " in span.strip() or code) and (head := COMMAND.match(span))]
-    return [item.strip("`*\"',;") for item in dict.fromkeys(found) if item.strip("`*\"',;")]
+def named(values: dict[str, None]) -> str:
+    shown = list(values)[:MOST_NAMED]
+    more = len(values) - len(shown)
+    return f"{', '.join(shown)}{f' and {more} more' if more else ''}"
 
 
-def queues_of(sentence: str, *, code: bool = False) -> list[str]:
-    """The queues that a sentence names: behind the word or the option, or alone in a code span."""
-    said = [(a or c, (b or d).strip("`*\"',;.")) for a, b, c, d in QUEUE_SAID.findall(sentence)]
-    said += QUEUE_BEFORE.findall(sentence)
-    spans = [] if code else [span.strip() for span in CODE.findall(sentence)]
-    found = [name for tick, name in said if name and (tick or is_queue(name))]
-    return [*found, *(span for span in spans if span.lower() in queue_names())]
-
-
-def is_queue(word: str) -> bool:
-    """Whether the word is the name of a queue anywhere, or has the form of one and no meaning of its own."""
-    return word.lower() in queue_names() or (bool(re.search(r"\d|_", word)) and not re.fullmatch(r"[\d.:hms]+", word))
-
-
-@cache
-def queue_names() -> frozenset[str]:
-    return frozenset(queue.id.lower() for one in catalogue().clusters.values() for queue in one.queues)
-
-
-@cache
-def machine_names() -> tuple[str, ...]:
-    names = {name.lower() for one in catalogue().clusters.values() for name in (one.id, one.title, *one.names)}
-    return tuple(sorted(names))
-
-
-@cache
-def vocabulary() -> frozenset[str]:
-    """Options, variables and commands that the shipped pages speak of, whatever the machine."""
-    folder = Path(__file__).parents[2] / "knowledge"
-    files = [*folder.glob("cards/*.yaml"), *folder.glob("guides/*.yaml"), *folder.glob("launchers/*.yaml")]
-    files += [folder / f"{name}.yaml" for name in ("options", "network_env", "causes", "glossary", "job_life")]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    words = {*OPTION.findall(text), *(a or b for a, b in VARIABLE.findall(text))}
-    words |= {head[1] for span in CODE.findall(text) if (head := COMMAND.match(span))}
-    return frozenset(words) | frozenset(guard_data()["commands"].split())
-
-
-@cache
-def standard() -> re.Pattern[str]:
-    return re.compile(guard_data()["variables"].replace(" ", ""))
-
-
-def times_in(text: str) -> frozenset[float]:
-    """The lengths of time that a text names, in hours."""
-    return frozenset(hours_of(found) for found in TIME.finditer(text))
-
-
-def hours_of(found: re.Match[str]) -> float:
-    if found["h"]:
-        return 24 * int(found["d"] or 0) + int(found["h"]) + int(found["m"]) / 60
-    unit = found["unit"].lower()
-    return float(found["n"]) * UNITS["mo" if unit.startswith("mo") else unit[0]]
-
-
-def value_of(text: str) -> float:
-    """The number; a time as hours; without its unit."""
-    text = re.sub(r"[ -]?[A-Za-z]+$", "", text)
-    if ":" in text:
-        parts = [float(part) for part in text.split(":")]
-        return parts[0] + parts[1] / 60 if len(parts) > 1 else parts[0]
-    return float(text.replace(",", ""))
-
-
-def follows(value: float, known: Iterable[float]) -> bool:
-    """Whether the number is a sum, difference, product or quotient of two or three that are known."""
-    numbers = [one for one in dict.fromkeys(known) if one not in (0, 1)][:12]
-    pairs = {out for a, b in combinations(numbers, 2) for out in (a + b, abs(a - b), a * b, *quotients(a, b))}
-    three = {out for a in pairs for b in numbers for out in (a * b, *quotients(a, b))}
-    return any(abs(value - one) <= 0.01 * abs(one) for one in (*pairs, *three) if one)
-
-
-def quotients(a: float, b: float) -> tuple[float, ...]:
-    return tuple(x / y for x, y in ((a, b), (b, a)) if y)
+def counted(number: str, sentence: str) -> str:
+    """A number with the word behind it, which says what it counts."""
+    behind = re.search(rf"(?<![\w.]){re.escape(number)}(?!\d)[ -]?([A-Za-z]+)?", sentence)
+    return f"{number} {behind[1]}" if behind and behind[1] and not re.search(r"[a-z]$", number, re.I) else number

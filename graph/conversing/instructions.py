@@ -53,7 +53,10 @@ def step_schema(tools: Sequence[Tool]) -> Schema:
     calls = [
         {
             "type": "object",
-            "properties": {"tool": {"type": "string", "enum": [one.name]}, "arguments": dict(one.parameters)},
+            "properties": {
+                "tool": {"type": "string", "enum": [one.name]},
+                "arguments": {**one.parameters, "additionalProperties": False},
+            },
             "required": ["tool", "arguments"],
             "additionalProperties": False,
         }
@@ -67,4 +70,4 @@ def step_schema(tools: Sequence[Tool]) -> Schema:
 def size(tools: Sequence[Tool]) -> str:
     """The instructions and tools as one text, to be counted."""
     shown = [{"name": one.name, "description": one.says, "parameters": one.parameters} for one in tools]
-    return INSTRUCTIONS + json.dumps(shown)
+    return INSTRUCTIONS + json.dumps(shown, separators=(",", ":"))

@@ -10,25 +10,36 @@ SPOKEN = (
     {word: at for at, word in enumerate(ONES)}
     | TENS
     | {"dozen": 12, "couple": 2, "pair": 2, "single": 1, "hundred": 100}
+    | dict.fromkeys(("zwei", "deux", "dos", "due"), 2)
+    | dict.fromkeys(("drei", "trois", "tres", "tre"), 3)
+    | dict.fromkeys(("vier", "quatre", "cuatro", "quattro"), 4)
+    | dict.fromkeys(("sechs", "seis", "sei"), 6)
+    | dict.fromkeys(("acht", "huit", "ocho", "otto"), 8)
+    | dict.fromkeys(("zwölf", "douze", "doce", "dodici"), 12)
+    | dict.fromkeys(("sechzehn", "seize", "dieciséis", "sedici"), 16)
 )
 CLOCK = re.compile(r"(\d+):(\d\d)(?::(\d\d))?")
+# `A day`, `half an hour`: a number without a numeral.
+SPOKEN_ONE = re.compile(r"\b(half )?an? (?=day|hour|week|night|node|gpu|card)", re.I)
 # A change by an amount: the number that comes of it was not said, and yet is meant.
-AMOUNT = re.compile(
-    r"\b(?:double|twice|triple|half|halve|more|less|fewer|longer|shorter|bigger|smaller|as (?:many|much)|max(?:imum)?"
-    r"|longest|most|all|whole|fits?|times|extend|as before|same|back)\b",
+MORE = re.compile(
+    r"\b(?:double|twice|triple|more|longer|bigger|larger|as (?:many|much)|max(?:imum)?|longest|most|all|whole|fits?"
+    r"|times|extend|as before|same|back)\b",
     re.I,
 )
+LESS = re.compile(r"\b(?:half|halve|less|fewer|shorter|smaller|min(?:imum)?|as before|same|back)\b", re.I)
 
 
-def is_said(value: str, words: str) -> bool:
-    """Whether the value, or an amount of change, stands in the person's words."""
+def is_said(value: str, words: str, *, grows: bool = True) -> bool:
+    """Whether the value, or an amount of change in its direction, stands in the person's words."""
+    amount = MORE if grows else LESS
     if found := CLOCK.fullmatch(value):
         hours, minutes = int(found[1]), int(found[2])
         numbers = numbers_in(words)
         parts = {hours, hours / 24, hours + minutes / 60, 60 * hours + minutes} - {0}
-        return value in words or bool(parts & numbers) or bool(AMOUNT.search(words))
+        return value in words or bool(parts & numbers) or bool(amount.search(words))
     if value.isdigit():
-        return int(value) in numbers_in(words) or bool(AMOUNT.search(words))
+        return int(value) in numbers_in(words) or bool(amount.search(words))
     return plain(value) in plain(words) or any(token in plain(value) for token in telling(words))
 
 
@@ -46,6 +57,7 @@ def plain(text: str) -> str:
 
 def numbers_in(text: str) -> frozenset[float]:
     """Every number of the text: digits, number words, `1.5k`, and numbers with a unit at them (6h, 7B)."""
+    text = SPOKEN_ONE.sub(lambda one: "0.5 " if one[1] else "1 ", text)
     found = {float(one) for one in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
-    found |= {float(SPOKEN[word]) for word in re.findall(r"[a-z]+", text.lower()) if word in SPOKEN}
+    found |= {float(SPOKEN[word]) for word in re.findall(r"[^\W\d_]+", text.lower()) if word in SPOKEN}
     return frozenset(found)

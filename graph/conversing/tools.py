@@ -50,7 +50,7 @@ def deed(function: Callable[..., object], says: str = "", filled: Mapping[str, o
         properties[name] = schema_of(hints[name])
         if parameter.default is inspect.Parameter.empty:
             required.append(name)
-    schema = {"type": "object", "properties": properties, "additionalProperties": False}
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
     if required:
         schema["required"] = required
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
@@ -58,11 +58,9 @@ def deed(function: Callable[..., object], says: str = "", filled: Mapping[str, o
 
 
 def schema_of(hint: Any) -> dict[str, Any]:
-    """JSON Schema of a type, without what no model needs (titles, defaults, limits that are checked anyway)."""
+    """JSON Schema of a type, without what no model needs (titles, defaults, what is checked anyway, long words)."""
     if get_origin(hint) is Annotated:
-        described = next((one.description for one in hint.__metadata__ if getattr(one, "description", None)), "")
-        made = schema_of(get_args(hint)[0])
-        return {**made, "description": described} if described else made
+        return schema_of(get_args(hint)[0])
     if get_origin(hint) in UNIONS:
         return schema_of(next(one for one in get_args(hint) if one is not types.NoneType))
     if get_origin(hint) is Literal:
@@ -70,10 +68,10 @@ def schema_of(hint: Any) -> dict[str, Any]:
     if get_origin(hint) in (tuple, list, Sequence):
         return {"type": "array", "items": schema_of(get_args(hint)[0])}
     if get_origin(hint) in (dict, Mapping):
-        return {"type": "object", "additionalProperties": {"type": "string"}}
+        return {"type": "object"}
     if is_typeddict(hint):
         inner = {name: schema_of(one) for name, one in get_type_hints(hint).items()}
-        return {"type": "object", "properties": inner, "required": list(inner), "additionalProperties": False}
+        return {"type": "object", "properties": inner, "required": list(inner)}
     return {"type": PLAIN[hint]}
 
 

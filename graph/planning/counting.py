@@ -36,7 +36,9 @@ def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refu
         given = per_node(request.total_gpus, request.nodes or 1)
         if given is None:
             return uneven(request, node)
-    ranks = devices if given is None else ranks_for(given, node, in_tiles(request, node))
+    cards = given is not None and in_cards(request, node) and given <= (node.gpus.per_node or 0)
+    named = given * node.gpus.tiles_per_gpu if given is not None and cards else given
+    ranks = devices if named is None else ranks_for(named, node, cards or in_tiles(request, node))
     if ranks is None:
         return too_many(given or 0, request, cluster, node)
     nodes = request.nodes or nodes_for(request, ranks, node)
@@ -73,6 +75,13 @@ def in_tiles(request: JobRequest, node: NodeType) -> bool:
     return any(re.search(rf"\b(?:{tile}|tile|device|rank)s?\b", one, re.I) for one in words)
 
 
+def in_cards(request: JobRequest, node: NodeType) -> bool:
+    """Whether the person counted cards by their name: `2 MI250X per node`, `2 full cards`."""
+    model = re.escape(node.gpus.model.split()[-1])
+    words = [one.words for one in request.heard if one.field == "gpus_per_node"]
+    return any(re.search(rf"\b(?:{model}|card|module|package)s?\b", one, re.I) for one in words)
+
+
 def ranks_for(gpus: int, node: NodeType, tiles: bool) -> int | None:
     """Ranks for so many GPUs as a person counts them: all cards mean all tiles; other numbers are devices."""
     devices = node.gpus.devices_per_node
@@ -106,7 +115,7 @@ def assumed(request: JobRequest, given: int | None, ranks: int, nodes: int, node
     taken = []
     if given is None:
         taken.append(Assumption("gpus_per_node", str(ranks), f"all GPUs of a node ({node.id})", node.source))
-    if given is not None and given != ranks:
+    if given is not None and given != ranks and not in_cards(request, node):
         tile = node.gpus.tile_name or "tile"
         why = (
             f"{given} GPUs were read as cards, and each card is {node.gpus.tiles_per_gpu} {tile}s of its own to the "

@@ -23,6 +23,7 @@ ACTIVATION = re.compile(r"""^(source|\.|conda activate|source activate)\s+"?\$\{
 LOADS = re.compile(r"^(?:module|ml) (?:load|add)\s+(.*)$")
 FROM_REGISTRIES = ("shifter", "podman-hpc")
 GPU_FLAG = {"nvidia": "--nv ", "amd": "--rocm ", "intel": ""}
+HANDED_ON = {"slurm": "sbatch hands it on, unless `--export=NONE` is set", "pbs": "`#PBS -V` hands it on"}
 INSIDE = (
     "RANK",
     "LOCAL_RANK",
@@ -68,9 +69,13 @@ def surroundings(request: JobRequest, cluster: Cluster, node: NodeType, software
         kind = kind_of(name, request.environment_kind)
         if kind == "container" and image is None:
             image, name = name, None
+    if image and image.endswith(".toml"):
+        image, name, kind = None, image, "edf"
     base = modules_changed(software, request)
     if image:
         return in_container(image, name, request, cluster, node, base)
+    if request.environment_kind == "active":
+        return handed_on(name, request, cluster, base)
     if name and kind == "uenv":
         return with_uenv(name, base, cluster)
     if name and kind == "edf" and not any(fact.name == "EDF" for fact in base.settings):
@@ -102,6 +107,16 @@ def with_environment(name: str | None, kind: EnvironmentKind | None, cluster: Cl
         base = replace(base, wrapper=None, python="python") if image_setting(base) else base
     lines = (*without_activation(base.lines, kind, cluster), activation(variable, kind))
     return Surroundings(base, tuple(settings), lines, tuple(taken), uv_note(kind, name))
+
+
+def handed_on(name: str | None, request: JobRequest, cluster: Cluster, base: Software) -> Surroundings:
+    """What is active where the job is submitted goes into it: the script loads and enters nothing of its own."""
+    lines = (f"module load {' '.join(request.modules)}",) if request.modules else ()
+    which = f" {name}" if name else ""
+    how = HANDED_ON.get(cluster.scheduler, "the scheduler hands it on")
+    note = f"Submit from the shell in which your environment{which} is active: {how}."
+    directives = (Directive("-V"),) if cluster.scheduler == "pbs" else ()
+    return Surroundings(replace(base, wrapper=None, python="python", lines=lines), (), lines, (), (note,), directives)
 
 
 def with_example_edf(base: Software, settings: tuple[Variable, ...], taken: tuple[Assumption, ...]) -> Surroundings:

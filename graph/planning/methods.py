@@ -158,13 +158,19 @@ def edits_for(decided: LaunchPlan, request: JobRequest) -> tuple[list[ArgumentEd
     framework = decided.framework
     configured = CONFIGURED.get(framework, frozenset()) | (ZERO_OWN if decided.stage is not None else frozenset())
     sizes, edits, open_ones = SIZES.get(framework, {}), [], []
-    if framework == "lightning" and not is_lightning_cli(decided):
+    own_engine = framework == "vllm" and not serves(decided)
+    if own_engine or (framework == "lightning" and not is_lightning_cli(decided)):
         sizes = {}
     for name in (*ASKED, "port"):
         value = getattr(request, name)
         if value in (None, False):
             continue
-        if name == "precision" and (pair := PRECISIONS.get(framework, {}).get(str(value))) and sizes is not None:
+        if (
+            name == "precision"
+            and not own_engine
+            and (pair := PRECISIONS.get(framework, {}).get(str(value)))
+            and sizes is not None
+        ):
             edits.append(ArgumentEdit("set", *pair))
         elif name == "activation_checkpointing" and framework in CHECKPOINTING:
             edits += [ArgumentEdit("set", *pair) for pair in CHECKPOINTING[framework].items()]

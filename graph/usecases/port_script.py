@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 
+from graph.planning.patches import with_patches
 from graph.porting.port import GOES_ALONG, Ported, carried_over, port
 from graph.usecases.write_script import findings_of
 from knowledge.cluster import Cluster
@@ -26,7 +27,8 @@ def port_script(source: str, target: Cluster, request: JobRequest) -> PortedScri
     made = port(source, target, said_beside(request, carried_over(source)))
     if isinstance(made, Refusal):
         return made
-    return PortedScript(made, findings_of(made.bundle, target))
+    plan, bundle = with_patches(made.plan, made.bundle, request.patches)
+    return PortedScript(replace(made, plan=plan, bundle=bundle), findings_of(bundle, target))
 
 
 def said_beside(request: JobRequest, carried: JobRequest) -> JobRequest:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from graph.planning.patches import with_patches
 from graph.planning.plan import ACCOUNT_PLACEHOLDER, plan
 from graph.planning.questions import still_missing
 from graph.planning.strategies import with_usual_framework
@@ -37,7 +38,7 @@ def write_script(request: JobRequest, cluster: Cluster) -> Written | Open | Refu
     decided = plan(with_usual_framework(request), cluster)
     if isinstance(decided, Refusal):
         return decided
-    bundle = render(decided)
+    decided, bundle = with_patches(decided, render(decided), request.patches)
     return Written(decided, bundle, findings_of(bundle, cluster))
 
 

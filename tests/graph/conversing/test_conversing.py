@@ -19,7 +19,7 @@ from graph.conversing import loop
 from graph.conversing.guard import GENERAL, NOTHING_CHANGED
 from graph.conversing.instructions import size
 from graph.conversing.sources import Numbered
-from graph.modelling.model import Call, ModelError
+from graph.modelling.model import Call, ModelError, guessed
 from graph.state import new_turn
 from graph.verification.checks import check
 from knowledge.catalogue import catalogue
@@ -278,7 +278,7 @@ def test_broken_json_gives_the_rules_answer(broken: str) -> None:
 def test_instructions_and_tools_are_small() -> None:
     thread = started("ok")
     thread.say("what is fsdp?")
-    assert len(size(thread.player.offered[0])) < 3000 * 3.5
+    assert guessed(size(thread.player.offered[0])) <= 3000, "by the count that errs on the safe side"
 
 
 def test_a_thread_stays_small_whatever_its_length() -> None:
@@ -310,7 +310,7 @@ def test_the_beginning_of_every_prompt_is_the_same() -> None:
 def test_general_words_pass_unmarked_and_wrong_facts_do_not() -> None:
     thread = started("FSDP shards parameters and gradients over the ranks.\nUse the queue `turbo_x` there.")
     told = thread.say("what is fsdp?")
-    assert "over the ranks.\n" in told and f"`turbo_x` there. {GENERAL}" in told
+    assert "over the ranks.\n" in told and f"`turbo_x` there.\n\n({GENERAL} `turbo_x`)" in told
 
 
 def test_nothing_of_this_is_loaded_without_a_model() -> None:

@@ -7,7 +7,10 @@ import re
 import pytest
 
 from graph.conversing.dangers import dangerous, guard_data
-from graph.conversing.guard import GENERAL, PASTED, Ground, Guard, follows
+from graph.conversing.ground import MOST_KNOWN, Ground, items_in
+from graph.conversing.guard import GENERAL, PASTED, Guard
+from graph.conversing.numbers import follows
+from knowledge.types import Grounds
 
 FACTS = (
     "Perlmutter queues: debug 1 to 8 nodes, up to 00:30:00; regular up to 48:00:00. module load pytorch/2.6.0. "
@@ -67,7 +70,10 @@ def test_what_stands_on_something_passes_as_it_is(text: str) -> None:
     ],
 )
 def test_what_stands_on_nothing_is_marked(text: str) -> None:
-    assert judged(text).count(GENERAL) == 1 and judged(text).replace(GENERAL, "").strip() == text
+    told = judged(text)
+    assert told.startswith(f"{text}\n\n({GENERAL} ") and told.count(GENERAL) == 1, (
+        "the words and commands stay as they are"
+    )
 
 
 @pytest.mark.parametrize(
@@ -138,5 +144,36 @@ def test_sentences_are_handed_on_as_they_pass() -> None:
     guard = Guard(Ground([FACTS]), heard.append)
     for word in ["First", "sentence", "here.", "Second", "one:", "use", "`--turbo-x`", "now.", "Third"]:
         guard.hear(f"{word} ")
-    assert heard[0] == "First sentence here. " and any(GENERAL in one for one in heard)
-    assert re.sub(r"\s+", " ", guard.end()).endswith("Third")
+    assert heard[0] == "First sentence here. " and not any(GENERAL in one for one in heard)
+    told = re.sub(r"\s+", " ", guard.end())
+    assert told.endswith(f"Third ({GENERAL} `--turbo-x`)") and "".join(heard).endswith(f"({GENERAL} `--turbo-x`)\n")
+
+
+def test_each_value_is_named_once_and_numbers_with_what_they_count() -> None:
+    told = judged("Perlmutter nodes have 19 GPUs.\nUse `--turbo`, always `--turbo`.\nThe debug queue takes 7 hours.")
+    assert told.endswith(f"({GENERAL} 19 GPUs, `--turbo`, 7 hours)")
+
+
+def test_what_the_log_is_said_to_say_is_no_claim_of_ours() -> None:
+    assert judged("Your log names the partition gold_fast.") == "Your log names the partition gold_fast."
+    assert PASTED in judged("The partition is gold_fast.")
+
+
+def test_what_earlier_turns_stood_on_counts_and_stays_small() -> None:
+    first = Ground([FACTS, "x" * 5000, "limit 17:30:00 on `frobnicate --all`"], WORDS, pasted=[LOG])
+    kept = first.kept(["So 96 GPU hours."], "use --seq 4096")
+    later = Ground(words="go on")
+    later.go_on(kept)
+    guard = Guard(later, lambda piece: None)
+    said = (
+        "The debug queue takes 30 minutes, the job 17.5 h and 96 GPU hours.\nUse `module load pytorch/2.6.0` and "
+        "`--seq 4096`; `frobnicate --all` lists them."
+    )
+    guard.hear(said)
+    assert guard.end() == said
+    guard = Guard(later, lambda piece: None)
+    guard.hear("Use partition gold_fast, 19 nodes on the debug queue.")
+    told = guard.end()
+    assert PASTED in told and GENERAL in told
+    assert len("".join(kept.known)) < 2000 and isinstance(kept, Grounds)
+    assert len(items_in([f"--option-{n}" for n in range(5000)], MOST_KNOWN)) == MOST_KNOWN

@@ -21,7 +21,7 @@ OWN = (
     "#!/bin/bash\n# {}\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -A m1234_g\n#SBATCH -N 2\n#SBATCH -t 04:00:00\n"
     "srun python a.py"
 )
-MARKS = (GENERAL, PASTED, "left out", "[1]")
+MARKS = ("left out", "[1]")
 
 
 class Pages:
@@ -62,7 +62,9 @@ def test_an_order_that_is_obeyed_does_no_harm(case: dict[str, Any], place: str) 
     if case["bad"] and not theirs:
         rows = [row for row in answer.splitlines() if case["bad"] in row and not row.startswith(("- line", "#", "> "))]
         said = [row for row in rows if any(part in row for part in case["says"].splitlines())]
-        assert NOTHING_CHANGED in answer or all(any(mark in row for mark in MARKS) for row in said), answer
+        doubted = " ".join(row for row in answer.splitlines() if GENERAL in row or PASTED in row)
+        out = [row for row in said if not any(mark in row for mark in MARKS)]
+        assert NOTHING_CHANGED in answer or not out or any(item in doubted for item in case["bad"].split()), answer
     if (bad := case.get("in_script")) and not theirs:
         hand = [row for row in thread.script.splitlines() if not row.startswith("# ")]
         assert not any(bad in row for row in hand)

@@ -1,0 +1,132 @@
+"""The end of a turn: what is shown, in which order, and what the thread keeps of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from graph.conversation.history import CLEAN
+from graph.conversation.scripts import offered
+from graph.conversing.guard import MARK, Guard
+from graph.conversing.hand import Hand, cut
+from graph.conversing.looking import Looking
+from graph.conversing.sources import Numbered, without_pages
+from graph.state import State
+from knowledge.types import Exchange, Grounds, JobRequest, Made, OfferEdit, Said, Say
+
+TURNS_KEPT, MOST_KEPT = 4, 700
+# What the model's own deeds decide, or the turn itself; all else that the rules read is kept for the next turn.
+DECIDED = (
+    frozenset(CLEAN)
+    | frozenset(("turn", "text", "attachments", "way", "outcome", "draft", "notes", "findings", "proof", "again"))
+    | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "stands_in", "talk", "grounds"))
+)
+# What of a reading by the rules is kept before there is a script, whatever the model made of it.
+NAMED = ("machine", "entry", "account", "model")
+TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
+
+
+@dataclass(slots=True)
+class Ending:
+    """What an answer is put together from. ruled: the state that the rules would leave."""
+
+    hand: Hand
+    looking: Looking
+    sources: Numbered
+    ruled: State
+    as_text: Callable[[Said], str]
+
+    def answered(self, said: str, guard: Guard) -> State:
+        """The turn's end: what passed the guard, what is shown with it, and the thread as it is now."""
+        hand, began = self.hand, self.hand.began
+        guard.changed = bool(hand.made) or "[[rules]]" in said
+        text = guard.end()
+        marks = [mark[2:-2] for mark in MARK.findall(text)]
+        takes_rules = "rules" in marks and not hand.made
+        parts = self.parts(MARK.split(text), marks, takes_rules)
+        state = State(**self.ruled) if takes_rules else hand.state
+        made, revisions = hand.result()
+        if made and not takes_rules:
+            parts.append(made)
+            state = State(**{**state, "revisions": revisions})
+        parts += self.looking.shown.get("search", ()) if not takes_rules else ()
+        if not parts:
+            return remembered(self.ruled, began, None)
+        if (offers := self.new_offer(state)) and not TELLS_OFFER.search(text):
+            parts.append(Say(offers))
+        parts = self.with_pages(parts)
+        if not takes_rules and not state.get("bundle"):
+            state = State(**{**state, "request": named(hand.request, self.ruled.get("request"))})
+        after = State(**{**state, **read_by(self.ruled), "way": "answer", "outcome": None, "said": tuple(parts),
+                         "unanswered": False, "reopened": False, "draft": None})  # fmt: skip
+        ground = self.looking.ground
+        shown = [row for part in parts if isinstance(part, Made) for row in part.bundle.script.splitlines()]
+        return remembered(after, began, self.told(parts), ground.kept([*guard.sure, *shown], hand.turn.words))
+
+    def parts(self, pieces: Sequence[str], marks: Sequence[str], takes_rules: bool) -> list[Said]:
+        """The words, and in the place of each mark what stands behind it."""
+        parts: list[Said] = []
+        for at, piece in enumerate(pieces):
+            if piece.strip():
+                parts.append(Say(self.sources.cited(piece.strip())))
+            if at < len(marks):
+                parts += self.shown(marks[at], takes_rules)
+        return parts
+
+    def shown(self, mark: str, takes_rules: bool) -> tuple[Said, ...]:
+        """What stands behind a mark."""
+        if mark == "rules":
+            said: tuple[Said, ...] = tuple(self.ruled.get("said", ()))
+            return said if takes_rules else tuple(part for part in said if not isinstance(part, Made))
+        if mark == "script" and (self.hand.state.get("own") or self.hand.state.get("bundle")):
+            return (Say(f"```bash\n{self.hand.script().text.rstrip()}\n```"),)
+        return self.looking.shown.get(mark, ())
+
+    def new_offer(self, state: State) -> str:
+        """What was offered in this turn by a deed, in words."""
+        pending = state.get("pending")
+        new = pending is not self.hand.began.get("pending") and pending is not self.ruled.get("pending")
+        return offered(pending.offers) if new and isinstance(pending, OfferEdit) else ""
+
+    def with_pages(self, parts: list[Said]) -> list[Said]:
+        """The pages that were cited, behind the last words."""
+        pages = self.sources.listed()
+        last = next((n for n in range(len(parts) - 1, -1, -1) if isinstance(parts[n], Say)), None)
+        if pages and last is not None:
+            parts[last] = Say(f"{cast(Say, parts[last]).text}\n\n{pages}")
+        return parts
+
+    def told(self, parts: Sequence[Said]) -> str:
+        """The answer for the next turns: its words, and that a script was shown."""
+        told = [
+            f"[script: {'; '.join(one.changes) or one.bundle.name}]" if isinstance(one, Made) else self.as_text(one)
+            for one in parts
+        ]
+        return without_pages("\n".join(told))
+
+
+def fallen_back(ruled: State, trouble: str) -> State:
+    """The rules' answer, with the one line on why there is no other."""
+    return State(**{**ruled, "said": (*ruled["said"], Say(trouble))}) if trouble else ruled
+
+
+def remembered(after: State, before: State, answered: str | None, grounds: Grounds | None = None) -> State:
+    """The state with this turn added to what a model is told of the talk, and to what its answers may stand on."""
+    words = after.get("words") or before["text"]
+    told = answered if answered is not None else " ".join(getattr(one, "text", "") for one in after.get("said", ()))
+    one = Exchange(cut(words, MOST_KEPT), cut(told, MOST_KEPT))
+    kept = State(grounds=grounds) if grounds else State()
+    return State(**{**after, **kept, "talk": (*before.get("talk", ()), one)[-TURNS_KEPT:]})
+
+
+def named(request: JobRequest, read: JobRequest | None) -> JobRequest:
+    """The request with the names that the rules read, which are nobody's guess: for the turns before a script."""
+    values = {one: getattr(read, one) for one in NAMED if read and getattr(request, one) is None}
+    return replace(request, **values)
+
+
+def read_by(ruled: State) -> State:
+    """What the rules read in the message."""
+    return cast(State, {name: value for name, value in ruled.items() if name not in DECIDED})

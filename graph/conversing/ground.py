@@ -1,0 +1,93 @@
+"""What an answer may stand on: what tools and facts say, the person's own words, and what was only pasted.
+
+Of earlier turns only the items are kept that a later answer may name again (options, paths, names, numbers, times).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from graph.conversing.claims import CODE, queue_names
+from graph.conversing.numbers import NO_NUMBERS, TIME, times_in
+from graph.conversing.said import numbers_in
+from knowledge.types import Grounds
+
+# How many items of earlier turns are kept: of facts and answers, of the person's words, of what was pasted.
+MOST_KNOWN, MOST_WORDS, MOST_PASTED = 800, 200, 300
+ITEM = re.compile(r"[^\s,;|()\[\]'\"<>`*]+")
+TELLING = re.compile(r"[\d_/=@]|^--|^\$")
+
+
+@dataclass(slots=True)
+class Ground:
+    """What a sentence may stand on. known: facts and tools' answers; words: the person's own, which make no queue;
+    pasted: logs and comments, which prove nothing; pages: passages that were read in, which a sentence has to cite;
+    sizes: the job's own nodes, GPUs and hours.
+    """
+
+    known: list[str] = field(default_factory=list)
+    words: str = ""
+    pasted: list[str] = field(default_factory=list)
+    pages: list[str] = field(default_factory=list)
+    sizes: tuple[float, ...] = ()
+    _text: str = ""
+    _numbers: frozenset[float] = frozenset()
+    _times: frozenset[float] = frozenset()
+
+    def add(self, *texts: str) -> None:
+        self.known += texts
+        self._text = ""
+
+    def go_on(self, earlier: Grounds) -> None:
+        """Take over what the turns before stood on."""
+        self.add(*earlier.known)
+        self.words = "\n".join([*earlier.words, self.words])
+        self.pasted += earlier.pasted
+
+    def kept(self, answer: Sequence[str], words: str) -> Grounds:
+        """What the turns behind this one may stand on too. answer: its sentences that stood on something."""
+        return Grounds(
+            items_in([*self.known, *answer], MOST_KNOWN),
+            items_in([*self.words.splitlines(), words], MOST_WORDS),
+            items_in(self.pasted, MOST_PASTED),
+        )
+
+    def text(self) -> str:
+        if not self._text:
+            self._text = "\n".join(self.known).lower()
+            plain = NO_NUMBERS.sub(" ", f"{self._text}\n{self.words.lower()}")
+            self._numbers, self._times = numbers_in(plain), times_in(plain)
+        return self._text
+
+    def has(self, item: str) -> bool:
+        return stands(item, self.text()) or stands(item, self.words.lower())
+
+    def is_pasted(self, item: str) -> bool:
+        return any(stands(item, text.lower()) for text in (self.words, *self.pasted))
+
+    def numbers(self) -> tuple[frozenset[float], frozenset[float]]:
+        """Every number that is known, and every length of time, in hours."""
+        self.text()
+        return self._numbers, self._times
+
+
+def items_in(texts: Iterable[str], most: int) -> tuple[str, ...]:
+    """The items of the texts that a later answer may name, each once, the newest of them where they are too many."""
+    found: dict[str, None] = {}
+    for text in texts:
+        items = [one[0] for one in TIME.finditer(text)]
+        items += [
+            word.rstrip(".:") for word in ITEM.findall(text) if TELLING.search(word) or word.lower() in queue_names()
+        ]
+        items += [word for span in CODE.findall(text) for word in span.split()[:1]]
+        for item in items:
+            found.pop(item, None)
+            found[item] = None
+    return tuple(found)[-most:]
+
+
+def stands(item: str, text: str) -> bool:
+    """Whether the item stands there as a word of its own."""
+    return re.search(rf"(?<![\w-]){re.escape(item.lower())}(?![\w-])", text) is not None

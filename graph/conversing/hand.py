@@ -1,0 +1,166 @@
+"""The thread while a model works on it: its state as it is now, the scripts that were made, and what was offered."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, replace
+
+from graph.changes import diff
+from graph.context import Context
+from graph.conversation.scripts import in_hand
+from graph.conversation.turn import Turn
+from graph.nodes.verify import worded
+from graph.state import State
+from knowledge.cluster import Cluster
+from knowledge.errors import InputError
+from knowledge.types import JobRequest, LaunchBundle, Made, Offer, OfferEdit, ParkedJob, Paste, Revision
+
+MOST_SCRIPT = 5000
+# A line that says nothing to a shell or a scheduler.
+REMARK = re.compile(r"^\s*(?:#(?!\s?(?:SBATCH|PBS|BSUB|flux:|!)).*)?$")
+NO_SCRIPT = "no script is in hand: call write_script"
+PRICE = "What that costs: {}."
+
+
+@dataclass(slots=True)
+class Hand:
+    """One turn's work. state: the thread as it is now; words: what the person said, these and earlier turns.
+
+    ruled: the state that the rules would leave; began: the state before the turn; made: scripts made in this turn, the
+    newest last; offers: what this turn offers at a price; whole: the last script is another job's, no change of one.
+    """
+
+    turn: Turn
+    context: Context
+    state: State
+    words: str
+    ruled: State
+    began: State = field(default_factory=State)
+    made: list[Made] = field(default_factory=list)
+    offers: list[Offer] = field(default_factory=list)
+    whole: bool = False
+    refused: int = 0
+
+    @property
+    def request(self) -> JobRequest:
+        return self.state.get("request") or JobRequest()
+
+    @property
+    def read(self) -> JobRequest:
+        """The request as the rules read it."""
+        return self.ruled.get("request") or JobRequest()
+
+    def now(self) -> Turn:
+        return replace(self.turn, state=self.state)
+
+    def script(self) -> Paste:
+        """The script in hand, the person's own or ours. Raises InputError where there is none."""
+        own, bundle = self.state.get("own"), self.state.get("bundle")
+        if own is None and bundle is None:
+            raise InputError(NO_SCRIPT)
+        return own or pasted(bundle)  # type: ignore[arg-type]
+
+    def known(self, name: str) -> Cluster:
+        """The machine of that name. Raises InputError with the nearest."""
+        cluster = self.context.catalogue.find(name)
+        if cluster is None:
+            near = ", ".join(self.context.catalogue.nearest(name))
+            hint = f"near: {near}" if near else "see compare_clusters"
+            raise InputError(f"no machine '{name[:40]}' is known; {hint}")
+        return cluster
+
+    def cluster_of(self, request: JobRequest) -> Cluster:
+        return self.known(request.machine or "none")
+
+    def set(self, **change: object) -> None:
+        """Other values of the state."""
+        self.state = State(**{**self.state, **change})  # type: ignore[typeddict-item]
+
+    def offer(self, *offers: Offer) -> None:
+        """Put something at a price before the person; all offers of a turn stand together, by number."""
+        self.offers += [one for one in offers if one not in self.offers]
+        self.set(pending=OfferEdit(tuple(self.offers)) if self.offers else None)
+
+    def adopt(self, change: State, done: State | None = None, costs: str = "") -> str:
+        """Take a change of the state over; what it made is kept for the person, its words go to the model.
+
+        done: the state that the checks left; costs: the price of what was ordered.
+        """
+        said = change.get("said", ())
+        self.set(**{name: value for name, value in change.items() if name != "said"})
+        if self.offers and not self.state.get("pending"):
+            self.offer()
+        made = [part for part in said if isinstance(part, Made)]
+        if made and costs:
+            made[-1] = replace(made[-1], notes=(PRICE.format(costs), *made[-1].notes))
+        self.made += made
+        told = [told_made(one) for one in made]
+        told += [getattr(part, "text", "") for part in said if not isinstance(part, Made)]
+        found = [worded(one) for one in done["findings"]] if done else []
+        return "\n".join(filter(None, [*told, *found])) or "done"
+
+    def take_up(self, own: Paste) -> None:
+        """A script that came with the message is the one in hand."""
+        self.set(**in_hand(self.now(), own))
+        self.began = State(**{**self.began, "bundle": self.state.get("bundle"), "revisions": self.state["revisions"]})
+
+    def take_rules(self) -> None:
+        """The script that the rules wrote for this very message is the one in hand, where there was none."""
+        made = [part for part in self.ruled.get("said", ()) if isinstance(part, Made)]
+        if self.state.get("bundle") or not made or made[-1].bundle != self.ruled.get("bundle"):
+            return
+        names = ("request", "plan", "bundle", "own", "source", "revisions", "told", "left_to_us")
+        self.set(**{name: self.ruled[name] for name in names if name in self.ruled})  # type: ignore[literal-required]
+        self.made += made[-1:]
+
+    def park(self) -> bool:
+        """Put the job in hand aside, to come back to; whether there was one."""
+        revisions = tuple(self.state.get("revisions", ()))
+        if revisions:
+            self.set(jobs=(*self.state.get("jobs", ()), ParkedJob(revisions)))
+        self.whole = True
+        return bool(revisions)
+
+    def result(self) -> tuple[Made | None, tuple[Revision, ...]]:
+        """The script of this turn as one change, and the revisions with it as one step."""
+        revisions = tuple(self.state.get("revisions", ()))
+        if not self.made:
+            return None, revisions
+        last, before = self.made[-1], self.began.get("bundle")
+        start = tuple(self.began.get("revisions", ()))
+        if len(self.made) > 1 and revisions[: len(start)] == start and len(revisions) > len(start):
+            revisions = (*start, revisions[-1])
+        changes = tuple(dict.fromkeys(change for one in self.made for change in one.changes))
+        assumed = {one.field: one for made in self.made for one in made.assumptions}
+        notes = tuple(dict.fromkeys(note for one in self.made for note in one.notes))
+        as_change = before and last.diff and not self.whole  # a first script is shown whole
+        shown = diff(before, last.bundle) if as_change else ""
+        told = () if self.whole else changes
+        return Made(last.bundle, last.title, tuple(assumed.values()), notes, told, shown), revisions
+
+
+def pasted(bundle: LaunchBundle) -> Paste:
+    return Paste(bundle.name, bundle.script)
+
+
+def lines_that_do(script: str) -> list[str]:
+    """The lines of a script without those that only remark."""
+    return [row for row in script.splitlines() if not REMARK.match(row)]
+
+
+def told_made(made: Made) -> str:
+    """A script that was made, for the model: its difference, or the whole of the first one."""
+    text = made.diff or cut("\n".join(lines_that_do(made.bundle.script)), MOST_SCRIPT)
+    head = f"written: {made.bundle.name}, for {made.title}; submit: {made.bundle.submit}"
+    files = f"files beside it: {', '.join(one.name for one in made.bundle.files)}" if made.bundle.files else ""
+    assumed = [f"assumed {one.field} = {one.value}: {one.why}" for one in made.assumptions]
+    notes = [f"note: {note}" for note in made.notes if not note.startswith("Checked")]
+    return "\n".join(filter(None, [head, files, "; ".join(made.changes), text, *assumed, *notes]))
+
+
+def cut(text: str, most: int) -> str:
+    """The text's beginning and end, at most so many letters."""
+    if len(text) <= most:
+        return text
+    half = most // 2
+    return f"{text[:half]}\n... ({len(text) - most} letters left out) ...\n{text[-half:]}"

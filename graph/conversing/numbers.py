@@ -1,0 +1,52 @@
+"""Numbers and lengths of time that a sentence names, and which follow from others by arithmetic."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import combinations
+
+# Lengths of time, which have to be known as such; and numbers that count nothing: dates, pages, versions, names.
+TIME = re.compile(
+    r"(?<![\w.:-])(?:(?P<d>\d+)-)?(?P<h>\d+):(?P<m>\d\d)(?::\d\d)?(?![\w:])"
+    r"|(?<![\w.:-])(?P<n>\d+(?:\.\d+)?)[ -]?(?P<unit>s|sec\w*|m|min\w*|h|hrs?|hours?|d|days?|weeks?|months?|years?)\b",
+    re.I,
+)
+UNITS = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0, "mo": 720.0, "y": 8760.0}
+NO_NUMBERS = re.compile(
+    r"https?://\S+|\b20\d\d-\d\d(?:-\d\d)?\b|\[\d{1,3}\]|(?m:^\s*\d{1,2}[.)] )|\b\w*[a-z]\w*\d\w*\b"
+    r"|\b\d+\.\d+\.\d+\b"
+)
+
+
+def times_in(text: str) -> frozenset[float]:
+    """The lengths of time that a text names, in hours."""
+    return frozenset(hours_of(found) for found in TIME.finditer(text))
+
+
+def hours_of(found: re.Match[str]) -> float:
+    if found["h"]:
+        return 24 * int(found["d"] or 0) + int(found["h"]) + int(found["m"]) / 60
+    unit = found["unit"].lower()
+    return float(found["n"]) * UNITS["mo" if unit.startswith("mo") else unit[0]]
+
+
+def value_of(text: str) -> float:
+    """The number; a time as hours; without its unit."""
+    text = re.sub(r"[ -]?[A-Za-z]+$", "", text)
+    if ":" in text:
+        parts = [float(part) for part in text.split(":")]
+        return parts[0] + parts[1] / 60 if len(parts) > 1 else parts[0]
+    return float(text.replace(",", ""))
+
+
+def follows(value: float, known: Iterable[float]) -> bool:
+    """Whether the number is a sum, difference, product or quotient of two or three that are known."""
+    numbers = [one for one in dict.fromkeys(known) if one not in (0, 1)][:12]
+    pairs = {out for a, b in combinations(numbers, 2) for out in (a + b, abs(a - b), a * b, *quotients(a, b))}
+    three = {out for a in pairs for b in numbers for out in (a * b, *quotients(a, b))}
+    return any(abs(value - one) <= 0.01 * abs(one) for one in (*pairs, *three) if one)
+
+
+def quotients(a: float, b: float) -> tuple[float, ...]:
+    return tuple(x / y for x, y in ((a, b), (b, a)) if y)

@@ -1,0 +1,83 @@
+"""The tools of a turn: the shared table's on this thread, and the thread's own; and how a call is carried out."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from graph.context import Lent
+from graph.conversing.looking import Looking
+from graph.conversing.script_deeds import ScriptDeeds
+from graph.conversing.tools import Deed, as_text, checked, deed
+from graph.modelling.model import Call
+from knowledge.errors import MapleError
+
+DEFAULT_FACTS = ("queues", "nodes")
+# Arguments that a conversation's tools leave out: the thread gives them, or hardly anybody asks for them.
+FILLED: Mapping[str, Mapping[str, object]] = {
+    "check_script": {"script": "", "machine": ""},
+    "plan_resources": {"gpu_memory_gb": None, "micro_batch": None, "gpu": None, "strategy": None},
+    "search_knowledge": {"scheduler": None, "framework": None},
+}
+# What a conversation's tools are called in fewer words than for clients that know nothing else of us.
+IN_SHORT = {
+    "write_script": "A new launch script. entry: train.py, or '-m package.module'; walltime HH:MM:SS.",
+    "check_script": "Findings on the script in hand.",
+    "cluster_facts": "What is known of a machine about these matters, with sources.",
+    "compare_clusters": "Machines side by side; none named: all.",
+    "plan_resources": "Does a model (Llama-3-8B, ViT-L, 7B) fit, on which machine, how long; with the sums.",
+    "search_knowledge": "Passages of guides, known issues, and documents that the person read in.",
+}
+
+
+def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]:
+    """name -> tool, the same and in the same order in every turn."""
+    shared = {one.__name__: one for one in lent.tools}
+    hand = deeds.hand
+
+    def of_table(name: str) -> Deed:
+        return deed(shared[name], IN_SHORT.get(name, ""), FILLED.get(name))
+
+    made = [
+        of_table("write_script"),
+        deed(deeds.edit_script),
+        deed(deeds.port_script),
+        deed(deeds.mend_script),
+        of_table("check_script"),
+        deed(deeds.history),
+        deed(deeds.take_offer),
+        of_table("cluster_facts"),
+        of_table("compare_clusters"),
+        of_table("plan_resources"),
+        of_table("search_knowledge"),
+        deed(looking.ask_rules),
+        deed(looking.log_lines),
+        deed(looking.diagnose_log),
+        deed(looking.explain_pending),
+        deed(looking.offer_web_search),
+    ]
+    runs: dict[str, Callable[..., object]] = {
+        "write_script": deeds.write_script,
+        "check_script": lambda: shared["check_script"](script=hand.script().text, machine=hand.request.machine or ""),
+        "cluster_facts": lambda machine, about=(): shared["cluster_facts"](machine, about or DEFAULT_FACTS),
+    }
+    return {one.tool.name: replace(one, run=runs.get(one.tool.name, one.run)) for one in made}
+
+
+def carried_out(call: Call, tools: Mapping[str, Deed], deeds: ScriptDeeds) -> str:
+    """Carry one call out; what is wrong with it is its answer, and then the thread is as it was."""
+    found = tools.get(call.name)
+    if found is None:
+        return f"there is no tool '{call.name[:40]}'; there are {', '.join(tools)}"
+    kept = deeds.hand.state
+    try:
+        made = found.run(**checked(found.tool.parameters, call.arguments))
+        return (made if isinstance(made, str) else as_text(made)) or "nothing found"
+    except MapleError as error:
+        deeds.hand.state = kept
+        return f"error: {error}"
+    except Exception as error:  # a model may ask for what nobody thought of: the turn goes on
+        deeds.hand.state = kept
+        logging.getLogger("maple-chat").warning("tool %s: %r", call.name, error)
+        return "error: that could not be done; say it in another way"

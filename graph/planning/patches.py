@@ -1,0 +1,79 @@
+"""Changes of a script's text for which no field exists, put into it again each time it is rendered.
+
+A patch is kept as lines with their neighbours, so that it finds its place in a script whose other lines changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from difflib import SequenceMatcher
+
+from knowledge.job_parts import Patch
+from knowledge.types import LaunchBundle, LaunchPlan
+
+LOST = "An earlier change has no place in this script any more and was left out: {}. Say it again if it is wanted."
+LONGEST_SHOWN = 80
+
+
+def patches_between(before: str, after: str) -> tuple[Patch, ...]:
+    """What was changed between two texts, each run of lines with the line above and below it."""
+    old, new = before.splitlines(), after.splitlines()
+    steps = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(
+        Patch(
+            tuple(old[a:b]),
+            tuple(new[c:d]),
+            old[a - 1] if a else "",
+            old[b] if b < len(old) else "",
+        )
+        for kind, a, b, c, d in steps
+        if kind != "equal"
+    )
+
+
+def with_patches(plan: LaunchPlan, bundle: LaunchBundle, patches: Sequence[Patch]) -> tuple[LaunchPlan, LaunchBundle]:
+    """The rendered script with the patches in it; what finds no place is a note of the plan."""
+    text, lost = patched(bundle.script, patches)
+    notes = tuple(LOST.format(shown(one)) for one in lost)
+    return replace(plan, notes=(*plan.notes, *notes)), replace(bundle, script=text)
+
+
+def patched(text: str, patches: Iterable[Patch]) -> tuple[str, tuple[Patch, ...]]:
+    """The text with the patches in it, in their order, and those that found no place or more than one."""
+    rows, lost = text.splitlines(), []
+    for one in patches:
+        at = place_of(one, rows)
+        if at is None:
+            lost.append(one)
+        else:
+            rows[at : at + len(one.old)] = one.new
+    return "\n".join(rows) + ("\n" if text.endswith("\n") else ""), tuple(lost)
+
+
+def place_of(patch: Patch, rows: Sequence[str]) -> int | None:
+    """Where the patch goes: at its old lines, among several those beside a neighbour; new lines go beside one."""
+    size = len(patch.old)
+    if size:
+        found = [at for at in range(len(rows) - size + 1) if tuple(rows[at : at + size]) == patch.old]
+        beside = [at for at in found if neighbours(patch, rows, at)]
+        chosen = found if len(found) == 1 else beside
+        return chosen[0] if len(chosen) == 1 else None
+    both = [at for at in range(len(rows) + 1) if neighbours(patch, rows, at) == 2]
+    one = both or [at for at in range(len(rows) + 1) if neighbours(patch, rows, at)]
+    return one[0] if one and (len(one) == 1 or both) else None
+
+
+def neighbours(patch: Patch, rows: Sequence[str], at: int) -> int:
+    """How many of the two lines beside this place are those of the patch; empty lines tell nothing."""
+    above = rows[at - 1] if at else ""
+    end = at + len(patch.old)
+    below = rows[end] if end < len(rows) else ""
+    return sum(bool(want.strip()) and want == there for want, there in ((patch.above, above), (patch.below, below)))
+
+
+def shown(patch: Patch) -> str:
+    """The patch in a line: what it put in, or what it took out."""
+    text = "; ".join(row.strip() for row in patch.new if row.strip())
+    said = f"`{text}`" if text else f"without `{'; '.join(row.strip() for row in patch.old if row.strip())}`"
+    return said if len(said) <= LONGEST_SHOWN else f"{said[:LONGEST_SHOWN]}...`"

@@ -1,0 +1,231 @@
+"""What a person orders is done and priced, what costs unordered is offered; patches, jobs and counts stay theirs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from player import Player, Thread, call, first_script
+
+from graph.conversing.orders import AGREES
+from graph.conversing.said import is_said
+from knowledge.types import Made, OfferEdit
+
+OWN = """#!/bin/bash
+#SBATCH -A bdxx-delta-gpu
+#SBATCH -p gpuA100x4
+#SBATCH -N 1
+#SBATCH --gpus-per-node=4
+#SBATCH --mem=0
+#SBATCH -t 08:00:00
+srun torchrun --standalone --nproc_per_node 4 train.py --bs 128
+"""
+
+
+def started(*moves: Any) -> Thread:
+    return Thread(Player(*moves), first_script())
+
+
+def patch(old: str, new: str) -> Any:
+    return call("edit_script", patch=[{"old": old, "new": new}])
+
+
+def last(thread: Thread) -> str:
+    return thread.player.asked[-1][-1].text
+
+
+# A patch of our script.
+
+GREETS = patch("set -eo pipefail", 'set -eo pipefail\necho "begins $(date)"')
+
+
+def test_a_patch_of_our_script_leaves_it_ours_and_stands_in_the_next() -> None:
+    thread = started(GREETS, "It says when it begins.", call("edit_script", fields={"nodes": "4"}), "Four nodes.")
+    thread.say("print the date at the start")
+    assert 'echo "begins $(date)"' in thread.script and thread.state.get("own") is None
+    thread.say("4 nodes")
+    assert 'echo "begins $(date)"' in thread.script and "--nodes=4" in thread.script
+    thread.say("undo")
+    assert "--nodes=2" in thread.script and "begins" in thread.script
+    thread.say("undo")
+    assert "begins" not in thread.script
+
+
+def test_a_patch_that_no_longer_applies_is_named() -> None:
+    thread = started(patch("train.py --bs 8)", 'train.py --bs 8 --log "$SLURM_JOB_ID.txt")'), "Yes.")
+    thread.say("log into a file with the job's number")
+    assert '--log "$SLURM_JOB_ID.txt"' in thread.script
+    thread.player.moves = [call("edit_script", fields={"args": "--bs 16"}), "Sixteen."]
+    told = thread.say("bs 16")
+    assert "--bs 16" in thread.script and "JOB_ID.txt" not in thread.script
+    assert "has no place in this script any more" in told and "$SLURM_JOB_ID.txt" in told
+
+
+def test_sizes_of_our_script_are_fields() -> None:
+    thread = started(patch("#SBATCH --nodes=2", "#SBATCH --nodes=8"), "No.")
+    thread.say("8 nodes")
+    assert "nodes of this script: give it in fields" in last(thread) and "--nodes=2" in thread.script
+
+
+# Orders and offers.
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "row"),
+    [
+        ("use 8 nodes", {"nodes": "8"}, "--nodes=8"),
+        ("eight nodes please", {"nodes": "8"}, "--nodes=8"),
+        ("acht Knoten bitte", {"nodes": "8"}, "--nodes=8"),
+        ("make it 6 hours", {"walltime": "06:00:00"}, "--time=06:00:00"),
+        ("let it run for a day", {"walltime": "24:00:00"}, "--time=24:00:00"),
+        ("double the nodes", {"nodes": "4"}, "--nodes=4"),
+    ],
+)
+def test_what_is_ordered_is_done_and_its_price_told(words: str, fields: dict[str, str], row: str) -> None:
+    thread = started(call("edit_script", fields=fields), "Done.")
+    told = thread.say(words)
+    assert row in thread.script and "What that costs: up to" in told and thread.state.get("pending") is None
+
+
+def test_what_was_ordered_is_done_where_something_else_is_offered() -> None:
+    thread = started(call("edit_script", fields={"nodes": "3", "walltime": "20:00:00"}), "Three; say yes for more.")
+    thread.say("3 nodes please")
+    assert "--nodes=3" in thread.script and "20:00:00" not in thread.script and "NOT done, offered" in last(thread)
+    thread.say("yes")
+    assert "--nodes=3" in thread.script and "--time=20:00:00" in thread.script
+
+
+def test_an_offer_outlives_a_later_edit_of_the_same_turn() -> None:
+    moves = [call("edit_script", fields={"nodes": "8"}), call("edit_script", fields={"job_name": "big"}), "Say yes."]
+    thread = started(*moves)
+    thread.say("call it big; what would make it faster?")
+    offers = thread.state["pending"]
+    assert isinstance(offers, OfferEdit) and "--job-name=big" in thread.script and "--nodes=2" in thread.script
+    thread.player.moves = [call("take_offer", number=1), call("edit_script", fields={"requeue": "yes"}), "Done."]
+    thread.say("yes do that, and let it requeue by itself when the node dies please")
+    assert "--nodes=8" in thread.script and "--requeue" in thread.script and "--job-name=big" in thread.script
+
+
+def test_a_yes_with_more_words_agrees_to_what_was_only_said() -> None:
+    thread = started("It would take 8 nodes; shall I?", call("edit_script", fields={"nodes": "8"}), "Eight.")
+    thread.say("it is too slow, what can I do?")
+    thread.say("yes please go ahead and then tell me what that will cost me in the end")
+    assert "--nodes=8" in thread.script
+    assert AGREES.match("ok do it") and not AGREES.match("the yes or no")
+
+
+def test_the_offer_of_this_very_turn_is_not_taken() -> None:
+    thread = started(call("edit_script", fields={"nodes": "8"}), call("take_offer"), "Say yes.")
+    thread.say("it is too slow")
+    assert "the person has to agree first" in last(thread) and "--nodes=2" in thread.script
+
+
+def test_an_offer_for_the_own_script_keeps_what_is_changed_beside_it() -> None:
+    thread = Thread(Player(patch("-t 08:00:00", "-t 24:00:00"), patch("--bs 128", "--bs 64"), "Say yes for the time."))
+    thread.say(f"it does not finish and runs out of memory, halve the batch\n{OWN}")
+    assert "--bs 64" in thread.script and "08:00:00" in thread.script
+    thread.say("yes")
+    assert "--bs 64" in thread.script and "24:00:00" in thread.script
+
+
+@pytest.mark.parametrize(
+    ("value", "words", "said"),
+    [
+        ("00:30:00", "half an hour is enough", True),
+        ("24:00:00", "a day", True),
+        ("1", "on a node", True),
+        ("8", "huit noeuds", True),
+        ("8", "as it is", False),
+    ],
+)
+def test_values_are_found_in_words(value: str, words: str, said: bool) -> None:
+    assert is_said(value, words) is said
+
+
+# New jobs.
+
+
+def test_a_second_job_is_shown_whole_under_a_name_of_its_own_and_the_first_is_parked() -> None:
+    args = {"machine": "perlmutter", "framework": "pytorch", "strategy": "fsdp", "nodes": 1, "entry": "eval.py"}
+    thread = started(call("write_script", **args), "The second one.")
+    first = thread.state["bundle"]
+    told = thread.say("and another job: eval.py on one node")
+    second, made = thread.state["bundle"], next(one for one in thread.state["said"] if isinstance(one, Made))
+    assert first and second and "eval.py" in second.script and not made.diff and "(before)" not in told
+    assert second.name != first.name and second.name in second.submit and second.name in second.script
+    thread.player.moves = [call("history", action="back", number=1), "The first."]
+    thread.say("hm, show me my first one again")
+    assert thread.script == first.script
+    thread.player.moves = [call("history", action="back", number=1), call("edit_script", fields={"nodes": "2"}), "Two."]
+    thread.say("and in the second one: 2 nodes")
+    assert thread.state["bundle"] and thread.state["bundle"].name == second.name
+
+
+def test_a_strategy_that_was_not_said_is_the_usual_one_and_told() -> None:
+    thread = Thread(Player(call("write_script", machine="delta", framework="pytorch", nodes=2, entry="a.py"), "Here."))
+    told = thread.say("a.py with pytorch on 2 nodes of delta")
+    assert "DDP" in thread.script and "strategy: `ddp`, not said, so what is usual for pytorch" in told
+
+
+def test_the_script_of_the_rules_is_edited_where_none_is_in_hand() -> None:
+    thread = Thread(Player(call("edit_script", fields={"environment_kind": "active"}), "Here it is."))
+    told = thread.say("perlmutter, pytorch fsdp, 2 nodes, train.py --bs 8, account m1234_g, 4 hours; my env is active")
+    made = [part for part in thread.state["said"] if isinstance(part, Made)]
+    assert "--nodes=2" in thread.script and "m1234_g" in thread.script and "module load pytorch" not in thread.script
+    assert len(made) == 1 and not made[0].diff and "(before)" not in told
+    assert len(thread.state["revisions"]) == 1
+    thread = Thread(Player(call("edit_script", fields={"nodes": "3"}), "None."))
+    thread.say("what is fsdp?")
+    assert "no script is in hand" in last(thread) and not thread.script
+
+
+def test_a_refused_port_leaves_the_own_script_in_hand() -> None:
+    player = Player(call("port_script", machine="delta", fields={"nodes": "4000"}), "It cannot.")
+    thread = Thread(player)
+    thread.say(f"run it on delta with 4000 nodes\n{OWN.replace('gpuA100x4', 'gpuA40x4')}")
+    assert "REFUSED" in last(thread) and thread.state["own"] and "#SBATCH -N 1" in thread.script
+
+
+# Environments and counts.
+
+
+def test_a_program_that_uses_vllm_gets_no_arguments_of_the_server() -> None:
+    more = {"tensor_parallel": "4", "precision": "bf16"}
+    args = {"machine": "delta", "framework": "vllm", "nodes": 1, "entry": "generate.py", "more_fields": more}
+    thread = Thread(Player(call("write_script", **args), "Here."))
+    thread.say("generate.py uses vllm's LLM with tensor parallel 4, one node of delta")
+    assert "--tensor-parallel-size" not in thread.script and "--dtype" not in thread.script
+
+
+@pytest.mark.parametrize(
+    ("machine", "fields", "held", "never"),
+    [
+        ("delta", {"environment_kind": "active"}, "torchrun", "module load"),
+        ("polaris", {"environment_kind": "active"}, "#PBS -V", "conda activate"),
+        ("delta", {"source_files": "/u/me/env.sh"}, "source /u/me/env.sh", ""),
+        ("alps-clariden", {"container": "/users/me/ngc.toml"}, "/users/me/ngc.toml", "apptainer"),
+    ],
+)
+def test_environments_are_values(machine: str, fields: dict[str, str], held: str, never: str) -> None:
+    args = {"machine": machine, "framework": "pytorch", "strategy": "ddp", "nodes": 1, "more_fields": fields}
+    thread = Thread(Player(call("write_script", **args), "Here."))
+    thread.say(f"ddp on one node of {machine}, {fields}")
+    assert held in thread.script and (not never or never not in thread.script)
+
+
+@pytest.mark.parametrize(
+    ("words", "given", "ranks", "told"),
+    [
+        ("4 GCDs on one node", 4, 4, False),
+        ("8 GCDs", 8, 8, False),
+        ("two cards of a node", 2, 4, False),
+        ("all 4 MI250X of a node", 4, 8, False),
+        ("4 GPUs of a node", 4, 8, True),
+    ],
+)
+def test_cards_and_gcds_are_counted_as_said(words: str, given: int, ranks: int, told: bool) -> None:
+    args = {"machine": "lumi", "framework": "pytorch", "strategy": "ddp", "nodes": 1, "gpus_per_node": given}
+    thread = Thread(Player(call("write_script", **args), "Here."))
+    answer = thread.say(f"ddp on lumi, train.py, 1 node, {words}")
+    assert f"RANKS_PER_NODE={ranks}" in thread.script
+    assert ("read as cards" in answer) is told
