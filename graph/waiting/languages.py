@@ -23,11 +23,7 @@ ENOUGH = 2
 @cache
 def languages() -> Mapping[str, Mapping[str, object]]:
     """The languages with their marks and sentences. Raises FactsError where one lacks a sentence."""
-    data = read_data(PATH)
-    # YAML reads a bare `yes:` as true.
-    found = {
-        name: {"yes" if key is True else str(key): value for key, value in told.items()} for name, told in data.items()
-    }
+    found: Mapping[str, Mapping[str, object]] = read_data(PATH)
     for name, told in found.items():
         if set(told) - {"marks", "script"} != KEYS:
             raise FactsError(f"{PATH}: {name}: has to hold exactly {', '.join(sorted(KEYS))}")

@@ -1,0 +1,207 @@
+"""What each file of rule data may hold: glob under the product -> the type of its value, as pydantic reads it.
+
+A pattern has to compile once its fragments ({NAME} and {name}) stand in it; a word is text, so a bare `no` or `yes`,
+which YAML reads as a truth value, is a fault.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, with_config
+from typing_extensions import TypedDict
+
+from knowledge.cards import Card, Guide
+from knowledge.cluster import Cluster
+from knowledge.framework_builds import FrameworkBuilds
+from knowledge.glossary import Term
+from knowledge.gpu_facts import GpuTable
+from knowledge.job_codes import JobCodes
+from knowledge.job_life import Deed
+from knowledge.model_shapes import ModelShapes
+from knowledge.network import NetworkFacts
+from knowledge.options import OptionFact
+from knowledge.schedulers.reason_types import ReasonFile
+from knowledge.site import Site
+from knowledge.topic_texts import TopicText
+from knowledge.types import Scheduler
+from knowledge.what_helps import Help
+
+
+def compiles(pattern: str) -> str:
+    """The pattern; with any text for its fragments it has to compile."""
+    try:
+        re.compile(re.sub(r"\{[A-Za-z_]+\}", "x", pattern))
+    except re.error as error:
+        raise ValueError(f"is no regular expression: {error}") from error
+    return pattern
+
+
+Word = Annotated[StrictStr, Field(min_length=1)]
+Pattern = Annotated[Word, AfterValidator(compiles)]
+Patterns = Pattern | list[Pattern]
+Number = StrictInt | StrictFloat
+ONLY = with_config(ConfigDict(extra="forbid"))
+
+
+def table(name: str, /, **fields: Any) -> Any:
+    """A mapping with these keys and no others."""
+    return ONLY(TypedDict(name, fields))
+
+
+Family = table(
+    "Family", name=Word, like=Pattern, version=NotRequired[Pattern], variant=NotRequired[Pattern],
+    glued=NotRequired[Pattern], spaced=NotRequired[StrictBool], size=NotRequired[StrictBool],
+)  # fmt: skip
+Danger = table("Danger", says=Word, finds=Pattern, **{"as": Word}, in_code=NotRequired[StrictBool])
+Told = table("Told", says=Word, examples=list[Word])
+Turn = table(
+    "Turn", say=Word, says=NotRequired[list[Word]], script=NotRequired[list[Word]], never=NotRequired[list[Word]],
+    same=NotRequired[StrictBool],
+)  # fmt: skip
+Weights = dict[Pattern, Annotated[StrictInt, Field(ge=1, le=9)]]
+MARKS = ("text", "comments", "accounts", "constraints", "queues", "modules", "qos")
+WORDS = "graph/extraction/sentences"
+
+SCHEMAS: dict[str, Any] = {
+    "assistant/models/leading.yaml": list[table("Talk", id=Word, turns=list[Turn])],
+    "assistant/models/recommended.yaml": table(
+        "Recommended",
+        checked=Annotated[Word, Field(pattern=r"^\d{4}-\d\d-\d\d$")],
+        models=list[
+            table("Model", name=Word, role=Word, why=Word, quantisation=Word, gb=Number, licence=Word, source=Word)
+        ],
+    ),
+    "assistant/models/trial.yaml": table(
+        "Trial",
+        requests=list[table("Request", text=Word, want=dict[Word, Word | StrictInt])],
+        logs=list[table("Log", want=table("Want", cause=Word, line=StrictInt), log=Word)],
+    ),
+    "assistant/slack/manifest.yaml": table(
+        "Manifest", display_information=dict[Word, Word], features=dict, oauth_config=dict, settings=dict
+    ),
+    "graph/answering/shell_lines.yaml": list[
+        table("ShellLine", pattern=Pattern, says=Word, words=NotRequired[list[Word]])
+    ],
+    "graph/conversing/guard.yaml": table("Guarding", dangers=list[Danger], commands=Word, variables=Pattern),
+    "graph/extraction/machine_marks.yaml": dict[
+        Word,
+        table(
+            "Marks",
+            scheduler=NotRequired[Scheduler | Literal["sge"]],
+            queue_gpus=NotRequired[dict[Word, StrictInt]],
+            **dict.fromkeys(MARKS, NotRequired[Weights]),
+        ),
+    ],
+    "graph/modelling/loose.yaml": table(
+        "Loose",
+        strategy=dict[Pattern, list[Word]],
+        framework=dict[Pattern, list[Word]],
+        nodes=list[Word],
+        gpus=list[Word],
+        between=list[Word],
+        numbers=dict[Word, StrictInt],
+        read=list[Word],
+        tells=dict[Pattern, list[Word]],
+        no_place=list[Word],
+        denied=list[Word],
+    ),
+    "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
+    "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word),
+    "graph/waiting/languages.yaml": dict[Word, dict[Word, Word | list[Word]]],
+    f"{WORDS}/answers.yaml": table(
+        "Answers", patterns=dict[Word, Pattern], cardinals=dict[Word, StrictInt], ordinals=dict[StrictInt, list[Word]]
+    ),
+    f"{WORDS}/flags.yaml": table(
+        "Flags",
+        count=dict[Word, list[Word]],
+        time=dict[Word, list[Word]],
+        name=dict[Word, list[Word]],
+        weak=list[Word],
+        patterns=dict[Word, Pattern],
+    ),
+    f"{WORDS}/grammar.yaml": dict[Word, list[Pattern] | dict[Word, Patterns]],
+    f"{WORDS}/intents.yaml": dict[
+        Word, Annotated[Patterns | list[Word] | dict[Word, Patterns], Field(union_mode="left_to_right")]
+    ],
+    f"{WORDS}/labels.yaml": dict[Word, list[Word] | dict[Word, Patterns]],
+    f"{WORDS}/methods.yaml": dict[Word, Patterns | dict[Word, Patterns]],
+    f"{WORDS}/models.yaml": table(
+        "Models",
+        fragments=dict[Word, Pattern],
+        patterns=dict[Word, Pattern],
+        unit=Pattern,
+        variants=Pattern,
+        families=list[Family],
+    ),
+    f"{WORDS}/pasted.yaml": dict[Word, list[Pattern]],
+    f"{WORDS}/places.yaml": table(
+        "Places", machines=dict[Word, list[Word]], shy=list[Word], not_names=list[Word], not_sites=list[Word]
+    ),
+    f"{WORDS}/programs.yaml": dict[Word, list[Word] | dict[Word, Patterns]],
+    f"{WORDS}/words.yaml": table(
+        "Words",
+        plain=dict[Word, Word],
+        meanings=dict[Word, list[Word | StrictInt]],
+        numbers=dict[Number, list[Word]],
+        spans=dict[Number, list[Word]],
+        fillers=list[Word],
+        compounds=list[table("Compound", first=dict[Word, StrictInt], joint=StrictStr, then=dict[Word, StrictInt])],
+    ),
+    "knowledge/cards/*.yaml": tuple[Card, ...],
+    "knowledge/causes.yaml": dict[
+        Word,
+        table(
+            "Cause",
+            group=Word,
+            means=Word,
+            says=Word,
+            fix=list[Word],
+            specific=NotRequired[list[table("Step", line=NotRequired[Pattern], step=Word)]],
+            by=NotRequired[dict[Scheduler, list[Word]]],
+            change=NotRequired[dict[Word, Word | StrictInt]],
+            explains=NotRequired[list[Word]],
+            send=NotRequired[list[Word]],
+        ),
+    ],
+    "knowledge/clusters/*.yaml": Cluster,
+    "knowledge/framework_builds.yaml": tuple[FrameworkBuilds, ...],
+    "knowledge/glossary.yaml": tuple[Term, ...],
+    "knowledge/gpu_facts.yaml": GpuTable,
+    "knowledge/guides/*.yaml": tuple[Guide, ...],
+    "knowledge/job_codes.yaml": JobCodes,
+    "knowledge/job_life.yaml": dict[Scheduler, dict[Word, Deed]],
+    "knowledge/launchers/slurm.yaml": table(
+        "SlurmTable",
+        source=Word,
+        as_of=Word,
+        releases=list[Word],
+        options=dict[
+            Word,
+            table(
+                "Option",
+                letter=NotRequired[Word],
+                takes=Literal["value", "nothing", "optional"],
+                commands=list[Word],
+                since=NotRequired[Word],
+                until=NotRequired[Word],
+            ),
+        ],
+        aliases=dict[Word, Word],
+        plugins=dict[Word, Word],
+    ),
+    "knowledge/model_shapes.yaml": ModelShapes,
+    "knowledge/network_env.yaml": NetworkFacts,
+    "knowledge/options.yaml": tuple[OptionFact, ...],
+    "knowledge/schedulers/reason_data/*.yaml": ReasonFile,
+    "knowledge/signatures/*.yaml": table(
+        "Signatures",
+        about=NotRequired[Word],
+        source=NotRequired[Word],
+        signatures=list[dict[Word, StrictStr | StrictBool | Number | list | dict]],
+    ),
+    "knowledge/sites/*.yaml": Site,
+    "knowledge/topic_texts.yaml": dict[Word, TopicText],
+    "knowledge/what_helps.yaml": tuple[Help, ...],
+}
