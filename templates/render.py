@@ -12,6 +12,7 @@ from jinja2.sandbox import SandboxedEnvironment
 
 from knowledge.cluster import walltime_seconds
 from knowledge.types import LaunchBundle, LaunchPlan, PlannedProgram, SideFile
+from templates.bytecode import KeptTemplates
 from templates.configs import brings_own_sizes, program_words, side_files, strategy_variables
 from templates.parts import (
     DEVICES,
@@ -78,6 +79,7 @@ def environment() -> SandboxedEnvironment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
         autoescape=False,
+        bytecode_cache=KeptTemplates(),
     )
     env.filters["sh"] = shell_word
     env.filters["value"] = variable_value

@@ -13,7 +13,8 @@ from knowledge.schedulers.records import QueuedJob, Scheduler
 def machine_seen(text: str, jobs: Sequence[QueuedJob], scheduler: Scheduler | None) -> Cluster | None:
     """The one known machine of that scheduler whose name or queue stands there; None where it is none or several."""
     clusters = [c for c in catalogue().clusters.values() if scheduler in (None, c.scheduler)]
-    named = [c for c in clusters if any(name_stands(name, text) for name in (c.id, *c.names))]
+    words = text.lower()
+    named = [c for c in clusters if any(name_stands(name.lower(), words) for name in (c.id, *c.names))]
     if len(named) == 1:
         return named[0]
     queues = {job.queue for job in jobs if len(job.queue) > 6}
@@ -22,5 +23,8 @@ def machine_seen(text: str, jobs: Sequence[QueuedJob], scheduler: Scheduler | No
 
 
 def name_stands(name: str, text: str) -> bool:
-    """Whether a machine's name stands there, also as the begin of a host's (`lassen709`, `polaris-pbs-01`)."""
-    return len(name) > 3 and bool(re.search(rf"(?i)(?<![a-z0-9_]){re.escape(name)}(?![a-z])", text))
+    """Whether a machine's name stands there, also as the begin of a host's (`lassen709`, `polaris-pbs-01`).
+
+    Both in lower case: few of the names stand in a text, and only for those a pattern is made.
+    """
+    return len(name) > 3 and name in text and bool(re.search(rf"(?<![a-z0-9_]){re.escape(name)}(?![a-z])", text))
