@@ -91,6 +91,7 @@ SLOW = (
     *("slurm", "ports", "golden", "assistant", "graph/verification", "knowledge/ingest", "knowledge/test_embedding"),
     *("knowledge/test_store", "knowledge/test_finding", "knowledge/test_masking", "templates", "graph/modelling"),
     *("graph/debugging/test_hostile_logs", "graph/porting", "graph/test_build", "graph/planning/test_coverage"),
+    "test_rule_data",
 )
 
 
