@@ -53,7 +53,7 @@ HOME = {
     "rapidfuzz": ("graph/", "knowledge/"),
     "llama_cpp": ("assistant/models/",),
     "openai": ("assistant/models/",),
-    "re2": ("knowledge/signatures/", "knowledge/masking.py", "graph/debugging/", "graph/modelling/"),
+    "re2": ("knowledge/signatures/", "knowledge/masking.py", "graph/debugging/", "graph/modelling/", "graph/reporting/"),
     "tree_sitter": ("graph/extraction/", "graph/verification/"),
     "tree_sitter_bash": ("graph/extraction/", "graph/verification/"),
     "scipy": ("graph/reading/train.py",),

@@ -29,22 +29,24 @@ ESCAPES = re.compile(
     rb"|\x1b[ -/]*[0-~]?"
 )
 
-# How launchers mark the rank at the start of a line, in the order tried. `rank` where the number is one.
-PREFIXES = tuple(
-    re.compile(pattern)
-    for pattern in (
-        r"\[(?:rank|default|proc|worker|process)[ _:]?(?P<rank>\d{1,6})\]:? ?",  # torchrun, its tee, Lightning
-        r"\[\d+,(?P<rank>\d{1,6})\]<std(?:out|err|diag)>: ?",  # mpirun --tag-output
-        r"\[\d+,(?P<rank>\d{1,6})\]\[[^\]]{1,80}\]<std(?:out|err)>: ?",  # prterun
-        r"\[(?P<rank>\d{1,6})\] (?=\S)",  # Hydra -prepend-rank
-        r" {0,6}(?P<rank>\d{1,6}): ",  # srun -l
-        r"(?=[\w.-]*\d)[A-Za-z][\w.-]{2,60} (?P<rank>\d{1,6}): ",  # PALS mpiexec -l: names of hosts have a digit
-        r"\((?:[\w.]{1,60} )?pid=\d+(?:, ip=[\d.]+)?\) ",  # Ray
-        r"\((?:EngineCore|Worker|APIServer)[\w-]* (?:rank=(?P<rank>\d+) )?pid=\d+\) ",  # vLLM
-        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z (?:std(?:out|err) [FP] )?",  # kubectl, CI
-        r"\[[a-z][\w.-]{2,40}:\d{2,8}\] (?=\[)",  # [host:pid] before another mark
-        r"(?:[a-z][a-z-]*-?\d{1,5}|ip-[\d-]{7,}): (?=\S)",  # pdsh: worker-1: node01:
-        r"(?P<pod>[a-z0-9-]+-(?:master|worker|launcher|replica)-?\d*) \| ",  # docker compose
+# How launchers mark the rank at the start of a line, in the order tried. A group where the number is one. One pattern
+# of all, as this is asked of every line.
+PREFIX = re.compile(
+    "|".join(
+        (
+            r"\[(?:rank|default|proc|worker|process)[ _:]?(\d{1,6})\]:? ?",  # torchrun, its tee, Lightning
+            r"\[\d+,(\d{1,6})\]<std(?:out|err|diag)>: ?",  # mpirun --tag-output
+            r"\[\d+,(\d{1,6})\]\[[^\]]{1,80}\]<std(?:out|err)>: ?",  # prterun
+            r"\[(\d{1,6})\] (?=\S)",  # Hydra -prepend-rank
+            r" {0,6}(\d{1,6}): ",  # srun -l
+            r"(?=[\w.-]*\d)[A-Za-z][\w.-]{2,60} (\d{1,6}): ",  # PALS mpiexec -l: names of hosts have a digit
+            r"\((?:[\w.]{1,60} )?pid=\d+(?:, ip=[\d.]+)?\) ",  # Ray
+            r"\((?:EngineCore|Worker|APIServer)[\w-]* (?:rank=(\d+) )?pid=\d+\) ",  # vLLM
+            r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z (?:std(?:out|err) [FP] )?",  # kubectl, CI
+            r"\[[a-z][\w.-]{2,40}:\d{2,8}\] (?=\[)",  # [host:pid] before another mark
+            r"(?:[a-z][a-z-]*-?\d{1,5}|ip-[\d-]{7,}): (?=\S)",  # pdsh: worker-1: node01:
+            r"[a-z0-9-]+-(?:master|worker|launcher|replica)-?\d* \| ",  # docker compose
+        )
     )
 )
 
@@ -180,14 +182,10 @@ def message(text: str) -> tuple[str, int | None]:
     """A line without its rank prefixes, and the rank if one of them told it."""
     rank: int | None = None
     for _ in range(4):
-        for prefix in PREFIXES:
-            if found := prefix.match(text):
-                told = found.groupdict().get("rank")
-                rank = int(told) if told else rank
-                text = text[found.end() :]
-                break
-        else:
+        if not (found := PREFIX.match(text)):
             break
+        rank = int(found[found.lastindex]) if found.lastindex else rank
+        text = text[found.end() :]
     return text, rank
 
 

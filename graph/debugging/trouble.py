@@ -141,15 +141,18 @@ def ending(tail: Tail) -> Ending:
 def counting_lines(tail: Tail) -> list[int]:
     """The numbers of lines that count something up, whatever it is: the program was at work when it printed them."""
     shapes: dict[str, list[tuple[int, float]]] = {}
+    example: dict[str, str] = {}
     for number, raw in enumerate(tail.data.split(b"\n"), tail.first_line):
         text = message(raw[-LONGEST // 4 :].decode("utf-8", "replace"))[0]
-        first = NUMBER.search(text)
-        if first and not COUNTED.search(text):
-            shapes.setdefault(NUMBER.sub("0", text), []).append((number, float(first[0])))
+        if first := NUMBER.search(text):
+            shape = NUMBER.sub("0", text)
+            shapes.setdefault(shape, []).append((number, float(first[0])))
+            example.setdefault(shape, text)
     found: list[int] = []
-    for lines in shapes.values():
+    for shape, lines in shapes.items():
         rises = sum(later[1] > earlier[1] for earlier, later in pairwise(lines))
-        if len(lines) >= OFTEN and rises >= RISING * (len(lines) - 1):
+        # Asked last, once a shape: most lines of a run have one, and the question costs more than all others.
+        if len(lines) >= OFTEN and rises >= RISING * (len(lines) - 1) and not COUNTED.search(example[shape]):
             found += [number for number, _ in lines]
     return sorted(found)
 

@@ -12,6 +12,8 @@ from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 
+import re2
+
 from graph.debugging.lines import PROGRESS
 from graph.debugging.log import cleaned, from_paths, message, printable
 from graph.reporting.inputs import LONGEST_SCRIPT, JobInput
@@ -27,6 +29,7 @@ from knowledge.masking import hide
 from knowledge.opening import open_plain, read_plain
 from knowledge.schedulers.accounting import end_of, gpus_of, host_names, nodes_of, start_of, submit_of
 from knowledge.schedulers.records import QueuedJob
+from knowledge.signatures.matcher import options
 from knowledge.types import Diagnosis, LogEvidence
 
 EDGE = 64 << 10
@@ -36,15 +39,15 @@ LAST_LINES = 40
 FINE = ("COMPLETED", "DONE")
 # A job that its scheduler calls well ended failed all the same only where its log says so plainly.
 PLAINLY = 0.75
-NODES = re.compile(rb"SLURM_(?:JOB_)?NODELIST[=: ]+['\"]?([\w.,\[\]-]+)")
-HOSTS = re.compile(
-    rb"^(?:\[\w+\]: ?)?(?:([a-z][\w.-]*\d[\w.-]*):\d+:\d+ \[\d+\] NCCL |\[([a-z][\w.-]*\d[\w.-]*):\d+\] )"
+NODES = re2.compile(rb"SLURM_(?:JOB_)?NODELIST[=: ]+['\"]?([\w.,\[\]-]+)", options())
+HOSTS = re2.compile(
+    rb"(?m)^(?:\[\w+\]: ?)?(?:([a-z][\w.-]*\d[\w.-]*):\d+:\d+ \[\d+\] NCCL |\[([a-z][\w.-]*\d[\w.-]*):\d+\] )"
     rb"|^(?:srun|slurmstepd): error: ([a-z][\w.-]*\d): ",
-    re.MULTILINE,
+    options(),
 )
-WORLD = re.compile(rb"(?i)\bworld[_ ]?size['\"]?[=: ]+(\d{1,6})\b|\bnranks (\d{1,6})\b")
+WORLD = re2.compile(rb"(?i)\bworld[_ ]?size['\"]?[=: ]+(\d{1,6})\b|\bnranks (\d{1,6})\b", options())
 VALUES = {
-    name: re.compile(rb"\bSLURM_JOB_" + word + rb"[=: ]+['\"]?([\w.@-]+)")
+    name: re2.compile(rb"\bSLURM_JOB_" + word + rb"[=: ]+['\"]?([\w.@-]+)", options())
     for name, word in (
         ("queue", b"PARTITION"),
         ("account", b"ACCOUNT"),
@@ -58,7 +61,7 @@ ENDED = re.compile(
 STAMP = re.compile(rb"\b(20\d\d)[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)")
 # The first that is found names the framework; the plain ones stand last, as the others are built on them.
 FRAMEWORKS = tuple(
-    (name, re.compile(words))
+    (name, re2.compile(words, options()))
     for name, words in (
         ("megatron", rb"(?i)\bmegatron"),
         ("deepspeed", rb"(?i)\bdeepspeed\b"),
