@@ -1,6 +1,6 @@
 """A month of jobs of a made-up cluster: their logs, scripts and accounting, with planted causes, nodes and rates.
 
-    .venv/bin/python bench/job_logs.py FOLDER [--jobs 20000] [--seed 1]
+    .venv/bin/python bench/job_logs.py FOLDER [--jobs 20000] [--seed 1] [--steps 220]
 
 Writes FOLDER/logs/USER/slurm-ID.out, now and then the script beside it, FOLDER/accounting.txt as `sacct -P` prints it,
 and FOLDER/truth.json: the bad nodes, the cause that is new in the last week and each job's cause. Nodes that only look
@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 DAYS = 28
+MOST_STEPS = 220
 END = datetime(2026, 11, 20, 12)
 NEW_CAUSE = "env-shared-library"
 FRAMEWORKS = ("torchrun", "deepspeed", "lightning", "accelerate")
@@ -172,10 +173,10 @@ def month(count: int, seed: int, planted: Planted) -> Iterator[MadeJob]:
         yield made
 
 
-def log_of(job: MadeJob, draw: random.Random) -> str:
+def log_of(job: MadeJob, draw: random.Random, most_steps: int) -> str:
     """Steps of a training run, and the end that the cause leaves."""
     lines = [f"Running on {','.join(job.nodes)}\n", f"+ srun {job.framework} train.py\n"]
-    steps = draw.randrange(30, 220)
+    steps = draw.randrange(min(30, most_steps // 2), most_steps)
     for step in range(steps):
         at = job.start + timedelta(seconds=job.seconds * step // steps)
         lines.append(
@@ -213,13 +214,13 @@ def row_of(job: MadeJob) -> str:
     )
 
 
-def make(folder: Path, count: int, seed: int) -> Planted:
+def make(folder: Path, count: int, seed: int, most_steps: int = MOST_STEPS) -> Planted:
     """Write all; returns what was planted."""
     planted, draw, rows = Planted(), random.Random(seed + 1), [HEAD]
     for job in month(count, seed, planted):
         place = folder / "logs" / job.user
         place.mkdir(parents=True, exist_ok=True)
-        (place / f"slurm-{job.id}.out").write_text(log_of(job, draw))
+        (place / f"slurm-{job.id}.out").write_text(log_of(job, draw, most_steps))
         rows.append(row_of(job))
         if draw.random() < 0.3:
             wrong = "#SBATCH --gpu-per-nodes=4\n" if draw.random() < 0.1 else ""
@@ -238,8 +239,9 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--jobs", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--steps", type=int, default=MOST_STEPS, help="lines of a log at most (4 and more)")
     options = parser.parse_args()
-    planted = make(options.folder, options.jobs, options.seed)
+    planted = make(options.folder, options.jobs, options.seed, options.steps)
     print(f"{options.jobs} jobs; bad nodes {', '.join(planted.bad)}; new in the last week {planted.new_cause}")
 
 

@@ -181,13 +181,14 @@ def moment_since(text: str | None) -> float | None:
 
 @contextmanager
 def reader(options: argparse.Namespace, jobs: int) -> Iterator[Read]:
-    """How the logs are read: here, or by the workers that were asked for."""
+    """How the logs are read: here, or by the workers that were asked for; what their jobs print lies by the page."""
     where = options.dask or ("local" if jobs >= LARGE and has_dask() else "no")
     if where == "no":
         yield read_here
         return
     print(f"maple-chat: reading {jobs} jobs with Dask ({where})", file=sys.stderr)
-    wanted = DaskWanted(where, options.workers, options.queue, options.account, options.walltime)
+    outputs = options.output.resolve().parent / "dask-workers"
+    wanted = DaskWanted(where, options.workers, options.queue, options.account, options.walltime, outputs)
     with dask_client(wanted) as client:
         yield DaskReader(client)
 

@@ -28,6 +28,7 @@ FALLBACK = 300
 # They show nothing, and cost six characters each on the way.
 # A button's action id -> its words. What it belongs to is in the block id, behind a colon.
 EVIDENCE, PERSON, FEEDBACK, CHOICE = "maple_evidence", "maple_person", "maple_feedback", "maple_choice"
+NO_INCIDENT = "maple_no_incident"
 TICKETS = {"maple_ticket_md": "Ticket (Markdown)", "maple_ticket_json": "Ticket (JSON)"}
 
 
@@ -236,10 +237,7 @@ def buttons(key: str, more: bool, confirm: str = "") -> list[Block]:
     """Helpful or not, more evidence (where there is more), a person."""
     row = [button(EVIDENCE, "Show more evidence", key)] if more else []
     person = button(PERSON, "Ask a person", key)
-    if confirm:
-        words = {"title": "Ask a person", "text": confirm, "confirm": "Send it", "deny": "Cancel"}
-        person["confirm"] = {name: plain_text(text, LONGEST_CONFIRM) for name, text in words.items()}
-    row.append(person)
+    row.append(person | asked_first("Ask a person", confirm, "Send it") if confirm else person)
     sides = {
         "positive_button": {"text": plain_text("Helpful"), "value": "helpful"},
         "negative_button": {"text": plain_text("Not helpful"), "value": "wrong"},
@@ -249,6 +247,19 @@ def buttons(key: str, more: bool, confirm: str = "") -> list[Block]:
         {"type": "actions", "block_id": f"more:{key}", "elements": row},
         {"type": "context_actions", "block_id": f"feedback:{key}", "elements": [feedback]},
     ]
+
+
+def dismissal(name: str) -> Block:
+    """The team's button under an incident: it is none. name: the incident's."""
+    says = "It is closed, and for two weeks the same has to come twice as often before I tell of it."
+    pressed = button(NO_INCIDENT, "Not an incident", name) | asked_first("Not an incident?", says, "It is none")
+    return {"type": "actions", "block_id": "incident", "elements": [pressed]}
+
+
+def asked_first(title: str, says: str, yes: str) -> Block:
+    """The window that asks before a button does what it says."""
+    words = {"title": title, "text": says, "confirm": yes, "deny": "Cancel"}
+    return {"confirm": {name: plain_text(text, LONGEST_CONFIRM) for name, text in words.items()}}
 
 
 def posts(blocks: Sequence[Block], fallback: str) -> list[Part]:

@@ -122,6 +122,13 @@ class Door:
             cause = case.expected if case.expected in library().causes else ""
             self.diagnoses.rate(job.incoming.thread, turn.number, verdict, case.fix, cause)
 
+    async def dismiss(self, name: str, channel: str, user: str) -> None:
+        """Close an incident as a false message; only in the team's channel, where its button stands."""
+        if channel == self.settings.incident_channel and await asyncio.to_thread(
+            self.answering.team_channel.dismiss, name, user
+        ):
+            self.wake()
+
     async def correct(self, body: dict[str, Any], text: str) -> str:
         """`/maple correct [LINK]`: ask what it really was; without a link, of the person's newest answer here."""
         link = LINK.search(text)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
-from assistant.slack.blocks import context, posts, preformatted, words
+from assistant.slack.blocks import context, dismissal, mrkdwn_text, posts, preformatted, words
 from assistant.slack.inbox import Inbox
 from assistant.slack.settings import SlackSettings
 from assistant.slack.types import Block, Incoming, Part
@@ -46,6 +46,12 @@ class TeamChannel:
             return False
         return sum(self._tell(told) for told in self.incidents.untold()) > 0
 
+    def dismiss(self, name: str, who: str, now: float | None = None) -> bool:
+        """Somebody of the team says that it is no incident. Shown at once, also in quiet hours: it is they who ask."""
+        done = self.incidents.dismiss(name, who, time.time() if now is None else now)
+        told = self.incidents.find(name)
+        return done and told is not None and self._tell(told)
+
     def _tell(self, told: Told) -> bool:
         name, channel = told.incident.id, self.settings.incident_channel
         incoming = Incoming(
@@ -78,10 +84,10 @@ class TeamChannel:
 
     def _blocks(self, incident: Incident) -> Iterator[Block]:
         zone = ZoneInfo(self.settings.incident_zone)
-        yield from words(
-            f"{'**Over:** ' if incident.closed else '**More often than usual:** '}{titled(incident.subject)}"
-        )
+        yield from words(f"**{state_of(incident)}:** {titled(incident.subject)}")
         yield from words(numbers(incident, zone))
+        if incident.dismissed:
+            yield {"type": "context", "elements": [mrkdwn_text(f"Said by <@{incident.dismissed}>")]}
         found = self.incidents.records(incident, most=MOST_LINKS)
         jobs = incident.source == "job"
         lines = dict.fromkeys(record.line for _, private, record in found if record.line and (jobs or not private))
@@ -99,6 +105,8 @@ class TeamChannel:
             yield context(f"{alone} of them in direct messages")
         if incident.also:
             yield context("Also: " + ", ".join(titled(one) for one in incident.also[:MOST_ALSO]))
+        if not incident.closed:
+            yield dismissal(incident.id)
 
 
 def numbers(incident: Incident, zone: tzinfo) -> str:
@@ -118,9 +126,14 @@ def often(an_hour: float) -> str:
     return "less than one person a day"
 
 
+def state_of(incident: Incident) -> str:
+    if incident.dismissed:
+        return "No incident"
+    return "Over" if incident.closed else "More often than usual"
+
+
 def headline(incident: Incident) -> str:
-    state = "Over" if incident.closed else "More often than usual"
-    return f"{state}: {titled(incident.subject)} ({incident.people} people)"
+    return f"{state_of(incident)}: {titled(incident.subject)} ({incident.people} people)"
 
 
 def clock(at: float, zone: tzinfo) -> str:

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assistant.slack.blocks import CHOICE, EVIDENCE, FEEDBACK, PERSON, TICKETS
+from assistant.slack.blocks import CHOICE, EVIDENCE, FEEDBACK, NO_INCIDENT, PERSON, TICKETS
 from assistant.slack.door import Door
 from assistant.slack.feedback_view import VIEW, comment_of, modal
 from assistant.slack.text import files_of, text_of
@@ -60,6 +60,7 @@ class Listeners:
         app.action(PERSON)(self.person)
         app.action(re.compile(f"^({'|'.join(TICKETS)})$"))(self.ticket)
         app.action(FEEDBACK)(self.feedback)
+        app.action(NO_INCIDENT)(self.no_incident)
         app.view(VIEW)(self.explained)
 
     async def nothing(self, body: Body) -> None:
@@ -162,6 +163,11 @@ class Listeners:
         if verdict == "wrong":
             await self.door.kindly(self.door.client.views_open(trigger_id=body["trigger_id"], view=modal(key)))
         await self.door.keep(key, body["user"]["id"], verdict)
+        await ack()
+
+    async def no_incident(self, ack: Any, body: Body) -> None:
+        """The team's word on a message of its channel."""
+        await self.door.dismiss(body["actions"][0]["value"], body["channel"]["id"], body["user"]["id"])
         await ack()
 
     async def explained(self, ack: Any, body: Body) -> None:

@@ -3,38 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from assistant.storage.database import Database, Talk
 from assistant.storage.diagnoses import insert, record_from
-from graph.incidents.incident import (
-    AGAIN_S,
-    Incident,
-    Rules,
-    Sighting,
-    Unusual,
-    grown,
-    is_over,
-    is_same,
-    preferred,
-    unusual,
-    with_seen,
-)
+from graph.incidents.incident import Incident, Rules, Sighting, dismissed, is_over
+from graph.incidents.judging import EVERYTHING, New, judge
 from graph.incidents.subjects import Subject, news_of, subjects_of
 from graph.incidents.usual import HOUR_S, WEEK_H, WEEKS, Counts
 from graph.usecases.seen_before import Ongoing
+from knowledge.job_record import JobRecord
 
 DAY_S = 24 * HOUR_S
 # Rows taken at one look; more wait for the next.
 AT_ONCE = 500
-# What is older when it comes in, as of a report over last week, is counted and starts no incident.
 # Words that so few people an hour had in all the weeks before are new.
 HARDLY = 2
+# What is older when it comes in, as of a report over last week, is counted and starts no incident.
 FRESH_S, KEPT_S = DAY_S, 2 * DAY_S
-EVERYTHING = Subject("cause", "")
-"""Stands for anything at all in the tables of sightings."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +35,24 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class New:
-    """A kept diagnosis that was not looked at yet."""
+class SourceMemory:
+    """What the tables know of one source, within a transaction."""
 
-    sighting: Sighting
+    talk: Talk
     source: str
-    subjects: tuple[Subject, ...]
+
+    def seen(self, subject: Subject, since: float) -> list[Sighting]:
+        query = (
+            "SELECT key, at, who, cause FROM sightings "
+            "WHERE source = ? AND kind = ? AND name = ? AND at > ? ORDER BY at"
+        )
+        rows = self.talk.execute(query, (self.source, subject.kind, subject.name, since)).fetchall()
+        return [Sighting(*row) for row in rows]
+
+    def hours(self, subject: Subject, at: float) -> Counts:
+        first = int(at // HOUR_S) - WEEKS * WEEK_H
+        query = "SELECT hour, people FROM sighting_hours WHERE source = ? AND kind = ? AND name = ? AND hour >= ?"
+        return dict(self.talk.execute(query, (self.source, subject.kind, subject.name, first)).fetchall())
 
 
 class Incidents:
@@ -85,43 +84,30 @@ class Incidents:
             return bool(talk.execute(query).fetchone()[0])
 
     def _judge(self, talk: Talk, source: str, new: Sequence[New], now: float) -> None:
-        """Count what is new, then ask of each subject whether it shows more often than usual."""
+        """Count what is new, then ask what of it shows more often than usual."""
         note(talk, source, new)
         fresh = [one for one in new if one.sighting.at > now - FRESH_S]
-        for one in stored(talk, "state = 'open'"):
-            mine = [n.sighting for n in fresh if one.incident.source == source and one.incident.subject in n.subjects]
-            if mine:
-                store(talk, with_seen(one.incident, mine))
-        for found in preferred(list(self._unusual(talk, source, fresh))):
-            late = [t.incident for t in stored(talk, "state = 'open' OR last > ?", now - AGAIN_S)]
-            ours = sorted((incident for incident in late if incident.source == source), key=lambda its: -its.last)
-            known = next((incident for incident in ours if is_same(found, incident)), None)
-            if known:
-                store(talk, grown(known, found))
-            else:
-                name = f"{source}-{found.subject.kind}-{int(found.seen[0].at)}-{found.seen[-1].key}"
-                store(talk, Incident(name, source, found.subject, found.seen, found.usual))
-
-    def _unusual(self, talk: Talk, source: str, fresh: Sequence[New]) -> Iterable[Unusual]:
-        """The subjects of new sightings that show more often than usual."""
-        last = {subject: one.sighting.at for one in fresh for subject in one.subjects}
-        if not last:
-            return
-        oldest = min(last.values()) - DAY_S
-        past = stored(talk, "state = 'closed' AND last > ?", oldest - WEEKS * WEEK_H * HOUR_S)
-        over = {one.key for t in past for one in t.incident.seen if t.incident.last > oldest}
-        everything, totals = seen_of(talk, source, EVERYTHING, oldest), hours_of(talk, source, EVERYTHING, oldest)
-        for subject, at in last.items():
-            seen = [one for one in seen_of(talk, source, subject, at - DAY_S) if one.at <= at and one.key not in over]
-            if len(seen) < self.rules.people:
-                continue
-            counts = without(hours_of(talk, source, subject, at), [t.incident for t in past], subject)
-            if found := unusual(subject, seen, everything, counts, totals, self.rules):
-                yield found
+        if fresh:
+            weeks_ago = fresh[0].sighting.at - WEEKS * WEEK_H * HOUR_S
+            told = stored(talk, "state = 'open' OR last > ?", weeks_ago)
+            known = [one.incident for one in told if one.incident.source == source]
+            for incident in judge(fresh, SourceMemory(talk, source), known, self.rules, now):
+                store(talk, incident)
 
     def open(self) -> list[Incident]:
         with self.database.reading() as talk:
             return [told.incident for told in stored(talk, "state = 'open'")]
+
+    def dismiss(self, name: str, who: str, now: float) -> bool:
+        """Close an open incident as a false message. False: it is over already, or nobody knows of it."""
+        with self.database.transaction() as talk:
+            alone(talk)
+            for told in stored(talk, "id = ? AND state = 'open'", name):
+                keys = [one.key for one in told.incident.seen]
+                shared = (subject for _, record in records_of(talk, keys).values() for subject in subjects_of(record))
+                store(talk, dismissed(told.incident, shared, who, now))
+                return True
+        return False
 
     def untold(self) -> list[Told]:
         """Those whose newest state the team's channel does not show."""
@@ -148,13 +134,10 @@ class Incidents:
                 return Ongoing(len(others), told.incident.since, told.incident.subject, told.shown > 0)
         return None
 
-    def records(self, incident: Incident, most: int) -> list[tuple[Sighting, bool, Any]]:
+    def records(self, incident: Incident, most: int) -> list[tuple[Sighting, bool, JobRecord]]:
         """The newest sightings of an incident: each with whether it is private, and its record."""
-        keys = [one.key for one in incident.seen[-most:]]
-        marks = ", ".join("?" * len(keys))
         with self.database.reading() as talk:
-            rows = talk.execute(f"SELECT key, private, record FROM diagnoses WHERE key IN ({marks})", keys).fetchall()
-        found = {key: (bool(private), record_from(record)) for key, private, record in rows}
+            found = records_of(talk, [one.key for one in incident.seen[-most:]])
         return [(one, *found[one.key]) for one in incident.seen[-most:] if one.key in found]
 
 
@@ -162,6 +145,17 @@ def alone(talk: Talk) -> None:
     """From here to the end of the transaction nobody else looks: both databases let one at a time change a row."""
     talk.execute("INSERT INTO incident_watch (id, looks, salt) VALUES (2, 0, '') ON CONFLICT DO NOTHING")
     talk.execute("UPDATE incident_watch SET looks = looks + 1 WHERE id = 2")
+
+
+def records_of(talk: Talk, keys: Sequence[str]) -> dict[str, tuple[bool, JobRecord]]:
+    """Key -> whether it is private, and the record."""
+    found: dict[str, tuple[bool, JobRecord]] = {}
+    for start in range(0, len(keys), 200):
+        some = keys[start : start + 200]
+        query = f"SELECT key, private, record FROM diagnoses WHERE key IN ({', '.join('?' * len(some))})"
+        rows = talk.execute(query, some).fetchall()
+        found |= {key: (bool(private), record_from(record)) for key, private, record in rows}
+    return found
 
 
 def take(talk: Talk) -> list[New]:
@@ -212,25 +206,6 @@ def note(talk: Talk, source: str, new: Sequence[New]) -> None:
         )
 
 
-def seen_of(talk: Talk, source: str, subject: Subject, since: float) -> list[Sighting]:
-    query = (
-        "SELECT key, at, who, cause FROM sightings WHERE source = ? AND kind = ? AND name = ? AND at > ? ORDER BY at"
-    )
-    return [Sighting(*row) for row in talk.execute(query, (source, subject.kind, subject.name, since)).fetchall()]
-
-
-def hours_of(talk: Talk, source: str, subject: Subject, at: float) -> Counts:
-    first = int(at // HOUR_S) - WEEKS * WEEK_H
-    query = "SELECT hour, people FROM sighting_hours WHERE source = ? AND kind = ? AND name = ? AND hour >= ?"
-    return dict(talk.execute(query, (source, subject.kind, subject.name, first)).fetchall())
-
-
-def without(counts: Counts, past: Iterable[Incident], subject: Subject) -> Counts:
-    """The counts without the hours of past incidents: what was unusual then is no part of what is usual."""
-    spans = [(int(one.since // HOUR_S), int(one.last // HOUR_S)) for one in past if subject in (one.subject, *one.also)]
-    return {hour: n for hour, n in counts.items() if not any(first <= hour <= last for first, last in spans)}
-
-
 def forget(talk: Talk, now: float) -> None:
     """Sightings are looked at for a day, their counts for some weeks."""
     talk.execute("DELETE FROM sightings WHERE at < ?", (now - KEPT_S,))
@@ -263,4 +238,5 @@ def incident_from(text: str) -> Incident:
         body["usual"],
         tuple(Subject(**one) for one in body["also"]),
         body["closed"],
+        body.get("dismissed", ""),
     )

@@ -5,28 +5,41 @@ Values in, values out: what was seen and how often that is usual come from the c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graph.incidents.subjects import KINDS, Subject
-from graph.incidents.usual import HOUR_S, Counts, expected, usual
+from graph.incidents.subjects import KINDS, Kind, Subject
+from graph.incidents.usual import HOUR_S, Weeks, usual
 
-# Looked at are the last half hour, two, eight and twenty-four hours.
-WINDOWS_S = (1_800.0, 7_200.0, 28_800.0, 86_400.0)
+# Looked at is the time in which the last 3, 4, 5, 6, 8, ... people came: of at least half an hour, at most a day.
+LONGEST_S, SHORTEST_S, STEP = 86_400.0, 1_800.0, 1.25
 # Two sets of tickets are one incident where so much of the smaller one is in both.
 SAME = 0.5
 # Of subjects that hold nearly as many people as the largest, the one that names a place is told.
 NEARLY = 0.7
 # A place that has so much of its tickets on any day is told by something rarer, where that holds nearly as many.
 PURE = 0.2
-# A site has so many times as many nodes as queues or causes: by chance alone one of them stands out so much sooner.
-MANY = {"node": 10, "on_filesystem": 3, "in_queue": 10}
+# How many of a kind a site has, about: by chance alone one of many stands out so much sooner.
+MANY: dict[Kind, int] = {
+    "node": 200,
+    "filesystem": 10,
+    "module": 50,
+    "on_filesystem": 50,
+    "in_queue": 100,
+    "queue": 10,
+    "mark": 200,
+    "news": 10,
+    "signature": 50,
+    "cause": 30,
+}
 # What comes again so soon after an incident was over belongs to it.
 AGAIN_S = 4 * HOUR_S
 # Ways to say what went wrong, of which one cause has many; the other kinds are places.
 OF_WORDS = ("mark", "news", "signature", "cause")
-# A wider subject of the same sort takes the place of the one that is told where it holds so many times as many tickets.
-WIDER = 1.25
+# After a false message a thing is told again only where so many times as many people see it, with so much less chance.
+MORE_PEOPLE, LESS_CHANCE = 2, 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,33 +54,56 @@ class Sighting:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What makes an incident. people: at least so many. chance: that it is none, of each look. over_s: ends after."""
+    """What makes an incident. people: at least so many. over_s: ends after.
+
+    chance: how many messages a day chance alone may send, of each kind of subject. doubt_s: how long a false message is
+    remembered.
+    """
 
     people: int = 3
-    chance: float = 1e-4
+    chance: float = 0.01
     over_s: float = 2 * HOUR_S
+    doubt_s: float = 14 * 24 * HOUR_S
+
+    def doubting(self, subject: Subject, past: Iterable[Incident], at: float) -> Rules:
+        """The rules for a subject: stricter where the team said of late that it was no incident."""
+        false = [one for one in past if one.dismissed and (one.closed or 0.0) > at - self.doubt_s]
+        people = [MORE_PEOPLE * one.people for one in false if subject in (one.subject, *one.also)]
+        return replace(self, people=max(people), chance=self.chance * LESS_CHANCE) if people else self
 
 
 @dataclass(frozen=True, slots=True)
 class Unusual:
-    """A subject that shows more often than usual. usual: how many people an hour would be expected to see it."""
+    """A subject that shows more often than usual. usual: how many people an hour would be expected to see it.
+
+    mean: how many in the time that is looked at. chance: how many such messages a day chance alone would send.
+    """
 
     subject: Subject
     seen: tuple[Sighting, ...]
     usual: float
+    mean: float
     chance: float
-    pure: bool = True
 
     @property
     def people(self) -> int:
         return people(self.seen)
+
+    @property
+    def beyond(self) -> float:
+        """How many of the people are more than usual, cautiously."""
+        return self.people - 2 * self.mean
+
+    @property
+    def pure(self) -> bool:
+        return self.mean <= PURE * self.people
 
 
 @dataclass(frozen=True, slots=True)
 class Incident:
     """What is going on, or was. usual: people an hour who see it on any day. also: other subjects of the same tickets.
 
-    closed: when it was over, None while open.
+    closed: when it was over, None while open. dismissed: who of the team said that it is none, as Slack knows them.
     """
 
     id: str
@@ -77,6 +113,7 @@ class Incident:
     usual: float
     also: tuple[Subject, ...] = ()
     closed: float | None = None
+    dismissed: str = ""
 
     @property
     def since(self) -> float:
@@ -97,50 +134,76 @@ def is_over(incident: Incident, now: float, rules: Rules) -> bool:
     return late <= 2 * incident.usual * rules.over_s / HOUR_S and now - incident.since > rules.over_s
 
 
+def dismissed(incident: Incident, shared: Iterable[Subject], who: str, now: float) -> Incident:
+    """The incident as a false message, with all words for its tickets, so that none of them tells it anew.
+
+    shared: the subjects of each of its tickets, one after another.
+    """
+    often = Counter(subject for subject in shared if subject.kind in OF_WORDS)
+    also = [subject for subject, count in often.items() if count >= SAME * len(incident.seen)]
+    names = tuple(dict.fromkeys((*incident.also, *also)))
+    return replace(incident, closed=now, dismissed=who, also=names)
+
+
 def people(seen: Iterable[Sighting]) -> int:
     return len({one.who for one in seen})
 
 
-def unusual(
-    subject: Subject,
-    seen: Sequence[Sighting],
-    everything: Sequence[Sighting],
-    counts: Counts,
-    totals: Counts,
-    rules: Rules,
-) -> Unusual | None:
-    """Whether a subject shows more often than usual up to its last sighting, by the window that says so most plainly.
+class Crowd:
+    """All people who are seen with anything up to a time `at`."""
 
-    seen: of the subject, the newest last, in the last day; everything: all sightings of that time. counts and totals:
-    people an hour with the subject, and with anything, in the weeks before.
+    def __init__(self, everything: Iterable[Sighting], at: float) -> None:
+        self._last = sorted({one.who: one.at for one in everything if one.at <= at}.values())
+
+    def since(self, since: float) -> int:
+        """How many of them from that time on."""
+        return len(self._last) - bisect_left(self._last, since)
+
+
+def unusual(
+    subject: Subject, seen: Sequence[Sighting], crowd: Crowd, mine: Weeks, totals: Weeks, rules: Rules
+) -> Unusual | None:
+    """Whether a subject shows more often than usual up to its last sighting, by the time that says so most plainly.
+
+    seen: of the subject, the newest last, in the last day; crowd: with anything, in that time. mine and totals: people
+    an hour with the subject, and with anything, in the weeks before.
+
+    Judged is how many such messages a day chance alone would send: so many people within such a time may come at any
+    part of a day, and of any subject of the kind (a scan statistic; the times overlap, hence times their number).
     """
-    if people(seen) < rules.people:
-        return None
-    at, best = seen[-1].at, None
-    for window in WINDOWS_S:
-        since = at - window
-        mine = tuple(one for one in seen if one.at > since)
-        if people(mine) < rules.people:
-            continue
-        known = usual(subject.kind, counts, totals, at, since)
-        whose = {one.who for one in mine}
-        others = len({one.who for one in everything if since < one.at <= at} - whose)
+    best: Unusual | None = None
+    at = seen[-1].at
+    for run in runs(seen, rules.people):
+        since, count = run[0].at, people(run)
+        known = usual(subject.kind, mine, totals, since)
+        others = crowd.since(since) - count
+        lasts = max(SHORTEST_S, at - since)
         # Who sees the subject would not be here without it: the others tell how busy it is.
-        tickets = max((others + 1) / max(0.05, 1 - known.share), expected(totals, since, at))
-        chance = known.chance(len(whose), tickets) * MANY.get(subject.kind, 1)
-        if best is None or chance < best.chance:
+        tickets = max((others + 1) / max(0.05, 1 - known.share), totals.expected(at - lasts, at))
+        a_day = known.chance(count, tickets) * count * LONGEST_S / lasts * MANY[subject.kind]
+        if best is None or a_day < best.chance:
             mean = known.share * tickets
-            best = Unusual(subject, mine, mean * HOUR_S / window, chance, mean <= PURE * len(whose))
+            best = Unusual(subject, run, mean * HOUR_S / lasts, mean, a_day)
     return best if best and best.chance < rules.chance else None
+
+
+def runs(seen: Sequence[Sighting], fewest: int) -> Iterator[tuple[Sighting, ...]]:
+    """The last sightings, of ever more people: at least so many, then by steps, as every step costs a look."""
+    whose, wanted = set[str](), float(fewest)
+    for start in range(len(seen) - 1, -1, -1):
+        whose.add(seen[start].who)
+        if len(whose) >= wanted:
+            yield tuple(seen[start:])
+            wanted = max(len(whose) + 1, len(whose) * STEP)
 
 
 def preferred(found: Sequence[Unusual]) -> list[Unusual]:
     """The ones to tell first: of those with nearly the most people one that names a place, then the widest words."""
-    most = max((one.people for one in found), default=0)
+    most = max((one.beyond for one in found), default=0)
 
-    def rank(one: Unusual) -> tuple[bool, bool, bool, int, int, float]:
+    def rank(one: Unusual) -> tuple[bool, bool, bool, float, int, float]:
         words, order = one.subject.kind in OF_WORDS, KINDS.index(one.subject.kind)
-        return one.people < NEARLY * most, not one.pure, words, -one.people * words, order, one.chance
+        return one.beyond < NEARLY * most, not one.pure, words, -one.beyond * words, order, one.chance
 
     return sorted(found, key=rank)
 
@@ -160,8 +223,8 @@ def is_same(found: Unusual, incident: Incident) -> bool:
     return len(known & mine) >= SAME * min(len(known), len(mine))
 
 
-def grown(incident: Incident, found: Unusual) -> Incident:
-    """The incident with what else was found of it. It is open again.
+def grown(incident: Incident, found: Unusual, wider: bool) -> Incident:
+    """The incident with what else was found of it. It is open again. wider: found is unusual without it, too.
 
     Told is the place, where there is one, and of two places or two words the wider.
     """
@@ -175,8 +238,7 @@ def grown(incident: Incident, found: Unusual) -> Incident:
         return with_seen(both, found.seen)
     covered = len(known & {one.key for one in found.seen}) >= NEARLY * len(known)
     was_place, is_place = (kind not in OF_WORDS for kind in (incident.subject.kind, found.subject.kind))
-    wider = len(found.seen) >= WIDER * len(known) and is_place == was_place
-    if covered and found.pure and (wider or (is_place and not was_place)):
+    if covered and found.pure and ((wider and is_place == was_place) or (is_place and not was_place)):
         also = tuple(dict.fromkeys((*incident.also, incident.subject)))
         told = replace(incident, subject=found.subject, usual=found.usual, also=also)
         return with_seen(told, found.seen)

@@ -9,8 +9,10 @@ known so well. Counting against the tickets of now, not of the clock, a busy day
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 
 from graph.incidents.subjects import Kind
 
@@ -70,23 +72,41 @@ class Usual:
         return min(1.0, total)
 
 
-def usual(kind: Kind, counts: Counts, totals: Counts, at: float, before: float) -> Usual:
-    """What is usual at a time, from the hours before `before` (both seconds since 1970).
+class Weeks:
+    """People an hour in the weeks before a time `at`, the newer the more. Their sums are asked often, so made once."""
+
+    def __init__(self, counts: Counts, at: float) -> None:
+        self.counts, self.now = counts, int(at // HOUR_S)
+        self.hours = sorted(counts)
+        weighted = [float(counts[hour] * 2.0 ** ((hour - self.now) / HALF_LIFE_H)) for hour in self.hours]
+        self._sums = [0.0, *accumulate(weighted)]
+        self._here = [(hour, n) for hour, n in zip(self.hours, weighted, strict=True) if beside(hour, self.now)]
+
+    def before(self, last: int) -> tuple[float, float]:
+        """Of all hours before the hour `last`, and of those that are this hour of the week."""
+        return self._sums[bisect_left(self.hours, last)], sum(n for hour, n in self._here if hour < last)
+
+    def expected(self, since: float, until: float) -> float:
+        """How many such hours of the week bring; 0 where fewer than two weeks are known."""
+        if not self.hours or (until // HOUR_S - self.hours[0]) < ENOUGH_WEEKS * WEEK_H:
+            return 0.0
+        hours = range(int(since // HOUR_S), int(until // HOUR_S) + 1)
+        return sum(self._mean(hour) * _part(hour, since, until) for hour in hours)
+
+    def _mean(self, hour: int) -> float:
+        """The mean of the same hour in the weeks before."""
+        weeks = [hour - WEEK_H * n for n in range(1, WEEKS + 1) if hour - WEEK_H * n >= self.hours[0]]
+        return sum(self.counts.get(week, 0.0) for week in weeks) / len(weeks) if weeks else 0.0
+
+
+def usual(kind: Kind, subject: Weeks, totals: Weeks, before: float) -> Usual:
+    """What is usual at the time that the weeks were before, from the hours before `before` (seconds since 1970).
 
     The larger of the share at all hours and that at this hour of the week: what always comes on Monday is no news.
     """
-    now, last = int(at // HOUR_S), int(before // HOUR_S)
-    seen, exposure = BEFORE[kind]
-    here_seen = here_exposure = 0.0
-    for hour, tickets in totals.items():
-        if not last - WEEKS * WEEK_H <= hour < last:
-            continue
-        weight = 2.0 ** ((hour - now) / HALF_LIFE_H)
-        found = weight * counts.get(hour, 0.0)
-        seen, exposure = seen + found, exposure + weight * tickets
-        if beside(hour, now):
-            here_seen, here_exposure = here_seen + found, here_exposure + weight * tickets
-    always = Usual(seen, exposure)
+    last, (prior, of) = int(before // HOUR_S), BEFORE[kind]
+    (seen, here_seen), (exposure, here_exposure) = subject.before(last), totals.before(last)
+    always = Usual(prior + seen, of + exposure)
     if here_seen < SEEN_IN_HOUR or here_exposure < ENOUGH_IN_HOUR:
         return always
     here = Usual(here_seen + always.share * ENOUGH_IN_HOUR, here_exposure + ENOUGH_IN_HOUR)
@@ -96,21 +116,6 @@ def usual(kind: Kind, counts: Counts, totals: Counts, at: float, before: float) 
 def beside(hour: int, other: int) -> bool:
     """Whether two hours are the same of the week, or next to it."""
     return (hour - other + 1) % WEEK_H <= 2
-
-
-def expected(totals: Counts, since: float, until: float) -> float:
-    """How many tickets such hours of the week bring; 0 where fewer than two weeks are known."""
-    if not totals or (until // HOUR_S - min(totals)) < ENOUGH_WEEKS * WEEK_H:
-        return 0.0
-    hours = range(int(since // HOUR_S), int(until // HOUR_S) + 1)
-    return sum(_mean(totals, hour) * _part(hour, since, until) for hour in hours)
-
-
-def _mean(totals: Counts, hour: int) -> float:
-    """The mean of the same hour in the weeks before."""
-    first = min(totals)
-    weeks = [hour - WEEK_H * n for n in range(1, WEEKS + 1) if hour - WEEK_H * n >= first]
-    return sum(totals.get(week, 0.0) for week in weeks) / len(weeks) if weeks else 0.0
 
 
 def _part(hour: int, since: float, until: float) -> float:

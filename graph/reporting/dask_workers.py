@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from graph.reporting.inputs import JobInput
@@ -36,6 +37,7 @@ class DaskWanted:
 
     workers: how many, 0 for as many as there are processors (jobs: 4). queue, account and walltime are of the
     workers' jobs; whatever else their jobs need stands in dask-jobqueue's own file, ~/.config/dask/jobqueue.yaml.
+    outputs: the folder of what their jobs print; None: the current one, as the scheduler has it.
     """
 
     where: str = "local"
@@ -43,6 +45,7 @@ class DaskWanted:
     queue: str = ""
     account: str = ""
     walltime: str = ""
+    outputs: Path | None = None
 
 
 def has_dask() -> bool:
@@ -86,8 +89,10 @@ def _cluster(wanted: DaskWanted) -> AbstractContextManager[Any]:
 
     set_there = dask.config.get(f"jobqueue.{wanted.where}", {})
     asked = {"queue": wanted.queue, "account": wanted.account, "walltime": wanted.walltime}
-    usual = {"cores": CORES, "memory": MEMORY, "processes": 1, "walltime": WALLTIME}
-    options = {name: value for name, value in usual.items() if not set_there.get(name)}
+    usual: dict[str, Any] = {"cores": CORES, "memory": MEMORY, "processes": 1, "walltime": WALLTIME}
+    if wanted.outputs:
+        usual["log_directory"] = str(wanted.outputs)
+    options = {name: value for name, value in usual.items() if not set_there.get(name.replace("_", "-"))}
     options |= {name: value for name, value in asked.items() if value}
     if wanted.where == "lsf":
         options["project"] = options.pop("account", None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,7 @@ SCRIPT = """\
 #SBATCH --time=00:05:00
 {body}
 """
+ACCOUNTED_S = 180
 BODIES = {
     "well": ("echo Training complete.", "no-failure", "COMPLETED"),
     "module": ("python3 -c 'import flashy_attention'", "env-python-package", "FAILED"),
@@ -56,14 +57,26 @@ def ended(slurm: VirtualSlurm, tmp_path_factory: pytest.TempPathFactory) -> dict
         sent = slurm.run("sbatch", "--parsable", "-A", "proj", script.name, folder=folder)
         assert sent.returncode == 0, sent.stderr
         ids[name] = sent.stdout.strip()
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        # Asked by time, as the report does it: by their ids they are told of two seconds earlier.
-        told = slurm.run("sacct", "-n", "-a", "-X", "-P", "-S", "now-1days", "-E", "now", "-o", "State,End").stdout
-        if told.count("\n") == len(ids) and "Unknown" not in told and "RUNNING" not in told and "PENDING" not in told:
-            break
-        time.sleep(0.5)
+    accounted(slurm, lambda rows: {one["JobID"] for one in rows if one["End"] != "Unknown"} >= set(ids.values()))
     return ids
+
+
+Row = dict[str, str]
+
+
+def accounted(slurm: VirtualSlurm, enough: Callable[[list[Row]], bool]) -> None:
+    """Wait until the accounting tells enough. slurmdbd hears of jobs seconds after they start and end.
+
+    Asked by time, as the report does it: by their ids jobs are told of earlier still.
+    """
+    columns, rows, deadline = ("JobID", "JobName", "State", "End"), list[Row](), time.monotonic() + ACCOUNTED_S
+    while time.monotonic() < deadline:
+        said = slurm.run("sacct", "-n", "-a", "-X", "-P", "-S", "now-1days", "-E", "now", "-o", ",".join(columns))
+        rows = [dict(zip(columns, line.split("|"), strict=True)) for line in said.stdout.splitlines()]
+        if enough(rows):
+            return
+        time.sleep(0.5)
+    pytest.fail(f"after {ACCOUNTED_S} s the accounting tells {rows}")
 
 
 def test_the_accounting_with_each_jobs_own_output(
@@ -82,17 +95,24 @@ def test_the_accounting_with_each_jobs_own_output(
         assert float(row["ended"]) >= float(row["started"]) > float(row["submitted"]) - 1 > 1.7e9
 
 
-def test_workers_that_are_jobs_read_the_same(slurm: VirtualSlurm, tmp_path: Path) -> None:
+def test_workers_that_are_jobs_read_the_same(
+    slurm: VirtualSlurm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue (extra report)")
     import dask
 
+    current = tmp_path / "current"
+    current.mkdir()
+    monkeypatch.chdir(current)
+    monkeypatch.setenv("MAPLE_CHAT_DATA", str(tmp_path / "data"))
     make(tmp_path, 150, seed=6)
     command = ["report", str(tmp_path / "logs"), "--accounting", str(tmp_path / "accounting.txt")]
     asked = ["--dask", "slurm", "--workers", "2", "--queue", "gpu", "--account", "proj", "--walltime", "00:30:00"]
     with dask.config.set({"jobqueue.slurm.memory": "900MB"}):  # as a site's file says it; a node here has 2000 MB
         assert main([*command, *asked, "-o", str(tmp_path / "jobs.html"), "--table", str(tmp_path / "jobs.csv")]) == 0
-    names = slurm.run("sacct", "-n", "-X", "-P", "-o", "JobName,AllocCPUS").stdout
-    assert "dask-worker" in names
+    accounted(slurm, lambda rows: any(one["JobName"] == "dask-worker" for one in rows))
+    assert not list(current.iterdir()), "what the workers' jobs print lies elsewhere"
+    assert list((tmp_path / "dask-workers").glob("dask-worker-*"))
     here = ["--dask", "no", "--again", "-o", str(tmp_path / "here.html"), "--table", str(tmp_path / "here.csv")]
     assert main([*command, *here]) == 0
     assert (tmp_path / "jobs.csv").read_text() == (tmp_path / "here.csv").read_text()

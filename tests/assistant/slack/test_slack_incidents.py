@@ -9,11 +9,12 @@ import pytest
 
 from assistant.settings import Settings
 from assistant.slack.app import Bot
+from assistant.slack.blocks import NO_INCIDENT
 from assistant.slack.incidents import is_quiet
 from assistant.slack.settings import SlackSettings
 from tests.assistant.slack.conftest import StartBot
 from tests.assistant.slack.standin.limits import shown
-from tests.assistant.slack.standin.people import escaped
+from tests.assistant.slack.standin.people import BOB, escaped
 from tests.assistant.slack.standin.server import Slack
 from tests.assistant.slack.standin.workspace import Channel, Message
 from tests.assistant.slack.test_slack_http import shared as shared
@@ -79,6 +80,28 @@ async def test_one_person_who_asks_again_and_again_is_no_incident(slack: Slack, 
         await ask(slack, support, 0)
     await asyncio.to_thread(watching.worker.answering.team_channel.look)
     assert not told(slack, team) and watching.inbox.waiting() == 0
+
+
+async def test_what_the_team_calls_no_incident_is_closed_and_not_told_again(
+    slack: Slack, watching: Bot, team: Channel
+) -> None:
+    support = slack.channel("support")
+    for number in range(3):
+        await ask(slack, support, number)
+    (message,) = await slack.until(lambda: told(slack, team))
+    await slack.until(lambda: watching.inbox.waiting() == 0)
+    outside = slack.channel("elsewhere")
+    await slack.press(outside, message, NO_INCIDENT, user=BOB)
+    assert watching.worker.answering.team_channel.incidents.open(), "only the team says so, in its channel"
+    await slack.press(team, message, NO_INCIDENT, user=BOB)
+    await slack.until(lambda: "No incident:" in shown(told(slack, team)[0]))
+    closed = told(slack, team)[0]
+    assert f"<@{BOB}>" in str(closed["blocks"]) and NO_INCIDENT not in str(closed["blocks"])
+    for number in range(3, 6):
+        assert "others see this" not in shown(await ask(slack, support, number))
+    await asyncio.to_thread(watching.worker.answering.team_channel.look)
+    await slack.until(lambda: watching.inbox.waiting() == 0)
+    assert len(told(slack, team)) == 1 and "No incident:" in shown(told(slack, team)[0])
 
 
 async def test_direct_messages_count_and_are_not_shown(slack: Slack, watching: Bot, team: Channel) -> None:

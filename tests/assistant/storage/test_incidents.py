@@ -89,6 +89,27 @@ def test_each_change_is_told_once_and_what_was_told_is_not_told_again(database: 
     assert [one.incident.id for one in watch.untold()] == [told.incident.id], "its tickets are not told a second time"
 
 
+def test_after_a_false_message_the_same_needs_twice_as_many_people(database: Database) -> None:
+    world, kept, watch = World(4), Diagnoses(database), Incidents(database, Rules())
+    tickets = [came.ticket for came in world.incident("message", world.start)]
+    assert len(tickets) >= 11
+    now = world.start + DAY_S
+    for n, ticket in enumerate(tickets):
+        kept.put([replace(ticket, record=replace(ticket.record, ended=now + n * 60))])
+        watch.look(now + n * 60)
+        if n == 3:
+            (false,) = watch.open()
+            people = false.people
+            assert watch.dismiss(false.id, "U0BOB0001", now + n * 60) and not watch.dismiss(false.id, "U0BOB0001", now)
+        elif n > 3:
+            others = n - 3
+            assert bool(watch.open()) is (others >= 2 * people), f"{others} others after {people}"
+    (again,) = watch.open()
+    assert again.id != false.id and not {one.key for one in again.seen} & {one.key for one in false.seen}
+    (closed,) = [told.incident for told in watch.untold() if told.incident.id == false.id]
+    assert closed.dismissed == "U0BOB0001" and closed.closed == now + 180
+
+
 def test_what_a_report_over_last_month_brings_opens_nothing(database: Database) -> None:
     world, kept, watch = World(3), Diagnoses(database), Incidents(database, Rules())
     kept.put(came.ticket for came in world.incident("node", world.start))

@@ -15,6 +15,7 @@ from functools import cache
 from assistant.storage.diagnoses import Ticket
 from graph.debugging.diagnosis import diagnose
 from graph.reporting.record import record_of
+from knowledge.job_record import JobRecord
 from knowledge.types import Diagnosis
 
 DAY_S, HOUR_S = 86_400.0, 3_600.0
@@ -90,8 +91,10 @@ class Came:
 
 
 @cache
-def judged(text: str) -> Diagnosis:
-    return diagnose(text)
+def judged(text: str) -> tuple[Diagnosis, JobRecord]:
+    """Each shape of ticket is diagnosed once; whose it is and where it ran are put in afterwards."""
+    found = diagnose(text)
+    return found, record_of(found, "", machine="frontier")
 
 
 class World:
@@ -145,12 +148,11 @@ class World:
     def came(self, text: str, user: int, at: float, nodes: tuple[str, ...], planted: str = "") -> Came:
         self.numbers += 1
         folder = self.dice.choice(FOLDERS).format(u="u7", p=3)
-        # Each shape of ticket is diagnosed once; whose it is and where it ran are put in afterwards.
         line = text.format(u="u7", p=3, n=17, d=folder, node=ELSEWHERE)
         end = f"\nsrun: error: {ELSEWHERE}: task 2: Exited with exit code 1" if nodes else ""
-        found = judged(f"{line}{end}")
+        found, told = judged(f"{line}{end}")
         queue = self.dice.choices(QUEUES, QUEUE_WEIGHTS)[0] if self.dice.random() < 0.7 else ""
         thread = f"t{self.numbers}"
-        told = record_of(found, thread, user=f"u{user}", queue=queue, machine="frontier", ended=at)
-        record = replace(told, ended_on=nodes if told.ended_on else (), blamed=nodes if told.blamed else ())
+        nodes_told = {"ended_on": nodes if told.ended_on else (), "blamed": nodes if told.blamed else ()}
+        record = replace(told, job=thread, user=f"u{user}", queue=queue, ended=at, **nodes_told)
         return Came(Ticket(f"{thread}:1:0", thread, "ticket", record, found.says, found.fix), planted)

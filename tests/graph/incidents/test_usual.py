@@ -6,16 +6,28 @@ import math
 
 import pytest
 
-from graph.incidents.incident import Incident, Rules, Sighting, Unusual, grown, is_over, is_same, preferred, unusual
+from graph.incidents.incident import (
+    Crowd,
+    Incident,
+    Rules,
+    Sighting,
+    Unusual,
+    grown,
+    is_over,
+    is_same,
+    preferred,
+    unusual,
+)
 from graph.incidents.subjects import Subject, subjects_of
-from graph.incidents.usual import HOUR_S, WEEK_H, Usual, expected, usual
+from graph.incidents.usual import HOUR_S, WEEK_H, Usual, Weeks, usual
 from knowledge.job_record import JobRecord
 
 NODE, CAUSE = Subject("node", "nid000077"), Subject("cause", "gpu-oom")
 NOW_H = 1_000 * WEEK_H
 NOW = NOW_H * HOUR_S
 # Five weeks in which every hour brings 10 people.
-TOTALS = dict.fromkeys(range(NOW_H - 5 * WEEK_H, NOW_H), 10)
+HOURS = dict.fromkeys(range(NOW_H - 5 * WEEK_H, NOW_H), 10)
+TOTALS, NOTHING = Weeks(HOURS, NOW), Weeks({}, NOW)
 
 
 def sightings(count: int, name: str = "a", every_s: float = 300.0) -> list[Sighting]:
@@ -38,8 +50,9 @@ def test_the_chance_adds_up_to_one() -> None:
 
 def test_what_always_comes_at_this_hour_of_the_week_is_no_news() -> None:
     every_monday = {NOW_H - n * WEEK_H: 6 for n in range(1, 6)}
-    here = usual("cause", every_monday, TOTALS, NOW, NOW)
-    elsewhere = usual("cause", every_monday, TOTALS, NOW + 50 * HOUR_S, NOW)
+    here = usual("cause", Weeks(every_monday, NOW), TOTALS, NOW)
+    later = NOW + 50 * HOUR_S
+    elsewhere = usual("cause", Weeks(every_monday, later), Weeks(HOURS, later), NOW)
     assert here.share > 3 * elsewhere.share
     assert here.chance(5, 10) > 1e-3 > elsewhere.chance(5, 10)
 
@@ -47,57 +60,62 @@ def test_what_always_comes_at_this_hour_of_the_week_is_no_news() -> None:
 def test_last_week_counts_more_than_a_month_ago() -> None:
     lately = dict.fromkeys(range(NOW_H - 100, NOW_H), 2)
     long_ago = {hour - 4 * WEEK_H: n for hour, n in lately.items()}
-    assert usual("cause", lately, TOTALS, NOW, NOW).share > 2 * usual("cause", long_ago, TOTALS, NOW, NOW).share
+    assert (
+        usual("cause", Weeks(lately, NOW), TOTALS, NOW).share
+        > 2 * usual("cause", Weeks(long_ago, NOW), TOTALS, NOW).share
+    )
 
 
 def test_a_week_alone_does_not_tell_what_an_hour_of_the_week_brings() -> None:
-    assert expected(TOTALS, NOW - 2 * HOUR_S, NOW) == pytest.approx(20)
-    young = {hour: n for hour, n in TOTALS.items() if hour > NOW_H - WEEK_H}
-    assert expected(young, NOW - 2 * HOUR_S, NOW) == 0
+    assert TOTALS.expected(NOW - 2 * HOUR_S, NOW) == pytest.approx(20)
+    young = Weeks({hour: n for hour, n in HOURS.items() if hour > NOW_H - WEEK_H}, NOW)
+    assert young.expected(NOW - 2 * HOUR_S, NOW) == 0
 
 
 def test_four_people_on_one_node_are_unusual_and_one_person_four_times_is_not() -> None:
     four = sightings(4)
-    found = unusual(NODE, four, four, {}, TOTALS, Rules())
+    found = unusual(NODE, four, Crowd(four, NOW), NOTHING, TOTALS, Rules())
     assert found and found.people == 4 and found.usual < 0.1
     same = [Sighting(one.key, one.at, "a") for one in four]
-    assert unusual(NODE, same, same, {}, TOTALS, Rules()) is None
+    assert unusual(NODE, same, Crowd(same, NOW), NOTHING, TOTALS, Rules()) is None
 
 
 def test_a_busy_day_raises_the_bar_for_what_always_happens() -> None:
     """Ten of 100 who ask have no memory left, as always, however many ask today."""
-    counts = dict.fromkeys(TOTALS, 1)
+    usually = Weeks(dict.fromkeys(HOURS, 1), NOW)
     mine = sightings(12, every_s=500)
     busy = [*mine, *sightings(110, "b", 60)]
-    assert unusual(CAUSE, mine, busy, counts, TOTALS, Rules()) is None
-    calm = dict.fromkeys(TOTALS, 1)
-    assert unusual(CAUSE, mine, mine, {}, calm, Rules())
+    assert unusual(CAUSE, mine, Crowd(busy, NOW), usually, TOTALS, Rules()) is None
+    assert unusual(CAUSE, mine, Crowd(mine, NOW), NOTHING, Weeks(dict.fromkeys(HOURS, 1), NOW), Rules())
 
 
 def test_of_two_views_the_place_is_told_and_one_that_is_always_full_is_not() -> None:
     seen = tuple(sightings(6))
-    node, cause = Unusual(NODE, seen[:5], 0.1, 1e-6), Unusual(CAUSE, seen, 0.2, 1e-9)
+    node, cause = Unusual(NODE, seen[:5], 0.1, 0.1, 1e-6), Unusual(CAUSE, seen, 0.2, 0.2, 1e-9)
     assert preferred([cause, node])[0] == node
-    home = Unusual(Subject("filesystem", "/home"), seen, 4.0, 1e-5, pure=False)
+    home = Unusual(Subject("filesystem", "/home"), seen, 4.0, 4.0, 1e-5)
     assert preferred([home, cause])[0] == cause
 
 
 def test_the_same_tickets_are_one_incident_and_others_are_not() -> None:
     seen = tuple(sightings(4))
     incident = Incident("i", "ticket", NODE, seen, 0.1)
-    assert is_same(Unusual(CAUSE, seen[1:], 0.1, 1e-6), incident)
-    assert not is_same(Unusual(CAUSE, (*seen[:1], *sightings(4, "b")), 0.1, 1e-6), incident)
+    assert is_same(Unusual(CAUSE, seen[1:], 0.1, 0.1, 1e-6), incident)
+    assert not is_same(Unusual(CAUSE, (*seen[:1], *sightings(4, "b")), 0.1, 0.1, 1e-6), incident)
 
 
 def test_what_is_told_is_the_place_and_of_two_of_a_sort_the_wider() -> None:
     seen = tuple(sightings(8))
     words = Incident("i", "ticket", CAUSE, seen[:4], 0.1)
-    place = grown(words, Unusual(NODE, seen[:5], 0.1, 1e-6))
+    place = grown(words, Unusual(NODE, seen[:5], 0.1, 0.1, 1e-6), wider=False)
     assert (place.subject, place.also, place.people) == (NODE, (CAUSE,), 5)
-    assert grown(place, Unusual(CAUSE, seen, 0.1, 1e-9)).subject == NODE, "words do not take a place's place"
+    assert grown(place, Unusual(CAUSE, seen, 0.1, 0.1, 1e-9), wider=True).subject == NODE, (
+        "words do not take a place's place"
+    )
     wider = Subject("filesystem", "/scratch")
-    assert grown(place, Unusual(wider, seen, 0.1, 1e-9)).subject == wider
-    assert grown(place, Unusual(wider, seen, 9.0, 1e-5, pure=False)).subject == NODE
+    assert grown(place, Unusual(wider, seen, 0.1, 0.1, 1e-9), wider=True).subject == wider
+    assert grown(place, Unusual(wider, seen, 0.1, 0.1, 1e-9), wider=False).subject == NODE, "more of the usual"
+    assert grown(place, Unusual(wider, seen, 9.0, 3.0, 1e-5), wider=True).subject == NODE
 
 
 def test_it_is_over_when_no_more_see_it_than_on_any_day() -> None:
