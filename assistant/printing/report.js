@@ -63,4 +63,8 @@ document.addEventListener("keydown", asked);
 panel.querySelector("#more").addEventListener("click", more);
 panel.querySelector("#close").addEventListener("click", () => { panel.hidden = true; history.replaceState(null, "", "#"); });
 const link = /^#(\w+)=([\d,]+)$/.exec(location.hash);
-if (link && data.tables[link[1]] && link[2].split(",").every((row) => data.tables[link[1]][row])) open(link[1], link[2].split(",").map(Number), "Jobs");
+if (link && data.tables[link[1]] && link[2].split(",").every((row) => data.tables[link[1]][row])) {
+  const from = document.querySelector(`[data-table="${link[1]}"] :is(tr[data-row="${link[2]}"], .mark[data-rows="${link[2]}"])`);
+  if (from) choose(from);
+  else open(link[1], link[2].split(",").map(Number), "Jobs");
+}

@@ -51,7 +51,7 @@ class SlackSettings(BaseSettings):
     past: Literal["off", "channel", "workspace"] = "channel"
     incident_channel: str = Field("", pattern=r"^([CG][A-Z0-9]{2,})?$")
     incident_people: int = Field(3, ge=2, le=1_000)
-    incident_chance: float = Field(0.01, gt=0, le=1)
+    incident_chance: float = Field(0.003, gt=0, le=1)
     incident_over_h: float = Field(2.0, gt=0, le=48)
     incident_quiet: str = Field("", pattern=r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$")
     incident_zone: str = "UTC"

@@ -30,7 +30,7 @@ MANY: dict[Kind, int] = {
     "in_queue": 100,
     "queue": 10,
     "mark": 200,
-    "news": 10,
+    "news": 5,
     "signature": 50,
     "cause": 30,
 }
@@ -61,7 +61,7 @@ class Rules:
     """
 
     people: int = 3
-    chance: float = 0.01
+    chance: float = 0.003
     over_s: float = 2 * HOUR_S
     doubt_s: float = 14 * 24 * HOUR_S
 

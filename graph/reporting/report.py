@@ -294,6 +294,8 @@ def findings(nodes: Sequence[NodeVerdict], rises: Sequence[Rise], tables: Sequen
     if rows := by_name["checks"].rows:
         jobs = {number for row in rows for number in row.jobs}
         yield f"{counted(len(jobs), 'failed job')} had an error in the script that `check` names beforehand.", "checks"
+    if by_name["by_node"].rows and not blamed:
+        yield "No node fails more often than chance gives; of a node with few jobs that says little.", "by_node"
 
 
 def counted(count: Cell, noun: str = "job") -> str:

@@ -145,8 +145,11 @@ def test_a_row_and_a_link_open_their_jobs_and_the_list_goes_on(page: Any, folder
         page.execute_script('document.getElementById("more").click()')
     assert page.execute_script(rows) == count
     assert page.current_url.endswith("#causes=0")
+    heading = 'return document.querySelector("#jobs h2").textContent'
+    says = page.execute_script(heading)
     page.get("about:blank")
     page.get((folder / "page.html").as_uri() + "#causes=0")
+    assert page.execute_script(heading) == says, "who is sent the link is told what it shows"
     assert int(page.execute_script('return document.getElementById("jobs").dataset.count')) == count
     page.get("about:blank")
     page.get((folder / "page.html").as_uri() + "#causes=99999")
