@@ -20,18 +20,19 @@ HOUR_S, WEEK_H = 3600.0, 168
 WEEKS = 8
 # A ticket of so many hours ago counts half.
 HALF_LIFE_H = 14 * 24.0
-# A kind's share before anything is known: so many in so many tickets. A site has few queues and causes, many nodes.
+# A kind's share before anything is known: so many in so many tickets. A site has few queues and causes, many nodes:
+# one queue may well have half of all tickets.
 BEFORE: dict[Kind, tuple[float, float]] = {
     "node": (0.5, 100.0),
-    "filesystem": (0.5, 10.0),
+    "filesystem": (0.5, 3.0),
     "module": (0.5, 100.0),
     "on_filesystem": (0.5, 50.0),
     "in_queue": (0.5, 50.0),
-    "queue": (0.5, 10.0),
+    "queue": (0.5, 1.0),
     "mark": (0.5, 100.0),
     "news": (0.5, 20.0),
     "signature": (0.5, 20.0),
-    "cause": (0.5, 10.0),
+    "cause": (0.5, 5.0),
 }
 # Rates change from day to day by a half or so, whatever the past says of their mean: no shape is larger.
 STEADIEST = 5.0
