@@ -24,7 +24,7 @@ HALF_LIFE_H = 14 * 24.0
 # one queue may well have half of all tickets.
 BEFORE: dict[Kind, tuple[float, float]] = {
     "node": (0.5, 100.0),
-    "filesystem": (0.5, 3.0),
+    "filesystem": (0.5, 10.0),
     "module": (0.5, 100.0),
     "on_filesystem": (0.5, 50.0),
     "in_queue": (0.5, 50.0),
