@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from graph.modelling.asking import Models
+from graph.undescribed import stand_in
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import JobRequest, Passage, PassageKind, Said, Working, Writing
@@ -75,8 +76,9 @@ class Context:
         return self.lent is not None and self.model is not None and self.model.leads()
 
     def cluster(self, request: JobRequest) -> Cluster | None:
-        """The machine that was asked for; None while none is, or where the catalogue has none of that name."""
-        return self.catalogue.find(request.machine) if request.machine else None
+        """The machine that was asked for, or a stand-in for one that was only told of; None while none is."""
+        known = self.catalogue.find(request.machine) if request.machine else None
+        return known or (stand_in(request) if request.machine and request.site_words else None)
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self.catalogue.clusters))

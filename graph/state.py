@@ -41,7 +41,8 @@ class State(TypedDict, total=False):
     # act: what they are for, an id of acts.yaml;
     # understood: whether anything of them was; again: the request was changed and is to be written once more; tries
     # counts the scripts of this turn; unanswered: nothing here answers the question; searching: the web query that got
-    # a yes, empty for a no, None where none was offered; reopened: a question that was open before comes again.
+    # a yes, empty for a no, None where none was offered; reopened: a question that was open before comes again;
+    # whole: beside its wish the message asks for the whole script.
     way: Way
     words: str
     utterance: Utterance | None
@@ -57,11 +58,11 @@ class State(TypedDict, total=False):
     unanswered: bool
     searching: str | None
     reopened: bool
+    whole: bool
     said: Sequence[Said]
 
     # From turn to turn. pending: what the last answer left open. source: the script that is carried over to another
-    # machine, own: the person's script that is edited in place. described: what was said of a machine that nobody
-    # described here; stands_in: what is offered are other machines in its place. told: the assumptions and notes that
+    # machine, own: the person's script that is edited in place. told: the assumptions and notes that
     # went with the newest script. revisions: the scripts agreed on, the newest last; undone: those taken back; jobs:
     # other jobs of this conversation. tried: the requests that failed, or that a failure led to. diagnosed: the newest
     # failure, logs what it was read from, output what a scheduler printed last; unhelped: the steps for it that were
@@ -77,8 +78,6 @@ class State(TypedDict, total=False):
     source: str
     own: Paste | None
     left_to_us: Sequence[Assumption]
-    described: str
-    stands_in: bool
     plan: LaunchPlan | None
     bundle: LaunchBundle | None
     told: Sequence[Assumption | str]
@@ -127,5 +126,6 @@ def new_turn(turn: int, text: str, attachments: Sequence[Attachment] = ()) -> St
         unanswered=False,
         searching=None,
         reopened=False,
+        whole=False,
         said=(),
     )

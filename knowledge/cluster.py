@@ -32,6 +32,10 @@ REQUIRED_KEYS = Literal[
 ]
 
 
+NEVER = "0000"
+"""The date of facts that nobody looked up: those of a stand-in for a machine that nobody described."""
+
+
 def walltime_seconds(text: str) -> int:
     """HH:MM:SS (hours may pass 99) in seconds. Raises ValueError on anything else."""
     hours, minutes, seconds = (int(part) for part in text.split(":"))

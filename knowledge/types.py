@@ -89,6 +89,7 @@ class JobRequest:
     programs of the job; stage_in are paths copied to each node's own disk; chain is a number of jobs one after another;
     spare_nodes: the nodes are tried in pairs first, and so many are asked for beside those that train (0: only tried);
     least_nodes: the job goes on with so many when others die; patches: changes of the text that no field holds.
+    site_words: what was told of a machine that nobody described.
     """
 
     machine: str | None = None
@@ -149,6 +150,7 @@ class JobRequest:
     offline: bool | None = None
     tensor_parallel: int | None = None
     pipeline_parallel: int | None = None
+    site_words: str = ""
     context_parallel: int | None = None
     micro_batch: int | None = None
     global_batch: int | None = None
@@ -296,8 +298,8 @@ class Diagnosis:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A cure that costs something, done on a yes: what it does, its price, and the request's fields, the script, or
-    the patches of it.
+    """What is done on a yes: what it does, its price, and the request's fields, the whole request, the script, or the
+    patches of it.
     """
 
     says: str
@@ -305,6 +307,7 @@ class Offer:
     change: tuple[tuple[str, str | int | None], ...] = ()
     script: str = ""
     patches: tuple[Patch, ...] = ()
+    request: JobRequest | None = None
 
 
 PassageKind = Literal["fact", "card", "doc", "issue", "ticket", "web"]
@@ -521,7 +524,7 @@ class OfferChoice:
 
 @dataclass(frozen=True, slots=True)
 class OfferEdit:
-    """Cures that cost something were offered."""
+    """Changes or cures were offered, and are made on a yes."""
 
     offers: tuple[Offer, ...]
 

@@ -32,9 +32,11 @@ PROGRESS = re.compile(
     r"|\b([\d.,]+k?)\s*(?:/|of|out of)\s*([\d.,]+k?)\s*(?:epochs?|steps?|iter\w*)"
 )
 LIMIT = re.compile(
-    r"(?i)\b(?:limit|wall ?time|asked(?: for)?|gave it|requested|-t|time)\b\D{0,16}(?:(\d{1,3}:\d\d:\d\d)"
+    r"(?i)\b(?:limit|wall ?time|asked(?: for)?|gave it|it had|requested|-t|time)\b\D{0,16}(?:(\d{1,3}:\d\d:\d\d)"
     r"|(\d+(?:\.\d+)?)\s*(h|hours?|hrs?|min\w*|d|days?)\b)|\b(\d+(?:\.\d+)?)\s*(h|hours?|min\w*|d|days?) (?:limit|wall)"
 )
+# Of another run: its limit and progress are none of this one.
+ELSEWHERE = re.compile(r"(?i)\b(?:other|another|old|previous|last (?:time|week|month|year)|before|used to|colleague)\b")
 HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
 SLACK = 1.15
 GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
@@ -119,6 +121,8 @@ def told_facts(ask: Ask, report: Diagnosis) -> Document | None:
 
 
 def facts_in(text: str) -> RunFacts:
+    if ELSEWHERE.search(text):
+        return RunFacts()
     progress, limit = PROGRESS.search(text), LIMIT.search(text)
     pair = [one for one in progress.groups() if one] if progress else []
     hours = None
@@ -237,11 +241,22 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
 
 
 def steps_about(text: str, report: Diagnosis) -> list[str]:
-    """The steps of the cure that speak of what the words speak of, the nearest first."""
+    """The steps of the cure that speak of what the words speak of, the nearest first; none that they refuse."""
+    refused = stems(" ".join(one[1] for one in REFUSES.finditer(text))) - TOO_COMMON
+    if refused:
+        left = [one for one in report.fix if not refused & stems(one)]
+        return left[1:] if left and left[0] == report.fix[0] else left
     words = stems(text)
     shared = [(len(words & stems(step)), step) for step in report.fix]
     best = max((n for n, _ in shared), default=0)
     return [step for n, step in shared if n == best and n > 0]
+
+
+REFUSES = re.compile(
+    r"(?i)\b(?:do(?:n['\u2019]?t| not) want(?: to)?|can(?:no|['\u2019])?t|cannot|rather not|not allowed to|must not"
+    r"|without|keep|instead of|other than|no) ((?:\w+ ?){1,6})"
+)
+TOO_COMMON = stems("touch change the use make set a my it that this size same do more")
 
 
 def where(ask: Ask, report: Diagnosis) -> Document | None:

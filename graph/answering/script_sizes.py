@@ -142,6 +142,8 @@ def tell_whatif(ask: Ask) -> Document | None:
         return when_time_is_up(ask, hand)
     if DYING.search(ask.text):
         return when_it_dies(hand)
+    if not ask.utterance.of_kind("Quantity", "Duration", "Machine", "Queue"):
+        return None
     machine = ask.machine or (hand.cluster if hand else None)
     nodes = said_nodes(ask) or (hand.nodes if hand else ask.request.nodes)
     seconds = said_seconds(ask) or (round(hand.hours * 3600) if hand and hand.hours else None)
@@ -225,6 +227,10 @@ def when_it_dies(hand: InHand | None) -> Document:
     )
 
 
+# A question to which "nothing" is the good answer.
+WRONG = re.compile(r"(?i)\b(?:wrong|missing|problems?|mistakes?|errors?|issues?|bugs?|else)\b")
+
+
 def review_script(ask: Ask) -> Document | None:
     """Whether it would be accepted and run: what the check finds, worst first, with its reason."""
     hand = in_hand(ask)
@@ -235,7 +241,8 @@ def review_script(ask: Ask) -> Document | None:
     where = f" on {hand.cluster.title}" if hand.cluster else ""
     unknown = "" if hand.cluster else "Which machine is it for? Then I hold it against its queues and nodes as well."
     if not found:
-        return write_document(f"Yes: I find nothing wrong with it{where}.", fine(hand), unknown)
+        yes = "" if WRONG.search(ask.text) else "Yes: "
+        return write_document(f"{yes}I find nothing wrong with it{where}.", fine(hand), unknown)
     opening = (
         f"No: {plural(len(errors), 'thing')} would stop it{where}."
         if errors

@@ -16,6 +16,10 @@ SUBMIT = (
 )
 ACCOUNT = "One thing is left before it can go in: your account. Say *account NAME*."
 REPORT = "For the failure above, the next thing to do: {}"
+WAITING = (
+    "Of the job above I can say more from all that its scheduler knows: paste `scontrol show job JOBID` (Slurm) or "
+    "`qstat -f JOBID` (PBS)."
+)
 SEND_LOG = (
     "Show me the log and I find what failed first: paste it here (the last few hundred lines will often do), or name "
     "its file, as in *@slurm-123.out*."
@@ -32,6 +36,8 @@ def next_step(state: State) -> str:
         return ACCOUNT if missing else SUBMIT.format(name=bundle.name, submit=bundle.submit)
     if report is not None and report.fix:
         return REPORT.format(report.fix[0])
+    if state.get("output"):
+        return WAITING
     return BEGIN
 
 

@@ -6,7 +6,7 @@ A handler gives None where the message is about something else; it is then read 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,12 +14,11 @@ from graph.answering.terms import find_terms
 from graph.conversation.history import newest
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import made_of
-from graph.conversation.turn import SURE, Turn
+from graph.conversation.turn import SURE, WANTING, Turn
 from graph.debugging.remedies import changed_request
 from graph.planning.patches import patched
 from graph.planning.strategies import with_usual_framework
 from graph.state import State
-from graph.undescribed import DECIDING
 from knowledge.types import (
     Alternative,
     AskField,
@@ -32,11 +31,9 @@ from knowledge.types import (
     OfferSearch,
     Paste,
     Pending,
-    Question,
     Say,
 )
 
-MOST_DESCRIBED = 2000
 MOST_WORDS = 6
 BEYOND = "I offered {} above. Say one of those numbers, or in words what to change, such as *2 nodes*."
 LET_GO = "Then that is dropped{}."
@@ -63,6 +60,11 @@ ONLY_YOU = (
     "login.delta.ncsa.illinois.edu), or whoever gave you the login. Name any machine to see a script now; it moves to "
     "another later."
 )
+# An order to do what helps, where one thing was offered.
+DO_IT = re.compile(
+    r"(?i)\b(?:(?:fix|mend|repair|cure) (?:it|that|this|the script)|do (?:it|that|so)"
+    r"|so (?:that )?it (?:goes through|works|runs|starts|passes|is accepted|fits))\b"
+)
 DECIDED = "Nothing is open. What I took by myself: {}. Say what to change."
 WITHDRAWAL = re.compile(
     r"\W*(?:never ?mind|forget (?:it|that)|leave it|drop (?:it|that)|cancel(?: that)?|stop)\b.*", re.I
@@ -88,9 +90,10 @@ def to_search(turn: Turn, pending: OfferSearch) -> State | None:
 def to_choice(turn: Turn, pending: OfferChoice) -> State | None:
     """One of the ways round a refusal, by number or words; or the refused change is let go."""
     offered = pending.refusal.instead
-    picked = chosen(turn.words, offered)
+    named = [way for way in offered if is_named(way.change, turn.words)]
+    picked = chosen(turn.words, offered) or (named[0] if len(named) == 1 else None)
     if picked:
-        return pick(turn, pending.request or turn.request, picked)
+        return pick(pending.request or turn.request, picked)
     number = NUMBER.fullmatch(turn.words.strip())
     if number and number[1].isdigit() and int(number[1]) > len(offered) > 0:
         return State(pending=pending, said=(Say(BEYOND.format(len(offered))),))
@@ -109,14 +112,8 @@ def let_go(turn: Turn, offered: tuple[Alternative, ...]) -> State:
     return State(pending=None, request=request, way="write", said=(Say(LET_GO.format("")),))
 
 
-def pick(turn: Turn, before: JobRequest, picked: Alternative) -> State:
-    """A machine that stands in for another is an assumption, and stays one."""
-    request = apply(before, picked)
-    ours = tuple(turn.state.get("left_to_us", ()))
-    if turn.state.get("stands_in"):
-        why = f"stands in for {before.machine}, which nobody described: check queue, account, modules and network there"
-        ours = (*ours, Assumption("machine", str(request.machine), why))
-    return State(way="write", request=request, pending=None, stands_in=False, left_to_us=ours)
+def pick(before: JobRequest, picked: Alternative) -> State:
+    return State(way="write", request=apply(before, picked), pending=None)
 
 
 def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
@@ -124,8 +121,10 @@ def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
     words = turn.words.strip()
     if NO.fullmatch(words) or WITHDRAWAL.fullmatch(words):
         return State(pending=None, said=(Say(NOT_DONE),))
+    if len(pending.offers) == 1 and DO_IT.search(words) and turn.utterance.main.share(*WANTING) >= SURE:
+        return carry_out(turn, pending.offers[0])
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
-    named = [offer for offer in pending.offers if (picked and offer.says == picked.says) or is_named(offer, words)]
+    named = [one for one in pending.offers if (picked and one.says == picked.says) or is_named(one.change, words)]
     return carry_out(turn, named[0]) if len(named) == 1 else None
 
 
@@ -138,9 +137,9 @@ def to_rows(turn: Turn, pending: OfferRows) -> State | None:
     return carry_out(turn, taken) if taken else None
 
 
-def is_named(offer: Offer, words: str) -> bool:
-    """`Regular then`, `fsdp please`: few words that name the value which the offer would bring."""
-    values = [str(value) for _, value in offer.change]
+def is_named(change: Sequence[tuple[str, str | int | None]], words: str) -> bool:
+    """`Regular then`, `fsdp please`: few words that name the value which what was offered would bring."""
+    values = [str(value) for _, value in change]
     few = len(words.split()) <= MOST_WORDS and "?" not in words
     return few and any(re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", words, re.I) for value in values)
 
@@ -150,6 +149,8 @@ def carry_out(turn: Turn, offer: Offer) -> State:
     own = turn.state.get("own")
     if own and (text := offer.script or (patched(own.text, offer.patches)[0] if offer.patches else "")):
         return made_of(turn, Paste(own.name, text), offer.says)
+    if offer.request:
+        return State(way="write", request=offer.request, pending=None)
     change: dict[str, Any] = dict(offer.change)
     if "strategy" in change and turn.request.framework in ("pytorch", "deepspeed"):
         change["framework"] = None
@@ -158,7 +159,7 @@ def carry_out(turn: Turn, offer: Offer) -> State:
 
 
 def to_question(turn: Turn, pending: AskField) -> State | None:
-    """`You choose`, `why?`, and words about a machine that nobody described; other answers are read with all else."""
+    """`You choose` and `why?`; other answers are read with all else."""
     question = pending.question
     if ABOUT_IT.fullmatch(turn.words.strip()) or asks_of_it(turn):
         choices = f" The choices: {', '.join(question.options)}." if question.options else ""
@@ -166,8 +167,6 @@ def to_question(turn: Turn, pending: AskField) -> State | None:
         return State(said=(Say(f"{told}{choices}"),), reopened=True)
     if question.field == "machine" and LEFT_TO_US.search(turn.words) and len(turn.words.split()) <= MOST_WORDS:
         return State(said=(Say(ONLY_YOU),), reopened=True)
-    if question.field in DECIDING and "?" not in turn.words:
-        return of_the_machine(turn, question)
     return None
 
 
@@ -187,14 +186,6 @@ def nothing_open(turn: Turn, pending: None) -> State | None:
         return None
     taken = "; ".join(f"{one.field} {one.value} ({one.why})" for one in plan.assumptions if one.value)
     return State(said=(Say(DECIDED.format(taken or "nothing: all of it comes from your words")),))
-
-
-def of_the_machine(turn: Turn, question: Question) -> State:
-    """An answer about a machine that nobody described: a choice, by number or name, or any words."""
-    picked = chosen(turn.words, [Alternative(option) for option in question.options])
-    words = picked.says if picked else turn.words
-    known = f"{turn.state.get('described', '')} {words}"[:MOST_DESCRIBED]
-    return State(way="write", described=known)
 
 
 def leave_to_us(turn: Turn, request: JobRequest) -> State | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from graph.conversation.gate import may_act
 from graph.conversation.history import agree
 from graph.conversation.next_step import not_understood
 from graph.conversation.script_review import MOVES, is_review, reviewed
@@ -13,6 +14,7 @@ from graph.debugging.remedies import request_of
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
 from graph.porting.port import carried_over
+from graph.reading.own_machine import MOST_WORDS, machine_told, queue_told
 from graph.state import State
 from graph.usecases.diagnose_job import JobReport, machine_of, report_of
 from graph.usecases.edit_script import edit_script, left_open
@@ -40,6 +42,13 @@ AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or 
 HOW_TO_CHANGE = (
     "In your own script I change what it sets by name, as in *epochs 20* or *NAME=value*; else paste the new line."
 )
+# The line of a script that enters an environment.
+ENTERS = re.compile(r"^[ \t]*(?:source|\.) \S*activate\S*.*$|^[ \t]*(?:conda|mamba|micromamba) activate .*$", re.M)
+OTHER_PYTHON = (
+    "`{0}` stays as it is: the job's Python is that of line {1}, `{2}`. See whether it has the package there, on a "
+    "login node: `{2} && python -c 'import {3}'`. If that fails, install it right there, in that environment; a "
+    "`pip list` without that line looks into another one."
+)
 # A pasted piece of a script has no first line.
 OF_A_PIECE = ("shell-shebang",)
 WITH_LOG = (
@@ -57,8 +66,7 @@ def by_script(turn: Turn) -> State | None:
         understand_script(own.text)
     except InputError as error:
         return State(said=(Say(NOT_READ.format(error)),))
-    target = another_machine(turn, own)
-    if target and not is_asked_about(turn, own, target):
+    if (another_machine(turn, own) or unknown_target(turn)) and not is_review(turn.words):
         return carry(turn, own)
     return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
 
@@ -80,12 +88,15 @@ def another_machine(turn: Turn, own: Paste) -> Cluster | None:
     return others[-1] if others and (source is not None or moves) else None
 
 
+def unknown_target(turn: Turn) -> str | None:
+    """A machine that nobody described and that a script is to be carried to."""
+    moves = MOVES.search(turn.words) is not None and turn.utterance.main.share("port", "edit", "write") >= SURE
+    named = [one for one in turn.utterance.machines() if is_known(turn, one)]
+    return machine_told(turn.words) if moves and not named else None
+
+
 def is_known(turn: Turn, name: str) -> bool:
     return name in turn.context.catalogue.clusters
-
-
-def is_asked_about(turn: Turn, own: Paste, target: Cluster) -> bool:
-    return is_review(turn.words)
 
 
 def machine_for(turn: Turn, own: Paste) -> Cluster | None:
@@ -101,24 +112,22 @@ def judged(turn: Turn, own: Paste) -> State | None:
 
 
 def changed(turn: Turn, own: Paste) -> State | None:
-    """Words that change something which the script sets: the edit is made in place; what found no place is named."""
-    edited = edit_script(own.text, turn.wishes, machine_for(turn, own))
+    """Words that change something which the script sets: the edit is made in place; what found no place is named.
+
+    What is not plainly an order is said first, and done on a yes.
+    """
+    edited = edit_script(own.text, turn.wishes, machine_for(turn, own)) if turn.wishes else None
     if edited is None:
         return None
-    state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
     left = left_open(own.text, edited, turn.wishes)
+    if not may_act(turn, left):
+        changes = "; ".join(edited.says)
+        offer = Offer(changes, script=edited.text)
+        held = in_hand(turn, own) if turn.message.scripts else State()
+        return State(**{**held, "said": (Say(WOULD_CHANGE.format(changes)),), "pending": OfferEdit((offer,))})
+    state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
     named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
     return State(**{**state, "said": (*state["said"], *named)})
-
-
-def proposed(turn: Turn, own: Paste) -> State | None:
-    """What might be a question and might be an edit: what would change is said, and done on a yes."""
-    edited = edit_script(own.text, turn.wishes, machine_for(turn, own))
-    if edited is None:
-        return None
-    changes = "; ".join(edited.says)
-    offer = Offer(changes, script=edited.text)
-    return State(said=(Say(WOULD_CHANGE.format(changes)),), pending=OfferEdit((offer,)))
 
 
 def mended(turn: Turn, own: Paste) -> State | None:
@@ -195,6 +204,10 @@ def unmended(cured: Mended, report: JobReport) -> str:
     """Why the file is as it was."""
     if cured.diff or cured.offers:
         return ""
+    found = ENTERS.search(cured.text) if report.diagnosis.cause == "env-python-package" else None
+    if found:
+        name = dict(report.diagnosis.facts).get("module", "the package")
+        return OTHER_PYTHON.format(cured.name, cured.text[: found.start()].count("\n") + 1, found[0].strip(), name)
     fix = report.diagnosis.fix[0] if report.diagnosis.fix else "read the cause above"
     return f"`{cured.name}` stays as it is: its text cannot cure this. The first thing to do: {fix}"
 
@@ -223,9 +236,14 @@ def carry(turn: Turn, own: Paste) -> State:
     except InputError as error:
         return State(outcome=Refusal("I cannot carry that script over.", f"Reason: {error}."))
     heard = read(turn.words, carried, None, None) if turn.words.strip() else Understood("port", carried)
+    request = heard.request
+    if target := unknown_target(turn):
+        was = request_of(understand_script(own.text))
+        request = replace(request, nodes=was.nodes, gpus_per_node=was.gpus_per_node, total_gpus=None)
+        request = replace(request, machine=target, queue=queue_told(turn.words), site_words=turn.words[:MOST_WORDS])
     return State(
         way="write",
-        request=heard.request,
+        request=request,
         source=own.text,
         own=None,
         pending=None,
@@ -240,10 +258,10 @@ def by_own(turn: Turn) -> State | None:
     if own is None:
         return None
     target = another_machine(turn, own)
-    if target and MOVES.search(turn.words):
+    if (target and MOVES.search(turn.words)) or unknown_target(turn):
         return carry(turn, own)
     if is_asked(turn):
-        return judged(turn, own) or (proposed(turn, own) if turn.utterance.main.share("edit") >= POSSIBLE else None)
+        return judged(turn, own) or (changed(turn, own) if turn.utterance.main.share("edit") >= POSSIBLE else None)
     return changed(turn, own) or mended(turn, own) or not_done(turn)
 
 

@@ -47,16 +47,20 @@ class Turn:
         return any(one.act in ("diagnose", "pending") or one.topic[:4] == "log." for one in self.utterance.clauses)
 
     @property
+    def wanting(self) -> tuple[Clause, ...]:
+        """The clauses that may want something of the person's own job: neither plainly asked nor told of what was."""
+        return tuple(one for one in self.utterance.clauses if not rather_asks(one) and not is_told(one))
+
+    @property
     def wishes(self) -> str:
-        """The words that may want something of a job; those of clauses that plainly only ask are left out."""
-        clauses = self.utterance.clauses
-        kept = [one.text for one in clauses if not rather_asks(one)]
-        return " ".join(kept) if 0 < len(kept) < len(clauses) else self.words
+        """The words that may want something of a job; empty where none do."""
+        kept = self.wanting
+        return self.words if len(kept) == len(self.utterance.clauses) else " ".join(one.text for one in kept)
 
     @property
     def sure_wishes(self) -> str:
-        """The words of clauses that plainly want something of a job: what is told of a run is no wish."""
-        return " ".join(one.text for one in self.utterance.clauses if wants(one))
+        """The words of clauses that plainly want something of a job."""
+        return " ".join(one.text for one in self.wanting if one.share(*WANTING) >= SURE)
 
     @property
     def only_asks(self) -> bool:
@@ -121,9 +125,9 @@ MARKS = ("?", "\uff1f")
 FEW_WORDS = 2
 
 
-def wants(clause: Clause) -> bool:
-    """Whether a clause surely wants something of a job, and of the person's own."""
-    return clause.share(*WANTING) >= SURE and clause.scope not in ("past", "others", "hypothetical")
+def is_told(clause: Clause) -> bool:
+    """Whether a clause only tells of another run, or of somebody else's, and is no order beside that."""
+    return clause.scope in ("past", "others", "hypothetical") and clause.share(*WANTING) < SURE
 
 
 def rather_asks(clause: Clause) -> bool:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from graph.conversation.fix_followup import is_unhelped
+from graph.conversation.gate import offered
 from graph.conversation.history import carried_by, corrects
 from graph.conversation.next_step import SEND_LOG
 from graph.conversation.option_choice import changed
-from graph.conversation.pending import MOST_DESCRIBED, leave_to_us
+from graph.conversation.pending import leave_to_us
 from graph.conversation.refused import without_keys
 from graph.conversation.turn import ASKING, SURE, WANTING, Turn
-from graph.debugging.remedies import price, says
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
 from graph.modelling.extracting import fill
+from graph.reading.own_machine import MOST_WORDS, YOURS, account_told, is_word, machine_told, queue_told, tells_of_site
 from graph.state import State, Way
+from graph.undescribed import slips
 from graph.usecases.explain_pending import explain_pending
 from graph.wishes import wishes
 from knowledge.types import (
@@ -26,9 +28,7 @@ from knowledge.types import (
     Intent,
     JobRequest,
     LaunchPlan,
-    Offer,
     OfferChoice,
-    OfferEdit,
     OfferSearch,
     Said,
     Say,
@@ -40,6 +40,25 @@ COUNTED = ("walltime", "nodes", "gpus_per_node")
 # What belongs to one machine, and does not go along to another.
 OF_ONE_MACHINE = ("account", "queue", "environment", "container", "reservation", "constraint")
 # What is told of a job that is wanted, and not of one that ran.
+BESIDE_A_QUEUE = frozenset(
+    (
+        "ok",
+        "okay",
+        "then",
+        "please",
+        "pls",
+        "use",
+        "take",
+        "go",
+        "with",
+        "the",
+        "queue",
+        "partition",
+        "qos",
+        "just",
+        "so",
+    )
+)
 OF_A_JOB = ("machine", "framework", "strategy", "entry")
 # Asks for a job rather than tells where one failed.
 WANTS = re.compile(r"\b(?:train|write|script|launch|help|need|want|make|give|create|generate|please)\b", re.I)
@@ -53,9 +72,6 @@ BARE = re.compile(
     r"|knoten|nodos?|nodi|n[oœ]e?uds?)?)\s*\?\W*",
     re.I,
 )
-WOULD_BE = "Nothing is changed yet. It would be: {}{}. Say *yes* and I do it."
-SAY_IT = "Nothing is changed yet: say it without the question mark, and I do it."
-ACTING = ("generate", "port")
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
@@ -91,7 +107,7 @@ def by_words(turn: Turn) -> State:
     before, question = state.get("request"), turn.question
     if before and (bare := BARE.fullmatch(words)) and state.get("bundle") and not question:
         alone = read_beside(bare["value"], before, (None, None), state.get("plan"))
-        if proposed := only_proposed(turn, before, alone, bare=True):
+        if proposed := offered(turn, before, alone, bare=True):
             return proposed
     refused = turn.pending.request if isinstance(turn.pending, OfferChoice) else None
     asked = (question.field if question else None, question.options or None if question else None)
@@ -107,7 +123,7 @@ def by_words(turn: Turn) -> State:
         return State(way="answer", request=heard.request, said=(Say(SEND_LOG),), pending=AwaitLog())
     if (heard.request == before and is_unhelped(words, state)) or names_its_machine(turn, heard.request):
         heard = replace(heard, intent="diagnose")
-    proposed = only_proposed(turn, before, heard)
+    proposed = offered(turn, before, heard)
     if proposed:
         return proposed
     waits = waits_still(turn, heard)
@@ -117,21 +133,44 @@ def by_words(turn: Turn) -> State:
     return take(turn, before, heard, (*said, *said_loosely))
 
 
-def only_proposed(turn: Turn, before: JobRequest | None, heard: Understood, *, bare: bool = False) -> State | None:
-    """A change that may be a question (`and 4 nodes?`): what it would be and cost is said, and done on a yes."""
-    main = turn.utterance.main
-    if turn.state.get("bundle") is None or before is None or "?" not in main.text or turn.question:
-        return None
-    sure = main.share(*WANTING, "back", "undo") >= SURE and not bare
-    if sure or heard.request == before or heard.intent not in ACTING:
-        return None
-    names = [one.name for one in fields(JobRequest) if one.name not in ("heard", "total_gpus")]
-    change = tuple((n, getattr(heard.request, n)) for n in names if getattr(heard.request, n) != getattr(before, n))
-    if not change or not all(isinstance(value, str | int | None) for _, value in change):
-        return State(said=(Say(SAY_IT),))
-    cost = price(before, heard.request)
-    offer = Offer(says(before, change), cost, change)
-    return State(said=(Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "")),), pending=OfferEdit((offer,)))
+def of_queue(turn: Turn, before: JobRequest | None, heard: Understood) -> Understood:
+    """`Ok regular then`: a queue of the machine, by its name alone; `whatever queue is right` leaves it to us."""
+    request, cluster = heard.request, turn.cluster
+    if request.queue and request.queue != turn.request.queue and is_word(request.queue):
+        return replace(heard, request=replace(request, queue=None), left=())
+    if cluster is None or before is None or turn.state.get("bundle") is None or turn.question:
+        return heard
+    said = [one for one in re.findall(r"[\w.-]+", turn.words) if one.lower() not in BESIDE_A_QUEUE]
+    queue = cluster.queue(said[0]) if len(said) == 1 and "?" not in turn.words else None
+    if queue is None:
+        return heard
+    return replace(heard, intent="generate", request=replace(before, queue=queue.id), left=())
+
+
+def of_their_own(turn: Turn, before: JobRequest | None, heard: Understood) -> Understood:
+    """With the machine that nobody described, where one is told of and no known one is: its name, and what is told."""
+    request, words = heard.request, turn.words
+    known = request.machine and turn.context.catalogue.find(request.machine)
+    if known or (request.machine and slips(request.machine, turn.context.catalogue)):
+        return replace(heard, request=replace(request, site_words="")) if request.site_words else heard
+    stands = before is not None and bool(before.site_words)
+    if stands and before and not (turn.question and turn.question.field == "machine"):
+        more = words if tells_of_site(words) and not turn.only_asks else ""
+        told = f"{before.site_words} {more}".strip()[:MOST_WORDS]
+        queue = (queue_told(turn.wishes) if turn.wishes else None) or before.queue
+        account = account_told(turn.wishes) or request.account
+        left = tuple(one for one in heard.left if not (queue_told(one) == queue or account_told(one) == account))
+        request = replace(request, machine=before.machine, queue=queue, account=account, site_words=told)
+        return replace(heard, request=request, left=left)
+    asked = turn.question is not None and turn.question.field == "machine"
+    if any(turn.context.catalogue.find(one) for one in turn.utterance.machines()):
+        return heard
+    name = machine_told(words) or request.machine or (YOURS if asked and tells_of_site(words) else None)
+    if name is None or (heard.intent not in ("generate", "port") and not asked):
+        return heard
+    intent: Intent = "generate" if asked and not turn.only_asks else heard.intent
+    theirs = replace(request, machine=name, queue=queue_told(words), site_words=words[:MOST_WORDS])
+    return replace(heard, intent=intent, request=theirs)
 
 
 def names_its_machine(turn: Turn, now: JobRequest) -> bool:
@@ -146,11 +185,13 @@ def names_its_machine(turn: Turn, now: JobRequest) -> bool:
 
 def hear(turn: Turn, before: JobRequest | None, asked: Asked) -> tuple[Understood, tuple[Said, ...]]:
     """What the rules read in the words, and what of it is to be said."""
-    words = turn.wishes
-    heard = read_beside(words, before, asked, turn.state.get("plan"))
+    words = turn.wishes or turn.words
+    heard = of_their_own(turn, before, read_beside(words, before, asked, turn.state.get("plan")))
+    heard = of_queue(turn, before, heard)
     goes = goes_elsewhere(turn, heard)
     if turn.only_asks and not goes and (not turn.question or heard.request == before):
-        kept = before if before is not None and "bundle" in turn.state else heard.request
+        past = all(one.scope == "past" for one in turn.utterance.clauses)
+        kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request
         return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()
     likely = turn.utterance.main.act if heard.intent == "diagnose" and not turn.may_fail else ""
     wanted = turn.act in ASKING and any(one.share(*WANTING) >= SURE for one in turn.utterance.clauses)
@@ -256,7 +297,6 @@ def take(turn: Turn, before: JobRequest | None, heard: Understood, said: tuple[S
         source=carried_by(request, before or JobRequest(), state.get("source", "")),
         left_to_us=left,
         pending=turn.pending if isinstance(turn.pending, AskField) or (talk and not searched) else None,
-        described=described(turn, before, request),
         said=(*said, Say(left_behind)) if left_behind else said,
     )
 
@@ -269,6 +309,8 @@ def way_of(turn: Turn, heard: Understood) -> Way:
     if heard.intent == "diagnose":
         return "diagnose"
     changes = heard.request != turn.request
+    if turn.act in ("outside", "misuse", "help") and heard.intent == "other":
+        return "answer"
     if heard.intent in TALK or (heard.intent == "other" and (turn.only_asks or not (turn.question or changes))):
         return "answer"
     return "write"
@@ -297,10 +339,3 @@ def of_before(now: JobRequest, turn: Turn) -> dict[str, str]:
     if not earlier:
         return {}
     return {name: value for name in OF_ONE_MACHINE if name not in said and (value := getattr(earlier[-1], name))}
-
-
-def described(turn: Turn, before: JobRequest | None, request: JobRequest) -> str:
-    """What was said of the machine: the message that named it; answers to what was asked about it are added."""
-    if before is None or before.machine != request.machine:
-        return turn.words[:MOST_DESCRIBED]
-    return turn.state.get("described", "")

@@ -21,7 +21,7 @@ TURNS_KEPT, MOST_KEPT = 4, 700
 DECIDED = (
     frozenset(CLEAN)
     | frozenset(("turn", "text", "attachments", "way", "outcome", "draft", "notes", "findings", "proof", "again"))
-    | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "stands_in", "talk", "grounds"))
+    | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "talk", "grounds"))
 )
 # What of a reading by the rules is kept before there is a script, whatever the model made of it.
 NAMED = ("machine", "entry", "account", "model")

@@ -115,7 +115,7 @@ class ScriptDeeds:
             taken = pending.offers[number - 1]
             done, costs = carry_out(hand.now(), taken), taken.price
         elif isinstance(pending, OfferChoice) and 1 <= number <= len(pending.refusal.instead):
-            done, costs = pick(hand.now(), pending.request or hand.request, pending.refusal.instead[number - 1]), ""
+            done, costs = pick(pending.request or hand.request, pending.refusal.instead[number - 1]), ""
         else:
             raise InputError(NOT_YET if hand.offers else "no such offer stood before this message")
         if done.get("way") != "write":

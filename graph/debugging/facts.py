@@ -58,6 +58,8 @@ OF_LOG = tuple(
         r"(?i)\bworld[ _]?size[=: ]+(?P<world>\d+)|nranks (?P<world2>\d+)",
         r"--mem[= ](?P<memory>\d+[KMGT]?)\b|(?i:total requested memory) :\s*(?P<memory2>[\d.]+ \w+)",
         r"(?i)max(?:imum)? ?(?:rss|memory)[ :=]+(?P<peak>[\d.]+ ?[KMGT]i?B?)\b|anon-rss:(?P<peak2>\d+kB)",
+        r"(?i)\bepoch\W{0,3}(?P<epoch>\d+) ?/ ?(?P<epochs>\d+)\b.{0,60}?(?P<done>\d+)/(?P<steps>\d+) "
+        r"\[(?P<elapsed>[\d:]{4,9})<(?P<remaining>(?:\d+ days?, )?[\d:]{4,9})",
         r"\b(?P<done>\d+)/(?P<steps>\d+) \[(?P<elapsed>[\d:]{4,9})<(?P<remaining>(?:\d+ days?, )?[\d:]{4,9})",
         r"(?i)\b(?:iteration|step|epoch|iter)\W{0,3}(?P<done>\d+) ?/ *(?P<steps>\d+)",
         r"^\"(?P<module>[A-Za-z][\w.+-]*(?:/[\w.+-]+)?)\"$",
@@ -109,7 +111,7 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
         k: v for k, v in first_matches(OF_LOG, [*_frames(winner), *lines, *reversed(end)]).items() if k not in found
     }
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
-    found |= _of_nodes([*lines, *end])
+    found |= _of_nodes([*lines, *end]) | _of_epochs(found)
     return found | _reckoned(found)
 
 
@@ -167,6 +169,20 @@ def _of_nodes(lines: Iterable[str]) -> dict[str, str]:
     nodes = [next(filter(None, hit.groups())) for line in lines if (hit := ON_NODE.search(line))]
     named = list(dict.fromkeys(nodes))
     return {"ended_on": ", ".join(named)} if 0 < len(named) <= MOST_NODES else {}
+
+
+def _of_epochs(found: Mapping[str, str]) -> dict[str, str]:
+    """The progress of the whole run where a bar shows that of one epoch only."""
+    if "epochs" not in found or int(found["epochs"]) < 2 or "elapsed" not in found:
+        return {}
+    before, left = int(found["epoch"]) - 1, int(found["epochs"]) - int(found["epoch"])
+    steps, gone, rest = int(found["steps"]), seconds(found["elapsed"]), seconds(found["remaining"])
+    return {
+        "done": str(before * steps + int(found["done"])),
+        "steps": str(steps * int(found["epochs"])),
+        "elapsed": clock_time(before * (gone + rest) + gone),
+        "remaining": clock_time(rest + left * (gone + rest)),
+    }
 
 
 def _reckoned(found: Mapping[str, str]) -> dict[str, str]:

@@ -31,6 +31,7 @@ STAND_IN = "program.py"  # in the place of a program that is no Python file, for
 ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 # Options of a program that tell how it is spread, or the model that is trained.
 TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*|model\w*[= ]\S+)", re.I)
+NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
@@ -58,6 +59,7 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     request = with_main_first(with_commands(request, commands, before)) if goes_on else request
     if goes_on and not before and request.entry and intent in ("generate", "port"):
         request = apply_edits(request, own_options(words, spoken, request)).request
+    request = with_notebook(request, text) if goes_on else request
     account = lone_account(wishes.rest, request) if intent in ("generate", "port") and not before else None
     notes: tuple[str, ...] = ()
     if account:
@@ -76,6 +78,14 @@ def with_frames(framed: Framed, before: JobRequest, asked: str | None, options: 
         return Understood("generate", now, missing(now))
     heard = understand(framed.rest, now, asked, options)
     return heard if heard.intent == "port" else replace(heard, intent="generate", missing=missing(heard.request))
+
+
+def with_notebook(request: JobRequest, text: str) -> JobRequest:
+    """A notebook that is named is the program, where no other is."""
+    found = NOTEBOOK.search(text)
+    if found is None or request.entry:
+        return request
+    return replace(request, entry=found[0], heard=(*request.heard, Heard("entry", "said", found[0])))
 
 
 def open_words(

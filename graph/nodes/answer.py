@@ -24,6 +24,7 @@ from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.reading.utterance import Clause, Utterance
 from graph.state import State
+from graph.undescribed import is_stand_in
 from graph.usecases.answer import WHY, Answered, nearest
 from graph.usecases.answer import answer as find_answer
 from knowledge.document import Choices, Document
@@ -64,6 +65,20 @@ NO_ACTS = (
 
 
 def answer(state: State, runtime: Runtime[Context]) -> State:
+    """What came out; with the whole script, where it was asked for beside a wish."""
+    made = came_out(state, runtime)
+    bundle = made.get("bundle") or state.get("bundle")
+    if not state.get("whole") or bundle is None:
+        return made
+    said = tuple(made.get("said", state["said"]))
+    plan = made.get("plan") or state.get("plan")
+    shown = tuple(replace(part, diff="") if isinstance(part, Made) else part for part in said)
+    if not any(isinstance(part, Made) for part in said):
+        shown = (*said, Made(bundle, plan.title if plan else "your machine"))
+    return State(**{**made, "said": shown})
+
+
+def came_out(state: State, runtime: Runtime[Context]) -> State:
     outcome, draft = state["outcome"], state["draft"]
     if isinstance(outcome, LaunchPlan) and draft:
         return also_answered(state, script(state, outcome, draft), runtime)
@@ -301,7 +316,8 @@ def ask_of(state: State, context: Context, text: str, clause: Clause | None = No
     named = [context.catalogue.find(name) for name in utterance.machines()]
     bundle, request = state.get("bundle"), state.get("request") or JobRequest()
     spoken_of = context.catalogue.find(state.get("last_machine", ""))
-    of_thread = context.cluster(request)
+    thread = context.cluster(request)
+    of_thread = None if thread and is_stand_in(thread) else thread
     return Ask(
         whole,
         utterance,

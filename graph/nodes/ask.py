@@ -14,7 +14,6 @@ from graph.extraction.request import machines_in
 from graph.nodes.answer import ask_of, asking, in_words
 from graph.planning.questions import still_missing
 from graph.state import State
-from graph.undescribed import next_question, slips
 from knowledge.cluster import Cluster
 from knowledge.types import AskField, Assumption, JobRequest, Question, Said, Say
 
@@ -36,7 +35,7 @@ def ask(state: State, runtime: Runtime[Context]) -> State:
     cluster = runtime.context.cluster(request)
     said: list[Said] = list(state["said"])
     if request.machine and cluster is None:
-        return about_machine(state, runtime.context)
+        return State(pending=None)  # a slip of the pen: which machine was meant is said where it would be written
     missing = still_missing(request, cluster, machines(state, runtime.context))
     if state.get("source"):
         missing = tuple(question for question in missing if question.field == "machine")  # the script tells the rest
@@ -89,16 +88,6 @@ def machines(state: State, context: Context) -> tuple[str, ...]:
     """The machines to offer: those that were named, where that left it open, else all."""
     named = tuple(name for name in machines_in(state["words"]) if name in context.names())
     return named if len(named) > 1 else context.names()
-
-
-def about_machine(state: State, context: Context) -> State:
-    """A machine that nobody described, and that is no slip of the pen: what decides which one comes nearest."""
-    if slips(state["request"].machine or "", context.catalogue):
-        return State(pending=None)
-    before = open_question(state) if state["way"] == "write" and state["understood"] else None
-    question = next_question(state["request"], state.get("described", ""), before)
-    pending = AskField(question) if question else None
-    return State(pending=pending, said=(*state["said"], question) if question else state["said"])
 
 
 def not_read(question: Question, words: str) -> str:

@@ -1,4 +1,4 @@
-"""Look into the template library: a script that worked there before, or the machine nearest to one nobody described."""
+"""Look into the template library: a script that worked there before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.planning.strategies import with_usual_framework
 from graph.state import State
-from graph.undescribed import slips, stand_ins
+from graph.undescribed import slips
 from knowledge.types import Alternative, Framework, Refusal
 from templates.records import RUNS, Saved, Template
 
@@ -17,11 +17,7 @@ from templates.records import RUNS, Saved, Template
 def retrieve(state: State, runtime: Runtime[Context]) -> State:
     request, context = state["request"], runtime.context
     if context.cluster(request) is None:
-        near = slips(request.machine or "", context.catalogue)
-        if near:
-            return State(outcome=misspelt(request.machine or "", near), stands_in=False)
-        refusal = stand_ins(request, state.get("described", ""), context.library)
-        return State(outcome=refusal, stands_in=True)
+        return State(outcome=misspelt(request.machine or "", slips(request.machine or "", context.catalogue)))
     request = with_usual_framework(request)
     if request.framework not in RUNS:
         return State()

@@ -15,9 +15,10 @@ from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_script
-from graph.conversation.turn import SURE, Turn, open_turn
+from graph.conversation.turn import SURE, Turn, open_turn, view_of
 from graph.conversation.words import by_words
 from graph.debugging.diagnosis import diagnose as find_cause
+from graph.reading.reader import read_utterance
 from graph.state import State
 from graph.usecases.explain_pending import explain_pending
 from knowledge.cluster import Cluster
@@ -29,8 +30,13 @@ from knowledge.types import AskField, JobRequest, Made, OfferSearch, Paste
 
 MOST_SINCE = 2000  # characters of what was said since a diagnosis
 SHOW = re.compile(
-    r"\b(?:show|print|give|send|repeat|display)\b.{0,20}\b(?:script|file)\b|\bscript (?:again|once more)\b", re.I
+    r"(?:\b(?:and|then|can you|could you|please|pls)\W+)*\b(?:show|print|give|send|repeat|display|post)\b"
+    r".{0,20}\b(?:script|file)\b|\bscript (?:again|once more)\b",
+    re.I,
 )
+# What says nothing beside it, and how many words are more than that.
+ASIDE = re.compile(r"(?i)\b(?:ok(?:ay)?|and|now|please|pls|thanks?|thx|fine|then|so|well|yes|again|as it is|for me)\b")
+ENOUGH = 3
 
 
 def by_output(turn: Turn) -> State | None:
@@ -112,6 +118,15 @@ HANDLERS: tuple[Callable[[Turn], State | None], ...] = (
 )
 
 
+def with_rest(turn: Turn) -> Turn | None:
+    """`Set it to that and show me the whole script`: the message without that, where more is said; else None."""
+    found = SHOW.search(turn.words)
+    rest = ASIDE.sub(" ", f"{turn.words[: found.start()]} {turn.words[found.end() :]}") if found else ""
+    if turn.state.get("bundle") is None or len(re.findall(r"\w+", rest)) < ENOUGH or turn.message.logs:
+        return None
+    return replace(turn, message=replace(turn.message, words=rest), utterance=read_utterance(rest, view_of(turn.state)))
+
+
 def understand(state: State, runtime: Runtime[Context]) -> State:
     """The first handler that knows what to do. An offer of a web search stands until the next message only."""
     turn = completed(open_turn(state, runtime.context))
@@ -123,12 +138,15 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
         if not rest:
             return State(**{**begun, "way": "write", "request": JobRequest(), "utterance": turn.utterance})
     begun, turn = with_own_machines(begun, turn, runtime.context)
+    beside = with_rest(turn)
+    turn = beside or turn
     found = next(filter(None, (handle(turn) for handle in HANDLERS)))
     pending = None if isinstance(turn.pending, OfferSearch) else turn.pending
     kept = pending if isinstance(pending, AskField) or found.get("way", "answer") == "answer" else None
     said = (*begun.get("said", ()), *found.get("said", ()))
     main = turn.utterance.main
     base = State(pending=kept, words=turn.words, utterance=turn.utterance, asked_last="")
+    base["whole"] = beside is not None
     base["last_act"], base["last_topic"] = main.act, main.topic
     base["question_before"], base["topic_before"] = state.get("asked_last", ""), state.get("last_topic", "")
     base["act_before"] = state.get("last_act", "")

@@ -7,6 +7,7 @@ from langgraph.runtime import Runtime
 from graph.answering.fact_answer import as_sentence
 from graph.context import Context
 from graph.state import State
+from graph.undescribed import is_stand_in
 from knowledge.types import Finding
 
 NOT_PROVED = (
@@ -21,6 +22,8 @@ def verify(state: State, runtime: Runtime[Context]) -> State:
     if state["draft"] is None or cluster is None:
         return State(findings=())
     findings = state["findings"]
+    if is_stand_in(cluster):
+        return State(proof=tuple(worded(finding) for finding in findings if finding.severity == "error"))
     found = [worded(finding) for finding in findings] or [f"Checked against {cluster.title}'s facts: nothing found."]
     proof = f"{found.pop(0) if not findings else 'Checked, with the findings above.'} Not proved: {NOT_PROVED}"
     return State(proof=(*found, proof))

@@ -7,7 +7,7 @@ nearest thing. How a part is written is the templates' matter.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from graph.planning.directives import LATER, SUBMITS, signal_of
@@ -15,7 +15,7 @@ from graph.planning.fields import check_directive, check_path, shown
 from graph.planning.programs import edited, split_words, take_apart
 from knowledge.cluster import Cluster, NodeType, walltime_seconds
 from knowledge.errors import InputError
-from knowledge.job_parts import ArgumentEdit, JobArray, Program
+from knowledge.job_parts import ArgumentEdit, ArrayAxis, JobArray, Program
 from knowledge.types import (
     Alternative,
     Assumption,
@@ -30,6 +30,11 @@ from templates.parts import array_options
 
 FIRST_RUN, FIRST_LONGEST = "00:15:00", "00:30:00"
 MOST_TASKS = 10_000
+# An argument that stands for a number of its own in each task.
+PLACEHOLDER = re.compile(
+    r"(--?[\w-]*(?:seed|ind(?:e)?x|idx|task|trial|fold|run|split|part|shard)[\w-]*)[= ]"
+    r"(?:[NnXxIiKk]|SEED|<\w+>|\$\{?i\}?)(?=\s|$)"
+)
 MOST_CHAINED = 100
 # What a library needs to hear to stay off the network: Weights & Biases, Hugging Face's hub, pip.
 OFFLINE = (
@@ -98,9 +103,18 @@ def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node:
     # LSF's index is part of the name, which the frame writes; files are counted by the shell that submits.
     own = {"slurm": f"--array=0-{last}{most}", "pbs": f"-J 0-{max(1, last)}{most}"}.get(decided.scheduler)
     written = added(decided, own) if own and not array.files else decided.directives
+    array = with_placeholder(array, decided.args)
     # What the tasks vary is not given a second time.
     args = edited(decided.args, (ArgumentEdit("remove", axis.option) for axis in array.axes if axis.option))
     return replace(decided, array=array, directives=written, args=args)
+
+
+def with_placeholder(array: JobArray, args: Sequence[str]) -> JobArray:
+    """`--seed N` in an array that varies nothing else: N is the task's number."""
+    found = PLACEHOLDER.search(" ".join(args))
+    if found is None or array.axes or not array.count:
+        return array
+    return replace(array, axes=(ArrayAxis(found[1], tuple(map(str, range(array.count)))),), count=None)
 
 
 def check_array(array: JobArray) -> None:

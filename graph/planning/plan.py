@@ -26,6 +26,7 @@ from knowledge.errors import InputError
 from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal
 from templates.quoting import shell_word
 
+MODEL_PLACEHOLDER = "YOUR_MODEL"
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
 ONE_DEVICE = (
@@ -68,7 +69,7 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
         return no_processor_nodes(cluster)
     if request.exclusive is False and request.queue is None:
         request = replace(request, queue="shared")
-    request = first_run(request, cluster)
+    request = with_served_model(first_run(request, cluster))
     style = choose_style(request)
     if style is None:
         raise InputError("strategy is open; say one of ddp, fsdp, zero1, zero2, zero3, tp, pp, 3d")
@@ -77,6 +78,8 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     if request.queue and cluster.queue(request.queue) is None:
         return with_queue_meant(request, cluster)
     node = choose_node_type(request, cluster)
+    if other := elsewhere(request, cluster, node):
+        return other
     counted = count(request, cluster, node)
     if counted is None:
         raise InputError("nodes are open; say how many nodes, or how many GPUs in all")
@@ -177,6 +180,26 @@ def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:
             return named[0]
     types = [cluster.node_type(name) for name in queue.node_types]
     return next((node for node in types if (node.gpus.devices_per_node or 0) >= wanted), types[0])
+
+
+def elsewhere(request: JobRequest, cluster: Cluster, node: NodeType) -> Refusal | None:
+    """Nodes that were named by their memory or kind, and that the queue which was named does not have."""
+    named = kinds_named(request.node_type, cluster.node_types) if request.node_type and request.queue else []
+    if not named or node in named or node.id == request.node_type:
+        return None
+    there = [queue for queue in cluster.queues if any(one.id in queue.node_types for one in named)]
+    if not there:
+        return None
+    asked = cluster.queue(request.queue or "")
+    return Refusal(
+        f"{cluster.title}'s queue {asked.id if asked else request.queue} has no {named[0].id} nodes.",
+        f"Its nodes are {node.id}; {named[0].id} is in {', '.join(queue.id for queue in there)}.",
+        there[0].source,
+        (
+            *(Alternative(f"queue {queue.id}", (("queue", queue.id),)) for queue in there[:2]),
+            Alternative(f"nodes {node.id} in {request.queue}", (("node_type", node.id),)),
+        ),
+    )
 
 
 def decide(
@@ -394,7 +417,19 @@ def on_node_type(
     return tuple(taken)
 
 
+def with_served_model(request: JobRequest) -> JobRequest:
+    """`Llama 70B` is no name that a server finds a model by."""
+    served = (request.entry or "").removeprefix("vllm serve ").strip()
+    if request.entry is None or not request.entry.startswith("vllm serve ") or " " not in served:
+        return request
+    return replace(request, entry=f"vllm serve {MODEL_PLACEHOLDER}")
+
+
 def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
+    if request.entry is not None and request.entry.endswith(MODEL_PLACEHOLDER):
+        return (
+            Assumption("model", MODEL_PLACEHOLDER, "put its name on the hub, ORGANISATION/NAME, or its folder here"),
+        )
     if request.entry is not None:
         return ()
     return (Assumption("entry", USUAL_ENTRY, "not said; put your program and its arguments at the top", None),)

@@ -9,6 +9,7 @@ from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.types import Alternative, Assumption, JobRequest, Refusal
 
 USUAL_WALLTIME = "01:00:00"
+OPEN = "YOUR_"
 # Queues that are taken without being named. The others cost more, can be preempted, or need a permission.
 UNNAMED = ("production", "debug")
 # What people call a kind of queue, where the machine's own has another name.
@@ -101,6 +102,8 @@ def usual_walltime(candidates: list[Queue], nodes: int) -> str:
 
 
 def why_this(queue: Queue, cluster: Cluster) -> str:
+    if queue.id.startswith(OPEN):
+        return "which one is not known here: put yours in its place, or say *queue NAME*"
     if queue.default:
         return f"the usual GPU queue of {cluster.title}"
     return f"the usual queue does not take this job; {queue.id} ({queue.purpose}) does"

@@ -153,6 +153,12 @@ def _dependency(match: re.Match[str], request: JobRequest) -> Built:
     return (Set("dependency", Dependency(kind, tuple(re.findall(r"\d{2,}", said))), match[0].strip()),)
 
 
+def _output(match: re.Match[str], request: JobRequest) -> tuple[Edit, ...]:
+    """The file of what a job prints; of a folder alone, the usual name in it."""
+    name = match["v"].removeprefix("./")
+    return (Set("output", f"{name}/%x-%j.out" if match["folder"] else name, match[0]),)
+
+
 def _memory(match: re.Match[str], request: JobRequest) -> Built:
     size = float(match["v"]) * (1024 if match["unit"].lower().startswith("t") else 1) if match["v"] else 0
     return (Set("memory_gb", round(size), match[0].strip()),)
@@ -363,8 +369,8 @@ PARTS: tuple[Part, ...] = (
     ),
     _row(
         r"\b(?:log|logs|output|stdout|write (?:the )?(?:output|logs?))\s+(?:go(?:es)?\s+)?(?:to|into|in|nach|vers"
-        r"|a|en)\s+(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])",
-        _named("output"),
+        r"|a|en)\s+(?:the\s+)?(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])(?P<folder>/|\s+(?:folder|dir))?",
+        _output,
     ),
     _row(
         r"\b(?:give it |with |use |ask for |needs? |request |add )?(?:(?P<v>\d{1,4}(?:\.\d+)?)\s*(?P<unit>GB?|GiB"

@@ -28,13 +28,32 @@ MOST_TOPICS = 4
 FIELD_VALUE = re.compile(
     r"\W*(?:(?:set|use|make)\s+)?(?:the\s+)?(?:machine|framework|strategy|nodes|gpus[ _]per[ _]node|total[ _]gpus"
     r"|walltime|queue|partition|qos|account|model|entry|program|args|environment|container)"
-    r"\s*[=:]?\s*[\w./:~$+-]+\W*",
+    r"(?:\s*[=:]?\s*[\w./:~$+-]+|\s+(?:is\s+)?(?:called|named)\s+[\w./:~$+-]+"
+    r"|\s+(?:there\s+is\s+|is\s+(?=\S*[\d_-]))[\w./:~$+-]+)\W*",
     re.I,
 )
 # From this probability on the words alone decide: no vector is computed.
 PLAIN = 0.6
 
 
+# An earlier run, told: `I had asked for 24 h`, `it used to work with 2 nodes`, `it worked before`.
+PAST = re.compile(
+    r"\W*(?:(?:and|but|well|so|ok|hm+|because|since)\W+)*"
+    r"(?:(?:i|we|it|that|this|they|he|she|the \w+|my \w+|both \w+)\s+"
+    r"(?:(?:had|was|were|did(?:n'?t| not)?|used to|already|always|never|only|just)\s+)*"
+    r"(?:had|was|were|used|asked|ran|worked|requested|submitted|took|got|tried|set|gave|trained|died|finished|failed"
+    r"|crashed|run|have|work)\b(?=.*\b(?:before|last|yesterday|ago|earlier|previous\w*|used to|had|was|were|worked|ran"
+    r"|asked|crashed|died|failed|always|already|until|then)\b)"
+    r"|(?:last|yesterday|earlier|before|previously|until)\b)",
+    re.I,
+)
+ORDERED = re.compile(r"\b(?:now|please|pls|instead|make it|change|need|want|should|let'?s|write|use)\b", re.I)
+FAILING = re.compile(
+    r"\b(?:log\w*|fail\w*|error\w*|erreur\w*|fehler\w*|err?or[ei]?s?|crash\w*|die[ds]?|dead|kill\w*|hang\w*|hung|stuck|slow\w*"
+    r"|oom|trace\w*|stop\w*|broke\w*|wrong|exit\w*|cancel\w*|abort\w*|nan|timeouts?|timed? out|output|happen\w*"
+    r"|work(?:s|ed|ing)?|help(?:s|ed)?|rank \d+)\b|[\"\u201c'`].{12,}[\"\u201d'`]",
+    re.I,
+)
 BEGINS = 12  # characters of a clause before "colleague runs": an article, a small word
 
 
@@ -72,18 +91,40 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
         return Clause(start, end, text, "edit")
     within = [m for m in mentions if start <= m.start < end]
     read = _ranked(text, clause_features(text, within, line, start, thread))
+    if has_no_log(words, thread):
+        read = without_topics(read, "ask/log.")
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
-    scope: Scope = "asked" if is_question(text) else "others" if _tells_of_others(text) else "plain"
+    scope: Scope = "asked" if is_question(text) else _told_scope(text)
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
     return Clause(start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]))
 
 
-def _tells_of_others(text: str) -> bool:
-    """Whether a clause only tells what somebody else runs."""
+def has_no_log(words: str, thread: ThreadView) -> bool:
+    """Whether a conversation is under way in which no failure was spoken of: no question in it is about a log."""
+    under_way = bool(thread.last_act) and thread.last_act not in ("diagnose", "pending", "mend")
+    spoken_of = thread.has_log or thread.new_log or thread.last_topic.startswith("log.")
+    return under_way and not spoken_of and FAILING.search(words) is None
+
+
+def without_topics(read: Sequence[tuple[str, float]], prefix: str) -> list[tuple[str, float]]:
+    """The labels without those; the other questions share their probability."""
+    kept = [(label, share) for label, share in read if not label.startswith(prefix)]
+    asked = sum(share for label, share in kept if label.startswith("ask/"))
+    gone = sum(share for label, share in read if label.startswith(prefix))
+    if asked <= 0:
+        return list(read)
+    grown = [(label, share * (1 + gone / asked) if label.startswith("ask/") else share) for label, share in kept]
+    return sorted(grown, key=lambda one: -one[1])
+
+
+def _told_scope(text: str) -> Scope:
+    """Whether a clause only tells: what somebody else runs, or what was so with an earlier run."""
     line, _ = find_mentions(text)
-    told = next((one for one in asides(line.canon) if one.others and one.elsewhere), None)
-    return told is not None and told.start <= BEGINS and told.end >= len(line.canon) - 5
+    told = next((one for one in asides(line.canon) if one.elsewhere), None)
+    if told is not None and told.start <= BEGINS and told.end >= len(line.canon) - 5:
+        return "others" if told.others else "past"
+    return "past" if PAST.match(text) and not ORDERED.search(text) else "plain"
 
 
 def _ranked(text: str, features: Sequence[str]) -> list[tuple[str, float]]:

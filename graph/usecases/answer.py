@@ -37,13 +37,18 @@ TELLS_FAILURES = 0.45
 WHY = re.compile(
     r"\W*(?:(?:ok|okay|and|but|hm+|so)\W+)*"
     r"(?:why(?: (?:is (?:that|it|this)(?: so)?|that|so|not|that (?:often|many|much)))?"
+    r"|why (?:is (?:it|that) )?so (?:short|long|few|many|much|little|low|high|small|big|large|slow|expensive|strict)"
     r"|how come|what for|warum|wieso|pourquoi|por qu[eé]|perch[eé]|왜요?)\W*",
     re.I,
 )
+# Whether the cause is that: the cause answers it.
+IS_IT = re.compile(r"(?i)\W*(?:(?:so|and|but|ok|hm+)\W+)*(?:is|was|isn'?t|wasn'?t) (?:it|that|this)\b")
 WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi pas\b|\bwarum nicht\b", re.I)
 # Under these two queues may be set against each other.
 COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
+TWO = "I am not sure which of two you mean; say it, and I tell all of it:"
+FIRST_SENTENCE = re.compile(r".{20,220}?[.:](?=\s|$)")
 GUESSED = "I take this as a question about {}."
 
 
@@ -80,6 +85,8 @@ def answer(ask: Ask, context: Context) -> Answered | None:
     why_not = tell_why_not(ask) if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) else None
     if why_not:
         return Answered(why_not)
+    if ask.report and IS_IT.match(ask.text) and not ask.topic.startswith("log.") and not in_words_of(ask):
+        return of_the_failure(ask)
     told = by_topic(ask)
     sure = told is not None and (ask.clause.confidence >= SURE or sets_apart(ask))
     if told and sure and ask.topic not in FACTS_FIRST:
@@ -98,11 +105,23 @@ def answer(ask: Ask, context: Context) -> Answered | None:
     general = without_machine(ask) if ask.clause.confidence >= CLEAR else None
     if general:
         return general
+    if ask.report and ask.report.cause not in UNDECIDED and (tells(ask) or IS_IT.match(ask.text)):
+        return of_the_failure(ask)
     if is_near(found) or (
         ask.clause.act == "diagnose" and found.passages and found.passages[0].score >= TELLS_FAILURES
     ):
         return from_grounds(found)
-    return of_the_failure(ask) or by_guess(ask) or without_machine(ask)
+    return of_the_failure(ask) or by_guess(ask) or without_machine(ask) or by_two(ask)
+
+
+def in_words_of(ask: Ask) -> bool:
+    """Whether something else than the failure is named: a machine, a model, an option."""
+    return bool(ask.utterance.of_kind("Machine", "Model", "Option", "Variable", "LineNumber"))
+
+
+def tells(ask: Ask) -> bool:
+    """Whether the words only tell something, and ask nothing."""
+    return "?" not in ask.text and ask.clause.scope != "asked"
 
 
 def as_question(ask: Ask) -> Ask:
@@ -147,6 +166,8 @@ def of_the_failure(ask: Ask) -> Answered | None:
     """After a diagnosis, words to which nothing near is known belong to it."""
     if ask.report is None or ask.report.cause in UNDECIDED:
         return None
+    if IS_IT.match(ask.text) and (cause := tell_cause(ask)):
+        return Answered(cause)
     return Answered(told_facts(ask, ask.report) or anything(ask, ask.report), sure=False)
 
 
@@ -164,6 +185,23 @@ def by_guess(ask: Ask) -> Answered | None:
         if told and covers(told, topic, ask):
             return Answered(write_document(GUESSED.format(acts()["topics"][topic]["says"])) + told, sure=False)
     return None
+
+
+def by_two(ask: Ask) -> Answered | None:
+    """Where no reading is likely: the two likeliest that have an answer, each in a line."""
+    lines = []
+    for topic, share in ask.clause.topics:
+        again = with_topic(ask, topic)
+        told = (by_topic(again) or by_facts(again)) if share >= LIKELY and not topic.startswith("log.") else None
+        if told and (line := first_sentence(told)):
+            lines.append(f"- {acts()['topics'][topic]['says']}: {line}")
+    return Answered(write_document(TWO, "\n".join(lines[:2])), sure=False) if len(lines) > 1 else None
+
+
+def first_sentence(document: Document) -> str:
+    """The beginning of an answer, in one line."""
+    found = FIRST_SENTENCE.match(" ".join(plain_text(document).split()))
+    return found[0] if found else ""
 
 
 def by_facts(ask: Ask) -> Document | None:

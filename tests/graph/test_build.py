@@ -172,19 +172,16 @@ def test_a_misspelt_machine_is_offered_as_it_is_spelt(talk: Talk) -> None:
     assert made.title == "Perlmutter" and "machine" not in [a.field for a in made.assumptions]
 
 
-def test_a_machine_that_nobody_described_is_asked_about_and_stood_in_for(talk: Talk) -> None:
-    assert only(talk("machine=zugspitze strategy=ddp nodes=2"), Question).field == "scheduler"
-    assert only(talk("1"), Question).field == "gpu"
-    refusal = only(talk("four A100s in a node"), Refusal)
-    assert "zugspitze" in refusal.says and "Which queue" in refusal.why
-    assert all("same Slurm, nvidia GPUs, A100" in way.says for way in refusal.instead)
-    made = only(talk("1"), Made)
-    assert "zugspitze" in next(a.why for a in made.assumptions if a.field == "machine")
-    assert "machine" not in [a.field for a in only(talk("machine=vista"), Made).assumptions]
+def test_a_machine_that_nobody_described_gets_a_draft(talk: Talk) -> None:
+    made = only(talk("machine=zugspitze strategy=ddp nodes=2"), Made)
+    assert "zugspitze" in made.title and "#SBATCH --partition=YOUR_PARTITION" in made.bundle.script
+    assert any("sinfo" in note for note in made.notes) and any("discover" in note for note in made.notes)
+    assert "nobody described" not in " ".join(only(talk("machine=vista"), Made).notes)
 
 
-def test_what_the_message_tells_of_the_machine_is_not_asked(talk: Talk) -> None:
-    assert only(talk("machine=zugspitze strategy=ddp nodes=2 Slurm and 4 NVIDIA A100 a node"), Refusal).instead
+def test_what_the_message_tells_of_the_machine_is_no_open_line(talk: Talk) -> None:
+    made = only(talk("machine=zugspitze strategy=ddp nodes=2 PBS and 4 NVIDIA A100 a node"), Made)
+    assert "#PBS -l select=2:ngpus=4" in made.bundle.script and "sinfo" not in " ".join(made.notes)
 
 
 def test_a_log_is_diagnosed_and_the_open_question_comes_again(talk: Talk, monkeypatch: pytest.MonkeyPatch) -> None:

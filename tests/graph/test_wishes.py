@@ -272,10 +272,9 @@ def test_another_gpu_leaves_a_queue_that_has_none() -> None:
 
 
 def test_a_name_that_is_like_no_other_is_no_slip() -> None:
-    said = Talk().say("train on Summit with 2 nodes ddp")
-    assert isinstance(said[0], Question) and said[0].field == "scheduler"
+    assert any("nobody described Summit" in note for note in made(Talk().say("train on Summit with 2 nodes ddp")).notes)
     slip = Talk().say("write a ddp script for the machine called perlmuttr, 2 nodes")
-    assert not isinstance(slip[0], Question) or slip[0].field != "scheduler"
+    assert not any("nobody described" in note for part in slip if isinstance(part, Made) for note in part.notes)
 
 
 def test_the_script_is_shown_again(talk: Talk) -> None:

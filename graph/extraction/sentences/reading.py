@@ -31,6 +31,7 @@ CALLED = re.compile(
     r"\b(?:cluster|machine|system|supercomputer)\b[^.,;!?\n]{0,30}?\b(?:called|named) [\"'`]?([A-Za-z][\w-]{2,20})",
     re.I,
 )
+BOUND = re.compile(r"\b(?:max(?:imum)?|limit|longest|allow(?:s|ed)?)\b(?: (?:is|are|of|time|walltime))*\W*$", re.I)
 KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
 
 
@@ -150,11 +151,18 @@ def _walltime(line: Line, others: Set[Aside]) -> Said | None:
     durations = [d for d in find_durations(line) if not is_negated(line, d.first)]
     durations = [d for d in durations if aside(line, d.first) not in others]
     durations = [d for d in durations if aside(line, d.first) is None] or durations
+    durations = [d for d in durations if not _is_bound(line, d.first)] or durations
     cued = [d for d in durations if d.cued] or durations
     if not cued:
         return None
     chosen = durations[-1] if not durations[-1].cued and _corrects(line, durations[-1].first) else cued[-1]
     return Said(hms(chosen.seconds), line.words(chosen.first, chosen.last))
+
+
+def _is_bound(line: Line, token: int) -> bool:
+    """Whether a time is what the site allows at most, rather than what is wanted: `max 2 days. put 1 day`."""
+    start = line.tokens[token].start
+    return BOUND.search(line.text[max(0, start - 24) : start]) is not None
 
 
 def _corrects(line: Line, token: int) -> bool:

@@ -1,0 +1,90 @@
+"""Whether a message may write or change a script: the one place where that is decided, for every reader and door.
+
+A wish is done where the trained reader is sure of it, or where it leans to it and the rules read the same with nothing
+left over. Below that what was understood is said, and done on a yes. What is asked, or told of a run that was, is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, Turn
+from graph.debugging.remedies import price, says
+from graph.state import State
+from knowledge.types import JobRequest, Offer, OfferEdit, Say, Understood
+
+WOULD_BE = "Nothing is changed yet. It would be: {}{}. Say *yes* and I do it."
+WOULD_WRITE = "I understood: {}. Shall I write the script for that? Say *yes*, or what I got wrong."
+UNPLACED = " I did not place *{}*."
+# Beside `nodes` and `GPUs each` the total is no news.
+UNTOLD = ("heard", "total_gpus", "site_words", "patches")
+# `If yes add --fp8`: whether it is, the person does not know yet.
+CONDITION = re.compile(r"(?i)\bif (?:yes|so|not)\b")
+MOST_TOLD = 8
+# Without one of these nothing is told of a job that a script could be written for.
+CONCRETE = ("entry", "strategy", "nodes", "total_gpus", "gpus_per_node", "walltime", "account", "args", "model")
+
+
+def may_act(turn: Turn, left: Sequence[str] = ()) -> bool:
+    """Whether the words are plainly an order. left: those of them that found no place."""
+    wanting = max((one.share(*WANTING, "back", "undo") for one in turn.wanting), default=0.0)
+    marked = any("?" in one.text for one in turn.wanting)
+    if CONDITION.search(turn.words):
+        return False
+    return wanting >= SURE or (wanting >= RATHER and not left and not marked)
+
+
+def offered(turn: Turn, before: JobRequest | None, heard: Understood, *, bare: bool = False) -> State | None:
+    """What was read as a wish without being plainly one: said and offered; None where it is done.
+
+    bare: a value with a question mark and nothing more (`and 4 nodes?`), which is never an order.
+    """
+    stands = turn.state.get("bundle") is not None and before is not None
+    if turn.question or heard.intent not in ("generate", "port") or (may_act(turn, heard.left) and not bare):
+        return None
+    change = changed_fields(before if stands and before else JobRequest(), heard.request)
+    if not change:
+        return None
+    if not stands and not any(name in CONCRETE for name, _ in change):
+        asks = max(one.share(*ASKING) for one in turn.utterance.clauses)
+        return State(way="answer", act="ask", request=heard.request) if asks >= RATHER else None
+    if not stands or before is None:
+        left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
+        offer = Offer("the script", request=heard.request)
+        said = (Say(WOULD_WRITE.format(told(change)) + left),)
+        return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
+    cost = price(before, heard.request)
+    offer = Offer(told(change, before), cost, plain(change), request=heard.request)
+    return State(said=(Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "")),), pending=OfferEdit((offer,)))
+
+
+Change = tuple[tuple[str, Any], ...]
+
+
+def changed_fields(before: JobRequest, now: JobRequest) -> Change:
+    names = (one.name for one in fields(JobRequest) if one.name not in UNTOLD)
+    return tuple((name, getattr(now, name)) for name in names if getattr(now, name) != getattr(before, name))
+
+
+def plain(change: Change) -> tuple[tuple[str, str | int | None], ...]:
+    """The changes that a few words can name again."""
+    return tuple((name, value) for name, value in change if isinstance(value, str | int | None))
+
+
+def told(change: Change, before: JobRequest | None = None) -> str:
+    """The fields in words; of what has parts only its name."""
+    if before is not None and len(plain(change)) == len(change):
+        return says(before, plain(change))
+    was = {name: getattr(before, name) for name, value in change if isinstance(value, tuple)} if before else {}
+    new = ((name, tuple(v for v in value if v not in was[name]) if name in was else value) for name, value in change)
+    return ", ".join(one_told(name, value) for name, value in tuple(new)[:MOST_TOLD])
+
+
+def one_told(name: str, value: Any) -> str:
+    """A field and its value; of arguments each by its name."""
+    if name == "argument_edits":
+        return "; ".join(f"{one.kind} `{one.name}{f' {one.value}' if one.value else ''}`" for one in value)
+    return f"{name.replace('_', ' ')} {value}" if isinstance(value, str | int) else name.replace("_", " ")
