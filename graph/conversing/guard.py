@@ -66,6 +66,8 @@ CHANGED = re.compile(
 NOT_RECKONED = re.compile(r"\b(?:quotas?|purged?|backups?|backed up)\b", re.I)
 DENIED = re.compile(r"\bnothing (?:is|was|has been|to) change", re.I)
 NOTHING_CHANGED = "(Nothing was changed in a script in this turn.)"
+# What the person may say or add, as in: say *--ckpt PATH*. An option there is one of the person's own program.
+PROPOSED = re.compile(r"(?<!\*)\*--[^*\n]+\*(?!\*)")
 # A sentence that says whose word it is.
 SAYS_WHOSE = re.compile(
     r"\b(?:log|log's|traceback|line \d+|lines \d+|you (?:said|say|wrote|gave|set|passed|pasted|named|asked)"
@@ -135,7 +137,9 @@ class Guard:
             self.close_block()
         elif self._block is not None:
             self._block.append(row)
-        elif not self._row and (not row.strip() or MARK.fullmatch(row.strip())):
+        elif not self._row and MARK.fullmatch(row.strip()):
+            self.passed.append(row)  # what stands behind it comes with the whole answer
+        elif not self._row and not row.strip():
             self.give(row)
         else:
             for sentence in sentences(row):
@@ -188,7 +192,8 @@ class Guard:
     def weigh(self, sentence: str, *, code: bool = False) -> None:
         """Note what the sentence says of a machine that stands on nothing, or only on what was pasted."""
         plain = CITED.sub("", MARK.sub("", LISTED.sub("", sentence)))
-        odd = [item for item in items_of(plain, code=code) if not self.is_known(item)]
+        claimed = plain if code else PROPOSED.sub(" ", plain)
+        odd = [item for item in items_of(claimed, code=code) if not self.is_known(item)]
         odd += [name for name in queues_of(plain, code=code) if not self.is_known_queue(name)]
         numbers = self.odd_numbers(plain)
         paged = CITED.search(sentence) and self.ground.pages

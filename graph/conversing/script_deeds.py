@@ -43,7 +43,9 @@ class ScriptDeeds:
         cluster = hand.known(machine)
         before, has = hand.request, bool(hand.state.get("bundle"))
         going_on = not has and before.machine in (None, cluster.id)
-        start = replace(before if going_on else JobRequest(), machine=cluster.id)
+        # An account goes with the person and the machine, not with the job.
+        account = before.account if before.machine == cluster.id else None
+        start = replace(before if going_on else JobRequest(account=account), machine=cluster.id)
         request = with_values(hand, start, {**given, **(more_fields or {})})
         beside = has and bool(request.entry) and request.entry != before.entry
         kept = hand.state

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 NOTE = re.compile(r"^[ \t]*(?:- )?(?:\[(\d+)\]|(\d+)\.)[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?", re.M)
-ROW = re.compile(r"^([ \t]*(?:- )?sources?: ?)([^\n]*https?://[^\n]*)$", re.M)
+ROW = re.compile(r"^([ \t]*(?:- )?[Ss]ources?: ?)([^\n]*https?://[^\n]*)$", re.M)
 # `Sources: [host](address) (as of 2026-10), ...`, as an answer's pages are printed.
 LINKS = re.compile(r"^(Sources?: )(\[[^\n]*\]\(https?://[^\n]*)$", re.M)
 LINK = re.compile(r"\[[^\]\n]+\]\((?P<address>https?://[^)\s]+)\)(?P<date> \(as of [^)]*\))?")
@@ -41,7 +41,7 @@ class Numbered:
         return found[1] + " ".join(f"[{self.number(page)}]" for page in pages)
 
     def _row(self, found: re.Match[str]) -> str:
-        pages = found[2].split(" | ") if " | " in found[2] else [found[2]]
+        pages = re.split(r" \| |, (?=https?://)", found[2])
         return found[1] + " ".join(f"[{self.number(page)}]" for page in pages)
 
     def cited(self, text: str) -> str:

@@ -350,6 +350,14 @@ def test_an_index_in_code_is_no_citation() -> None:
     assert told == "48 h [1]: `sys.argv[1]`\n```\nprint(sys.argv[1], x[7])\n```\nand "
 
 
+def test_pages_printed_in_a_row_are_numbered() -> None:
+    pages = Numbered()
+    told = pages.numbered(
+        "It fits.\n\nSources: https://a.example/x (as of 2026-11-22), https://b.example/y (as of 2026)"
+    )
+    assert told.endswith("Sources: [1] [2]") and pages.pages[1] == "https://b.example/y (as of 2026)"
+
+
 def test_the_script_in_hand_is_printed_whole_by_its_mark() -> None:
     thread = started("Here it is, whole:\n\n[[script]]")
     told = thread.say("send me the script back please")

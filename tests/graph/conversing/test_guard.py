@@ -154,6 +154,18 @@ def test_each_value_is_named_once_and_numbers_with_what_they_count() -> None:
     assert told.endswith(f"({GENERAL} 19 GPUs, `--turbo`, 7 hours)")
 
 
+def test_an_option_that_the_person_may_give_is_no_claim() -> None:
+    said = "Say how it takes the checkpoint, such as *--ckpt PATH*."
+    assert judged(said) == said and GENERAL in judged("Add `--ckpt PATH` to sbatch.")
+
+
+def test_a_mark_is_not_streamed() -> None:
+    heard: list[str] = []
+    guard = Guard(Ground([FACTS]), heard.append)
+    guard.hear("Here it is:\n\n[[rules]]\n\nAll of it.")
+    assert "[[rules]]" in guard.end() and "[[" not in "".join(heard) and "All of it." in "".join(heard)
+
+
 def test_what_the_log_is_said_to_say_is_no_claim_of_ours() -> None:
     assert judged("Your log names the partition gold_fast.") == "Your log names the partition gold_fast."
     assert PASTED in judged("The partition is gold_fast.")

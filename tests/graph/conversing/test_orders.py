@@ -152,6 +152,7 @@ def test_a_second_job_is_shown_whole_under_a_name_of_its_own_and_the_first_is_pa
     told = thread.say("and another job: eval.py on one node")
     second, made = thread.state["bundle"], next(one for one in thread.state["said"] if isinstance(one, Made))
     assert first and second and "eval.py" in second.script and not made.diff and "(before)" not in told
+    assert "m1234_g" in second.script, "the account goes with the machine"
     assert second.name != first.name and second.name in second.submit and second.name in second.script
     thread.player.moves = [call("history", action="back", number=1), "The first."]
     thread.say("hm, show me my first one again")
