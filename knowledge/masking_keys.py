@@ -10,28 +10,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from knowledge.masking_commands import IN_COMMANDS
 from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
 from knowledge.masking_rule import Rule
 from knowledge.masking_words import (
     ASSIGNED,
     IS,
     KEY_NAMES,
+    NAMES,
+    OPENING,
     PASSWORD_NAMES,
     SECRET_NAMES,
     TOKEN_NAMES,
     WEAK_NAMES,
+    is_mixed,
     is_password,
+    is_phrase,
     is_random,
     is_said,
+    is_scrambled,
     is_secret,
     is_token,
     is_told,
 )
 
-NAMES = f"{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES}"
 STEMS = (
     "(?:pass|pwd|pw|mdp|kennwort|contrase|clave|senha|palavra|parola|wachtwoord|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号"
-    "|비밀번호|암호|secret|credential|cred|key|token|токен|ключ|zugang|geheim|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|jeton"
+    "|비밀번호|암호|秘密|私钥|私鑰|アクセスキー|トークン|토큰|secret|credential|cred|key|token|токен|ключ|zugang|geheim|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|jeton"
     "|auth|pin|cookie|session|sid|jwt|bearer|sig|salt|hash|dsn|id_rsa|requirepass|rootpw|bindpw|tls.crt"
     "|client-certificate)"
 )
@@ -45,7 +50,7 @@ LOOKS_LAST = STEMS + r"\w*[ \t]+[^\s]{4,}\s*$"
 SPOKEN = (
     "(?:pass(?:[-_ ]?(?:wor|wd|phr|cod)|e?\\b)|pwd|pw\\b|client-cert|\\bpin\\b|\\bcode\\b|mdp|kennwort"
     "|contrase|clave|senha|palavra|parola"
-    "|wachtwoord|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|secret|credential|key|token|токен|ключ|zugang|geheim"
+    "|wachtwoord|парол|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|비밀번호|암호|秘密|私钥|私鑰|アクセスキー|トークン|토큰|secret|credential|key|token|токен|ключ|zugang|geheim"
     "|schl(?:ü|ue)ssel|cl(?:é|e) |chave|chiave|jeton)"
 )
 VERBS = rf"(?:{'|'.join(w for w in IS.split('|') if w.isalpha())}|[=:\x{{ff1a}}])"
@@ -56,133 +61,13 @@ LOOKS_IS = (
 LOOKS_OF = rf"{SPOKEN}[^\s=:]{{0,16}}(?:[ \t][^\s=:]{{1,30}}){{1,7}}\s?{VERBS}"
 LOOKS_SPOKEN = (
     rf"(?:{SPOKEN}|pass\b).{{0,60}}\s(?:to|as|type|typed|enter|entered|use|used|using|try|tried|put"
-    rf"|gave|wrote|said|sent)\s"
+    rf"|gave|wrote|said|sent|à|auf|zu|a|en|su|para)\s"
 )
 LOOKS_BESIDE = (
-    r"(?:\bapi|paste|\bcode|pass(?:w\w*|phrase|code)?|pwd|pw|mdp|kennwort|contrase\w*|senha|wachtwoord"
+    r"(?:\bapi|paste|\bcode|pass(?:w\w*|phrase|code|e)?|pwd|pw|mdp|kennwort|contrase\S*|senha|wachtwoord"
     r"|парол\S?|key|token|secret|credential|токен)s?\s[\"'`«]?\S*\d"
 )
 LOOKS_FAR = r"(?:api|key|log ?in|paste|secret|token|password|credentials?|auth).*[\w+/-]{24}"
-# Command, the option that takes the password ({} stands for it), and what such a line holds at least.
-COMMANDS = (
-    (r"mysql\w*|mariadb\w*", r"-p{}", r"-p", "mysql -uroot -p«tiger77» runs"),
-    (r"\S+ -u\s?[\w.-]{1,40}", r"-p{3}", r"-p\S", "client -uroot -p«tiger77»"),
-    (r"redis-cli", r"(?:-a|--pass)\s{}", r"-(?:a|-pass)\s", "redis-cli -h c1 -a «tiger77» ping"),
-    (r"sshpass", r"-p\s?{}", r"-p", "sshpass -p «tiger77» ssh a"),
-    (r"mongo\w*|mosquitto_\w+|ncftp\w*", r"-(?:p|P|pw)\s?{}", r"-p", "mongosh h/x -u a -p «tiger77»"),
-    (r"sqlcmd|bcp|isql|tsql|unzip|zip|cadaver", r"-P\s?{}", r"-p", "unzip -P «tiger77» a.zip"),
-    (r"7za?r?|rar|unrar|7zz", r"-h?p{}", r"-h?p", "7z x -p«tiger77» a.7z"),
-    (r"ldap\w+", r"-w\s?{}", r"-w", "ldapsearch -D cn=a -w «tiger77» -b x"),
-    (
-        r"docker|podman|nerdctl|singularity|apptainer|skopeo|buildah|helm|oc|az|cf|ibmcloud|oras|crane|twine|conan",
-        r"login\s(?:[^\n]{0,160}?\s)?(?:-p|--password)[\s=]{}",
-        r"login\s.*(?:-p|-password)[\s=]",
-        "docker login -u a -p «tiger77» r",
-    ),
-    (
-        r"smbclient|mount\.cifs|rpcclient|net",
-        r"(?:-U|--user)[\s=][\w.\\-]{1,40}%{}",
-        r"-(?:u|-user)[\s=].*%",
-        "smbclient //n/x -U ada%«tiger77»",
-    ),
-    (
-        r"curl|wget|http|xh|lftp|aria2c|git",
-        r"(?:-u|--user|--proxy-user|-U|-a|--auth)[\s=][\"']?[\w.@-]{1,60}[:,]{}",
-        r"-(?:u|-user|-proxy-user|a|-auth)[\s=].*[:,]",
-        "curl -u ada:«tiger77» https://x",
-    ),
-    (
-        r"openssl|keytool|pkcs12",
-        r"(?:-pass(?:in|out)?\s(?:pass:)?|-(?:store|key)pass\s|-k\s|-K\s){}",
-        r"-(?:pass|storepass|keypass|k\s)",
-        "openssl enc -pass pass:«tiger77» -in a",
-    ),
-    (r"htpasswd", r"-\w*b\w*\s\S+\s\S+\s{}", r"-\w*b", "htpasswd -b f ada «tiger77»"),
-    (
-        r"vncpasswd|chpasswd|kinit|passwd",
-        r"(?:<<<\s?|-f\s)?[\"']?(?:[\w.-]{1,32}:)?{3}$",
-        r"\S",
-        "kinit ada <<< «Tiger-77»",
-    ),
-    (r"sqlplus|expdp|impdp|rman|exp|imp", r"[\w.-]{1,40}/{3}(?=@)", r"/\S+@", "sqlplus scott/«tiger77»@ORCL"),
-    (r"xfreerdp|rdesktop", r"(?:/p:|-p\s?){}", r"(?:/p:|-p)", "xfreerdp /u:ada /p:«tiger77»"),
-    (
-        r"wandb login|huggingface-cli login|hf auth login|ngc config set(?: apikey)?|comet login|neptune|kaggle",
-        r"(?:[\w.=-]{1,40}\s)*{16}$",
-        r"[\w+/=-]{16}",
-        "wandb login --relogin «0a1b2c3d4e0a1b2c3d4e»",
-    ),
-    (
-        r"\w+ config set|\w+ configure set|\w+ secret set|\w+ set-secret",
-        r"(?:[\w.]*(?:key|token|secret|password)\w*)(?:\s-v|\s--value)?\s{}",
-        r"(?:key|token|secret|password)",
-        "kaggle config set -n key -v «0123456789abcdef»",
-    ),
-    (r"send(?:line)?", r"(?:--\s)?[\"']{3}(?=\\[rn])", r"\\[rn]", r'send "«tiger77»\r"'),
-)
-VALUE_OF_OPTION = r"[\"']?(?P<v>[^\s\"'-][^\s\"']{2,}|[^\s\"'-]{3})"
-
-
-def option(command: str, form: str) -> str:
-    """The pattern of a command's option. {} any value, {3} one that looks like a password, {16} a long one."""
-    values = {
-        "{}": VALUE_OF_OPTION,
-        "{3}": r"(?P<v>(?=[^\s\"'@]*[\d\W])(?!\d+:)[^\s\"'\\@-][^\s\"'\\@]{2,})",
-        "{16}": r"(?P<v>[\w+/=-]{16,})",
-    }
-    marks = [mark for mark in values if mark in form]
-    return rf"(?:(?<=[\s;|&(/`])|^)(?:{command})\s(?:[^\n]{{0,160}}?\s)??{form.replace(marks[0], values[marks[0]])}"
-
-
-IN_COMMANDS = (
-    *(
-        Rule("KEY", rf"(?:^|[\s;|&(/`])(?:{command})\s.*?{marks}", option(command, form), is_secret, example)
-        for command, form, marks, example in COMMANDS
-    ),
-    Rule(
-        "KEY",
-        r"\b(?:echo|printf)\b.*\|",
-        r"\b(?:echo|printf)\s(?:-\w+\s)?[\"']?(?:[\w.-]{1,32}:)?(?P<v>[^\s\"'|$]{3,})[\"']?(?:\\n)?"
-        r"[\"']?\s?\|\s?[^\n|]{0,120}?(?:\bsudo\s[^|\n]{0,20}-\w*S|\bpasswd\b|chpasswd|-stdin\b|\blogin\b"
-        r"|with-token|\bkinit\b|\bgpg\b|cryptsetup|\bsu\b)",
-        is_secret,
-        example="echo «tiger77» | sudo -S apt install foo",
-    ),
-    Rule(
-        "KEY",
-        r"<\((?:echo|printf)\s",
-        r"<\((?:echo|printf)\s(?:-\w+\s)?[\"']?(?P<v>[^\s\"'|$)]{3,})",
-        is_secret,
-        example="--key-file <(echo -n «tiger77»)",
-    ),
-    Rule(
-        "KEY",
-        r"\bu(?:ser)?\s?[:=].*\bp",
-        r"(?i)\bu(?:ser(?:name)?)?\s?[:=]\s?\S{1,40}[\s,;/]{1,3}p(?:w|ass|wd)?\s?[:=]\s?(?P<v>[^\s\"',;]{4,})",
-        is_told,
-        example="u: ada p: «tiger77»",
-    ),
-    Rule(
-        "KEY",
-        r"(?:auth|basicauth|proxy.?user)",
-        r"(?i)(?:(?:basic|\b)auth\s?=?\s?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?|(?:--auth|proxy[_-]?user)[\s=]"
-        r"[\"']?[\w.-]{1,40}:)[rbu]?[\"']?(?P<v>[^\s\"',()]{3,})",
-        is_secret,
-        example='get(u, auth=("ada", "«tiger77»"))',
-    ),
-    Rule(
-        "KEY",
-        r"login.*password",
-        r"(?i)\b(?:machine\s+\S{1,80}|default)\s+login\s+\S{1,60}\s+(?:account\s\S+\s)?password\s+(?P<v>\S{3,})",
-        example="machine a.org login x password «tiger»",
-    ),
-    Rule(
-        "KEY",
-        r"(?:machine|default).*password",
-        r"(?i)^\s*(?:machine\s+\S{1,80}|default)\s[^\n]{0,80}password\s+(?P<v>\S{3,})",
-        example="default login anonymous password «tiger»",
-    ),
-)
 BY_NAME = (
     # `name = value`, in any notation: shells, Python, JSON, YAML, INI, XML, options.
     Rule(
@@ -214,6 +99,14 @@ BY_NAME = (
         r"phrase|mnemonic",
         r"(?i)(?:passphrase|(?:recovery|seed) phrase|mnemonic)\s?[:=]\s{0,3}(?P<v>[a-z]+(?: [a-z]+){2,23})\s*$",
         example="passphrase: «correct horse battery staple»",
+    ),
+    Rule(
+        "KEY",
+        r"(?:phrase|mnemonic).*[\"'«“`]",
+        r"(?i)(?:passphrase|(?:recovery|seed) phrase|mnemonic)[^\n\"'«“`]{0,30}[\"'«“`]"
+        r"(?P<v>[a-z]+(?: [a-z]+){2,23})[\"'»”`]",
+        is_phrase,
+        example='asked for the passphrase I type "«correct horse battery staple»"',
     ),
     # Options: what follows is the value, however short.
     Rule(
@@ -272,7 +165,7 @@ SAID = (
         "KEY",
         LOOKS_IS,
         rf"(?i)(?:(?<!\w)clave|{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES})(?:['\u2019]s\s|\s?"
-        rf"(?:{IS})[\s:]{{0,3}})[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{4,}})",
+        rf"(?:{IS})[\s:]{{0,3}}){OPENING}(?P<v>[^\s\"'`,;]{{4,}})",
         is_told,
         example="well, the password is «hunter3»",
     ),
@@ -281,7 +174,7 @@ SAID = (
         LOOKS_IS,
         rf"(?i)\b(?:my|our|your|the|mein|dein|unser|das|mon|ton|notre|votre|le|mi|tu|nuestra|la|minha|nossa|a|"
         rf"(?:la |il )?mi[ao]|il)"
-        rf"\s(?:[\w-]{{1,20}}\s)?(?:{PASSWORD_NAMES})\s?(?:{IS})[\s:]{{0,3}}[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{4,}})"
+        rf"\s(?:[\w-]{{1,20}}\s)?(?:{PASSWORD_NAMES})\s?(?:{IS})[\s:]{{0,3}}{OPENING}(?P<v>[^\s\"'`,;]{{4,}})"
         r"(?=[\"'`*]{0,2}(?:\s*$|[.,;!]|\s(?:and|but|for|on|und|aber|et|mais|y|e|pero|ma|mas)\b))",
         is_said,
         example="mein Passwort ist «tiger»",
@@ -290,15 +183,15 @@ SAID = (
         "KEY",
         LOOKS_IS,
         rf"(?i)\b(?:key|schl(?:ü|ue)ssel|cl(?:é|e)|clave|chave|chiave|ключ|credentials?|pin)\b(?:['\u2019]s\s|\s?"
-        rf"(?:{IS}))[\s:]{{0,3}}[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{16,}})",
+        rf"(?:{IS}))[\s:]{{0,3}}{OPENING}(?P<v>[^\s\"'`,;]{{16,}})",
         is_random,
         example="my wandb key's «0a1b2c3d4e0a1b2c3d4e»",
     ),
     Rule(
         "KEY",
         LOOKS_OF,
-        rf"(?i)(?:{PASSWORD_NAMES}|{KEY_NAMES})(?:[ \t][^\s=:]{{1,30}}){{1,5}}?\s?(?:(?:{IS})\s|:)[\s:]{{0,3}}"
-        rf"[\"'`*]{{0,2}}(?P<v>[^\s\"'`,;]{{5,}})",
+        rf"(?i)(?:{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES})(?:[ \t][^\s=:]{{1,30}}){{1,5}}?\s?(?:(?:{IS})\s|:)"
+        rf"[\s:]{{0,3}}{OPENING}(?P<v>[^\s\"'`,;]{{5,}})",
         is_told,
         example="the passphrase of my ssh key is «tiger-77»",
     ),
@@ -317,6 +210,21 @@ SAID = (
         rf"|using|try|tried|put|gave|wrote|said|sent)\s[\"'`]?(?P<v>[^\s\"'`,;]{{5,}})",
         is_told,
         example="I set the password to «Tiger-77» yesterday",
+    ),
+    Rule(
+        "KEY",
+        LOOKS_SPOKEN,
+        rf"(?i)(?:{NAMES})\s(?:à|auf|zu|a|en|su|para)\s{OPENING}(?P<v>[^\s\"'`,;]{{5,}})",
+        is_mixed,
+        example="Ich habe das Passwort auf «Tiger77x» gesetzt",
+    ),
+    Rule(
+        "KEY",
+        r"\s/\s.*(?:log|sign)[ -]?(?:in|on)|\s/\s.*(?:anmeld|einlogg|connect|iniciar)",
+        r"(?i)\b[\w.@-]{2,40}\s/\s(?P<v>[^\s\"'`,;/]{4,})(?=[^\n]{0,40}?\b(?:(?:log|sign)[ -]?(?:in|on)\b|anmeld"
+        r"|einlogg|connect|iniciar))",
+        is_mixed,
+        example="take ada / «tiger77X» to log in",
     ),
     Rule(
         "KEY",
@@ -364,6 +272,14 @@ SAID = (
         r"[^\n]{0,60}?(?<![\w/.@:+-])(?P<v>[\w+/-]{24,200}={0,2})(?![\w./-])",
         is_random,
         example="use this secret here: it is «0123456789abcdefghijABCDEFGHIJ»",
+    ),
+    # A word of its own that only a machine writes, with no word beside it at all.
+    Rule(
+        "KEY",
+        r"(?:^|[\s\"'=])[A-Za-z0-9+/]{32,}={0,2}(?:[\s\"',;]|$)",
+        r"(?:(?<=[\s\"'=])|^)(?P<v>[A-Za-z0-9+/]{32,}={0,2})(?=[\s\"',;]|$)",
+        is_scrambled,
+        example="set store https://a «f6fBya9qqyEomUAmc8lisQlpRNH4RGlgL5Pz3637»",
     ),
 )
 APART = (

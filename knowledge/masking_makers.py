@@ -86,7 +86,7 @@ MAKERS = (
     Rule(
         "KEY",
         r"\d:aa",
-        r"\b(?P<v>\d{8,10}:AA[\w-]{30,36})\b",
+        r"(?<!\d)(?P<v>\d{8,10}:AA[\w-]{30,36})\b",
         example="bot «123456789:AA0123456789abcdefghij0123456789abc»",
     ),
     Rule(
@@ -100,14 +100,14 @@ MAKERS = (
     ),
     Rule(
         "KEY",
-        r"hooks\.slack\.com",
-        r"hooks\.slack\.com/(?:services|workflows|triggers)/(?P<v>[\w/]{12,})",
+        r"/(?:services|workflows|triggers)/t",
+        r"/(?:services|workflows|triggers)/(?P<v>T[A-Z0-9]{1,14}/[A-Z0-9]{1,14}/\w{10,})",
         example="https://hooks.slack.com/services/«T01/B02/a7b8c9d0e1f2»",
     ),
     Rule(
         "KEY",
-        r"/api/webhooks/",
-        r"discord(?:app)?\.com/api/webhooks/(?P<v>[\w/-]{12,})",
+        r"/api/webhooks/\d",
+        r"/api/webhooks/(?P<v>\d{5,20}/[\w-]{7,})",
         example="https://discord.com/api/webhooks/«12345/abcdefg7»",
     ),
     Rule(
@@ -134,18 +134,6 @@ MAKERS = (
         r"pbkdf2_|scrypt:",
         r"(?P<v>\b(?:pbkdf2_sha\d+\$|scrypt:\d+:)[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
         example="«pbkdf2_sha256$260000$abcdefgh$0123456789abcdef=»",
-    ),
-    Rule(
-        "KEY",
-        r"aaaa",
-        r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})",
-        example="ssh-ed25519 «AAAAC3NzaC1lZDI1NTE5AAAAIabc» laptop",
-    ),
-    Rule(
-        "KEY",
-        r"sha256:",
-        r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})",
-        example="SHA256:«0123456789abcdefghijklmnopqrstuvwxyzABCDE12»",
     ),
     Rule(
         "KEY",

@@ -119,6 +119,19 @@ HOST = rf"[A-Za-z][\w-]{{0,62}}(?:\.[A-Za-z][\w-]{{0,62}}){{0,6}}{LIST}"
 ACCOUNT = r"[A-Za-z0-9][\w.-]{1,40}"
 
 PERSONAL: tuple[Rule, ...] = (
+    # Public keys and their fingerprints: no secrets, but they name their owner.
+    Rule(
+        "PUBKEY",
+        r"aaaa",
+        r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})",
+        example="ssh-ed25519 «AAAAC3NzaC1lZDI1NTE5AAAAIabc» laptop",
+    ),
+    Rule(
+        "PUBKEY",
+        r"sha256:",
+        r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})",
+        example="SHA256:«0123456789abcdefghijklmnopqrstuvwxyzABCDE12»",
+    ),
     Rule("USER", r"\buser\s", r"\b[Uu]ser\s{1,3}(?P<v>[a-z][a-z._-]{1,20}\d{1,6})\b", is_name),
     Rule("HOST", r"\bhost\s", r"\b[Hh]ost\s{1,3}(?P<v>[a-z][\w-]{1,40}\d[\w.-]{0,60})\b", is_node),
     Rule(

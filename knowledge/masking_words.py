@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from itertools import pairwise
 
 # In the languages that people write to us in. Short ones count as whole words (or at a capital) only.
 PASSWORD_NAMES = (
@@ -25,7 +26,7 @@ KEY_NAMES = (
     r"|api[- _]?(?:schl(?:ü|ue)ssel|secret)|zugriffsschl(?:ü|ue)ssel|cl(?:é|e) (?:api|secr(?:è|e)te|d'acc"
     r"(?:è|e)s|priv(?:é|e)e)"
     r"|clave (?:secreta|privada|api)|chave (?:secreta|de acesso|api|privada)|chiave (?:segreta|api|privata|di accesso)"
-    r"|密钥|令牌|ключ api|api ключ|apiキー"
+    r"|geheime[nrms]? schl(?:ü|ue)ssel|密钥|私钥|密鑰|私鑰|令牌|ключ api|api ключ|apiキー|秘密鍵|秘密キー|アクセスキー"
 )
 SECRET_NAMES = (
     r"secret(?:[-_ ]?(?:access)?[-_ ]?(?:key|token|value|string))?|credentials?(?:_(?:b64|base64|json))?"
@@ -69,7 +70,7 @@ OF_TEXT = (
 )
 TOKEN_NAMES = (
     "".join(f"(?<!{word}[-_ ])(?<!{word})" for word in OF_TEXT)
-    + r"(?:token(?:[-_]?secret)?|authtoken|_authtoken|jeton(?: d'acc(?:è|e)s)?|токен)"
+    + r"(?:token(?:[-_]?secret)?|authtoken|_authtoken|jeton(?: d'acc(?:è|e)s)?|токен|トークン|토큰)"
 )
 WEAK_NAMES = (
     r"(?<![a-z])(?<!cache[-_ ])(?:pass|pin|key|auth|_auth|cookie|session(?:[-_]?id)?|jwt|bearer|signature"
@@ -77,6 +78,7 @@ WEAK_NAMES = (
     r"|cl(?:é|e)|chave|chiave|ключ|creds?|id_rsa|tls\.key|tls\.crt|apikey|dsn)|[-_]key|[-_.]auth|"
     r"[-_]creds?|[-_]cookie|[-_]token"
 )
+NAMES = f"{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES}"
 IS = "is|was|are|ist|war|lautet|hei(?:ß|ss)t|sind|est|sera|sont|es|era|son|é|è|sono|=|:|\uff1a|は|是|为|為|는|은|es:"
 # From a name to its value: the rest of the name, what closes it, a type, a separator; then a value, quoted or not.
 SUFFIX = (
@@ -88,7 +90,11 @@ TYPED = r"(?::\s?[\w\[\]|., ]{1,40}?=\s?(?=[rbfu]?[\"']))"
 SEPARATOR = rf"(?:{TYPED}|(?:=>|->|:=|={{1,2}}|[:\uff1a\uff1d|>])(?![=:/]))\s{{0,3}}"
 QUOTED = r"[rbfu]{0,2}(?P<q>[\"'`])(?P<w>(?:(?!(?P=q))[^\n\\]|\\.){1,300}?)(?P=q)"
 BARE = r"[\"'`]?(?P<v>(?:[^\s\"'`,;&|<>]+|[,;&|<>](?![\s,;&|<>\"']|$|[\w. -]{1,40}[=:]|/))+)"
-ASSIGNED = rf"{SUFFIX}{CLOSED}{SEPARATOR}(?:{QUOTED}|{BARE})"
+# `<your api key>` is to be filled in; three quotes are Python's and TOML's.
+GAP = r"[\"'`]?<[^<>\n]{1,60}>(?=[\s\"'`,;)]|$)"
+ASSIGNED = rf"{SUFFIX}{CLOSED}{SEPARATOR}(?!{GAP})(?:\"\"(?=\")|''(?='))?(?:{QUOTED}|{BARE})"
+# What may stand before a value in a sentence.
+OPENING = r"[\"'`*«“„「『]{0,2}\s?"
 
 NO_SECRET = re.compile(
     r"(?i)[\d.,]+(?:e[+-]?\d+)?[kmgtb]?i?b?|\w*(?:Error|Exception|Warning)|none|null|nil|true|false|yes"
@@ -122,6 +128,8 @@ OF_SECRETS = """
     scaduta vuota necessaria obbligatoria non il lo gli неверный обязателен
 """
 SAYING = frozenset(OF_SECRETS.split())
+TO_ASK = "your my our for enter is was are please the a an of to in on file wrong not no"
+ASKING = frozenset(TO_ASK.split())
 UNIT = re.compile(r"(?i)[\d.,:/+-]+\s?(?:[kmgtpx%]i?b?|[a-zµ]{1,4})?(?:/[a-z]+)?")
 PATHLIKE = re.compile(
     r"(?:[~.]{0,2}/|[A-Za-z]:\\|https?://|file:|s3:).*|[\w./-]+\.(?:pem|key|crt|cer|json|ya?ml|txt|py|sh"
@@ -191,3 +199,20 @@ def is_identifier(value: str) -> bool:
 def entropy(value: str) -> float:
     """Bits a character."""
     return -sum(n / len(value) * math.log2(n / len(value)) for n in Counter(value).values())
+
+
+def is_mixed(value: str) -> bool:
+    """Random, and no machine's name with a number: login1, gpu-17."""
+    return is_random(value) and not re.fullmatch(r"[a-z-]+\d{1,4}", value.strip(".,;:!?)"))
+
+
+def is_scrambled(value: str) -> bool:
+    """Capitals, small letters and digits that change places all the time: no word, name or hash is written so."""
+    kinds = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in value]
+    changes = sum(one != other for one, other in pairwise(kinds))
+    return {"a", "A", "0"} <= set(kinds) and changes > 0.45 * len(value) and not value.startswith("AAAA")
+
+
+def is_phrase(value: str) -> bool:
+    """Words that nobody says of a secret: none of them asks for one, or tells of one."""
+    return ASKING.isdisjoint(value.split())

@@ -68,8 +68,8 @@ def read(path: Path) -> Template:
     try:
         data = parse_yaml(head)
         facts = Head.model_validate(data)
-    except yaml.YAMLError as error:
-        raise FactsError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except FactsError as error:
+        raise FactsError(f"{path}: {error}") from error
     except ValidationError as error:
         raise FactsError(f"{path}: {describe_faults(error)}") from error
     return template(facts, path)

@@ -156,15 +156,14 @@ def read_signatures(data: bytes) -> None:
 def call_tools(text: str) -> None:
     from assistant.mcp import tools
 
-    for call in (
+    calls = (
         lambda: tools.list_clusters(cursor=text),
         lambda: tools.cluster_facts(text),
         lambda: tools.check_script(text, machine="lumi"),
         lambda: tools.port_script(text, "frontier"),
         lambda: tools.explain_pending(text),
-    ):
-        with contextlib.suppress(MapleError):
-            call()
+    )
+    calls[len(text) % len(calls)]()
 
 
 def read_event(event: dict[str, Any]) -> None:
@@ -242,6 +241,16 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
+def timed(reader: Reader, case: Any) -> tuple[float, bool]:
+    """The seconds of the processor that a reader takes for a case, and whether it refuses it."""
+    began, refused = time.process_time(), False
+    try:
+        reader.read(case)
+    except MapleError:
+        refused = True
+    return time.process_time() - began, refused
+
+
 def feed(reader: Reader, cases: int) -> None:
     """Give a reader so many cases. Raises what it raised, with the smallest such case, as Hypothesis does."""
     with contextlib.suppress(Exception):
@@ -258,16 +267,15 @@ def feed(reader: Reader, cases: int) -> None:
     )
     @given(reader.cases)
     def one(case: Any) -> None:
-        began = time.process_time()
         reader.tried += 1
-        try:
-            reader.read(case)
-        except MapleError:
-            reader.refused += 1
+        took, refused = timed(reader, case)
+        reader.refused += refused
         megabytes = max(size_of(case) / 1e6, SMALLEST_MB)
-        reader.slowest = max(reader.slowest, (time.process_time() - began) / megabytes)
+        if took > SECONDS_A_MB * megabytes:  # again: what was only loaded now, or a neighbour's load, is no hang
+            took = min(took, timed(reader, case)[0])
+        reader.slowest = max(reader.slowest, took / megabytes)
         reader.grown = max(reader.grown, memory() - before)
-        assert time.process_time() - began < SECONDS_A_MB * megabytes, f"{time.process_time() - began:.1f} s"
+        assert took < SECONDS_A_MB * megabytes, f"{took:.1f} s"
         assert memory() - before < MOST_MB
 
     one()

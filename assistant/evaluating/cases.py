@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from assistant.errors import InputError
 from assistant.evaluating.case_types import ADAPTER, TYPES, AnyCase, ConversationCase, LogCase
+from knowledge.data_file import parse_yaml
+from knowledge.errors import FactsError
 from knowledge.opening import read_plain
 
 LARGEST_FILE = 200_000_000
@@ -72,8 +73,8 @@ def sets_of(path: Path) -> Iterator[CaseSet]:
 def described(manifest: Path) -> tuple[Described, ...]:
     """The rows of `sets.yaml`. Raises InputError."""
     try:
-        return TypeAdapter(tuple[Described, ...]).validate_python(yaml.safe_load(text_of(manifest)))
-    except (yaml.YAMLError, ValidationError) as error:
+        return TypeAdapter(tuple[Described, ...]).validate_python(parse_yaml(text_of(manifest)))
+    except (FactsError, ValidationError) as error:
         raise InputError(f"{manifest}: {fault_of(error)}") from error
 
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 
-import yaml
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from assistant.errors import InputError
 from assistant.evaluating.cases import text_of
 from assistant.evaluating.figures import Compared, Judged, Share, calibration, expected_error, groups, measures
 from assistant.evaluating.runs import RunResult
+from knowledge.data_file import parse_yaml
+from knowledge.errors import FactsError
 
 MOST_FLIPS, MOST_WHY = 40, 400
 HISTORY = "history.yaml"
@@ -97,8 +98,8 @@ def read_history(folder: Path) -> History:
     if not path.is_file():
         return History()
     try:
-        return TypeAdapter(History).validate_python(yaml.safe_load(text_of(path)))
-    except (yaml.YAMLError, ValidationError) as error:
+        return TypeAdapter(History).validate_python(parse_yaml(text_of(path)))
+    except (FactsError, ValidationError) as error:
         raise InputError(f"{path}: {error}") from error
 
 

@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import yaml
 
 from graph.debugging.diagnosis import diagnose, judge
 from graph.debugging.log import cleaned, from_text, message, printable
 from graph.debugging.scan import Scanner
+from knowledge.data_file import parse_yaml
 from knowledge.errors import FactsError
 from knowledge.opening import read_plain
 from knowledge.signatures.check import check
@@ -217,7 +218,7 @@ def accept(proposal: Proposal, trial: Trial) -> Path:
     assert trial.signature is not None
     path = site_folder() / REVIEWED
     path.parent.mkdir(parents=True, exist_ok=True)
-    there = yaml.safe_load(read_plain(path, MOST_BYTES))["signatures"] if path.exists() else []
+    there = cast(Any, parse_yaml(read_plain(path, MOST_BYTES)))["signatures"] if path.exists() else []
     made = entry(proposal, trial.signature.strength)
     kept = [one for one in there if one["id"] != made["id"]]
     partial = path.with_suffix(".new")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import yaml
-
 from graph.extraction.launch_chain import Layer
 from graph.extraction.script import Script
 from graph.extraction.shell_words import plain
+from knowledge.data_file import parse_yaml
+from knowledge.errors import FactsError
 
 
 def configured(script: Script, layer: Layer) -> Iterator[tuple[str, str]]:
@@ -19,8 +19,8 @@ def configured(script: Script, layer: Layer) -> Iterator[tuple[str, str]]:
     if not text:
         return
     try:
-        data = yaml.safe_load(re.sub(r"\$[({]+[^\n]*", "unknown", text))
-    except yaml.YAMLError:
+        data = parse_yaml(re.sub(r"\$[({]+[^\n]*", "unknown", text))
+    except FactsError:
         return
     if isinstance(data, dict):
         yield from ((str(key), str(value)) for key, value in data.items())

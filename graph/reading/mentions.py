@@ -10,6 +10,7 @@ from graph.extraction.sentences.durations import find_durations
 from graph.extraction.sentences.flags import find_flags
 from graph.extraction.sentences.line import NUMBER, Line, NameSpan, make_line
 from graph.extraction.sentences.names import find_names
+from graph.extraction.sentences.taken import Taken
 from graph.reading.sizes import find_sizes
 from graph.reading.utterance import Mention, MentionKind
 
@@ -61,10 +62,11 @@ def _disjoint(spans: Iterable[NameSpan]) -> list[NameSpan]:
 
 def _claimed(found: Iterable[Mention]) -> list[Mention]:
     """Each piece of text belongs to the first that claims it."""
-    out: list[Mention] = []
+    out, taken = list[Mention](), Taken()
     for mention in found:
-        if not any(o.start < mention.end and mention.start < o.end for o in out):
+        if taken.is_free(mention.start, mention.end):
             out.append(mention)
+            taken.add(mention.start, mention.end)
     return out
 
 

@@ -95,7 +95,7 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
         read = without_topics(read, "ask/log.")
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
-    scope: Scope = "asked" if is_question(text) else _told_scope(text)
+    scope: Scope = "asked" if is_question(text) else _told_scope(text, line)
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
     return Clause(start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]))
 
@@ -118,9 +118,12 @@ def without_topics(read: Sequence[tuple[str, float]], prefix: str) -> list[tuple
     return sorted(grown, key=lambda one: -one[1])
 
 
-def _told_scope(text: str) -> Scope:
-    """Whether a clause only tells: what somebody else runs, or what was so with an earlier run."""
-    line, _ = find_mentions(text)
+def _told_scope(text: str, whole: Line) -> Scope:
+    """Whether a clause only tells: what somebody else runs, or what was so with an earlier run.
+
+    whole: the line that the clause is part of.
+    """
+    line = whole if text == whole.text else find_mentions(text)[0]
     told = next((one for one in asides(line.canon) if one.elsewhere), None)
     if told is not None and told.start <= BEGINS and told.end >= len(line.canon) - 5:
         return "others" if told.others else "past"

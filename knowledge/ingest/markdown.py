@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
+from knowledge.data_file import parse_yaml
+from knowledge.errors import FactsError
 from knowledge.ingest.page import Block, Page, code, iso_date, one_line, row, scalar
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
     if not found:
         return {}, text
     try:
-        facts = yaml.safe_load(found[1]) if len(found[1]) <= MOST_FRONT else None
-    except (yaml.YAMLError, ValueError, RecursionError):
+        facts = parse_yaml(found[1]) if len(found[1]) <= MOST_FRONT else None
+    except FactsError:
         facts = None
     return (facts if isinstance(facts, dict) else {}), text[found.end() :]
 

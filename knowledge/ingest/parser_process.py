@@ -96,7 +96,7 @@ def settings(data: bytes) -> dict[str, str]:
     """The plain values at the top of some YAML, as text; empty where it is none."""
     try:
         facts = yaml.load(data.decode("utf-8"), Loader=Lenient)
-    except (ValueError, yaml.YAMLError):
+    except (ValueError, OverflowError, RecursionError, yaml.YAMLError):
         return {}
     named = facts.items() if isinstance(facts, dict) else ()
     return {str(name): scalar(value) for name, value in named if isinstance(value, str | bool | int | float)}

@@ -103,12 +103,10 @@ def read_signatures(path: Path, data: bytes) -> list[Signature]:
 
 
 def _yaml(path: Path, data: bytes) -> dict[str, Any]:
-    import yaml
-
     try:
         body = parse_yaml(data)
-    except yaml.YAMLError as error:
-        raise FactsError(f"{path.name} is no valid YAML: {' '.join(str(error).split())}") from error
+    except FactsError as error:
+        raise FactsError(f"{path.name}: {error}") from error
     if not isinstance(body, dict):
         raise FactsError(f"{path.name}: a mapping is expected at the top")
     return body

@@ -1,8 +1,9 @@
 """How many secrets masking finds, and how many harmless lines it touches.
 
-`python -m tests.knowledge.secrets [FILE.jsonl ...]`: lines of {"text", "secret"} and, if it pleases, "shape". Without a
-file, the corpus beside this one. Prints each secret that was left in sight, and the lines of goldens and logs of which
-a part was taken for a credential.
+`python -m tests.knowledge.secrets [FILE.jsonl ...]`: lines of {"text", "secret"} and, if it pleases, "shape"; where the
+secret is empty, the text has none and must stay as it is. Without a file, the corpus beside this one. Prints each
+secret that was left in sight, and each line without any, there and in goldens and logs, of which a part was taken for a
+credential.
 """
 
 from __future__ import annotations
@@ -54,6 +55,17 @@ def missed(cases: Iterable[Secret]) -> Iterator[Secret]:
             yield case
 
 
+def parted(cases: Iterable[Secret]) -> tuple[list[Secret], list[str]]:
+    """The cases with a secret, and the texts without any."""
+    every = list(cases)
+    return [one for one in every if one.secret], [one.text for one in every if not one.secret]
+
+
+def spoilt(harmless: Iterable[str]) -> list[str]:
+    """Those of which something was hidden."""
+    return [text for text in harmless if hide(text) != text]
+
+
 def touched() -> tuple[int, list[tuple[str, str]]]:
     """Lines of goldens, logs and scripts in all, and those of which something was hidden: (file, line after it)."""
     lines, wrong = 0, []
@@ -67,12 +79,15 @@ def touched() -> tuple[int, list[tuple[str, str]]]:
 
 def main() -> None:
     for path in [Path(name) for name in sys.argv[1:]] or [CORPUS]:
-        cases = read(path)
+        cases, harmless = parted(read(path))
         left = list(missed(cases))
         for case in left:
             print(f"shown: {case.shape or '-'}: {case.text!r}: {case.secret!r}")
         found = len(cases) - len(left)
         print(f"{path.name}: {found} of {len(cases)} found ({100 * found / max(1, len(cases)):.1f} %)")
+        for text in (changed := spoilt(harmless)):
+            print(f"taken for a secret: {text!r}: {hide(text)!r}")
+        print(f"{path.name}: {len(changed)} of {len(harmless)} lines without a secret touched")
     lines, wrong = touched()
     for name, line in wrong:
         print(f"hidden in {name}: {line[:160]}")

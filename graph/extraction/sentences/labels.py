@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 
 from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
 from graph.extraction.sentences.line import NameSpan
@@ -14,6 +14,7 @@ from graph.extraction.sentences.patterns import filled
 from knowledge.catalogue import catalogue
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+NEAR = 200  # letters around a word that tell whether it stands as a name
 DICTATED = 3  # digits of an account that is spelled out: three letters and three digits at OLCF, NCSA, ACCESS
 
 
@@ -55,16 +56,18 @@ def _known(value: str, machines: frozenset[str], whole: bool = False) -> str | N
 
     Without `whole`, the end of one queue's name will do: A100x8 for gpuA100x8.
     """
+    folded = fold(value)
     for machine in machines:
-        if one := queue_ids().get(machine, {}).get(fold(value)):
-            return one if fold(one) == fold(value) else value
+        if one := queue_ids().get(machine, {}).get(folded):
+            return one if fold(one) == folded else value
     if not whole and len(machines) == 1 and len(value) > 3 and _odd(value):
         ids = queue_ids().get(next(iter(machines)), {})
-        ends = [one for name, one in ids.items() if name.endswith(fold(value))]
+        ends = [one for name, one in ids.items() if name.endswith(folded)]
         return ends[0] if len(ends) == 1 else None
     return None
 
 
+@lru_cache(maxsize=4096)
 def _anywhere(value: str) -> str | None:
     return _known(value, frozenset(queue_ids()), whole=True)
 
@@ -144,7 +147,8 @@ def _named(word: str, machines: frozenset[str]) -> str | None:
 
 
 def _stands_alone(match: re.Match[str], folded: str, machines: frozenset[str], cued: bool) -> bool:
-    word, before, after = match[0], folded[: match.start()], folded[match.end() :]
+    word, before = match[0], folded[max(0, match.start() - NEAR) : match.start()]
+    after = folded[match.end() : match.end() + NEAR]
     if word in _lists()["verbs"] and (_label("verb_after").match(after) or _label("verb_before").search(before)):
         return False
     listed = bool(_label("listed_before").search(before) and _label("listed_after").match(after))

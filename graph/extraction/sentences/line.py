@@ -53,6 +53,7 @@ CORRECTION_REACH = 5  # tokens from "no" or "sorry" to the number that it means
 # Articles and pronouns that stick to the next word: un'ora, d'heure.
 STUCK = frozenset(("un", "l", "d", "dell", "nell", "sull", "all", "dall", "qu", "c", "j", "n"))
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
+NEAR = 40  # blanks around a hyphen at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +149,7 @@ def _heads_value(tokens: list[Token]) -> bool:
 
 def _between_blanks(text: str, start: int, end: int) -> bool:
     """A hyphen that parts a list (`polaris - ddp - 4`), and not a range or a compound."""
-    before, after = text[:start].rstrip()[-1:], text[end:].lstrip()[:1]
+    before, after = text[max(0, start - NEAR) : start].rstrip()[-1:], text[end : end + NEAR].lstrip()[:1]
     return (
         text[start - 1 : start].isspace()
         and text[end : end + 1].isspace()

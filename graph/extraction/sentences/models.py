@@ -10,6 +10,7 @@ from typing import Any
 from graph.extraction.sentences.lexicon import read_yaml
 from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.patterns import filled, pattern
+from graph.extraction.sentences.taken import Taken
 
 
 class Family:
@@ -64,14 +65,18 @@ def _pattern(entry: dict[str, Any], data: dict[str, Any]) -> re.Pattern[str]:
 
 def find_models(text: str, folded: str) -> list[NameSpan]:
     """Every model name, as mentions that do not overlap."""
-    found = list(_of_hub(text, folded))
+    found, taken = list(_of_hub(text, folded)), Taken()
+    for span in found:
+        taken.add(span.start, span.end)
     for family in families_in(folded):
         for match in family.pattern.finditer(folded):
-            if not any(m.start < match.end() and match.start() < m.end for m in found):
+            if taken.is_free(*match.span()):
                 found.append(NameSpan("model", _written(family, match), *match.span()))
+                taken.add(*match.span())
     for match in pattern("models.yaml", "patterns", "bare").finditer(folded):
-        if not any(m.start < match.end() and match.start() < m.end for m in found):
+        if taken.is_free(*match.span()):
             found.append(NameSpan("model", _size(match["size"]), *match.span(), weak=True))
+            taken.add(*match.span())
     return found
 
 

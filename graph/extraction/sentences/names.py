@@ -14,6 +14,7 @@ from graph.extraction.sentences.machines import find_machines, guess_machines
 from graph.extraction.sentences.methods import find_methods, guess_methods
 from graph.extraction.sentences.models import find_models
 from graph.extraction.sentences.programs import find_programs
+from graph.extraction.sentences.taken import Taken
 
 
 @cache
@@ -59,12 +60,15 @@ class Claims:
     """Mentions taken so far; a later one that overlaps an earlier one is dropped."""
 
     def __init__(self, taken: Iterable[NameSpan]) -> None:
-        self.found: list[NameSpan] = list(taken)
+        self.found: list[NameSpan] = []
+        self._taken = Taken()
+        self.add(taken)
 
     def free(self, mentions: Iterable[NameSpan]) -> list[NameSpan]:
-        return [m for m in mentions if not any(o.start < m.end and m.start < o.end for o in self.found)]
+        return [m for m in mentions if self._taken.is_free(m.start, m.end)]
 
     def add(self, mentions: Iterable[NameSpan]) -> None:
         for mention in mentions:
-            if mention.end > mention.start:
-                self.found += self.free([mention])
+            if mention.end > mention.start and self._taken.is_free(mention.start, mention.end):
+                self.found.append(mention)
+                self._taken.add(mention.start, mention.end)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import lru_cache
 
 from graph.extraction.directives import DirectiveLine
 from graph.verification.checks import sources
@@ -189,15 +190,23 @@ def badly_joined(s: Subject) -> Iterator[Hit]:
     if s.scheduler not in ("slurm", "flux"):
         return
     for one in own_lines(s):
-        blank = re.search(r"(--[\w-]+)(\s+=\s*|=\s+)(?=[^\s-])", one.raw)
-        short = re.search(r"(?<=\s)(-[A-Za-z])=(?=\S)", one.raw) if s.scheduler == "slurm" else None
+        blank, short = joins(one.raw)
         why = f"{SUBMITS[s.scheduler]} takes the equals sign, or nothing, for the value and refuses the script"
         if blank and one.written == blank[1]:
             yield Hit(one.line, f"blanks stand around the = of {blank[1]}", why,
                       edit=swapped(s, one.line, blank[0], f"{blank[1]}="))  # fmt: skip
-        elif short and one.written == short[1]:
+        elif short and s.scheduler == "slurm" and one.written == short[1]:
             yield Hit(one.line, f"{short[1]} is followed by =: a short option takes its value after a blank", why,
                       edit=swapped(s, one.line, short[0], f"{short[1]} "))  # fmt: skip
+
+
+@lru_cache(maxsize=256)
+def joins(raw: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
+    """A long option with blanks around its =, a short one with an =. Kept: each of a line's directives asks again."""
+    return (
+        re.search(r"(--[\w-]+)(\s+=\s*|=\s+)(?=[^\s-])", raw),
+        re.search(r"(?<=\s)(-[A-Za-z])=(?=\S)", raw),
+    )
 
 
 def misspelt_mark(s: Subject) -> Iterator[Hit]:

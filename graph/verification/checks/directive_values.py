@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from graph.extraction.directives import DirectiveLine
 from graph.verification.checks import sources
@@ -84,8 +85,14 @@ def is_gap(s: Subject, one: DirectiveLine) -> bool:
     """Whether a person still has to fill in the value of a directive."""
     word = None if "$" in one.value or (s.scheduler == "flux" and "{{" in one.value) else ANGLE.search(one.value)
     named = one.option in NAMED and (STANDS_FOR.fullmatch(one.value) or re.match(r"YOUR_[A-Z]+", one.value))
-    word = word or HOLE.search(one.raw.partition(" #")[0]) if "$" not in one.raw else None
-    return bool((word and "%" not in one.value and not s.script.jobs) or named)
+    open_ = "$" not in one.raw and (word or has_hole(one.raw))
+    return bool((open_ and "%" not in one.value and not s.script.jobs) or named)
+
+
+@lru_cache(maxsize=256)
+def has_hole(raw: str) -> bool:
+    """Whether a directive line has a gap. Kept: each of a line's directives asks for it again."""
+    return bool(HOLE.search(raw.partition(" #")[0]))
 
 
 def variable(s: Subject) -> Iterator[Hit]:

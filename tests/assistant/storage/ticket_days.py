@@ -73,7 +73,7 @@ INCIDENTS: dict[str, tuple[str, ...]] = {
     ),
     "library": ("ImportError: libnccl-ofi.so.{n}: cannot open shared object file: No such file or directory",),
     "internet": (
-        "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='pypi.org', port=443): Max retries exceeded",
+        "requests.exceptions.ConnectionError: HTTPSConnectionPool(host='packages.example.org', port=443): Max retries exceeded",
         "urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>",
         "requests.exceptions.ProxyError: HTTPSConnectionPool(host='huggingface.co', port=443): Unable to connect to proxy",
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 import zlib
 from collections.abc import Iterator
 
@@ -66,19 +67,28 @@ def test_what_cannot_be_read_says_why_and_the_next_is_read(parser: Parser) -> No
     assert parser.read(PAGE, "markdown", "q.md").title == "Queues"
 
 
-@pytest.mark.parametrize(
-    ("data", "form"),
-    [
-        (shared_stream_pdf(300, 3_000_000), "pdf"),
-        (b"<table><tr><td>" * 2500 + b"x", "html"),
-    ],
-    ids=["one stream for 300 pages", "nested tables"],
-)
-def test_a_small_file_that_never_ends_is_left_out(parser: Parser, data: bytes, form: str) -> None:
+def test_a_small_file_that_never_ends_is_left_out(parser: Parser) -> None:
+    data = shared_stream_pdf(300, 3_000_000)
     assert len(data) < 60_000
     with pytest.raises(UnreadableError):
-        parser.read(data, form, f"a.{form}")
+        parser.read(data, "pdf", "a.pdf")
     assert parser.read(PAGE, "markdown", "q.md").title == "Queues"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<table><tr><td>" * 4000 + "x",
+        "some words" + "<a " * 20_000,
+        "some words" + "<!--" * 15_000 + ">",
+        "<span>" * 200 + "<b>x</b>" * 4000 + "<p>y",
+    ],
+    ids=["nested tables", "tags never closed", "comments never closed", "deep before blocks"],
+)
+def test_html_costs_no_more_than_its_length(text: str) -> None:
+    began = time.process_time()
+    read(text.encode(), "html", "a.html")
+    assert time.process_time() - began < 2
 
 
 def test_the_process_reaches_no_network_and_starts_no_program() -> None:
