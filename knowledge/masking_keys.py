@@ -65,7 +65,7 @@ LOOKS_SPOKEN = (
 )
 LOOKS_BESIDE = (
     r"(?:\bapi|paste|\bcode|pass(?:w\w*|phrase|code|e)?|pwd|pw|mdp|kennwort|contrase\S*|senha|wachtwoord"
-    r"|парол\S?|key|token|secret|credential|токен)s?\s[\"'`«]?\S*\d"
+    r"|парол\S?|key|token|secret|credential|токен|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|トークン|비밀번호|암호)s?\s[\"'`«]?\S*\d"
 )
 LOOKS_FAR = r"(?:api|key|log ?in|paste|secret|token|password|credentials?|auth).*[\w+/-]{24}"
 BY_NAME = (
