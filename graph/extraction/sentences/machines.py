@@ -14,6 +14,7 @@ from rapidfuzz.distance import OSA
 
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import NameSpan
+from graph.extraction.sentences.taken import Taken
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 
@@ -130,17 +131,19 @@ WORD = re.compile(r"(?<![\w$/.-])([^\W\d_]{3,})([ -]?(?:\d{1,2}|[^\W\d_]{2,8}))?
 
 def guess_machines(folded: str, taken: list[NameSpan]) -> list[NameSpan]:
     """Words one slip away from a name of the catalogue (two for long names)."""
-    found = []
+    found, spoken_for = [], Taken()
+    for one in taken:
+        spoken_for.add(one.start, one.end)
     at = 0
     while match := WORD.search(folded, at):
         at = match.end(1)
         for group in (0, 1):
             start, end = match.span(group)
-            if any(m.start < end and start < m.end for m in taken):
+            if not spoken_for.is_free(start, end):
                 continue
             word = match[group]
-            if (one := guess(word)) and not (group == 0 and word[-1].isdigit() and not one[-1].isdigit()):
-                found.append(NameSpan("machine", one, start, end))
+            if (name := guess(word)) and not (group == 0 and word[-1].isdigit() and not name[-1].isdigit()):
+                found.append(NameSpan("machine", name, start, end))
                 at = end
                 break
     return found
