@@ -22,6 +22,8 @@ from knowledge.errors import UnavailableError
 from knowledge.ingest.page import Block, BlockKind, NoTextError, Page, UnreadableError
 
 PATIENCE_S, PATIENCE_S_A_MB = 20.0, 2.0
+# Python and its libraries, on a computer that is busy: no file is to blame for it.
+START_S = 120.0
 MOST_ANSWER = 256 << 20
 CHUNK = 1 << 20
 SLOW = "reading it took longer than {:.0f} s, so it was left out"
@@ -76,6 +78,11 @@ class Parser:
             self.stop()
             self._shared = os.memfd_create("page")
             self._process = start(self._shared)
+            try:
+                listen(self._process, time.monotonic() + START_S)
+            except (OSError, ValueError) as error:  # TimeoutError is an OSError
+                self.stop()
+                raise UnavailableError("the reader of pages does not start; close some programs") from error
         return self._process
 
 

@@ -108,6 +108,8 @@ def main() -> None:
     sys.setrecursionlimit(RECURSION)
     shared, out = int(sys.argv[1]), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no answer
+    out.write(b'{"ready": true}\n')
+    out.flush()
     for line in sys.stdin.buffer:
         told = json.dumps(answer(json.loads(line), shared)).encode()
         out.write(told + b"\n")
