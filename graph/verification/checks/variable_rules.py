@@ -214,7 +214,32 @@ def misspelt_own(s: Subject) -> Iterator[Hit]:
                       None, None if strict else "warning", edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
 
 
+def one_connection(s: Subject) -> Iterator[Hit]:
+    """Megatron's tensor or context parallelism on NVIDIA GPUs before Blackwell: it stops without this variable."""
+    kinds = [kind.gpus for kind in s.cluster.node_types if kind.gpus] if s.cluster else []
+    spared = kinds and all(one.vendor != "nvidia" or (one.arch or "").startswith(("sm_10", "sm_12")) for one in kinds)
+    code = "\n".join(text for _, text in s.code_lines)
+    if s.launch is None or spared or "CUDA_DEVICE_MAX_CONNECTIONS" in code or not splits_tensors(code):
+        return
+    line = s.launch.root.line
+    made = ("export CUDA_DEVICE_MAX_CONNECTIONS=1", s.line(line))
+    yield Hit(line, "Megatron splits tensors here, and CUDA_DEVICE_MAX_CONNECTIONS is not 1",
+              "before Blackwell it asserts that, so that communication is queued before compute",
+              "https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py",
+              edit=Edit(line, line, made))  # fmt: skip
+
+
+def splits_tensors(code: str) -> bool:
+    """Whether a tensor or context parallel size above 1 is handed to the program."""
+    for found in re.finditer(r"--(?:tensor-model|context)-parallel-size[= ]+[\"']?\$?\{?(\w+)", code):
+        value = found[1] if found[1].isdigit() else next(iter(re.findall(rf"\b{found[1]}=[\"']?(\d+)", code)), "")
+        if value.isdigit() and int(value) > 1:
+            return True
+    return False
+
+
 RULES = (
+    Rule("variable-megatron-connections", "environment", "warning", "Megatron's tensor parallelism without CUDA_DEVICE_MAX_CONNECTIONS=1", one_connection),
     Rule("variable-not-exported", "environment", "error", "a variable that tasks or libraries need, set without export", not_exported),
     Rule("variable-not-forwarded", "environment", "warning", "mpirun -x that leaves out a variable of the rendezvous", not_forwarded),
     Rule("variable-export-none", "environment", "warning", "--export=NONE in the directives, which srun inherits", export_none),
