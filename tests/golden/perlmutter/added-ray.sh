@@ -41,8 +41,9 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Ray: the head on the first node, a worker on each other one
 HEAD_IP=$(getent ahostsv4 "$MASTER_ADDR" | awk 'NR == 1 {print $1}')
-export RAY_ADDRESS="$HEAD_IP:$MASTER_PORT"
-srun --ntasks="$NNODES" --ntasks-per-node=1 --cpus-per-task=128 \
+# Ray keeps ports 10001 to 19999 for its own workers.
+export RAY_ADDRESS="$HEAD_IP:$((20000 + MASTER_PORT % 20000))"
+srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 \
     bash -c 'if [ "$SLURM_PROCID" -eq 0 ]; then
         set -- --head --node-ip-address="${RAY_ADDRESS%:*}" --port="${RAY_ADDRESS##*:}" --dashboard-host=127.0.0.1
     else

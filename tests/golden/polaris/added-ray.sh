@@ -43,7 +43,8 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Ray: the head on the first node, a worker on each other one
 HEAD_IP=$(getent ahostsv4 "$MASTER_ADDR" | awk 'NR == 1 {print $1}')
-export RAY_ADDRESS="$HEAD_IP:$MASTER_PORT"
+# Ray keeps ports 10001 to 19999 for its own workers.
+export RAY_ADDRESS="$HEAD_IP:$((20000 + MASTER_PORT % 20000))"
 mpiexec -n "$NNODES" --ppn 1 --hostfile "$PBS_NODEFILE" --envall --cpu-bind=none \
     bash -c 'if [ "$PMI_RANK" -eq 0 ]; then
         set -- --head --node-ip-address="${RAY_ADDRESS%:*}" --port="${RAY_ADDRESS##*:}" --dashboard-host=127.0.0.1

@@ -53,7 +53,8 @@ export WORLD_SIZE=$((NNODES * RANKS_PER_NODE))
 
 # --- Ray: the head on the first node, a worker on each other one
 HEAD_IP=$(getent ahostsv4 "$MASTER_ADDR" | awk 'NR == 1 {print $1}')
-export RAY_ADDRESS="$HEAD_IP:$MASTER_PORT"
+# Ray keeps ports 10001 to 19999 for its own workers.
+export RAY_ADDRESS="$HEAD_IP:$((20000 + MASTER_PORT % 20000))"
 flux run --nodes="$NNODES" --ntasks="$NNODES" --exclusive --unbuffered -ofastload=on -onosetpgrp --setattr=rdzv_get_en=0 --gpus-per-task=4 \
     bash -c 'if [ "$FLUX_TASK_RANK" -eq 0 ]; then
         set -- --head --node-ip-address="${RAY_ADDRESS%:*}" --port="${RAY_ADDRESS##*:}" --dashboard-host=127.0.0.1
