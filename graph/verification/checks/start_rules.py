@@ -217,6 +217,7 @@ def unset_names(s: Subject) -> Iterator[Hit]:
             text,
         )
     )
+    given |= set(re.findall(r"\bfor\s*\(\(\s*([A-Za-z_]\w*)\s*=", text))
     told: dict[str, int] = {}
     for number, line in s.code_lines:
         if number < strict or number in heredocs(s):

@@ -49,6 +49,11 @@ mpiexec -n "$NNODES" --ppn 1 --hostfile "$PBS_NODEFILE" --envall --cpu-bind=none
     bash -c 'if [ "$PMI_RANK" -eq 0 ]; then
         set -- --head --node-ip-address="${RAY_ADDRESS%:*}" --port="${RAY_ADDRESS##*:}" --dashboard-host=127.0.0.1
     else
+        # A worker gives up soon where no head answers.
+        for ((try = 0; try < 150; try++)); do
+            if (exec 3<>"/dev/tcp/${RAY_ADDRESS%:*}/${RAY_ADDRESS##*:}") 2>/dev/null; then break; fi
+            sleep 2
+        done
         set -- --address="$RAY_ADDRESS"
     fi
     exec ray start "$@" --num-gpus="$RANKS_PER_NODE" --block' ray &
