@@ -217,9 +217,9 @@ def misspelt_own(s: Subject) -> Iterator[Hit]:
 def one_connection(s: Subject) -> Iterator[Hit]:
     """Megatron's tensor or context parallelism on NVIDIA GPUs before Blackwell: it stops without this variable."""
     kinds = [kind.gpus for kind in s.cluster.node_types if kind.gpus] if s.cluster else []
-    spared = kinds and all(one.vendor != "nvidia" or (one.arch or "").startswith(("sm_10", "sm_12")) for one in kinds)
+    older = any(one.vendor == "nvidia" and not (one.arch or "").startswith(("sm_10", "sm_12")) for one in kinds)
     code = "\n".join(text for _, text in s.code_lines)
-    if s.launch is None or spared or "CUDA_DEVICE_MAX_CONNECTIONS" in code or not splits_tensors(code):
+    if s.launch is None or not older or "CUDA_DEVICE_MAX_CONNECTIONS" in code or not splits_tensors(code):
         return
     line = s.launch.root.line
     made = ("export CUDA_DEVICE_MAX_CONNECTIONS=1", s.line(line))
