@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from graph.context import Context, Lent
-from graph.conversation.history import REDO, UNDO
+from graph.conversation.history import BACK, REDO, UNDO
 from graph.conversation.option_choice import NO, NUMBER, YES
 from graph.conversation.turn import Turn, open_turn
 from graph.conversing.briefing import brief, told_request
@@ -76,14 +76,15 @@ def lead(state: State, context: Context, by_rules: Callable[[State], State]) -> 
 
 
 def is_certain(turn: Turn) -> bool:
-    """Undo, a bare yes, no or number to an offer: no model is needed for it."""
+    """Undo, back to another job, a bare yes, no or number to an offer: no model is needed for it."""
     words = turn.words.strip()
     if turn.message.scripts or turn.message.logs:
         return False
     offered = isinstance(turn.pending, OfferChoice | OfferEdit | OfferSearch)
     answers = offered and any(one.fullmatch(words) for one in (YES, NO, NUMBER))
     answers = answers or bool(isinstance(turn.pending, OfferRows) and NUMBER.fullmatch(words))
-    return answers or any(one.fullmatch(words) for one in (UNDO, REDO))
+    back = bool(turn.state.get("jobs") and BACK.fullmatch(words))
+    return answers or back or any(one.fullmatch(words) for one in (UNDO, REDO))
 
 
 class Lead:
