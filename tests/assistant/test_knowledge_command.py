@@ -27,7 +27,6 @@ PAGES = 24
 # The command in a process of its own. Told so, it waits at its sixth page or its sixth text until it is stopped.
 PROGRAM = """
 import signal, sys, time
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 from assistant.cli import main
 from knowledge import building, embedding
 from knowledge.errors import UnavailableError
