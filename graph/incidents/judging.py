@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Protocol
 
 from graph.incidents.incident import (
@@ -62,8 +63,10 @@ def judge(fresh: Sequence[New], memory: Memory, known: Sequence[Incident], rules
         if same:
             late[same.id] = grown(same, found, wider=alone is not None)
         elif alone:
-            source, first, last = fresh[0].source, alone.seen[0], alone.seen[-1]
-            name = f"{source}-{alone.subject.kind}-{int(first.at)}-{last.key}"
+            # A ticket's key names its channel, and the incident's name stands in the team's message.
+            mark = blake2b(alone.seen[-1].key.encode(), digest_size=8).hexdigest()
+            source = fresh[0].source
+            name = f"{source}-{found.subject.kind}-{int(alone.seen[0].at)}-{mark}"
             late[name] = Incident(name, source, alone.subject, alone.seen, alone.usual)
     return [one for name, one in late.items() if before.get(name) != one]
 
