@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 from graph.incidents.subjects import KINDS, Kind, Subject
 from graph.incidents.usual import HOUR_S, Weeks, usual
 
-# Looked at is the time in which the last 3, 4, 5, 6, 8, ... people came: of at least half an hour, at most a day.
-LONGEST_S, SHORTEST_S, STEP = 86_400.0, 1_800.0, 1.25
+# Looked at is the time in which the last 3, 4, 5, ... people came: of at least half an hour, at most a day.
+LONGEST_S, SHORTEST_S, STEP = 86_400.0, 1_800.0, 1.1
 # Two sets of tickets are one incident where so much of the smaller one is in both.
 SAME = 0.5
 # Of subjects that hold nearly as many people as the largest, the one that names a place is told.
@@ -188,11 +188,11 @@ def unusual(
 
 
 def runs(seen: Sequence[Sighting], fewest: int) -> Iterator[tuple[Sighting, ...]]:
-    """The last sightings, of ever more people: at least so many, then by steps, as every step costs a look."""
+    """The last sightings, of ever more people up to all: at least so many; by steps, as every run costs a look."""
     whose, wanted = set[str](), float(fewest)
     for start in range(len(seen) - 1, -1, -1):
         whose.add(seen[start].who)
-        if len(whose) >= wanted:
+        if len(whose) >= wanted or (start == 0 and len(whose) >= fewest):
             yield tuple(seen[start:])
             wanted = max(len(whose) + 1, len(whose) * STEP)
 

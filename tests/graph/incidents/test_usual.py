@@ -80,6 +80,13 @@ def test_four_people_on_one_node_are_unusual_and_one_person_four_times_is_not() 
     assert unusual(NODE, same, Crowd(same, NOW), NOTHING, TOTALS, Rules()) is None
 
 
+@pytest.mark.parametrize("count", range(3, 40))
+def test_of_many_who_come_at_once_nobody_is_left_out(count: int) -> None:
+    many = sightings(count, every_s=10)
+    found = unusual(NODE, many, Crowd(many, NOW), NOTHING, TOTALS, Rules())
+    assert found is not None and found.people == count
+
+
 def test_a_busy_day_raises_the_bar_for_what_always_happens() -> None:
     """Ten of 100 who ask have no memory left, as always, however many ask today."""
     usually = Weeks(dict.fromkeys(HOURS, 1), NOW)
