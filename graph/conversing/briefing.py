@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 
 from graph.conversing.hand import REMARK, cut, lines_that_do
 from graph.conversing.looking import pending_of, told_diagnosis
@@ -18,6 +18,7 @@ ROOM = {"script": 6000, "rules": 3000, "talk": 3000, "log": 1500, "message": 600
 LEAST = 300
 # Of the rules' answer: letters of a part in words, and of a line of a script.
 MOST_PROSE, MOST_ROW = 900, 140
+NOTHING = "nothing said yet"
 # What a model is not told of a script that was checked: it holds for every script.
 STANDING = re.compile(r"^Checked\b|\bNot proved: ")
 UNTOLD = frozenset({"heard", "setup", "variables", "patches"})
@@ -64,10 +65,21 @@ def parts(
 def told_request(request: JobRequest | None) -> str:
     """The fields that were said, as FIELD=VALUE."""
     if request is None:
-        return "nothing said yet"
+        return NOTHING
     names = [one.name for one in fields(JobRequest) if one.name not in UNTOLD]
     pairs = [(name, getattr(request, name)) for name in names]
-    return "; ".join(f"{name}={value}" for name, value in pairs if value not in (None, (), "")) or "nothing said yet"
+    return "; ".join(f"{name}={in_short(value)}" for name, value in pairs if value not in (None, (), "")) or NOTHING
+
+
+def in_short(value: object) -> str:
+    """A field's value without the names of our types."""
+    if isinstance(value, tuple):
+        return ", ".join(map(in_short, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return " ".join(
+            in_short(one) for f in fields(value) if (one := getattr(value, f.name)) not in (None, (), False)
+        )
+    return str(value)
 
 
 def decided(plan: LaunchPlan | None, most: int) -> str:

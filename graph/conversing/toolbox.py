@@ -5,13 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from graph.context import Lent
 from graph.conversing.looking import Looking
 from graph.conversing.script_deeds import ScriptDeeds
 from graph.conversing.tools import Deed, as_text, checked, deed
 from graph.modelling.model import Call
+from graph.planning.request_fields import FIELDS, with_fields
 from knowledge.errors import MapleError
+from knowledge.types import JobRequest, Offer, OfferRows
 
 DEFAULT_FACTS = ("queues", "nodes")
 # Arguments that a conversation's tools leave out: the thread gives them, or hardly anybody asks for them.
@@ -57,12 +60,33 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]
         deed(looking.explain_pending),
         deed(looking.offer_web_search),
     ]
+
+    def plan_resources(**given: object) -> object:
+        answer = shared["plan_resources"](**given)
+        rows = rows_of(answer)
+        if rows and not hand.offers:
+            hand.set(pending=OfferRows(rows))
+        return answer
+
     runs: dict[str, Callable[..., object]] = {
+        "plan_resources": plan_resources,
         "write_script": deeds.write_script,
         "check_script": lambda: shared["check_script"](script=hand.script().text, machine=hand.request.machine or ""),
         "cluster_facts": lambda machine, about=(): shared["cluster_facts"](machine, about or DEFAULT_FACTS),
     }
     return {one.tool.name: replace(one, run=runs.get(one.tool.name, one.run)) for one in made}
+
+
+def rows_of(answer: Any) -> tuple[Offer, ...]:
+    """The ways of a plan that a script can be written of, as what its number takes in the next message."""
+    rows = []
+    for one in answer.options:
+        if one.request:
+            texts = {name: value for name, value in one.request.items() if name in FIELDS}
+            request = with_fields(JobRequest(), [f"{name}={value}" for name, value in texts.items()])
+            change = (("machine", one.request.get("machine")), *((name, getattr(request, name)) for name in texts))
+            rows.append(Offer(f"{one.strategy} on {one.machine}, {one.nodes} nodes", change=change))
+    return tuple(rows)
 
 
 def carried_out(call: Call, tools: Mapping[str, Deed], deeds: ScriptDeeds) -> str:

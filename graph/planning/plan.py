@@ -15,7 +15,7 @@ from graph.planning.fields import check_request, shown
 from graph.planning.filling import Values, clock, fill_directives
 from graph.planning.gpus import kinds_named, mixed_precision, too_large
 from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning, with_all_gpus
-from graph.planning.methods import with_methods
+from graph.planning.methods import serves, with_methods
 from graph.planning.programs import edited, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
 from graph.planning.software import all_devices, overlapping, variables
@@ -282,7 +282,11 @@ def with_program(
         ),
         user_setup=(*(f"source {shell_word(path)}" for path in request.source_files), *request.setup),
         assumptions=(*decided.assumptions, *on_sizes, *around.assumptions, *choice.assumptions),
-        notes=(*warned(request, style, counted, node, cluster), *around.notes, *notes(cluster, style, choice)),
+        notes=(
+            *warned(request, style, counted, node, cluster),
+            *around.notes,
+            *notes(cluster, style, choice, serves(decided)),
+        ),
     )
 
 
@@ -451,7 +455,7 @@ def not_in_the_sites(request: JobRequest, style: Style, cluster: Cluster) -> tup
     return (f"The software lines are the site's for PyTorch: say which environment or image has {style.framework}.",)
 
 
-def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ...]:
+def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -> tuple[str, ...]:
     said = [cluster.status] if cluster.status else []
     if not choice.form.documented:
         said.append(f"No page of {cluster.site} shows this launch; it is our reading of the facts.")
@@ -461,7 +465,7 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice) -> tuple[str, ..
         said.append(ONE_DEVICE)
     if style.framework == "jax" and cluster.scheduler != "slurm":
         said.append(JAX_START)
-    said += FRAMEWORK_NOTES.get(style.framework, ())
+    said += FRAMEWORK_NOTES.get(style.framework, ()) if serving or style.framework != "vllm" else ()
     if choice.form.note:
         said.append(choice.form.note)
     if cluster.internet.access == "no":

@@ -142,6 +142,15 @@ def test_values_are_found_in_words(value: str, words: str, said: bool) -> None:
     assert is_said(value, words) is said
 
 
+def test_a_way_of_a_plan_is_taken_by_its_number() -> None:
+    plan = call("plan_resources", model="Llama-3-8B", machines=["delta"], nodes=8, tokens=2e9)
+    thread = Thread(Player(plan, "It fits on 8 nodes; *take 1* writes it."))
+    thread.say("does Llama-3-8B fit on 8 nodes of delta, 2B tokens?")
+    thread.player.moves = [AssertionError("not asked")]
+    thread.say("take 1")
+    assert "--nodes=8" in thread.script and "FSDP" in thread.script
+
+
 # New jobs.
 
 
@@ -194,8 +203,9 @@ def test_a_program_that_uses_vllm_gets_no_arguments_of_the_server() -> None:
     more = {"tensor_parallel": "4", "precision": "bf16"}
     args = {"machine": "delta", "framework": "vllm", "nodes": 1, "entry": "generate.py", "more_fields": more}
     thread = Thread(Player(call("write_script", **args), "Here."))
-    thread.say("generate.py uses vllm's LLM with tensor parallel 4, one node of delta")
+    told = thread.say("generate.py uses vllm's LLM with tensor parallel 4, one node of delta")
     assert "--tensor-parallel-size" not in thread.script and "--dtype" not in thread.script
+    assert "The server listens" not in told
 
 
 @pytest.mark.parametrize(
