@@ -12,6 +12,7 @@ from graph.conversation.scripts import offered
 from graph.conversing.guard import MARK, Guard
 from graph.conversing.hand import Hand, cut
 from graph.conversing.looking import Looking
+from graph.conversing.said import numbers_in
 from graph.conversing.sources import Numbered, without_pages
 from graph.state import State
 from knowledge.types import Exchange, Grounds, JobRequest, Made, OfferEdit, Said, Say
@@ -54,7 +55,7 @@ class Ending:
         parts += self.looking.shown.get("search", ()) if not takes_rules else ()
         if not parts:
             return remembered(self.ruled, began, None)
-        if (offers := self.new_offer(state)) and not TELLS_OFFER.search(text):
+        if offers := self.new_offer(state, text):
             parts.append(Say(offers))
         parts = self.with_pages(parts)
         if not takes_rules and not state.get("bundle"):
@@ -84,11 +85,14 @@ class Ending:
             return (Say(f"```bash\n{self.hand.script().text.rstrip()}\n```"),)
         return self.looking.shown.get(mark, ())
 
-    def new_offer(self, state: State) -> str:
-        """What was offered in this turn by a deed, in words."""
+    def new_offer(self, state: State, text: str) -> str:
+        """What was offered in this turn by a deed, in words; nothing where the answer tells it with its price."""
         pending = state.get("pending")
         new = pending is not self.hand.began.get("pending") and pending is not self.ruled.get("pending")
-        return offered(pending.offers) if new and isinstance(pending, OfferEdit) else ""
+        if not new or not isinstance(pending, OfferEdit):
+            return ""
+        priced = all(numbers_in(f"{one.says} {one.price}") <= numbers_in(text) for one in pending.offers)
+        return "" if priced and TELLS_OFFER.search(text) else offered(pending.offers)
 
     def with_pages(self, parts: list[Said]) -> list[Said]:
         """The pages that were cited, behind the last words."""

@@ -114,6 +114,19 @@ def test_a_yes_with_more_words_agrees_to_what_was_only_said() -> None:
     assert AGREES.match("ok do it") and not AGREES.match("the yes or no")
 
 
+@pytest.mark.parametrize(
+    ("says", "shown"),
+    [
+        ("8 nodes instead of 2: up to 32 node hours instead of 8. Say *yes*.", False),
+        ("8 nodes instead of 2 cost up to 16 node hours instead of 8. Say *yes*.", True),
+        ("More nodes would help.", True),
+    ],
+)
+def test_an_offer_reaches_the_person_with_its_true_price(says: str, shown: bool) -> None:
+    thread = started(call("edit_script", fields={"nodes": "8"}), says)
+    assert ("(up to 32 node hours instead of 8)" in thread.say("it is too slow")) is shown
+
+
 def test_the_offer_of_this_very_turn_is_not_taken() -> None:
     thread = started(call("edit_script", fields={"nodes": "8"}), call("take_offer"), "Say yes.")
     thread.say("it is too slow")
