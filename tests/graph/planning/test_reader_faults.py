@@ -191,7 +191,7 @@ def test_sizes_that_do_not_come_out_even_are_refused() -> None:
 
 
 def test_what_only_the_program_can_set_is_said() -> None:
-    assert any("micro batch" in note for note in made("delta", micro_batch=4).notes)
+    assert any("MICRO_BATCH" in note for note in made("delta", micro_batch=4).notes)
     edits = (ArgumentEdit("set", "--bs", "4"),)
     assert "train.py --bs 4" in script("delta", argument_edits=edits)
 
