@@ -36,7 +36,7 @@ def main() -> int:
     outside = warden.threads_running()
     if order.landlock:
         kernel.adopt_orphans()
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+        signal.signal(signal.SIGTERM, leave)
         kernel.die_with_parent(signal.SIGTERM)  # orphans are ended before this process does
         try:
             return guarded(order, Site(Path(order.stage), job, "", False, order.channel), outside)
@@ -52,6 +52,12 @@ def main() -> int:
     root.build(order.stage, job, hosts_file(job, networked))
     kernel.close_to_others()
     os._exit(guarded(order, Site(Path(root.STAGE), job, "", networked, order.channel), outside))
+
+
+def leave(*_: object) -> None:
+    """End once: the kernel tells of each thread of the parent that ends, and a second word would break this off."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    sys.exit(143)
 
 
 def guarded(order: config.JailOrder, site: Site, outside: int) -> int:
