@@ -12,7 +12,7 @@ Task = Literal["train", "lora", "qlora", "serve"]
 class ResourceQuestion:
     """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it;
     hours: of one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences;
-    mine: the machines are those that the person has, none was named."""
+    offload: the optimizer's states lie in the node's main memory; mine: the machines are those that the person has."""
 
     model: str | None = None
     task: Task | None = None
@@ -35,6 +35,7 @@ class ResourceQuestion:
     node_hours: float | None = None
     measured_gb: float | None = None
     users: int | None = None
+    offload: bool = False
     mine: bool = False
 
     def over(self, own: tuple[str, ...]) -> ResourceQuestion:
@@ -54,4 +55,11 @@ class ResourceQuestion:
         if self.nodes:
             kept = replace(kept, gpus=None)
         said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) not in (None, ())}
-        return replace(kept, **{**said, "mine": self.mine or (before.mine and not self.machines)})
+        return replace(
+            kept,
+            **{
+                **said,
+                "offload": self.offload or kept.offload,
+                "mine": self.mine or (before.mine and not self.machines),
+            },
+        )

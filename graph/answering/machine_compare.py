@@ -104,8 +104,9 @@ def compare_machines(clusters: Sequence[Cluster]) -> Document:
         return write_document("The facts that I have name neither memory nor GPUs of these machines.")
     largest, fastest = max(rows, key=lambda r: r.gb), max(rows, key=lambda r: r.node_tflops)
     widest = max(rows, key=lambda r: r.network)
+    most = dict.fromkeys(row.machine for row in rows if row.gb == largest.gb)
     told = (
-        f"Largest GPU memory: {largest.machine} ({largest.gb:g} GB, {largest.gpu}). Most compute a node: "
+        f"Largest GPU memory: {' and '.join(most)} ({largest.gb:g} GB, {largest.gpu}). Most compute a node: "
         f"{fastest.machine} ({fastest.node_tflops:,.0f} TFLOP/s dense in 16 bit). Widest network a node: "
         f"{widest.machine} ({widest.network:.0f} GB/s reached)."
     )

@@ -210,8 +210,11 @@ def about_fp8(models: Sequence[str], where: str) -> str:
     )
 
 
-def plan_checkpoints(ask: Ask) -> Document:
-    """How often, before the limit, and going on; with the machine's way of a warning and its place for the files."""
+def plan_checkpoints(ask: Ask, often: str = "") -> Document:
+    """How often, before the limit, and going on; with the machine's way of a warning and its place for the files.
+
+    often: how often for the training at hand, where its size is known.
+    """
     scheduler = ask.machine.scheduler if ask.machine else "slurm"
     way, page = WAYS[scheduler]
     warn = "`#SBATCH --signal=B:USR1@300` warns the script 5 minutes before the end; " if scheduler == "slurm" else ""
@@ -219,9 +222,9 @@ def plan_checkpoints(ask: Ask) -> Document:
     cleaned = site.purge.scratch if site and site.purge else ""
     purge = f"On {ask.machine.title} scratch is cleaned: {cleaned}." if cleaned and ask.machine else ""
     return write_document(
-        "Every 15 to 30 minutes is a good start, and once before the time limit. More exactly: the square root of 2 x "
-        "the "
-        "time a save takes x the time between failures; 2 minutes and one failure a day give about 75 minutes.",
+        often
+        or "Every 15 to 30 minutes is a good start, and once before the time limit. More exactly: the square root of 2 "
+        "x the time a save takes x the time between failures; 2 minutes and one failure a day give about 75 minutes.",
         f"Before the limit: {warn}{way}.",
         as_sentence(SAVED),
         "Sharded checkpoints (`torch.distributed.checkpoint`) let each rank write its part: quicker, and loadable on "

@@ -123,7 +123,9 @@ def request_words(option: ResourceOption) -> str:
     """What to say to get its script: `fsdp on perlmutter, 2 nodes`."""
     layout = option.fit.layout
     way: str = layout.spread if layout.gpus > 1 else "one GPU"
-    if layout.tensor * layout.pipeline > 1:
+    if layout.spread == "fsdp" and layout.tensor > 1 and layout.pipeline == 1:
+        way = f"torchtitan fsdp with tp {layout.tensor}"
+    elif layout.tensor * layout.pipeline > 1:
         way = f"megatron with tp {layout.tensor} and pp {layout.pipeline}"
     where = f" on {option.cluster.id}" if option.cluster else ""
     size = plural(option.fit.nodes, "node") if is_whole(option.fit) else plural(layout.gpus, "GPU")

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from graph.answering.ask import Ask
 from graph.answering.machine_compare import compare_machines
+from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_words import (
     count_words,
     hours_words,
@@ -26,6 +27,7 @@ from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import SPREADS, amount, base_layout, known_devices
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.reading import read_question
+from graph.planning.resources.saving import plan_saving
 from graph.planning.resources.search import Fit, best_split, ease
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token, gpu_hours, published_share
@@ -51,6 +53,8 @@ EVERY = re.compile(
 )
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
+# A save's seconds where no model's size is known.
+UNKNOWN_SAVE_S = 60.0
 WORLD_BATCH_TOKENS = 4e6
 MOST_MACHINES = 6
 
@@ -75,11 +79,45 @@ def is_of_resources(clause: Clause) -> bool:
 def tell_plan(ask: Ask) -> Document | None:
     """Whatever is asked of resources: a job against the limits, prices, hours, or what holds a model."""
     question = question_of(ask)
+    if WHICH_MACHINE.search(ask.text) and not ask.utterance.machines() and (told := tell_machine(ask)):
+        return told
     model = find_model(question.model) if question.model else None
     clusters = [c for name in question.machines if (c := catalogue().find(name))]
     if PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes):
         return tell_prices(clusters[0], question) or _plan(question, model, clusters)
     return _plan(question, model, clusters)
+
+
+def tell_saves(ask: Ask) -> str:
+    """How often a training of that size saves: by the failures of so many GPUs, a save's time, and the queue's limit;
+    empty where no number of GPUs is known. Without a model a save is taken for a minute."""
+    question = question_of(ask)
+    found = next(iter(known_devices(question)), None)
+    gpus = question.gpus or (question.nodes * found[0].each if question.nodes and found else None)
+    if found is None or not gpus:
+        return ""
+    device, cluster = found
+    nodes = device.nodes_for(gpus)
+    model = find_model(question.model) if question.model else None
+    queues = cluster.queues if cluster else ()
+    limits = [longest_hours(q, nodes) for q in queues if _holds(q, device.node_type, nodes, gpus)]
+    hours = question.hours or max((limit for limit in limits if limit), default=None)
+    saves = plan_saving(model, gpus, nodes, hours * 3600 if hours else None, None if model else UNKNOWN_SAVE_S)
+    where = f" of {cluster.title}" if cluster else ""
+    size = f"a checkpoint of {model.name} is {saves.size_gb:,.0f} GB and takes about" if model else "were a save"
+    why = f"half of the {hours:g} h that a job has" if saves.by_limit else "Young's and Daly's interval"
+    return (
+        f"**Every {time_words(saves.interval_s)} on {gpus} GPUs{where}**, and once before the time limit: {size} "
+        f"{time_words(saves.write_s)}; so many GPUs fail about every {time_words(saves.mtbf_h * 3600)} (published "
+        f"rates of large clusters); {why}. Where a save costs little, more often: what is lost is what was done since."
+    )
+
+
+def time_words(seconds: float) -> str:
+    """`40 s`, `31 min`, `6.5 h`."""
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def _plan(question: ResourceQuestion, model: SizedModel | None, clusters: Sequence[Cluster]) -> Document | None:
@@ -423,7 +461,8 @@ def tell_machine(ask: Ask) -> Document | None:
     plan = plan_resources(replace(question, nodes=None, gpus=None))
     clusters = [catalogue().clusters[name] for name in named]
     if plan.model is None or not plan.options:
-        return compare_machines(clusters) if clusters else None
+        every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
+        return compare_machines(clusters or every) if clusters or every else None
     told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
     return told + compare_machines(clusters) if clusters else told
 

@@ -31,6 +31,7 @@ from graph.answering.resources import (
     tell_gpus,
     tell_machine,
     tell_plan,
+    tell_saves,
     tell_split,
     tell_why_not,
 )
@@ -93,7 +94,7 @@ HANDLERS: dict[str, Handler] = {
     "method.strategy": lambda ask: tell_why_not(ask) or choose_strategy(ask),
     "method.precision": choose_precision,
     "method.framework": choose_framework,
-    "method.checkpoint": plan_checkpoints,
+    "method.checkpoint": lambda ask: plan_checkpoints(ask, tell_saves(ask)),
     "method.scaling": expect_scaling,
     "method.memory": lambda ask: tell_fit(ask) or tell_memory(ask),
     "method.degrees": lambda ask: tell_split(ask) or split_model(ask),

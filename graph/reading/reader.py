@@ -64,6 +64,14 @@ def acts() -> dict[str, Any]:
     return data
 
 
+# `..., would that work?`: what stands before it is asked about, not asked for.
+TAG = re.compile(
+    r"(?i)\b(?:would|will|does|can|could|should) (?:that|this|it)(?: all)? "
+    r"(?:work|fit|do|run|be (?:enough|ok(?:ay)?|possible|fine|too much))\W*\?\W*$"
+)
+WRITES = ("write", "edit")
+
+
 def read_utterance(words: str, thread: ThreadView) -> Utterance:
     """Read the words of one message in the light of its thread. Pure; never raises on any text.
 
@@ -96,6 +104,8 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
     scope: Scope = "asked" if is_question(text) else _told_scope(text, line)
+    if act in WRITES and TAG.search(text):
+        return Clause(start, end, text, "plan", scope="asked")
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
     return Clause(start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]))
 

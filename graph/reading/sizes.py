@@ -13,8 +13,10 @@ SCALE = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e
 # unit, what is written. A word that stands before the number may hold the place of one behind it.
 UNITS: tuple[tuple[str, str], ...] = (
     ("token/parameter", rf"{AMOUNT}[ -]*(?:x\s+)?tokens?\s*(?:per|/|a)\s*param\w*"),
+    ("sequence", rf"{AMOUNT}[ -]*tokens?\s+(?:of\s+)?(?:context|sequences?)\b"),
+    ("sequence", rf"(?:context|sequences?)\s+of\s+{AMOUNT}[ -]*tokens?\b"),
     ("token", rf"{AMOUNT}[ -]*(?:tokens?|tok|トークン|токенов)\b"),
-    ("GB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:gi?b)(?![\w/])(?P<scale>)"),
+    ("GB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:gi?b|gigs?|gigabytes?)(?![\w/])(?P<scale>)"),
     ("TB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:ti?b)(?![\w/])(?P<scale>)"),
     ("sequence", rf"(?:seq(?:uence)?|context|ctx)(?:[ _-]?len(?:gth)?)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
     ("sequence", rf"{AMOUNT}[ -]*(?:tokens? )?(?:seq(?:uence)?(?:[ -]len(?:gth)?)?|context(?:[ -]length)?|ctx)\b"),

@@ -13,6 +13,7 @@ from graph.answering.grounds import SURE as NEAR
 from graph.answering.grounds import Grounds, grounds
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.options import names_options
+from graph.answering.planned import as_planned
 from graph.answering.resources import tell_why_not
 from graph.answering.script import explain_part
 from graph.answering.situation import write_document
@@ -75,7 +76,7 @@ def is_near(found: Grounds) -> bool:
 
 def answer(ask: Ask, context: Context) -> Answered | None:
     """The answer, or None: nothing here answers it."""
-    ask = as_question(ask)
+    ask = as_planned(as_question(ask))
     reason = tell_reason(ask)
     if reason:
         return Answered(reason)

@@ -21,8 +21,8 @@ from graph.answering.resource_words import (
 from graph.answering.situation import cite, write_document
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
-from graph.planning.resources.memory import SOURCES
-from graph.planning.resources.options import ResourceOption, all_options, amount, known_devices
+from graph.planning.resources.memory import SOURCES, usable_gib
+from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
 from graph.planning.resources.search import largest_micro_batch
@@ -87,13 +87,14 @@ def _ask_size(question: ResourceQuestion) -> Document:
     )
 
 
-def _rank(option: ResourceOption) -> tuple[int, int, float, int]:
-    """What fits first, then the simpler way, then the fewest node hours; of much the same, the fewest GPUs."""
+def _rank(option: ResourceOption) -> tuple[int, float, int, int]:
+    """What fits first, then the fewest node hours; of much the same, the simpler way, then the fewest GPUs."""
     order = {"fits": 0, "tight": 1, "no": 2}[option.fit.verdict]
     layout, device = option.fit.layout, option.fit.device
     price = layout.gpus / device.each / (option.rate.usual if option.rate else 1.0)
     about = round(math.log(price, 1.5))
-    return order, layout.tensor * layout.pipeline, option.fit.memory.gib if order == 2 else about, layout.gpus
+    split = layout.tensor * layout.pipeline
+    return order, option.fit.memory.gib if order == 2 else about, split, layout.gpus
 
 
 def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
@@ -107,6 +108,8 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         mine_line(question),
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
+        fewest_line(options),
+        host_line(model, best),
         from_here(question, model) if best.fit.verdict != "fits" else batch_line(question, model, best),
         f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
         time_line(question, model, best),
@@ -239,13 +242,48 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) 
     )
 
 
+def least_line(question: ResourceQuestion, model: SizedModel) -> str:
+    """How many GPUs the states alone take, were they spread over all: never fewer than that."""
+    told = {
+        device.name: math.ceil(model.parameters * 16 / 2**30 / usable_gib(device.gb))
+        for device, _ in known_devices(question)
+    }
+    least = ", ".join(f"{gpus:,} x {name}" for name, gpus in list(told.items())[:3])
+    return (
+        f" Never on fewer than {least}: those the states alone fill."
+        if least and question.task in (None, "train")
+        else ""
+    )
+
+
+def fewest_line(options: Sequence[ResourceOption]) -> str:
+    """A way that holds it on fewer GPUs of the same machine than the one that costs the fewest node hours."""
+    best = options[0]
+    same = [one for one in options if one.cluster == best.cluster and one.fit.verdict == "fits"]
+    least = min(same, key=lambda one: one.fit.layout.gpus, default=best)
+    if best.fit.verdict != "fits" or 2 * least.fit.layout.gpus > best.fit.layout.gpus:
+        return ""
+    return f"The fewest that hold it: {option_line(least)}; it costs more node hours."
+
+
+def host_line(model: SizedModel, best: ResourceOption) -> str:
+    """Main memory that an offloaded optimizer takes on each node."""
+    if not best.fit.layout.offload_optimizer:
+        return ""
+    need = host_gb(model, best.fit.layout, best.nodes)
+    room = best.fit.device.host_gb
+    of = f" of {room:,.0f} GB" if room else "; what a node has is not known here"
+    return f"Offloaded: about {need:,.0f} GB of main memory on each node{of}. Steps wait for the CPU: far slower."
+
+
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
     kinds = ", ".join(dict.fromkeys(device.name for device, _ in known_devices(question)))
     return write_document(
         mine_line(question),
         f"**Nothing that I can vouch for holds {model.name} there** ({kinds or 'no GPU of known memory'}): "
         f"{count_words(model.parameters)} parameters x 16 bytes = {model.parameters * 16 / 1e9:,.0f} GB of states, and "
-        "no job that its queues take spreads them thin enough with plain data parallelism.",
+        "no job that its queues take spreads them thin enough with plain data parallelism."
+        f"{least_line(question, model)}",
         "What shrinks it, cheapest first: LoRA or QLoRA instead of training all of it, a tensor split inside the node "
         "(Megatron), an 8-bit optimizer, offload to the CPU's memory (slow), or a machine with larger GPUs.",
         cite(SOURCES, gpu_table().as_of),

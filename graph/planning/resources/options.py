@@ -17,6 +17,8 @@ from knowledge.resource_question import ResourceQuestion
 
 SPREADS: dict[str, Spread] = {"ddp": "ddp", "zero1": "zero1", "zero2": "zero2", "zero3": "zero3", "fsdp": "fsdp"}
 SEQUENCE, IMAGE_SEQUENCE = 4096, 197
+# From so many nodes on a split inside the node is weighed too.
+MANY_NODES, WHOLE_NODE = 16, 8
 # What stands for a GPU where none is named.
 COMMON = (("A100", 40.0), ("A100", 80.0), ("H100", 80.0))
 KNOWN_GB = {"A100": (40.0, 80.0), "H100": (80.0,), "H200": (141.0,), "GH200": (96.0,), "V100": (16.0, 32.0),
@@ -55,6 +57,7 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
         micro_batch=question.micro_batch or 1,
         sequence=question.sequence or usual,
         precision="fp32" if question.precision == "fp32" else "mixed",
+        offload_optimizer=question.offload,
         method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
     )
 
@@ -101,8 +104,17 @@ def amount(question: ResourceQuestion, model: SizedModel) -> float | None:
     return None
 
 
+def host_gb(model: SizedModel, layout: Layout, nodes: int) -> float:
+    """GB of main memory that an offloaded optimizer takes on each node: 16 bytes a parameter and half as much again for
+    buffers, as DeepSpeed's estimator counts."""
+    return 1.5 * 16.0 * model.parameters / (layout.tensor * layout.pipeline) / 1e9 / max(1, nodes)
+
+
 def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster: Cluster | None) -> ResourceOption:
     """A fit with its speed, hours and queue. A pipeline is run with four micro-batches a stage."""
+    host = fit.device.host_gb
+    if fit.layout.offload_optimizer and host and host_gb(model, fit.layout, fit.nodes) > host:
+        fit = replace(fit, verdict="no")
     accumulate = 4 * fit.layout.pipeline if fit.layout.pipeline > 1 else 1
     total = amount(question, model)
     running = fit.layout if question.micro_batch else _running(model, fit)
@@ -137,7 +149,20 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
     most = _most_nodes(cluster, device)
     found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]
-    return found[:1] if found and found[0].layout.gpus == 1 else found
+    if found and found[0].layout.gpus == 1:
+        return found[:1]
+    return [*found, *_split_inside(model, base, device, most)] if not found or found[-1].nodes > MANY_NODES else found
+
+
+def _split_inside(model: SizedModel, base: Layout, device: Device, most: int | None) -> list[Fit]:
+    """FSDP with each layer also split over the GPUs of a node, as torchtitan does: for models whose single layers are
+    large. A GPU of no machine is taken for one of eight."""
+    shape, each = model.shape, device.per_node or WHOLE_NODE
+    tensor = next((t for t in (8, 4, 2) if each % t == 0 and shape.heads % t == 0 and shape.ffn % t == 0), 1)
+    if tensor == 1 or base.method != "full" or base.tensor * base.pipeline > 1 or base.spread != "fsdp":
+        return []
+    fit = fewest(model, replace(base, tensor=tensor), device, most)
+    return [fit] if fit else []
 
 
 def _most_nodes(cluster: Cluster | None, device: Device) -> int | None:

@@ -18,9 +18,12 @@ TASKS: tuple[tuple[Task, re.Pattern[str]], ...] = (
     ("serve", re.compile(r"(?i)\b(?:serv(?:e|ing)|inference|infer|vllm|deploy\w*|host it|kv[- ]?cache)\b")),
     (
         "train",
-        re.compile(r"(?i)\b(?:full(?:y|[- ]param\w*)?[- ]?(?:fine|ft|param)|from scratch|pre-?train\w*|full ft)\b"),
+        re.compile(
+            r"(?i)\b(?:full(?:y|[- ]param\w*)?[- ]?(?:fine\w*|ft|param\w*)|from scratch|pre-?train\w*|full ft)\b"
+        ),
     ),
 )
+OFFLOAD = re.compile(r"(?i)\b(?:cpu[- ])?offload\w*|\boptimi[sz]er (?:on|to) (?:the )?cpu\b")
 PRECISION = re.compile(r"(?i)\b(?:(bf16|bfloat16)|(fp32|float32)|(fp8)|(int8|8[- ]bit)|(int4|4[- ]bit|awq|gptq))\b")
 PRECISIONS = ("bf16", "fp32", "fp8", "int8", "int4")
 DEGREE = re.compile(r"(?i)\b(tp|pp)\s?[=:]?\s?(\d{1,3})\b")
@@ -55,6 +58,7 @@ def read_question(utterance: Utterance, request: JobRequest | None = None) -> Re
         machines=tuple(utterance.machines()),
         strategy=next((str(m.value) for m in utterance.of_kind("Method") if m.value in STRATEGIES), None),
         precision=_precision(text),
+        offload=bool(OFFLOAD.search(text)),
     )
     said = _degrees(_amounts(said, utterance), text)
     said = _gpu(said, utterance)
@@ -120,7 +124,7 @@ def _gpu(said: ResourceQuestion, utterance: Utterance) -> ResourceQuestion:
     sizes = [m for m in utterance.of_kind("Quantity") if m.unit == "GB"]
     seen = [m for m in sizes if SEEN.search(utterance.text[: m.start])]
     cards = [m for m in sizes if m not in seen]
-    model = re.sub(r"(?i)(?<=[\du])s$", "", named[-1].text) if named else None
+    model = _singular(named[-1].text) if named else None
     model = None if model and model.lower() in ("gpu", "gpus", "card", "cards") else model
     beside = _nearest(cards, named[-1]) if named else (cards[-1] if cards else None)
     count = next(
@@ -137,6 +141,12 @@ def _gpu(said: ResourceQuestion, utterance: Utterance) -> ResourceQuestion:
         gpu_gb=float(beside.value) if beside else said.gpu_gb,
         measured_gb=float(seen[-1].value) if seen else None,
     )
+
+
+def _singular(name: str) -> str:
+    """`A100s` is several A100; an L40S is a card of its own."""
+    known = {gpu.model.upper() for gpu in gpu_table().gpus}
+    return name if name.upper() in known else re.sub(r"(?i)(?<=[\du])s$", "", name)
 
 
 def _is_one(text: str, gpu: Mention) -> bool:

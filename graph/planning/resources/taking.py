@@ -36,6 +36,7 @@ def request_change(question: ResourceQuestion, model: SizedModel, option: Resour
         **split_of(layout),
         "micro_batch": int(layout.micro_batch),
         "global_batch": question.global_batch,
+        "offload_optimizer": layout.offload_optimizer or None,
         "gradient_accumulation": None if question.global_batch else accumulation(model, option, layout),
         "activation_checkpointing": layout.recompute == "full" or None,
         "sequence_length": None if model.shape.kind in ("vision", "convolution") else layout.sequence,
@@ -55,6 +56,13 @@ def running_layout(question: ResourceQuestion, model: SizedModel, option: Resour
 def split_of(layout: Layout) -> dict[str, str | int | None]:
     """strategy, and the degrees where the model itself is split."""
     split = layout.tensor * layout.pipeline > 1
+    if split and layout.spread == "fsdp" and layout.pipeline == 1:
+        return {
+            "framework": "torchtitan",
+            "strategy": "fsdp",
+            "tensor_parallel": layout.tensor,
+            "pipeline_parallel": None,
+        }
     kind = "3d" if layout.pipeline > 1 and layout.tensor > 1 else "pp" if layout.pipeline > 1 else "tp"
     return {
         "strategy": kind if split else layout.spread,

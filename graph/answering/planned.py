@@ -1,0 +1,58 @@
+"""A question that is about the size, the hours or the saves of a training that the message tells of, whatever its words
+are nearest to: `I have a 3B model and 24 GB. Can I train it?`, `2B tokens, one node. Can it finish in 24 h?`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from graph.answering.ask import Ask
+from graph.planning.resources.parameters import find_model
+from graph.planning.resources.reading import read_question
+from graph.reading.utterance import Clause
+
+# How probable it is that a clause tells of a planned training.
+PREMISE = 0.6
+OF_SIZE = re.compile(
+    r"(?i)\b(?:how (?:many|much|long)|(?:can|could|will|would|does) (?:i|we|it|that)"
+    r"|is (?:it|that|this)|do i need|enough|fit|finish\w*|in time|possible|feasible)\b"
+)
+OF_SAVES = re.compile(
+    r"(?i)\bhow often\b.{0,40}\b(?:save|saving|checkpoint\w*|ckpt)\b"
+    r"|\b(?:checkpoint|save|saving)\w* (?:interval|frequency)\b"
+)
+WHICH_MACHINE = re.compile(
+    r"(?i)\b(?:which|what(?:'?s| is| are)?|where|cheapest|best|fastest|quickest)\b.{0,30}"
+    r"\b(?:machine|cluster|system|supercomputer)s?\b"
+)
+MOST = re.compile(r"(?i)\b(?:most|largest|biggest|fastest|widest|highest|best|longest)\b")
+OF_MACHINES = re.compile(r"(?i)\b(?:memory|vram|compute|flops?|tflops?|network|bandwidth|fabric|gpus?)\b")
+
+
+def as_planned(ask: Ask) -> Ask:
+    """The question under its topic of planning where it is one; else as it is."""
+    clause = ask.clause
+    if clause.act not in ("ask", "plan", "review") or ask.report:
+        return ask
+    said = read_question(ask.utterance)
+    if OF_SAVES.search(ask.text) and (said.gpus or said.nodes or said.model):
+        return under(ask, clause, "ask", "method.checkpoint")
+    if asks_for_most(ask):
+        return under(ask, clause, "ask", "machine.which")
+    sized = said.model is not None and find_model(said.model) is not None
+    told = any(one.share("plan") >= PREMISE for one in ask.utterance.clauses)
+    if sized and told and clause.act == "ask" and not ask.bundle and OF_SIZE.search(ask.text):
+        whole = replace(clause, text=ask.utterance.text, start=0, end=len(ask.utterance.text))
+        return under(ask, whole, "plan")
+    return ask
+
+
+def asks_for_most(ask: Ask) -> bool:
+    """`Which cluster has the most memory per GPU`, with none named."""
+    text = ask.text
+    asks = WHICH_MACHINE.search(text) and MOST.search(text) and OF_MACHINES.search(text)
+    return bool(asks) and not ask.utterance.machines()
+
+
+def under(ask: Ask, clause: Clause, act: str, topic: str = "") -> Ask:
+    return replace(ask, clause=replace(clause, act=act, topic=topic, confidence=1.0, shares=()))
