@@ -41,6 +41,7 @@ COMMANDS: dict[str, Command] = {
         Command("rehearse", "[FILE] [MACHINE]", "run it here on a stand-in cluster", tools.rehearse),
         Command("why", "[FILE ...]", "why a job failed: from its log files", tools.why),
         Command("log", "[FILE]", "show the log with the telling line", tools.log),
+        Command("watch", "[FILE ...|JOBID|stop]", "follow a running job: loss, pace, end, trouble", tools.watch),
         Command("diff", "", "what the last revision changed", looks.diff),
         Command("save", "[FOLDER]", "save the script and the files beside it", talk.save),
         Command("copy", "", "copy the script", talk.copy),

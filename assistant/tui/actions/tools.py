@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 import shlex
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from assistant.errors import InputError, MapleError
 from assistant.events import Error, Kept
 from assistant.subject import absolute, as_events, logs, subject, words
 from assistant.tui.work.found import CheckReport, LogReport
+from assistant.watching import started
 from knowledge.types import Attachment
 
 if TYPE_CHECKING:
@@ -70,6 +72,22 @@ async def found(
         return None
     await screen.show_events(events)
     return reports[-1] if reports else None
+
+
+async def watch(screen: ChatScreen, argument: str) -> None:
+    """Follow a run in the pane beside the conversation; without a name show or hide the one that is followed."""
+    pane = screen.watch_pane
+    if argument == "stop":
+        pane.stop()
+        screen.status("It is watched no more; what was seen stays in the pane.")
+        return
+    if argument:
+        given = [path if Path(path := absolute(word)).exists() else word for word in words(argument)]
+        await pane.show(await asyncio.to_thread(started, given, None))
+    elif pane.watching is None:
+        raise InputError("name what to watch: /watch slurm-123.out, or /watch 123 on the login node")
+    screen.show_view("chat" if screen.view == "watch" and not argument else "watch")
+    screen.status("F2 is the conversation; /watch shows this again, /watch stop ends it.")
 
 
 async def log(screen: ChatScreen, argument: str) -> None:

@@ -28,6 +28,7 @@ from assistant.tui.widgets.chips import ChipView, why
 from assistant.tui.widgets.composer import Composer
 from assistant.tui.widgets.conversation import EXAMPLES
 from assistant.tui.widgets.log_pane import LogPane
+from assistant.tui.widgets.watch_pane import WatchPane
 from assistant.tui.work.engine import Engine
 from knowledge.types import Attachment
 
@@ -129,6 +130,12 @@ class ChatScreen(PanesScreen):
 
     def work(self, kind: str, what: str, task: str, *arguments: Any) -> AsyncIterator[Any]:
         return self.answering.work(kind, what, task, *arguments)
+
+    @on(WatchPane.Told)
+    def watch_told(self, message: WatchPane.Told) -> None:
+        """Trouble in the run that is followed is heard, and told also where its pane is not in sight."""
+        self.app.bell()
+        self.status(f"{message.notice.text}. /watch shows the run.", problem=message.notice.key != "over")
 
     @on(Composer.Sent)
     def sent(self, message: Composer.Sent) -> None:

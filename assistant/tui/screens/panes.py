@@ -24,11 +24,12 @@ from assistant.tui.widgets.footer import Keys
 from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.widgets.log_view import LogView
 from assistant.tui.widgets.script_pane import ScriptPane
+from assistant.tui.widgets.watch_pane import WatchPane
 from assistant.tui.widgets.working import Working
 from knowledge.types import LaunchBundle
 
 WIDE = 110
-View = Literal["chat", "script", "log"]
+View = Literal["chat", "script", "log", "watch"]
 
 
 class PanesScreen(Screen[None]):
@@ -44,6 +45,7 @@ class PanesScreen(Screen[None]):
             yield Conversation()
             yield ScriptPane()
             yield LogPane()
+            yield WatchPane()
         yield Static(id="status", markup=False)
         yield Working()
         yield Static(id="attached", markup=False)
@@ -68,6 +70,10 @@ class PanesScreen(Screen[None]):
         return self.query_one(LogPane)
 
     @property
+    def watch_pane(self) -> WatchPane:
+        return self.query_one(WatchPane)
+
+    @property
     def chips(self) -> Chips:
         return self.query_one(Chips)
 
@@ -89,7 +95,8 @@ class PanesScreen(Screen[None]):
 
     @property
     def view(self) -> View:
-        return "script" if self.has_class("view-script") else "log" if self.has_class("view-log") else "chat"
+        beside: tuple[View, ...] = ("script", "log", "watch")
+        return next((name for name in beside if self.has_class(f"view-{name}")), "chat")
 
     def on_key(self, event: Key) -> None:
         """Typing goes into the box, wherever the focus is; in the log, letters are its own keys."""
@@ -127,13 +134,14 @@ class PanesScreen(Screen[None]):
 
     def show_view(self, view: View) -> None:
         """Which pane is in sight: beside the conversation where there is room, else in its place."""
-        for name in ("script", "log"):
+        for name in ("script", "log", "watch"):
             self.set_class(view == name, f"view-{name}")
         (self.log_pane.view if view == "log" else self.composer).focus()
         self.refresh_bindings()
 
     def action_page(self, direction: int) -> None:
-        pane = {"chat": self.conversation, "script": self.script_pane, "log": self.log_pane.view}[self.view]
+        panes = {"chat": self.conversation, "script": self.script_pane, "log": self.log_pane.view}
+        pane = panes.get(self.view, self.watch_pane)
         seen = self.script_pane.code if isinstance(pane, ScriptPane) else pane
         seen.scroll_relative(y=direction * (seen.size.height - 2), animate=False)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from textual.widgets import Input, OptionList
+from textual.widgets import Input, OptionList, Sparkline, Static
 
 from assistant.commands.chat import left_open
 from assistant.events import Event, Streaming, Text
@@ -19,6 +19,7 @@ from assistant.tui.commands import COMMANDS
 from assistant.tui.logfile import LogFile
 from assistant.tui.screens.picker import PickerScreen
 from assistant.tui.screens.threads import ThreadsScreen
+from assistant.tui.widgets import watch_pane
 from assistant.tui.widgets.chips import ChipView
 from assistant.tui.widgets.conversation import Said
 from assistant.tui.widgets.script_pane import Code
@@ -30,7 +31,7 @@ LOG = "".join(f"[rank{n % 4}]: step {n // 4} loss 0.5\n" for n in range(400)) + 
 )
 TELLING = 401
 # Those that take a person away, or that have a test of their own.
-ELSEWHERE = {"quit", "open", "sessions", "theme", "rehearse", "why", "log"}
+ELSEWHERE = {"quit", "open", "sessions", "theme", "rehearse", "why", "log", "watch"}
 
 
 async def test_every_command_runs(chat: Any, here: Path) -> None:
@@ -60,6 +61,46 @@ async def test_commands_and_files_are_completed(chat: Any, here: Path) -> None:
         assert not listed.display and box.text == "see @jo"
         await it.press("b", "enter")
         assert box.text == "see @job.log "
+
+
+async def test_a_run_is_followed_beside_the_conversation(
+    chat: Any, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch_pane, "LOOK", 0.05)
+    log = here / "train.log"
+    log.write_text("step 1/100 loss 2.50\n")
+    async with chat() as it:
+        await it.say("/watch train.log")
+        pane = it.screen.watch_pane
+        assert it.screen.view == "watch" and pane.display
+        for number in range(2, 9):
+            with log.open("a") as stream:
+                stream.write(f"step {number}/100 loss {2.5 - number / 10:.2f}\n")
+            await it.until(lambda number=number: pane.watching.run.step == number)
+        await it.until(lambda: "step 8 of 100" in str(pane.query_one("#watch-line", Static).content))
+        curve = pane.query_one("#loss-curve", Sparkline).data
+        assert curve is not None and curve[0] == 2.5 and curve[-1] == pytest.approx(1.7)
+        assert "2.5 to 1.7" in str(pane.query_one("#watch-loss", Static).content)
+        assert pane.query_one("#pace-curve", Sparkline).data
+        with log.open("a") as stream:
+            stream.write("step 9/100 loss nan\nstep 10/100 loss nan\n")
+        await it.until(lambda: pane.told)
+        await it.pilot.press("f2")
+        assert it.screen.view == "chat" and not pane.display
+        assert len(pane.told) == 1 and "the loss is NaN" in pane.told[0]
+        await it.say("/watch stop")
+        assert pane.timer is None
+        await it.say("/watch")
+        assert it.screen.view == "watch"
+
+
+async def test_what_cannot_be_watched_is_said(chat: Any, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(here))
+    async with chat() as it:
+        await it.say("/watch")
+        assert "name what to watch" in it.status
+        await it.say("/watch 4711")
+        assert "login node" in it.status and it.screen.view == "chat"
 
 
 async def test_a_chip_opens_what_the_machine_offers_and_says_it(chat: Any) -> None:
