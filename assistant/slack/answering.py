@@ -28,6 +28,7 @@ from assistant.slack.sending import LaterError
 from assistant.slack.settings import SlackSettings
 from assistant.slack.text import files_of, plain, text_of, without_blocks
 from assistant.slack.types import Incoming, Part
+from assistant.slack.watches import Watches, wish_to_watch
 from assistant.storage.diagnoses import Asker, Sees
 from assistant.turns import Turn
 from knowledge.types import Diagnosis
@@ -82,6 +83,7 @@ class Answering:
         self.bot_user = bot_user
         self.team_channel = team_channel
         self.address = address
+        self.watches = Watches(client, slack.watch)
         self.downloads = Downloads(client, slack, settings.data / "slack-files")
         # Turns that went on when they were told to stop.
         self.stuck: list[Session] = []
@@ -115,6 +117,12 @@ class Answering:
         received = await self.downloads.fetch(incoming, pasted)
         if begun is None and not text and not received.attachments:
             return await self._store(job, self._nothing(received.notes))
+        wanted = None
+        if begun is None and not received.attachments:
+            wanted = wish_to_watch(text, [turn.text for turn in turns])
+        if wanted is not None:
+            says = await self.watches.begin(wanted, incoming.channel, incoming.thread_ts)
+            return await self._store(job, posts([section(says)], says))
         if job.turn_before is None:
             job = await asyncio.to_thread(self.inbox.begin, job, before)
         if begun is not None and begun.answer is not None:

@@ -213,6 +213,7 @@ class Bot:
             await self.handler.close_async()  # type: ignore[no-untyped-call]
         for runner in self.runners:
             await runner.cleanup()
+        await self.door.answering.watches.stop()
         await self.worker.drain(max(0.0, until - time.monotonic() - GIVING_BACK_S))
         if self.working is not None:
             self.working.cancel()

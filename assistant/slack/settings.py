@@ -24,7 +24,8 @@ class SlackSettings(BaseSettings):
     support_group: the user group (S...) or person (U...) that "ask a person" mentions; support_channel: where the
     summary of a direct message goes. largest_file_mb: the largest file that is read. keep_days: how long logs and
     requests are kept. at_once: turns worked on at the same time;
-    turn_s: seconds that one may take. metrics_port: 0 is off; metrics_host: the address on
+    turn_s: seconds that one may take. watch: whether threads may have jobs followed by their ids, with the output that
+    the bot's own account can read. metrics_port: 0 is off; metrics_host: the address on
     which it listens, this computer's own unless a site says otherwise.
     """
 
@@ -55,6 +56,7 @@ class SlackSettings(BaseSettings):
     incident_over_h: float = Field(2.0, gt=0, le=48)
     incident_quiet: str = Field("", pattern=r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$")
     incident_zone: str = "UTC"
+    watch: bool = False
 
     @field_validator("teams", "channels", "admins", mode="before")
     @classmethod
