@@ -22,6 +22,7 @@ class Settings(BaseSettings):
 
     machines: those that the person has, with commas between; what is said in a conversation goes before it.
 
+    jobs: whether the chat may ask this computer's scheduler about the person's own jobs.
     web: whether the web may be searched; None: each door's own default. search_url: a SearxNG in DuckDuckGo's place.
 
     model_*: the language models, off by default (docs/models.md). model_small and model_large name a GGUF file or a
@@ -40,6 +41,7 @@ class Settings(BaseSettings):
     workers: int = Field(default=8, ge=1)
     machines: str = ""
     web: Literal["ask", "always", "never"] | None = None
+    jobs: bool = True
     search_url: str = ""
     model_backend: Literal["auto", "none", "llama_cpp", "openai"] = "auto"
     model_small: str = ""

@@ -88,6 +88,7 @@ class State(TypedDict, total=False):
     diagnosed: Diagnosis | None
     logs: Sequence[Paste]
     output: str
+    job: str
     unhelped: Sequence[str]
     asked_last: str
     question_before: str

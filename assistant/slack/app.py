@@ -77,7 +77,7 @@ class Bot:
 
     def __init__(self, settings: Settings, slack: SlackSettings) -> None:
         # A channel has many readers: the web only where MAPLE_CHAT_WEB says so.
-        self.settings = settings.model_copy(update={"web": settings.web or "never"})
+        self.settings = settings.model_copy(update={"web": settings.web or "never", "jobs": False})
         self.slack = slack
         self.metrics = Metrics()
         self.client = slack_client(slack)

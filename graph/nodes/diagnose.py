@@ -33,6 +33,7 @@ SAYS = re.compile(
 # Why a job waits, in Slurm's words, said in a sentence.
 REASON = re.compile(r"\b(?:(?:QOS|Assoc|Partition|MaxJobs|ReqNode|Nodes?|Job|Association)[A-Z][a-z]\w+)\b")
 LONGEST = 300
+OF_JOB = "job"
 BRING_SCRIPT = "Paste or attach the job's script (*@job.sh*) and I put the cure into it."
 # Causes that a change of the script can cure.
 IN_SCRIPT = ("sched-", "comm-", "env-", "gpu-", "fw-", "user-shell")
@@ -40,7 +41,8 @@ IN_SCRIPT = ("sched-", "comm-", "env-", "gpu-", "fw-", "user-shell")
 
 def diagnose(state: State, runtime: Runtime[Context]) -> State:
     turn = open_turn(state, runtime.context)
-    logs = turn.message.logs
+    # A job that was named by its id brings the output files that its scheduler told of.
+    logs = turn.message.logs or (tuple(state["logs"]) if state.get("act") == OF_JOB else ())
     try:
         found = find_cause(sources(logs, runtime.context)) if logs else typed(turn.words)
         if is_only_words(found) and not logs:

@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.conversation.followup import completed
 from graph.conversation.history import by_history, fresh_start
+from graph.conversation.jobs import by_job
 from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
 from graph.conversation.refused import by_key, by_misuse
@@ -110,6 +111,7 @@ HANDLERS: tuple[Callable[[Turn], State | None], ...] = (
     by_pending,
     by_history,
     by_output,
+    by_job,
     by_log,
     by_show,
     by_script,

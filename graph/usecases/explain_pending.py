@@ -13,6 +13,7 @@ from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import jobs_meant, read_jobs
 from graph.waiting.no_job import told_without_job
 from graph.waiting.script_change import script_diff, script_in
+from graph.waiting.spoken import listed
 from graph.waiting.verdict import reason_of
 from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
@@ -64,20 +65,33 @@ def explain_pending(
         WaitCase(job, reason_of(job), tuple(j for j in jobs if j is not job), tuple(outputs), words, text, machine)
         for job in meant
     ]
-    told = [answer_of(case, words) for case in one_for_each(cases)]
+    groups = one_for_each(cases)
+    told = [answer_of(case, words) for case in groups[:FEW]]
     told = [with_diff(answer, script or script_in(words)) for answer in told]
     order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
+    order[-1] = with_rest(order[-1], groups[FEW:])
     return joined(order) if len(order) > 1 else order[0]
 
 
+def with_rest(answer: PendingAnswer, rest: Sequence[WaitCase]) -> PendingAnswer:
+    """The last answer with the jobs that are not told of, by id and reason."""
+    if not rest:
+        return answer
+    names = listed([f"{case.job.id} (`{case.found.reason.word}`)" for case in rest], 8)
+    says = f"Waiting for other reasons: {names}; name one of them to hear of it."
+    return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
+
+
 def one_for_each(cases: Sequence[WaitCase]) -> list[WaitCase]:
-    """Jobs that wait for the same reason are told once; of jobs that do not wait only the first is told."""
+    """Jobs that wait for the same reason are told once, those that never start first; of others only the first."""
     if not any(case.job.phase == "waiting" for case in cases):
         return list(cases[:1])
     groups: dict[str, WaitCase] = {}
     for case in cases:
         groups.setdefault(case.found.reason.word + case.found.reason.says, case)
-    return list(groups.values())[:FEW]
+    return sorted(
+        groups.values(), key=lambda case: case.found.reason.starts != "no" or case.found.reason.kind == "ended"
+    )
 
 
 def with_diff(answer: PendingAnswer, script: str) -> PendingAnswer:

@@ -1,0 +1,114 @@
+"""In the chat: why does my job wait, is it still well, why did it fail, cancel it; on a login node and elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+
+import pytest
+
+from assistant.drawing import markdown
+from assistant.session import Session
+from assistant.settings import Settings
+
+SHOW = """\
+#!/bin/sh
+case "$1 $2 $3" in
+"show job 12") echo "JobId=12 JobName=sft
+   UserId=me(1) GroupId=a(1) MCS_label=N/A
+   Account=a QOS=normal
+   JobState=RUNNING Reason=None Dependency=(null)
+   RunTime=00:10:00 TimeLimit=02:00:00 TimeMin=N/A
+   Partition=gpu AllocNode:Sid=login1:1
+   NodeList=g01
+   StdOut={log}";;
+"show job 13") echo "JobId=13 JobName=sft
+   UserId=me(1) GroupId=a(1) MCS_label=N/A
+   JobState=FAILED Reason=NonZeroExitCode Dependency=(null)
+   ExitCode=1:0
+   RunTime=00:10:00 TimeLimit=02:00:00 TimeMin=N/A
+   StdOut={failed}";;
+"show partition gpu") echo "PartitionName=gpu
+   MaxNodes=4 MaxTime=1-00:00:00 State=UP";;
+*) echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1;;
+esac
+"""
+HEAD = "JOBID|PARTITION|NAME|USER|STATE|TIME|TIME_LIMIT|NODES|START_TIME|QOS|ACCOUNT|REASON|NODELIST"
+SQUEUE = f"""\
+#!/bin/sh
+echo "{HEAD}
+21|gpu|big|me|PENDING|0:00|2:00:00|9|N/A|normal|a|PartitionNodeLimit|
+22|gpu|late|me|PENDING|0:00|2:00:00|1|N/A|normal|a|Priority|
+23|gpu|held|me|PENDING|0:00|2:00:00|1|N/A|normal|a|JobHeldUser|
+24|gpu|after|me|PENDING|0:00|2:00:00|1|N/A|normal|a|DependencyNeverSatisfied|"
+"""
+
+
+@pytest.fixture
+def login_node(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    log, failed = tmp_path / "slurm-12.out", tmp_path / "slurm-13.out"
+    log.write_text("step 130/400 loss 2.27\nstep 131/400 loss 2.26\n")
+    failed.write_text("step 1 loss 2\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
+    commands = tmp_path / "bin"
+    commands.mkdir()
+    texts = {
+        "scontrol": SHOW.format(log=log, failed=failed),
+        "squeue": SQUEUE,
+        "sacct": "#!/bin/sh\n",
+        "sinfo": "#!/bin/sh\n",
+    }
+    for name, text in texts.items():
+        (commands / name).write_text(text)
+        (commands / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+    return commands
+
+
+def says(settings: Settings, *messages: str) -> str:
+    """The answer to the last of these messages in one conversation."""
+    session = Session(settings, "jobs")
+
+    async def turn(words: str) -> str:
+        return "\n".join([markdown(event) async for event in session.send(words)])
+
+    return [asyncio.run(turn(words)) for words in messages][-1]
+
+
+def test_why_my_jobs_wait_is_asked_here_and_none_is_left_out(login_node: Path, settings: Settings) -> None:
+    told = says(settings, "why is my job pending?")
+    assert "It asks for 9 nodes; the limit is 4 nodes." in told
+    assert "scontrol release 23" in told and "scancel 24" in told
+    assert "Waiting for other reasons: 22 (`Priority`)" in told
+
+
+def test_whether_it_is_well_is_read_from_its_output_and_it_is_not_cancelled(
+    login_node: Path, settings: Settings
+) -> None:
+    told = says(settings, "is 12 still running well?")
+    assert "running since 10 min on g01" in told and "step 131 of 400, loss 2.26" in told
+    told = says(settings, "is job 12 still running well?", "cancel it")
+    assert "I cancel nothing myself" in told and "scancel 12" in told
+
+
+def test_why_a_job_failed_is_told_by_its_id(login_node: Path, settings: Settings) -> None:
+    told = says(settings, "why did job 13 fail?")
+    assert "gpu-oom" in told and "script itself ended with code 1" in told
+
+
+def test_a_job_that_nobody_knows_and_a_scheduler_that_is_down(login_node: Path, settings: Settings) -> None:
+    assert "knows no job 99" in says(settings, "why does job 99 wait?")
+    (login_node / "scontrol").write_text(
+        "#!/bin/sh\necho 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1\n"
+    )
+    told = says(settings, "is job 12 still running?")
+    assert "could not be asked" in told and "says nothing of the job" in told
+
+
+def test_without_a_scheduler_the_command_to_run_is_told(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert "maple-chat watch 12345" in says(settings, "is 12345 still running well?")
+    assert "scancel 12345" in says(settings, "is 12345 still running well?", "cancel it")
+    assert "maple-chat pending 881" in says(settings, "why is job 881 pending?")
