@@ -37,6 +37,7 @@ MOST_LEFT = 5
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
 WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do it."
+SPEAKS_AGAINST = "I have not changed it. It would be: {}; against that: {}. Say what else it shall be, or *yes* for this."
 UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
 HOW_TO_CHANGE = (
@@ -49,6 +50,8 @@ OTHER_PYTHON = (
     "login node: `{2} && python -c 'import {3}'`. If that fails, install it right there, in that environment; a "
     "`pip list` without that line looks into another one."
 )
+# No errors, since facts may lack a queue; but a name that a change brings is asked about.
+OF_A_SITE = ("queue-unknown",)
 # A pasted piece of a script has no first line.
 OF_A_PIECE = ("shell-shebang",)
 WITH_LOG = (
@@ -120,11 +123,13 @@ def changed(turn: Turn, own: Paste) -> State | None:
     if edited is None:
         return None
     left = left_open(own.text, edited, turn.wishes)
-    if not may_act(turn, left):
+    against = faults_of_change(own.text, edited.text, machine_for(turn, own))
+    if against or not may_act(turn, left):
         changes = "; ".join(edited.says)
         offer = Offer(changes, script=edited.text)
         held = in_hand(turn, own) if turn.message.scripts else State()
-        return State(**{**held, "said": (Say(WOULD_CHANGE.format(changes)),), "pending": OfferEdit((offer,))})
+        told = SPEAKS_AGAINST.format(changes, "; ".join(against)) if against else WOULD_CHANGE.format(changes)
+        return State(**{**held, "said": (Say(told),), "pending": OfferEdit((offer,))})
     state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
     named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
     return State(**{**state, "said": (*state["said"], *named)})
@@ -176,10 +181,15 @@ def made_of(turn: Turn, own: Paste, *says: str, before: Paste | None = None, pen
 
 def newly_wrong(before: str, after: str, cluster: Cluster | None) -> tuple[Said, ...]:
     """What the check finds in the script now and did not before: an edit is never handed over unchecked."""
-    known = {one.rule for one in check(before, cluster)} if before else set()
-    found = [one for one in check(after, cluster) if one.severity == "error" and one.rule not in OF_A_PIECE]
-    new = [one.says for one in found if one.rule not in known]
-    return (Say(AFTER.format("; ".join(new[:MOST_LEFT]))),) if before and new else ()
+    new = faults_of_change(before, after, cluster) if before else []
+    return (Say(AFTER.format("; ".join(new))),) if new else ()
+
+
+def faults_of_change(before: str, after: str, cluster: Cluster | None) -> list[str]:
+    """What the check holds against a change: errors that were not there before, and a queue that nobody knows."""
+    known = {one.rule for one in check(before, cluster)}
+    found = [one for one in check(after, cluster) if one.severity == "error" or one.rule in OF_A_SITE]
+    return [one.says for one in found if one.rule not in known and one.rule not in OF_A_PIECE][:MOST_LEFT]
 
 
 def said_of(turn: Turn, own: Paste, report: JobReport, *, known: bool = False) -> State:

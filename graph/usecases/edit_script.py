@@ -126,9 +126,9 @@ class Setting:
 def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
     """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
     edited = Edited(text, ())
-    for change in (change_line, change_settings, change_options, change_variables, change_modules, change_fields):
+    for change in (change_line, change_settings, change_options, change_variables, change_modules):
         edited = change(edited, words)
-    edited = add_directives(edited, words, cluster)
+    edited = add_directives(change_fields(edited, words, cluster), words, cluster)
     return edited if edited.text != text else None
 
 
@@ -226,20 +226,29 @@ def with_directive(text: str, word: Word, sign: str) -> str:
     return "".join([*lines[:at], f"{changed}\n", *lines[at + 1 :]])
 
 
-def change_fields(now: Edited, words: str) -> Edited:
-    """Nodes, time, account and queue, as a request would be read."""
+def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
+    """Nodes, time, account and queue, as a request would be read; a queue by the machine's own name for it."""
     script = read_script(now.text)
     record = record_of(script)
     before = request_of(record)
     after = read(words, before, None, None).request
     for name in DIRECTIVES:
         old, new = getattr(before, name), getattr(after, name)
+        if name == "queue" and new is not None and cluster is not None:
+            new = queue_meant(cluster, str(new))
         if new is None or new == old:
             continue
         text = set_field(now.text, name, old, new, record)
         if text != now.text:
             now = replace(now, text=text, says=(*now.says, f"{name.replace('_', ' ')} {old or 'not set'} → {new}"))
     return now
+
+
+def queue_meant(cluster: Cluster, said: str) -> str:
+    """The machine's queue that people call so: `dev` where there is a `gh-dev` and no other of that kind."""
+    known = [queue.id for queue in cluster.queues]
+    meant = [one for one in known if said.lower() in re.split(r"[-_.]", one.lower())]
+    return said if said in known or len(meant) != 1 else meant[0]
 
 
 def set_field(text: str, name: str, old: object, new: object, record: ScriptRecord) -> str:
@@ -253,6 +262,10 @@ def set_field(text: str, name: str, old: object, new: object, record: ScriptReco
         lines[found.line - 1] = head + value + tail
     if name == "nodes" and isinstance(old, int) and isinstance(new, int):
         lines = [counted(line, old, new) for line in lines]
+        total = script.active.get("ntasks")
+        if total is not None and total.value.isdigit() and int(total.value) % old == 0:
+            head, _, tail = lines[total.line - 1].rpartition(total.value)
+            lines[total.line - 1] = f"{head}{int(total.value) // old * new}{tail}"
     return "".join(lines)
 
 
