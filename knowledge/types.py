@@ -391,6 +391,7 @@ class LaunchPlan:
     `module`) or a program that is not Python. Shell text from the facts: preamble, setup, rendezvous_*, launch.rank and
     launch.local_rank, settings and variables with expand. Everything else is quoted when rendered. stage is the ZeRO
     stage, None without ZeRO. late_args are arguments that name what the rendezvous sets (MASTER_ADDR, WORLD_SIZE).
+    network_cards: of a node, 0 where not known.
 
     From output on: what people add (JobRequest says what each means). before and after are commands as words; then and
     beside are further programs, each with its own words in `args`; stage_in goes to node_disk (shell text) on every
@@ -450,6 +451,7 @@ class LaunchPlan:
     broadcast: bool = False
     files: tuple[SideFile, ...] = ()
     first_run: bool = False
+    network_cards: int = 0
     spare_nodes: int | None = None
     least_nodes: int | None = None
     submit_options: str = ""

@@ -369,7 +369,13 @@ def with_first_run(decided: LaunchPlan, request: JobRequest, cluster: Cluster, n
     note = f"A first run in {decided.queue}, {decided.walltime}: say *the real one* for its own queue and time."
     network = decided.nodes > 1 and decided.backend != "xpu"
     variables = (*kept, *((*shows, *RECORDER) if network else ()))
-    return replace(decided, variables=variables, first_run=network, notes=(*decided.notes, note))
+    return replace(
+        decided,
+        variables=variables,
+        first_run=network,
+        network_cards=node.nics.count or 0,
+        notes=(*decided.notes, note),
+    )
 
 
 MOST_SPARE = 100

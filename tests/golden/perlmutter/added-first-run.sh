@@ -61,3 +61,12 @@ if grep -qs 'Using network Socket' "$PWD"/first-run-*.log; then
     echo 'NCCL fell back to TCP sockets: the fast network is not used. See first-run-*.log' >&2
     exit 1
 fi
+# A node has 4 network cards: nodes on which a process found fewer are named
+awk -v all=4 '
+    /NET\/IB : Using/ { n = 0; rest = $0; while (match(rest, /\[[0-9]+\][A-Za-z]/)) { n++; rest = substr(rest, RSTART + 1) } }
+    /found [0-9]+ nics/ { match($0, /found [0-9]+/); n = substr($0, RSTART + 6, RLENGTH - 6) + 0 }
+    /NET\/IB : Using|found [0-9]+ nics/ {
+        node = FILENAME; sub(/.*first-run-/, "", node); sub(/-[0-9]+\.log$/, "", node)
+        if (n < all && !(node in told)) { told[node] = 1; print node ": NCCL uses " n " of " all " network cards; " \
+            "NCCL_IB_HCA, if set, must name them all" }
+    }' "$PWD"/first-run-*.log >&2 || true
