@@ -62,8 +62,12 @@ class Session:
         async for event in self._streamed(partial(self._send, text, tuple(attachments), stopping), stopping):
             yield event
 
+    def note(self, text: str, attachments: Sequence[Attachment] = ()) -> None:
+        """Write a message down before anything is loaded that could answer it; `resume` does, in any process."""
+        self.turns.begin(self.thread, *self._written(text, tuple(attachments)), tries=0)
+
     async def resume(self) -> AsyncIterator[Event]:
-        """Finish the turn that a killed program left; nothing where there is none."""
+        """Answer what was noted, or left by a killed program; nothing where there is none."""
         stopping = threading.Event()
         async for event in self._streamed(partial(self._resume, stopping), stopping):
             yield event
@@ -92,12 +96,16 @@ class Session:
         self, text: str, attachments: tuple[Attachment, ...], stopping: threading.Event, hear: Hear
     ) -> Iterator[Event]:
         try:
-            if is_long(text):
-                text, attachments = "", (*attachments, keep(text, self.settings.pasted))
-            message = Message(clean(text).strip(), attachments, datetime.now(UTC))
+            message = Message(*self._written(text, attachments), datetime.now(UTC))
             yield from self._run(message, stopping, hear).events()
         except MapleError as error:
             yield Error(str(error))
+
+    def _written(self, text: str, attachments: tuple[Attachment, ...]) -> tuple[str, tuple[Attachment, ...]]:
+        """A message as it is kept: a long one as a file."""
+        if is_long(text):
+            text, attachments = "", (*attachments, keep(text, self.settings.pasted))
+        return clean(text).strip(), attachments
 
     def _resume(self, stopping: threading.Event, hear: Hear) -> Iterator[Event]:
         try:

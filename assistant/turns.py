@@ -73,10 +73,15 @@ class Turns:
             row = talk.execute(f"SELECT {COLUMNS} FROM turns WHERE {condition} LIMIT 1", values).fetchone()
         return turn_of(row) if row else None
 
-    def begin(self, thread: str, text: str, attachments: Sequence[Attachment], at: datetime | None = None) -> Turn:
-        """Write a message down. Its attachments go along where other machines share the database."""
+    def begin(
+        self, thread: str, text: str, attachments: Sequence[Attachment], at: datetime | None = None, tries: int = 1
+    ) -> Turn:
+        """Write a message down. Its attachments go along where other machines share the database.
+
+        tries: how often it was begun to be answered, with this time.
+        """
         with self.database.transaction() as talk:
-            turn = write_down(talk, thread, text, attachments, at or datetime.now(UTC))
+            turn = write_down(talk, thread, text, attachments, at or datetime.now(UTC), tries)
             if self.database.shared:
                 carry(talk, thread, turn.number, attachments)
         return turn
@@ -146,18 +151,20 @@ class Turns:
         return {thread for thread, *row in rows if word in shown(turn_of(tuple(row))).casefold()}
 
 
-def write_down(talk: Talk, thread: str, text: str, attachments: Sequence[Attachment], at: datetime) -> Turn:
+def write_down(
+    talk: Talk, thread: str, text: str, attachments: Sequence[Attachment], at: datetime, tries: int = 1
+) -> Turn:
     """The next number is taken in the statement that writes the turn down: others may take one at the same moment."""
     stored = json.dumps([asdict(a) for a in attachments])
     while True:
         taken = talk.execute(
             "INSERT INTO turns (thread, turn, at, text, attachments, tries) "
-            "SELECT ?, coalesce(max(turn), 0) + 1, ?, ?, ?, 1 FROM turns WHERE thread = ? "
+            "SELECT ?, coalesce(max(turn), 0) + 1, ?, ?, ?, ? FROM turns WHERE thread = ? "
             "ON CONFLICT DO NOTHING RETURNING turn",
-            (thread, at.isoformat(), text, stored, thread),
+            (thread, at.isoformat(), text, stored, tries, thread),
         ).fetchall()
         if taken:
-            return Turn(taken[0][0], at, text, tuple(attachments), None, 1)
+            return Turn(taken[0][0], at, text, tuple(attachments), None, tries)
 
 
 def shown(turn: Turn) -> str:

@@ -84,15 +84,17 @@ class Answering:
         await screen.conversation.ask(text, attachments)
         screen.logs.said(text, attachments)
         session = screen.session
+        # Written down here: until the child has loaded what it answers with, the program may be killed.
+        await asyncio.to_thread(session.note, text, attachments)
         try:
-            await self.take(self.work(TURN, "Working", "turn", session.settings, session.thread, text, attachments))
+            await self.resume(session, "Working")
         except EndedError:
             if not screen.is_attached or not await self.resume(session):
                 raise
 
-    async def resume(self, session: Session) -> bool:
-        """Finish the turn that a killed program or a killed child left; whether there was one."""
-        task = self.work(TURN, "Finishing the last answer", "resume", session.settings, session.thread)
+    async def resume(self, session: Session, what: str = "Finishing the last answer") -> bool:
+        """Answer what was said, or left by a killed program or a killed child; whether there was anything."""
+        task = self.work(TURN, what, "resume", session.settings, session.thread)
         return bool(await self.take(task))
 
     async def take(self, answers: AsyncIterator[Event]) -> list[Event]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from assistant.errors import InputError
 from assistant.tui.work.found import CheckReport, LogReport, RankLines, RehearsalReport
-from knowledge.types import Attachment, SideFile, Working
+from knowledge.types import SideFile, Working
 
 if TYPE_CHECKING:
     from assistant.events import Event
@@ -29,16 +29,8 @@ def warm(tell: Tell, settings: Settings) -> None:
     load_engine(settings)
 
 
-def turn(tell: Tell, settings: Settings, thread: str, text: str, attachments: tuple[Attachment, ...]) -> None:
-    """One message, answered."""
-    from assistant.session import Session
-
-    session = Session(settings, thread)
-    asyncio.run(tell_all(tell, session, session.send(text, attachments)))
-
-
 def resume(tell: Tell, settings: Settings, thread: str) -> None:
-    """The turn that a killed program left."""
+    """What was said and is not answered yet."""
     from assistant.session import Session
 
     session = Session(settings, thread)

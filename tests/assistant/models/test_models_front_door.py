@@ -51,7 +51,8 @@ def test_the_chat_tells_what_its_child_asked(with_model: Callable[[str], StandIn
 
     async def go() -> str:
         text = "PyTorch DDP on Perlmutter, a quartet of boxes, 4 GPUs each"
-        assert [event async for event in engine.run("turn", settings, "t", text, ())]
+        Session(settings, "t").note(text)
+        assert [event async for event in engine.run("resume", settings, "t")]
         return "".join([words async for words in engine.run("model", settings)])
 
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from textual.widgets import Input, OptionList, Sparkline, Static
 
 from assistant.commands.chat import left_open
 from assistant.events import Event, Streaming, Text
+from assistant.session import Session
 from assistant.settings import Settings
 from assistant.tui.actions.tools import found
 from assistant.tui.commands import COMMANDS
@@ -23,6 +25,7 @@ from assistant.tui.widgets import watch_pane
 from assistant.tui.widgets.chips import ChipView
 from assistant.tui.widgets.conversation import Said
 from assistant.tui.widgets.script_pane import Code
+from assistant.tui.work.engine import Engine
 from knowledge.types import Attachment
 
 LOG = "".join(f"[rank{n % 4}]: step {n // 4} loss 0.5\n" for n in range(400)) + (
@@ -330,10 +333,26 @@ async def test_a_child_that_is_killed_in_a_turn_is_followed_by_one_that_finishes
         await it.say("hello")
         engine, turns = it.screen.answering.engines["turn"], it.screen.session.turns
         it.screen.start(it.screen.say("why?", (Attachment("job.log", str(log), 1),)))
-        await it.until(lambda: turns.unfinished("t") is not None)
+        await it.until(lambda: (left := turns.unfinished("t")) is not None and left.tries == 1)
         engine._process.kill()
         await it.until(lambda: "gpu-oom" in it.answers[-1])
         assert [(turn.text, turn.tries) for turn in turns.history("t")] == [("hello", 1), ("why?", 2)]
+
+
+async def test_a_message_said_before_the_engine_has_loaded_is_answered_at_the_next_start(
+    chat: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with chat(own=True) as it:
+        session = it.screen.session
+        it.screen.answering.engines["turn"].close()
+        it.screen.answering.engines["turn"] = Engine()
+        monkeypatch.setattr("assistant.tui.work.engine.CHILD", (sys.executable, "-c", "import time; time.sleep(30)"))
+        it.screen.start(it.screen.say("hello"))
+        await it.until(lambda: it.screen.answering.busy)
+        it.screen.answering.engines["turn"].close()
+    assert [(turn.text, turn.answer) for turn in session.history()] == [("hello", None)]
+    answered = [event async for event in Session(session.settings, "t").resume()]
+    assert answered and [turn.answer for turn in session.history()] == [tuple(answered)]
 
 
 async def test_an_answer_grows_while_it_is_worded_and_is_replaced_by_the_whole(chat: Any) -> None:
