@@ -56,7 +56,7 @@ mpiexec -n "$NNODES" --ppn 1 --hostfile "$PBS_NODEFILE" --envall --cpu-bind=none
         done
         set -- --address="$RAY_ADDRESS"
     fi
-    exec ray start "$@" --num-gpus="$RANKS_PER_NODE" --block' ray &
+    exec ray start "$@" --num-gpus="$RANKS_PER_NODE" --block' worker &
 RAY=$!
 # The program starts once every node has joined; gives up after five minutes.
 JOINED='import ray, sys; ray.init(logging_level="ERROR"); sys.exit(sum(n["Alive"] for n in ray.nodes()) < int(sys.argv[1]))'

@@ -14,7 +14,7 @@ from graph.verification.checks import check
 from graph.verification.rehearsal import rehearse
 from graph.verification.simulator import isolation
 from knowledge.catalogue import catalogue
-from knowledge.types import LaunchBundle, LaunchPlan
+from knowledge.types import LaunchBundle, LaunchPlan, SideFile
 from templates.render import render
 
 pytestmark = [
@@ -36,6 +36,8 @@ GROUPS = {
     "beside": ("a second program beside it",),
     **{name: (name,) for name in ("one GPU", "JAX", "TensorFlow", "Horovod", "Ray", "vLLM")},
 }
+# A step of one process: no rank, so the mini-app does not take its place.
+PREPARES = SideFile("prep.py", "print('prepared')\n")
 # The stand-in runs the launcher's own program: without it there is nothing to run.
 NEEDS = {"Ray": "ray", "vLLM": "vllm"}
 
@@ -75,5 +77,6 @@ def test_a_script_with_these_edits_is_sound_and_starts_its_ranks(machine: str, g
     assert found == [], done
     if group in NEEDS and shutil.which(NEEDS[group]) is None:
         pytest.skip(f"{NEEDS[group]} is not installed")
-    outcome = rehearse(bundle.script, bundle.files, catalogue().clusters[machine], nodes=2, gpus_per_node=1)
+    files = (*bundle.files, PREPARES)
+    outcome = rehearse(bundle.script, files, catalogue().clusters[machine], nodes=2, gpus_per_node=1)
     assert outcome.passed, (done, [one.says for one in outcome.findings if one.severity == "error"])
