@@ -9,6 +9,7 @@ from pathlib import Path
 from graph.conversing.dangers import guard_data
 from knowledge.catalogue import catalogue
 
+SHIPPED = Path(__file__).parents[2] / "knowledge"
 CITED = re.compile(r"\[\d{1,2}\]")
 CODE = re.compile(r"`([^`\n]+)`")
 OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]+")
@@ -69,10 +70,9 @@ def machine_names() -> tuple[str, ...]:
 @cache
 def vocabulary() -> frozenset[str]:
     """Options, variables and commands that the shipped pages speak of, whatever the machine."""
-    folder = Path(__file__).parents[2] / "knowledge"
-    files = [*folder.glob("cards/*.yaml"), *folder.glob("guides/*.yaml"), *folder.glob("launchers/*.yaml")]
-    files += [folder / f"{name}.yaml" for name in ("options", "network_env", "causes", "glossary", "job_life")]
-    text = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    files = [*SHIPPED.glob("cards/*.yaml"), *SHIPPED.glob("guides/*.yaml"), *SHIPPED.glob("launchers/*.yaml")]
+    files += [SHIPPED / f"{name}.yaml" for name in ("options", "network_env", "causes", "glossary", "job_life")]
+    text = "\n".join((SHIPPED / path).read_text(encoding="utf-8") for path in files)
     words = {*OPTION.findall(text), *(a or b for a, b in VARIABLE.findall(text))}
     words |= {head[1] for span in CODE.findall(text) if (head := COMMAND.match(span))}
     return frozenset(words) | frozenset(guard_data()["commands"].split())

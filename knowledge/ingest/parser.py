@@ -10,7 +10,7 @@ import atexit
 import contextlib
 import json
 import os
-import select
+import selectors
 import subprocess
 import sys
 import threading
@@ -121,9 +121,11 @@ def listen(process: subprocess.Popen[bytes], until: float) -> dict[str, Any]:
     assert process.stdout is not None
     descriptor, parts, size = process.stdout.fileno(), [], 0
     while True:
-        ready, _, _ = select.select([descriptor], [], [], max(0.0, until - time.monotonic()))
-        if not ready:
-            raise TimeoutError
+        # Not select(): a long-lived program may hold more than its 1,024 files.
+        with selectors.DefaultSelector() as waiting:
+            waiting.register(descriptor, selectors.EVENT_READ)
+            if not waiting.select(max(0.0, until - time.monotonic())):
+                raise TimeoutError
         block = os.read(descriptor, CHUNK)
         size += len(block)
         if not block or size > MOST_ANSWER:

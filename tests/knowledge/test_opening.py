@@ -27,7 +27,7 @@ OWN = {
     "knowledge/opening.py": "this is the opener",
     "knowledge/signatures/loader.py": "a cache of ours, named by a digest",
     "graph/reading/": "weights that ship, and a checkout's training sentences",
-    "graph/conversing/guard.py": "our own data files",
+    "templates/bytecode.py": "a cache of ours; its owner is looked at before it is read",
     "graph/verification/": "inside of the jail, and what the jail's folder holds",
 }
 
