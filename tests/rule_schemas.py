@@ -137,7 +137,11 @@ SCHEMAS: dict[str, Any] = {
     ),
     f"{WORDS}/pasted.yaml": dict[Word, list[Pattern]],
     f"{WORDS}/places.yaml": table(
-        "Places", machines=dict[Word, list[Word]], shy=list[Word], not_names=list[Word], not_sites=list[Word],
+        "Places",
+        machines=dict[Word, list[Word]],
+        shy=list[Word],
+        not_names=list[Word],
+        not_sites=list[Word],
         no_machines=list[Word],
     ),
     f"{WORDS}/programs.yaml": dict[Word, list[Word] | dict[Word, Patterns]],

@@ -37,7 +37,9 @@ MOST_LEFT = 5
 # From this probability on a question may be meant as an edit, or words as none of one.
 POSSIBLE = 0.3
 WOULD_CHANGE = "I have not changed it yet. It would be: {}. Say *yes* and I do it."
-SPEAKS_AGAINST = "I have not changed it. It would be: {}; against that: {}. Say what else it shall be, or *yes* for this."
+SPEAKS_AGAINST = (
+    "I have not changed it. It would be: {}; against that: {}. Say what else it shall be, or *yes* for this."
+)
 UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 AFTER = "**With that change it would not run as it stands:** {}. Say *undo*, or *fix it*."
 HOW_TO_CHANGE = (

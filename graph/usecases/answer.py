@@ -103,7 +103,9 @@ def answer(ask: Ask, context: Context) -> Answered | None:
     begun = how_to_begin(ask)
     if begun:
         return Answered(begun)
-    general = without_machine(ask) if ask.clause.confidence >= CLEAR else None
+    # A document of one's own that speaks of the very words tells more than what holds everywhere.
+    read_in = is_near(found) and found.passages[0].kind == "doc"
+    general = without_machine(ask) if ask.clause.confidence >= CLEAR and not read_in else None
     if general:
         return general
     if ask.report and ask.report.cause not in UNDECIDED and (tells(ask) or IS_IT.match(ask.text)):
