@@ -74,7 +74,7 @@ class Database(Protocol):
         """
 
     def reading(self) -> AbstractContextManager[Talk]:
-        """One statement that changes nothing. Raises LostError, UnavailableError."""
+        """Statements that change nothing; each sees what is stored as it begins. Raises LostError, UnavailableError."""
 
     def alone(self, thread: str, wait_s: float) -> AbstractContextManager[Hold]:
         """Work on a thread, one at a time over all processes; freed at once when the process dies.

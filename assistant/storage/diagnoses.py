@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -20,11 +21,13 @@ from graph.incidents.likeness import bands, likeness, text_id, words_of
 from graph.usecases.seen_before import Past, Seen
 from knowledge.job_record import JobRecord
 
-COLUMNS = "key, thread, at, who, place, private, said, asked, cause, signature, record, says, fix, rating, cure"
+# What decides whether a row is shown. What is shown of it, which is long, is read for those only.
+JUDGED = "key, thread, at, who, place, private, said, asked, cause, signature, rating, cure"
 KEPT = "key, thread, at, kind, who, place, private, said, asked, cause, signature, record, says, fix"
 Sees = Literal["nobody", "mine", "place", "all"]
-# How many rows are looked at, newest first: of a text, of a band, of texts that are nearly the same.
-OF_TEXT, OF_BAND, NEAR_TEXTS = 20, 200, 12
+# How many rows are looked at, newest first: of a text, of a band, of texts that are nearly the same. Rows that nobody
+# rated are looked at only for the texts most alike: of them one is shown at most.
+OF_TEXT, OF_BAND, NEAR_TEXTS, NEAREST = 20, 200, 12, 3
 # Under this two texts are not alike. A question is put in more ways than a log's line.
 LIKE_LINE, LIKE_QUESTION = 0.5, 0.6
 # What each likeness is worth: the same line, a line like it, the same signature, a question like it.
@@ -110,18 +113,16 @@ class Diagnoses:
         if sees == "nobody":
             return Seen()
         line, question = words_of(ticket.record.mark), words_of(ticket.question)
-        with self.database.transaction(durable=False) as talk:
+        with self.database.reading() as talk:
             times, last = count(talk, text_id(line), ticket.thread) if line else (0, 0.0)
-            rows = {row[0]: row for row in candidates(talk, line, question, ticket.record.signature)}
-            words = words_by_id(talk, {row[6] for row in rows.values()} | {row[7] for row in rows.values()})
-        scored = []
-        for row in rows.values():
-            if row[1] != ticket.thread and may_see(row, ticket, sees):
-                said = likeness(line, words.get(row[6], ()))
-                asked = likeness(question, words.get(row[7], ()))
-                scored.append((score_of(row, ticket, said, asked), row))
-        best = sorted((one for one in scored if one[0] > LEAST), key=lambda one: (-one[0], -one[1][2]))
-        cases = tuple(past_of(row, ticket, score) for score, row in islice(apart(best), limit))
+            near_to = [(column, near(talk, words, least)) for column, words, least in
+                       (("said", line, LIKE_LINE), ("asked", question, LIKE_QUESTION))]  # fmt: skip
+            found = scored(talk, rated(talk, near_to, ticket.record.signature), line, question, ticket, sees)
+            if sum(row[10] != "wrong" for _, row in found) < limit:
+                found += scored(talk, unrated(talk, near_to), line, question, ticket, sees)
+            best = list(islice(apart(sorted(found, key=lambda one: (-one[0], -one[1][2]))), limit))
+            whole = whole_of(talk, [row[0] for _, row in best])
+        cases = tuple(past_of(row, whole[row[0]], ticket, score) for score, row in best if row[0] in whole)
         return Seen(times, last, cases, COUNTED)
 
     def counts(self) -> dict[str, int]:
@@ -187,23 +188,64 @@ def as_stored(value: Any) -> Any:
 
 
 def count(talk: Talk, said: int, thread: str) -> tuple[int, float]:
-    """How often the same line was seen on other threads, and when last."""
-    newest = f"SELECT at FROM diagnoses WHERE said = ? AND thread <> ? ORDER BY at DESC LIMIT {COUNTED}"
-    times, last = talk.execute(f"SELECT count(*), max(at) FROM ({newest}) AS newest", (said, thread)).fetchone()
-    return int(times), float(last or 0.0)
+    """How often the same line was seen on other threads, and when last. Answered by the index, but for one's own."""
+    own = talk.execute("SELECT at FROM diagnoses WHERE thread = ? AND said = ?", (thread, said)).fetchall()
+    newest = f"SELECT at FROM diagnoses WHERE said = ? ORDER BY at DESC LIMIT {COUNTED + len(own)}"
+    others = Counter(at for (at,) in talk.execute(newest, (said,)).fetchall()) - Counter(at for (at,) in own)
+    return min(COUNTED, others.total()), float(max(others, default=0.0))
 
 
-def candidates(talk: Talk, line: frozenset[str], question: frozenset[str], signature: str) -> Iterator[tuple[Any, ...]]:
-    """Rows worth a look: those that were rated before those that were not, the newest first."""
-    for column, words, least in (("said", line, LIKE_LINE), ("asked", question, LIKE_QUESTION)):
-        for text in near(talk, words, least):
-            for rated in (" AND rating <> ''", ""):
-                query = f"SELECT {COLUMNS} FROM diagnoses WHERE {column} = ?{rated} ORDER BY at DESC LIMIT {OF_TEXT}"
-                if not rated or column == "said":
-                    yield from talk.execute(query, (text,)).fetchall()
-    if signature:
-        query = f"SELECT {COLUMNS} FROM diagnoses WHERE signature = ? AND rating <> '' ORDER BY at DESC LIMIT {OF_TEXT}"
-        yield from talk.execute(query, (signature,)).fetchall()
+Near = Sequence[tuple[str, Sequence[int]]]
+"""Column (said or asked), and the ids of texts that are like the ticket's, the most alike first."""
+
+
+def rated(talk: Talk, near_to: Near, signature: str) -> list[tuple[Any, ...]]:
+    """Of each text, and of the signature, the newest rows of which somebody said how good the answer was."""
+    wanted = [(column, text) for column, texts in near_to for text in texts]
+    return newest_of(talk, [*wanted, *([("signature", signature)] if signature else [])], " AND rating <> ''")
+
+
+def unrated(talk: Talk, near_to: Near) -> list[tuple[Any, ...]]:
+    return newest_of(
+        talk, [(column, text) for column, texts in near_to for text in texts[:NEAREST]], " AND rating = ''"
+    )
+
+
+def newest_of(talk: Talk, wanted: Sequence[tuple[str, int | str]], which: str) -> list[tuple[Any, ...]]:
+    """The newest rows that have a value in a column, of each pair, at one question: a server is a round trip away."""
+    if not wanted:
+        return []
+    each = (
+        f"SELECT {JUDGED} FROM (SELECT {JUDGED} FROM diagnoses WHERE {column} = ?{which} "
+        f"ORDER BY at DESC LIMIT {OF_TEXT}) AS r{n}"
+        for n, (column, _) in enumerate(wanted)
+    )
+    rows = talk.execute(" UNION ALL ".join(each), [value for _, value in wanted]).fetchall()
+    return list({row[0]: row for row in rows}.values())
+
+
+def scored(
+    talk: Talk,
+    rows: Sequence[tuple[Any, ...]],
+    line: frozenset[str],
+    question: frozenset[str],
+    ticket: Ticket,
+    sees: Sees,
+) -> list[Scored]:
+    """Of other threads the rows that the asker may see and that tell enough, with how much."""
+    rows = [row for row in rows if row[1] != ticket.thread and may_see(row, ticket, sees)]
+    words = words_by_id(talk, {row[6] for row in rows} | {row[7] for row in rows})
+    said = [(row, likeness(line, words.get(row[6], ())), likeness(question, words.get(row[7], ()))) for row in rows]
+    found = [(score_of(row, ticket, like_line, like_question), row) for row, like_line, like_question in said]
+    return [one for one in found if one[0] > LEAST]
+
+
+def whole_of(talk: Talk, keys: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    """Key -> record, answer and steps, as they are stored."""
+    if not keys:
+        return {}
+    query = f"SELECT key, record, says, fix FROM diagnoses WHERE key IN ({', '.join('?' * len(keys))})"
+    return {key: (record, says, fix) for key, record, says, fix in talk.execute(query, keys).fetchall()}
 
 
 def near(talk: Talk, words: frozenset[str], least: float) -> list[int]:
@@ -249,15 +291,15 @@ def score_of(row: tuple[Any, ...], ticket: Ticket, line: float, question: float)
     if not score:
         return 0.0
     score += OTHER_CAUSE if row[8] != ticket.record.cause and ticket.record.cause != "unknown" else 0.0
-    rating, cure = row[13], row[14]
+    rating, cure = row[10], row[11]
     return score + RATED * {"helpful": 1, "wrong": -1}.get(rating, 0) + (CURED if cure else 0.0)
 
 
-def past_of(row: tuple[Any, ...], ticket: Ticket, score: float) -> Past:
-    _, thread, at, who, _, _, _, _, cause, _, record, says, fix, rating, cure = row
-    steps = tuple(json.loads(fix))
+def past_of(row: tuple[Any, ...], whole: tuple[str, str, str], ticket: Ticket, score: float) -> Past:
+    thread, at, who, cause, rating, cure = row[1], row[2], row[3], row[8], row[10], row[11]
+    record, says, fix = whole
     link = record_from(record).source
-    return Past(thread, at, cause, says, steps, link, rating, cure, score, who == ticket.record.user)
+    return Past(thread, at, cause, says, tuple(json.loads(fix)), link, rating, cure, score, who == ticket.record.user)
 
 
 def named(ticket: Ticket, asker: Asker, who: str) -> Ticket:

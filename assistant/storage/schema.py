@@ -30,6 +30,7 @@ TABLES = (
     "CREATE INDEX IF NOT EXISTS diagnoses_said ON diagnoses (said, at)",
     "CREATE INDEX IF NOT EXISTS diagnoses_asked ON diagnoses (asked, at)",
     "CREATE INDEX IF NOT EXISTS diagnoses_rated ON diagnoses (said, at) WHERE rating <> ''",
+    "CREATE INDEX IF NOT EXISTS diagnoses_answered ON diagnoses (asked, at) WHERE rating <> ''",
     "CREATE INDEX IF NOT EXISTS diagnoses_cured ON diagnoses (signature, at) WHERE rating <> ''",
     "CREATE INDEX IF NOT EXISTS diagnoses_at ON diagnoses (kind, at)",
     "CREATE INDEX IF NOT EXISTS diagnoses_new ON diagnoses (at) WHERE noticed = 0",

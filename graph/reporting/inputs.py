@@ -10,6 +10,7 @@ from pathlib import Path
 from graph.debugging.jobs import jobs
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.submitted import LONGEST_SCRIPT, as_submitted
 
 SCRIPTS = frozenset((".sh", ".sbatch", ".slurm", ".pbs", ".lsf", ".bsub", ".flux", ".job"))
 # What lies beside logs and is none.
@@ -20,8 +21,6 @@ NO_LOGS = frozenset(
         *("pt", "pth", "bin", "npz", "npy", "pkl", "safetensors", "zip", "tar", "ckpt", "sqlite", "db"),
     )
 )
-# Nothing larger is kept from a script that is only checked.
-LONGEST_SCRIPT = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def from_accounting(accounted: Iterable[QueuedJob], scripts: Mapping[str, str], 
     found = []
     for job in accounted:
         script = scripts.get(job.printed("JobIDRaw") or job.id, "")[:LONGEST_SCRIPT]
-        logs = output_files(job, script) if look else ()
+        logs = output_files(job, as_submitted(job, script)) if look else ()
         shown = ", ".join(path.name for path in logs[:3])
         key = f"{job.scheduler}:{job.printed('Cluster')}:{job.id}:{job.submitted}"
         found.append(JobInput(key, job.id, logs, (), script, job, shown))

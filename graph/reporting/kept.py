@@ -30,14 +30,10 @@ class KeptRecords:
     def close(self) -> None:
         self._database.close()
 
-    def known(self, stamps: Mapping[str, str]) -> dict[str, JobRecord]:
-        """Of the jobs with these stamps, the records that still hold."""
-        found = {}
+    def known(self, stamps: Mapping[str, str]) -> Iterator[tuple[str, JobRecord]]:
+        """Of the jobs with these stamps, the key and record of those that still hold."""
         with closing(self._database.execute("select key, stamp, record from read")) as rows:
-            for key, stamp, record in rows:
-                if stamps.get(key) == stamp:
-                    found[key] = from_json(record)
-        return found
+            yield from ((key, from_json(record)) for key, stamp, record in rows if stamps.get(key) == stamp)
 
     def forget(self, keys: Iterable[str]) -> None:
         """These jobs are read again, whatever their stamps."""
@@ -54,6 +50,12 @@ class KeptRecords:
         rows = [(key, stamp, record.ended or record.started or 0.0, to_json(record)) for key, stamp, record in read]
         with self._database:
             self._database.executemany("insert or replace into read values (?, ?, ?, ?)", rows)
+
+
+def lean(record: JobRecord, texts: dict[Any, Any]) -> JobRecord:
+    """The record with each text that others have, too, kept once for all of them: users, nodes, queues, lines."""
+    values = (getattr(record, name) for name in JobRecord.__slots__)
+    return JobRecord(*(texts.setdefault(one, one) if isinstance(one, str | tuple) else one for one in values))
 
 
 def to_json(record: JobRecord) -> str:

@@ -16,7 +16,7 @@ import re2
 
 from graph.debugging.lines import PROGRESS
 from graph.debugging.log import cleaned, from_paths, message, printable
-from graph.reporting.inputs import LONGEST_SCRIPT, JobInput
+from graph.reporting.inputs import JobInput
 from graph.reporting.record import record_of
 from graph.usecases.diagnose_job import diagnose_job, source_of_state
 from graph.verification.checks.run import check
@@ -29,6 +29,7 @@ from knowledge.masking import hide
 from knowledge.opening import open_plain, read_plain
 from knowledge.schedulers.accounting import end_of, gpus_of, host_names, nodes_of, start_of, submit_of
 from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.submitted import LONGEST_SCRIPT, as_submitted
 from knowledge.signatures.matcher import options
 from knowledge.types import Diagnosis, LogEvidence
 
@@ -207,6 +208,8 @@ def with_checks(record: JobRecord, job: JobInput, how: Reading) -> JobRecord:
     text = job.script
     if record.failed and not text and job.scripts:
         text = read_plain(job.scripts[0], LONGEST_SCRIPT).decode("utf-8", "replace")
+    if record.failed and job.accounted:
+        text = as_submitted(job.accounted, text)
     return replace(record, checks=rules_broken(text, how.machine)) if record.failed and text else record
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from graph.reporting.inputs import JobInput
-from graph.reporting.kept import KeptRecords
+from graph.reporting.kept import KeptRecords, lean
 from graph.reporting.new_causes import WEEK
 from graph.reporting.reading import Reading, read_jobs
 from graph.reporting.report import Report, make_report
@@ -41,14 +41,15 @@ def read_records(
     """
     rules = READ_FORMAT + rules_mark() + how.mark
     stamps = {one.key: one.stamp() + rules for one in inputs}
-    found = kept.known(stamps)
+    texts: dict[object, object] = {}
+    found = {key: lean(record, texts) for key, record in kept.known(stamps)}
     left = [one for one in inputs if one.key not in found]
     pieces = [left[at : at + PIECE] for at in range(0, len(left), PIECE)]
     done = len(inputs) - len(left)
     for number, records in read(pieces, how):
         piece = pieces[number]
         kept.keep([(one.key, stamps[one.key], record) for one, record in zip(piece, records, strict=True)])
-        found |= {one.key: record for one, record in zip(piece, records, strict=True)}
+        found |= {one.key: lean(record, texts) for one, record in zip(piece, records, strict=True)}
         done += len(piece)
         if progress:
             progress("jobs read", done, len(inputs))

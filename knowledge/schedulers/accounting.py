@@ -22,8 +22,9 @@ SLURM = (
     "JobIDRaw,JobID,JobName,User,Account,Partition,QOS,Cluster,State,ExitCode,Submit,Start,End,Elapsed,Timelimit,"
     "NNodes,NodeList,AllocTRES,WorkDir,Reason"
 )
-# Slurm 24.05 and newer tell where the output is; before, the script does.
-PATHS = ("StdOut", "StdErr")
+# Slurm 24.05 and newer tell where the output is; before, the script does. What somebody typed may have several lines: it
+# stands last, so that the others stay whole.
+NEWER = ("StdOut", "StdErr", "SubmitLine")
 LSF = (
     "jobid user proj_name queue stat exit_code job_name submit_time start_time finish_time exec_host output_file "
     "error_file exec_cwd gpu_num"
@@ -48,7 +49,7 @@ def ended_since(scheduler: Scheduler, since: float, ask: Ask = ask_patiently) ->
     """All users' jobs that ended after `since` (seconds since 1970), as far as this user may see them."""
     begin = datetime.fromtimestamp(since)
     if scheduler == "slurm":
-        columns = ",".join((SLURM, *(name for name in PATHS if name in _columns(ask))))
+        columns = ",".join((SLURM, *(name for name in NEWER if name in _columns(ask))))
         start = begin.strftime("%Y-%m-%dT%H:%M:%S")
         command = ["sacct", "-a", "-X", "-P", f"--delimiter={APART}", "-S", start, "-E", "now", "-o", columns]
     else:
@@ -78,8 +79,12 @@ def read_accounting(text: str) -> tuple[QueuedJob, ...]:
     apart = APART if APART in head else "|"
     names = [name.strip() for name in head.split(apart)]
     if {"JobID", "JobIDRaw"} & set(names):
-        rows = (line.split(apart) for line in text.lstrip().splitlines()[1:] if line.strip())
-        found: Iterable[QueuedJob] = (accounted_job(tuple(zip(names, row, strict=False))) for row in rows)
+        whole = [line for line in text.lstrip().splitlines()[1:] if apart in line or len(names) == 1]
+        rows = (line.split(apart) for line in whole if line.strip())
+        # Users, queues, states and times of an hour are the same in many rows: kept once, they take half the memory.
+        pairs: dict[tuple[str, str], tuple[str, str]] = {}
+        told = (tuple(pairs.setdefault(one, one) for one in zip(names, row, strict=False)) for row in rows)
+        found: Iterable[QueuedJob] = map(accounted_job, told)
     else:
         found = (job for output in scheduler_output(text) for job in output.jobs)
     return tuple(job for job in found if job.id and not (job.scheduler == "slurm" and "." in job.id))

@@ -33,6 +33,8 @@ BODIES = {
     "code": ("exec 2>&1; python3 -c 'print({}[\"labels\"])'", "user-code", "FAILED"),
     "silent": ("exit 3", "unknown", "FAILED"),
 }
+# The job whose output is named on the command line, which outweighs its script.
+TYPED = "module"
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +56,8 @@ def ended(slurm: VirtualSlurm, tmp_path_factory: pytest.TempPathFactory) -> dict
     for name, (body, _, _) in BODIES.items():
         script = folder / f"{name}.sbatch"
         script.write_text(SCRIPT.format(name=name, body=body))
-        sent = slurm.run("sbatch", "--parsable", "-A", "proj", script.name, folder=folder)
+        typed = ("-o", f"{TYPED}-%j.txt") if name == TYPED else ()
+        sent = slurm.run("sbatch", "--parsable", "-A", "proj", *typed, script.name, folder=folder)
         assert sent.returncode == 0, sent.stderr
         ids[name] = sent.stdout.strip()
     accounted(slurm, lambda rows: {one["JobID"] for one in rows if one["End"] != "Unknown"} >= set(ids.values()))
@@ -91,7 +94,7 @@ def test_the_accounting_with_each_jobs_own_output(
         row = found[ended[name]]
         assert (row["cause"], row["state"]) == (cause, state), name
         assert row["nodes"].startswith("127.0.2.") and row["queue"] == "gpu" and row["account"] == "proj"
-        assert row["user"] == "root" and row["source"].startswith(f"out-{name}-")
+        assert row["user"] == "root" and row["source"].startswith(f"{name}-" if name == TYPED else f"out-{name}-")
         assert float(row["ended"]) >= float(row["started"]) > float(row["submitted"]) - 1 > 1.7e9
 
 
