@@ -48,11 +48,11 @@ function choose(element) {
   const rows = (element.dataset.rows || element.dataset.row).split(",").map(Number);
   const within = element.closest("[data-table]");
   const title = element.querySelector("title");
-  open(within.dataset.table, rows, title ? title.textContent.replace(/: [^:]*$/, "") : element.cells[0].textContent);
+  open(within.dataset.table, rows, title ? title.textContent.replace(/: [^:]*$/, "") : (element.cells ? element.cells[0] : element.lastChild).textContent);
 }
 
 function asked(event) {
-  const element = event.target.closest(".mark, tr[data-row]");
+  const element = event.target.closest(".mark, tr[data-row], li[data-rows]");
   if (!element || (event.type === "keydown" && event.key !== "Enter" && event.key !== " ")) return;
   event.preventDefault();
   choose(element);
@@ -64,7 +64,8 @@ panel.querySelector("#more").addEventListener("click", more);
 panel.querySelector("#close").addEventListener("click", () => { panel.hidden = true; history.replaceState(null, "", "#"); });
 const link = /^#(\w+)=([\d,]+)$/.exec(location.hash);
 if (link && data.tables[link[1]] && link[2].split(",").every((row) => data.tables[link[1]][row])) {
-  const from = document.querySelector(`[data-table="${link[1]}"] :is(tr[data-row="${link[2]}"], .mark[data-rows="${link[2]}"])`);
+  const from = document.querySelector(`[data-table="${link[1]}"] :is(tr[data-row="${link[2]}"], .mark[data-rows="${link[2]}"])`)
+    || document.querySelector(`li[data-table="${link[1]}"][data-rows="${link[2]}"]`);
   if (from) choose(from);
   else open(link[1], link[2].split(",").map(Number), "Jobs");
 }

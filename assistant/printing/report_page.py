@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from html import escape
 from pathlib import Path
@@ -76,7 +76,7 @@ def page(report: Report, title: str = "Failed jobs") -> str:
         style=(HERE / "report.css").read_text(),
         script=(HERE / "report.js").read_text(),
         span=escape(span_of(report)),
-        numbers="".join(f"<li><b>{value}</b>{escape(what)}</li>" for value, what in numbers(report)),
+        numbers="".join(headline(report)),
         findings="".join(f'<li><a href="#{table}">{marked_up(says)}</a></li>' for says, table in report.findings),
         cards=cards,
         wide=wide,
@@ -105,6 +105,16 @@ def numbers(report: Report) -> list[tuple[str, str]]:
         (f"{unknown:,}", "of unknown cause"),
         (f"{report.cancelled:,}", "cancelled (not counted)"),
     ]
+
+
+def headline(report: Report) -> Iterator[str]:
+    """The first screen's numbers; those of failed jobs open them, by the rows of the table of causes."""
+    causes = next((table.rows for table in report.tables if table.id == "causes"), ())
+    every = ",".join(str(n) for n, _ in enumerate(causes))
+    unknown = ",".join(str(n) for n, row in enumerate(causes) if row.cells[0] == "unknown")
+    for (value, what), rows in zip(numbers(report), ("", every, every, unknown, ""), strict=True):
+        opens = f' data-table="causes" data-rows="{rows}" tabindex="0" role="button"' if rows else ""
+        yield f"<li{opens}><b>{value}</b>{escape(what)}</li>"
 
 
 def left_out(report: Report) -> list[str]:
@@ -142,7 +152,7 @@ def rows_of(table: Table) -> str:
             f'<td class="{kind}">{escape(printable(shown(cell)))}</td>'
             for kind, cell in zip(kinds, row.cells, strict=True)
         )
-        body.append(f'<tr data-row="{index}">{cells}</tr>')
+        body.append(f'<tr data-row="{index}" tabindex="0">{cells}</tr>')
     whole = f'<div class="scroll"><table data-table="{table.id}"><thead><tr>{heads}</tr></thead><tbody>'
     return whole + "".join(body) + "</tbody></table></div>"
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
 from assistant.storage.database import Database, Talk
-from assistant.storage.diagnoses import insert, record_from
+from assistant.storage.diagnoses import insert
+from assistant.storage.past_cases import record_from
 from graph.incidents.incident import Incident, Rules, Sighting, dismissed, is_over
 from graph.incidents.judging import EVERYTHING, New, judge
 from graph.incidents.subjects import Subject, news_of, subjects_of

@@ -61,6 +61,7 @@ def page(browser: Any, folder: Path) -> Any:
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     browser.set_window_size(DESK, 1000)
     browser.get("about:blank")
+    browser.get_log("browser")  # what an earlier test left
     browser.get((folder / "page.html").as_uri())
     return browser
 
@@ -104,6 +105,42 @@ def test_every_figure_says_what_its_table_says_and_opens_those_jobs(page: Any) -
         for mark in same:  # the bars' lengths are in proportion too; the shortest is still to be seen
             expected = longest[size] * mark["value"] / longest["value"]
             assert mark[size] == pytest.approx(max(expected, 0 if name == "days" else 1), abs=0.2), mark
+
+
+# Of each row of a table, and each number of the first screen: what it says, and how many jobs its click lists.
+ROWS = """
+return [...document.querySelectorAll(`tr[data-row], li[data-rows]`)].map((row) => {
+  row.click();
+  const table = row.closest("[data-table]"), heads = [...table.querySelectorAll("th")].map((head) => head.textContent);
+  const place = ["Failed jobs", "Last 7 days"].map((head) => heads.indexOf(head)).find((at) => at >= 0);
+  const says = row.cells ? row.cells[place].textContent : row.textContent;
+  const panel = document.getElementById("jobs"), jobs = [...panel.querySelectorAll("tbody tr")];
+  const one = (head) => [...new Set(jobs.map((job) => job.querySelector(`[data-head="${head}"]`).textContent))];
+  return {name: row.cells ? table.dataset.table : "headline", first: (row.cells || [row])[0].textContent, says,
+    listed: Number(panel.dataset.count), causes: one("Cause"), lines: one("Line"), ids: one("Job")};
+});
+"""
+
+
+def test_each_row_and_number_opens_the_jobs_that_it_counts(page: Any, folder: Path) -> None:
+    with (folder / "all.csv").open(newline="") as file:
+        jobs = {row["job"]: row for row in csv.DictReader(file)}
+    failed = [row for row in jobs.values() if row["failed"] == "True"]
+    rows: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in page.execute_script(ROWS):
+        rows[row["name"]].append(row)
+        if row["name"] != "headline":
+            assert row["listed"] == int(row["says"].replace(",", "")), row
+    assert {"causes", "days", "lengths", "nodes", "new", "unknown", "checks", "by_node", "queues", "users"} <= set(rows)
+    lost, unknown = [row for row in rows["headline"] if "unknown" not in row["says"]], rows["headline"][-1]
+    assert [row["listed"] for row in lost] == [len(failed)] * 2
+    assert unknown["listed"] == sum(row["cause"] == "unknown" for row in failed) and unknown["causes"] == ["unknown"]
+    for row in rows["new"]:  # a cause that came up in the last week, and the jobs of that week only
+        assert row["causes"] == [row["first"]]
+    for row in rows["unknown"]:  # one example each, which is one of the jobs behind it
+        assert row["causes"] == ["unknown"] and row["first"] in row["lines"]
+    for row in rows["checks"]:  # each job behind a rule has a script that breaks it
+        assert all(row["first"] in jobs[job]["checks"].split() for job in row["ids"])
 
 
 def test_the_tables_are_those_of_the_file(page: Any, folder: Path) -> None:
