@@ -22,8 +22,8 @@ SLURM = (
     "JobIDRaw,JobID,JobName,User,Account,Partition,QOS,Cluster,State,ExitCode,Submit,Start,End,Elapsed,Timelimit,"
     "NNodes,NodeList,AllocTRES,WorkDir,Reason"
 )
-# Slurm 24.05 and newer tell where the output is; before, the script does. What somebody typed may have several lines: it
-# stands last, so that the others stay whole.
+# Slurm 24.05 and newer tell where the output is; before, the script does. What somebody typed may have several lines:
+# it stands last, so that the others stay whole.
 NEWER = ("StdOut", "StdErr", "SubmitLine")
 LSF = (
     "jobid user proj_name queue stat exit_code job_name submit_time start_time finish_time exec_host output_file "
