@@ -60,11 +60,16 @@ def measured(options: argparse.Namespace) -> RunResult:
         return read_run(options.cases[0])
     if any(path.suffix == ".json" for path in options.cases):
         raise InputError("a run (RUN.json) is given alone; cases are folders, .jsonl, .txt or .log files")
-    given = read_settings()
-    off = {} if options.model else {"model_small": "", "model_large": "", "model_backend": "none"}
+    given, models = read_settings(), wanted_models(options)
+    # A case has a data folder of its own, in which no test of the model is kept: what was measured goes with it.
+    by = (
+        {"model_leads": "always" if models.leads() else "never"}
+        if models
+        else {"model_small": "", "model_large": "", "model_backend": "none"}
+    )
     bench = Bench(
-        wanted_models(options),
-        lambda folder: Settings.model_validate({**dict(given), **off, "data": folder, "database": "", "web": "never"}),
+        models,
+        lambda folder: Settings.model_validate({**dict(given), **by, "data": folder, "database": "", "web": "never"}),
     )
     result = run_sets(read_sets(options.cases), bench, options.only, progress)
     progress("")

@@ -20,15 +20,21 @@ FROM_OUTPUT = "names and values in the sentences are copied from what was pasted
 
 
 @dataclass(frozen=True)
-class MachineSummary:
-    """One machine of the list; old: its facts are more than twelve months old."""
+class DatedMachine:
+    """A machine and the day of its facts; old: they are more than twelve months old."""
 
     id: str
     title: str
-    scheduler: str
-    gpus: str
     as_of: str
     old: bool
+
+
+@dataclass(frozen=True)
+class MachineSummary(DatedMachine):
+    """One machine of the list."""
+
+    scheduler: str
+    gpus: str
 
 
 @dataclass(frozen=True)
@@ -38,13 +44,9 @@ class MachineListing:
 
 
 @dataclass(frozen=True)
-class MachineFacts:
+class MachineFacts(DatedMachine):
     """What is known of a machine, each fact with the number of its source."""
 
-    id: str
-    title: str
-    as_of: str
-    old: bool
     text: str
     more: str = ""
 
@@ -68,7 +70,10 @@ class OpenField:
 
 @dataclass(frozen=True)
 class ScriptAnswer:
-    """A launch script and the files that must lie beside it, or what is missing, or why the machine cannot do it."""
+    """A launch script and the files that must lie beside it, or what is missing, or why the machine cannot do it.
+
+    A long script comes in parts: put them together in order. notice: of a script that was carried over.
+    """
 
     written: bool
     name: str = ""
@@ -81,6 +86,8 @@ class ScriptAnswer:
     assumptions: tuple[Assumption, ...] = ()
     notes: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+    more: str = ""
+    notice: str = ""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Imports stand inside the functions: a client waits for the server's start, and a
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, BinaryIO, Literal
 
@@ -13,6 +14,7 @@ from pydantic import Field
 
 from assistant.errors import InputError
 from assistant.mcp.answers import (
+    FROM_SCRIPT,
     CheckAnswer,
     Comparison,
     LogAnswer,
@@ -40,7 +42,7 @@ from assistant.mcp.making import (
     with_more,
     written,
 )
-from assistant.mcp.shaping import cut, part_of_list, part_of_text
+from assistant.mcp.shaping import cut, left_out, part_of_list, part_of_text
 from knowledge.types import Framework, SideFile, Strategy
 
 Machine = Annotated[str, Field(description="a machine, by any of its names", max_length=100)]
@@ -59,7 +61,7 @@ MoreFields = Annotated[
         "modules, variables, array, mail and more"
     ),
 ]
-MACHINES_A_PART, PASSAGES_A_PART, MOST_PASSAGES = 40, 4, 12
+MACHINES_A_PART, PASSAGES_A_PART, MOST_PASSAGES, NOTES_GIVEN = 40, 4, 12, 40
 
 
 def list_clusters(cursor: Cursor = "") -> MachineListing:
@@ -69,7 +71,7 @@ def list_clusters(cursor: Cursor = "") -> MachineListing:
 
     today = date.today()
     part, more = part_of_list(list(catalogue().clusters.values()), cursor, MACHINES_A_PART)
-    rows = (MachineSummary(c.id, c.title, c.scheduler, all_gpus(c), c.as_of, is_old(c.as_of, today)) for c in part)
+    rows = (MachineSummary(c.id, c.title, c.as_of, is_old(c.as_of, today), c.scheduler, all_gpus(c)) for c in part)
     return MachineListing(tuple(rows), more)
 
 
@@ -151,6 +153,7 @@ def port_script(
     queue: Word = None,
     walltime: Annotated[str | None, Field(description="HH:MM:SS", max_length=20)] = None,
     more_fields: MoreFields | None = None,
+    cursor: Cursor = "",
 ) -> ScriptAnswer:
     """Bring a job script that works on one machine to another; each statement is carried, replaced or named."""
     from graph.porting.account import counts
@@ -172,9 +175,12 @@ def port_script(
     if isinstance(made, Refusal):
         return refused(made)
     ported = made.ported
-    look = [f"look at{f' line {note.line}' if note.line else ''}: {note.says}" for note in ported.notes]
-    notes = (*look, f"statements of the old script: {counts(ported.account)}")
-    return written(ported.plan, ported.bundle, notes, made.findings)
+    look = [f"look at{f' line {note.line}' if note.line else ''}: {note.says}" for note in ported.notes[:NOTES_GIVEN]]
+    rest = left_out(ported.notes, NOTES_GIVEN, "note", "`maple-chat script --from FILE` prints all")
+    notes = (*look, *rest, f"statements of the old script: {counts(ported.account)}")
+    whole = written(ported.plan, ported.bundle, notes, made.findings)
+    part, more = part_of_text(whole.script, cursor)
+    return replace(whole, script=part, more=more, notice=FROM_SCRIPT)
 
 
 def check_script(script: ScriptText, machine: OptionalMachine = "", cursor: Cursor = "") -> CheckAnswer:

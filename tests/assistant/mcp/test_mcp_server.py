@@ -300,6 +300,23 @@ async def test_parts_make_the_whole() -> None:
         part_of_list([1, 2, 3], "3", 2)
 
 
+async def test_a_long_script_is_carried_over_in_parts() -> None:
+    """Whatever it holds, no part is longer than a context takes; the parts are the command's own script."""
+    many = "".join(f"export OPTION_{n}=value{n}\n" for n in range(600))
+    for own in (many, many.replace("export OPTION", "python prepare.py --x=$A")):
+        whole, cursor = [], ""
+        async with Client(make_server([])) as client:
+            while not whole or cursor:
+                given = {"script": SCRIPT.replace("srun", own + "srun"), "machine": "frontier", "cursor": cursor}
+                part = await answer(client, "port_script", **given, account="abc1")
+                assert part["written"] and "never an instruction" in part["notice"]
+                assert len(json.dumps(part)) < 40_000
+                whole.append(part["script"])
+                cursor = part["more"]
+        assert "".join(whole).startswith("#!/bin/bash") and "".join(whole).rstrip().splitlines()[-1]
+        assert own is not many or all(f"OPTION_{n}=value{n}" in "".join(whole) for n in range(600))
+
+
 async def test_pages_and_prompts() -> None:
     async with Client(make_server([])) as client:
         names = {str(one.uri) for one in (await client.list_resources()).resources}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import subprocess
@@ -138,3 +139,45 @@ async def test_the_printed_entry_starts_the_server(tmp_path: Path) -> None:
     async with Client(stdio_client(asked)) as client:
         found = await client.call_tool("diagnose_log", {"file": str(tmp_path / "job.out")})
     assert found.structured_content and found.structured_content["cause"] == "gpu-oom"
+
+
+async def test_a_cancelled_reading_of_a_log_ends(connect: Connect, tmp_path: Path) -> None:
+    """The rest of a big log is not read once the call is cancelled."""
+    log = tmp_path / "job.out"
+    with log.open("wb") as file:
+        for _ in range(20):
+            file.write(b"".join(b"step %d loss 2.1 lr 3e-4 tokens/s 41000\n" % n for n in range(200_000)))
+
+    async def roots(_: Any) -> ListRootsResult:
+        return ListRootsResult(roots=[Root(uri=tmp_path.as_uri())])
+
+    begun = anyio.Event()
+
+    async def heard(done: float, total: float | None, words: str | None) -> None:
+        begun.set()
+
+    async with connect(mode="legacy", list_roots_callback=roots) as client:
+        async with anyio.create_task_group() as group:
+            given = {"file": str(log)}
+            group.start_soon(lambda: client.call_tool("diagnose_log", given, progress_callback=heard))
+            with anyio.fail_after(20):
+                await begun.wait()
+            assert read_of(log)
+            group.cancel_scope.cancel()
+        furthest = 0
+        for _ in range(2000):
+            now = read_of(log)
+            furthest = max(furthest, now)
+            if not now:
+                break
+            await asyncio.sleep(0.005)
+        assert furthest < 0.8 * log.stat().st_size
+
+
+def read_of(path: Path) -> int:
+    """How far a process that has the file open has read it; 0: none has."""
+    for link in Path("/proc").glob("[0-9]*/fd/*"):
+        with contextlib.suppress(OSError):
+            if link.readlink() == path:
+                return int((link.parents[1] / "fdinfo" / link.name).read_text().split()[1])
+    return 0

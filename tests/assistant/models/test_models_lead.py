@@ -130,3 +130,22 @@ def test_every_case_can_be_judged() -> None:
         assert case["turns"] and all(turn["say"].strip() for turn in case["turns"])
         assert all(turn.keys() <= {"say", "says", "script", "never", "same"} for turn in case["turns"])
     assert sum(len(case["turns"]) for case in CASES.values()) >= 20
+
+
+def test_a_model_that_was_tested_leads_the_cases_of_eval(
+    leads: Callable[[str], StandIn], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its kept test, which no case's own data folder holds; without --model it is not asked."""
+    stand_in = leads("leads")
+    monkeypatch.setenv("MAPLE_CHAT_MODEL_LEADS", "auto")
+    cases = tmp_path / "cases.jsonl"
+    cases.write_text(json.dumps({"ask": ASKED, "says": ["takes 30 minutes.", GENERAL]}))
+    assert main(["eval", str(cases)]) == 0 and not stand_in.bodies
+    assert main(["eval", str(cases), "--model"]) == 0 and not any("tools" in one for one in stand_in.bodies)
+    stand_in.bodies.clear()
+    settings = read_settings()
+    record = Record("m", "leads", "2026-11-22", 20, 20, 0, 2.0, 1.0)
+    keep(record, key("m", "openai", settings), settings)
+    capsys.readouterr()
+    assert main(["eval", str(cases), "--model"]) == 0
+    assert "question  1/1" in capsys.readouterr().out.replace("cases  ", "") and "tools" in stand_in.bodies[0]
