@@ -128,7 +128,8 @@ def as_text(one: Proposal, trial: Trial) -> str:
         lines.append(f"  pattern:  {trial.signature.pattern}")
     if trial.problems:
         return "\n".join([*lines, *(f"  cannot be taken: {problem}" for problem in trial.problems)])
-    lines.append(f"  on {trial.cases} kept cases: right before {trial.before}, after {trial.after}")
+    cases = f"{trial.cases} kept case{'' if trial.cases == 1 else 's'}"
+    lines.append(f"  on {cases}: right before {trial.before}, after {trial.after}")
     for word, ids in (("makes right", trial.mended), ("makes wrong", trial.broken)):
         if ids:
             more = f" and {len(ids) - MOST_NAMED} more" if len(ids) > MOST_NAMED else ""

@@ -56,7 +56,8 @@ def misses_text(run: RunResult) -> str:
 
 def compared_text(found: Compared) -> str:
     """What was gained, what was lost, and whether that can be chance."""
-    head = f"\n{found.both} cases in both runs: {len(found.gained)} gained, {len(found.lost)} lost"
+    cases = f"{found.both} case{'' if found.both == 1 else 's'}"
+    head = f"\n{cases} in both runs: {len(found.gained)} gained, {len(found.lost)} lost"
     if found.gained or found.lost:
         head += f"; so uneven a split by chance: p = {found.chance:.3f} (McNemar, exact)"
     if found.only_before or found.only_now:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from slack_bolt.async_app import AsyncApp
 
 Body = dict[str, Any]
-SHORTCUT, COMMAND = "why_did_this_fail", "/maple"
+SHORTCUT, COMMANDS = "why_did_this_fail", ("/maple", "/maple-chat")
 PROMPTS = (
     ("Why did my job fail?", "Why did my job fail? Here is the log:"),
     ("Write a launch script", "Train ViT with FSDP on Perlmutter, 4 nodes"),
@@ -54,7 +54,8 @@ class Listeners:
         app.event("assistant_thread_context_changed")(self.nothing)
         app.event("app_home_opened")(self.agent_opened)
         app.shortcut(SHORTCUT)(self.shortcut)
-        app.command(COMMAND)(self.command)
+        for name in COMMANDS:
+            app.command(name)(self.command)
         app.action(re.compile(f"^{CHOICE}"))(self.choice)
         app.action(EVIDENCE)(self.evidence)
         app.action(PERSON)(self.person)

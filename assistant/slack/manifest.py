@@ -50,7 +50,8 @@ def manifest(way: Way) -> dict[str, Any]:
         settings["socket_mode_enabled"] = False
         settings["event_subscriptions"]["request_url"] = way.address
         settings["interactivity"]["request_url"] = way.address
-        features["slash_commands"][0]["url"] = way.address
+        for command in features["slash_commands"]:
+            command["url"] = way.address
     scopes.sort()
     return made
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,9 @@ def test_a_correction_is_tried_reviewed_and_then_counts(
     assert code == 0 and site.exists()
     assert said(capsys, "signatures", "review") == (0, "no corrections to review\n")
     assert said(capsys, "signatures", "check")[0] == 0
+    words = ("eval", str(tmp_path / "cases.jsonl"), "--compare", str(tmp_path / "before.json"))
+    told = subprocess.run([Path(sys.executable).parent / "maple-chat", *words], capture_output=True, text=True).stdout
+    assert "1/1" in told and "1 gained, 0 lost" in told, "before and after, by the next start of the program"
 
 
 def evaluated(capsys: pytest.CaptureFixture[str], folder: Path) -> str:

@@ -17,7 +17,7 @@ from assistant.cli import main
 from assistant.commands.slack import log_to_stderr
 from assistant.errors import InputError, UnavailableError
 from assistant.slack.check import WHERE
-from assistant.slack.listeners import COMMAND, SHORTCUT
+from assistant.slack.listeners import COMMANDS, SHORTCUT
 from assistant.slack.manifest import Way, manifest, scopes
 from assistant.slack.settings import LOOPBACK
 from tests.assistant.slack.conftest import StartBot, said
@@ -109,7 +109,7 @@ def test_the_manifest_fits_what_the_bot_hears(view: str, capsys: pytest.CaptureF
     made = yaml.safe_load(capsys.readouterr().out)
     assert made["settings"]["socket_mode_enabled"] is True
     assert made["features"]["shortcuts"][0]["callback_id"] == SHORTCUT
-    assert made["features"]["slash_commands"][0]["command"] == COMMAND
+    assert [one["command"] for one in made["features"]["slash_commands"]] == [*COMMANDS]
     assert ("assistant:write" in made["oauth_config"]["scopes"]["bot"]) == (view != "none")
     heard = set(re.findall(r'app\.event\("(\w+)"\)', (OURS / "listeners.py").read_text()))
     assert {event.partition(".")[0] for event in made["settings"]["event_subscriptions"]["bot_events"]} <= heard

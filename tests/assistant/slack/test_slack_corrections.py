@@ -61,7 +61,7 @@ async def test_the_command_finds_the_answer_by_a_link_or_one_s_newest(slack: Sla
     await slack.until(lambda: bot.inbox.waiting() == 0)
     assert not await slack.command(channel, "correct", user=ALICE)
     link = f"https://standin.slack.com/archives/{channel.id}/p{his['ts'].replace('.', '')}?thread_ts={his['thread_ts']}"
-    assert not await slack.command(channel, f"correct {link}", user=ALICE)
+    assert not await slack.command(channel, f"correct {link}", user=ALICE, name="/maple-chat")
     keys = [view["private_metadata"] for view in slack.views]
     assert [key.rpartition(":")[2] for key in keys] == [hers["thread_ts"], his["thread_ts"]]
     told = await slack.command(slack.channel("other"), "correct", user=ALICE)

@@ -90,10 +90,10 @@ class People:
         }
         await self._slack.delivery.send("interactive", body)
 
-    async def command(self, channel: Channel, text: str, user: str = ALICE) -> Body | None:
+    async def command(self, channel: Channel, text: str, user: str = ALICE, name: str = "/maple") -> Body | None:
         """`/maple text`; the answer that the app gave at once, if it did."""
         body = {
-            "command": "/maple",
+            "command": name,
             "text": text,
             "team_id": TEAM,
             "api_app_id": APP,
