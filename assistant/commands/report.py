@@ -205,7 +205,7 @@ def pseudonym_key(path: Path) -> bytes:
 
 def words(report: Report, where: Path, table: Path) -> str:
     """The first screen of the report, for a terminal."""
-    lines = [span_of(report).replace(" Click a bar or a row for its jobs.", "")]
+    lines = [span_of(report)]
     lines.append(", ".join(f"{value} {what}" for value, what in numbers(report)))
     lines += [f"- {printable(says)}" for says, _ in report.findings]
     causes = next((one for one in report.tables if one.id == "causes"), None)

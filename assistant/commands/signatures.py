@@ -121,7 +121,8 @@ def further(paths: Sequence[Path]) -> list[Labelled]:
 
 def as_text(one: Proposal, trial: Trial) -> str:
     people = f"{one.said_by} people say" if one.said_by > 1 else "one person says"
-    lines = [f"  line:     {one.line}", f"  answered: {one.answered or 'nothing'}; {people} it is {one.cause}"]
+    what = "what cured it" if one.cause == one.answered else f"it is {one.cause}"
+    lines = [f"  line:     {one.line}", f"  answered: {one.answered or 'nothing'}; {people} {what}"]
     if one.fix:
         lines.append(f"  cured by: {one.fix}")
     if trial.signature:

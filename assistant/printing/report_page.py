@@ -75,7 +75,7 @@ def page(report: Report, title: str = "Failed jobs") -> str:
         title=escape(title),
         style=(HERE / "report.css").read_text(),
         script=(HERE / "report.js").read_text(),
-        span=escape(span_of(report)),
+        span=escape(f"{span_of(report)} Click a number, a bar or a row for its jobs."),
         numbers="".join(headline(report)),
         findings="".join(f'<li><a href="#{table}">{marked_up(says)}</a></li>' for says, table in report.findings),
         cards=cards,
@@ -88,9 +88,9 @@ def page(report: Report, title: str = "Failed jobs") -> str:
 
 def span_of(report: Report) -> str:
     if report.first is None or report.last is None:
-        return f"{report.jobs:,} jobs; no times are known"
+        return f"{report.jobs:,} jobs; no times are known."
     first, last = (datetime.fromtimestamp(at).strftime("%d %b %Y %H:%M") for at in (report.first, report.last))
-    return f"Jobs that ended from {first} to {last}. Click a bar or a row for its jobs."
+    return f"Jobs that ended from {first} to {last}."
 
 
 def numbers(report: Report) -> list[tuple[str, str]]:

@@ -53,7 +53,7 @@ def make_digest(report: Report) -> Digest:
     found = "\n".join(f"• {escape(shortened(printable(says), LONGEST))}" for says, _ in report.findings)
     blocks: list[dict[str, Any]] = [
         {"type": "header", "text": {"type": "plain_text", "text": TITLE}},
-        context(span_of(report).replace(" Click a bar or a row for its jobs.", "")),
+        context(span_of(report)),
         {"type": "section", "text": mrkdwn("  ·  ".join(told))},
     ]
     if found:

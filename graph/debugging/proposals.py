@@ -134,16 +134,43 @@ def escaped(text: str) -> str:
 
 
 def entry(proposal: Proposal, strength: int) -> dict[str, Any]:
-    """The proposal as an entry of a signature file."""
+    """The proposal as an entry of a signature file.
+
+    Where a signature tells the same cause of the line already, what it says, its steps and its captured words stay.
+    """
+    told = told_by(proposal.line, proposal.cause)
     made: dict[str, Any] = {
         "id": f"site-{proposal.id}",
-        "pattern": pattern_of(proposal.line),
+        "pattern": capturing(proposal.line, told) if told else pattern_of(proposal.line),
         "cause": proposal.cause,
         "strength": strength,
         "example": proposal.line,
     }
+    if told:
+        made |= {key: value for key, value in (("says", told.says), ("source", told.source)) if value}
     # What cured it here comes before the steps that are always told.
-    return made | ({"fix": [proposal.fix, *library().causes[proposal.cause].fix]} if proposal.fix else {})
+    steps = (told.fix if told else ()) or library().causes[proposal.cause].fix
+    return made | ({"fix": [proposal.fix, *steps]} if proposal.fix else {})
+
+
+def told_by(line: str, cause: str) -> Signature | None:
+    """The signature that tells this cause of the line today."""
+    found = diagnose(line).signature
+    return next((one for one in library().signatures if one.id == found and one.cause == cause), None)
+
+
+def capturing(line: str, told: Signature) -> str:
+    """The line as a pattern with the named groups of the signature that tells it: they fill what is said."""
+    line = plain_quotes(line.encode()).decode("utf-8", "replace")
+    use = compiled(told.pattern)
+    found = use.search(line.encode()) if line.isascii() else None  # its places are bytes
+    groups = sorted((*found.span(place), name.decode()) for name, place in use.groupindex.items()) if found else []
+    pattern, at = "", 0
+    for start, end, name in groups:
+        if start >= at and end > start:
+            pattern += f"{pattern_of(line[at:start])}(?P<{name}>{pattern_of(line[start:end])})"
+            at = end
+    return pattern + pattern_of(line[at:])
 
 
 def try_out(proposal: Proposal, cases: Sequence[Labelled], before: Callable[[Labelled], str] | None = None) -> Trial:

@@ -7,8 +7,20 @@ from pathlib import Path
 import pytest
 import yaml
 
-from graph.debugging.proposals import Labelled, Proposal, accept, merged, pattern_of, proposal_of, telling, try_out
-from knowledge.signatures.matcher import compiled
+from graph.debugging.diagnosis import diagnose
+from graph.debugging.proposals import (
+    Labelled,
+    Proposal,
+    accept,
+    judged,
+    merged,
+    pattern_of,
+    proposal_of,
+    telling,
+    try_out,
+)
+from knowledge.signatures.loader import library
+from knowledge.signatures.matcher import Matcher, compiled
 
 LINE = "frobnicator: fatal: license server lic01 answers no more (code 17), giving up"
 LOG = f"step 10 loss 2.1\n{LINE}\nsrun: error: nid001234: task 3: Exited with exit code 1\n"
@@ -39,6 +51,18 @@ def test_it_mends_its_case_and_leaves_the_others() -> None:
     trial = try_out(made(), cases)
     assert trial.fit and (trial.before, trial.after) == (1, 3)
     assert trial.mended == ("own", "like") and trial.broken == ()
+
+
+def test_advice_on_a_known_line_comes_before_its_steps_and_changes_nothing_else() -> None:
+    line = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    known = diagnose(line)
+    advice = proposal_of("", "gpu-oom", "switched the validation images off", line, f"{line}\n")
+    assert advice
+    trial = try_out(advice, [Labelled("own", f"{line}\n", "gpu-oom")])
+    assert trial.fit and trial.signature
+    told = judged(f"{line}\n", Matcher((*library().signatures, trial.signature)))
+    assert (told.says, told.sources, told.facts) == (known.says, known.sources, known.facts)
+    assert "2.00 GiB" in told.says and told.fix == ("switched the validation images off", *known.fix)
 
 
 def test_one_that_makes_a_kept_case_wrong_does_not_fit() -> None:
