@@ -87,7 +87,9 @@ def from_accounting(accounted: Iterable[QueuedJob], scripts: Mapping[str, str], 
     found = []
     for job in accounted:
         script = scripts.get(job.printed("JobIDRaw") or job.id, "")[:LONGEST_SCRIPT]
-        logs = output_files(job, as_submitted(job, script)) if look else ()
+        # Where the scheduler tells the output, no script is opened for it.
+        told = script if job.printed("StdOut") or not look else as_submitted(job, script)
+        logs = output_files(job, told) if look else ()
         shown = ", ".join(path.name for path in logs[:3])
         key = f"{job.scheduler}:{job.printed('Cluster')}:{job.id}:{job.submitted}"
         found.append(JobInput(key, job.id, logs, (), script, job, shown))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from knowledge.opening import read_plain
@@ -50,18 +51,22 @@ def _parts(words: Sequence[str]) -> tuple[list[str], str]:
 
 def _option(word: str, left: Iterator[str]) -> Iterator[str]:
     known = slurm_options()
-    letters = {one.letter: name for name, one in known.options.items() if one.letter and "sbatch" in one.commands}
     if word.startswith("--"):
         name, _, value = word[2:].partition("=")
         name = known.aliases.get(name, name)
     else:
-        name, value = letters.get(word[1], ""), word[2:].removeprefix("=")
+        name, value = _letters().get(word[1], ""), word[2:].removeprefix("=")
     option = known.options.get(name)
     takes = option.takes if option else known.plugins.get(name, "nothing")
     if takes == "value" and not value:
         value = next(left, "")
     if name and name not in OF_THE_ANSWER:
         yield f"--{name}={shlex.quote(value)}" if value else f"--{name}"
+
+
+@cache
+def _letters() -> dict[str, str]:
+    return {one.letter: name for name, one in slurm_options().of("sbatch").items() if one.letter}
 
 
 def _read(job: QueuedJob, script: str) -> str:

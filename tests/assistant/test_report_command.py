@@ -246,3 +246,25 @@ def test_failures_go_into_the_table_of_diagnoses_once(
         assert main([*command, "-o", str(tmp_path / "p.html"), "--table", str(tmp_path / "t.csv")]) == 0
     failed = [row for row in rows(tmp_path / "t.csv") if row["failed"] == "True"]
     assert Diagnoses(open_database(read_settings())).counts() == {"job": len(failed)}
+
+
+def test_what_was_typed_at_sbatch_tells_the_output_and_what_check_would_have_said(tmp_path: Path, data: Path) -> None:
+    """Where the scheduler keeps neither the script nor the path of the output, as is usual."""
+    script = tmp_path / "run.sh"
+    script.write_text("#!/bin/bash\n#SBATCH --gpu-per-nodes=4\n#SBATCH --output=own-%j.txt\nsrun python train.py\n")
+    os.utime(script, (1_700_000_000, 1_700_000_000))
+    (tmp_path / "typed-7.txt").write_text("ModuleNotFoundError: No module named 'flash_attn'\n")
+    (tmp_path / "own-8.txt").write_text("step 3\nKeyError: 'labels'\n")
+    head = "JobID|User|Account|Partition|State|ExitCode|Submit|Start|End|NNodes|NodeList|WorkDir|SubmitLine"
+    at = "2026-11-20T10:00:00|2026-11-20T10:01:00|2026-11-20T11:00:00|1|n1"
+    typed = {"7": "sbatch -o typed-%j.txt run.sh", "8": "sbatch run.sh", "9": "sbatch gone.sh"}
+    told = [f"{job}|u1|p|gpu|FAILED|1:0|{at}|{tmp_path}|{line}" for job, line in typed.items()]
+    (tmp_path / "week.txt").write_text("\n".join([head, *told]) + "\n")
+    command = ["report", "--accounting", str(tmp_path / "week.txt"), "-o", str(tmp_path / "p.html")]
+    assert main([*command, "--table", str(tmp_path / "t.csv")]) == 0
+    found = {row["job"]: (row["cause"], row["source"], row["checks"]) for row in rows(tmp_path / "t.csv")}
+    assert found == {
+        "7": ("env-python-package", "typed-7.txt", "directive-unknown-option"),
+        "8": ("user-code", "own-8.txt", "directive-unknown-option"),
+        "9": ("unknown", "", ""),
+    }
