@@ -13,7 +13,7 @@ from graph.discovery.found import MachineFound
 from graph.discovery.machine_here import machine_here
 from knowledge.catalogue import site_folders
 from knowledge.cluster import Cluster
-from knowledge.schedulers.asking import CouldNotAsk, ask_command, scheduler_here
+from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, scheduler_here
 
 
 def discover_here(output: Path | None) -> int:
@@ -62,7 +62,7 @@ def asked_machine() -> MachineFound:
         raise InputError(
             "no scheduler is here (none of squeue, bjobs, qstat, flux is found); run this on the machine's login node"
         )
-    found = machine_here(scheduler, ask_command)
+    found = machine_here(scheduler, BoundedAsking())
     if isinstance(found, CouldNotAsk):
-        raise InputError(f"`{found.command}` could not be asked ({found.why}); try again when the scheduler answers")
+        raise InputError(f"{found.says}; try again when the scheduler answers")
     return found

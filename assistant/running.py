@@ -74,14 +74,16 @@ def _engine(settings: Settings) -> Engine:
     from assistant.stores import open_knowledge, open_library
     from graph.build import build
     from graph.context import Context
-    from knowledge.schedulers.asking import ask_command
+    from knowledge.schedulers.asking import BoundedAsking
     from knowledge.web import open_web
 
     library, knowledge = open_library(settings.data), open_knowledge(settings.data)
     web = open_web(settings.web or "ask", settings.search_url)
     model = open_models(settings)
-    ask = ask_command if settings.jobs else None
-    return Engine(build(), Context(library=library, knowledge=knowledge, model=model, web=web, lent=lent, ask=ask))
+    asking = BoundedAsking if settings.jobs else None
+    return Engine(
+        build(), Context(library=library, knowledge=knowledge, model=model, web=web, lent=lent, asking=asking)
+    )
 
 
 def lent() -> Lent:

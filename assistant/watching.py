@@ -14,7 +14,7 @@ from graph.debugging.log import from_text
 from graph.watching.run_watch import RunWatch, WatchNotice
 from graph.watching.tail import FileTail
 from knowledge.opening import open_plain
-from knowledge.schedulers.asking import scheduler_here
+from knowledge.schedulers.asking import BoundedAsking, scheduler_here
 from knowledge.schedulers.live import one_job, script_of
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob
@@ -101,16 +101,18 @@ def job_and_files(word: str) -> tuple[QueuedJob, tuple[Path, ...]]:
     scheduler = scheduler_here()
     if scheduler is None:
         raise InputError(f"no file {word} is here and no scheduler; give log files, or run this on the login node")
-    asked = one_job(scheduler, word)
+    ask = BoundedAsking()
+    asked = one_job(scheduler, word, ask)
+    if not asked.jobs and asked.failures:
+        raise InputError(f"{asked.failures[0].says}; that says nothing of the job: give its log files, or try later")
     if not asked.jobs:
-        why = f" ({asked.failures[0].why})" if asked.failures else ""
-        raise InputError(f"the scheduler tells of no job {word}{why}; give its log files")
+        raise InputError(f"the scheduler knows no job {word}: mistyped, or purged; give its log files")
     job = asked.jobs[0]
     if job.phase == "waiting":
         raise InputError(f"job {word} waits; `maple-chat pending {word}` tells why")
     if job.phase == "ended":
         raise InputError(f"job {word} has ended; `maple-chat why {word}` tells how")
-    files = output_files(job, script_of(scheduler, job.id))
+    files = output_files(job, script_of(scheduler, job.id, ask, told=job))
     if not files:
         raise InputError(f"no output file of job {word} is here yet; give the files that it writes")
     return job, files

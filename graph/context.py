@@ -60,7 +60,7 @@ class Context:
     knowledge None: nothing was read in. model None: rules only. web None: it is never searched. stopped: whether the
     person wants the turn to end; it is looked at between two steps, and what takes long inside a step asks it itself.
     tell hears what passes by, in the node's own thread (LangGraph's own stream costs two threads and 7 ms a turn).
-    ask: asks a command of the scheduler on this computer, where that is the person's own; None: none is asked.
+    asking: gives what asks the scheduler's commands on this computer for one turn; None: none is asked.
     lent: loads what a model that leads works with.
     """
 
@@ -71,7 +71,7 @@ class Context:
     web: Web | None = None
     stopped: Callable[[], bool] = never
     tell: Callable[[Writing | Working], None] = unheard
-    ask: Ask | None = None
+    asking: Callable[[], Ask] | None = None
     lent: Callable[[], Lent] | None = None
 
     def leads(self) -> bool:

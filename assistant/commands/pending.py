@@ -11,11 +11,12 @@ from pathlib import Path
 from assistant.document_text import document_text
 from assistant.errors import InputError
 from graph.usecases.explain_pending import PendingAnswer, explain_pending
+from graph.usecases.explain_waiting_here import explain_waiting_here
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.opening import open_plain
-from knowledge.schedulers.asking import scheduler_here
-from knowledge.schedulers.live import JOB_ID, around, one_job, own_queue, script_of
+from knowledge.schedulers.asking import BoundedAsking, ask_command, scheduler_here
+from knowledge.schedulers.live import JOB_ID, Ask, Asked, one_job, own_queue
 from knowledge.schedulers.records import Scheduler
 
 
@@ -37,14 +38,25 @@ def run(options: argparse.Namespace) -> int:
     if options.jsonl:
         return answer_lines(sys.stdin.buffer, machine)
     on_cluster = not options.job or (JOB_ID.fullmatch(options.job) and not Path(options.job).exists())
-    text = asked_here(options.job) if on_cluster else pasted(options.job)
-    script = kept_script(options.job) if on_cluster and options.job else ""
-    answer = explain_pending(text, machine=machine, script=script)
+    ask = BoundedAsking()
+    answer = (
+        explained_here(options.job, ask, machine)
+        if on_cluster
+        else explain_pending(pasted(options.job), machine=machine)
+    )
     print(json.dumps(as_json(answer), indent=2, ensure_ascii=False) if options.json else document_text(answer.document))
     return 0 if answer.starts != "no" and answer.kind != "client-error" else 1
 
 
-def asked_here(job: str) -> str:
+def explained_here(job: str, ask: Ask, machine: Cluster | None = None) -> PendingAnswer:
+    """What holds the job, or all mine, by the scheduler here. Raises InputError where it could not be asked."""
+    found = explain_waiting_here(asked_here(job, ask), ask, machine)
+    for failure in found.failures:
+        print(f"maple-chat: {failure.says}", file=sys.stderr)
+    return found.answer
+
+
+def asked_here(job: str, ask: Ask = ask_command) -> Asked:
     """What the scheduler here says of the job, or of all mine. Raises InputError where it could not be asked."""
     scheduler = scheduler_here()
     if scheduler is None:
@@ -52,27 +64,14 @@ def asked_here(job: str) -> str:
             "no squeue, bjobs, qstat or flux is here; run this on the cluster's login node, or paste what they print: "
             "maple-chat pending -"
         )
-    asked = one_job(scheduler, job) if job else own_queue(scheduler)
+    asked = one_job(scheduler, job, ask) if job else own_queue(scheduler, ask)
     if asked.failures and not asked.jobs:
-        failure = asked.failures[0]
-        raise InputError(
-            f"`{failure.command}` could not be asked ({failure.why}); that says nothing of the job, try later"
-        )
+        raise InputError(f"{asked.failures[0].says}; that says nothing of the job, try later")
     if not asked.jobs:
         raise InputError(nothing_found(scheduler, job))
-    waiting = [found for found in asked.jobs if found.phase == "waiting"]
-    beside = [around(found).text for found in waiting[:MOST_ASKED]]
-    return "\n\n".join([asked.text, *dict.fromkeys(beside)])
+    return asked
 
 
-def kept_script(job: str) -> str:
-    """The script as the scheduler keeps it; empty where it keeps none."""
-    scheduler = scheduler_here()
-    return script_of(scheduler, job) if scheduler else ""
-
-
-# The scheduler is asked for what stands beside so many waiting jobs, not of hundreds.
-MOST_ASKED = 3
 LARGEST_LISTING = 32 << 20
 PAST = {"slurm": "sacct -X -S now-7days", "pbs": "qstat -x", "lsf": "bhist -a", "flux": "flux jobs -a"}
 

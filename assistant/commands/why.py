@@ -22,6 +22,7 @@ from graph.debugging.flight_recorder import Dump, find_hang, take_dumps
 from graph.debugging.jobs import Job, jobs
 from graph.debugging.log import Source, from_paths, from_text
 from knowledge.opening import LARGEST_SCRIPT, open_plain, read_plain
+from knowledge.schedulers.asking import scheduler_here
 from knowledge.types import Diagnosis, Finding
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "log",
         nargs="*",
         help="log files (one a rank, .gz too) or folders; several jobs are told apart; the "
-        "flight recorder's dumps, or their folder; a job id, on the cluster; "
-        "- or none: standard input",
+        "flight recorder's dumps, or their folder; a job id, on the cluster; none there: my last failed job; "
+        "- (elsewhere none): standard input",
     )
     parser.add_argument("--json", action="store_true", help="answer as JSON")
     parser.add_argument("--jsonl", action="store_true", help='read {"id", "log"} lines, answer one JSON line each')
@@ -59,6 +60,10 @@ def run(options: argparse.Namespace) -> int:
         from assistant.job_report import why_job
 
         return why_job(options.log[0], options, models)
+    if not options.log and sys.stdin.isatty() and scheduler_here():
+        from assistant.job_report import why_last
+
+        return why_last(options, models)
     paths = [word for word in options.log if word != "-"]
     dumps, logs = take_dumps([Path(word) for word in paths])
     if dumps:

@@ -13,10 +13,11 @@ from pathlib import Path
 from graph.conversation.turn import Turn
 from graph.state import State
 from graph.usecases.explain_pending import explain_pending
+from graph.usecases.explain_waiting_here import explain_waiting_here
 from graph.watching.run_watch import RunWatch
 from graph.watching.tail import FileTail
 from knowledge.schedulers.asking import scheduler_here
-from knowledge.schedulers.live import Ask, Asked, accounted, around, one_job, own_queue, script_of
+from knowledge.schedulers.live import Ask, Asked, accounted, one_job, own_queue, script_of
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
 from knowledge.schedulers.times import spoken_time
@@ -40,8 +41,8 @@ RUNS = re.compile(
 )
 FAILED = re.compile(r"(?i)\bwhy (?:did|has|was) .*\b(?:fail\w*|die\w*|crash\w*|end\w*|stop\w*|kill\w*|cancel\w*)\b")
 CANCEL = re.compile(
-    rf"(?i)^\W*(?:ok,? |please |then |can you |could you )*(?:s?cancel|kill|abort|qdel|bkill|stop) "
-    rf"(?:it|that|this one|the job|my job|(?:my )?job {ID.format('kill')}|{ID.format('bare')})\b"
+    rf"(?i)^\W*(?:ok,? |please |then |can you |could you )*(?:s?cancel|kill|abort|qdel|bkill|stop|delete|remove|end) "
+    rf"(?:it|that|this one|the job|my jobs?|(?:my |the )?job {ID.format('kill')}|{ID.format('bare')})\b"
 )
 END = {"slurm": "scancel {job}", "pbs": "qdel {job}", "lsf": "bkill {job}", "flux": "flux cancel {job}"}
 PRINTS = {
@@ -63,15 +64,18 @@ def by_job(turn: Turn) -> State | None:
     if answer is None or not (named or OWN.search(words) or (IT.search(words) and turn.state.get("job"))):
         return None
     job = named or ("" if OWN.search(words) else turn.state.get("job", ""))
-    ask = turn.context.ask
+    ask = turn.context.asking() if turn.context.asking else None
     scheduler = scheduler_here() if ask else None
     if ask is None or scheduler is None:
         return told_to_run(turn, job, answer is cancel) if job else None
     asked = one_job(scheduler, job, ask) if job else own_queue(scheduler, ask)
     if not asked.jobs:
-        return not_found(scheduler, job, asked)
+        return not_found(scheduler, job, asked, answer is cancel)
     return State(
-        **{**answer(turn, scheduler, asked, ask), "job": asked.jobs[0].id if job or len(asked.jobs) == 1 else ""}
+        **{
+            **answer(turn, scheduler, asked, ask),
+            "job": job or (askable(asked.jobs[0]) if len(asked.jobs) == 1 else ""),
+        }
     )
 
 
@@ -96,11 +100,12 @@ def told_to_run(turn: Turn, job: str, end: bool) -> State:
     return State(said=(Say(says),), act="pending", job=job)
 
 
-def not_found(scheduler: Scheduler, job: str, asked: Asked) -> State:
+def not_found(scheduler: Scheduler, job: str, asked: Asked, end: bool) -> State:
     """No such job, or nobody answered: that is not the same."""
     if asked.failures:
-        failure = asked.failures[0]
-        says = f"`{failure.command}` could not be asked ({failure.why}). That says nothing of the job; try again later."
+        says = f"{asked.failures[0].says}. That says nothing of the job; try again later."
+        if end and job:
+            says += f" What ends it once the scheduler answers: `{END[scheduler].format(job=job)}`."
     elif job:
         says = f"The scheduler here knows no job {job}: mistyped, somebody else's that is hidden from you, or purged."
     else:
@@ -111,10 +116,10 @@ def not_found(scheduler: Scheduler, job: str, asked: Asked) -> State:
 
 def waiting(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
     """What holds it, with what stands beside it."""
-    waits = [job for job in asked.jobs if job.phase == "waiting"]
-    beside = [around(job, ask).text for job in waits[:3]]
-    text = "\n\n".join([asked.text, *dict.fromkeys(beside)])
-    return State(said=(explain_pending(text).document,), act="pending", output=text)
+    found = explain_waiting_here(asked, ask)
+    told = found.answer.document
+    silent = Say(f"Not everything could be read: {'; '.join(one.says for one in found.failures[:3])}.")
+    return State(said=(told, silent) if found.failures else (told,), act="pending", output=found.text)
 
 
 def well(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
@@ -128,7 +133,7 @@ def well(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
 
 def going(job: QueuedJob, ask: Ask) -> str:
     """Step, loss and how long ago it wrote, from the end of its output."""
-    files = output_files(job, script_of(job.scheduler, job.id, ask))
+    files = output_files(job, script_of(job.scheduler, job.id, ask, told=job))
     follow = f"`maple-chat watch {job.id}` on the login node follows it and tells the first sign of trouble."
     if not files:
         return f"Its output file is not to be found from here. {follow}"
@@ -150,7 +155,7 @@ def failing(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
         more = accounted(job.id, ask)
         asked = Asked(f"{asked.text}\n\n{more.text}", asked.failures, (*asked.outputs, *more.outputs))
     told = explain_pending(asked.text).document
-    files = output_files(job, script_of(scheduler, job.id, ask))
+    files = output_files(job, script_of(scheduler, job.id, ask, told=job))
     if not files:
         return State(said=(told,), act="diagnose", output=asked.text)
     logs = tuple(Paste(path.name, path=str(Path(path).absolute())) for path in files)
@@ -162,9 +167,25 @@ def cancel(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
     jobs = [job for job in asked.jobs if job.phase not in ("ended", "ending")]
     if not jobs:
         return State(said=(explain_pending(asked.text).document,), act="ask")
-    lines = [f"`{END[scheduler].format(job=job.id)}` ends {what_it_is(job)}" for job in jobs[:5]]
+    lines = [f"`{ending(scheduler, job)}` ends {what_it_is(job)}" for job in jobs[:MOST_TOLD]]
+    lines += [f"{len(jobs) - MOST_TOLD} more jobs are yours: name the one"] if len(jobs) > MOST_TOLD else []
     says = "I cancel nothing myself: that is yours to run. " + "; ".join(lines)
     return State(said=(Say(f"{says}. What it has written stays; it cannot be brought back."),), act="ask")
+
+
+MOST_TOLD = 5
+
+
+def ending(scheduler: Scheduler, job: QueuedJob) -> str:
+    """The command that ends this job and no other; of an array's waiting tasks those alone."""
+    if scheduler == "slurm" and "[" in job.id:
+        return f"scancel --state=PENDING {askable(job)}"
+    return END[scheduler].format(job=job.id)
+
+
+def askable(job: QueuedJob) -> str:
+    """An id that the scheduler's commands take: of tasks that wait together (`12_[3-9%2]`) the array's."""
+    return job.id.partition("_[")[0] if job.scheduler == "slurm" else job.id
 
 
 def what_it_is(job: QueuedJob) -> str:

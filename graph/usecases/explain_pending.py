@@ -19,7 +19,8 @@ from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind
-from knowledge.schedulers.records import SchedulerOutput
+from knowledge.schedulers.reasons import FoundReason
+from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 
 # More jobs than these are told by groups.
 FEW = 3
@@ -37,6 +38,14 @@ class PendingAnswer:
     look: tuple[Step, ...]
     change: tuple[Step, ...]
     document: Document
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedJob:
+    """A job and what holds it."""
+
+    job: QueuedJob
+    found: FoundReason
 
 
 def explain_pending(
@@ -61,19 +70,24 @@ def explain_pending(
     machine = machine or machine_seen(text, jobs, scheduler)
     if not meant:
         return answer_of(told_without_job(outputs, words, text, machine), words)
-    cases = [
-        WaitCase(job, reason_of(job), tuple(j for j in jobs if j is not job), tuple(outputs), words, text, machine)
-        for job in meant
+    groups = one_for_each([JudgedJob(job, reason_of(job)) for job in meant])
+    # What stands beside a job is gathered only for those that are told of: a queue may hold 50,000.
+    told = [
+        answer_of(
+            WaitCase(
+                one.job, one.found, tuple(j for j in jobs if j is not one.job), tuple(outputs), words, text, machine
+            ),
+            words,
+        )
+        for one in groups[:FEW]
     ]
-    groups = one_for_each(cases)
-    told = [answer_of(case, words) for case in groups[:FEW]]
     told = [with_diff(answer, script or script_in(words)) for answer in told]
     order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
     order[-1] = with_rest(order[-1], groups[FEW:])
     return joined(order) if len(order) > 1 else order[0]
 
 
-def with_rest(answer: PendingAnswer, rest: Sequence[WaitCase]) -> PendingAnswer:
+def with_rest(answer: PendingAnswer, rest: Sequence[JudgedJob]) -> PendingAnswer:
     """The last answer with the jobs that are not told of, by id and reason."""
     if not rest:
         return answer
@@ -82,11 +96,11 @@ def with_rest(answer: PendingAnswer, rest: Sequence[WaitCase]) -> PendingAnswer:
     return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
 
 
-def one_for_each(cases: Sequence[WaitCase]) -> list[WaitCase]:
+def one_for_each(cases: Sequence[JudgedJob]) -> list[JudgedJob]:
     """Jobs that wait for the same reason are told once, those that never start first; of others only the first."""
     if not any(case.job.phase == "waiting" for case in cases):
         return list(cases[:1])
-    groups: dict[str, WaitCase] = {}
+    groups: dict[str, JudgedJob] = {}
     for case in cases:
         groups.setdefault(case.found.reason.word + case.found.reason.says, case)
     return sorted(

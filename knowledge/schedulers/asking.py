@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import os
+import selectors
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from knowledge.schedulers.records import Scheduler
 
 # A login node's scheduler answers in a second; a controller under load in ten.
 PATIENCE = 15.0
+# All commands of one question together get so long, whatever hangs.
+TOGETHER = 30.0
+# No listing is larger: 50,000 jobs in our columns are 8 MiB, in JSON 250.
+MOST_PRINTED = 512 << 20
 # The commands that show which scheduler is here, the one of the machine before one that only came with a package.
 SHOWS: tuple[tuple[str, Scheduler], ...] = (("squeue", "slurm"), ("bjobs", "lsf"), ("qstat", "pbs"), ("flux", "flux"))
 
@@ -23,6 +29,8 @@ class Printed:
     """What a command printed; empty text is an answer too: there is none."""
 
     text: str
+    beside: str = ""
+    """What it said on stderr: Slurm's dry run answers there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +39,11 @@ class CouldNotAsk:
 
     command: str
     why: str
+
+    @property
+    def says(self) -> str:
+        """In a clause, for a person."""
+        return f"`{self.command}` could not be asked ({self.why})"
 
 
 def scheduler_here() -> Scheduler | None:
@@ -56,14 +69,70 @@ def ask_command(words: Sequence[str], patience: float = PATIENCE) -> Printed | C
     except OSError as error:
         return CouldNotAsk(command, f"it cannot be run ({error.strerror})")
     try:
-        out, err = child.communicate(timeout=patience)
-    except subprocess.TimeoutExpired:
+        out, err = read_both(child, time.monotonic() + patience)
+    except TimeoutError:
         end(child)
-        return CouldNotAsk(command, f"no answer within {patience:g} s")
+        return CouldNotAsk(command, f"no answer within {patience:.3g} s")
+    except OverflowError:
+        end(child)
+        return CouldNotAsk(command, f"it printed more than {MOST_PRINTED >> 20} MiB, and was stopped")
     if child.returncode:
-        said = " ".join(err.decode("utf-8", "replace").split()) or f"exit code {child.returncode}"
-        return CouldNotAsk(command, said[:400])
-    return Printed(out.decode("utf-8", "replace"))
+        # `scontrol show job 9_2` says on stdout that it is gone.
+        told = (" ".join(text[:4000].decode("utf-8", "replace").split()) for text in (err, out))
+        return CouldNotAsk(command, next(filter(None, told), f"exit code {child.returncode}")[:400])
+    return Printed(out.decode("utf-8", "replace"), err[:4000].decode("utf-8", "replace"))
+
+
+@dataclass(slots=True)
+class BoundedAsking:
+    """Asks the commands of one question: together they get `together` seconds, and one that hung is not tried again."""
+
+    together: float = TOGETHER
+    ends: float = 0.0
+    hung: set[str] = field(default_factory=set)
+
+    def __call__(self, words: Sequence[str]) -> Printed | CouldNotAsk:
+        """Ask; the time begins with the first command."""
+        now = time.monotonic()
+        self.ends = self.ends or now + self.together
+        if words[0] in self.hung:
+            return CouldNotAsk(" ".join(words), f"{words[0]} gave no answer a moment ago")
+        if now >= self.ends:
+            return CouldNotAsk(" ".join(words), f"{self.together:.3g} s for all questions are over")
+        told = ask_command(words, min(PATIENCE, self.ends - now))
+        if isinstance(told, CouldNotAsk) and told.why.startswith("no answer within"):
+            self.hung.add(words[0])
+        return told
+
+
+def read_both(child: subprocess.Popen[bytes], ends: float) -> tuple[bytes, bytes]:
+    """Stdout and stderr to their ends. Raises TimeoutError at `ends`, OverflowError past MOST_PRINTED."""
+    assert child.stdout and child.stderr
+    parts: dict[int, list[bytes]] = {child.stdout.fileno(): [], child.stderr.fileno(): []}
+    size = 0
+    with selectors.DefaultSelector() as ready, child.stdout, child.stderr:
+        for pipe in parts:
+            ready.register(pipe, selectors.EVENT_READ)
+        while ready.get_map():
+            found = ready.select(max(0.0, ends - time.monotonic()))
+            if not found and time.monotonic() >= ends:
+                raise TimeoutError
+            for key, _ in found:
+                data = os.read(key.fd, 1 << 16)
+                parts[key.fd].append(data)
+                size += len(data)
+                if not data:
+                    ready.unregister(key.fd)
+            if size > MOST_PRINTED:
+                raise OverflowError
+            if time.monotonic() >= ends and ready.get_map():
+                raise TimeoutError
+    out, err = (b"".join(part) for part in parts.values())
+    try:
+        child.wait(max(0.05, ends - time.monotonic()))
+    except subprocess.TimeoutExpired as late:
+        raise TimeoutError from late
+    return out, err
 
 
 def end(child: subprocess.Popen[bytes]) -> None:
@@ -71,7 +140,7 @@ def end(child: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError):
         os.killpg(child.pid, signal.SIGKILL)
     with suppress(subprocess.TimeoutExpired):
-        child.communicate(timeout=1)
+        child.wait(timeout=1)
 
 
 def plain_environment() -> dict[str, str]:

@@ -7,7 +7,9 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from knowledge.schedulers.accounting import LSF, read_accounting
 from knowledge.schedulers.asking import CouldNotAsk, Printed, ask_command
+from knowledge.schedulers.kept_script import submitted_script
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
 
@@ -16,9 +18,12 @@ JOB_ID = re.compile(r"\d+(?:[_+.]\w+|\[\d*\])?(?:\.[\w.-]+)?|[ƒf][1-9A-HJ-NP-Za
 COLUMNS = "%i|%P|%j|%u|%T|%M|%l|%D|%S|%q|%a|%r|%N"
 ACCOUNTED = (
     "JobID,JobName,User,Partition,Account,QOS,State,ExitCode,Elapsed,Timelimit,Start,End,Submit,NNodes,ReqMem,MaxRSS,"
-    "NodeList,Reason"
+    "NodeList,Reason,WorkDir"
 )
 QOS_COLUMNS = "Name,GrpTRES,GrpJobs,MaxTRES,MaxWall,MaxTRESPU,MaxJobsPU,MaxSubmitPU,MaxTRESPA,MaxJobsPA,MinTRES"
+# The scheduler is asked for what stands beside so many waiting jobs, not of hundreds.
+MOST_ASKED = 3
+MOST_ENDED = 50
 # No such job: an answer, and no failure to ask.
 GONE = re.compile(
     r"(?i)Invalid job id|not found|Unknown Job|No (?:unfinished|matching|running|pending) "
@@ -73,6 +78,12 @@ def accounted(job: str, ask: Ask = ask_command) -> Asked:
     return gathered([["sacct", "-P", "-j", job, "-o", ACCOUNTED]], ask)
 
 
+def submit_line(job: str, ask: Ask = ask_command) -> str:
+    """The command line of Slurm's job (accounting of 21.08 and newer); empty where it is not kept."""
+    printed = ask(["sacct", "-X", "-n", "-P", "-j", job, "-o", "SubmitLine"])
+    return printed.text.strip() if isinstance(printed, Printed) else ""
+
+
 def around(job: QueuedJob, ask: Ask = ask_command) -> Asked:
     """What stands beside a waiting job of Slurm or PBS: own running jobs, its partition, its nodes, its limits."""
     if job.scheduler == "pbs" and job.queue:
@@ -100,8 +111,43 @@ def around(job: QueuedJob, ask: Ask = ask_command) -> Asked:
     return gathered(commands, ask)
 
 
-def script_of(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> str:
-    """The job's script as the scheduler keeps it; empty where it does not, or it is not mine."""
+def with_surroundings(asked: Asked, ask: Ask = ask_command) -> Asked:
+    """The same with what stands beside the first waiting jobs."""
+    waiting = [job for job in asked.jobs if job.phase == "waiting"][:MOST_ASKED]
+    beside = [around(job, ask) for job in waiting]
+    text = "\n\n".join(dict.fromkeys([asked.text, *(one.text for one in beside)]))
+    failures = dict.fromkeys([*asked.failures, *(failure for one in beside for failure in one.failures)])
+    return Asked(text, tuple(failures), asked.outputs)
+
+
+def ended_mine(scheduler: Scheduler, ask: Ask = ask_command) -> tuple[QueuedJob, ...] | CouldNotAsk:
+    """My jobs that ended in the last days, as far as the scheduler remembers them; why not, where it is silent."""
+    user = getpass.getuser()
+    if scheduler == "pbs":
+        found = ask(["qselect", "-x", "-s", "F", "-u", user])
+        if isinstance(found, CouldNotAsk):
+            return found
+        ids = found.text.split()[-MOST_ENDED:]
+        command = ["qstat", "-x", "-f", *ids]
+        if not ids:
+            return ()
+    else:
+        command = {
+            "slurm": ["sacct", "-P", "-X", "-u", user, "-S", "now-7days", "-o", ACCOUNTED],
+            "lsf": ["bjobs", "-d", "-u", user, "-json", "-o", LSF],
+            "flux": ["flux", "jobs", "-f", "inactive", "-c", str(MOST_ENDED), "--json"],
+        }[scheduler]
+    printed = ask(command)
+    if isinstance(printed, CouldNotAsk):
+        return () if GONE.search(printed.why) else printed
+    return tuple(job for job in read_accounting(printed.text) if job.phase == "ended")
+
+
+def script_of(scheduler: Scheduler, job: str, ask: Ask = ask_command, told: QueuedJob | None = None) -> str:
+    """The job's script as the scheduler keeps it; empty where it does not, or it is not mine.
+
+    PBS and LSF keep none that a user may read: what they tell of the job (`told`) names the file, or holds the text.
+    """
     if not JOB_ID.fullmatch(job):
         return ""
     commands = {
@@ -112,7 +158,7 @@ def script_of(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> str:
         printed = ask(command)
         if isinstance(printed, Printed) and (at := printed.text.find("#!")) >= 0:
             return printed.text[at:]
-    return ""
+    return submitted_script(told) if told else ""
 
 
 def gathered(commands: Sequence[Sequence[str]], ask: Ask) -> Asked:

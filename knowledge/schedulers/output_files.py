@@ -15,15 +15,25 @@ OUTPUT_OPTION = re.compile(r"^#SBATCH\s+(?:-[oe]\s*|--(?:output|error)[= ])(\S+)
 MOST = 64
 
 
-def output_files(job: QueuedJob, script: str = "") -> tuple[Path, ...]:
-    """The job's output files that are there, its own paths first."""
+COMMAND_OPTION = re.compile(r"(?:^|\s)(?:-[oe]\s*|--(?:output|error)[= ])(\S+)")
+
+
+def output_files(job: QueuedJob, script: str = "", submitted: str = "") -> tuple[Path, ...]:
+    """The job's output files that are there, its own paths first.
+
+    `submitted`: the command line that it was sent with, whose options win over the script's.
+    """
     told = [
         path for name in ("StdOut", "StdErr") if (path := job.printed(name)) and path not in ("(null)", "/dev/null")
     ]
     told += [job.printed(name).split(":", 1)[-1] for name in ("Output_Path", "Error_Path")]
     told += [job.printed(name) for name in ("Output File", "Error File")]
     if job.scheduler == "slurm" and not any(told):
-        told = OUTPUT_OPTION.findall(script) or [default_name(job)]
+        told = (
+            COMMAND_OPTION.findall(submitted.partition("--wrap")[0])
+            or OUTPUT_OPTION.findall(script)
+            or [default_name(job)]
+        )
     folder = Path(job.printed("WorkDir") or job.printed("CWD") or ".")
     return existing(folder, (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern))
 

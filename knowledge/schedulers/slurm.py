@@ -313,7 +313,10 @@ def block_job(fields: Fields) -> QueuedJob:
 
 def block_id(row: Mapping[str, str]) -> str:
     task = row.get("ArrayTaskId", "")
-    return f"{row['ArrayJobId']}_{task}" if row.get("ArrayJobId") and task else row.get("JobId", "")
+    if not (row.get("ArrayJobId") and task):
+        return row.get("JobId", "")
+    # The tasks that wait together, as squeue writes them.
+    return f"{row['ArrayJobId']}_{task}" if task.isdigit() else f"{row['ArrayJobId']}_[{task}]"
 
 
 def block_kind(pairs: Fields) -> tuple[str, Kind] | None:

@@ -97,6 +97,9 @@ def row_fields(line: str, columns: Sequence[Column]) -> Fields | None:
     if "|" in line and line.count("|") >= len(columns) - 1:
         return tuple((c.name, cell.strip()) for c, cell in zip(columns, line.split("|"), strict=False))
     words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(line)]
+    # A word under each column is free, and no other way is: most rows of a long queue need no search.
+    if len(words) == len(columns) and not any(cell_cost([w], c) for w, c in zip(words, columns, strict=True)):
+        return tuple((c.name, w[0]) for c, w in zip(columns, words, strict=True))
     cost, cells = cheapest(words, columns)
     if not words or cost >= WRONG:
         return None

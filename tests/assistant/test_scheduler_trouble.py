@@ -1,0 +1,158 @@
+"""A scheduler that hangs, prints without end, or has a queue of 50,000 jobs: each door answers, after bounded work."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import sys
+from pathlib import Path
+from types import FrameType
+
+import pytest
+
+from assistant.cli import main
+from assistant.drawing import markdown
+from assistant.session import Session
+from assistant.settings import Settings
+from graph.usecases.explain_pending import explain_pending
+from knowledge.schedulers import asking, tables
+from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, ask_command
+
+COMMANDS = ("squeue", "scontrol", "sacct", "sinfo", "sacctmgr", "sbatch", "sprio")
+HANGS = '#!/bin/sh\necho "$0 $*" >> {log}\nexec sleep 60\n'
+SHOWS = """\
+#!/bin/sh
+echo "JobId=7 JobName=sft
+   UserId=me(1) GroupId=a(1) MCS_label=N/A
+   JobState=PENDING Reason=Priority Dependency=(null)
+   RunTime=00:00:00 TimeLimit=02:00:00 TimeMin=N/A
+   Partition=gpu AllocNode:Sid=login1:1
+   NumNodes=2 NumCPUs=2"
+"""
+
+
+@pytest.fixture
+def hung(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of Slurm's commands that never return, first on the path; each writes down that it was started."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in COMMANDS:
+        (folder / name).write_text(HANGS.format(log=tmp_path / "started"))
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}/usr/bin:/bin")
+    monkeypatch.setattr(asking, "PATIENCE", 0.2)
+    return folder
+
+
+def started(folder: Path) -> list[str]:
+    log = folder.parent / "started"
+    return [Path(line.split()[0]).name for line in log.read_text().splitlines()] if log.exists() else []
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["pending", "pending 7", "why 7", "watch 7", "clusters discover", "clusters check perlmutter"],
+)
+def test_every_command_says_that_nobody_answered(hung: Path, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words.split()) == 2
+    said = capsys.readouterr().err
+    assert "could not be asked (no answer within 0.2 s)" in said
+    assert "knows no job" not in said and "no job of yours" not in said
+    assert len(started(hung)) == len(set(started(hung))), "one that hung was asked again"
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["why is my job pending?", "is 7123 still running well?", "why did job 7123 fail?", "cancel job 7123"],
+)
+def test_the_chat_says_it_too(hung: Path, settings: Settings, words: str) -> None:
+    session = Session(settings, "jobs")
+
+    async def turn() -> str:
+        return "\n".join([markdown(event) async for event in session.send(words)])
+
+    told = asyncio.run(turn())
+    assert "no answer within 0.2 s" in told and "says nothing of the job" in told
+    assert ("scancel 7123" in told) == words.startswith("cancel")
+    assert len(started(hung)) == 1
+
+
+def test_what_answers_is_told_and_what_hangs_beside_it_is_named(hung: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (hung / "scontrol").write_text(SHOWS)
+    assert main(["pending", "7"]) == 0
+    told = capsys.readouterr()
+    assert "It starts by itself." in told.out
+    assert "`sinfo -p gpu` could not be asked" in told.err
+
+
+def test_all_commands_of_a_question_share_one_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for name in ("a", "b", "c"):
+        (tmp_path / name).write_text("#!/bin/sh\nexec sleep 60\n")
+        (tmp_path / name).chmod(0o755)
+    ask = BoundedAsking(together=0.3)
+    first, second = ask([f"{tmp_path}/a"]), ask([f"{tmp_path}/b"])
+    assert isinstance(first, CouldNotAsk) and "no answer within 0.3 s" in first.why
+    assert isinstance(second, CouldNotAsk) and "for all questions are over" in second.why
+
+
+def test_what_prints_without_end_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_PRINTED", 1 << 20)
+    told = ask_command(["yes"])
+    assert isinstance(told, CouldNotAsk) and "printed more than 1 MiB" in told.why
+
+
+REASONS = ("Priority", "Resources", "JobHeldUser", "PartitionTimeLimit", "QOSMaxJobsPerUserLimit")
+HEAD = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)"
+
+
+def queue(jobs: int) -> str:
+    """`squeue` of so many jobs."""
+    rows = (
+        f"{4000 + i:18} {'gpu':>9} {f'job{i}':>8} {f'u{i % 99}':>8} PD       0:00      2 ({REASONS[i % 5]})"
+        for i in range(jobs)
+    )
+    return "\n".join((HEAD, *rows))
+
+
+def queue_json(jobs: int) -> str:
+    """`squeue --json` of so many jobs."""
+    told = [
+        {
+            "job_id": 4000 + i,
+            "name": f"job{i}",
+            "user_name": "me",
+            "job_state": ["PENDING"],
+            "state_reason": REASONS[i % 5],
+        }
+        for i in range(jobs)
+    ]
+    return json.dumps({"jobs": told}, indent=1)
+
+
+@pytest.mark.parametrize("made", [queue, queue_json])
+def test_a_queue_of_any_length_costs_by_its_length(made: object) -> None:
+    explain_pending(made(10))  # type: ignore[operator]
+    few, many = (calls_of(made(jobs)) for jobs in (400, 1600))  # type: ignore[operator]
+    assert many < 4.4 * few
+
+
+def calls_of(text: str) -> int:
+    """How many functions are called to explain it: work that no other program on this computer changes."""
+    count = 0
+
+    def see(frame: FrameType, event: str, arg: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    sys.setprofile(see)
+    try:
+        explain_pending(text)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+def test_rows_that_stand_under_their_columns_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "cheapest", None)
+    assert explain_pending(queue(50)).starts == "no"
