@@ -60,7 +60,8 @@ def with_trials(answer: PendingAnswer, job: QueuedJob, script: str, ask: Ask) ->
     """The answer with changes tried: those that are refused say so, those that start it sooner come with their diff."""
     name = base_id(job)
     record = job if job.printed("JobState") else next(iter(one_job("slurm", name, ask).jobs), job)
-    if record.printed("Reason") in UNTRIED:
+    reason = record.printed("Reason")
+    if reason in UNTRIED or reason.startswith(UNSEEN_LIMITS):
         return answer
     script = script or script_of("slurm", name, ask)
     ready = [s.command for s in answer.change if UPDATE.search(s.command) and not open_names(s.command)]
@@ -82,6 +83,8 @@ def with_trials(answer: PendingAnswer, job: QueuedJob, script: str, ask: Ask) ->
 
 # They start at a time of their own, whatever is asked for.
 UNTRIED = ("BeginTime", "JobArrayTaskLimit", "Reservation", "Licenses")
+# The dry run does not look at the limits of a QOS or an account: it plans a start that never comes.
+UNSEEN_LIMITS = ("QOS", "Assoc", "Max")
 
 
 def with_nothing(answer: PendingAnswer, found: Sequence[TriedChange], as_is: datetime | None) -> PendingAnswer:

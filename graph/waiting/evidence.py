@@ -21,6 +21,7 @@ LOOKS: tuple[Look, ...] = (
     others_seen.array_tasks,
     others_seen.running_jobs,
     limits_seen.limit_beside_request,
+    limits_seen.partition_access,
     limits_seen.partition_limits,
     limits_seen.machine_limits,
     limits_seen.reservation_window,

@@ -28,9 +28,31 @@ def partition_limits(case: WaitCase) -> Note | None:
         wall = limit_row(case).get("MaxWall", "")
         most = printed_seconds(wall if word != "PartitionTimeLimit" else limits.get("MaxTime", "")) or sinfo_limit(case)
         return time_note(case.job.limit, most) if most else own_time(case)
-    if word == "PartitionNodeLimit" and limits.get("MaxNodes", "").isdigit():
-        return node_note(case.job.nodes, int(limits["MaxNodes"]))
+    if word == "PartitionNodeLimit":
+        high, least, asked = limits.get("MaxNodes", ""), limits.get("MinNodes", ""), case.job.nodes
+        if asked and least.isdigit() and asked < int(least):
+            says = f"It asks for {asked} {'node' if asked == 1 else 'nodes'}; the partition takes no job below {least}."
+            return Note(says, {"N": least})
+        return node_note(asked, int(high)) if high.isdigit() else None
     return None
+
+
+def partition_access(case: WaitCase) -> Note | None:
+    """A QOS that the partition does not take: Slurm itself gives a reason of its nodes then."""
+    rows = [row for row in case.rows("scontrol show partition") if row.get("PartitionName") == case.job.queue]
+    taken = rows[0].get("AllowQos", "ALL") if rows else "ALL"
+    if (
+        taken == "ALL"
+        or not case.job.qos
+        or case.job.qos in taken.split(",")
+        or case.found.reason.kind == "limit-request"
+    ):
+        return None
+    first = taken.split(",")[0]
+    do = Remedy(text=f"take a QOS of the partition ({taken})", command=f"scontrol update jobid=<JOBID> QOS={first}")
+    other = Remedy(text="or another partition", command="scontrol update jobid=<JOBID> Partition=<OTHER>")
+    says = f"its QOS `{case.job.qos}` is none that the partition {case.job.queue} takes ({taken})"
+    return Note(instead=says, kind="config", starts="no", do=(do, other), only=True)
 
 
 def sinfo_limit(case: WaitCase) -> float | None:
@@ -224,6 +246,8 @@ TRES = {"cpu": "cpu", "mem": "mem", "memory": "mem", "node": "node", "gres": r"g
 def limit_beside_request(case: WaitCase) -> Note | None:
     """The limit's own number, where sacctmgr or assoc_mgr was pasted, beside what this job asks for."""
     limit = case.found.limit
+    if limit is not None and limit.counts == "minimum":
+        return fewest_of_qos(case)
     if limit is None or limit.resource not in TRES or limit.counts != "held":
         return None
     resource = TRES[limit.resource]
@@ -241,11 +265,31 @@ def limit_beside_request(case: WaitCase) -> Note | None:
     if asked is None:
         return Note(f"The limit is {top} {noun}{now}.")
     if asked > top:
-        where = "QOS" if limit.set_on == "qos" else "account"
-        do = Remedy(text=f"ask for at most {top} {noun} and submit again, or take a {where} with a higher limit")
-        says = f"alone it asks for more than is allowed: {asked} {noun}, and the {where} allows {top}"
+        name, where = ("QOS", "a QOS") if limit.set_on == "qos" else ("account", "an account")
+        fewer = (
+            f"scontrol update jobid=<JOBID> NumNodes={top}-{top}" if resource == "node" and case.job.id.strip() else ""
+        )
+        noun_of_top = noun.removesuffix("s") if top == 1 else noun
+        again = "" if fewer else " and submit again"
+        do = Remedy(
+            text=f"ask for at most {top} {noun_of_top}{again}, or take {where} with a higher limit", command=fewer
+        )
+        says = f"alone it asks for more than is allowed: {asked} {noun}, and the {name} allows {top}"
         return Note(instead=says, starts="no", do=(do,), only=True)
     return Note(f"It asks for {asked} {noun}; the limit is {top}{now}.")
+
+
+def fewest_of_qos(case: WaitCase) -> Note | None:
+    """The nodes that a QOS wants at least, beside those asked for."""
+    least, asked = amount_of("node", limit_row(case).get("MinTRES", "")), case.job.nodes
+    if not least or not asked or asked >= least:
+        return None
+    more = Remedy(
+        text=f"ask for {least} nodes, if the job can use them, or take a QOS for small jobs",
+        command=f"scontrol update jobid=<JOBID> NumNodes={least}-{least}",
+    )
+    says = f"It asks for {asked} {'node' if asked == 1 else 'nodes'}; the QOS takes no job below {least}."
+    return Note(says, do=(more,), only=True)
 
 
 # Where sacctmgr prints whose limit (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).

@@ -15,6 +15,10 @@ def count(row_count: str) -> int:
     return int(row_count) if row_count.isdigit() else 0
 
 
+def number_of(nodes: int) -> str:
+    return f"{nodes} node{'s' if nodes != 1 else ''}"
+
+
 def usable_nodes(case: WaitCase) -> Note | None:
     """How many nodes of the partition can be used at all, beside those asked for."""
     rows = [
@@ -28,17 +32,17 @@ def usable_nodes(case: WaitCase) -> Note | None:
     if not lost or usable >= asked:
         return None
     names = ", ".join(row.get("NODELIST", "") for row in out)
-    do = (
-        Remedy(
-            text=f"ask for {usable} nodes, if that is enough",
-            command=f"scontrol update jobid=<JOBID> NumNodes={usable}",
-        ),
-        Remedy(text=f"or ask support when {names} return"),
+    fewer = Remedy(
+        text=f"ask for {number_of(usable)}, if that is enough",
+        command=f"scontrol update jobid=<JOBID> NumNodes={usable}-{usable}",
     )
+    back = Remedy(text=f"{'or ' if usable else ''}ask support when {names} return")
+    do = (fewer, back) if usable else (back,)
+    can = f"only {usable} can" if usable else "none can"
     return Note(
         (
-            f"It asks for {asked} nodes, and of {case.job.queue} only {usable} can be used now: "
-            f"{lost} ({names}) are out. It starts only when they come back, or with fewer nodes."
+            f"It asks for {number_of(asked)}, and of {case.job.queue} {can} be used now: {lost} ({names}) are out. "
+            f"It starts only when they come back{', or with fewer nodes' if usable else ''}."
         ),
         starts="depends",
         do=do,

@@ -30,8 +30,10 @@ def changed_script(script: str, commands: Iterable[str]) -> str:
     for command in commands:
         if found := UPDATE.search(command):
             short, long = DIRECTIVES[found[1]]
+            # In the queue least and most nodes are set (`2-2`); a script says one number.
+            value = re.sub(r"^(\d+)-\1$", r"\1", found[2]) if found[1] == "NumNodes" else found[2]
             line = re.compile(rf"^(#SBATCH\s+(?:.*\s)?)(?:{long}[= ]|{short}[= ]?)\S+", re.MULTILINE)
-            changed, times = line.subn(rf"\g<1>{long}={found[2]}", script, count=1)
+            changed, times = line.subn(rf"\g<1>{long}={value}", script, count=1)
             if times:
                 return changed
         if (select := SELECT.match(command)) and re.search(r"^#PBS -l\s*select=", script, re.MULTILINE):

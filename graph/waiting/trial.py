@@ -89,7 +89,7 @@ def candidates(job: QueuedJob, commands: Iterable[str], ask: Ask) -> list[Change
         minutes = int(job.limit // 120)
         found.append({"TimeLimit": f"{minutes // 60:02d}:{minutes % 60:02d}:00"})
     if job.nodes and job.nodes > 1:
-        found.append({"NumNodes": str(job.nodes // 2)})
+        found.append({"NumNodes": f"{job.nodes // 2}-{job.nodes // 2}"})
     return [change for i, change in enumerate(found) if change and change not in found[:i]]
 
 
@@ -159,7 +159,8 @@ WORDS = {
 
 
 def change_words(change: Change) -> str:
-    said = " and ".join(WORDS[name].format(value) for name, value in change.items() if name in WORDS)
+    values = {**change, "NumNodes": change.get("NumNodes", "").partition("-")[0]}
+    said = " and ".join(WORDS[name].format(values[name]) for name in change if name in WORDS)
     return said.replace("on 1 nodes", "on 1 node")
 
 

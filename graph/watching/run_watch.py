@@ -17,8 +17,8 @@ STALLED, SHORTEST_STALL = 12.0, 60.0
 BEHIND = 20
 # Pace is the middle of so many last steps; fewer than these say nothing.
 WINDOW, FEWEST = 64, 4
-# Of so many lines in one reading each is read; a log that prints more tells no more by it.
-MOST_LINES = 1000
+# The end is told by the mean of so many readings: half an hour of looks.
+LONG = 900
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +27,6 @@ class WatchNotice:
 
     key: str
     text: str
-
-
-def worth_reading(lines: Sequence[str]) -> list[str]:
-    """Of very many lines that came at once the last, and those before them with a number that is none."""
-    early = [line for line in lines[:-MOST_LINES] if "nan" in line.lower()][:MOST_LINES]
-    return [*early, *lines[-MOST_LINES:]]
 
 
 @dataclass(slots=True)
@@ -58,18 +52,21 @@ class RunWatch:
     ranks: dict[int, RankProgress] = field(default_factory=dict)
     losses: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
     paces: deque[float] = field(default_factory=lambda: deque(maxlen=WINDOW))
+    spans: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=LONG))
+    """Seconds and steps between readings that saw a new step."""
     told: set[str] = field(default_factory=set)
 
     def feed(self, lines: Sequence[str], now: float) -> list[WatchNotice]:
         """Take in lines that came at `now`; what is new and wrong comes back."""
         found: list[WatchNotice] = []
         step, at = self.step, self.at
-        for line in worth_reading(lines):
+        for line in lines:
             if said := progress_line(line):
                 found += self.took(said, now)
         # Lines that came in one reading share their time: the pace is that of all steps since the reading before.
         if self.step is not None and step is not None and at is not None and self.step > step and now > at:
             self.paces.append((now - at) / (self.step - step))
+            self.spans.append((now - at, self.step - step))
         return [*found, *self.look(now)]
 
     def took(self, said: ProgressLine, now: float) -> list[WatchNotice]:
@@ -102,8 +99,14 @@ class RunWatch:
         return median(self.paces) if len(self.paces) >= FEWEST else None
 
     def end_in(self) -> float | None:
-        """Seconds until its last step at its own pace, counted from the last step seen."""
-        pace = self.seconds_a_step
+        """Seconds until its last step, counted from the last step seen.
+
+        By the mean of its steps, which holds its pauses for evaluation and checkpoints, without the first, which
+        holds its warm-up.
+        """
+        spans = list(self.spans)[1:] if len(self.spans) < LONG else self.spans
+        steps = sum(many for _, many in spans)
+        pace = sum(seconds for seconds, _ in spans) / steps if steps and self.seconds_a_step else None
         return (self.total - self.step) * pace if pace and self.total and self.step is not None else None
 
     def look(self, now: float) -> list[WatchNotice]:

@@ -105,7 +105,7 @@ def request_reason(limit: LimitWord) -> WaitReason:
         chain = "or a QOS for long jobs, or save a checkpoint and go on in a second job"
         do = (Remedy(text="lower the time to the limit", command=lower), Remedy(text=chain, command=OTHER_QOS))
     elif limit.resource == "node":
-        do = (Remedy(text="fewer nodes", command="scontrol update jobid=<JOBID> NumNodes=<N>"), *do)
+        do = (Remedy(text="fewer nodes", command="scontrol update jobid=<JOBID> NumNodes=<N>-<N>"), *do)
     look = (limits_of(limit), 'scontrol show job <JOBID> | grep -E "ReqTRES|TimeLimit|QOS"')
     return WaitReason(word=limit.word, kind="limit-request", starts="no", says=says, look=look, do=do)
 

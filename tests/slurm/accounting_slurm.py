@@ -25,6 +25,8 @@ PartitionName=debug Nodes={nodes} MaxTime=00:30:00 MaxNodes=1 State=UP
 PartitionName=closed Nodes={nodes} State=DOWN
 PartitionName=spare Nodes={alone} MaxTime=02:00:00 State=UP
 PartitionName=others Nodes={nodes} State=UP AllowAccounts=other
+PartitionName=large Nodes={nodes} MinNodes=2 State=UP
+PartitionName=listed Nodes={nodes} State=UP AllowQos=short
 """
 DBD = """\
 AuthType=auth/munge
@@ -54,17 +56,24 @@ add qos short set MaxWall=00:05:00
 add qos wide set MinTRES=node=2
 add qos tight set GrpTRES=node=1
 add qos node set MaxTRESPerJob=node=1
-add account proj set QOS=normal,small,one,short,wide,tight,node DefaultQOS=normal
+add qos few set GrpJobs=1
+add qos team set MaxJobsPerAccount=1
+add qos minutes set MaxTRESMinsPerJob=cpu=10
+add account proj set QOS=normal,small,one,short,wide,tight,node,few,team,minutes DefaultQOS=normal
 add account poor set QOS=normal GrpTRESMins=cpu=1
 add account other set QOS=normal
 add account brief set QOS=normal MaxWall=00:05:00
 add account narrow set QOS=normal MaxTRESPerJob=node=1
 add account shared set QOS=normal GrpTRES=node=1
+add account single set QOS=normal MaxJobs=1
+add account pair set QOS=normal GrpJobs=1
 add user {user} account=proj
 add user {user} account=poor
 add user {user} account=brief
 add user {user} account=narrow
 add user {user} account=shared
+add user {user} account=single
+add user {user} account=pair
 """
 
 
@@ -129,7 +138,7 @@ def accounting_slurm() -> Iterator[VirtualSlurm]:
         for name, port in zip((*NODES, ALONE), ports, strict=True):
             conf += (
                 f"NodeName={name} NodeAddr={name} NodeHostname={host} Port={port} CPUs=4 "
-                "RealMemory=2000 State=UNKNOWN\n"
+                f"RealMemory=2000 State=UNKNOWN{' Feature=fast' if name == NODES[2] else ''}\n"
             )
         conf += PARTITIONS.format(nodes=",".join(NODES), alone=ALONE)
         (folder / "etc" / "slurm.conf").write_text(conf)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -15,9 +17,12 @@ from accounting_slurm import accounting_slurm, missing_accounting
 from virtual_slurm import VirtualSlurm
 
 from assistant.cli import main
-from assistant.commands.pending import asked_here
+from assistant.commands.pending import asked_here, explained_here
 from assistant.errors import InputError
-from graph.usecases.explain_pending import PendingAnswer, explain_pending
+from graph.usecases.explain_pending import PendingAnswer
+from graph.waiting.script_change import changed_script
+from knowledge.schedulers import asking
+from knowledge.schedulers.asking import BoundedAsking
 from knowledge.schedulers.live import script_of
 
 # What is submitted, in this order, and what is to be said of it. {first}: the id of the first job.
@@ -48,6 +53,14 @@ WAITS: dict[str, tuple[tuple[str, ...], str, str]] = {
     "reservation": (("--reservation=later", "-t5"), "wait", "yes"),
     "maintenance": (("-w", "127.0.2.2", "-t110"), "node", "yes"),
     "held-by-staff": (("-t5",), "hold", "no"),
+    "partition-minimum": (("-p", "large", "-N1", "-t5"), "limit-request", "no"),
+    "partition-qos": (("-p", "listed", "-t5"), "config", "no"),
+    "qos-jobs-of-all": (("-q", "few", "-t5"), "limit-aggregate", "yes"),
+    "qos-jobs-of-an-account": (("-q", "team", "-t5"), "limit-aggregate", "yes"),
+    "qos-minutes-of-a-job": (("-q", "minutes", "-t60"), "limit-request", "no"),
+    "association-jobs": (("-A", "single", "-t5"), "limit-aggregate", "yes"),
+    "association-jobs-of-all": (("-A", "pair", "-t5"), "limit-aggregate", "yes"),
+    "bad-constraint": (("-C", "fast", "-t5", "--begin=now+1hour"), "limit-request", "no"),
 }
 # What staff do before the jobs are sent, and to one of them afterwards.
 BEFORE = (
@@ -56,7 +69,13 @@ BEFORE = (
     "nodes=127.0.2.2 flags=maint,ignore_jobs",
     "scontrol update nodename=127.0.2.4 state=drain reason=disk",
 )
-AFTER = ("scontrol hold {held-by-staff}",)
+AFTER = (
+    "scontrol hold {held-by-staff}",
+    "scontrol update nodename=127.0.2.3 availablefeatures=slow activefeatures=slow",
+    "scontrol update jobid={bad-constraint} starttime=now priority=4294901760",
+)
+# Jobs that fill the limits of numbers of jobs; they share one node.
+HOLDING = (("-q", "few"), ("-q", "team"), ("-A", "single"), ("-A", "pair"))
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +103,9 @@ def waiting(slurm: VirtualSlurm) -> dict[str, str]:
     for line in BEFORE:
         assert slurm.run(*line.split()).returncode == 0, line
     first = submit(slurm, "-q", "one", "-N1", "--exclusive", "-t5")
-    submit(slurm, "-L", "sim:1", "-t5")
+    submit(slurm, "-L", "sim:1", "--mem=300", "-t5")
+    for words in HOLDING:
+        submit(slurm, *words, "--mem=300", "-t5")
     ids = {
         name: submit(slurm, *(w.format(first=first, done=done) for w in words)) for name, (words, _, _) in WAITS.items()
     }
@@ -99,26 +120,107 @@ def waiting(slurm: VirtualSlurm) -> dict[str, str]:
     return ids
 
 
-def explained(job: str) -> PendingAnswer:
-    return explain_pending(asked_here(job))
+@pytest.fixture(scope="module")
+def answers(slurm: VirtualSlurm, waiting: dict[str, str]) -> dict[str, tuple[str, PendingAnswer]]:
+    """Slurm's own reason of each wait, and what is said of it."""
+    found = {}
+    for name, job in waiting.items():
+        shown = slurm.run("squeue", "-h", "-j", job, "-o", "%r").stdout.splitlines()[0]
+        found[name] = (shown, explained_here(job, BoundedAsking()))
+    return found
 
 
 @pytest.mark.parametrize("name", WAITS)
-def test_a_provoked_wait_is_explained(slurm: VirtualSlurm, waiting: dict[str, str], name: str) -> None:
-    answer = explained(waiting[name])
+def test_a_provoked_wait_is_explained(
+    waiting: dict[str, str], answers: dict[str, tuple[str, PendingAnswer]], name: str
+) -> None:
+    shown, answer = answers[name]
     _, kind, starts = WAITS[name]
-    shown = slurm.run("squeue", "-h", "-j", waiting[name], "-o", "%r").stdout.strip()
     assert (answer.kind, answer.starts) == (kind, starts), shown
     assert answer.job.startswith(waiting[name])
 
 
-def test_the_change_that_is_offered_starts_the_job(slurm: VirtualSlurm, waiting: dict[str, str]) -> None:
-    answer = explained(waiting["partition-time"])
-    command = next(step.command for step in answer.change if "TimeLimit=" in step.command)
-    assert command == f"scontrol update jobid={waiting['partition-time']} TimeLimit=00:30:00"
-    assert slurm.run(*command.split()).returncode == 0
-    changed = explained(waiting["partition-time"])
-    assert changed.kind in ("wait", "not-waiting")
+# The waits that a change cures, and which of the offered commands does it.
+CURES = {
+    "partition-time": "TimeLimit=00:30:00",
+    "partition-nodes": "NumNodes=1-1",
+    "partition-minimum": "NumNodes=2-2",
+    "partition-down": "Partition=",
+    "partition-qos": "QOS=short",
+    "account-not-allowed": "Partition=",
+    "qos-nodes-of-a-user": "NumNodes=1-1",
+    "qos-nodes-of-a-job": "NumNodes=1-1",
+    "qos-nodes-of-all": "NumNodes=1-1",
+    "qos-minimum": "NumNodes=2-2",
+    "qos-time": "TimeLimit=00:05:00",
+    "association-time": "TimeLimit=00:05:00",
+    "association-nodes": "NumNodes=1-1",
+    "association-nodes-of-all": "NumNodes=1-1",
+    "held": "release",
+    "begin": "StartTime=now",
+    "dependency": "Dependency=",
+    "never": "Dependency=",
+    "reservation": "ReservationName=",
+    "maintenance": "ReqNodeList=",
+    "drained": "Partition=",
+}
+
+
+@pytest.fixture(scope="module")
+def cured(
+    slurm: VirtualSlurm, waiting: dict[str, str], answers: dict[str, tuple[str, PendingAnswer]]
+) -> dict[str, str]:
+    """Each offered command carried out with nothing else in the way: how far its job and its changed script came."""
+    kept = {waiting[name] for name in CURES}
+    others = [j for j in slurm.run("squeue", "-h", "-o", "%A").stdout.split() if j not in kept]
+    slurm.run("scancel", *others)
+    slurm.run("scontrol", "hold", ",".join(kept - {waiting["held"]}))
+    found = {}
+    for name, wanted in CURES.items():
+        command = next(
+            (step.command for step in answers[name][1].change if wanted in step.command.split(" ", 2)[-1]), ""
+        )
+        done = slurm.run(*command.split()) if command else None
+        slurm.run("scontrol", "release", waiting[name])
+        ways = [came_to_run(slurm, waiting[name])] if done and not done.returncode else [f"not done: {command}"]
+        script = "#!/bin/bash\n#SBATCH -A proj\n" + directives(WAITS[name][0]) + "sleep 90\n"
+        if "{" not in script and (changed := changed_script(script, [command])) != script:
+            sent = slurm.run("sbatch", "--parsable", "-o", "/dev/null", text_file(slurm, changed))
+            ways.append(came_to_run(slurm, sent.stdout.strip()) if not sent.returncode else sent.stderr)
+        found[name] = " and ".join(dict.fromkeys(ways))
+    return found
+
+
+def directives(words: tuple[str, ...]) -> str:
+    """One `#SBATCH` line an option."""
+    joined = " ".join(words).replace(" -", "\n-").splitlines()
+    return "".join(f"#SBATCH {line}\n" for line in joined)
+
+
+def text_file(slurm: VirtualSlurm, text: str) -> str:
+    path = slurm.folder / "changed.sh"
+    path.write_text(text)
+    return str(path)
+
+
+def came_to_run(slurm: VirtualSlurm, job: str) -> str:
+    """`starts` once the job runs, which ends it; else its state and reason."""
+    deadline = time.monotonic() + 20
+    shown = ""
+    while time.monotonic() < deadline:
+        shown = slurm.run("squeue", "-h", "-j", job, "-o", "%T %r").stdout.strip()
+        if shown.startswith(("RUNNING", "COMPL")) or not shown:
+            slurm.run("scancel", job)
+            wait_for(slurm, "", job)
+            return "starts"
+        time.sleep(0.1)
+    slurm.run("scancel", job)
+    return shown
+
+
+@pytest.mark.parametrize("name", CURES)
+def test_the_offered_change_starts_the_job_and_the_changed_script(cured: dict[str, str], name: str) -> None:
+    assert cured[name] == "starts"
 
 
 def test_a_job_that_nobody_knows_is_told_apart_from_no_answer(
@@ -133,6 +235,24 @@ def test_a_job_that_nobody_knows_is_told_apart_from_no_answer(
 
 def test_the_script_comes_back_from_the_scheduler(waiting: dict[str, str]) -> None:
     assert "sleep 90" in script_of("slurm", waiting["held"])
+
+
+def test_a_controller_that_hangs_is_told_by_every_command(
+    slurm: VirtualSlurm, waiting: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    controller = next(child.pid for child in slurm.children if "slurmctld" in str(child.args))
+    monkeypatch.setattr(asking, "PATIENCE", 0.5)
+    os.kill(controller, signal.SIGSTOP)
+    try:
+        for words in ("pending", f"pending {waiting['held']}", f"watch {waiting['held']}", "clusters discover"):
+            assert main(words.split()) == 2
+            assert "could not be asked (no answer within" in capsys.readouterr().err
+        # The accounting is another daemon's: it still knows the job.
+        assert main(["why", waiting["held"]]) == 0
+        told = capsys.readouterr()
+        assert "could not be asked" in told.err and waiting["held"] in told.out
+    finally:
+        os.kill(controller, signal.SIGCONT)
 
 
 # Failing jobs: the script's body, the cause, and where it is told: by the log, by the record alone, or by both.
@@ -178,7 +298,7 @@ SEEN = {"log": "out-%x-%j.log", "both": "out-%x-%j.log", "record": "/dev/null"}
 
 
 @pytest.fixture(scope="module")
-def failed(slurm: VirtualSlurm, waiting: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def failed(slurm: VirtualSlurm, cured: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The ids of jobs that ended badly, all sent at once."""
     slurm.run("scancel", "-u", "root")
     for line in ("update nodename=127.0.2.4 state=resume", "delete reservation=maint", "delete reservation=later"):
@@ -222,3 +342,28 @@ def test_a_failure_is_told_by_its_job_id(
     assert f"cause: {cause}" in out, out
     if seen == "log":
         assert f"out-{name}-{failed[name]}.log; its script as the scheduler keeps it" in out
+
+
+@pytest.mark.parametrize("name", FAILURES)
+def test_a_failure_that_the_controller_has_forgotten_is_told_by_the_accounting(
+    failed: dict[str, str],
+    name: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    forgets = tmp_path / "scontrol"
+    forgets.write_text("#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2\nexit 1\n")
+    forgets.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    assert main(["why", failed[name]]) == 1
+    assert f"cause: {FAILURES[name][1]}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [name for name, (_, _, seen) in FAILURES.items() if seen == "log"])
+def test_the_log_alone_tells_the_same_cause(
+    failed: dict[str, str], name: str, tmp_path_factory: pytest.TempPathFactory, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (log,) = tmp_path_factory.getbasetemp().rglob(f"out-{name}-{failed[name]}.log")
+    assert main(["why", str(log)]) == 1
+    assert f"cause: {FAILURES[name][1]}" in capsys.readouterr().out

@@ -84,7 +84,7 @@ def test_nodes_that_are_out_are_counted_against_the_request() -> None:
     )
     answer = explain_pending(text)
     assert answer.starts == "depends"
-    assert "NumNodes=2" in commands(answer)
+    assert "NumNodes=2-2" in commands(answer)
 
 
 def test_a_budget_is_reckoned_with_its_parts() -> None:

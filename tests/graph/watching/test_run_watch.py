@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from assistant.watching import Watching
+from graph.watching import run_watch
 from graph.watching.progress import progress_line
 from graph.watching.run_watch import RunWatch
-from graph.watching.tail import FileTail
+from graph.watching.tail import MOST_LINES, FileTail
 
 
 @pytest.mark.parametrize(
@@ -56,6 +60,43 @@ def test_the_end_is_set_against_the_limit() -> None:
     assert "done in about 16 min" in watch.line(9.0)
 
 
+def steady(step: int) -> float:
+    return 0.8
+
+
+def uneven(step: int) -> float:
+    return 0.5 + (step * 7919 % 13) / 13
+
+
+def with_evaluation(step: int) -> float:
+    return 12.0 if step % 40 == 39 else 0.6
+
+
+def with_warm_up(step: int) -> float:
+    return 50.0 if step == 1 else 0.5
+
+
+def of_long_steps(step: int) -> float:
+    return 9.0 + step % 3
+
+
+@pytest.mark.parametrize("seconds", [steady, uneven, with_evaluation, with_warm_up, of_long_steps])
+def test_after_two_minutes_the_end_is_told_within_a_tenth(seconds: Callable[[int], float]) -> None:
+    total = 60 if seconds is of_long_steps else 900
+    moments = list(itertools.accumulate(seconds(step) for step in range(1, total + 1)))
+    watch, told, done = RunWatch(), dict[float, float](), 0
+    for look in range(0, int(moments[-1]), 2):
+        new = [f"step {step + 1}/{total} loss 2.0" for step in range(done, total) if moments[step] <= look]
+        done += len(new)
+        watch.feed(new, float(look))
+        left = watch.end_in()
+        if left is not None and watch.at is not None and look >= 120:
+            told[look] = watch.at + left
+    assert len(told) > 50
+    worst = max(told.values(), key=lambda end: abs(end - moments[-1]))
+    assert worst == pytest.approx(moments[-1], rel=0.1)
+
+
 def test_the_pace_counts_all_steps_of_one_reading() -> None:
     watch = RunWatch()
     for reading in range(8):
@@ -82,3 +123,31 @@ def test_only_what_is_appended_is_read(tmp_path: Path) -> None:
     assert tail.read() == ["step 2", "step 3"]
     path.write_bytes(b"anew\n")
     assert tail.read() == ["anew"]
+
+
+def test_of_very_many_lines_the_last_are_read_and_those_of_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"")
+    tail = FileTail(path)
+    assert tail.read() == []
+    lines = [f"step {number}/99999 loss 2.0" for number in range(30_000)]
+    lines[12] = "step 12/99999 loss NaN"
+    lines[9_000] = "RuntimeError: CUDA out of memory"
+    with path.open("a") as stream:
+        stream.write("\n".join(lines) + "\n")
+    read = tail.read()
+    assert read[:2] == [lines[12], lines[9_000]] and read[2:] == lines[-MOST_LINES:]
+
+
+def test_ten_times_the_log_costs_no_more_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr(run_watch, "progress_line", lambda line: read.append(line))
+    for many in (2_000, 20_000):
+        path = tmp_path / f"log{many}"
+        path.write_bytes(b"")
+        watching = Watching([FileTail(path)], RunWatch())
+        watching.look(0.0)
+        with path.open("a") as stream:
+            stream.writelines(f"step {number}/99999 loss 2.0\n" for number in range(many))
+        watching.look(2.0)
+    assert len(read) == 2 * MOST_LINES
