@@ -34,6 +34,8 @@ from knowledge.types import Backend, JobRequest, Scheduler
 from templates.nearest import vendor_of
 
 MOST_OFF = 2
+# The model of cards that nobody named.
+NO_CARD = "own"
 USUAL_GPUS = 4
 BACKENDS: Mapping[str, Backend] = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 Vendor = Literal["nvidia", "amd", "intel"]
@@ -161,6 +163,13 @@ def is_stand_in(cluster: Cluster) -> bool:
     return cluster.as_of == NEVER
 
 
+def told_draft(cluster: Cluster) -> str:
+    """What is certain of a machine that nobody described, and what is open with the command that tells it."""
+    forms = "; ".join(one.text for one in cluster.directives)
+    certain = f"{cluster.title}, under {cluster.scheduler}: handed in with {cluster.submit}; directives: {forms}"
+    return "\n".join([certain, *cluster.node_types[0].advice])
+
+
 def stand_in(request: JobRequest) -> Cluster:
     """The facts that a draft is written from. request names a machine, and site_words tell of it."""
     words = request.site_words
@@ -172,7 +181,7 @@ def stand_in(request: JobRequest) -> Cluster:
     charged = NO_ACCOUNT.search(words) is None
     name = request.machine or YOURS
     kind = request.node_type or "gpu"
-    card = card_told(words) or request.node_type or "own"
+    card = card_told(words) or request.node_type or NO_CARD
     taken = "" if told else TAKEN_SCHEDULER
     tells = [one for one in form.tells if not ("queue" in one[:12] or "partition" in one[:14]) or not request.queue]
     tells = [one for one in tells if "account" not in one[:13] or (charged and not request.account)]

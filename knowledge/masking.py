@@ -68,13 +68,15 @@ class Masked:
 class Masker:
     """Masks several texts of one exchange alike. known: names that need no finding, such as the request's account.
 
-    public: names in lower case that are nobody's, whatever stands beside them: queues, kinds of nodes, machines.
+    public: names in lower case that are nobody's, whatever stands beside them: queues, kinds of nodes, machines. seen:
+    what was found in one text, which is looked for in all later ones.
     """
 
     known: Mapping[str, str] = field(default_factory=dict)
     public: frozenset[str] = frozenset()
     placeholders: dict[tuple[str, str], str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
+    seen: dict[str, str] = field(default_factory=dict)
     numbers: Counter[str] = field(default_factory=Counter)
 
     def mask(self, text: str) -> Masked:
@@ -83,7 +85,8 @@ class Masker:
         for start, end, kind in found(text):
             if text[start:end].lower() not in self.public:
                 spans.add(start, end, kind)
-        for start, end, kind in again(text, {**learned(text, spans), **self.known}):
+        self.seen.update(learned(text, spans))
+        for start, end, kind in again(text, {**self.seen, **self.known}):
             spans.add(start, end, kind)
         taken = set(PLACEHOLDER.findall(text)) - set(self.names)
         parts, last = [], 0

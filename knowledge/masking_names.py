@@ -30,10 +30,19 @@ HARDWARE = re.compile(
 )
 
 
+# Kinds of numbers, models, programs and data sets that end in a number, as a host does: `fp32`, `resnet50`, `cuda12`.
+OF_FIELD = re.compile(
+    r"(?i)(?:(?:b?fp|bf|tf|u?int|b?float|nf|mxfp)[-_]?(?:2|4|8|16|19|32|64)|t5|x86"
+    r"|(?:zero|stage|llama|gpt|bert|roberta|resnet|vgg|vit|unet|densenet|qwen|gemma|mixtral|mistral|whisper|python|cuda"
+    r"|rocm|cudnn|nccl|rccl|torch|gcc|openmpi|mpich|imagenet|cifar|mnist|adamw)[-_]?v?\d{1,4}(?:[-_.]\d{1,4})*[kbm]?)"
+    r"(?:[-_.][a-z]{1,8})?"
+)
+
+
 def is_name(value: str) -> bool:
     """A word that may name a person or an account: not a variable, a placeholder, a number or a common word."""
     plain = value.lower().strip(".") in COMMON or value.isdigit() or CLOCK.fullmatch(value)
-    return not (plain or "YOUR_" in value or HARDWARE.fullmatch(value))
+    return not (plain or "YOUR_" in value or HARDWARE.fullmatch(value) or OF_FIELD.fullmatch(value))
 
 
 def is_account(value: str) -> bool:
@@ -43,7 +52,13 @@ def is_account(value: str) -> bool:
 def is_node(value: str) -> bool:
     """A computer's name: letters and then a number, or several labels that end like a domain."""
     name = value.lower().partition("[")[0]
-    if name in COMMON or HARDWARE.fullmatch(name) or DEVICES.fullmatch(name) or "localhost" in name:
+    if (
+        name in COMMON
+        or HARDWARE.fullmatch(name)
+        or OF_FIELD.fullmatch(name)
+        or DEVICES.fullmatch(name)
+        or "localhost" in name
+    ):
         return False
     if "." in name:
         return bool(DOMAIN.search(name)) and not is_public_host(name)
@@ -239,7 +254,9 @@ PERSONAL: tuple[Rule, ...] = (
         "ACCOUNT",
         r"--(?:account|bank|project|charge)[= ]|(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s*[=:]",
         r"(?i)(?:--(?:account|bank|project|charge)[= ]"
-        r"|\b(?:[a-z]\w{0,40}_)?(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s{0,3}[=:]\s{0,3})"
+        # Behind a colon a sentence may go on: `no account: ask your PI`.
+        r"|\b(?:[a-z]\w{0,40}_)?(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s{0,3}"
+        r"(?:=|:(?! {1,3}(?-i:[a-z]{2,20} [a-z])))\s{0,3})"
         rf"[\"']?(?P<v>{ACCOUNT})",
         is_account,
     ),

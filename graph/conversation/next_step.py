@@ -7,6 +7,7 @@ from knowledge.cluster import Cluster
 from knowledge.types import AskField, Assumption
 
 MOST_QUOTED = 160
+NO_ANSWER = "I have no answer that I can stand behind"
 BEGIN = (
     "Tell me the machine and what you train, as in *train.py with DDP on Delta, 1 node*, and I write the script; or "
     "paste the log of a job that failed, with its script, and I mend it."
@@ -54,7 +55,7 @@ def not_answered(question: str, cluster: Cluster | None, closest: str = "") -> s
         else "your site's support"
     )
     return (
-        f"To *{quoted(question)}* I have no answer that I can stand behind, so I do not guess. "
+        f"To *{quoted(question)}* {NO_ANSWER}, so I do not guess. "
         f"{f'What I do know is {closest}: did you mean that? ' if closest else ''}"
         f"It may be known to {where}; pages that you trust I read with `maple-chat knowledge add PATH|URL`."
     )

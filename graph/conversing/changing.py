@@ -11,17 +11,18 @@ from graph.conversing.deciding import decide, differing, is_refused
 from graph.conversing.hand import Hand
 from graph.conversing.orders import WEIGHTY, ordered_now, unsaid, with_values
 from graph.conversing.tools import Swap
-from graph.debugging.remedies import OPTIONS, case_of, changed_text, price, request_of
+from graph.debugging.remedies import price, request_of
 from graph.debugging.remedies import says as in_words
 from graph.extraction.script_record import understand_script
 from graph.nodes.debug import as_planned
 from graph.nodes.verify import worded
 from graph.planning.patches import patches_between
 from graph.planning.strategies import with_usual_framework
+from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields, queue_of
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.types import Diagnosis, JobRequest, Offer, Paste
+from knowledge.types import JobRequest, Offer, Paste
 
 MOST_REFUSED = 3
 OFFERED = "NOT done, offered: {}. It costs ({}). Tell the person, who takes it with *yes* (or its number)."
@@ -70,13 +71,22 @@ def offer_fields(hand: Hand, wanted: JobRequest, names: Sequence[str]) -> str:
 def change_own(hand: Hand, own: Paste, values: Mapping[str, str]) -> str:
     """Fields of the person's own script, where its directives hold them."""
     cluster = machine_for(hand.now(), own)
-    held = {name: value for name, value in values.items() if name in OPTIONS and value}
+    held = {name: value for name, value in values.items() if name in DIRECTIVES and value}
     wanted = with_values(hand, JobRequest(machine=cluster.id if cluster else None), held)
-    change = tuple((name, getattr(wanted, name)) for name in held)
-    done = changed_text(case_of(own.text, Diagnosis("unknown", "", 0.0), cluster), change)
-    if len(held) != len(values) or done is None:
-        raise InputError(NO_FIELD.format(", ".join(OPTIONS)))
-    return take_text(hand, own, done[0], done[1])
+    now = Edited(own.text, ())
+    for name in held:  # one by one: each that finds no place is told
+        now, before = put_fields(now, {name: getattr(wanted, name)}, cluster), now
+        if now is before and getattr(asked_by(own.text, cluster), name) != getattr(wanted, name):
+            raise InputError(NO_FIELD.format(", ".join(DIRECTIVES)))
+    if len(held) != len(values):
+        raise InputError(NO_FIELD.format(", ".join(DIRECTIVES)))
+    return take_text(hand, own, now.text, *now.says)
+
+
+def asked_by(text: str, cluster: Cluster | None) -> JobRequest:
+    """What a script asks for; its program's strategy is no matter of its text."""
+    read = request_of(understand_script(text))
+    return replace(read, queue=queue_of(text, read.queue, cluster), strategy=None)
 
 
 def change_text(hand: Hand, patch: Sequence[Swap]) -> str:
@@ -97,10 +107,11 @@ def take_text(hand: Hand, script: Paste, text: str, *says: str) -> str:
         raise InputError(GIVEN_UP)
     if text == script.text:
         raise InputError("that changes nothing")
-    was, now = (replace(request_of(understand_script(one)), strategy=None) for one in (script.text, text))
+    cluster = machine_for(hand.now(), script)
+    was, now = (asked_by(one, cluster) for one in (script.text, text))
     if hand.state.get("own") is None and (sized := [n for n in differing(was, now) if n in (*WEIGHTY, "account")]):
         raise InputError(BY_FIELDS.format(", ".join(sized)))
-    errors = new_errors(script.text, text, machine_for(hand.now(), script))
+    errors = new_errors(script.text, text, cluster)
     if errors:
         hand.refused += 1
         last = f" {GIVEN_UP}" if hand.refused >= MOST_REFUSED else ""

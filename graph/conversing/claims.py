@@ -16,7 +16,9 @@ OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]+")
 VARIABLE = re.compile(r"(?<![\w$])\$?\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|\$\{?([A-Z][A-Z0-9_]{2,})\b")
 PATH = re.compile(r"(?<![\w./:~-])(?:~|\$\w+)?/[\w.<>${}/*-]{2,}")
 URL = re.compile(r"\bhttps?://[^\s)>\]`]+|\b[\w.+-]+@[\w-]+\.[\w.]+\b")
-MODULE = re.compile(r"\bmodule\s+(?:load|add|swap)\s+([^\n`;,.]+(?:\.\d+)*)|(?<![\w/.:-])([a-zA-Z][\w+-]*/\d[\w.+-]*)")
+MODULE = re.compile(
+    r"\bmodule\s+(?:load|add|swap)\s+([^\n`;,.&|]+(?:\.\d+)*)|(?<![\w/.:-])([a-zA-Z][\w+-]*/\d[\w.+-]*)"
+)
 QUEUE_SAID = re.compile(
     r"\b(?:partition|queue|qos)s?\s+(?:called\s+|named\s+|is\s+)?([`*\"]*)([\w.-]+)"
     r"|(?:^|\s)(--partition|--qos|(?<=#SBATCH )-[pq]|(?<=sbatch )-[pq]|(?<=srun )-[pq])[= ]\s*([\w.-]+)",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from graph.conversation.history import CLEAN
+from graph.conversation.next_step import NO_ANSWER
 from graph.conversation.scripts import offered
 from graph.conversing.guard import MARK, Guard
 from graph.conversing.hand import Hand, cut
@@ -15,6 +16,7 @@ from graph.conversing.looking import Looking
 from graph.conversing.said import numbers_in
 from graph.conversing.sources import Numbered, without_pages
 from graph.state import State
+from knowledge.document import Document
 from knowledge.types import Exchange, Grounds, JobRequest, Made, OfferEdit, Said, Say
 
 TURNS_KEPT, MOST_KEPT = 4, 700
@@ -26,6 +28,8 @@ DECIDED = (
 )
 # What of a reading by the rules is kept before there is a script, whatever the model made of it.
 NAMED = ("machine", "entry", "account", "model")
+# A word or number by which two texts are seen to say the same.
+TELLING = re.compile(r"[^\W\d_][\w./=-]{3,}|\d+")
 TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
 
 
@@ -73,14 +77,24 @@ class Ending:
             if piece.strip():
                 parts.append(Say(self.sources.cited(piece.strip())))
             if at < len(marks):
-                parts += self.shown(marks[at], takes_rules)
+                parts += self.shown(marks[at], takes_rules, " ".join(pieces))
         return parts
 
-    def shown(self, mark: str, takes_rules: bool) -> tuple[Said, ...]:
-        """What stands behind a mark."""
+    def adds(self, part: Said, own: str) -> bool:
+        """Whether a part of the rules' answer says what the model's own words do not: a script, a question always."""
+        if not own.strip() or not isinstance(part, Say | Document):
+            return True
+        told = self.as_text(part)
+        if NO_ANSWER in told:  # to what the model has answered
+            return False
+        theirs, ours = (set(TELLING.findall(text.lower())) for text in (told, own))
+        return 2 * len(own) < len(told) or 2 * len(theirs & ours) < len(theirs)
+
+    def shown(self, mark: str, takes_rules: bool, own: str) -> tuple[Said, ...]:
+        """What stands behind a mark. own: the model's words in this answer."""
         if mark == "rules":
             said: tuple[Said, ...] = tuple(self.ruled.get("said", ()))
-            return said if takes_rules else tuple(part for part in said if not isinstance(part, Made))
+            return tuple(part for part in said if self.adds(part, own) and (takes_rules or not isinstance(part, Made)))
         if mark == "script" and (self.hand.state.get("own") or self.hand.state.get("bundle")):
             return (Say(f"```bash\n{self.hand.script().text.rstrip()}\n```"),)
         return self.looking.shown.get(mark, ())

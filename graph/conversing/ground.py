@@ -24,7 +24,8 @@ TELLING = re.compile(r"[\d_/=@]|^--|^\$")
 class Ground:
     """What a sentence may stand on. known: facts and tools' answers; words: the person's own, which make no queue;
     pasted: logs and comments, which prove nothing; pages: passages that were read in, which a sentence has to cite;
-    sizes: the job's own nodes, GPUs and hours.
+    sizes: the job's own nodes, GPUs and hours; printed: what names queues beside the facts: a scheduler's own output,
+    and the person's words on a machine that nobody described.
     """
 
     known: list[str] = field(default_factory=list)
@@ -32,6 +33,7 @@ class Ground:
     pasted: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     sizes: tuple[float, ...] = ()
+    printed: list[str] = field(default_factory=list)
     _text: str = ""
     _numbers: frozenset[float] = frozenset()
     _times: frozenset[float] = frozenset()
@@ -63,6 +65,12 @@ class Ground:
 
     def has(self, item: str) -> bool:
         return stands(item, self.text()) or stands(item, self.words.lower())
+
+    def names_queue(self, name: str) -> bool:
+        """Whether it is a queue of a machine's facts that is spoken of here, or one that the machine itself printed."""
+        return any(stands(name, text.lower()) for text in self.printed) or (
+            name.lower() in queue_names() and self.has(name)
+        )
 
     def is_pasted(self, item: str) -> bool:
         return any(stands(item, text.lower()) for text in (self.words, *self.pasted))

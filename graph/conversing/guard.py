@@ -19,14 +19,13 @@ from graph.conversing.claims import (
     NUMBER,
     items_of,
     machine_names,
-    queue_names,
     queues_of,
     standard,
     vocabulary,
 )
 from graph.conversing.dangers import dangerous
 from graph.conversing.ground import Ground, stands
-from graph.conversing.numbers import NO_NUMBERS, TIME, follows, hours_of, value_of
+from graph.conversing.numbers import NO_NUMBERS, TIME, follows, hours_of, reckoned, value_of
 from graph.conversing.said import numbers_in
 
 GENERAL = "General knowledge, not from this site's pages; check before you rely on it:"
@@ -80,7 +79,8 @@ SAYS_WHOSE = re.compile(
 class Guard:
     """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn.
 
-    sure: the sentences that stand on something; general, theirs: the values that stand on nothing, or on pasted text.
+    sums: what came out of sums that it wrote out. sure: the sentences that stand on something; general, theirs: the
+    values that stand on nothing, or on pasted text.
     """
 
     ground: Ground
@@ -91,6 +91,7 @@ class Guard:
     general: dict[str, None] = field(default_factory=dict)
     theirs: dict[str, None] = field(default_factory=dict)
     taken_out: int = 0
+    sums: frozenset[float] = frozenset()
     _waiting: str = ""
     _row: list[str] = field(default_factory=list)
     _block: list[str] | None = None
@@ -194,7 +195,7 @@ class Guard:
         plain = CITED.sub("", MARK.sub("", LISTED.sub("", sentence)))
         claimed = plain if code else PROPOSED.sub(" ", plain)
         odd = [item for item in items_of(claimed, code=code) if not self.is_known(item)]
-        odd += [name for name in queues_of(plain, code=code) if not self.is_known_queue(name)]
+        odd += [name for name in queues_of(plain, code=code) if not self.ground.names_queue(name)]
         numbers = self.odd_numbers(plain)
         paged = CITED.search(sentence) and self.ground.pages
         if paged and all(any(stands(one, page.lower()) for page in self.ground.pages) for one in (*odd, *numbers)):
@@ -211,20 +212,17 @@ class Guard:
     def is_known(self, item: str) -> bool:
         return item in vocabulary() or standard().fullmatch(item) is not None or self.ground.has(item)
 
-    def is_known_queue(self, name: str) -> bool:
-        """A queue of a machine's facts, spoken of here; a name that only somebody said is none."""
-        return name.lower() in queue_names() and self.ground.has(name)
-
     def odd_numbers(self, sentence: str) -> list[str]:
         """Numbers about a machine that stand nowhere and do not follow from numbers that do."""
         lower = sentence.lower()
+        self.sums |= reckoned(sentence)
         if not (OF_MACHINE.search(sentence) or any(stands(name, lower) for name in machine_names())):
             return []
         plain = NO_NUMBERS.sub(" ", CODE.sub(" ", sentence))
         known, known_times = self.ground.numbers()
         times = {found[0]: found for found in TIME.finditer(plain)}
         said = [(text, value_of(text)) for text in NUMBER.findall(TIME.sub(" ", plain))]
-        sure = [value for text, value in said if value in known or value in (0, 1)]
+        sure = [value for text, value in said if value in known or value in self.sums or value in (0, 1)]
         own = numbers_in(self.ground.words)
         sure += [hours for one in times.values() if (hours := hours_of(one)) in known_times or value_of(one[0]) in own]
         rest = [(text, value) for text, value in said if value not in sure]

@@ -9,8 +9,11 @@ from graph.changes import diff
 from graph.context import Context
 from graph.conversation.scripts import in_hand
 from graph.conversation.turn import Turn
+from graph.conversing.said import plain
 from graph.nodes.verify import worded
+from graph.reading.own_machine import MOST_WORDS
 from graph.state import State
+from graph.undescribed import is_stand_in, slips
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.types import JobRequest, LaunchBundle, Made, Offer, OfferEdit, ParkedJob, Paste, Revision
@@ -61,20 +64,46 @@ class Hand:
         return own or pasted(bundle)  # type: ignore[arg-type]
 
     def known(self, name: str) -> Cluster:
-        """The machine of that name. Raises InputError with the nearest."""
-        cluster = self.context.catalogue.find(name)
+        """The machine of that name, or the draft of one that the person told of. Raises InputError with the nearest."""
+        cluster = self.context.catalogue.find(name) or self.drafted(name)
         if cluster is None:
             near = ", ".join(self.context.catalogue.nearest(name))
             hint = f"near: {near}" if near else "see compare_clusters"
             raise InputError(f"no machine '{name[:40]}' is known; {hint}")
         return cluster
 
+    def drafted(self, name: str) -> Cluster | None:
+        """What is certain of a machine that nobody described and the person named; None where it may be a slip."""
+        request = self.request if self.request.site_words else self.read
+        theirs = bool(request.site_words) and request.machine == name
+        if not theirs and (plain(name) not in plain(self.words) or slips(name, self.context.catalogue)):
+            return None
+        return self.context.cluster(self.on(name, request if request.site_words else self.request))
+
+    def on(self, machine: str, request: JobRequest) -> JobRequest:
+        """The request on that machine; what was told of one that nobody described goes with it."""
+        if self.context.catalogue.find(machine):
+            return replace(request, machine=machine, site_words="")
+        told = request.site_words or self.read.site_words or self.words
+        return replace(request, machine=machine, site_words=told[:MOST_WORDS])
+
+    def name_of(self, cluster: Cluster) -> str:
+        """What a request calls the machine: its id, or the name that the person gave it."""
+        return cluster.title if is_stand_in(cluster) else cluster.id
+
     def cluster_of(self, request: JobRequest) -> Cluster:
-        return self.known(request.machine or "none")
+        return self.context.cluster(request) or self.known(request.machine or "none")
 
     def set(self, **change: object) -> None:
         """Other values of the state."""
         self.state = State(**{**self.state, **change})  # type: ignore[typeddict-item]
+
+    def kept(self) -> tuple[State, list[Made], list[Offer], bool]:
+        """All that a deed changes, to go back to where it fails."""
+        return self.state, list(self.made), list(self.offers), self.whole
+
+    def go_back(self, kept: tuple[State, list[Made], list[Offer], bool]) -> None:
+        self.state, self.made, self.offers, self.whole = kept
 
     def offer(self, *offers: Offer) -> None:
         """Put something at a price before the person; all offers of a turn stand together, by number."""

@@ -226,9 +226,10 @@ class Lead:
         self.context.tell(Working(call.name.replace("_", " ")))
         before = self.hand.state
         text = self.sources.numbered(carried_out(call, self.tools, self.deeds))
-        if self.hand.state is not before:  # what was told of the script before holds no more
+        if self.hand.state is before:
+            self.answers[key] = text
+        else:  # what was told of the script before holds no more, and a deed may be done twice
             self.answers.clear()
-        self.answers[key] = text
         stand_on_result(self.ground, call.name, text)
         used = self.model.tokens(talk.brief + "".join(one.text for one in talk.steps))
         return cut(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))

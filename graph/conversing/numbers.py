@@ -19,6 +19,36 @@ NO_NUMBERS = re.compile(
 )
 
 
+# A sum that is written out: `2 nodes x 4 GPUs x 10 h = 80 GPU hours`.
+COUNT = r"\d[\d,]*(?:\.\d+)?"
+UNIT_WORDS = r"[\s*]*(?:[A-Za-z]+\s+){0,3}?[A-Za-z]*?[\s*]*"
+TIMES_SIGN = r"(?:[x\u00d7*/\u00f7+-]|times)"
+SUM = re.compile(
+    rf"(?P<left>{COUNT}{UNIT_WORDS}(?:{TIMES_SIGN}\s*{COUNT}{UNIT_WORDS}){{1,6}})[=\u2248][\s*~]*(?P<out>{COUNT})"
+)
+STEP = re.compile(rf"(?P<sign>(?<![A-Za-z]){TIMES_SIGN}(?![A-Za-z]))?\s*(?P<count>{COUNT})")
+
+
+def reckoned(text: str) -> frozenset[float]:
+    """What comes out of the sums that a text writes out, where they are right: who doubts it has the parts."""
+    found = ((one["left"], value_of(one["out"])) for one in SUM.finditer(text.replace("`", "")))
+    return frozenset(out for left, out in found if abs(worked_out(left) - out) <= 0.02 * abs(out))
+
+
+def worked_out(left: str) -> float:
+    """The left side of a sum: products and quotients first, as written."""
+    terms: list[float] = []
+    for step in STEP.finditer(left):
+        sign, value = step["sign"] or "+", value_of(step["count"])
+        if sign in "+-" or not terms:
+            terms.append(-value if sign == "-" else value)
+        elif sign in "/\u00f7":
+            terms[-1] = terms[-1] / value if value else 0.0
+        else:
+            terms[-1] *= value
+    return sum(terms)
+
+
 def times_in(text: str) -> frozenset[float]:
     """The lengths of time that a text names, in hours."""
     return frozenset(hours_of(found) for found in TIME.finditer(text))

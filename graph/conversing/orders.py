@@ -8,8 +8,10 @@ from dataclasses import fields, replace
 from typing import Any
 
 from graph.conversation.option_choice import AGREED
+from graph.conversing.ground import stands
 from graph.conversing.hand import Hand
 from graph.conversing.said import CLOCK, SPOKEN, is_said, plain
+from graph.extraction.request import understand
 from graph.extraction.walltime import clock
 from graph.planning.request_fields import FIELDS, with_fields
 from knowledge.cluster import walltime_seconds
@@ -19,6 +21,7 @@ from knowledge.types import Heard, JobRequest
 MOST_AGREEING = 6
 AGREES = re.compile(rf"\W*{AGREED}\b", re.I)
 SPOKEN_TIME = re.compile(r"(?:(\d+(?:\.\d+)?) ?h(?:ours?)?)? ?(?:(\d+) ?m(?:in)?(?:utes)?)?")
+SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
 # Nobody but the person knows these.
 OWN_TO_THEM = ("account",)
 # What costs, or decides what the program has to be.
@@ -37,7 +40,24 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and (value := getattr(now, name)) is not None
         and getattr(hand.read, name) != value
         and not is_said(str(value), words, grows=grows(getattr(before, name), value))
+        and not ordered_before(hand, name, value)
     )
+
+
+def ordered_before(hand: Hand, name: str, value: object) -> bool:
+    """Whether the last sentence of the earlier turns that speaks of the field ordered that very value.
+
+    A question orders nothing, and takes back what was ordered before it.
+    """
+    start = JobRequest(machine=hand.request.machine)
+    sentences = [one for turn in hand.began.get("talk", ()) for one in SENTENCES.split(turn.said)]
+    for sentence in reversed(sentences):
+        read = getattr(understand(sentence, start, None, None).request, name)
+        if name == "queue" and read is None and stands(str(value), sentence.lower()):
+            read = value
+        if read is not None:
+            return bool(read == value) and "?" not in sentence
+    return False
 
 
 def grows(before: object, now: object) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph.conversation import history
@@ -41,11 +41,11 @@ class ScriptDeeds:
         """A new script by the templates; a job of another program is one beside the one in hand."""
         hand = self.hand
         cluster = hand.known(machine)
-        before, has = hand.request, bool(hand.state.get("bundle"))
-        going_on = not has and before.machine in (None, cluster.id)
+        name, before, has = hand.name_of(cluster), hand.request, bool(hand.state.get("bundle"))
+        going_on = not has and before.machine in (None, name)
         # An account goes with the person and the machine, not with the job.
-        account = before.account if before.machine == cluster.id else None
-        start = replace(before if going_on else JobRequest(account=account), machine=cluster.id)
+        account = before.account if before.machine == name else None
+        start = hand.on(name, before if going_on else JobRequest(account=account, site_words=before.site_words))
         request = with_values(hand, start, {**given, **(more_fields or {})})
         beside = has and bool(request.entry) and request.entry != before.entry
         kept = hand.state
@@ -75,7 +75,7 @@ class ScriptDeeds:
         """The script in hand, ours or the person's, for another machine. fields: what else is to change."""
         hand = self.hand
         cluster, source = hand.known(machine), hand.script()
-        request = with_values(hand, replace(carried_over(source.text), machine=cluster.id), fields or {})
+        request = with_values(hand, hand.on(hand.name_of(cluster), carried_over(source.text)), fields or {})
         return decide(hand, request, cluster, State(source=source.text, own=None, left_to_us=()))
 
     def mend_script(self) -> str:

@@ -32,6 +32,10 @@ def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said],
     ground.add(*(row for row in rows if not (own and COMMENT.match(row))))
     ground.add(*(f"{one.value} {one.why}" for one in (plan.assumptions if plan else ())))
     ground.add(*([] if message.logs else [rules(ruled, as_text, MOST_RULES, MOST_RULES)]))
+    outputs = [one.text for one in message.outputs] or [state.get("output", "")]
+    ground.add(*outputs)
+    drafted = hand.request.site_words or hand.read.site_words
+    ground.printed = [*outputs, *([ground.words] if drafted else [])]
     ground.pasted += [row for row in rows if own and COMMENT.match(row)]
     ground.pasted += [one.text[:MOST_LOG] for one in (*message.logs, *state.get("logs", ()))]
     found = [part for part in ruled.get("said", ()) if isinstance(part, Diagnosis)]

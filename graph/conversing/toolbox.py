@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from graph.conversing.script_deeds import ScriptDeeds
 from graph.conversing.tools import Deed, as_text, checked, deed
 from graph.modelling.model import Call
 from graph.planning.request_fields import FIELDS, with_fields
+from graph.undescribed import NO_CARD, is_stand_in, told_draft
 from knowledge.errors import MapleError
 from knowledge.types import JobRequest, Offer, OfferRows
 
@@ -61,18 +62,32 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]
         deed(looking.offer_web_search),
     ]
 
-    def plan_resources(**given: object) -> object:
-        answer = shared["plan_resources"](**given)
+    def plan_resources(machines: Sequence[str] = (), **given: object) -> object:
+        drafts = [one for name in machines if is_stand_in(one := hand.known(name))]
+        if drafts:  # nobody knows its limits; its card is enough to say what fits
+            card = drafts[0].node_types[0].gpus.model
+            given, machines = {**given, "gpu": None if card == NO_CARD else card}, ()
+        answer = shared["plan_resources"](machines=machines, **given)
         rows = rows_of(answer)
         if rows and not hand.offers:
             hand.set(pending=OfferRows(rows))
         return answer
 
+    def check_script() -> object:
+        text, cluster = hand.script().text, hand.context.cluster(hand.request)
+        draft = cluster if cluster and is_stand_in(cluster) else None
+        found = shared["check_script"](script=text, machine="any" if draft else hand.request.machine or "")
+        return f"{as_text(found)}\n{told_draft(draft)}" if draft else found
+
+    def cluster_facts(machine: str, about: Sequence[str] = ()) -> object:
+        cluster = hand.known(machine)
+        return told_draft(cluster) if is_stand_in(cluster) else shared["cluster_facts"](machine, about or DEFAULT_FACTS)
+
     runs: dict[str, Callable[..., object]] = {
         "plan_resources": plan_resources,
         "write_script": deeds.write_script,
-        "check_script": lambda: shared["check_script"](script=hand.script().text, machine=hand.request.machine or ""),
-        "cluster_facts": lambda machine, about=(): shared["cluster_facts"](machine, about or DEFAULT_FACTS),
+        "check_script": check_script,
+        "cluster_facts": cluster_facts,
     }
     return {one.tool.name: replace(one, run=runs.get(one.tool.name, one.run)) for one in made}
 
@@ -94,14 +109,14 @@ def carried_out(call: Call, tools: Mapping[str, Deed], deeds: ScriptDeeds) -> st
     found = tools.get(call.name)
     if found is None:
         return f"there is no tool '{call.name[:40]}'; there are {', '.join(tools)}"
-    kept = deeds.hand.state
+    kept = deeds.hand.kept()
     try:
         made = found.run(**checked(found.tool.parameters, call.arguments))
         return (made if isinstance(made, str) else as_text(made)) or "nothing found"
     except MapleError as error:
-        deeds.hand.state = kept
+        deeds.hand.go_back(kept)
         return f"error: {error}"
     except Exception as error:  # a model may ask for what nobody thought of: the turn goes on
-        deeds.hand.state = kept
+        deeds.hand.go_back(kept)
         logging.getLogger("maple-chat").warning("tool %s: %r", call.name, error)
         return "error: that could not be done; say it in another way"

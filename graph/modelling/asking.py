@@ -181,7 +181,7 @@ class Models:
         if isinstance(model, str):
             return Reply(trouble=model)
         masker = Masker({**self.known, **(known or {})}, public_names())
-        sent = tuple(plain(masked(m, masker) if model.leaves else m) for m in messages)
+        sent = tuple(map(plain, all_masked(messages, masker) if model.leaves else messages))
         self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema, tuple(tools)))
         if self.dry:
             return Reply()
@@ -276,6 +276,13 @@ class Hearing:
             self.on_text(self.masker.mask("").restore(self.waiting))
 
 
+def all_masked(messages: Sequence[Message], masker: Masker) -> list[Message]:
+    """The messages masked alike: what only a later one tells to be a name (`account=`) is one in the first too."""
+    for message in messages:
+        masked(message, masker)
+    return [masked(message, masker) for message in messages]
+
+
 def masked(message: Message, masker: Masker) -> Message:
     """What a person, a log or an earlier call says, masked; our own instructions hold nothing private."""
     return message if message.role == "system" else rewritten(message, lambda text: masker.mask(text).text)
@@ -292,13 +299,14 @@ def rewritten(message: Message, change: Callable[[str], str]) -> Message:
     return replace(message, text=change(message.text), calls=calls)
 
 
-def deep(value: Any, change: Callable[[str], str]) -> Any:
-    """The JSON value with every text in it changed so."""
+def deep(value: Any, change: Callable[[str], str], name: str = "") -> Any:
+    """The JSON value with every text in it changed so, behind its name, which may tell what it is: `account=m12`."""
     if isinstance(value, str):
-        return change(value)
+        told = change(f"{name}={value}") if name else ""
+        return told.removeprefix(f"{name}=") if told.startswith(f"{name}=") else change(value)
     if isinstance(value, list | tuple):
-        return [deep(one, change) for one in value]
-    return {key: deep(one, change) for key, one in value.items()} if isinstance(value, Mapping) else value
+        return [deep(one, change, name) for one in value]
+    return {key: deep(one, change, str(key)) for key, one in value.items()} if isinstance(value, Mapping) else value
 
 
 def _in_brackets(mark: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from graph.debugging.remedies import request_of
 from graph.extraction.request import understand as read
 from graph.extraction.script import Script, read_script
-from graph.extraction.script_record import ScriptRecord, record_of
+from graph.extraction.script_record import record_of
 from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, mail_words
 from graph.planning.fields import check_directive
 from graph.reading.account import places, unplaced
@@ -32,7 +32,10 @@ DIRECTIVES = {
     "walltime": ("time", "walltime", "time-limit", "W"),
     "account": ("account", "group", "bank", "A"),
     "queue": ("qos", "partition", "queue"),
+    "gpus_per_node": ("gpus-per-node", "gres", "select"),
 }
+# What is read off words here; GPUs are counted by the launch too, which words alone do not tell.
+BY_WORDS = ("nodes", "walltime", "account", "queue")
 COUNTED = re.compile(
     r"(?P<before>(?<![\w-])--?(?:nnodes|nodes|num[_-]nodes|num_machines|N)[= ])(?P<value>\d+)(?![\w.:])"
 )
@@ -228,20 +231,29 @@ def with_directive(text: str, word: Word, sign: str) -> str:
 
 def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     """Nodes, time, account and queue, as a request would be read; a queue by the machine's own name for it."""
-    script = read_script(now.text)
-    record = record_of(script)
-    before = request_of(record)
-    after = read(words, before, None, None).request
-    for name in DIRECTIVES:
-        old, new = getattr(before, name), getattr(after, name)
+    after = read(words, request_of(record_of(read_script(now.text))), None, None).request
+    return put_fields(now, {name: getattr(after, name) for name in BY_WORDS}, cluster)
+
+
+def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) -> Edited:
+    """The script with the fields' values (None: as it is) where its directives and its launch hold them."""
+    before = request_of(record_of(read_script(now.text)))
+    for name, new in values.items():
+        old = queue_of(now.text, before.queue, cluster) if name == "queue" else getattr(before, name)
         if name == "queue" and new is not None and cluster is not None:
             new = queue_meant(cluster, str(new))
         if new is None or new == old:
             continue
-        text = set_field(now.text, name, old, new, record)
+        text = set_field(now.text, name, old, new)
         if text != now.text:
             now = replace(now, text=text, says=(*now.says, f"{name.replace('_', ' ')} {old or 'not set'} → {new}"))
     return now
+
+
+def queue_of(text: str, read_so: str | None, cluster: Cluster | None) -> str | None:
+    """The queue that the script names: of a partition and a quality of service the one that is a queue there."""
+    named = [one.value for o in DIRECTIVES["queue"] if (one := read_script(text).active.get(o))]
+    return next((one for one in named if cluster and one in {queue.id for queue in cluster.queues}), read_so)
 
 
 def queue_meant(cluster: Cluster, said: str) -> str:
@@ -251,13 +263,14 @@ def queue_meant(cluster: Cluster, said: str) -> str:
     return said if said in known or len(meant) != 1 else meant[0]
 
 
-def set_field(text: str, name: str, old: object, new: object, record: ScriptRecord) -> str:
+def set_field(text: str, name: str, old: object, new: object) -> str:
     """The text with a directive's value replaced, and the launch's own count of nodes with it."""
     script = read_script(text)
     found = next((script.active[o] for o in DIRECTIVES[name] if holds(script, o, name, old)), None)
     lines = text.splitlines(keepends=True)
     if found is not None:
-        value = found.value.replace(str(old), str(new), 1) if found.option == "select" else in_dialect(found.value, new)
+        inside = found.option == "select" or name == "gpus_per_node"
+        value = in_place(found.value, name, old, new) if inside else in_dialect(found.value, new)
         head, _, tail = lines[found.line - 1].rpartition(found.value)
         lines[found.line - 1] = head + value + tail
     if name == "nodes" and isinstance(old, int) and isinstance(new, int):
@@ -269,10 +282,19 @@ def set_field(text: str, name: str, old: object, new: object, record: ScriptReco
     return "".join(lines)
 
 
+def in_place(value: str, name: str, old: object, new: object) -> str:
+    """The value with one number in it changed: the nodes in front, the GPUs where they are counted."""
+    if name == "nodes":
+        return re.sub(rf"^{old}(?!\d)", str(new), value)
+    return re.sub(rf"(?<=ngpus=){old}(?!\d)" if "ngpus=" in value else rf"(?:^|(?<=:)){old}$", str(new), value)
+
+
 def holds(script: Script, option: str, name: str, old: object) -> bool:
     """Whether that directive is the one; a queue may be a partition or a quality of service."""
     found = script.active.get(option)
-    return found is not None and (name != "queue" or found.value == old or option == "queue")
+    if found is None or (name == "gpus_per_node" and in_place(found.value, name, old, 0) == found.value):
+        return False
+    return name != "queue" or found.value == old or option == "queue"
 
 
 def in_dialect(old: str, new: object) -> str:

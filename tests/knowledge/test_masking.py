@@ -254,6 +254,8 @@ def test_public_text_stays() -> None:
         "127.0.0.1:29500 and 0.0.0.0",
         "pip install torch@git+https://github.com/pytorch/pytorch; spack install py-torch@2.5.1 %gcc@12.3",
         "docker pull nvcr.io/nvidia/pytorch@sha256:abcdef",
+        "switch to fp32 on bf16 hosts, then run on resnet50 with cuda12 and llama3-8b",
+        "no account: ask support, and ask again; the account: leave the line out, and leave it",
     ],
 )
 def test_public_lines(text: str) -> None:

@@ -46,6 +46,8 @@ def judged(text: str, **ground: list[str]) -> str:
         "```python\nimport torch\nmodel = FSDP(model, limit=99)\n```",
         "- one\n- two\n\n1. three",
         "On Perlmutter 2 nodes for 10 h are 20 node hours.",
+        "Run `module load pytorch/2.6.0 && python train.py`.",
+        "Per node that is 2 x 10 x 8 x 48 = 7,680; of the allocation `7680 x 2 = 15360` go. The site charges 15,360.",
     ],
 )
 def test_what_stands_on_something_passes_as_it_is(text: str) -> None:

@@ -253,3 +253,110 @@ def test_cards_and_gcds_are_counted_as_said(words: str, given: int, ranks: int, 
     answer = thread.say(f"ddp on lumi, train.py, 1 node, {words}")
     assert f"RANKS_PER_NODE={ranks}" in thread.script
     assert ("read as cards" in answer) is told
+
+
+# Orders of earlier turns, and deeds done twice.
+
+
+@pytest.mark.parametrize(
+    ("earlier", "done"),
+    [
+        ("Please run it in the premium queue from now on.", True),
+        ("Would the premium queue be faster?", False),
+        ("Take the premium queue. No: leave it in the regular queue.", False),
+    ],
+)
+def test_what_was_ordered_in_an_earlier_turn_needs_no_second_yes(earlier: str, done: bool) -> None:
+    thread = started("Noted.", call("edit_script", fields={"queue": "premium", "nodes": "4"}), "Done.")
+    thread.say(earlier)
+    told = thread.say("and 4 nodes")
+    assert "--nodes=4" in thread.script and ("--qos=premium" in thread.script) is done
+    assert "another queue" in told and isinstance(thread.state.get("pending"), OfferEdit) is not done
+
+
+def test_two_steps_back_are_two_deeds() -> None:
+    thread = started(call("edit_script", fields={"nodes": "3"}), "Three.", call("edit_script", fields={"nodes": "4"}))
+    thread.player.moves.append("Four.")
+    thread.say("3 nodes")
+    thread.say("4 nodes")
+    thread.player.moves = [call("history", action="undo"), call("history", action="undo"), "As at first."]
+    thread.say("undo both, one after the other")
+    assert "--nodes=2" in thread.script and "same call" not in last(thread)
+
+
+def test_a_patch_that_failed_leaves_the_rules_script_to_be_taken() -> None:
+    thread = Thread(Player(patch("no such line", "x"), "Here it is.\n\n[[rules]]", "Yes."))
+    thread.say("perlmutter, pytorch fsdp, 2 nodes, train.py --bs 8, account m1234_g, 4 hours")
+    assert "--nodes=2" in thread.script
+    thread.say("is that all?")
+    assert "SCRIPT IN HAND perlmutter-pytorch-fsdp.sh" in thread.player.asked[-1][1].text
+
+
+PBS = """#!/bin/bash -l
+#PBS -l select=10:ncpus=64:ngpus=4:system=polaris
+#PBS -l place=scatter
+#PBS -l walltime=06:00:00
+#PBS -l filesystems=home:eagle
+#PBS -q prod
+#PBS -A climate
+cd $PBS_O_WORKDIR
+mpiexec -n 40 --ppn 4 python train.py
+"""
+BSC = """#!/bin/bash
+#SBATCH --account=ehpc01
+#SBATCH --partition=acc
+#SBATCH --qos=acc_debug
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=4
+#SBATCH --gres=gpu:4
+#SBATCH --cpus-per-task=20
+#SBATCH --time=01:00:00
+srun python train.py
+"""
+
+
+@pytest.mark.parametrize(
+    ("own", "words", "fields", "lines"),
+    [
+        (
+            PBS,
+            "20 nodes",
+            {"nodes": "20"},
+            ("#PBS -l select=20:ncpus=64:ngpus=4:system=polaris", "mpiexec -n 80 --ppn 4"),
+        ),
+        (
+            PBS,
+            "prod, 3 hours",
+            {"queue": "prod", "walltime": "03:00:00"},
+            ("select=10:", "walltime=03:00:00", "-q prod"),
+        ),
+        (BSC, "acc_ehpc", {"queue": "acc_ehpc"}, ("--partition=acc\n", "--qos=acc_ehpc")),
+        (BSC, "2 GPUs", {"gpus_per_node": "2"}, ("--gres=gpu:2",)),
+    ],
+)
+def test_fields_of_an_own_script_go_where_its_directives_hold_them(
+    own: str, words: str, fields: dict[str, str], lines: tuple[str, ...]
+) -> None:
+    thread = Thread(Player(call("edit_script", fields=fields), "Done."))
+    thread.say(f"make it {words}\n```bash\n{own}```")
+    assert all(one in thread.script for one in lines), last(thread)
+
+
+# The rules' words beside the model's own.
+
+
+def test_the_rules_words_do_not_repeat_what_the_model_says() -> None:
+    asked = "what is FSDP?"
+    rules = Thread(Player("[[rules]]")).say(asked)
+    words = rules.partition("\n\nSources")[0]
+    assert rules.count("shard") and Thread(Player(f"{words}\n\n[[rules]]")).say(asked).count("shard") == words.count(
+        "shard"
+    )
+    assert Thread(Player("In short:\n\n[[rules]]")).say(asked).count("shard") == rules.count("shard")
+
+
+def test_the_rules_no_answer_is_left_out_where_the_model_answers() -> None:
+    asked = "make it 3 nodes, and what is the meaning of the colour on line twelve?"
+    assert "no answer that I can stand behind" in started("[[rules]]").say(asked)
+    told = started("Line 12 has no colour; three nodes it is.\n\n[[rules]]").say(asked)
+    assert "no answer that I can stand behind" not in told and "--nodes=3" in told

@@ -6,7 +6,7 @@ import pytest
 from scripted_model import Scripted
 
 from graph.modelling.asking import Models, as_text
-from graph.modelling.model import BadAnswerError, Message, ModelError, fenced
+from graph.modelling.model import BadAnswerError, Call, Message, ModelError, fenced
 
 SAID = "user=mvarga on nid001234, account m4471, key hf_abcdefghijkl1234"
 ASKED = [Message("system", "be brief"), Message("user", SAID)]
@@ -22,6 +22,21 @@ def test_what_leaves_is_masked_and_comes_back() -> None:
     sent = model.asked[0][1].text
     assert not any(private in sent for private in ("mvarga", "nid001234", "m4471", "hf_abc"))
     assert reply.text == "mvarga should avoid nid001234; <hidden>"
+
+
+def test_a_name_that_only_a_call_tells_leaves_nowhere() -> None:
+    """An account in the words, bare; in a call that is replayed, by its name alone; and in what the tool answered."""
+    model = Scripted("fine")
+    given = {"machine": "frontier", "fields": {"account": "climate"}}
+    thread = [
+        Message("user", "it goes to climate, please"),
+        Message("assistant", "", (Call("write_script", given, "c1"),)),
+        Message("tool", "written for climate", call_id="c1"),
+    ]
+    models(model).ask("test", "small", thread)
+    sent = model.asked[0]
+    wanted = {"machine": "frontier", "fields": {"account": "<ACCOUNT_1>"}}
+    assert "climate" not in str(sent) and sent[1].calls[0].arguments == wanted and "<ACCOUNT_1>" in sent[0].text
 
 
 def test_what_stays_in_the_process_is_not_masked() -> None:
