@@ -19,7 +19,7 @@ from knowledge.types import JobRequest
 
 # One argument: an option with its value, or key=value.
 OPTION = re.compile(
-    r"(?<![\w/.-])(?P<name>--?[A-Za-z][\w.-]*)"
+    r"(?<![\w/.-])(?P<name>--?[A-Za-z](?:[\w.-]*\w)?)"
     r"(?:=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)|\s+(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;-][^\s,;]*))?"
 )
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>\+{0,2}[a-z]\w*(?:[._]\w+)*)=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)")

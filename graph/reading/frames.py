@@ -18,26 +18,17 @@ from graph.reading.parts import find_parts
 from knowledge.types import JobRequest
 
 LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
-# How an order begins, and what makes a wish of a sentence that tells.
-VERBS = (
-    r"use|take|load|run|add|set|make|start|put|stage|copy|send|mail|notify|alert|e-?mail|switch|change|swap|turn|export"
-    r"|source|submit|wait|give|pass|drop|remove|call|name|requeue|chain|(?:don'?t|do not|never|please|only|also|then"
-    r"|now|first|and|ok|okay|so|but|just|no)|let|stick|bind|mount|activate|write|log|test|limit|keep|avoid|exclude|sweep"
-    r"|launch|depend|begin|with|before|after|stop|disable|enable|have|(?:an? )?(?:job )?array|insert|can you|could you"
-    r"|tell|untar|unpack|extract|move|quick|short|afterwards|finally|in (?:the|my|an?) (?:container|image)"
-)
-WISH = re.compile(
-    rf"\W*(?:{VERBS})\b|[,;]\s*(?:and |so |then |please )?(?:use|make|set|add|put|run|load|start|mail|turn|keep)\b"
-    r"|\b(?:i|we)(?:'d| would)?\s+(?:want|need|like|use|have)\b|\b(?:should|must|please|has to|have to"
-    r"|let'?s|use that|goes? to|go to|my env\w* is|it'?s the|it is the)\b",
-    re.I,
-)
 # A noun alone, as an answer to nobody: `my conda env vit`, `uv project $HOME/p`.
 NOUN = re.compile(
     r"\W*(?:my |in |the |with )*(?:conda|mamba|venv|virtual ?env\w*|uv)(?: (?:env\w*|project))* \S+\W*", re.I
 )
 TOLD = re.compile(
-    r"\b(?:why|yesterday|last (?:time|night|week)|was|were|broke|broken|crashed|didn'?t|doesn'?t)\b", re.I
+    r"\b(?:why|yesterday|last (?:time|night|week)|was|were|broke|broken|crashed|didn'?t|doesn'?t)\b"
+    # `it copies the data first` tells what is; `it should copy`, `it needs to` wish.
+    r"|^\W*(?:it|the (?:job|script|program|code|run)|my (?:job|script|program|code|run)|\S+\.(?:py|sh))\s+"
+    r"(?:already |currently |now |also |always )*"
+    r"(?!(?:should|must|has|needs|shall|can|may|is|goes|depends|takes|waits|starts|runs)\b)[a-z]+s\b",
+    re.I,
 )
 FRAMES: tuple[Frame, ...] = (
     job.directives,
@@ -47,6 +38,7 @@ FRAMES: tuple[Frame, ...] = (
     job.not_again,
     job.mail,
     job.alone,
+    job.argument_gone,
     program.output_folder,
     program.log_folder,
     program.deepspeed_file,
@@ -56,6 +48,7 @@ FRAMES: tuple[Frame, ...] = (
     program.binds,
     program.image,
     program.modules,
+    program.launcher,
     program.nccl_talks,
     program.first_run,
 )
@@ -88,10 +81,10 @@ def find_frames(text: str, request: JobRequest) -> Framed:
 
 
 def is_wish(sentence: str) -> bool:
-    """Whether a sentence wants something, and neither asks nor tells of a run."""
+    """Whether a sentence may want something: it neither asks nor tells of what is or was."""
     if NOUN.fullmatch(sentence):
         return True
-    return WISH.search(sentence) is not None and not TOLD.search(sentence) and not is_question(sentence)
+    return not TOLD.search(sentence) and not is_question(sentence)
 
 
 def wishes_a_part(sentence: str) -> bool:

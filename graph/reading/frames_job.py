@@ -10,7 +10,7 @@ from graph.reading.argument_edits import known_arguments, new_name, spelling
 from graph.reading.edits import Add, Edit, Set
 from graph.reading.frame import Got, Span, words
 from graph.reading.parts import ADDRESS, EVENTS, JOBS, SECONDS, N, count
-from knowledge.job_parts import ArrayAxis, Dependency, DependencyKind, JobArray, LimitSignal, Mail
+from knowledge.job_parts import ArgumentEdit, ArrayAxis, Dependency, DependencyKind, JobArray, LimitSignal, Mail
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest
 
@@ -21,7 +21,7 @@ ITEMS = re.compile(rf"{ITEM}(?:(?:{SEPARATOR}){ITEM})+", re.I)
 GLOB = re.compile(r"(?<!\S)[\w./+-]*[*?\[][\w./*?\[\]+-]*[\w*\]]")
 MANY = (
     r"\b(?:job )?arrays?\b|\bsweep\w*|\b(?:one|a|1) (?:job|task|run) (?:per|for (?:each|every))\b"
-    r"|\bonce (?:per|for (?:each|every))\b"
+    r"|\bonce (?:per|for (?:each|every))\b|\b(?:two|three|four|five|\d+) times\b(?=.*--)"
 )
 AT_ONCE = rf"\b(?:at most|max(?:imum)?|no more than|only)\s+(?P<n>{N})\s+(?:at (?:a time|once)|together|in parallel)"
 OF_ARRAY = (
@@ -30,7 +30,23 @@ OF_ARRAY = (
     r"\b(?:passed?|handed?|hand) (?:\w+ ){0,3}(?:as|with|over with|over)\b",
     r"\b(?:can you )?(?:turn|make) (?:this|it) into (?:an? )?\d* ?(?:array )?(?:tasks|jobs)?",
 )
-OPTION = re.compile(r"(?<!\S)--?[A-Za-z][\w.-]*")
+OPTION = re.compile(r"(?<!\S)--?[A-Za-z](?:[\w.-]*\w)?")
+FOLDER = re.compile(
+    r"\b(?:each|every|all(?: the| of the)?)\s+(?:\w+ )?(?P<kind>ya?ml|json|toml|csv|txt|config|file|pt|sh)s?"
+    r"(?: files?)? (?:in|of|under|from) (?:the (?:folder |dir\w* )?)?"
+    r"(?P<folder>[\w.$~{}-]*/[\w./${}-]*|[\w-]+(?= (?:folder|dir)))",
+    re.I,
+)
+OF_SO_MANY = (
+    rf"\b(?:array(?: jobs?)?|job array)\s+(?:of|with)\s+(?P<n>{N})\b(?: (?:jobs|tasks|runs|elements))?"
+    rf"|\b(?P<m>{N})\s+(?:times|runs|tasks|copies|jobs)\b"
+)
+LOW_TO_HIGH = re.compile(r"\b\d+\s*(?:-|to|\.\.+|bis|a|until)\s*\d+\b", re.I)  # a range is read by the table of parts
+GETS_INDEX = r"\b(?:the )?(?:task )?(?:index|number|id) (?:goes|is (?:passed|handed)|should go|given) (?:to|as|with)?"
+GONE = (
+    r"\b(?:remove|drop|delete|lose|take out|leave out|get rid of|kill|without|no)\s+(?:the\s+|its\s+|my\s+)?"
+    r"[`'\"]?(?P<name>--?[\w.-]*\w|[a-z]\w*(?:[ _-]\w+)?)[`'\"]?\s+(?:option|argument|arg|flag|parameter)\b"
+)
 NO_NAMES = frozenset(("over", "files", "array", "each", "values", "per", "in", "of", "for", "the", "yaml", "file"))
 # A job's id stands behind a word that leads to one, so that a number of steps is none.
 LEADS = (
@@ -54,8 +70,10 @@ HOW_ENDED = (
 ANYHOW = r"even if|whatever|either way|in any case|regardless|whether|\b(?:to )?ends?\b|\bended\b|\bis over\b"
 WELL = r"\bok\b|success|succeed|\bfine\b|\bwell\b|\bgood\b"
 BEFORE_END = (
-    rf"\b(?P<n>{N})\s*(?P<unit>m(?:in)?(?:ute)?s?|s(?:ec)?(?:ond)?s?|h(?:ours?)?)\s+before\s+(?:the\s+|its?\s+)?"
-    r"(?:end\w*|limit|time ?limit|wall ?time|time (?:is|runs) (?:over|out)|job ends|kill\w*)"
+    rf"\b(?P<n>{N})\s*(?P<unit>m(?:in\w*)?|s(?:ec\w*|ek\w*|eg\w*)?|h(?:ours?)?)\s+(?:before|antes|vor|avant|prima)\s+"
+    r"(?:(?:the|its?|del?|el|la|le|dem|der|des|che)\s+)*"
+    r"(?:end\w*|limit\w*|l[ií]mite|fin\w*|ende|zeitlimit|time ?limit|wall ?time|time (?:is|runs) (?:over|out)"
+    r"|job ends|kill\w*)"
 )
 SIGNAL = r"\b(?:SIG)?(?P<name>USR1|USR2|TERM|INT|HUP|CONT|QUIT)\b"
 OF_SIGNAL = (
@@ -78,9 +96,13 @@ ALONE = (
 DIRECTIVE = re.compile(r"(?<!\S)(?P<name>--[a-z][\w-]*)(?:[= ](?!-)[^\s,`\"']+|(?=[\s,.]|$))")
 MARKED = (
     r"(?:\b(?:add|put|insert|set)\b)?(?: (?:the|a|this))?(?: line| directive)?\s*[`\"']?"
-    r"#\s?(?:SBATCH|PBS|BSUB|flux:)\s*(?P<v>-[^`\"'\n]*[^`\"'\s.,])"
+    r"#\s?(?:SBATCH|PBS|BSUB|flux:)\s*(?P<v>-(?:(?!\s(?:and|und|et|y|e)\s)[^`\"'\n])*[^`\"'\s.,])"
 )
-CALLED = r"\b(?:as an?|in the|to the) (?:\w+ )?(?:directives?|header|sbatch options?)\b"
+CALLED = (
+    r"\b(?:(?:as|in|to)(?: an?| the)? )?"
+    r"(?:(?:two|three|extra|more|further|these|this|sbatch|slurm|pbs|lsf|flux|scheduler)\s)*"
+    r"(?:directives?|header|(?:sbatch|slurm|scheduler) options?)\b:?"
+)
 # Long options of schedulers in one word that hardly any program has.
 ONE_WORD = frozenset(
     [
@@ -105,9 +127,11 @@ ONE_WORD = frozenset(
 def array(text: str, request: JobRequest) -> Got | None:
     """An array over values or files that the sentence lists; the option that takes them is named in it."""
     about = re.search(MANY, text, re.I)
-    listed = ITEMS.search(text) or GLOB.search(text)
-    if about is None or listed is None:
-        return None
+    folder, listed = FOLDER.search(text), ITEMS.search(text) or GLOB.search(text)
+    if about is None or not (listed or folder):
+        return counted(text, about, request)
+    if folder or listed is None:
+        return over_files(text, about, request)
     values = tuple(part for part in re.split(SEPARATOR, listed[0]) if part)
     option = OPTION.search(text)
     name, named = (option[0], option.span()) if option else name_before(text[: listed.start()], request)
@@ -117,6 +141,41 @@ def array(text: str, request: JobRequest) -> Got | None:
     at_once = count(most["n"]) if most else before.at_once
     spans = [about.span(), listed.span(), named, *([most.span()] if most else []), *words(text, *OF_ARRAY)]
     return Got((Set("array", JobArray(axes, None, at_once), text.strip()),), spans)
+
+
+def over_files(text: str, about: re.Match[str], request: JobRequest) -> Got | None:
+    """An array over the files of a folder: `once for each yaml in configs/`."""
+    folder, option = FOLDER.search(text), OPTION.search(text)
+    if folder is None:
+        return None
+    ending = "" if folder["kind"].lower() in ("file", "config") else f".{folder['kind'].lower()}"
+    axis = ArrayAxis(option[0] if option else "", (f"{folder['folder'].rstrip('/')}/*{ending}",))
+    before = request.array or JobArray()
+    spans = [about.span(), folder.span(), *([option.span()] if option else []), *words(text, *OF_ARRAY)]
+    return Got((Set("array", JobArray((axis,), None, before.at_once), text.strip()),), spans)
+
+
+def counted(text: str, about: re.Match[str] | None, request: JobRequest) -> Got | None:
+    """An array of so many tasks; an option that is named gets the task's number."""
+    many, option = re.search(OF_SO_MANY, text, re.I), OPTION.search(text)
+    if about is None or many is None or LOW_TO_HIGH.search(text):
+        return None
+    number = count(many["n"] or many["m"])
+    axes = (ArrayAxis(option[0], tuple(map(str, range(number)))),) if option else ()
+    most = re.search(AT_ONCE, text)
+    at_once = count(most["n"]) if most else None
+    spans = [about.span(), many.span(), *([option.span()] if option else []), *words(text, *OF_ARRAY, GETS_INDEX)]
+    return Got((Set("array", JobArray(axes, None if axes else number, at_once), text.strip()),), spans)
+
+
+def argument_gone(text: str, request: JobRequest) -> Got | None:
+    """An argument that is named as one and goes: `drop the epochs option`."""
+    found = re.search(GONE, text, re.I)
+    known = known_arguments(request)
+    written = (spelling(found["name"].lower(), known) or found["name"]) if found else ""
+    if found is None or written not in known:
+        return None
+    return Got((Add("argument_edits", ArgumentEdit("remove", written), found[0]),), [found.span()])
 
 
 def name_before(text: str, request: JobRequest) -> tuple[str, Span]:
@@ -192,15 +251,20 @@ def alone(text: str, request: JobRequest) -> Got | None:
 def directives(text: str, request: JobRequest) -> Got | None:
     """Directives word for word: behind the scheduler's mark, called so, or options that only a scheduler has."""
     marked = re.search(MARKED, text, re.I)
-    if marked:
-        return Got((Add("extra_directives", marked["v"], marked[0]),), [marked.span()])
-    called = re.search(CALLED, text, re.I) is not None
+    called = marked is not None or re.search(CALLED, text, re.I) is not None
     known = known_arguments(request)
     found = [
         one for one in DIRECTIVE.finditer(text) if one["name"] not in known and (called or is_schedulers(one["name"]))
     ]
-    edits: list[Edit] = [Add("extra_directives", one[0].rstrip(".,!?"), one[0]) for one in found]
-    spans = [*(one.span() for one in found), *words(text, CALLED, r"\b(?:add|stick|put)\b", r"\bin there\b")]
+    if marked:
+        found = [one for one in found if one.start() >= marked.end()]
+    edits: list[Edit] = [Add("extra_directives", marked["v"], marked[0])] if marked else []
+    edits += [Add("extra_directives", one[0].rstrip(".,!?"), one[0]) for one in found]
+    spans = [
+        *([marked.span()] if marked else []),
+        *(one.span() for one in found),
+        *words(text, CALLED, r"\b(?:add|stick|put)\b", r"\bin there\b"),
+    ]
     return Got(edits, spans) if edits else None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from graph.reading.edits import Add, Edit, Remove, Set
-from graph.reading.frame import PATH, Got, words
+from graph.reading.frame import PATH, SMALL_WORD, Got, words
 from graph.reading.parts import N, count
 from knowledge.job_parts import ArgumentEdit, Program
 from knowledge.types import JobRequest, Variable
@@ -33,11 +33,16 @@ SHARE = (
     r"(?P<what>nodes?|gpus?)\b"
 )
 SERVES = r",?\s*\b(?:it |which |that )?(?:serves?|listens|answers|is a server)\b[^.]*?\bport (?P<port>\d{4,5})\b"
+THE_TRAINING = r"\b(?:das|the|le|el|il) (?:training|entra\w+|addestr\w+)\b"
+IN_SAME_JOB = r"\bin the same (?:job|allocation|script)\b"
 IT = r"(?: (?:it|that|this|training|the training|the run))?"
-BEFORE = rf"\b(?:before{IT}|first|beforehand|prior to \w+)\b"
+BEFORE = (
+    rf"\b(?:before{IT}|first|beforehand|prior to \w+|zuerst|vorher|davor|d'abord|avant|primero|antes|prima|primeiro)\b"
+)
 AFTER = (
     rf"\b(?:after(?:wards?)?{IT}|then|finally|at the (?:very )?end|when (?:it'?s |that'?s )?done"
-    r"|once (?:it|training|that)(?:'s| is)? (?:done|finished))\b"
+    r"|once (?:it|training|that)(?:'s| is)? (?:done|finished)|danach|nachher|anschlie[sß]+end|puis|ensuite|apr[eè]s"
+    r"|luego|despu[eé]s|poi|dopo|depois)\b"
 )
 ONCE = r"\b(?:once|one process|single process|post-?process|on a single node|on one node|only on rank 0)\b"
 OWN_SIZE = (
@@ -65,7 +70,9 @@ KIND = (
     r"\b(?:my |the |a |an )?(?P<kind>conda|mamba|virtual ?env(?:ironment)?|venv|uv)(?: (?:env(?:ironment)?|project))*\b"
 )
 KIND_NAME = re.compile(
-    r"\s(?:called |named |is )?(?P<name>(?!(?:in|at|and|for|is|with|instead|please|to|too|as|it|but)\b)[A-Za-z][\w.-]*)"
+    rf"\s+(?:(?:is|was|are|called|named|name|hei[sß]+t|s'appelle|se llama|si chiama)[\s:=]+)*"
+    rf"(?P<name>(?!{SMALL_WORD}\b)[A-Za-z][\w.-]*)",
+    re.I,
 )
 OF_ENVIRONMENT = (
     r"\b(?:i|we) use\b",
@@ -73,28 +80,42 @@ OF_ENVIRONMENT = (
     r"\bthe project (?:is|lies|lives)? ?(?:in|at)\b",
     r"\b(?:use|activate|load|take)\b",
 )
-RUNTIME = r"\b(?P<runtime>apptainer|singularity|podman-hpc|shifter|pyxis|enroot)\b(?= (?:image|container))"
+RUNTIME = r"\b(?P<runtime>apptainer|singularity|podman-hpc|shifter|pyxis|enroot)\b"
 IMAGE = (
-    r"\b(?:image|container)s?\s+(?:is\s+|called\s+|from\s+)?[\"'`]?"
+    r"\b(?:image|container|apptainer|singularity|podman-hpc|shifter|pyxis|enroot)s?\s+"
+    r"(?:(?:is|called|from|with|and|using|file|the|my|image)\s+)*[\"'`]?"
     r"(?P<v>[\w./-]+#[\w./-]+(?::[\w.-]*\w)?|[\w./-]+:[\w.-]*\w|[\w$~./{}-]+\.(?:sif|sqsh|simg))"
 )
 BIND = rf"\b(?:bind|mount|map)\s+(?P<src>{PATH})(?:\s*(?::|->|to|at|as|on|into|in)\s+(?P<dst>/[\w./-]*\w))?"
+LAUNCHERS = (
+    r"\b(?:use|start it with|launch (?:it )?with|run (?:it )?with|by|with|switch to)\s+(?P<by>accelerate|deepspeed)"
+    r"(?: launch(?:er)?)?\s+(?:instead of|rather than|not|in place of)\s+(?:torchrun|srun|mpirun|python)\b"
+)
 COPIES = r"\b(?:copy|stage|move|put|unpack|untar|extract|broadcast)\b"
 DISK = (
     r"\b(?:to|on|onto|into|in)\s+(?:the\s+|a\s+|each\s+|every\s+)?(?:nodes?(?:'s)?[- ]?)?"
     r"(?:own\s+|local\s+|node-local\s+)*"
     r"(?:disks?|nvmes?|ssds?|/tmp|burst buffers?|\$TMPDIR|storage|scratch)(?: (?:of|on) (?:each|every|all) nodes?)?"
 )
+LOCAL_FOLDER = (
+    r"\b(?:to|on|onto|into|in)\s+(?:/local\w*|/tmp|/dev/shm|/mnt/(?:bb|nvme|local)|/raid|\$\{?TMPDIR\}?)[\w/$.{}-]*"
+)
 OF_STAGING = (
+    r"\b(?:on )?each node\b",
     r"\b(?:first|before training|at (?:the )?start)\b",
     r"\band (?:untar|unpack|extract)(?: it)?(?: there)?\b",
 )
 PASSED = (
     r"\b(?:pass|hand|give)\w*(?: (?:it|that|this|them|the (?:path|folder|directory)))?(?: over)?"
-    r" (?:as|with|by|via) (?P<option>--?[A-Za-z][\w.-]*)"
+    r" (?:as|with|by|via) (?P<option>--?[A-Za-z](?:[\w.-]*\w)?)"
+    r"|\(?(?:\S+\.py|it|the program|the script)(?: takes| has| reads| wants)(?: it as| that as)?"
+    r" (?P<takes>--?[A-Za-z](?:[\w.-]*\w)?)\)?"
 )
 WRITTEN = r"\b(?:outputs?|results?|checkpoints?|runs?|save|write|written|logs?)\b"
-GO_TO = r"\b(?:the )?(?:outputs?|results?|checkpoints?) (?:go(?:es)?|are written|should go|land) (?:to|into|in)\b"
+GO_TO = (
+    r"\b(?:the )?(?:outputs?|results?|checkpoints?) (?:go(?:es)?|are written|should go|land) (?:to|into|in)\b"
+    r"|\b(?:write|save|put) (?:the |all )?(?:outputs?|results?|checkpoints?) (?:to|into|in|under)\b"
+)
 FOLDER = (
     r"(?:\band )?\b(?:create|make|mkdir)(?: (?:that|the|this|its))? (?:(?:log|output) )?(?:folder|dir(?:ectory)?)"
     r"(?: (?:too|first))?\b"
@@ -170,9 +191,19 @@ def image(text: str, request: JobRequest) -> Got | None:
     )
 
 
+def launcher(text: str, request: JobRequest) -> Got | None:
+    """Another way to start the same program: `use accelerate launch instead of torchrun`."""
+    found = re.search(LAUNCHERS, text, re.I)
+    if found is None:
+        return None
+    edits: list[Edit] = [Set("framework", found["by"].lower(), found[0])]
+    return Got(edits, [found.span()])
+
+
 def staging(text: str, request: JobRequest) -> Got | None:
     """Data copied to each node's own disk."""
-    verb, disk = re.search(COPIES, text, re.I), re.search(DISK, text, re.I)
+    verb = re.search(COPIES, text, re.I)
+    disk = re.search(DISK, text, re.I) or re.search(LOCAL_FOLDER, text, re.I)
     if verb is None or disk is None or not re.search(r"local|node|nvme|ssd|/tmp|burst|TMPDIR|disk", disk[0], re.I):
         return None
     path = re.search(FILE, text) or re.search(PATH, text[: disk.start()])
@@ -187,8 +218,20 @@ def programs(text: str, request: JobRequest) -> Got | None:
     found = [match for match in COMMAND.finditer(text) if not re.search(r"\bsource\s+$", text[: match.start()])]
     if not found or not request.entry:
         return None
-    around = words(text, r"\b(?:run|start|execute|launch)\b", r"\bin the same (?:job|allocation|script)\b", ONCE)
-    spans = [*(match.span() for match in found), *around]
+    # What stands in brackets behind a program is of that program, and of no size of the job.
+    bracketed = [
+        (one.end(), one.end() + len(behind[0]))
+        for one in found
+        if (behind := re.match(r"\s*\([^)]*\)", text[one.end() :]))
+    ]
+    around = words(
+        text,
+        r"\b(?:run|start|execute|launch)\b",
+        r"\b(?:das|the|le|el|il) (?:training|entra\w+|addestr\w+)\b",
+        r"\bin the same (?:job|allocation|script)\b",
+        ONCE,
+    )
+    spans = [*(match.span() for match in found), *bracketed, *around]
     if re.search(SIDE, text, re.I):
         return Got(beside(text, found, request), [*spans, *words(text, SIDE, SHARE, SERVES)])
     steps: list[Edit] = []
@@ -197,17 +240,19 @@ def programs(text: str, request: JobRequest) -> Got | None:
         if not kind or match["file"] == request.entry:
             return None
         steps.append(step(match, kind, text))
-    return Got(steps, [*spans, *words(text, BEFORE, AFTER, *OWN_SIZE)])
+    sizes = OWN_SIZE if any(isinstance(one, Add) and one.field == "then" for one in steps) else ()
+    return Got(steps, [*spans, *words(text, BEFORE, AFTER, *sizes)])
 
 
 def place_of(text: str, match: re.Match[str]) -> str:
-    """Whether a program runs before or after the job's own, by the nearest word that says so; empty where none does."""
+    """Whether a program runs before or after the job's own: by the last word before it that says so, else the next
+    one behind it; empty where none does."""
     told = [
-        (abs(one.start() - match.start()), kind)
+        (one.start() > match.start(), abs(one.start() - match.start()), kind)
         for kind, said in (("before", BEFORE), ("then", AFTER))
         for one in re.finditer(said, text, re.I)
     ]
-    return min(told)[1] if told else ""
+    return min(told)[2] if told else ""
 
 
 def step(match: re.Match[str], kind: str, text: str) -> Edit:
@@ -254,10 +299,12 @@ def output_folder(text: str, request: JobRequest) -> Got | None:
     told, place = re.search(PASSED, text, re.I), re.search(PATH, text)
     if told is None or place is None:
         return None
-    edits: list[Edit] = [Add("argument_edits", ArgumentEdit("set", told["option"], place[0]), text.strip())]
+    edits: list[Edit] = [
+        Add("argument_edits", ArgumentEdit("set", told["option"] or told["takes"], place[0]), text.strip())
+    ]
     if re.search(WRITTEN, text[: place.start()], re.I):
         edits.append(Add("before", f"mkdir -p {place[0]}", place[0]))
-    return Got(edits, [told.span(), place.span(), *words(text, GO_TO)])
+    return Got(edits, [told.span(), place.span(), *words(text, GO_TO, FOLDER)])
 
 
 def log_folder(text: str, request: JobRequest) -> Got | None:

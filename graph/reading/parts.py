@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
+from graph.reading.frame import SMALL_WORD
 from knowledge.job_parts import ArrayAxis, Dependency, JobArray, LimitSignal, Mail, MailEvent, Program
 from knowledge.types import JobRequest, Variable
 
@@ -59,7 +60,7 @@ EVENTS: tuple[tuple[MailEvent, str], ...] = (
     ("end", r"\b(?:end|ends|finish\w*|done|over|complete\w*|ready|ende|fertig|fin|final|fine|termina\w*|finit)\b"),
     (
         "fail",
-        r"\b(?:fail\w*|crash\w*|error\w*|dies|breaks?|goes wrong|fehl\w*|abst[uü]rz\w*|[ée]chou\w*|falla"
+        r"\b(?:fail\w*|crash\w*|abort\w*|error\w*|dies|breaks?|goes wrong|fehl\w*|abst[uü]rz\w*|[ée]chou\w*|falla"
         r"|fallisce)\b",
     ),
     ("limit", r"\b(?:time ?limit|limit)\b"),
@@ -270,7 +271,7 @@ DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 
 def _row(pattern: str, build: Builder, changing: bool = False) -> Part:
     filled = pattern.replace("{N}", N).replace("{NAME}", NAME).replace("{PATH}", PATH).replace("{NOT}", NOT)
-    filled = filled.replace("{EVENT}", EVENT).replace("{ADDRESS}", ADDRESS)
+    filled = filled.replace("{EVENT}", EVENT).replace("{ADDRESS}", ADDRESS).replace("{SMALL_WORD}", SMALL_WORD)
     return Part(filled, build, changing)
 
 
@@ -362,13 +363,14 @@ PARTS: tuple[Part, ...] = (
         lambda m, r: (Set("chain", count(m["v"] or m["w"] or m["x"] or m["y"]), m[0]),),
     ),
     _row(
-        r"\b(?:call|name|rename)\s+(?:it|the job|this job|my job|this)\s+(?:to\s+"
+        r"\b(?:call|name|rename)\s+(?:it|(?:the |this |my )?job|this)\s+(?:to\s+"
         r"|as\s+)?[\"'`]?(?P<v>[A-Za-z][\w.-]{0,60}\w)[\"'`]?|\bjob[ -]?name\s+(?:is\s+|to\s+|should be\s+"
         r"|=\s*)?[\"'`]?(?P<w>[A-Za-z][\w.-]{0,60}\w)",
         lambda m, r: (Set("job_name", m["v"] or m["w"], m[0]),),
     ),
     _row(
-        r"\b(?:log|logs|output|stdout|write (?:the )?(?:output|logs?))\s+(?:go(?:es)?\s+)?(?:to|into|in|nach|vers"
+        r"\b(?:log|logs|output|stdout|stderr|write (?:the )?(?:output|logs?))(?:\s+(?:and|&|,)\s+"
+        r"(?:stdout|stderr|errors?|output))?\s+(?:both\s+)?(?:go(?:es)?\s+)?(?:to|into|in|nach|vers"
         r"|a|en)\s+(?:the\s+)?(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])(?P<folder>/|\s+(?:folder|dir))?",
         _output,
     ),
@@ -413,7 +415,7 @@ PARTS: tuple[Part, ...] = (
         _named("reservation"),
     ),
     _row(
-        r"\b(?:--)?constraint[=: ]+[\"'`]?(?P<v>[A-Za-z][\w&|-]*\w)"
+        r"\b(?:--)?constraint[=: ]+[\"'`]?(?P<v>(?!please\b|pls\b|for\b|is\b|on\b)[A-Za-z][\w&|-]*\w)"
         r"|\bonly (?:on )?nodes? (?:with|that have) (?:the )?(?:feature )?(?P<w>[A-Za-z][\w-]*\w)",
         lambda m, r: (Set("constraint", m["v"] or m["w"], m[0]),),
     ),
@@ -436,8 +438,8 @@ PARTS: tuple[Part, ...] = (
     _row(
         r"\b(?:activate|use|load|source|active|aktiviere|nimm|activa|attiva|with|in)\s+(?:my|the|mon|mein\w*|mi"
         r"|il mio|a)?\s*(?P<kind>conda|venv|uv|virtualenv|mamba)(?:\s+(?:env(?:ironment)?|project"
-        r"|dir))*(?:\s+(?:at|in|called|named))?\s+(?P<v>(?!env\b|for\b|and\b|instead\b|please\b"
-        r"|to\b)(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))(?:,?\s+(?:pas|not|nicht|no|non)\s+(?:conda|venv|uv))?",
+        r"|dir))*(?:\s+(?:at|in|called|named))?\s+(?P<v>(?!{SMALL_WORD}\b)"
+        r"(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))(?:,?\s+(?:pas|not|nicht|no|non)\s+(?:conda|venv|uv))?",
         _environment,
     ),
     _row(r"\buse (?P<kind>uv|conda|venv)(?: instead(?: of \w+)?)?\b(?P<v>\b\B)?", _environment, True),

@@ -70,6 +70,11 @@ TAG = re.compile(
     r"(?:work|fit|do|run|be (?:enough|ok(?:ay)?|possible|fine|too much))\W*\?\W*$"
 )
 WRITES = ("write", "edit")
+# What asks for a reason orders nothing: `why does it only let me have 2 h on 40 nodes`.
+REASON = re.compile(
+    r"(?i)\W*(?:(?:and|but|ok|so|hm+|um+|uh|hi|hey|hello|please|sorry)\W+)*(?:why|how come|warum|wieso|weshalb|pourquoi"
+    r"|por qu[eé]|perch[eé]|为什么|为何)\b|.*(?:なぜ|どうして|为什么)"
+)
 
 
 def read_utterance(words: str, thread: ThreadView) -> Utterance:
@@ -101,6 +106,8 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
     read = _ranked(text, clause_features(text, within, line, start, thread))
     if has_no_log(words, thread):
         read = without_topics(read, "ask/log.")
+    if REASON.match(words):
+        read = without_labels(read, WRITES)
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
     scope: Scope = "asked" if is_question(text) else _told_scope(text, line)
@@ -115,6 +122,13 @@ def has_no_log(words: str, thread: ThreadView) -> bool:
     under_way = bool(thread.last_act) and thread.last_act not in ("diagnose", "pending", "mend")
     spoken_of = thread.has_log or thread.new_log or thread.last_topic.startswith("log.")
     return under_way and not spoken_of and FAILING.search(words) is None
+
+
+def without_labels(read: Sequence[tuple[str, float]], labels: Sequence[str]) -> list[tuple[str, float]]:
+    """The other labels, which share the probability of these."""
+    kept = [one for one in read if one[0] not in labels]
+    whole = sum(share for _, share in kept)
+    return [(label, share / whole) for label, share in kept] if whole else list(read)
 
 
 def without_topics(read: Sequence[tuple[str, float]], prefix: str) -> list[tuple[str, float]]:

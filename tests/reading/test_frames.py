@@ -9,6 +9,8 @@ import pytest
 
 from graph.extraction.request import understand
 from graph.planning.edit_coverage import BASE, EDITS, Edit
+from graph.reading.edits import apply_edits
+from graph.reading.frames import find_frames
 from graph.reading.reader import read_utterance
 from graph.reading.utterance import ThreadView
 from graph.wishes import wishes
@@ -116,3 +118,44 @@ def test_a_wish_for_a_part_is_no_question() -> None:
 
 def test_another_framework_leaves_a_strategy_that_it_does_not_have() -> None:
     assert heard("serve mistralai/Mistral-7B with vLLM").request.strategy is None
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("my conda env is called llm25, activate it", "environment", "llm25"),
+        ("tengo un venv en $WORK/envs/dl", "environment", "$WORK/envs/dl"),
+        ("first prep.py (1 task, 1 node), then the training", "before", ("python prep.py",)),
+        ("before training run ./unpack.sh, afterwards ./cleanup.sh", "after", ("bash ./cleanup.sh",)),
+        ("2 nodes, 72h, and please run ./get_data.sh before", "before", ("bash ./get_data.sh",)),
+        ("copy /eagle/p/set1 to /local/scratch on each node", "stage_in", ("/eagle/p/set1",)),
+        ("use shifter with nersc/pytorch:25.06.01", "container_runtime", "shifter"),
+        ("use accelerate launch instead of torchrun", "framework", "accelerate"),
+        ("add two directives: --comment=paper2 and --nice=100", "extra_directives", ("--comment=paper2", "--nice=100")),
+        ("add #SBATCH --nice=100 and --comment=x", "extra_directives", ("--nice=100", "--comment=x")),
+    ],
+)
+def test_a_wish_is_read_without_a_verb_and_small_words_are_no_names(text: str, field: str, value: object) -> None:
+    before = JobRequest(machine="perlmutter", nodes=4, entry="train.py", args="--epochs 10")
+    assert getattr(apply_edits(before, find_frames(text, before).edits).request, field) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["we use uv: run it with uv from the folder", "it copies the data to the local disk first"]
+)
+def test_what_names_nothing_or_only_tells_changes_nothing(text: str) -> None:
+    before = JobRequest(machine="perlmutter", nodes=4, entry="train.py")
+    assert apply_edits(before, find_frames(text, before).edits).request.environment is None
+    assert not find_frames(text, before).edits or "uv" in text
+
+
+def test_tasks_run_over_a_folder_or_a_number() -> None:
+    before = JobRequest(machine="perlmutter", nodes=4, entry="train.py", args="--epochs 10")
+
+    def array(text: str) -> JobArray | None:
+        return apply_edits(before, find_frames(text, before).edits).request.array
+
+    files = array("once for each yaml in configs/ as an array with --config")
+    assert files is not None and files.axes == (ArrayAxis("--config", ("configs/*.yaml",)),)
+    folds = array("turn it into an array job of 3, index goes to --fold")
+    assert folds is not None and folds.axes == (ArrayAxis("--fold", ("0", "1", "2")),)
