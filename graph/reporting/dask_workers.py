@@ -7,6 +7,7 @@ workers is given up, and its record says so. Needs the extra `report`.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
@@ -96,6 +97,10 @@ def _cluster(wanted: DaskWanted) -> AbstractContextManager[Any]:
     options |= {name: value for name, value in asked.items() if value}
     if wanted.where == "lsf":
         options["project"] = options.pop("account", None)
+        options["walltime"] = re.sub(r"^(\d+:\d+):\d+$", r"\1", options.get("walltime", ""))  # bsub knows no seconds
+        options = {name: value for name, value in options.items() if value}
+    # No page of Dask's own is served from a login node.
+    options["scheduler_options"] = {"dashboard": False, "dashboard_address": "127.0.0.1:0"}
     cluster = getattr(dask_jobqueue, QUEUED[wanted.where])(**options)
     cluster.scale(jobs=wanted.workers or 4)
     made: AbstractContextManager[Any] = cluster

@@ -24,7 +24,7 @@ from knowledge.schedulers.accounting import read_accounting
 pytest.importorskip("distributed", reason="needs distributed (extra report)")
 pytestmark = pytest.mark.xdist_group("dask")
 
-from graph.reporting.dask_workers import DaskReader, DaskWanted, dask_client  # noqa: E402
+from graph.reporting.dask_workers import DaskReader, DaskWanted, _cluster, dask_client  # noqa: E402
 
 HOW = Reading(b"key")
 JOBS = 260
@@ -140,3 +140,26 @@ def test_workers_with_other_signatures_are_refused(
     start("worker", address, "--nthreads", "1", "--no-dashboard", XDG_CONFIG_HOME=str(tmp_path / "config"))
     with pytest.raises(InputError, match="other failure signatures"), dask_client(DaskWanted(address)):
         pass
+
+
+@pytest.mark.parametrize(
+    ("where", "command", "lines"),
+    [
+        ("pbs", "qsub", ("#PBS -q batch", "#PBS -A proj", "#PBS -l walltime=00:30:00")),
+        ("lsf", "bsub", ("#BSUB -q batch", '#BSUB -P "proj"', "#BSUB -W 00:30")),
+        ("slurm", "sbatch", ("#SBATCH -p batch", "#SBATCH -A proj", "#SBATCH -t 00:30:00")),
+    ],
+)
+def test_workers_jobs_ask_in_their_scheduler_s_own_words(
+    where: str, command: str, lines: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("dask_jobqueue", reason="needs dask-jobqueue (extra report)")
+    for name in (command, {"qsub": "qdel", "bsub": "bkill", "sbatch": "scancel"}[command]):
+        stand_in = tmp_path / name
+        stand_in.write_text("#!/bin/sh\necho 'Submitted batch job 1'\necho 'Job <1> is submitted to queue <batch>.'\n")
+        stand_in.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with _cluster(DaskWanted(where, 1, "batch", "proj", "00:30:00", tmp_path / "out")) as cluster:
+        asked = cluster.job_script().splitlines()
+        assert set(lines) <= set(asked), "bsub, for one, takes hours and minutes only"
+        assert ":8787" not in (cluster.dashboard_link or ""), "no page of Dask's own on a login node"
