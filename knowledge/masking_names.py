@@ -33,7 +33,7 @@ HARDWARE = re.compile(
 # Kinds of numbers, models, programs and data sets that end in a number, as a host does: `fp32`, `resnet50`, `cuda12`.
 OF_FIELD = re.compile(
     r"(?i)(?:(?:b?fp|bf|tf|u?int|b?float|nf|mxfp)[-_]?(?:2|4|8|16|19|32|64)|t5|x86"
-    r"|(?:zero|stage|llama|gpt|bert|roberta|resnet|vgg|vit|unet|densenet|qwen|gemma|mixtral|mistral|whisper|python|cuda"
+    r"|(?:zero|stage|llama|gpt|bert|roberta|resnet|vgg|vit(?:[-_][a-z]{1,2})?|unet|densenet|qwen|gemma|mixtral|mistral|whisper|python|cuda"
     r"|rocm|cudnn|nccl|rccl|torch|gcc|openmpi|mpich|imagenet|cifar|mnist|adamw)[-_]?v?\d{1,4}(?:[-_.]\d{1,4})*[kbm]?)"
     r"(?:[-_.][a-z]{1,8})?"
 )
@@ -125,7 +125,12 @@ TLD = (
     r"|local|internal|lan|cluster|hsn|intra|corp|private|localdomain|hpc|cm|juwels|jureca|invalid|test)"
 )
 DOMAIN = re.compile(rf"\.{TLD}$")
-DEVICES = re.compile(r"rank\d+|cuda\d*|gpu\d?|mlx5_\d+|ib\d+|eth\d+|hsn\d|step\d+|epoch\d+|tcp\d?|port\d*")
+# What is numbered in a job and is no computer: devices, and the parts of a run.
+DEVICES = re.compile(
+    r"rank\d+|cuda\d*|gpu\d?|mlx5_\d+|ib\d+|eth\d+|hsn\d|tcp\d?|port\d*"
+    r"|(?:step|epoch|layer|batch|seed|line|run|checkpoint|ckpt|iter|chunk|shard|bucket|fold|trial|sweep|phase|part|block"
+    r"|head|expert|task|job|stage|version|attempt|round)\d+"
+)
 NODE = re.compile(
     r"(?i)(?:nid|x\d|node|compute|cn|gn|gh|gpu|dgx|hgx|worker|login|host|[a-z]{1,12}-?\d{2,}|[a-z]+-[a-z]+-?\d|[\w-]+\.[\w.-]+)"
 )

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.debugging.remedies import request_of
+from graph.extraction.directives import DirectiveLine
 from graph.extraction.request import understand as read
 from graph.extraction.script import Script, read_script
 from graph.extraction.script_record import record_of
@@ -270,7 +271,7 @@ def set_field(text: str, name: str, old: object, new: object) -> str:
     lines = text.splitlines(keepends=True)
     if found is not None:
         inside = found.option == "select" or name == "gpus_per_node"
-        value = in_place(found.value, name, old, new) if inside else in_dialect(found.value, new)
+        value = in_place(found.value, name, old, new) if inside else in_dialect(found, new)
         head, _, tail = lines[found.line - 1].rpartition(found.value)
         lines[found.line - 1] = head + value + tail
     if name == "nodes" and isinstance(old, int) and isinstance(new, int):
@@ -297,13 +298,15 @@ def holds(script: Script, option: str, name: str, old: object) -> bool:
     return name != "queue" or found.value == old or option == "queue"
 
 
-def in_dialect(old: str, new: object) -> str:
+def in_dialect(directive: DirectiveLine, new: object) -> str:
     """A time as the script writes it: LSF's -W and Flux's -t count in their own way."""
-    text = str(new)
+    text, old = str(new), directive.value
     if re.fullmatch(r"\d+:\d\d:\d\d", text):
         hours, minutes, _ = map(int, text.split(":"))
         if re.fullmatch(r"\d+", old):
             return str(60 * hours + minutes)
+        if directive.scheduler == "lsf":
+            return f"{hours}:{minutes:02}"
         if unit := re.fullmatch(r"[\d.]+([smhd])", old):
             return f"{hours}h" if not minutes and unit else f"{60 * hours + minutes}m"
     return text
@@ -315,13 +318,16 @@ def counted(line: str, old: int, new: int) -> str:
         return line
     if old == 1 and "--standalone" in line and "srun" in line:
         line = line.replace("--standalone", MEETS.format(new))
+    here = any(one["value"] == str(old) for one in COUNTED.finditer(line))
     line = COUNTED.sub(lambda m: f"{m['before']}{new}" if m["value"] == str(old) else m[0], line)
     each = re.search(r"(?:--ppn|--ntasks-per-node|-ppn|--npernode)[= ](\d+)", line)
     total = re.search(
         r"(?P<before>(?:mpiexec|mpirun|srun|jsrun|flux run)\b.*?\s(?:-n|-np|--ntasks)[= ]?)(?P<value>\d+)\b", line
     )
-    if total and each and int(total["value"]) == old * int(each[1]):
-        return line[: total.start("value")] + str(new * int(each[1])) + line[total.end("value") :]
+    fits = total and (int(total["value"]) == old * int(each[1]) if each else here and int(total["value"]) % old == 0)
+    if total and fits:
+        tasks = int(total["value"]) // old * new
+        return f"{line[: total.start('value')]}{tasks}{line[total.end('value') :]}"
     return line
 
 

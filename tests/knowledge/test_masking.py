@@ -255,6 +255,7 @@ def test_public_text_stays() -> None:
         "pip install torch@git+https://github.com/pytorch/pytorch; spack install py-torch@2.5.1 %gcc@12.3",
         "docker pull nvcr.io/nvidia/pytorch@sha256:abcdef",
         "switch to fp32 on bf16 hosts, then run on resnet50 with cuda12 and llama3-8b",
+        "from layer12 to layer24 at batch64 of vit-b16, from checkpoint12 on; change to seed42 and jump to line120",
         "no account: ask support, and ask again; the account: leave the line out, and leave it",
     ],
 )

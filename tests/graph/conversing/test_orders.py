@@ -302,6 +302,12 @@ PBS = """#!/bin/bash -l
 cd $PBS_O_WORKDIR
 mpiexec -n 40 --ppn 4 python train.py
 """
+LSF = """#!/bin/bash
+#BSUB -P ABC123
+#BSUB -nnodes 4
+#BSUB -W 2:00
+jsrun -n 16 --nnodes 4 python train.py
+"""
 BSC = """#!/bin/bash
 #SBATCH --account=ehpc01
 #SBATCH --partition=acc
@@ -330,6 +336,7 @@ srun python train.py
             {"queue": "prod", "walltime": "03:00:00"},
             ("select=10:", "walltime=03:00:00", "-q prod"),
         ),
+        (LSF, "8 nodes, 90 minutes", {"nodes": "8", "walltime": "01:30:00"}, ("-nnodes 8", "-W 1:30", "-n 32")),
         (BSC, "acc_ehpc", {"queue": "acc_ehpc"}, ("--partition=acc\n", "--qos=acc_ehpc")),
         (BSC, "2 GPUs", {"gpus_per_node": "2"}, ("--gres=gpu:2",)),
     ],
