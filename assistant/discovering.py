@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 
 from assistant.errors import InputError
+from assistant.node_job import NodeJobWish, told_by_node
 from graph.discovery.cluster_yaml import cluster_yaml
 from graph.discovery.drift import drift_of
 from graph.discovery.found import MachineFound
@@ -16,10 +17,14 @@ from knowledge.cluster import Cluster
 from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, scheduler_here
 
 
-def discover_here(output: Path | None) -> int:
-    """Print (or write) a cluster file for this machine. Raises InputError where its scheduler cannot tell."""
+def discover_here(output: Path | None, wish: NodeJobWish | None = None) -> int:
+    """Print (or write) a cluster file for this machine. Raises InputError where its scheduler cannot tell.
+
+    wish: a job on a node that is sent after a yes, or whose output is here; None: no node is asked.
+    """
     machine = asked_machine()
-    made = cluster_yaml(machine, date.today().isoformat())
+    probed = told_by_node(machine, wish) if wish else None
+    made = cluster_yaml(machine, date.today().isoformat(), probed)
     if made is None:
         raise InputError(
             f"no queue here has GPUs that {NAMES[machine.scheduler]} knows of; a cluster file is for machines with GPUs"
@@ -31,6 +36,8 @@ def discover_here(output: Path | None) -> int:
     place = site_folders()[-1] / f"{made.id}.yaml"
     notes = [f"not told by any command, add by hand: {line}" for line in made.unknown]
     notes += [f"left out, no GPUs: {', '.join(made.left_out)}"] if made.left_out else []
+    if wish is None:
+        notes.append("--node-job asks a node itself (GPU memory, links, interfaces, NUMA, internet), after a yes")
     notes.append(f"look it through, then put it at {place}: script, check, rehearse and ask work with it")
     print("\n".join(f"maple-chat: {note}" for note in notes), file=sys.stderr)
     return 0

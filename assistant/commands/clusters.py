@@ -30,6 +30,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sort", metavar="COLUMN", help="compare: by this column, the largest first")
     parser.add_argument("--html", metavar="FILE", help="compare: the table as a page of its own")
     parser.add_argument("-o", "--output", metavar="FILE", help="discover: write the cluster file there")
+    parser.add_argument(
+        "--node-job", action="store_true", help="discover: also a one-minute job on a node; shown, and sent after a yes"
+    )
+    parser.add_argument("--queue", default="", help="with --node-job: its queue; default: one for debugging")
+    parser.add_argument("--account", default="", help="with --node-job: its account")
+    parser.add_argument("--yes", action="store_true", help="with --node-job: do not ask")
+    parser.add_argument("--node-output", default="", metavar="FILE", help="discover: the output of such a job")
     parser.add_argument("--stale", action="store_true", help="the facts of NAME (or of all) older than 120 days")
     parser.add_argument("--json", action="store_true")
 
@@ -63,7 +70,12 @@ def discover(options: argparse.Namespace) -> int:
     """Describe the machine that this runs on, from its scheduler; what nobody told is listed."""
     from assistant.discovering import discover_here
 
-    return discover_here(Path(options.output) if options.output else None)
+    wish = None
+    if options.node_job or options.node_output:
+        from assistant.node_job import NodeJobWish
+
+        wish = NodeJobWish(queue=options.queue, account=options.account, agreed=options.yes, output=options.node_output)
+    return discover_here(Path(options.output) if options.output else None, wish)
 
 
 def check_facts(options: argparse.Namespace, known: Catalogue) -> int:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import yaml
 
 from graph.discovery.found import MachineFound, NodeKind, QueueFound
+from graph.discovery.node_job import NodeFacts
 from graph.discovery.scheduler_forms import FORMS, SchedulerForm
 from graph.extraction.walltime import clock
 
@@ -38,9 +39,13 @@ class Discovered:
     left_out: tuple[str, ...]
 
 
-def cluster_yaml(machine: MachineFound, day: str) -> Discovered | None:
+Probed = tuple[NodeFacts, NodeKind]
+
+
+def cluster_yaml(machine: MachineFound, day: str, probed: Probed | None = None) -> Discovered | None:
     """The file of a machine with GPUs; None where no queue has any.
 
+    `probed`: what a job on a node of that kind told.
     `day` is the ISO date on which it was read; it stands beside each fact with the command that told it.
     """
     with_gpus = [queue for queue in machine.queues if queue.has_gpus]
@@ -56,7 +61,8 @@ def cluster_yaml(machine: MachineFound, day: str) -> Discovered | None:
         if not known_vendor(k.gpu)
     )
     accounts = () if machine.needs_account is not None else ("account: whether a job is refused without one",)
-    unknown = tuple(dict.fromkeys((*UNKNOWN, *accounts, *form.unknown, *guessed)))
+    node = probed[0] if probed else NodeFacts()
+    unknown = tuple(dict.fromkeys((*still_unknown(node), *accounts, *form.unknown, *guessed)))
     needed = bool(machine.needs_account)
     value = {
         "id": re.sub(r"[^a-z0-9-]+", "-", name.lower()).strip("-") or "this-machine",
@@ -69,7 +75,12 @@ def cluster_yaml(machine: MachineFound, day: str) -> Discovered | None:
         ),
         "scheduler": machine.scheduler,
         "submit": form.submit,
-        "node_types": [node_value(kind, ids[kind], with_gpus, nodes) for kind in ids],
+        "node_types": [
+            with_node(node_value(kind, ids[kind], with_gpus, nodes), node, f"a job on a node, read here {day}")
+            if probed and same_node(kind, probed[1])
+            else node_value(kind, ids[kind], with_gpus, nodes)
+            for kind in ids
+        ],
         "queues": [queue_value(queue, ids, queue is default, queues) for queue in with_gpus],
         "whole_nodes": form.whole_nodes or all(queue.exclusive for queue in with_gpus),
         "directives": [{"text": text} for text in form.directives],
@@ -77,12 +88,62 @@ def cluster_yaml(machine: MachineFound, day: str) -> Discovered | None:
         "account": {"needed": needed},
         **({"preamble": list(form.preamble)} if form.preamble else {}),
         **launch(form),
+        **internet_value(node, f"a job on a node, read here {day}"),
         "unknown": list(unknown),
         "sources": [f"{' and '.join(machine.told_by)}, read here {day}"],
     }
     rest = tuple(queue.name for queue in machine.queues if queue not in with_gpus)
     text = yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=110)
     return Discovered(str(value["id"]), text, unknown, rest)
+
+
+def still_unknown(node: NodeFacts) -> list[str]:
+    """What a person has to add yet, after what a node told."""
+    found = []
+    for line in UNKNOWN:
+        told = {
+            "internet": node.internet is not None,
+            "memory of a GPU (`nvidia-smi` on a node)": node.gpu_gb is not None,
+            "modules": bool(node.modules),
+        }.get(line if line.startswith("memory") else line.partition(":")[0], False)
+        if line.startswith("interconnect") and node.fabric:
+            line = "interconnect: NCCL variables (the network cards are known)"
+        if line.startswith("file systems") and node.folders:
+            line = "file systems: their purge"
+        found += [] if told else [line]
+    return found
+
+
+def same_node(kind: NodeKind, other: NodeKind) -> bool:
+    return (kind.gpu, kind.gpus) == (other.gpu, other.gpus)
+
+
+def with_node(value: dict[str, object], node: NodeFacts, source: str) -> dict[str, object]:
+    """A node type with what one of its nodes told; each with its source."""
+    gpus = dict(value["gpus"])  # type: ignore[call-overload]
+    gpus |= {"model": node.gpu} if node.gpu else {}
+    gpus |= {"memory_gb": node.gpu_gb} if node.gpu_gb else {}
+    told = {
+        "GPU links (nvidia-smi topo -m)": node.links,
+        "interfaces that are up": ", ".join(node.interfaces),
+        "NUMA": "; ".join(node.numa),
+        "folders": "; ".join(node.folders),
+        "modules with torch or conda": ", ".join(node.modules),
+    }
+    notes = [f"{name}: {says} ({source})" for name, says in told.items() if says]
+    nics = {"kind": node.fabric, "count": node.fabric_ports or None, "gbps_each": node.fabric_gbps}
+    more = {"nics": {key: one for key, one in nics.items() if one}} if node.fabric else {}
+    before: list[str] = value["notes"]  # type: ignore[assignment]
+    return {**value, "gpus": gpus, **more, "notes": [*before, *notes], "source": f"{value['source']}; {source}"}
+
+
+def internet_value(node: NodeFacts, source: str) -> dict[str, object]:
+    """Whether a node reached the internet, where one was asked."""
+    if node.internet is None:
+        return {}
+    access = "yes" if node.internet else "proxy" if node.proxies else "no"
+    note = f"set there: {', '.join(node.proxies)}" if node.proxies else "a connection to port 443 outside was tried"
+    return {"internet": {"access": access, "note": note, "source": source}}
 
 
 def kind_ids(found: Sequence[QueueFound]) -> dict[NodeKind, str]:

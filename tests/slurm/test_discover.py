@@ -149,3 +149,16 @@ def test_the_machine_itself_has_not_drifted(
     found = slurm_machine(ask_command)
     assert not isinstance(found, CouldNotAsk)
     assert drift_of(catalogue().clusters["delta"], found.queues) == ()
+
+
+def test_a_job_on_a_node_tells_what_the_scheduler_cannot(
+    small_slurm: Callable[[str], VirtualSlurm], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for key, value in small_slurm("delta").environment.items():
+        monkeypatch.setenv(key, value)
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "delta.yaml"
+    assert main(["clusters", "discover", "-o", str(path), "--node-job", "--yes"]) == 0
+    told = read_cluster(path)
+    assert told.internet.access in ("yes", "no", "proxy") and "a job on a node" in (told.internet.source or "")
+    assert any("NUMA" in note for kind in told.node_types for note in kind.notes)
