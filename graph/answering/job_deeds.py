@@ -38,8 +38,9 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
     if deed is None:
         return None
     site = site_of(situation.cluster.id) if situation.cluster else None
-    steps = [(text, fill(command, situation)) for text, command in deed.steps]
+    steps = [(text, fill(command, situation)) for text, command in told_steps(name, deed, situation)]
     own, pages = say_of_site(name, situation, site)
+    own = "" if name == "cancel" and not ends_many(situation.text) and ENDS_ALL.search(own) else own
     return write_document(
         answer_first(name, situation.text),
         fill(deed.says, situation),
@@ -48,6 +49,28 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
         own,
         cite(pages, date(site)),
     )
+
+
+MANY = re.compile(r"(?i)\b(?:all|every\w*|jobs|both|several|those|these|which|waiting|pending|queued)\b")
+SPARES = re.compile(r"(?i)\b(?:but|except\w*|other than|apart from|besides?|not)\b")
+# What ends more than one job, in a site's own words.
+ENDS_ALL = re.compile(r"scancel (?:--me|-u)|qselect|bkill (?:-u|0)|flux cancel --all")
+
+
+def ends_many(text: str) -> bool:
+    """Whether several jobs are to be ended, and none of them spared."""
+    return bool(MANY.search(text)) and not SPARES.search(text)
+
+
+def told_steps(name: str, deed: Deed, situation: Situation) -> list[tuple[str, str]]:
+    """The deed's steps. Who would end one job is not shown what ends all; who spares one is not shown how to end it."""
+    if name != "cancel":
+        return list(deed.steps)
+    if ends_many(situation.text):
+        return list(deed.steps)
+    if MANY.search(situation.text):
+        return [("each by its number", deed.steps[0][1].replace("{job}", "JOBID"))]
+    return [(text, command) for text, command in deed.steps if "{job}" in command]
 
 
 def answer_first(name: str, text: str) -> str:
@@ -84,11 +107,12 @@ def estimate(text: str) -> str:
 def compare_schedulers(name: str, situation: Situation) -> Document:
     """All of it for Slurm, which most machines run; of the others the command, and how to be told more."""
     deed = job_life()["slurm"][name]
+    steps = told_steps(name, deed, situation)
     others = [(NAMES[one], first_command(job_life()[one][name], situation, name)) for one in SCHEDULERS[1:]]
     return write_document(
         answer_first(name, situation.text),
         f"Under Slurm: {fill(deed.says, situation)}",
-        list_steps(*((text, fill(command, situation)) for text, command in deed.steps)),
+        list_steps(*((text, fill(command, situation)) for text, command in steps)),
         fill(deed.note, situation),
         "Under another scheduler (name the machine and I give you all of it):",
         list_steps(*others),
@@ -97,7 +121,7 @@ def compare_schedulers(name: str, situation: Situation) -> Document:
 
 def first_command(deed: Deed, situation: Situation, name: str) -> str:
     """The command that does it; for submit it is not the first, which only tries the file."""
-    commands = [command for _, command in deed.steps]
+    commands = [command for _, command in told_steps(name, deed, situation)]
     return fill(next((c for c in commands if name == "submit" and c.startswith(SUBMIT)), commands[0]), situation)
 
 

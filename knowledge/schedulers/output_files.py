@@ -10,7 +10,7 @@ from knowledge.schedulers.records import QueuedJob
 
 # https://slurm.schedmd.com/sbatch.html, "filename pattern" (read 2026-11-22). The rest becomes `*`.
 PATTERN = re.compile(r"%(\d*)([A-Za-z%])")
-OUTPUT_OPTION = re.compile(r"^#SBATCH\s+(?:-[oe]\s*|--(?:output|error)[= ])(\S+)", re.MULTILINE)
+DIRECTIVE = re.compile(r"^#SBATCH(\s+.*?)(?:\s#.*)?$", re.MULTILINE)
 # More files than these are a sweep's, not a job's.
 MOST = 64
 
@@ -29,13 +29,14 @@ def output_files(job: QueuedJob, script: str = "", submitted: str = "") -> tuple
     told += [job.printed(name).split(":", 1)[-1] for name in ("Output_Path", "Error_Path")]
     told += [job.printed(name) for name in ("Output File", "Error File")]
     if job.scheduler == "slurm" and not any(told):
-        told = (
-            COMMAND_OPTION.findall(submitted.partition("--wrap")[0])
-            or OUTPUT_OPTION.findall(script)
-            or [default_name(job)]
-        )
+        told = COMMAND_OPTION.findall(submitted.partition("--wrap")[0]) or directed(script) or [default_name(job)]
     folder = Path(job.printed("WorkDir") or job.printed("CWD") or ".")
     return existing(folder, (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern))
+
+
+def directed(script: str) -> list[str]:
+    """The names in a script's directives, of which a line may hold several."""
+    return [name for line in DIRECTIVE.findall(script) for name in COMMAND_OPTION.findall(line)]
 
 
 def default_name(job: QueuedJob) -> str:

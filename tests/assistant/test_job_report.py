@@ -132,13 +132,22 @@ def test_a_failed_record_is_no_success_though_its_output_shows_none(
     assert "Its step 75.0 (python): `FAILED`, exit code 0:125." in out
 
 
-def test_the_output_of_a_purged_job_is_found_by_the_line_that_submitted_it(
-    cluster: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("submitted", "script"),
+    [
+        ("sbatch -A a -o out-%j.log job.sh", ""),
+        ("sbatch job.sh", "#!/bin/bash\\n#SBATCH -A a -t 5 -o out-%%j.log --no-requeue # as always\\n"),
+    ],
+)
+def test_the_output_of_a_purged_job_is_found_by_its_submission(
+    cluster: Path, capsys: pytest.CaptureFixture[str], submitted: str, script: str
 ) -> None:
     command(cluster, "scontrol", "", 1, "slurm_load_jobs error: Invalid job id specified")
     row = f"JobID|JobName|State|ExitCode|WorkDir\\n76|train|FAILED|1:0|{cluster}\\n"
-    line = "*SubmitLine*) echo 'sbatch -A a -o out-%j.log job.sh'"
-    (cluster / "sacct").write_text(f"#!/bin/sh\ncase \"$*\" in {line};; *-B*) ;; *) printf '{row}';; esac\n")
+    line = f"*SubmitLine*) echo '{submitted}'"
+    (cluster / "sacct").write_text(
+        f"#!/bin/sh\ncase \"$*\" in {line};; *-B*) printf '{script}';; *) printf '{row}';; esac\n"
+    )
     (cluster / "sacct").chmod(0o755)
     (cluster / "out-76.log").write_text("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
     assert main(["why", "76"]) == 1

@@ -29,6 +29,11 @@ case "$1 $2 $3" in
    ExitCode=1:0
    RunTime=00:10:00 TimeLimit=02:00:00 TimeMin=N/A
    StdOut={failed}";;
+"show job 14") echo "JobId=14 ArrayJobId=14 ArrayTaskId=0-3%1 JobName=sweep
+   UserId=me(1) GroupId=a(1) MCS_label=N/A
+   JobState=PENDING Reason=Priority Dependency=(null)
+   RunTime=00:00:00 TimeLimit=02:00:00 TimeMin=N/A
+   Partition=gpu AllocNode:Sid=login1:1";;
 "show partition gpu") echo "PartitionName=gpu
    MaxNodes=4 MaxTime=1-00:00:00 State=UP";;
 *) echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1;;
@@ -89,6 +94,13 @@ def test_whether_it_is_well_is_read_from_its_output_and_it_is_not_cancelled(
     assert "running since 10 min on g01" in told and "step 131 of 400, loss 2.26" in told
     told = says(settings, "is job 12 still running well?", "cancel it")
     assert "I cancel nothing myself" in told and "scancel 12" in told
+
+
+def test_of_an_array_only_the_waiting_tasks_are_named_to_end(login_node: Path, settings: Settings) -> None:
+    told = says(settings, "cancel job 14", "cancel it")
+    assert "scancel --state=PENDING 14" in told and "14_[0-3%1] (sweep), which is waiting" in told
+    told = says(settings, "cancel my jobs")
+    assert "scancel 21" in told and "scancel --me" not in told
 
 
 def test_why_a_job_failed_is_told_by_its_id(login_node: Path, settings: Settings) -> None:

@@ -177,9 +177,8 @@ def cured(
     slurm.run("scontrol", "hold", ",".join(kept - {waiting["held"]}))
     found = {}
     for name, wanted in CURES.items():
-        command = next(
-            (step.command for step in answers[name][1].change if wanted in step.command.split(" ", 2)[-1]), ""
-        )
+        offered = (step.command for step in answers[name][1].change)
+        command = next((one for one in offered if wanted in one and "<" not in one), "")
         done = slurm.run(*command.split()) if command else None
         slurm.run("scontrol", "release", waiting[name])
         ways = [came_to_run(slurm, waiting[name])] if done and not done.returncode else [f"not done: {command}"]
@@ -367,3 +366,46 @@ def test_the_log_alone_tells_the_same_cause(
     (log,) = tmp_path_factory.getbasetemp().rglob(f"out-{name}-{failed[name]}.log")
     assert main(["why", str(log)]) == 1
     assert f"cause: {FAILURES[name][1]}" in capsys.readouterr().out
+
+
+PAGE = Path(__file__).parents[2] / "docs" / "provoked.md"
+HEAD = """\
+# Waits and failures provoked on a real Slurm
+
+Written by `MAPLE_CHAT_WRITE=1 uv run pytest tests/slurm/test_pending.py`: slurmctld, slurmdbd and MariaDB, four nodes.
+Each job below waited or failed there; what `maple-chat pending JOBID` and `maple-chat why JOBID` say of it is held by
+the tests.
+
+## {waits} waits
+
+The last column: the command that was offered, carried out on the waiting job with nothing else in its way, and (where a
+directive holds the value) its script with the offered change submitted anew. Both ran.
+
+| wait | Slurm's reason | class | starts by itself | change that started it |
+|---|---|---|---|---|
+"""
+FAILED = """
+## {failures} failures
+
+Each by its job id, and again where the controller has forgotten it (from the accounting). Where the log tells, the log
+alone gives the same cause.
+
+| failure | cause | told by |
+|---|---|---|
+"""
+
+
+def test_the_page_shows_what_was_provoked(
+    answers: dict[str, tuple[str, PendingAnswer]], cured: dict[str, str], failed: dict[str, str]
+) -> None:
+    rows = [
+        f"| {name} | {answers[name][0].split(',')[0]} | {kind} | {starts} "
+        f"| {f'`{CURES[name]}`' if cured.get(name) == 'starts' else ''} |"
+        for name, (_, kind, starts) in WAITS.items()
+    ]
+    ends = [f"| {name} | {cause} | {seen} |" for name, (_, cause, seen) in FAILURES.items()]
+    text = HEAD.format(waits=len(rows)) + "\n".join(rows) + "\n" + FAILED.format(failures=len(ends)) + "\n".join(ends)
+    if os.environ.get("MAPLE_CHAT_WRITE"):
+        PAGE.write_text(text + "\n")
+    assert len(rows) >= 25 and len(failed) >= 15
+    assert PAGE.read_text() == text + "\n", "write it anew with MAPLE_CHAT_WRITE=1"

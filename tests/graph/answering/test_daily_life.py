@@ -66,7 +66,7 @@ def test_the_commands_hold_the_job_and_the_file_of_the_person() -> None:
 def test_without_a_machine_each_schedulers_command_is_named() -> None:
     told = words(explain_deed("cancel", Situation("how do I cancel it?", job="5")))
     assert all(command in told for command in ("scancel 5", "qdel 5", "bkill 5", "flux cancel 5"))
-    assert "--state=PENDING" in told
+    assert "--state=PENDING" not in told
     assert "sbatch job.sh" in words(explain_deed("submit", Situation("how do I start it?")))
 
 
@@ -147,3 +147,19 @@ def test_what_the_words_decide_is_said_first(name: str, question: str, first: st
 def test_a_time_that_is_too_short_for_the_steps_is_said() -> None:
     told = explain_deed("runtime", Situation("step 5000/10000 after 3 hours, limit is 4 h"))
     assert told and "It does not fit" in getattr(told.parts[0], "text", "")
+
+
+ENDS_MORE = ("scancel --", "$(qselect", "bkill 0", "bkill -", "flux cancel --all")
+
+
+@pytest.mark.parametrize("text", ["how do I cancel it?", "cancel job 5", "kill my run", "cancel everything but job 5"])
+@pytest.mark.parametrize("machine", [None, "isambard-ai", "anvil", "polaris", "lassen", "tuolumne"])
+def test_for_one_job_nothing_that_ends_others_is_told(text: str, machine: str | None) -> None:
+    cluster = catalogue().clusters[machine] if machine else None
+    told = words(explain_deed("cancel", Situation(text, cluster, job="5")))
+    assert not [part for part in ENDS_MORE if part in told]
+    assert ("cancel 5" in told) == (machine not in ("polaris", "lassen") and "but" not in text)
+
+
+def test_who_would_end_all_is_told_how() -> None:
+    assert "scancel --me" in words(explain_deed("cancel", Situation("how do I cancel all my jobs?")))
