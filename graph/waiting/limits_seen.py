@@ -80,7 +80,8 @@ def node_note(asked: int | None, most: int) -> Note:
 
 def machine_limits(case: WaitCase) -> Note | None:
     """What the machine's facts say of the request, where the machine is known."""
-    if case.machine is None:
+    # What the scheduler here says of the partition comes before a machine's facts: it may want more nodes, not fewer.
+    if case.machine is None or (case.found.reason.word == "PartitionNodeLimit" and partition_limits(case)):
         return None
     if case.found.reason.word in ("nodes-not-enough-total", "PartitionNodeLimit", "unsatisfiable"):
         return too_many_nodes(case, case.machine)

@@ -186,7 +186,11 @@ def cured(
         command = next((one for one in offered if wanted in one and "<" not in one), "")
         done = slurm.run(*command.split()) if command else None
         slurm.run("scontrol", "release", waiting[name])
-        ways = [came_to_run(slurm, waiting[name])] if done and not done.returncode else [f"not done: {command}"]
+        ways = (
+            [came_to_run(slurm, waiting[name])]
+            if done and not done.returncode
+            else [f"not done: {command or answers[name][1].change}"]
+        )
         script = "#!/bin/bash\n#SBATCH -A proj\n" + directives(WAITS[name][0]) + "sleep 90\n"
         if "{" not in script and (changed := changed_script(script, [command])) != script:
             sent = slurm.run("sbatch", "--parsable", "-o", "/dev/null", text_file(slurm, changed))
