@@ -39,7 +39,6 @@ HOME = {
     "psycopg_pool": ("assistant/storage/postgres.py",),
     "httpx": ("knowledge/fetching.py", "knowledge/store.py"),
     "ddgs": ("knowledge/web.py",),
-    "bs4": ("knowledge/ingest/html.py",),
     "docutils": ("knowledge/ingest/restructured.py",),
     "markdown_it": ("knowledge/ingest/markdown.py",),
     "pypdf": ("knowledge/ingest/pdf.py",),

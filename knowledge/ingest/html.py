@@ -1,16 +1,12 @@
-"""HTML: the main part of a page, without navigation. Read by beautifulsoup4 with Python's own parser."""
+"""HTML: the main part of a page, without navigation."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
-from functools import cache
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
+from knowledge.ingest.html_tree import Element, Tree, read_tree
 from knowledge.ingest.page import MOST_TITLE, Block, Page, code, iso_date, one_line, table
-
-if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
 
 MAIN = (
     "main article",
@@ -25,6 +21,7 @@ MAIN = (
     ".entry-content",
     ".post-content",
 )
+NAMED = frozenset({"main", "article", "body"})
 NOT_TEXT_TAGS = "script style noscript template svg iframe form button input select nav aside footer dialog head"
 NOT_TEXT = frozenset(NOT_TEXT_TAGS.split())
 NOT_TEXT_ROLES = frozenset({"navigation", "search", "banner", "contentinfo"})
@@ -53,196 +50,140 @@ DATES = (
 ENDS_TITLE = re.compile(
     r"\s+[|·»\u2013\u2014]\s+.*$| - [^-]*(?:docs?|documentation|guide|wiki|manual)[^-]*$", re.IGNORECASE
 )
-COMMENT_END = re.compile(r"--\s*>")
-# A tag so deep in others is taken for one beside them: what looks through all that a tag holds stays linear.
-DEEPEST = 100
+# What a tag tells of those around it: that a block stands in them, or a block of code.
+BLOCK, CODE = 1, 2
+MARKING = {**dict.fromkeys(BREAKS, BLOCK), "pre": BLOCK | CODE}
 
 
 def read_html(text: str) -> Page:
     """The main part of a page. A page without one is taken whole, less what is plainly navigation."""
-    soup = parsed(text)
-    title, date = title_of(soup), date_of(soup)
-    leave_text(soup)
-    blocks = tuple(blocks_in(main_part(soup)))
+    tree = read_tree(text, is_text, MARKING)
+    blocks = tuple(blocks_below(main_part(tree)))
     heading = next((block.text for block in blocks if block.kind == "heading" and block.level == 1), "")
-    return Page(heading or title, blocks, date)
+    return Page(heading or title_of(tree), blocks, date_of(tree))
 
 
-def leave_text(soup: BeautifulSoup) -> None:
-    """Take out what is no text of the page. One look at each tag: forty selectors, each asked of all, take seconds."""
-    inside: set[int] = set()
-    unwanted: list[Tag] = []
-    for tag in tags_in(soup):
-        if id(tag.parent) in inside:
-            inside.add(id(tag))
-        elif not is_text(tag):
-            inside.add(id(tag))
-            unwanted.append(tag)
-    for tag in unwanted:
-        tag.decompose()
-
-
-def is_text(tag: Tag) -> bool:
-    said = tag.attrs
+def is_text(tag: Element) -> bool:
+    said = tag.attributes
+    if not said:
+        return tag.name not in NOT_TEXT
     if tag.name in NOT_TEXT or "hidden" in said or said.get("aria-hidden") == "true" or said.get("id") == "toc":
         return False
-    return said.get("role") not in NOT_TEXT_ROLES and NOT_TEXT_CLASSES.isdisjoint(tag.get_attribute_list("class"))
+    return said.get("role") not in NOT_TEXT_ROLES and NOT_TEXT_CLASSES.isdisjoint(tag.classes())
 
 
-def main_part(soup: BeautifulSoup) -> Tag:
+def main_part(tree: Tree) -> Element:
     """The part that the first name of MAIN has which stands for any words; else the whole."""
-    first: dict[str, Tag] = {}
-    for tag in tags_in(soup):
-        for name in names_of(tag):
-            first.setdefault(name, tag)
-    named = (first[name] for name in MAIN if name in first)
-    return next((tag for tag in named if tag.get_text(strip=True)), soup.body or soup)
+    first: dict[str, Element] = {}
+    for tag in tree.elements:
+        if tag.shown and (tag.attributes or tag.name in NAMED):
+            for name in names_of(tag):
+                first.setdefault(name, tag)
+    named = (first[name] for name in (*MAIN, "body") if name in first)
+    return next((tag for tag in named if tag.name == "body" or tag.has_words()), tree.root)
 
 
-def names_of(tag: Tag) -> Iterator[str]:
+def names_of(tag: Element) -> Iterator[str]:
     """How a selector names a tag."""
-    yield tag.name
-    if tag.name == "article" and tag.find_parent("main"):
+    if tag.name in NAMED:
+        yield tag.name
+    if tag.name == "article" and tag.within("main"):
         yield "main article"
-    if said := tag.attrs:
+    if said := tag.attributes:
         yield f"#{said.get('id')}"
         yield f"[role={said.get('role')}]"
-        yield from (f".{name}" for name in tag.get_attribute_list("class"))
+        yield from (f".{name}" for name in tag.classes())
 
 
-def tags_in(root: Tag, name: str = "") -> list[Tag]:
-    """All tags below one, or those of a name. Ten times as fast as find_all."""
-    from bs4 import Tag
-
-    return [one for one in root.descendants if isinstance(one, Tag) and (not name or one.name == name)]
-
-
-def parsed(text: str) -> BeautifulSoup:
-    """The page as a tree of at most DEEPEST tags in each other."""
-    from bs4.exceptions import ParserRejectedMarkup
-
-    text = closed(text)
-    try:
-        return shallow()(text, "html.parser")
-    except ParserRejectedMarkup:  # Python's parser gives up on `<![x[`: then what starts like that is text
-        return shallow()(text.replace("<!", "&lt;!"), "html.parser")
-
-
-def closed(text: str) -> str:
-    """The text without marks that are never closed: for each, Python's parser looks through all that follows."""
-    end = text.rfind(">") + 1
-    shut = max((found.end() for found in COMMENT_END.finditer(text, 0, end)), default=0)
-    return text[:shut] + text[shut:end].replace("<!--", "&lt;!--") + text[end:].replace("<", "&lt;")
-
-
-@cache
-def shallow() -> type[BeautifulSoup]:
-    """BeautifulSoup, which puts what is too deep beside its parent's other tags."""
-    from bs4 import BeautifulSoup
-
-    class Shallow(BeautifulSoup):
-        def pushTag(self, tag: Tag) -> None:  # noqa: N802
-            super().pushTag(tag)
-            if len(self.tagStack) > DEEPEST:
-                self.popTag()
-
-    return Shallow
-
-
-def blocks_of(text: str) -> Iterator[Block]:
+def blocks_of(text: str) -> list[Block]:
     """The blocks of a piece of HTML."""
-    soup = parsed(text)
-    leave_text(soup)
-    yield from blocks_in(soup)
+    return blocks_below(read_tree(text, is_text, MARKING).root)
 
 
-def title_of(soup: BeautifulSoup) -> str:
+def title_of(tree: Tree) -> str:
     """What the page calls itself, without the site's name behind it."""
-    meta = soup.find("meta", property="og:title")
-    said = str(meta.get("content") or "") if meta else ""
-    title = said or (soup.title.get_text() if soup.title else "")
+    named = (one for one in tree.elements if one.name == "meta" and one.attributes.get("property") == "og:title")
+    meta = next((one.attributes.get("content", "") for one in named), "")
+    title = meta or next((one.text() for one in tree.elements if one.name == "title"), "")
     return ENDS_TITLE.sub("", one_line(title)[:MOST_TITLE].replace("¶", ""))
 
 
-def date_of(soup: BeautifulSoup) -> str:
+def date_of(tree: Tree) -> str:
     """The day that the page says it was changed on, the best source first; else its latest time."""
     days: dict[str, str] = {}
-    for meta in tags_in(soup, "meta"):
-        named = {str(meta.get(key, "")).lower() for key in ("property", "name", "http-equiv", "itemprop")}
-        for name in named.intersection(DATES) - days.keys():
-            if day := iso_date(str(meta.get("content", ""))):
-                days[name] = day
-    times = (iso_date(str(tag.get("datetime", ""))) for tag in tags_in(soup, "time"))
+    times: list[str] = []
+    for tag in tree.elements:
+        said = tag.attributes
+        if tag.name == "time":
+            times.append(iso_date(said.get("datetime", "")))
+        elif tag.name == "meta":
+            named = {said.get(key, "").lower() for key in ("property", "name", "http-equiv", "itemprop")}
+            for name in named.intersection(DATES) - days.keys():
+                if day := iso_date(said.get("content", "")):
+                    days[name] = day
     return next((days[name] for name in DATES if name in days), "") or max(times, default="")
 
 
-def blocks_in(root: Tag) -> Iterator[Block]:
+def blocks_below(root: Element) -> list[Block]:
     """The blocks below a tag, in order. Words between two blocks are a paragraph."""
-    yield from blocks_below(root, around(root, BREAKS), around(root, {"pre"}))
+    blocks: list[Block] = []
+    put_below(root, blocks)
+    return blocks
 
 
-def around(root: Tag, names: Collection[str]) -> set[int]:
-    """The tags (by id) in which such a tag stands, found once for all of them."""
-    found: set[int] = set()
-    for tag in tags_in(root):
-        if tag.name not in names:
-            continue
-        for parent in tag.parents:
-            if id(parent) in found:
-                break
-            found.add(id(parent))
-    return found
-
-
-def blocks_below(root: Tag, with_blocks: set[int], with_code: set[int]) -> Iterator[Block]:
-    from bs4.element import NavigableString, PreformattedString, Tag
-
+def put_below(root: Element, blocks: list[Block]) -> None:
+    """Into one list, not from generator to generator: with a hundred tags in each other that would cost most."""
     words: list[str] = []
     for child in root.children:
-        if isinstance(child, Tag) and (child.name in BREAKS or id(child) in with_blocks):
-            yield from paragraph(words)
+        if isinstance(child, str):
+            words.append(child)
+        elif child.name in BREAKS or child.holds:
+            put_paragraph(words, blocks)
             words = []
-            yield from block(child, with_blocks, with_code)
-        elif isinstance(child, Tag):
+            put(child, blocks)
+        else:
             words.append(inline(child))
-        elif isinstance(child, NavigableString) and not isinstance(child, PreformattedString):
-            words.append(str(child))
-    yield from paragraph(words)
+    put_paragraph(words, blocks)
 
 
-def paragraph(words: list[str]) -> Iterator[Block]:
-    text = one_line("".join(words))
-    if text:
-        yield Block("text", text)
+def put_paragraph(words: list[str], blocks: list[Block]) -> None:
+    if words and (text := one_line("".join(words))):
+        blocks.append(Block("text", text))
 
 
-def block(tag: Tag, with_blocks: set[int], with_code: set[int]) -> Iterator[Block]:
+def put(tag: Element, blocks: list[Block]) -> None:
     """One tag that stands on its own lines."""
     if tag.name in HEADINGS:
-        yield Block("heading", one_line(tag.get_text()).replace("¶", ""), int(tag.name[1]))
+        blocks.append(Block("heading", one_line(tag.text()).replace("¶", ""), int(tag.name[1])))
     elif tag.name == "pre":
-        if tag.get_text(strip=True):
-            yield code(tag.get_text())
-    elif tag.name == "table" and id(tag) not in with_code:
-        yield from filter(None, [table(rows_of(tag))])
-    elif tag.name in ("li", "dt"):
-        for at, one in enumerate(blocks_below(tag, with_blocks, with_code)):
-            yield Block("text", f"- {one.text}") if at == 0 and one.kind == "text" else one
+        if tag.has_words():
+            blocks.append(code(tag.text()))
+    elif tag.name == "table" and not tag.holds & CODE:
+        blocks += filter(None, [table(list(rows_of(tag)))])
     else:
-        yield from blocks_below(tag, with_blocks, with_code)
+        first = len(blocks)
+        put_below(tag, blocks)
+        if tag.name in ("li", "dt") and len(blocks) > first and blocks[first].kind == "text":
+            blocks[first] = Block("text", f"- {blocks[first].text}")
 
 
-def rows_of(tag: Tag) -> list[list[str]]:
+def rows_of(tag: Element) -> Iterator[list[str]]:
     """The words of a table's own rows; a table within a cell is part of that cell's."""
-    own = [line for line in tag.find_all("tr") if line.find_parent(["table", "tr"]) is tag]
-    return [[cell.get_text(" ") for cell in line.find_all(["td", "th"], recursive=False)] for line in own]
+    for child in tag.children:
+        if isinstance(child, str) or child.name == "table":
+            continue
+        if child.name == "tr":
+            cells = (one for one in child.children if isinstance(one, Element))
+            yield [cell.text(" ") for cell in cells if cell.name in ("td", "th")]
+        else:
+            yield from rows_of(child)
 
 
-def inline(tag: Tag) -> str:
+def inline(tag: Element) -> str:
     """The words of a tag inside a line; code between backticks."""
     if tag.name == "br":
         return " "
     if tag.name == "img":
         return ""
-    text = tag.get_text()
+    text = tag.text()
     return f"`{text}`" if tag.name in ("code", "tt", "kbd") and text.strip() and "\n" not in text else text
