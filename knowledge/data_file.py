@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,15 +15,40 @@ from knowledge.opening import LARGEST_SCRIPT, read_plain
 T = TypeVar("T")
 
 
+# So many lists and mappings in each other are no data of anybody's; libyaml would go on until the stack is full.
+DEEPEST = 200
+
+
+@cache
+def loader() -> Any:
+    """libyaml's loader (ten times as fast as Python's), which gives up on what is nested too deep."""
+    import yaml  # 30 ms that nobody pays who reads what was kept
+
+    class Bounded(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+        depth = 0
+
+        def descend_resolver(self, node: Any, index: Any) -> None:
+            self.depth += 1
+            if self.depth > DEEPEST:
+                raise yaml.YAMLError(f"more than {DEEPEST} lists or mappings in each other")
+            super().descend_resolver(node, index)
+
+        def ascend_resolver(self) -> None:
+            self.depth -= 1
+            super().ascend_resolver()
+
+    return Bounded
+
+
 def parse_yaml(text: str | bytes) -> Any:
-    """The value of a YAML text, by libyaml where that is there (ten times as fast). Raises FactsError: it is none.
+    """The value of a YAML text, by libyaml where that is there. Raises FactsError: it is none.
 
     That is also a number of 5,000 digits, the 45th of a month, or lists in lists without end.
     """
-    import yaml  # 30 ms that nobody pays who reads what was kept
+    import yaml
 
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return yaml.load(text, Loader=loader())
     except (yaml.YAMLError, ValueError, OverflowError, RecursionError) as error:
         raise FactsError(f"not YAML: {' '.join(str(error).split())[:300]}") from error
 

@@ -20,7 +20,7 @@ from graph.reading.edits import Add, Edit, apply_edits
 from graph.reading.frames import Framed, find_frames
 from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, read_request_edits, without
-from graph.reading.utterance import ThreadView
+from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from knowledge.job_parts import Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
@@ -33,16 +33,21 @@ ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*|model\w*[= ]\S+)", re.I)
 NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
+NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
 TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
 
 def understand(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
     """Read one message of a conversation. Pure; never raises on any text; the work is bounded for any length.
+    Of a text that is too long (`bounded`) the beginning is read, and the rest named as left.
 
     before: the request so far (None: a first message). asked, options: the field that was just asked for and the
     choices that were offered, or None. Understood.left names every word of weight that found no place.
     """
+    if (shown := bounded(text)) != text:
+        read = understand(shown, before, asked, options)
+        return replace(read, left=(*read.left, NOT_READ))
     if before and before != JobRequest() and (framed := find_frames(text, before)).edits:
         return with_frames(framed, before, asked, options)
     text = spelled_out(text) if before else text

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from itertools import groupby
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from graph.extraction.sentences.lexicon import read_yaml
 from knowledge.schedulers.outputs import scheduler_output
@@ -217,13 +217,28 @@ def kinds(lines: Sequence[str], outputs: set[int]) -> list[Kind]:
     found: list[Kind] = []
     state = Lines()
     alone = sum(bool(line.strip()) for line in lines) == 1
-    for at, line in enumerate(lines):
+    for at, (line, behind) in enumerate(zip(lines, behind_each(lines), strict=True)):
         if at in outputs:
             state.now = "output"
             found.append("output")
         else:
-            found.append(state.kind(line, alone, lines[at + 1 :]))
+            found.append(state.kind(line, alone, behind))
     return found
+
+
+class Behind(NamedTuple):
+    """What follows a line: the one below it, and the first that is not blank; empty where there is none."""
+
+    below: str
+    said: str
+
+
+def behind_each(lines: Sequence[str]) -> list[Behind]:
+    """Found from the end, so that no line looks through all that follows it."""
+    found = [Behind("", "")]
+    for line in reversed(lines[1:]):
+        found.append(Behind(line, line if line.strip() else found[-1].said))
+    return found[::-1][: len(lines)]
 
 
 @dataclass(slots=True)
@@ -234,12 +249,12 @@ class Lines:
     until: str = ""
     continued: bool = False
 
-    def kind(self, line: str, alone: bool, behind: Sequence[str]) -> Kind:
+    def kind(self, line: str, alone: bool, behind: Behind) -> Kind:
         self.now = self.next(line, alone, behind)
         self.continued = line.rstrip().endswith("\\")
         return self.now
 
-    def next(self, line: str, alone: bool, behind: Sequence[str]) -> Kind:
+    def next(self, line: str, alone: bool, behind: Behind) -> Kind:
         if self.until:
             self.until = "" if line.strip() == self.until else self.until
             return "script"
@@ -253,8 +268,8 @@ class Lines:
         if self.now == "log" and not is_talk(line):
             return "log"
         if not line.strip() and self.now == "script":
-            return "script" if goes_on(behind) else "words"
-        return "log" if self.now == "words" and leads_to_log(line, behind) else "words"
+            return "script" if goes_on(behind.said) else "words"
+        return "log" if self.now == "words" and leads_to_log(line, behind.below) else "words"
 
 
 def begins_script(line: str, alone: bool) -> bool:
@@ -274,15 +289,13 @@ def is_shell(line: str) -> bool:
     )
 
 
-def goes_on(behind: Sequence[str]) -> bool:
-    """Whether the script goes on behind a blank line."""
-    line = next((line for line in behind if line.strip()), "")
+def goes_on(line: str) -> bool:
+    """Whether the script goes on with what follows a blank line."""
     return bool(line) and (is_shell(line) or begins_script(line, alone=False))
 
 
-def leads_to_log(line: str, behind: Sequence[str]) -> bool:
+def leads_to_log(line: str, below: str) -> bool:
     """A line of figures right above what a program printed: `epoch 3 loss 0.21`."""
-    below = behind[0] if behind else ""
     return bool(printed().match(below)) and bool(re.search(r"\d", line)) and not is_talk(line)
 
 

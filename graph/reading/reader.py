@@ -18,7 +18,7 @@ from graph.reading.features import clause_features
 from graph.reading.frames import wishes_a_part
 from graph.reading.meaning import meaning_model
 from graph.reading.mentions import find_mentions
-from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance
+from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance, bounded
 from knowledge.data_file import read_data
 
 FAINT = 0.005
@@ -82,13 +82,15 @@ def read_utterance(words: str, thread: ThreadView) -> Utterance:
 
     words: what the person wrote, without pasted scripts, logs and outputs (message.take_apart parts them).
     """
-    line, mentions = find_mentions(words)
-    clauses = tuple(_clause(words, span, line, mentions, thread) for span in split_clauses(words))
+    read = bounded(words)
+    line, mentions = find_mentions(read)
+    clauses = tuple(_clause(read, span, line, mentions, thread) for span in split_clauses(read))
     return Utterance(words, mentions, clauses)
 
 
 def read_as_one(words: str, thread: ThreadView) -> Clause:
     """The whole text as one clause: what a message of several sentences is for, taken together."""
+    words = bounded(words)
     line, mentions = find_mentions(words)
     return _clause(words, (0, len(words)), line, mentions, thread)
 

@@ -5,6 +5,7 @@ Nothing here knows how a mention is found or how an act is decided; these are th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -31,6 +32,16 @@ MentionKind = Literal[
 # asked: a question; negated: not wanted; past: of an earlier run; others: of somebody else's job; hypothetical: "what
 # if"; corrected: takes the place of what was said before; plain: none of these.
 Scope = Literal["plain", "asked", "negated", "past", "others", "hypothetical", "corrected"]
+
+# Characters that are read of a person's own words, and of one word; what is longer is nobody's message, and takes
+# seconds: most patterns look around themselves.
+LONGEST_MESSAGE, LONGEST_WORD = 10_000, 500
+LONG_WORD = re.compile(rf"(\S{{{LONGEST_WORD}}})\S+")
+
+
+def bounded(text: str) -> str:
+    """As much of a text as is read."""
+    return LONG_WORD.sub(r"\1", text[:LONGEST_MESSAGE])
 
 
 @dataclass(frozen=True, slots=True)

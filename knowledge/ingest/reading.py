@@ -33,6 +33,8 @@ CONTENT_TYPES = {
     "text/plain": "text",
     "application/pdf": "pdf",
 }
+NOISY_FROM, MOST_MARKS = 50_000, 0.25
+WORDS = re.compile(r"[\w\s]+")
 UNDERLINE = re.compile(r"^([=\-~#*^\"+])\1{3,}$")
 
 
@@ -53,7 +55,8 @@ def read(data: bytes, form: str, name: str) -> Page:
         # Its headings are page numbers: no title.
         page = replace(page, title=page.title.strip() or called)
     else:
-        page = readers(form)(decoded(data))
+        text = decoded(data)
+        page = readers("text" if is_noise(text) else form)(text)
     page = page.titled(called)
     if not any(block.kind != "heading" and block.text.strip() for block in page.blocks):
         raise NoTextError("no text in it")
@@ -75,6 +78,14 @@ def readers(form: str) -> Callable[[str], Page]:
 
         return read_html
     return read_text
+
+
+def is_noise(text: str) -> bool:
+    """Whether a long text is mostly marks: to read it as Markdown takes seconds, and its words are the same without.
+
+    Of pages of documentation a tenth is marks; of a large table without words a quarter.
+    """
+    return len(text) > NOISY_FROM and len(WORDS.sub("", text)) > MOST_MARKS * len(text)
 
 
 def decoded(data: bytes) -> str:

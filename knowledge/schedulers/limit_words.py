@@ -8,9 +8,10 @@ https://slurm.schedmd.com/resource_limits.html tells what each limit counts.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from dataclasses import dataclass
-from functools import cache
-from itertools import product
+from functools import cache, lru_cache
+from itertools import islice, product, takewhile
 from typing import Literal
 
 RESOURCES = {
@@ -111,13 +112,26 @@ def whose(head: str, per: str, resource: str) -> Whose:
 
 
 @cache
-def all_words() -> tuple[str, ...]:
-    """Every word that the parts can make, for those that a narrow column has cut."""
+def all_words() -> tuple[tuple[str, int, str], ...]:
+    """Every word that the parts can make, for those that a narrow column has cut: in lower case, its place, itself.
+
+    In order, so that those which begin alike stand together: a paste may hold thousands of cut words.
+    """
     names = ("Cpu", "CPU", "Mem", "Memory", "Node", "GRES", "License", "BB", "Billing", "Energy", "Unknown", "Jobs")
     more = ("SubmitJobs", "SubmitJob", "WallDuration", "Wall")
-    return tuple("".join(parts) for parts in product(HEADS, (*names, *more), COUNTED, PER, TAILS))
+    words = map("".join, product(HEADS, (*names, *more), COUNTED, PER, TAILS))
+    return tuple(sorted((word.lower(), place, word) for place, word in enumerate(words)))
 
 
+def beginning(begun: str) -> list[str]:
+    """The words that begin so (lower case), in the order of the parts."""
+    words = all_words()
+    first = bisect_left(words, (begun, -1, ""))
+    alike = takewhile(lambda word: word[0].startswith(begun), islice(words, first, None))
+    return [word for _, _, word in sorted(alike, key=lambda word: word[1])]
+
+
+@lru_cache(1024)
 def cut_word(text: str) -> LimitWord | None:
     """The limit whose word begins so, where all such words mean the same limit: `AssocGrpCpuLim`."""
     begun = text.lower()
@@ -125,7 +139,7 @@ def cut_word(text: str) -> LimitWord | None:
         return None
     meant = {
         (found.resource, found.counts, found.whose, found.set_on): found
-        for found in (limit_word(word) for word in reversed(all_words()) if word.lower().startswith(begun))
+        for found in (limit_word(word) for word in reversed(beginning(begun)))
         if found
     }
     return next(iter(meant.values())) if len(meant) == 1 else None

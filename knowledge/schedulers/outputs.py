@@ -16,6 +16,8 @@ from knowledge.schedulers.tables import CELL, Column, header_columns, row_fields
 
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
 Lines = Sequence[str]
+# So many braces that begin no JSON of a scheduler: then none is looked for. Each look goes to the end of the text.
+MOST_BROKEN = 50
 Read = list[SchedulerOutput]
 
 
@@ -26,9 +28,15 @@ def scheduler_output(text: str) -> list[SchedulerOutput]:
     """
     lines = [ANSI.sub("", line) for line in text.split("\n")]
     found: list[SchedulerOutput] = []
-    at = 0
+    at = broken = 0
     while at < len(lines):
-        here = next((read for reader in READERS if (read := reader(lines, at))), [])
+        if not lines[at].strip():  # nothing begins with it
+            at += 1
+            continue
+        is_json = lines[at].lstrip().startswith("{") and broken < MOST_BROKEN
+        here = read_json(lines, at) if is_json else []
+        broken += is_json and not here
+        here = here or next((read for reader in READERS if (read := reader(lines, at))), [])
         found += [with_id(output, lines) for output in here]
         at = max([at + 1, *(output.last + 1 for output in here)])
     return found
@@ -327,9 +335,7 @@ def read_events(lines: Lines, at: int) -> Read:
 
 
 def read_json(lines: Lines, at: int) -> Read:
-    """The JSON of squeue, sacct, qstat, bjobs or flux."""
-    if not lines[at].lstrip().startswith("{"):
-        return []
+    """The JSON of squeue, sacct, qstat, bjobs or flux; the line begins with a brace."""
     text = "\n".join(lines[at:])
     try:
         value, length = json.JSONDecoder().raw_decode(text.lstrip())
@@ -350,7 +356,6 @@ def read_message(lines: Lines, at: int) -> Read:
 
 Reader = Callable[[Lines, int], Read]
 READERS: tuple[Reader, ...] = (
-    read_json,
     read_table,
     read_asked_columns,
     read_long_jobs,

@@ -49,10 +49,16 @@ def find_reason(scheduler: Scheduler, text: str) -> FoundReason | None:
     return readers[scheduler](said.strip("()") if said.startswith("(") else said)
 
 
+@cache
+def slurm_words() -> dict[str, WaitReason]:
+    """Slurm's reasons of one word, by it in lower case."""
+    return {reason.word.lower(): reason for reason in reason_file("slurm").reasons}
+
+
 def slurm_reason(text: str) -> FoundReason | None:
     """A word, a word for a limit, a sentence of Slurm's, or a word that a column has cut."""
     word = text.split(",")[0].split(":")[0].strip()
-    known = {reason.word.lower(): reason for reason in reason_file("slurm").reasons}
+    known = slurm_words()
     if found := sentence_reason("slurm", text):
         return found
     if word.lower() in known:
@@ -61,7 +67,7 @@ def slurm_reason(text: str) -> FoundReason | None:
         return FoundReason(limit_reason(limit), {}, limit)
     if limit := cut_word(word):
         return FoundReason(limit_reason(limit), {}, limit, cut=True)
-    begun = [reason for name, reason in known.items() if len(word) >= 8 and name.startswith(word.lower())]
+    begun = [reason for name, reason in known.items() if name.startswith(word.lower())] if len(word) >= 8 else []
     if len(begun) == 1:
         return FoundReason(begun[0], {}, cut=True)
     family = family_word(word)

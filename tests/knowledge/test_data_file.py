@@ -51,3 +51,12 @@ def test_what_was_validated_once_needs_no_pydantic() -> None:
         capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     assert said[-1] == "" and terms
+
+
+@pytest.mark.parametrize("piece", ["[", "{", "- ", "? ", "{a: "])
+def test_lists_without_end_in_each_other_are_no_data(tmp_path: Path, piece: str) -> None:
+    """libyaml would go on in them until the stack is full, and the program with it."""
+    path = tmp_path / "deep.yaml"
+    path.write_text(piece * 100_000)
+    with pytest.raises(FactsError, match="in each other"):
+        read_data(path)

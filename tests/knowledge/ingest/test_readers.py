@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from knowledge.documents import Chunk
 from knowledge.ingest.chunking import MOST, MOST_CODE, chunks, tokens
 from knowledge.ingest.page import NoTextError, UnreadableError
-from knowledge.ingest.reading import form_of, read
+from knowledge.ingest.reading import form_of, is_noise, read
 
 MARKDOWN = """---
 title: Running jobs
@@ -331,3 +331,13 @@ def test_the_same_piece_counts_once_in_a_page() -> None:
     text = "# A\n\n## B\n\nLoad the module.\n\n# A\n\n## B\n\nLoad the module.\n\n## C\n\nLoad the module.\n"
     made = chunks(read(text.encode(), "markdown", "x"))
     assert len(made) == len(set(made))
+
+
+@pytest.mark.broke("nested HTML")
+@pytest.mark.parametrize("piece", ["[", "| a | b |\n|---|---|\n", "====\n\n", "[x]("])
+def test_a_long_page_of_marks_is_read_by_its_words(piece: str) -> None:
+    """As Markdown, a megabyte of it would take ten seconds."""
+    marks = piece * (60_000 // len(piece))
+    assert is_noise(marks) and not is_noise("a line | of words\n" * 10_000) and not is_noise(piece)
+    page = read(f"# Queues\n\nThe debug queue takes 30 minutes.\n\n{marks}".encode(), "markdown", "a.md")
+    assert page.blocks[1].text == "The debug queue takes 30 minutes."
