@@ -22,12 +22,12 @@ from urllib.parse import urlsplit
 from assistant.models.table import backend, names
 from assistant.settings import read_settings
 from assistant.storage.database import open_database
-from assistant.storage.sqlite import has_locks
 from assistant.stores import chroma_server
 from knowledge import embedding
 from knowledge.catalogue import SHIPPED, catalogue
 from knowledge.documents import FILE, Documents
 from knowledge.errors import MapleError, UnavailableError, database_words
+from knowledge.file_locks import has_locks
 from knowledge.finding import COLLECTION_OF
 from knowledge.generations import Generations, check_owner
 
@@ -163,11 +163,10 @@ def database() -> Check:
     settings = read_settings()
     at_once = f"{settings.workers} turns at once (MAPLE_CHAT_WORKERS)"
     if not settings.database.get_secret_value():
-        told = f"SQLite, {threads_in(settings.conversations)}; {at_once}"
         if not has_locks(settings.data):
-            cure = "use one program at a time, or set MAPLE_CHAT_DATA to a folder on another file system"
-            return Check("", "missing", f"{told}; {settings.data} is on a file system without locks", cure)
-        return Check("", "ok", told)
+            cure = "set MAPLE_CHAT_DATA to a folder on another file system"
+            return Check("", "wrong", f"{settings.data} is on a file system without locks", cure)
+        return Check("", "ok", f"SQLite, {threads_in(settings.conversations)}; {at_once}")
     if find_spec("langgraph.checkpoint.postgres") is None:
         return Check("", "missing", "PostgreSQL's client", "pip install 'maple-chat[postgres]'")
     return Check("", "ok", f"{open_database(settings).where}; {at_once}")
@@ -182,9 +181,9 @@ def threads_in(file: Path) -> str:
             whole(talk)
             (count,) = talk.execute("SELECT count(DISTINCT thread) FROM turns").fetchone()
     except sqlite3.Error as error:
-        raise UnavailableError(
-            f"{file} cannot be read ({database_words(error)}); move it away to begin anew"
-        ) from error
+        busy = "locked" in (words := database_words(error))
+        cure = "another program writes to it: try again" if busy else "move it away to begin anew"
+        raise UnavailableError(f"{file} cannot be read ({words}); {cure}") from error
     return f"{count} conversation{'s' * (count != 1)}"
 
 

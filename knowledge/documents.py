@@ -265,7 +265,7 @@ def said_plainly(path: Path) -> Iterator[None]:
         yield
     except sqlite3.OperationalError as error:
         raise UnavailableError(
-            f"cannot use {path}: {database_words(error)}; try again, or set another MAPLE_CHAT_DATA"
+            f"cannot use {path}: {database_words(error, path)}; try again, or set another MAPLE_CHAT_DATA"
         ) from error
     except sqlite3.DatabaseError as error:
         raise UnavailableError(

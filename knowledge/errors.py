@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import sqlite3
+    from pathlib import Path
 
 
 class MapleError(Exception):
@@ -39,6 +40,14 @@ class UnprovenJailError(UnavailableError):
         self.ways = ways
 
 
-def database_words(error: sqlite3.Error) -> str:
-    """SQLite's message without what stood in a row: of text that it cannot decode it prints the text."""
-    return str(error).partition(" with text ")[0]
+def database_words(error: sqlite3.Error, path: Path | None = None) -> str:
+    """SQLite's message without what stood in a row: of text that it cannot decode it prints the text.
+
+    path: the database. SQLite also calls it locked where its file system has no locks at all.
+    """
+    words = str(error).partition(" with text ")[0]
+    if path and "locked" in words:
+        from knowledge.file_locks import has_locks
+
+        return words if has_locks(path.parent) else "its file system has no locks"
+    return words

@@ -72,7 +72,7 @@ class InFile:
                     talk.execute(table)
         except sqlite3.Error as error:
             raise UnavailableError(
-                f"{path} cannot be used ({database_words(error)}); set MAPLE_CHAT_DATA to a local disk"
+                f"{path} cannot be used ({database_words(error, path)}); set MAPLE_CHAT_DATA to a local disk"
             ) from error
 
     def _connect(self, synchronous: str) -> sqlite3.Connection:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import sqlite3
-import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -71,7 +69,7 @@ class Sqlite:
 
     def _unusable(self, error: sqlite3.Error) -> UnavailableError:
         return UnavailableError(
-            f"{self.path} cannot be used ({database_words(error)}); set MAPLE_CHAT_DATA to another folder"
+            f"{self.path} cannot be used ({database_words(error, self.path)}); set MAPLE_CHAT_DATA to another folder"
         )
 
     @contextmanager
@@ -119,16 +117,6 @@ class Sqlite:
 
     def trouble(self, error: Exception) -> UnavailableError | None:
         return self._unusable(error) if isinstance(error, sqlite3.Error) else None
-
-
-def has_locks(folder: Path) -> bool:
-    """Whether the file system keeps two programs apart; some parallel ones are mounted without that."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
 
 
 def write_ahead(connection: sqlite3.Connection) -> None:
