@@ -40,6 +40,8 @@ COMMANDS = (
         "openssl enc -pass pass:«tiger77» -in a",
     ),
     (r"ipmi\w+|racadm|redfishtool", r"-[pP]\s{}", r"-p", "ipmitool -H bmc1 -U admin -P «tiger77» power on"),
+    (r"snmp\w+", r"-[AX]\s{}", r"-[ax]\s", "snmpwalk -v3 -u ada -A «tiger77» gpu17"),
+    (r"ConvertTo-SecureString", r"(?:-String\s)?{}", r"\s", "ConvertTo-SecureString «tiger77» -AsPlainText"),
     (r"ssh-keygen", r"-[NP]\s{}", r"-[np]", "ssh-keygen -t ed25519 -N «tiger77»"),
     (r"net use", r"\\\\\S{1,80}\s{}", r"\\\\", r"net use Z: \\nas\data «tiger77» /user:ada"),
     (r"htpasswd", r"-\w*b\w*\s\S+\s\S+\s{}", r"-\w*b", "htpasswd -b f ada «tiger77»"),

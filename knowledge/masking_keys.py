@@ -71,6 +71,18 @@ LOOKS_FAR = r"(?:api|key|log ?in|paste|secret|token|password|credentials?|auth).
 BY_NAME = (
     # `name = value`, in any notation: shells, Python, JSON, YAML, INI, XML, options.
     Rule(
+        "KEY",
+        r"\bpsk=",
+        r"\bpsk=(?P<q>\"?)(?P<v>[^\"\s]{8,64})(?P=q)",
+        example='psk="«tiger-77-moon»"',
+    ),
+    Rule(
+        "KEY",
+        r"\bauth\W{1,3}:",
+        r"\"auth\"\s?:\s?\"(?P<v>[A-Za-z0-9+/]{16,}={0,2})\"",
+        example='{"auth":"«bGJyYXVuOkNvcHNlLkFudmlsNTU=»"}',
+    ),
+    Rule(
         "KEY", LOOKS_ASSIGNED, rf"(?i)(?:{PASSWORD_NAMES}){ASSIGNED}", is_password, example="export MYSQL_PWD=«tiger»"
     ),
     Rule(

@@ -49,6 +49,10 @@ TOKENS = {
     r"[\w.]{20,}": "dp.st.",
     r"eyJ[\w-]{20,}": "ops_",
     r"[A-Za-z0-9]{30,}": "EAAC",
+    r"[\w-]{18,}": "sq0atp- sq0csp- sq0idp-",
+    r"[\w+/=,-]{40,}": "fm1_ fm2_ fo1_",
+    r"[\w-]{60,}": "sl.",
+    r"[A-Za-z0-9]{14}\.[0-9a-f]{32,}": "pat",
     r"[A-Za-z0-9]{24,}": "aio_",
     r"(?=\w*\d)[A-Za-z0-9]{30,}": "PRIVATE-",
     r"[\w.-]{20,}": "pk.eyJ sk.eyJ",
@@ -76,6 +80,18 @@ MAKERS = (
     ),
     Rule(
         "KEY", r"8q~", r"(?P<v>[\w.~-]{3}8Q~[\w.~-]{30,40})", example="azure «abc8Q~0123456789abcdefghijABCDEFGHIJ12»"
+    ),
+    Rule(
+        "KEY",
+        r"\d:[0-9a-f]{32}",
+        r"(?<![\w/])(?P<v>[12]/\d{8,20}(?:/\d{8,20})?:[0-9a-f]{32})\b",
+        example="asana «1/1234567890123456:0123456789abcdef0123456789abcdef»",
+    ),
+    Rule(
+        "KEY",
+        r"\bac[0-9a-f]{32}",
+        r"\bAC[0-9a-f]{32}[^\w\n]{1,6}(?P<v>[0-9a-f]{32})\b",
+        example="Client('AC0123456789abcdef0123456789abcdef', '«a1b2c3d4e5f60718293a4b5c6d7e8f90»')",
     ),
     Rule(
         "KEY",

@@ -204,12 +204,12 @@ def test_each_rule_finds_its_example_and_no_more(number: int) -> None:
 
 
 def test_recall_over_the_corpus() -> None:
-    """713 secrets of 170 shapes, and 320 lines with none; the rules were mended by them."""
+    """852 secrets of 300 shapes, and 380 lines with none; the rules were mended by them."""
     cases, harmless = parted(read(CORPUS))
     left = list(missed(cases))
-    assert len(cases) >= 700 and len({case.shape for case in cases}) >= 170
+    assert len(cases) >= 850 and len({case.shape for case in cases}) >= 250
     assert len(left) <= len(cases) // 100, left
-    assert len(harmless) >= 300 and len(spoilt(harmless)) <= len(harmless) // 200, spoilt(harmless)
+    assert len(harmless) >= 380 and len(spoilt(harmless)) <= len(harmless) // 200, spoilt(harmless)
 
 
 def test_no_line_of_goldens_logs_and_scripts_loses_a_part_as_a_credential() -> None:
@@ -260,6 +260,20 @@ def test_public_text_stays() -> None:
     ],
 )
 def test_public_lines(text: str) -> None:
+    assert mask(text).text == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "switch from bf16 to fp32 and from resnet50 to resnet101",
+        "cast to int64, run on cuda12 with nf4 at fp8, from gcc12 to gcc13",
+        "I moved from llama2 to llama3-8b on sm90",
+        "the error goes from fp16 to float32 on gfx90a, upgrade to torch25 on rhel9",
+        "trained on cifar100 at stage3 with zero3 of gpt2",
+    ],
+)
+def test_kinds_of_numbers_models_and_software_are_no_computers(text: str) -> None:
     assert mask(text).text == text
 
 
