@@ -24,6 +24,7 @@ from assistant.events import Diagnosed, Done, Error, Event
 from assistant.health import database, documents, guarded
 from assistant.session import Session
 from assistant.settings import Settings
+from assistant.storage.schema import TABLES
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
 from knowledge.documents import FILE, Chunk, Document, Documents
@@ -57,6 +58,7 @@ def spoken(settings: Settings) -> Settings:
     return settings
 
 
+@pytest.mark.broke("corrupted database")
 def test_a_database_with_spoilt_pages_is_not_called_well(spoken: Settings) -> None:
     assert "40 conversations" in database().says
     spoil(spoken.conversations)
@@ -64,6 +66,7 @@ def test_a_database_with_spoilt_pages_is_not_called_well(spoken: Settings) -> No
     assert found.state == "wrong" and "move it away" in found.says and PRIVATE not in found.says
 
 
+@pytest.mark.broke("corrupted database")
 def test_text_that_is_none_is_told_without_the_text(spoken: Settings, capsys: pytest.CaptureFixture[str]) -> None:
     with closing(sqlite3.connect(spoken.conversations)) as talk, talk:
         talk.execute("UPDATE turns SET text = CAST(? AS TEXT)", (f"{PRIVATE} \xff".encode("latin-1"),))
@@ -72,6 +75,7 @@ def test_text_that_is_none_is_told_without_the_text(spoken: Settings, capsys: py
     assert PRIVATE not in said.err + said.out and said.err.strip().count("\n") == 0
 
 
+@pytest.mark.broke("corrupted database")
 def test_documents_with_spoilt_pages_are_not_called_well(settings: Settings) -> None:
     store = Documents(settings.data / FILE)
     store.begin("here", "folder", "docs", {})
@@ -94,6 +98,7 @@ ADD = ("knowledge", "add", str(ROOT / "docs/slack.md"))
 
 
 @pytest.mark.parametrize(("words", "size"), [(("ask", OOM), 0), (("ask", OOM), 30_000), (ADD, 0)])
+@pytest.mark.broke("full disk")
 def test_a_full_disk_is_one_line(tmp_path: Path, words: tuple[str, ...], size: int) -> None:
     done = run_limited(size, tmp_path / "data", *words)
     assert done.returncode == 2 and "Traceback" not in done.stderr + done.stdout
@@ -101,6 +106,7 @@ def test_a_full_disk_is_one_line(tmp_path: Path, words: tuple[str, ...], size: i
     assert len(lines) == 1 and len(lines[0]) < 400, done.stderr
 
 
+@pytest.mark.broke("full disk")
 def test_a_full_disk_does_not_stop_what_writes_nothing(tmp_path: Path) -> None:
     (tmp_path / "a.log").write_text(OOM + "\n")
     done = run_limited(0, tmp_path / "data", "why", str(tmp_path / "a.log"))
@@ -110,6 +116,7 @@ def test_a_full_disk_does_not_stop_what_writes_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words", [("why", "{}"), ("check", "{}"), ("clusters", "perlmutter"), ("extract", "FSDP on 2 nodes")]
 )
+@pytest.mark.broke("read-only home")
 def test_a_home_that_cannot_be_written_is_not_noticed_where_nothing_is_kept(
     words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +128,7 @@ def test_a_home_that_cannot_be_written_is_not_noticed_where_nothing_is_kept(
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.broke("read-only home")
 def test_a_home_that_cannot_be_written_is_one_line_where_something_is_kept(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -131,14 +139,14 @@ def test_a_home_that_cannot_be_written_is_one_line_where_something_is_kept(
 
 
 class Clock(datetime):
-    """A clock that is set back an hour at each look."""
+    """A clock that jumps by `step` at each look."""
 
-    looks = 0
+    looks, step = 0, timedelta(hours=-1)
 
     @classmethod
     def now(cls, tz: object = None) -> datetime:  # type: ignore[override]
         cls.looks += 1
-        return datetime(2026, 11, 22, 12, tzinfo=UTC) - timedelta(hours=cls.looks)
+        return datetime(2026, 11, 22, 12, tzinfo=UTC) + cls.looks * cls.step
 
 
 def said_by(session: Session, text: str) -> list[Event]:
@@ -148,8 +156,13 @@ def said_by(session: Session, text: str) -> list[Event]:
     return asyncio.run(collect())
 
 
-def test_a_clock_that_is_set_back_changes_no_order(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.broke("clock")
+@pytest.mark.parametrize("step", [timedelta(hours=-1), timedelta(days=400)], ids=["back", "forth"])
+def test_a_clock_that_jumps_changes_no_order(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, step: timedelta
+) -> None:
     monkeypatch.setattr(session_module, "datetime", Clock)
+    monkeypatch.setattr(Clock, "step", step)
     one = Session(settings, "t")
     for words in ("PyTorch DDP on Perlmutter, 1 node, 4 GPUs per node", "make it 2 nodes", "make it 3 nodes"):
         said = said_by(one, words)
@@ -167,11 +180,59 @@ def lockless(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
     yield
 
 
+@pytest.mark.broke("no locks")
 def test_without_locks_it_still_answers(settings: Settings, lockless: None) -> None:
     events = said_by(Session(settings, "t"), OOM)
     assert any(isinstance(event, Diagnosed) for event in events) and not any(isinstance(e, Error) for e in events)
 
 
+LOCKLESS = """
+import errno, os, sys
+sys.path.insert(0, sys.argv[1])
+from graph.verification.simulator.jail import kernel, seccomp as s
+flock = {"x86_64": 73, "aarch64": 32}[os.uname().machine]
+fails = s.give(s.ERROR | errno.ENOLCK)
+steps = [s.step(s.LOAD, 0), *s.one_of([flock], fails), s.step(s.JUMP_EQUAL, s.NUMBERS[os.uname().machine]["fcntl"], 1)]
+steps += [*s.give(s.ALLOW), s.step(s.LOAD, s.AT_ARGUMENTS + 8), *s.one_of([6, 7, 37, 38], fails), *s.give(s.ALLOW)]
+code = b"".join(steps)
+program = s.Program(len(steps), code)
+import ctypes
+kernel.no_new_privileges()
+assert ctypes.CDLL(None).prctl(22, 2, ctypes.byref(program), 0, 0) == 0
+from assistant.cli import main
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+@pytest.mark.skipif(os.uname().machine not in ("x86_64", "aarch64"), reason="the filter's numbers are not known here")
+@pytest.mark.broke("no locks")
+@pytest.mark.parametrize("words", [("ask", OOM), ADD, ("doctor",)], ids=["ask", "add", "doctor"])
+def test_a_file_system_without_any_locks_is_named(tmp_path: Path, words: tuple[str, ...]) -> None:
+    """As on NFS without its lock daemon: flock and fcntl fail, and SQLite calls each database locked."""
+    environment = {**os.environ, "MAPLE_CHAT_DATA": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "c")}
+    command = [sys.executable, "-c", LOCKLESS, str(ROOT), *words]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, env=environment)
+    (line,) = [line for line in (done.stdout + done.stderr).splitlines() if "locks" in line]
+    assert str(tmp_path) in line and "MAPLE_CHAT_DATA" in done.stdout + done.stderr
+    assert "move it away" not in done.stdout and "Traceback" not in done.stderr
+
+
+@pytest.mark.broke("older database")
+def test_a_database_of_an_older_version_goes_on(settings: Settings) -> None:
+    """Its first version had two tables; what was said in it is still there."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(settings.conversations)) as talk, talk:
+        for table in TABLES[:2]:
+            talk.execute(table)
+        row = ("t", 0, "2026-01-01T00:00:00+00:00", "hello", "[]", "[]")
+        talk.execute("INSERT INTO turns (thread, turn, at, text, attachments, answer) VALUES (?, ?, ?, ?, ?, ?)", row)
+    session = Session(settings, "t")
+    assert any(isinstance(event, Diagnosed) for event in said_by(session, OOM))
+    assert [turn.text for turn in session.history()] == ["hello", OOM]
+    assert guarded("database", database).state == "ok"
+
+
+@pytest.mark.broke("fifty threads")
 async def test_fifty_threads_at_once_are_answered_each_once(settings: Settings) -> None:
     async def one(number: int) -> list[Event]:
         return [event async for event in Session(settings, f"t{number}").send(OOM)]

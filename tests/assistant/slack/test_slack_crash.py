@@ -77,6 +77,7 @@ async def until_half_done(path: Path) -> None:
         await asyncio.sleep(0.005)
 
 
+@pytest.mark.broke("killed worker")
 async def test_killed_again_and_again_they_answer_each_message_once(
     slack: Slack, settings: Settings, start: Start
 ) -> None:

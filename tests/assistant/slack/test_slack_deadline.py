@@ -47,6 +47,7 @@ def heavy(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     over.set()
 
 
+@pytest.mark.broke("others wait")
 async def test_a_turn_that_does_not_end_is_owned_up_to_and_others_are_answered(
     slack: Slack, start_bot: StartBot, heavy: threading.Event
 ) -> None:
@@ -75,6 +76,7 @@ async def test_a_turn_that_heeds_it_is_stopped_and_says_what_to_send(
     await slack.until(lambda: "Send the part" in str(slack.replies(slack.direct(ALICE).id, asked["ts"])))
 
 
+@pytest.mark.broke("SIGTERM")
 async def test_sigterm_in_the_middle_of_a_heavy_turn_ends_in_time(
     slack: Slack, settings: Settings, tokens: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:

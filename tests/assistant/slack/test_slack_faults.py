@@ -30,6 +30,7 @@ async def settled(bot: Bot, slack: Slack) -> None:
     await slack.until(lambda: bot.inbox.waiting() == 0, 30)
 
 
+@pytest.mark.broke("out of order")
 async def test_a_delivery_that_comes_again_is_answered_once(slack: Slack, bot: Bot) -> None:
     channel = slack.channel("support")
     message = slack.say(channel, f"<@U0BOT0001> {ASK}")
@@ -61,6 +62,7 @@ async def test_what_could_not_be_written_down_is_not_acknowledged_and_comes_agai
     assert await said(slack, slack.channel("support").id, asked["ts"])
 
 
+@pytest.mark.broke("out of order")
 async def test_messages_of_a_thread_are_answered_in_order(slack: Slack, bot: Bot) -> None:
     root = await slack.direct_message("train ViT on Perlmutter with DDP, 1 node, 4 GPUs per node")
     channel = slack.direct(ALICE)
@@ -231,6 +233,37 @@ async def test_a_thread_that_is_gone_is_given_up(slack: Slack, bot: Bot) -> None
     assert bot.metrics.failed.labels("thread_not_found")._value.get() == 1
 
 
+@pytest.mark.broke("cut socket")
+async def test_a_socket_that_is_cut_in_the_middle_of_a_turn_loses_neither_it_nor_the_next(
+    slack: Slack, bot: Bot
+) -> None:
+    hold = asyncio.Event()
+    slack.fail("chat.postMessage", hold=hold)
+    channel = slack.channel("support")
+    first = await slack.mention(channel, ASK)
+    await slack.until(lambda: slack.called("chat.postMessage"))
+    slack.delivery.socket.cut()
+    second = await slack.mention(channel, ASK)
+    hold.set()
+    await settled(bot, slack)
+    assert slack.delivery.socket.connections >= 2
+    assert [len(slack.replies(channel.id, asked["ts"])) for asked in (first, second)] == [1, 1]
+
+
+@pytest.mark.broke("out of order")
+async def test_a_message_that_comes_after_a_later_one_is_answered_once(slack: Slack, bot: Bot) -> None:
+    root = await slack.direct_message("train ViT on Perlmutter with DDP, 1 node, 4 GPUs per node")
+    channel = slack.direct(ALICE)
+    asked = [slack.say(channel, f"make it {n} nodes", thread=root["ts"]) for n in (2, 3)]
+    for message in reversed(asked):
+        await slack.tell_app(slack.event(channel, message, type="message", channel_type="im"))
+        await settled(bot, slack)
+    told = [shown(m) for m in slack.replies(channel.id, root["ts"]) if m.get("blocks")]
+    changed = [text.partition("Changed: ")[2].partition(".")[0] for text in told if "Changed: " in text]
+    assert [words.split()[-1] for words in changed] == ["3", "2"]
+
+
+@pytest.mark.broke("cut socket")
 async def test_a_socket_that_is_cut_is_opened_again_and_nothing_is_lost(slack: Slack, bot: Bot) -> None:
     channel = slack.channel("support")
     slack.delivery.socket.cut()
@@ -242,6 +275,7 @@ async def test_a_socket_that_is_cut_is_opened_again_and_nothing_is_lost(slack: S
     assert all(len(slack.replies(channel.id, message["ts"])) == 1 for message in asked)
 
 
+@pytest.mark.broke("cut socket")
 async def test_slack_renews_the_socket_while_messages_come(slack: Slack, bot: Bot) -> None:
     channel = slack.channel("support")
 

@@ -104,6 +104,7 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 
 
 @pytest.mark.parametrize("wrong", ["nan", "1e999", "\u0661", "signature", "json", "payload", "zero"])
+@pytest.mark.broke("unsigned")
 async def test_what_nobody_can_parse_is_refused_and_no_error_of_ours(
     slack: Slack, start_bot: StartBot, wrong: str
 ) -> None:

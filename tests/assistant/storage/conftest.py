@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
+import socket
+import subprocess
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -61,3 +66,44 @@ def database(request: pytest.FixtureRequest, settings: Settings) -> Database:
     """Each in turn: what is said in the protocol holds for both."""
     chosen = settings if request.param == "sqlite" else request.getfixturevalue("postgres")
     return open_database(chosen)
+
+
+PROGRAMS = {name: shutil.which(name) for name in ("initdb", "pg_ctl")}
+# PostgreSQL does not run as root.
+OTHER = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}
+
+
+def control(*words: str) -> None:
+    name, *rest = words
+    command = [str(PROGRAMS[name]), *rest]
+    subprocess.run(
+        command,
+        check=True,
+        cwd="/",
+        stdout=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        **OTHER,
+    )  # type: ignore[call-overload]
+
+
+@pytest.fixture
+def own_server(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Restarts the server that the settings name."""
+    pytest.importorskip("psycopg")
+    if None in PROGRAMS.values():
+        pytest.skip("no PostgreSQL to start")
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    folder = Path(tempfile.mkdtemp(prefix="maple-postgres-"))
+    if OTHER:
+        shutil.chown(folder, *OTHER.values())
+    data = ("-D", str(folder / "data"))
+    control("initdb", *data, "-A", "trust", "-U", "postgres", "--no-sync")
+    started = (*data, "-w", "-o", f"-p {port} -k {folder} -F", "-l", str(folder / "log"))
+    control("pg_ctl", "start", *started)
+    monkeypatch.setenv("MAPLE_CHAT_DATABASE", f"postgresql://postgres@127.0.0.1:{port}/postgres")
+    yield lambda: control("pg_ctl", "restart", *started, "-m", "immediate")
+    open_database(read_settings()).close()  # type: ignore[attr-defined]
+    control("pg_ctl", "stop", *data, "-m", "immediate")
+    shutil.rmtree(folder)

@@ -126,6 +126,7 @@ def test_only_the_newest_state_is_kept(postgres: Settings, whole: str) -> None:
     assert checkpoints == 1 and blobs[0] == blobs[1] and carried == 0
 
 
+@pytest.mark.broke("two programs")
 def test_two_processes_on_one_thread_keep_order(postgres: Settings, whole: str) -> None:
     command = [sys.executable, "-c", ASK, "ask", "--json", "--thread", "t"]
     texts = [whole, "make it 2 nodes"]
@@ -137,6 +138,7 @@ def test_two_processes_on_one_thread_keep_order(postgres: Settings, whole: str) 
 
 
 @pytest.mark.parametrize("point", ["graph.usecases.write_script.render", "assistant.turns.Turns.close"])
+@pytest.mark.broke("killed worker")
 def test_another_process_finishes_what_a_killed_one_left(
     postgres: Settings, tmp_path: Path, whole: str, point: str
 ) -> None:
@@ -160,6 +162,7 @@ def test_a_log_that_lay_on_the_dead_machine_is_diagnosed(postgres: Settings, tmp
     assert [e.diagnosis.cause for e in events if isinstance(e, Diagnosed)] == ["gpu-oom"]
 
 
+@pytest.mark.broke("PostgreSQL")
 def test_connections_killed_in_mid_turn(
     postgres: Settings, address: str, admin: Admin, whole: str, gate: threading.Event
 ) -> None:
@@ -175,6 +178,18 @@ def test_connections_killed_in_mid_turn(
     assert Progress(RECONNECTING) in events
     (turn,) = session.history()
     assert turn.answer is not None and turn.answer[0] == next(e for e in events if isinstance(e, Script))
+
+
+@pytest.mark.broke("PostgreSQL")
+def test_a_server_that_is_restarted_in_mid_turn(
+    own_server: Callable[[], None], whole: str, gate: threading.Event
+) -> None:
+    """Not shut down in good order, but as by a crash of its computer; the turn ends as if nothing had been."""
+    session = Session(read_settings(), "t")
+    events = asyncio.run(cut_in_the_middle(session, whole, own_server, gate))
+    told = [event.type for event in events if not isinstance(event, Streaming | Progress)]
+    assert told == ["script", "known", "done"] and Progress(RECONNECTING) in events
+    assert [turn.text for turn in session.history()] == [whole]
 
 
 def test_connections_ended_while_they_lay_unused_are_not_used_again(
@@ -206,6 +221,7 @@ def test_what_need_not_wait_for_the_disk_is_stored_whole_or_not_at_all(postgres:
         assert talk.execute("SELECT title FROM titles").fetchall() == [("kept",)]
 
 
+@pytest.mark.broke("PostgreSQL")
 def test_a_server_that_stays_away_loses_nothing(
     postgres: Settings, address: str, admin: Admin, whole: str, gate: threading.Event
 ) -> None:

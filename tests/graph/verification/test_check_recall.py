@@ -81,6 +81,20 @@ def test_the_defect_is_found(rule: str, text: str, old: str, new: str) -> None:
     assert rule in {one.rule for one in check(text.replace(old, new), None) if one.severity != "info"}
 
 
+@pytest.mark.broke("commanding variables")
+@pytest.mark.parametrize("line", ["export LD_PRELOAD=/tmp/x.so", "export BASH_ENV=/tmp/x", "PATH=/opt/mine"])
+def test_a_variable_that_changes_which_programs_run_is_told(line: str) -> None:
+    found = check(SLURM.replace("#!/bin/bash\n", f"#!/bin/bash\n{line}\n"), None)
+    assert [one.line for one in found if one.rule == "variable-commanding"], found
+
+
+@pytest.mark.broke("direction marks")
+@pytest.mark.parametrize("mark", "\u202a\u202e\u2066\u2069\u200f")
+def test_a_mark_that_turns_letters_is_an_error(mark: str) -> None:
+    found = check(SLURM.replace("train.py", f"train{mark}.py"), None)
+    assert "error" in [one.severity for one in found if one.rule == "shell-hidden"]
+
+
 @pytest.mark.parametrize(
     "text",
     [

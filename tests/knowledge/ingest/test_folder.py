@@ -151,6 +151,18 @@ def test_links_out_of_the_folder_are_not_followed(documents: Documents, docs: Pa
     assert not any("Not for the docs" in passage.text for passage in documents.passages())
 
 
+@pytest.mark.broke("linked settings")
+@pytest.mark.parametrize("name", ["mkdocs.yml", "conf.py"])
+@pytest.mark.parametrize("kind", ["device", "pipe"])
+def test_settings_that_have_no_end_are_not_read(documents: Documents, docs: Path, name: str, kind: str) -> None:
+    (docs / name).unlink(missing_ok=True)
+    if kind == "device":
+        (docs / name).symlink_to("/dev/zero")
+    else:
+        os.mkfifo(docs / name)
+    assert add(documents, str(docs), About()).read == 4
+
+
 def test_a_broken_page_stops_nothing(documents: Documents, docs: Path) -> None:
     (docs / "broken.pdf").write_bytes(b"%PDF-1.4 no")
     (docs / "binary.md").write_bytes(b"\x00\x00")
