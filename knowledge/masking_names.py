@@ -32,7 +32,7 @@ HARDWARE = re.compile(
 
 # Kinds of numbers, models, programs and data sets that end in a number, as a host does: `fp32`, `resnet50`, `cuda12`.
 OF_FIELD = re.compile(
-    r"(?i)(?:(?:b?fp|bf|tf|u?int|b?float|nf|mxfp)[-_]?(?:2|4|8|16|19|32|64)|t5|x86|sm\d{2,3}a?|gfx\d{3,4}[a-z]?|(?:rhel|sles|el|cu|py|cp|sha|utf)-?\d+"
+    r"(?i)(?:(?:b?fp|bf|tf|u?int|b?float|nf|mxfp)[-_]?(?:2|4|8|16|19|32|64)|t5|x86|sm\d{2,3}a?|gfx\d{2,4}[a-z]?|(?:rhel|sles|el|cu|py|cp|sha|utf)-?\d+"
     r"|(?:zero|stage|llama|gpt|bert|roberta|resnet|vgg|vit(?:[-_][a-z]{1,2})?|unet|densenet|qwen|gemma|mixtral|mistral|whisper|python|cuda"
     r"|rocm|cudnn|nccl|rccl|torch|gcc|openmpi|mpich|imagenet|cifar|mnist|adamw)[-_]?v?\d{1,4}(?:[-_.]\d{1,4})*[kbm]?)"
     r"(?:[-_.][a-z]{1,8})?"

@@ -89,7 +89,7 @@ def told() -> str:
     """The figures of docs/security.md."""
     cases, harmless = parted(read(CORPUS))
     found, shapes = len(cases) - len(list(missed(cases))), len({case.shape for case in cases})
-    lines, wrong = touched()
+    _, wrong = touched()
     rows = [f"| {' | '.join(map(str, row))} |" for row in FIRST_TRIES]
     now = f"| the corpus, by which the rules were mended | {found} of {len(cases)}, {shapes} shapes |"
     return "\n".join(
@@ -97,7 +97,7 @@ def told() -> str:
             "| lines | secrets found | lines without any that were touched |\n|---|---|---|",
             *rows,
             f"{now} {len(spoilt(harmless))} of {len(harmless)} |",
-            f"| golden scripts, logs, strangers' scripts | | {len(wrong)} of {lines:,} |",
+            f"| golden scripts, logs, strangers' scripts | | {len(wrong)} of more than 10,000 |",
         ]
     )
 
