@@ -17,9 +17,9 @@ class GpuFacts(Facts):
     """One GPU model, per device as a framework counts it.
 
     tflops: dense peak in 16 bit; mfu: model FLOPs utilisation of published trainings (low, usual, best); link_gbytes:
-    GB/s one way to a neighbour; bus_gbytes: GB/s that an all-reduce inside a node reaches; host_gb: GB
-    of its memory that the operating system takes, where CPU and GPU share it; assumed: nobody published
-    one, the range is ours.
+    GB/s one way to a neighbour; bus_gbytes: GB/s that an all-reduce inside a node reaches; gb: memory that
+    it is sold with; host_gb: GB of its memory that the operating system takes, where CPU and GPU share it; assumed:
+    nobody published one, the range is ours.
     """
 
     model: str
@@ -28,6 +28,7 @@ class GpuFacts(Facts):
     mfu: tuple[float, float, float]
     link_gbytes: float
     bus_gbytes: float
+    gb: tuple[float, ...] = ()
     bf16: bool = True
     host_gb: float = 0.0
     assumed: bool = False
@@ -39,12 +40,18 @@ class GpuTable(Facts):
     source: str
     as_of: str
     gpus: tuple[GpuFacts, ...]
+    unknown: tuple[str, ...] = ()
 
 
 @cache
 def gpu_table() -> GpuTable:
     """The GPU models. Raises FactsError on a wrong file."""
     return read_facts(FILE, GpuTable)
+
+
+def unknown_gpus() -> tuple[str, ...]:
+    """GPUs by names that people use, of which nothing is known here."""
+    return gpu_table().unknown
 
 
 def find_gpu(model: str, form: str = "") -> GpuFacts | None:

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Task = Literal["train", "lora", "qlora", "serve"]
+# Of one job on one machine, or of one number of GPUs: what another of them says takes the place of all.
+PLACE = ("nodes", "gpus", "each")
+WORK = ("tokens", "samples", "epochs")
+SIZE = re.compile(r"(?i)[-_ ]?\d+(?:\.\d+)?(?:x\d+)?[bm]\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuestion:
-    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it;
-    hours: of one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences;
-    offload: the optimizer's states lie in the node's main memory; mine: the machines are those that the person has."""
+    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus: in
+    all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
+    for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
+    the person saw, on all GPUs; gpu_hours, node_hours: a budget; offload: what lies in the node's main memory (optimizer
+    or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
+    reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are those
+    that the person has."""
 
     model: str | None = None
     task: Task | None = None
@@ -21,6 +30,7 @@ class ResourceQuestion:
     gpu_gb: float | None = None
     nodes: int | None = None
     gpus: int | None = None
+    each: int | None = None
     strategy: str | None = None
     tensor: int | None = None
     pipeline: int | None = None
@@ -31,35 +41,59 @@ class ResourceQuestion:
     micro_batch: int | None = None
     global_batch: int | None = None
     precision: str | None = None
+    optimizer: str | None = None
+    recompute: str | None = None
+    beside: str | None = None
+    loss: str | None = None
     hours: float | None = None
     node_hours: float | None = None
+    gpu_hours: float | None = None
+    speed: float | None = None
     measured_gb: float | None = None
     users: int | None = None
-    offload: bool = False
+    offload: str | None = None
+    per_job: bool = False
     mine: bool = False
 
     def over(self, own: tuple[str, ...]) -> ResourceQuestion:
         """The question over the person's own machines, where neither a machine nor a GPU was named."""
         return self if self.machines or self.gpu or not own else replace(self, machines=own, mine=True)
 
+    def said(self) -> dict[str, object]:
+        """The values that are there, by field."""
+        return {f.name: v for f in fields(self) if (v := getattr(self, f.name)) not in (None, (), False)}
+
     def after(self, before: ResourceQuestion | None) -> ResourceQuestion:
-        """This question with what only the one before it said. Another model's tokens and size do not carry over; a
-        machine that is named takes the place of nodes and GPUs named for another."""
+        """This question with what only the one before it said.
+
+        The work and GPUs of another model carry over only where its name is all that is said; a GPU goes with its machine; nodes take the place of GPUs, and
+        the other way round; a size alone (`and the 70B?`) is of the family before it.
+        """
         if before is None:
             return self
-        kept = replace(before, measured_gb=None)
-        if self.model and before.model and self.model != before.model:
-            kept = replace(kept, tokens=None, samples=None, gpus=None, nodes=None, strategy=None)
+        model = self.model and of_family(self.model, before.model)
+        gone = {"measured_gb", "speed"}
+        if model and before.model and model != before.model and self.said().keys() > {"model"}:
+            gone |= {*WORK, *PLACE, "strategy", "tensor", "pipeline"}
         if self.machines and self.machines != before.machines:
-            kept = replace(kept, gpu=None, gpu_gb=None, nodes=None, gpus=None)
-        if self.nodes:
-            kept = replace(kept, gpus=None)
-        said = {f.name: v for f in fields(self) if (v := getattr(self, f.name)) not in (None, ())}
-        return replace(
-            kept,
-            **{
-                **said,
-                "offload": self.offload or kept.offload,
-                "mine": self.mine or (before.mine and not self.machines),
-            },
-        )
+            gone |= {"gpu", "gpu_gb", "each"}
+        if self.gpu and self.gpu != before.gpu:
+            gone |= {"gpu_gb"} | ({"machines"} if not self.machines and before.gpu else set())
+        if self.nodes or self.gpus:
+            gone |= {*PLACE}
+        if self.task and self.task != before.task:
+            gone |= {"strategy", "precision"} if "serve" in (self.task, before.task) else {"strategy"}
+        if self.tokens or self.samples:
+            gone |= {*WORK}
+        kept = {name: value for name, value in before.said().items() if name not in gone}
+        mine = self.mine or (before.mine and not self.machines)
+        return ResourceQuestion(**{**kept, **self.said(), "model": model or kept.get("model"), "mine": mine})  # type: ignore[arg-type]
+
+
+def of_family(model: str, before: str | None) -> str:
+    """`70B` after `Llama-3-8B` is `Llama-3-70B`."""
+    bare = SIZE.fullmatch(model.strip())
+    named = SIZE.search(before or "")
+    if not bare or not before or not named or not before[: named.start()].strip("-_ "):
+        return model
+    return f"{before[: named.start()].rstrip('-_ ')}-{model.strip()}"

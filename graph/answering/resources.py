@@ -9,6 +9,8 @@ from dataclasses import replace
 from graph.answering.ask import Ask
 from graph.answering.machine_compare import compare_machines
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
+from graph.answering.resource_budgets import affordable, against_budget, hours_on, within
+from graph.answering.resource_extremes import LARGEST, tell_largest, unknown_gpu, unused_line
 from graph.answering.resource_words import (
     count_words,
     hours_words,
@@ -22,15 +24,15 @@ from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
-from graph.planning.resources.limits import longest_hours, takes
+from graph.planning.resources.limits import holds, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
-from graph.planning.resources.options import SPREADS, amount, base_layout, known_devices
+from graph.planning.resources.options import SPREADS, amount, base_layout, known_devices, wanted_gpus
 from graph.planning.resources.parameters import SizedModel, find_model
-from graph.planning.resources.reading import read_question
+from graph.planning.resources.reading import read_question, scaled
 from graph.planning.resources.saving import plan_saving
 from graph.planning.resources.search import Fit, best_split, ease
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
-from graph.planning.resources.speed import flops_per_token, gpu_hours, published_share
+from graph.planning.resources.speed import flops_per_token, published_share
 from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import (
     RESERVE,
@@ -42,7 +44,7 @@ from graph.usecases.plan_resources import (
     plan_resources,
 )
 from knowledge.catalogue import catalogue
-from knowledge.cluster import Cluster, Queue
+from knowledge.cluster import Cluster
 from knowledge.document import Choices, Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
@@ -61,7 +63,7 @@ MOST_MACHINES = 6
 
 def question_of(ask: Ask) -> ResourceQuestion:
     """What is asked of resources, with what the turn before and the job in hand say."""
-    said = read_question(ask.utterance).after(ask.resources)
+    said = scaled(ask.utterance, ask.resources) or read_question(ask.utterance).after(ask.resources)
     request = ResourceQuestion(
         model=ask.request.model,
         machines=(ask.machine.id,) if ask.machine else (),
@@ -79,13 +81,15 @@ def is_of_resources(clause: Clause) -> bool:
 def tell_plan(ask: Ask) -> Document | None:
     """Whatever is asked of resources: a job against the limits, prices, hours, or what holds a model."""
     question = question_of(ask)
-    if WHICH_MACHINE.search(ask.text) and not ask.utterance.machines() and (told := tell_machine(ask)):
+    if (open_to_it := unknown_gpu(question)) or (open_to_it := tell_largest(ask, question)):
+        return open_to_it
+    if WHICH_MACHINE.search(ask.text) and len(ask.utterance.machines()) != 1 and (told := tell_machine(ask)):
         return told
     model = find_model(question.model) if question.model else None
     clusters = [c for name in question.machines if (c := catalogue().find(name))]
     if PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes):
-        return tell_prices(clusters[0], question) or _plan(question, model, clusters)
-    return _plan(question, model, clusters)
+        return tell_prices(clusters[0], question) or _plan(ask, question, model, clusters)
+    return _plan(ask, question, model, clusters)
 
 
 def tell_saves(ask: Ask) -> str:
@@ -100,7 +104,7 @@ def tell_saves(ask: Ask) -> str:
     nodes = device.nodes_for(gpus)
     model = find_model(question.model) if question.model else None
     queues = cluster.queues if cluster else ()
-    limits = [longest_hours(q, nodes) for q in queues if _holds(q, device.node_type, nodes, gpus)]
+    limits = [longest_hours(q, nodes) for q in queues if holds(q, device.node_type, nodes, gpus)]
     hours = question.hours or max((limit for limit in limits if limit), default=None)
     saves = plan_saving(model, gpus, nodes, hours * 3600 if hours else None, None if model else UNKNOWN_SAVE_S)
     where = f" of {cluster.title}" if cluster else ""
@@ -120,20 +124,37 @@ def time_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _plan(question: ResourceQuestion, model: SizedModel | None, clusters: Sequence[Cluster]) -> Document | None:
-    if model is None and clusters and question.nodes and question.hours:
-        return tell_limits(clusters[0], question)
+def _plan(
+    ask: Ask, question: ResourceQuestion, model: SizedModel | None, clusters: Sequence[Cluster]
+) -> Document | None:
+    if model is None and clusters and question.nodes and question.hours and not question.task:
+        return with_unused(ask, question, tell_limits(clusters[0], question), "limits")
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
         return None
-    if model and amount(question, model):
-        return tell_hours(question, model)
-    return what_fits(question) if question.measured_gb else plan_resources(question).document
+    if model and question.task != "serve" and amount(question, model):
+        return with_unused(ask, question, tell_hours(question, model), "hours")
+    return what_fits(question) if question.measured_gb else planned(ask, question)
+
+
+def planned(ask: Ask, question: ResourceQuestion) -> Document:
+    """What would do, what a budget pays for, and which values of the message it does not use."""
+    plan = plan_resources(question)
+    if plan.model is None or question.task == "serve":
+        return with_unused(ask, question, plan.document, "serve" if question.task == "serve" else "fit")
+    bought = [affordable(question, plan.model, device, cluster) for device, cluster in known_devices(question)[:2]]
+    return with_unused(ask, question, write_document(*bought) + plan.document, "fit")
+
+
+def with_unused(ask: Ask, question: ResourceQuestion, told: Document, kind: str) -> Document:
+    """The answer, and in its end what of the message it does not use."""
+    line = unused_line(ask, question, kind)
+    return told + write_document(line) if line else told
 
 
 def tell_gpus(ask: Ask) -> Document | None:
     """How many GPUs: the fewest that hold the model, with the sum; None where no size is known."""
-    plan = plan_resources(question_of(ask))
-    return plan.document if plan.model else None
+    question = question_of(ask)
+    return tell_plan(ask) if question.model and find_model(question.model) else None
 
 
 def tell_fit(ask: Ask) -> Document | None:
@@ -141,8 +162,7 @@ def tell_fit(ask: Ask) -> Document | None:
     question = question_of(ask)
     if question.measured_gb:
         return what_fits(question)
-    plan = plan_resources(question)
-    return plan.document if plan.model else None
+    return tell_plan(ask) if LARGEST.search(ask.text) or (question.model and find_model(question.model)) else None
 
 
 def tell_why_not(ask: Ask) -> Document | None:
@@ -189,41 +209,13 @@ def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
     return write_document(
         mine_line(question),
         headline(model, best) if best and best.fit.verdict != "fits" else "",
-        *(_within(question, model, device, cluster, total) for device, cluster in found if question.hours),
+        *(within(question, model, device, cluster, total) for device, cluster in found),
+        *(against_budget(question, model, device, total) for device, _ in found),
         *lines,
         f"The sum: {count_words(total)} {unit} x {formula} = "
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
         cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
     )
-
-
-def _within(
-    question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
-) -> str:
-    """`Yes, in 4 h on 13 nodes`: whether the hours that were said are enough, and from how many nodes on."""
-    base, limit = base_layout(question, model), question.hours or 1.0
-    hours = gpu_hours(model, total, device, base.sequence, base.method)
-    where = f" of {cluster.title}" if cluster else ""
-    said = question.nodes * device.each if question.nodes else question.gpus
-    if said:
-        wall = hours.scaled(1 / said)
-        verdict = "No" if wall.usual > limit else "Yes" if max(wall.low, wall.best) <= limit else "Just"
-        return f"**{verdict}: {hours_words(wall)} on {said} x {device.name}{where}, against {limit:g} h.**"
-    usual, sure = (device.nodes_for(-int(-value // limit)) for value in (hours.usual, max(hours.low, hours.best)))
-    sizes = (
-        f"{plural(usual, 'node')} ({usual * device.each} x {device.name}){where}"
-        if cluster
-        else (f"{usual} x {device.name}")
-    )
-    largest = (
-        max((q.max_nodes or usual for q in cluster.queues if _holds(q, device.node_type, 1, None)), default=0)
-        if (cluster)
-        else usual
-    )
-    if largest < usual:
-        return f"**No: {limit:g} h take about {sizes}**, and its queues end at {plural(largest, 'node')}."
-    later = f"; {sure} to be safe at the low end of published speeds" if sure > usual else ""
-    return f"**Yes, in {limit:g} h on about {sizes}**{later}, if it scales."
 
 
 def _share_words(model: SizedModel, device: Device) -> str:
@@ -240,13 +232,12 @@ def _hours_line(
     question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
 ) -> str:
     """`About 420 A100 hours`, node hours, and the wall time on the nodes that were said."""
-    base = base_layout(question, model)
-    hours = gpu_hours(model, total, device, base.sequence, base.method)
+    hours = hours_on(question, model, device, total)
     where = f" on {cluster.title}" if cluster else ""
     told = f"**{range_words(hours, f'{device.facts.model} {device.kind} hours')}{where}**".replace("**about", "**About")
     if cluster and device.each > 1:
         told += f", that is {round_words(hours.usual / device.each)} node hours at {device.each} {device.kind}s a node"
-    gpus = question.nodes * device.each if question.nodes else question.gpus
+    gpus = wanted_gpus(question, device)
     if not gpus:
         return f"{told}."
     wall = hours.scaled(1 / gpus)
@@ -260,7 +251,7 @@ def queue_words(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus
     """Which queues take that many nodes for so long, and how many jobs in a chain the others need."""
     whole, parts = [], []
     for queue in cluster.queues:
-        if queue.purpose in ("interactive", "special") or not _holds(queue, node_type, nodes, gpus):
+        if queue.purpose in ("interactive", "special") or not holds(queue, node_type, nodes, gpus):
             continue
         limit = longest_hours(queue, nodes)
         if limit is None:
@@ -274,10 +265,6 @@ def queue_words(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus
     return (told + chain).strip()
 
 
-def _holds(queue: Queue, node_type: str, nodes: int, gpus: int | None) -> bool:
-    return (not node_type or node_type in queue.node_types) and takes(queue, nodes, gpus)
-
-
 def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
     """Whether a job of that many nodes and hours is accepted and covered, and what would be."""
     nodes, hours = question.nodes or 1, question.hours or 1.0
@@ -289,7 +276,7 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
             f"{left:,.0f} stay" if left >= 0 else "it is too much"
         )
     kind = cluster.default_queue.node_types[0]
-    limits = [longest_hours(q, nodes) or 0.0 for q in cluster.queues if _holds(q, kind, nodes, None)]
+    limits = [longest_hours(q, nodes) or 0.0 for q in cluster.queues if holds(q, kind, nodes, None)]
     accepted = any(limit >= hours for limit in limits)
     opening = "Yes" if accepted and (not question.node_hours or price <= question.node_hours) else "No"
     why = "" if accepted else f", but no queue of {cluster.title} takes {plural(nodes, 'node')} for {hours:g} h"

@@ -14,6 +14,7 @@ from graph.conversation.history import by_history, fresh_start
 from graph.conversation.jobs import by_job
 from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
+from graph.conversation.planning import as_planning
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_script
 from graph.conversation.turn import SURE, Turn, open_turn, view_of
@@ -131,7 +132,9 @@ def with_rest(turn: Turn) -> Turn | None:
 
 def understand(state: State, runtime: Runtime[Context]) -> State:
     """The first handler that knows what to do. An offer of a web search stands until the next message only."""
-    turn = completed(open_turn(state, runtime.context))
+    opened = open_turn(state, runtime.context)
+    turn = as_planning(opened)
+    turn = completed(opened) if turn is opened else turn
     fresh = fresh_start(turn)
     begun: State = {}
     if fresh:

@@ -50,7 +50,7 @@ def listed(utterance: Utterance) -> tuple[list[Mention], str] | None:
     machines = [one for one in utterance.mentions if one.kind == "Machine"]
     for at, first in enumerate(machines):
         lead = HAVING.search(utterance.text[: first.start])
-        if not lead:
+        if not lead or re.search(r"\d", lead[0]):  # an amount of hours is a budget, not a list of machines
             continue
         named = [first]
         for one in machines[at + 1 :]:

@@ -15,6 +15,7 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("token/parameter", rf"{AMOUNT}[ -]*(?:x\s+)?tokens?\s*(?:per|/|a)\s*param\w*"),
     ("sequence", rf"{AMOUNT}[ -]*tokens?\s+(?:of\s+)?(?:context|sequences?)\b"),
     ("sequence", rf"(?:context|sequences?)\s+of\s+{AMOUNT}[ -]*tokens?\b"),
+    ("speed", rf"{AMOUNT}[ -]*(?:tokens?|tok)\s*(?:/|per |a )\s*s(?:ec(?:ond)?s?)?\b"),
     ("token", rf"{AMOUNT}[ -]*(?:tokens?|tok|トークン|токенов)\b"),
     ("GB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:gi?b|gigs?|gigabytes?)(?![\w/])(?P<scale>)"),
     ("TB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:ti?b)(?![\w/])(?P<scale>)"),

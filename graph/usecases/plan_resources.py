@@ -21,13 +21,14 @@ from graph.answering.resource_words import (
 from graph.answering.situation import cite, write_document
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
-from graph.planning.resources.memory import SOURCES, usable_gib
-from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices
+from graph.planning.resources.layout import Layout
+from graph.planning.resources.memory import QLORA_BYTES, SOURCES, usable_gib
+from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices, wanted_gpus
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
-from graph.planning.resources.search import largest_micro_batch
+from graph.planning.resources.search import largest_micro_batch, longest_sequence
 from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
-from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
+from graph.planning.resources.serving import FEW_SEQUENCES, estimate_serving, fewest_gpus_to_serve
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token
 from graph.planning.resources.taking import Change, request_change
@@ -110,6 +111,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
         host_line(model, best),
+        *notes(question, model, best),
         from_here(question, model) if best.fit.verdict != "fits" else batch_line(question, model, best),
         f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
         time_line(question, model, best),
@@ -117,6 +119,25 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         *((rows, TAKING) if (rows := offered(question, model, (best, *others))) else ()),
         cite(dict.fromkeys(page for page in pages if page), gpu_table().as_of),
     )
+
+
+def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> list[str]:
+    """What the sum rests on beyond the question's own words: a GPU of no machine, V100's 16 bit, models beside it."""
+    told, facts = [], best.fit.device.facts
+    titles = ", ".join(c.title for name in question.machines if (c := catalogue().find(name)))
+    if titles and best.cluster is None:
+        card = (
+            " ".join(filter(None, (question.gpu, f"{question.gpu_gb:g} GB" if question.gpu_gb else None)))
+            or "such a GPU"
+        )
+        told.append(f"**{titles} has no {card} in my facts**: this is for a {best.fit.device.name} of no machine.")
+    if question.precision == "bf16" and not facts.bf16:
+        told.append(f"{facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
+    if best.fit.layout.beside == "several":
+        told.append(
+            "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
+        )
+    return told
 
 
 def mine_line(question: ResourceQuestion) -> str:
@@ -143,18 +164,44 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
 
 def from_here(question: ResourceQuestion, model: SizedModel) -> str:
     """From how many GPUs on it surely fits, where the number that was said is too small, and what else helps."""
-    freed = replace(question, nodes=None, gpus=None, strategy=None, tensor=None, pipeline=None)
-    found = [option for option in sorted(all_options(freed, model), key=_rank) if option.fit.verdict == "fits"]
-    enough = f"It surely fits from there on: {option_line(found[0])}. " if found else ""
+    other = replace(question, strategy=None, tensor=None, pipeline=None)
+    found = _that_fit(other, model) if question.strategy and (question.nodes or question.gpus) else []
+    enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
+    if not found and (found := _that_fit(replace(other, nodes=None, gpus=None), model)):
+        enough = f"It surely fits from there on: {option_line(found[0])}. "
     smaller = "" if question.task in ("lora", "qlora") else "Or train adapters only (LoRA, QLoRA), "
     return f"{enough}{smaller or 'Or '}take a shorter sequence, a fused or chunked loss, or larger GPUs."
 
 
+def _that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
+    return [option for option in sorted(all_options(question, model), key=_rank) if option.fit.verdict == "fits"]
+
+
 def batch_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
     """The largest micro-batch that surely fits, with and without recomputing."""
-    if question.micro_batch:
-        return ""
     layout, device = best.fit.layout, best.fit.device
+    told = [_batch_sizes(model, layout, device)] if not question.micro_batch else []
+    if model.shape.kind == "decoder" and not question.sequence and (most := longest_sequence(model, layout, device)):
+        told.append(f"Longest sequence that surely fits at micro-batch {layout.micro_batch:g}: {most:,} tokens.")
+    if question.global_batch:
+        told.append(_global_batch(question.global_batch, layout))
+    return " ".join(filter(None, told))
+
+
+def _global_batch(batch: int, layout: Layout) -> str:
+    """A global batch as micro-batches, replicas and steps."""
+    once = layout.micro_batch * layout.data
+    steps = batch / once
+    if steps < 1:
+        return f"A global batch of {batch} is less than one sequence for each of {layout.data} replicas."
+    whole = "" if steps == int(steps) else f" (no multiple of {once:g}: take {once * max(1, round(steps)):g})"
+    return f"Global batch {batch} = {layout.micro_batch:g} x {layout.data} replicas x {steps:.4g} steps{whole}."
+
+
+def _batch_sizes(model: SizedModel, layout: Layout, device: Device) -> str:
+    if layout.settled:
+        only = largest_micro_batch(model, layout, device)
+        return f"Largest micro-batch that surely fits: {only.layout.micro_batch:g}." if only else ""
     plain = largest_micro_batch(model, replace(layout, recompute="none"), device)
     eased = largest_micro_batch(model, replace(layout, recompute="full"), device)
     pairs = ((plain, ""), (eased, " with activation checkpointing"))
@@ -225,12 +272,17 @@ def describe_serving(question: ResourceQuestion, model: SizedModel) -> Document:
 def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) -> str:
     """`4 x A100 40 GB: weights 33 GiB on each, ...`; a number of GPUs that was said is judged."""
     length, weights = question.sequence or 8192, question.precision or "bf16"
-    gpus = question.gpus or fewest_gpus_to_serve(model, device.gb, length, weights)
+    least = fewest_gpus_to_serve(model, device.gb, length, weights, question.users or FEW_SEQUENCES)
+    gpus = wanted_gpus(question, device) or least
     if gpus is None:
         return f"{device.name}: not even 64 serve it in {weights}; take 8- or 4-bit weights, or a larger card."
     found = estimate_serving(model, device.gb, gpus, length, weights)
+    if found.sequences and question.users and found.sequences < question.users:
+        return (
+            f"**No: {gpus} x {device.name}** hold {found.sequences} sequences of {length} at once, not {question.users}"
+            f"; {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
+        )
     if not found.sequences:
-        least = fewest_gpus_to_serve(model, device.gb, length, weights)
         return (
             f"**No: {gpus} x {device.name}** do not serve {model.name} in {weights}: weights {found.weights:.0f} GiB "
             f"on each; {f'it takes {least}' if least else 'more than 64 would be needed'}."
@@ -270,7 +322,7 @@ def host_line(model: SizedModel, best: ResourceOption) -> str:
     """Main memory that an offloaded optimizer takes on each node."""
     if not best.fit.layout.offload_optimizer:
         return ""
-    need = host_gb(model, best.fit.layout, best.nodes)
+    need = host_gb(model, best.nodes)
     room = best.fit.device.host_gb
     of = f" of {room:,.0f} GB" if room else "; what a node has is not known here"
     return f"Offloaded: about {need:,.0f} GB of main memory on each node{of}. Steps wait for the CPU: far slower."
@@ -278,13 +330,20 @@ def host_line(model: SizedModel, best: ResourceOption) -> str:
 
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
     kinds = ", ".join(dict.fromkeys(device.name for device, _ in known_devices(question)))
+    each = QLORA_BYTES if question.task == "qlora" else 2.0 if question.task == "lora" else 16.0
+    adapters = question.task in ("lora", "qlora")
+    helps = (
+        "QLoRA's 4-bit weights, " * (question.task == "lora")
+        if adapters
+        else "LoRA or QLoRA instead of training all of it, "
+    )
     return write_document(
         mine_line(question),
         f"**Nothing that I can vouch for holds {model.name} there** ({kinds or 'no GPU of known memory'}): "
-        f"{count_words(model.parameters)} parameters x 16 bytes = {model.parameters * 16 / 1e9:,.0f} GB of states, and "
-        "no job that its queues take spreads them thin enough with plain data parallelism."
+        f"{count_words(model.parameters)} parameters x {each:g} bytes = {model.parameters * each / 1e9:,.0f} GB of "
+        f"{'frozen weights' if adapters else 'states'}, and what is tried of its GPUs does not hold them."
         f"{least_line(question, model)}",
-        "What shrinks it, cheapest first: LoRA or QLoRA instead of training all of it, a tensor split inside the node "
+        f"What shrinks it, cheapest first: {helps}a tensor split inside the node "
         "(Megatron), an 8-bit optimizer, offload to the CPU's memory (slow), or a machine with larger GPUs.",
         cite(SOURCES, gpu_table().as_of),
     )

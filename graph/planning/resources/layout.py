@@ -11,6 +11,7 @@ Precision = Literal["mixed", "pure", "fp32"]
 Optimizer = Literal["adam", "adam8bit", "sgd", "adafactor"]
 Method = Literal["full", "lora", "qlora"]
 Loss = Literal["plain", "fused", "chunked"]
+Beside = Literal["none", "reference", "several", "ema"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,8 @@ class Layout:
     shard: devices of a sharding group where it is not all of data parallelism (HSDP); micro_batch: sequences a device
     works on at once; sequence: tokens of one; recompute: activation checkpointing; precision `mixed`: 16-bit
     arithmetic on 32-bit master weights, `pure`: everything in 16 bit; loss: how the logits' loss is taken (fused: one
-    kernel, chunked: never all of them); rank: of LoRA; compiled: by torch.compile.
+    kernel, chunked: never all of them); rank: of LoRA; compiled: by torch.compile; settled: whether to recompute was said;
+    beside: what else lies in memory: a frozen reference model, several models of which only that is counted, an average.
     """
 
     spread: Spread = "fsdp"
@@ -42,6 +44,8 @@ class Layout:
     offload_parameters: bool = False
     flash: bool = True
     compiled: bool = False
+    settled: bool = False
+    beside: Beside = "none"
 
     @property
     def data(self) -> int:

@@ -34,6 +34,11 @@ def takes(queue: Queue, nodes: int, gpus: int | None = None) -> bool:
     return inside and (not queue.max_gpus or gpus is None or gpus <= queue.max_gpus)
 
 
+def holds(queue: Queue, node_type: str, nodes: int, gpus: int | None) -> bool:
+    """Whether a job of that size on that kind of node (empty: of any) may go there."""
+    return (not node_type or node_type in queue.node_types) and takes(queue, nodes, gpus)
+
+
 def chains(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> list[Chain]:
     """The queues for those nodes with the number of jobs each needs, the usual queue first."""
     found = []

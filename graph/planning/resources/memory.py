@@ -140,7 +140,26 @@ def estimate_memory(model: SizedModel, layout: Layout) -> MemoryEstimate:
     are taken off the device (`usable_gib`).
     """
     states = _full_states(model, layout) if layout.method == "full" else _adapter_states(model, layout)
-    return MemoryEstimate((*states, *activation_parts(model, layout), Part("buffers", BUFFERS_GIB, 1.5 * BUFFERS_GIB)))
+    buffers = Part("buffers", BUFFERS_GIB, 1.5 * BUFFERS_GIB)
+    return MemoryEstimate((*states, *_beside(model, layout), *activation_parts(model, layout), buffers))
+
+
+def _beside(model: SizedModel, layout: Layout) -> list[Part]:
+    """A frozen reference model in 16 bit, or an average of the weights in 32; adapters switch off to be the reference."""
+    if layout.beside == "none" or (layout.method != "full" and layout.beside != "ema"):
+        return []
+    name, each = ("average of the weights", 4.0) if layout.beside == "ema" else ("reference model", 2.0)
+    over = layout.group if layout.spread in ("fsdp", "zero3") else 1
+    share = adapter_parameters(model, layout.rank) if layout.method != "full" else share_of_model(model, layout)
+    gib = share * each / over / GIB
+    return [
+        Part(
+            name,
+            gib,
+            share * each / GIB if layout.beside == "ema" else gib * 1.1,
+            f"{share / 1e9:.3g} B x {each:g} bytes",
+        )
+    ]
 
 
 def _full_states(model: SizedModel, layout: Layout) -> list[Part]:
@@ -165,7 +184,8 @@ def _live_part(model: SizedModel, layout: Layout, share: float) -> Part:
         return Part("copies", held, held * 1.15, "a stage's weights and gradients stay gathered between micro-batches")
     tables = 2 * model.embedding * (1 if model.shape.tied else 2) / layout.tensor
     gathered = (2 * 2 + 4) * model.layer / layout.tensor
-    live = (min(tables, 2 * share) + min(gathered, 6 * share)) / GIB
+    wide = 2.0 if layout.precision == "fp32" else 1.0  # gathered in 32 bit
+    live = wide * (min(tables, 2 * share) + min(gathered, 6 * share)) / GIB
     return Part("copies", live, live * 1.2, "the layers that are gathered at a time, and the embeddings")
 
 

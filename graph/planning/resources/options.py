@@ -6,24 +6,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from graph.planning.resources.device import Device, bare_device, devices
-from graph.planning.resources.layout import Layout, Spread
+from graph.planning.resources.layout import Beside, Layout, Optimizer, Spread
 from graph.planning.resources.limits import Chain, chains
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.search import Fit, best_split, ease, fewest, largest_micro_batch
 from graph.planning.resources.speed import Range, tokens_per_second, training_hours
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
+from knowledge.gpu_facts import gpu_table, unknown_gpus
 from knowledge.resource_question import ResourceQuestion
 
 SPREADS: dict[str, Spread] = {"ddp": "ddp", "zero1": "zero1", "zero2": "zero2", "zero3": "zero3", "fsdp": "fsdp"}
+OPTIMIZERS: dict[str, Optimizer] = {"adam": "adam", "adam8bit": "adam8bit", "sgd": "sgd", "adafactor": "adafactor"}
+BESIDE: dict[str, Beside] = {"reference": "reference", "several": "several", "ema": "ema"}
 SEQUENCE, IMAGE_SEQUENCE = 4096, 197
 # From so many nodes on a split inside the node is weighed too.
 MANY_NODES, WHOLE_NODE = 16, 8
-# What stands for a GPU where none is named.
+# What stands for a GPU where none is named; of one that is told by its memory alone, speed is an A100's.
+ANY = ""
 COMMON = (("A100", 40.0), ("A100", 80.0), ("H100", 80.0))
-KNOWN_GB = {"A100": (40.0, 80.0), "H100": (80.0,), "H200": (141.0,), "GH200": (96.0,), "V100": (16.0, 32.0),
-            "MI250X": (64.0,), "MI300A": (128.0,), "MI300X": (192.0,), "A40": (48.0,), "L40S": (48.0,),
-            "B200": (180.0,)}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class ResourceOption:
 def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
     """What the question fixes of the layout; else one sequence of the model's length a device."""
     usual = model.shape.sequence or (IMAGE_SEQUENCE if model.shape.kind == "convolution" else SEQUENCE)
+    usual = min(usual, model.shape.positions or usual)
     method = question.task if question.task in ("lora", "qlora") else "full"
     return Layout(
         spread=SPREADS.get(question.strategy or "", "fsdp"),
@@ -56,8 +58,14 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
         pipeline=question.pipeline or 1,
         micro_batch=question.micro_batch or 1,
         sequence=question.sequence or usual,
-        precision="fp32" if question.precision == "fp32" else "mixed",
-        offload_optimizer=question.offload,
+        precision="fp32" if question.precision == "fp32" else "pure" if question.precision == "pure" else "mixed",
+        optimizer=OPTIMIZERS.get(question.optimizer or "", "adam"),
+        recompute="none" if question.recompute == "none" else "full",
+        settled=question.recompute is not None,
+        loss="fused" if question.loss else "plain",
+        beside=BESIDE.get(question.beside or "", "none"),
+        offload_optimizer=question.offload is not None,
+        offload_parameters=question.offload == "parameters",
         method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
     )
 
@@ -72,50 +80,59 @@ def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | No
 
 
 def _is_meant(device: Device, question: ResourceQuestion) -> bool:
-    same = not question.gpu or device.facts.model.lower() in question.gpu.lower() or question.gpu == "GPU"
-    return same and (not question.gpu_gb or abs(device.gb - question.gpu_gb) < 2)
+    same = not question.gpu or device.facts.model.lower() == question.gpu.lower()
+    label = device.gb + device.facts.host_gb
+    sizes = (label, 2 * label) if device.kind != "GPU" else (label,)
+    sized = not question.gpu_gb or any(abs(size - question.gpu_gb) < 2 for size in sizes)
+    return same and sized and (not question.each or device.per_node == question.each)
 
 
 def _bare(question: ResourceQuestion) -> Iterator[Device]:
-    named = question.gpu if question.gpu and question.gpu != "GPU" else None
-    sizes = KNOWN_GB.get(named or "", ())
+    named = question.gpu
+    if named in unknown_gpus():
+        return
+    sizes = [gb for gpu in gpu_table().gpus if gpu.model == named for gb in gpu.gb]
     pairs: Iterable[tuple[str, float]] = ((named, gb) for gb in sizes) if named else COMMON
-    if named and not sizes:
-        pairs = ((named, 80.0),)
     if question.gpu_gb:
-        pairs = ((named or "A100", question.gpu_gb),)
-    yield from (device for model, gb in pairs if (device := bare_device(model, gb)))
+        pairs = ((named or ANY, question.gpu_gb),)
+    for model, gb in pairs:
+        device = bare_device("A100" if model == ANY else model, gb)
+        if device:
+            yield replace(device, name=f"GPU with {gb:g} GB") if model == ANY else device
 
 
 def wanted_gpus(question: ResourceQuestion, device: Device) -> int | None:
-    """The number of GPUs asked about; None where none was said."""
-    if question.nodes:
-        return question.nodes * device.each
-    return question.gpus
+    """The number of GPUs asked about; None where none was said. Beside nodes, no more GPUs than one has are those of
+    each node."""
+    if question.nodes and question.gpus:
+        return question.gpus if question.gpus > device.each else question.nodes * question.gpus
+    return question.nodes * device.each if question.nodes else question.gpus
 
 
 def amount(question: ResourceQuestion, model: SizedModel) -> float | None:
     """Tokens (of images: their patches) to be worked through; None where none was said."""
-    each = model.shape.sequence or 1
+    each = question.sequence or model.shape.sequence or (SEQUENCE if model.shape.kind == "decoder" else 1)
     if question.tokens:
-        return question.tokens
+        return question.tokens * (question.epochs or 1)
     if question.samples:
         return question.samples * (question.epochs or 1) * (each if model.shape.kind != "convolution" else 1)
     return None
 
 
-def host_gb(model: SizedModel, layout: Layout, nodes: int) -> float:
+def host_gb(model: SizedModel, nodes: int) -> float:
     """GB of main memory that an offloaded optimizer takes on each node: 16 bytes a parameter and half as much again for
     buffers, as DeepSpeed's estimator counts."""
-    return 1.5 * 16.0 * model.parameters / (layout.tensor * layout.pipeline) / 1e9 / max(1, nodes)
+    return 1.5 * 16.0 * model.parameters / 1e9 / max(1, nodes)
 
 
 def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster: Cluster | None) -> ResourceOption:
     """A fit with its speed, hours and queue. A pipeline is run with four micro-batches a stage."""
     host = fit.device.host_gb
-    if fit.layout.offload_optimizer and host and host_gb(model, fit.layout, fit.nodes) > host:
+    if fit.layout.offload_optimizer and host and host_gb(model, fit.nodes) > host:
         fit = replace(fit, verdict="no")
     accumulate = 4 * fit.layout.pipeline if fit.layout.pipeline > 1 else 1
+    if fit.layout.beside == "several" and fit.verdict == "fits":
+        fit = replace(fit, verdict="tight")
     total = amount(question, model)
     running = fit.layout if question.micro_batch else _running(model, fit)
     rate = tokens_per_second(model, running, fit.device, accumulate).scaled(fit.layout.gpus)
@@ -145,7 +162,8 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         spreads = ("ddp", "fsdp")
     if count:
         fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
-        split = best_split(model, replace(base, spread="zero1", gpus=count), device) if count > 1 else None
+        free = count > 1 and not question.strategy
+        split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
         return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
     most = _most_nodes(cluster, device)
     found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]

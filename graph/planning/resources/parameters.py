@@ -19,6 +19,19 @@ SIZE = re.compile(
     r"(?![A-Za-z0-9_/])(?!\s*(?:tokens?|images?|samples?|rows?|steps?|examples?|files?|/s))",
     re.I,
 )
+# Layers and width as people and configurations write them.
+LAYERS = re.compile(
+    r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*layers?\b|\b(?:num_hidden_)?layers?\s*(?:of|=|:|is)\s*(?P<m>\d{1,3})\b"
+)
+WIDTH = re.compile(
+    r"(?i)\b(?:hidden|width|d_?model|embedding)(?:[ _-]?(?:size|dim\w*))?\s*(?:of|=|:|is)?\s*(?P<n>\d{3,5})\b"
+    r"|(?<![\w.])(?P<m>\d{3,5})\s+(?:hidden|wide)\b"
+)
+HEADS = re.compile(r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*(?:attention )?heads?\b")
+WORDS = re.compile(
+    r"(?i)\bvocab\w*(?:[ _-]?size)?\s*(?:of|=|:|is)?\s*(?P<n>\d{1,3}(?:,\d{3})+|\d{2,6}(?:\.\d)?)\s?(?P<k>k)?\b"
+)
+LAYERED = re.compile(r"(?i)(\d{1,3})\s*(?:layers?)?\s*x\s*(\d{3,5})(?:, (\d{1,3}) heads)?(?:, (\d{3,6}) words)?")
 # Between these shares of its size a shape stands in for a model with its layers as they are.
 NEAR = (0.8, 1.25)
 
@@ -97,10 +110,37 @@ def read_size(text: str) -> float | None:
     return float(found["size"].replace(",", ".")) * (1000 if found["unit"][0] in "tT" else 1)
 
 
+def read_layers(text: str) -> tuple[str, int, int] | None:
+    """`24 layers x 2048` of a text that tells layers and width, with its place; None where it does not."""
+    layers, width = LAYERS.search(text), WIDTH.search(text)
+    if not layers or not width:
+        return None
+    places = [match for match in (layers, width, HEADS.search(text), WORDS.search(text)) if match]
+    heads = f", {HEADS.search(text)['n']} heads" if HEADS.search(text) else ""  # type: ignore[index]
+    words = WORDS.search(text)
+    table = int(float(words["n"].replace(",", "")) * (1000 if words["k"] else 1)) if words else 0
+    name = f"{int(layers['n'] or layers['m'])} layers x {int(width['n'] or width['m'])}{heads}"
+    name += f", {table} words" if table else ""
+    return name, min(m.start() for m in places), max(m.end() for m in places)
+
+
+def layered(layers: int, hidden: int, heads: int | None = None, vocab: int | None = None) -> SizedModel:
+    """A dense decoder of those layers and that width, with the usual rest: heads of 128, an MLP four times as wide."""
+    heads = heads or max(1, hidden // 128)
+    shape = ModelShape(
+        name=f"{layers} layers x {hidden}", layers=layers, hidden=hidden, heads=heads, ffn=4 * hidden,
+        d=None if hidden % heads == 0 else max(1, hidden // heads), vocab=vocab or 50304, gated=False,
+    )  # fmt: skip
+    return replace(sized(shape), exact=False)
+
+
 def find_model(name: str) -> SizedModel | None:
-    """The model of that name, or one of the size that the name says; None where it says neither."""
+    """The model of that name, of that many layers and that width (`24x2048`), or of the size that the name says; None
+    where it says none of these."""
     if shape := find_shape(name):
         return sized(shape, name)
+    if told := LAYERED.fullmatch(name.strip()):
+        return layered(*(int(one) if one else 0 for one in told.groups()))
     billions = read_size(name.rsplit("/", 1)[-1])
     return scale_model(billions, name) if billions else None
 

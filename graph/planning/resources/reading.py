@@ -3,177 +3,278 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import cache
 
-from graph.planning.resources.parameters import find_model, read_size
+from graph.planning.resources.parameters import find_model, read_layers, read_size
+from graph.reading.gpu_words import GpuWords, count_nodes, find_gpu_words
+from graph.reading.training_words import TrainingWord, find_training_words
 from graph.reading.utterance import Mention, Utterance
-from knowledge.gpu_facts import gpu_table
-from knowledge.resource_question import ResourceQuestion, Task
+from knowledge.model_shapes import model_shapes
+from knowledge.resource_question import ResourceQuestion
 from knowledge.types import JobRequest
 
-TASKS: tuple[tuple[Task, re.Pattern[str]], ...] = (
-    ("qlora", re.compile(r"(?i)\bq-?lora\b|qlora|\b4[- ]?bit\b.{0,30}\b(?:fine|adapter|lora)")),
-    ("lora", re.compile(r"(?i)(?<![a-z])d?lora(?![a-z])|\badapters?\b|\bpeft\b")),
-    ("serve", re.compile(r"(?i)\b(?:serv(?:e|ing)|inference|infer|vllm|deploy\w*|host it|kv[- ]?cache)\b")),
-    (
-        "train",
-        re.compile(
-            r"(?i)\b(?:full(?:y|[- ]param\w*)?[- ]?(?:fine\w*|ft|param\w*)|from scratch|pre-?train\w*|full ft)\b"
-        ),
-    ),
-)
-OFFLOAD = re.compile(r"(?i)\b(?:cpu[- ])?offload\w*|\boptimi[sz]er (?:on|to) (?:the )?cpu\b")
-PRECISION = re.compile(r"(?i)\b(?:(bf16|bfloat16)|(fp32|float32)|(fp8)|(int8|8[- ]bit)|(int4|4[- ]bit|awq|gptq))\b")
-PRECISIONS = ("bf16", "fp32", "fp8", "int8", "int4")
-DEGREE = re.compile(r"(?i)\b(tp|pp)\s?[=:]?\s?(\d{1,3})\b")
 # "takes 70GB", "needs 62 GB", "used 38 GiB": seen, not a card's size.
 SEEN = re.compile(
     r"(?i)\b(?:oom\w*|out of memory|takes?|needs?|uses?|used|using|eats|peaks? at|allocat\w+|requires?)\b[^.;?]{0,20}$"
 )
-# "on a single H100", "one 24GB GPU": the count stands as a word.
-ONE = re.compile(r"(?i)\b(?:one|single|an?|1)\s+(?:single\s+)?(?:nvidia |amd )?(?:\d+\s?gi?b\s+)?$")
-LABEL = re.compile(r"[- ](\d{2,3})(?:\s?gi?b?)?(?![\w.])(?!\s*(?:nodes?|gpus?|x))", re.I)
 # Images of data sets that are named without their size.
 DATA_SETS = ((re.compile(r"(?i)\bimage-?net-?21k\b"), 14_197_122), (re.compile(r"(?i)\bimage-?net\b"), 1_281_167))
 STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
-UNIT_FIELDS = {
-    "token": "tokens",
-    "sample": "samples",
-    "epoch": "epochs",
-    "sequence": "sequence",
-    "micro_batch": "micro_batch",
-    "global_batch": "global_batch",
-    "node_hour": "node_hours",
-    "user": "users",
-}
+DEGREE = re.compile(
+    r"(?i)\b(tp|pp)\s?[=:]?\s?(\d{1,3})\b|\b(tensor|pipeline)(?:[- ]parallel\w*)?\s?(?:of|=|:)?\s?(\d{1,3})\b"
+)
+# Fewer tokens than this are the length of a sequence: nobody trains on so few.
+FEW_TOKENS = 1_000_000
+LENGTHS = frozenset(1 << power for power in range(9, 21))
+LENGTH = re.compile(r"(?i)(?<![\w.$-])(?P<k>\d{1,4})\s?k(?![\w-])|(?<![\w.$-])(?P<n>\d{3,7})(?![\w.,-]*\w)")
+# A batch above it, over several GPUs, is that of all of them together.
+LARGE_BATCH = 64
+SIZED = re.compile(r"(?<![\w.])(\d{2,4})\s?M(?![\w/])(?!\s*(?:tokens?|images?|samples?))")
+PER_JOB = re.compile(r"(?i)\bjobs?\b")
+EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
+TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
+SCALED = re.compile(rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}\b(nodes?|gpus?|tokens?|hours?)\b")
+AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "micro_batch", "node_hour": "node_hours",
+           "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence"}  # fmt: skip
+WHOLE = ("nodes", "gpus", "sequence", "micro_batch", "global_batch", "users")
+
+
+@dataclass(slots=True)
+class Draft:
+    """The question while it is read. values: its fields; taken: the places in the text that they were read
+    from; words: what stands there."""
+
+    utterance: Utterance
+    values: dict[str, object] = field(default_factory=dict)
+    taken: list[tuple[int, int]] = field(default_factory=list)
+    words: dict[str, str] = field(default_factory=dict)
+
+    def set(self, name: str, value: object, start: int, end: int) -> None:
+        self.values[name] = value
+        self.words[name] = self.utterance.text[start:end].strip()
+        self.taken.append((start, end))
+
+    def add(self, name: str, value: object, start: int, end: int) -> None:
+        """As set, where nothing was said of it before."""
+        if name in self.values:
+            self.taken.append((start, end))
+        else:
+            self.set(name, value, start, end)
+
+    def is_free(self, start: int, end: int) -> bool:
+        return all(end <= first or last <= start for first, last in self.taken)
 
 
 def read_question(utterance: Utterance, request: JobRequest | None = None) -> ResourceQuestion:
     """The question in an utterance. request gives what the conversation already knows of the job and was not said."""
-    text = utterance.text
-    said = ResourceQuestion(
-        model=_model(utterance),
-        task=next((task for task, words in TASKS if words.search(text)), None),
-        machines=tuple(utterance.machines()),
-        strategy=next((str(m.value) for m in utterance.of_kind("Method") if m.value in STRATEGIES), None),
-        precision=_precision(text),
-        offload=bool(OFFLOAD.search(text)),
-    )
-    said = _degrees(_amounts(said, utterance), text)
-    said = _gpu(said, utterance)
-    known = next((size for name, size in DATA_SETS if name.search(text)), None)
-    said = replace(said, samples=said.samples or (known if said.epochs else None))
-    hours = [float(m.value) / 3600 for m in utterance.of_kind("Duration")]
-    said = replace(said, hours=hours[-1] if hours else None)
+    said = ResourceQuestion(**_draft(utterance).values)  # type: ignore[arg-type]
     return said.after(_known(request, said)) if request else said
 
 
-def _model(utterance: Utterance) -> str | None:
-    """The model that says most: a name with a shape, else a name with a size, else a size in the text."""
-    names = [str(m.value) for m in utterance.of_kind("Model")]
-    for name in reversed(names):
-        found = find_model(name)
-        if found and found.exact:
-            return name
-    sized = [name for name in names if find_model(name)]
+def words_of(utterance: Utterance) -> dict[str, str]:
+    """The words of each field that the message says something of."""
+    draft = _draft(utterance)
+    return {name: text for name, text in draft.words.items() if name in draft.values}
+
+
+def unread(utterance: Utterance) -> tuple[str, ...]:
+    """Amounts and methods of the message that no field of the question took, in its words."""
+    draft = _draft(utterance)
+    open_to_it = [m for m in utterance.of_kind("Quantity", "Duration", "Method") if m.unit or m.kind != "Quantity"]
+    return tuple(dict.fromkeys(m.text for m in open_to_it if draft.is_free(m.start, m.end)))
+
+
+def residue(utterance: Utterance) -> str:
+    """The message's words without what the question took of it."""
+    text = utterance.text
+    for start, end in _draft(utterance).taken:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
+
+
+def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQuestion | None:
+    """`Twice the nodes`, `half the tokens`: the amount of the question before, so much larger; None without one."""
+    found = SCALED.search(utterance.text)
+    name = found[2].lower().rstrip("s") + "s" if found else ""
+    value = getattr(before, name, None) if found else None
+    if not found or before is None or not value:
+        return None
+    amount = value * dict(TIMES)[found[1].lower()]
+    return replace(before, **{name: max(1, int(amount)) if name in WHOLE else amount})  # type: ignore[arg-type]
+
+
+@cache
+def _draft(utterance: Utterance) -> Draft:
+    draft = Draft(utterance)
+    _words(draft)
+    _model(draft)
+    _gpus(draft)
+    _amounts(draft)
+    _times(draft)
+    _lengths(draft)
+    _settle(draft)
+    return draft
+
+
+def _words(draft: Draft) -> None:
+    """What is named: machines, the way of spreading, method, precision, optimizer and the rest of training's words."""
+    utterance = draft.utterance
+    if machines := utterance.machines():
+        draft.values["machines"] = tuple(machines)
+        draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]
+    for match in DEGREE.finditer(utterance.text):
+        name = (match[1] or match[3])[0].lower()
+        draft.set("tensor" if name == "t" else "pipeline", int(match[2] or match[4]), *match.span())
+    for one in utterance.of_kind("Method"):
+        if one.value in STRATEGIES:
+            draft.add("strategy", str(one.value), one.start, one.end)
+    for word in find_training_words(utterance.text):
+        draft.set(word.field, word.value, word.start, word.end)
+
+
+def _model(draft: Draft) -> None:
+    """The model that says most: a name with a shape, else a name with a size, else layers and widths, else a size."""
+    utterance = draft.utterance
+    mentions = utterance.of_kind("Model")
+    exact = [m for m in mentions if (found := find_model(str(m.value))) and found.exact]
+    shape = _named_shape(utterance.text)
+    if exact and not (shape and shape[2] - shape[1] > exact[-1].end - exact[-1].start):
+        return draft.set("model", str(exact[-1].value), exact[-1].start, exact[-1].end)
+    if shape:
+        return draft.set("model", *shape)
+    if layers := read_layers(utterance.text):
+        return draft.set("model", *layers)
+    sized = [m for m in mentions if find_model(str(m.value))]
     if sized:
-        return sized[-1]
-    billions = read_size(utterance.text)
-    return f"{billions:g}B" if billions else (names[-1] if names else None)
+        return draft.set("model", str(sized[-1].value), sized[-1].start, sized[-1].end)
+    if billions := read_size(utterance.text):
+        return draft.set("model", f"{billions:g}B", 0, 0)
+    if small := SIZED.search(utterance.text):
+        return draft.set("model", f"{int(small[1])}M model", *small.span())
+    if mentions:
+        draft.set("model", str(mentions[-1].value), mentions[-1].start, mentions[-1].end)
+    return None
 
 
-def _precision(text: str) -> str | None:
-    found = PRECISION.search(text)
-    return (
-        next((name for name, group in zip(PRECISIONS, found.groups(), strict=True) if group), None) if found else None
-    )
+@cache
+def _shape_names() -> re.Pattern[str]:
+    names = {name for shape in model_shapes().shapes if not shape.plain for name in (shape.name, *shape.names)}
+    like = (re.escape(name).replace(r"\-", "[-_ ]?").replace(r"\ ", "[-_ ]?") for name in names)
+    return re.compile(rf"(?i)(?<![\w/.-])(?:{'|'.join(sorted(like, key=len, reverse=True))})(?![\w.]*\w)")
 
 
-def _degrees(said: ResourceQuestion, text: str) -> ResourceQuestion:
-    degrees = {name.lower(): int(number) for name, number in DEGREE.findall(text)}
-    return replace(said, tensor=degrees.get("tp"), pipeline=degrees.get("pp"))
+def _named_shape(text: str) -> tuple[str, int, int] | None:
+    """The longest name of a known shape in the text, with its place."""
+    found = max(_shape_names().finditer(text), key=lambda m: m.end() - m.start(), default=None)
+    return (found[0], *found.span()) if found else None
 
 
-def _amounts(said: ResourceQuestion, utterance: Utterance) -> ResourceQuestion:
+def _gpus(draft: Draft) -> None:
+    """The GPU that is named with its memory and number, nodes by a word, and what the person saw a job take."""
+    words = list(find_gpu_words(draft.utterance))
+    named = [one for one in words if one.model]
+    for one in named[-1:] or words[:1]:
+        _one_gpu(draft, one)
+    for one in words:
+        if one.count and not one.is_nodes and draft.is_free(one.start, one.end):
+            draft.add("gpus", one.count, one.start, one.end)
+    if (nodes := count_nodes(draft.utterance)) and draft.is_free(*nodes[1:]):
+        draft.add("nodes", *nodes)
+    sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit == "GB" and draft.is_free(m.start, m.end)]
+    for one_size in sizes:
+        seen = SEEN.search(draft.utterance.text[: one_size.start])
+        draft.add("measured_gb" if seen else "gpu_gb", float(one_size.value), one_size.start, one_size.end)
+
+
+def _one_gpu(draft: Draft, one: GpuWords) -> None:
+    start, end = one.start, one.end
+    if not (one.model or one.gb or one.count):
+        return
+    if one.model:
+        draft.set("gpu", one.model, start, end)
+    if one.gb and not SEEN.search(draft.utterance.text[:start]):
+        draft.set("gpu_gb", one.gb, start, end)
+    if one.count:
+        draft.set("nodes" if one.is_nodes else "gpus", one.count, start, end)
+    if one.each:
+        draft.set("each", one.each, start, end)
+
+
+def _amounts(draft: Draft) -> None:
     """Quantities with a unit; of two with the same unit the last counts."""
-    values: dict[str, float | int] = {}
-    for mention in utterance.of_kind("Quantity"):
-        number = float(mention.value)
-        if utterance.text[max(0, mention.start - 1) : mention.start] == "-":
-            continue  # the 40 of A100-40
-        if mention.unit == "node":
-            values["nodes"] = int(number)
-        elif mention.unit in ("gpu", "rank", "g"):
-            values["gpus"] = int(number)
-        elif mention.unit == "batch":
-            values.setdefault("micro_batch", int(number))
-        elif mention.unit == "token/parameter" and said.model and (model := find_model(said.model)):
-            values["tokens"] = number * model.parameters
-        elif mention.unit in UNIT_FIELDS:
-            values[UNIT_FIELDS[mention.unit]] = (
-                number if mention.unit in ("token", "sample", "node_hour") else int(number)
-            )
-    good = {name: value for name, value in values.items() if value > 0}
-    return replace(said, **good)  # type: ignore[arg-type]
+    text = draft.utterance.text
+    for one in draft.utterance.of_kind("Quantity"):
+        number = float(one.value)
+        if not draft.is_free(one.start, one.end) or number <= 0:
+            continue
+        behind = text[one.end :]
+        name = AMOUNTS.get(one.unit, "")
+        if one.unit == "node":
+            name = "nodes"
+        elif one.unit in ("gpu", "rank", "g"):
+            name = "gpus"
+        elif one.unit == "batch":
+            name = "micro_batch" if number <= LARGE_BATCH or EACH_GPU.match(behind) else "global_batch"
+        elif one.unit == "speed":
+            name = "speed"
+            number *= -1 if EACH_GPU.match(behind) else 1
+        elif one.unit == "token":
+            name = _tokens_name(text, one, number)
+        elif one.unit == "token/parameter" and (model := find_model(str(draft.values.get("model", "")))):
+            name, number = "tokens", number * model.parameters
+        if name:
+            draft.set(name, int(number) if name in WHOLE else number, one.start, one.end)
 
 
-def _gpu(said: ResourceQuestion, utterance: Utterance) -> ResourceQuestion:
-    """The GPU that is named, the memory that stands by it, and what the person saw a job take."""
-    named = utterance.of_kind("Gpu") or _gpus_by_name(utterance.text)
-    sizes = [m for m in utterance.of_kind("Quantity") if m.unit == "GB"]
-    seen = [m for m in sizes if SEEN.search(utterance.text[: m.start])]
-    cards = [m for m in sizes if m not in seen]
-    model = _singular(named[-1].text) if named else None
-    model = None if model and model.lower() in ("gpu", "gpus", "card", "cards") else model
-    beside = _nearest(cards, named[-1]) if named else (cards[-1] if cards else None)
-    count = next(
-        (int(m.value) for m in utterance.of_kind("Quantity") if named and _counts(m, named[-1], utterance)), None
-    )
-    if count is None and named and _is_one(utterance.text, named[-1]):
-        count = 1
-    label = LABEL.match(utterance.text, named[-1].end) if named else None
-    said = replace(said, gpu_gb=float(label[1])) if label and beside is None else said
-    return replace(
-        said,
-        gpus=said.gpus or (None if said.nodes else count),
-        gpu=model.upper() if model else None,
-        gpu_gb=float(beside.value) if beside else said.gpu_gb,
-        measured_gb=float(seen[-1].value) if seen else None,
-    )
+def _tokens_name(text: str, one: Mention, number: float) -> str:
+    """Which amount tokens are: of the whole, of one sequence, or of a batch."""
+    if re.search(r"(?i)\bbatch\w*(?: size)?(?: of)?\s*$", text[: one.start]):
+        return "batch_tokens"
+    return "sequence" if number < FEW_TOKENS else "tokens"
 
 
-def _singular(name: str) -> str:
-    """`A100s` is several A100; an L40S is a card of its own."""
-    known = {gpu.model.upper() for gpu in gpu_table().gpus}
-    return name if name.upper() in known else re.sub(r"(?i)(?<=[\du])s$", "", name)
+def _times(draft: Draft) -> None:
+    text = draft.utterance.text
+    for one in draft.utterance.of_kind("Duration"):
+        if draft.is_free(one.start, one.end) and float(one.value) > 0:
+            draft.set("hours", float(one.value) / 3600, one.start, one.end)
+    if "hours" in draft.values and PER_JOB.search(text):
+        draft.values["per_job"] = True
+    known = next(((size, m) for name, size in DATA_SETS if (m := name.search(text))), None)
+    if known and "epochs" in draft.values:
+        draft.add("samples", float(known[0]), *known[1].span())
 
 
-def _is_one(text: str, gpu: Mention) -> bool:
-    """`on an A100`, `a single 24GB GPU`; not `one A100 node`."""
-    return bool(ONE.search(text[: gpu.start])) and not re.match(r"[^.?!]{0,12}\bnodes?\b", text[gpu.end :])
+def _lengths(draft: Draft) -> None:
+    """A bare `8k` or `2048` is the length of a sequence, where none is said."""
+    if "sequence" in draft.values:
+        return
+    for match in LENGTH.finditer(draft.utterance.text):
+        tokens = int(match["k"]) * 1024 if match["k"] else int(match["n"])
+        counted = any(m.unit and m.start <= match.start() < m.end for m in draft.utterance.of_kind("Quantity"))
+        if tokens in LENGTHS and not counted and draft.is_free(*match.span()):
+            return draft.set("sequence", tokens, *match.span())
+    return None
 
 
-def _counts(number: Mention, gpu: Mention, utterance: Utterance) -> bool:
-    """Whether a bare number stands right before the GPU: `8 A100`, `8 x 40 GB A100`."""
-    between = utterance.text[number.end : gpu.start]
-    return (
-        not number.unit
-        and number.end <= gpu.start
-        and bool(re.fullmatch(r"\s*x?\s*(?:\d+\s*gi?b\s*)?(?:nvidia |amd )?", between, re.I))
-    )
-
-
-def _gpus_by_name(text: str) -> list[Mention]:
-    """GPU models that the table knows, where the mention was part of something longer (`A100 80GB`)."""
-    models = "|".join(sorted((re.escape(g.model) for g in gpu_table().gpus), key=len, reverse=True)) + "|GPU|card"
-    found = re.finditer(rf"(?i)(?<![\w-])(?:{models})s?(?![A-Za-z0-9])", text)
-    return [Mention("Gpu", m.start(), m.end(), m[0], m[0].upper()) for m in found]
-
-
-def _nearest(sizes: Iterable[Mention], to: Mention) -> Mention | None:
-    near = sorted(sizes, key=lambda m: min(abs(m.end - to.start), abs(to.end - m.start)))
-    return near[0] if near else None
+def _settle(draft: Draft) -> None:
+    """What follows from several values together."""
+    values = draft.values
+    if tokens := values.pop("batch_tokens", None):
+        values["global_batch"] = max(1, int(float(tokens) / float(values.get("sequence") or 4096)))  # type: ignore[arg-type]
+    speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
+    if speed < 0:
+        values["speed"] = -speed * float(values.get("gpus") or 1)  # type: ignore[arg-type]
+    many = values.get("nodes") or int(values.get("gpus") or 1) > 1  # type: ignore[call-overload]
+    if (batch := values.get("global_batch")) and not many and "micro_batch" not in values:
+        values["micro_batch"] = batch
+        del values["global_batch"]
+    if values.get("precision") in ("int4", "int8") and values.get("task") == "train":
+        values["task"] = "qlora"
+    if values.get("precision") in ("int4", "int8") and "task" not in values:
+        values["task"] = "serve"
 
 
 def _known(request: JobRequest, said: ResourceQuestion) -> ResourceQuestion:

@@ -37,7 +37,8 @@ def try_layout(model: SizedModel, layout: Layout, device: Device) -> Fit:
 
 def ease(model: SizedModel, layout: Layout, device: Device) -> Fit:
     """That layout without recomputing where it fits so, else with it."""
-    fits = [try_layout(model, replace(layout, recompute=recompute), device) for recompute in LADDER]
+    ladder = (layout.recompute,) if layout.settled else LADDER
+    fits = [try_layout(model, replace(layout, recompute=recompute), device) for recompute in ladder]
     return next((fit for fit in fits if fit.verdict == "fits"), fits[-1])
 
 
@@ -69,6 +70,16 @@ def largest_micro_batch(model: SizedModel, layout: Layout, device: Device) -> Fi
         if fit.verdict != "fits":
             break
         found = fit
+    return found
+
+
+def longest_sequence(model: SizedModel, layout: Layout, device: Device) -> int | None:
+    """The longest sequence (a power of two) that surely fits; None where not even 512 tokens do."""
+    found = None
+    for power in range(9, 21):
+        if ease(model, replace(layout, sequence=1 << power), device).verdict != "fits":
+            break
+        found = 1 << power
     return found
 
 

@@ -1,0 +1,89 @@
+"""Work against what there is: hours, node hours and GPU hours of a budget, and a speed that the person measured."""
+
+from __future__ import annotations
+
+from graph.answering.resource_words import count_words, hours_words, round_words
+from graph.planning.queues import plural
+from graph.planning.resources.device import Device
+from graph.planning.resources.limits import holds
+from graph.planning.resources.options import base_layout, wanted_gpus
+from graph.planning.resources.parameters import SizedModel
+from graph.planning.resources.speed import Range, gpu_hours
+from knowledge.cluster import Cluster
+from knowledge.resource_question import ResourceQuestion
+
+
+def hours_on(question: ResourceQuestion, model: SizedModel, device: Device, total: float) -> Range:
+    """GPU hours for that many tokens: by the speed that the person saw, else by published utilisation."""
+    gpus = wanted_gpus(question, device) or device.each
+    if question.speed:
+        seen = total / question.speed / 3600 * gpus
+        return Range(seen, seen, seen)
+    base = base_layout(question, model)
+    return gpu_hours(model, total, device, base.sequence, base.method)
+
+
+def within(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float) -> str:
+    """`Yes, in 4 h on 13 nodes`: whether the hours that were said are enough, and from how many nodes on. Empty where
+    none were said, or they are those of one job of a chain."""
+    if not question.hours or question.per_job:
+        return ""
+    limit, hours = question.hours, hours_on(question, model, device, total)
+    where = f" of {cluster.title}" if cluster else ""
+    said = wanted_gpus(question, device)
+    if said:
+        wall = hours.scaled(1 / said)
+        verdict = "No" if wall.usual > limit else "Yes" if max(wall.low, wall.best) <= limit else "Just"
+        return f"**{verdict}: {hours_words(wall)} on {said} x {device.name}{where}, against {limit:g} h.**"
+    usual, sure = (device.nodes_for(-int(-value // limit)) for value in (hours.usual, max(hours.low, hours.best)))
+    cards = f"{usual * device.each} x {device.name}"
+    sizes = f"{plural(usual, 'node')} ({cards}){where}" if cluster else cards
+    queues = [q for q in cluster.queues if holds(q, device.node_type, 1, None)] if cluster else []
+    largest = max((q.max_nodes or usual for q in queues), default=0 if cluster else usual)
+    if largest < usual:
+        return f"**No: {limit:g} h take about {sizes}**, and its queues end at {plural(largest, 'node')}."
+    later = f"; {sure} to be safe at the low end of published speeds" if sure > usual else ""
+    return f"**Yes, in {limit:g} h on about {sizes}**{later}, if it scales."
+
+
+def against_budget(question: ResourceQuestion, model: SizedModel, device: Device, total: float) -> str:
+    """Whether the node hours or GPU hours that there are pay for it, with what is left or missing. Empty without any."""
+    found = _budget(question, device)
+    if not found:
+        return ""
+    there, unit, per = found
+    need = hours_on(question, model, device, total).scaled(1 / per)
+    most = max(need.low, need.best)
+    verdict = "No" if need.usual > there else "Enough" if most <= there else "Just enough"
+    part = f", {there / need.usual:.0%} of it" if need.usual > there else ""
+    return (
+        f"**{verdict}: it takes about {round_words(need.usual)} {unit} ({round_words(need.low)} to {round_words(most)})"
+        f" of {there:,.0f}{part}.**"
+    )
+
+
+def affordable(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None) -> str:
+    """How many tokens a budget pays for, where no amount of work was said. Empty without a budget."""
+    found = _budget(question, device)
+    gpus = wanted_gpus(question, device)
+    if found:
+        hours, told = found[0] * found[2], f"{found[0]:,.0f} {found[1]}"
+    elif question.hours and gpus:
+        hours, told = question.hours * gpus, f"{question.hours:g} h on {gpus} x {device.name}"
+    else:
+        return ""
+    each = hours_on(question, model, device, 1e9)
+    tokens = Range(*(1e9 * hours / cost for cost in (each.best, each.usual, each.low)))
+    where = f" of {cluster.title}" if cluster else ""
+    unit = "image patches" if model.shape.kind == "convolution" else "tokens"
+    return (
+        f"**{told} of {device.name}{where} are about {count_words(tokens.usual)} {unit}** of {model.name} "
+        f"({count_words(tokens.low)} to {count_words(tokens.best)})."
+    )
+
+
+def _budget(question: ResourceQuestion, device: Device) -> tuple[float, str, float] | None:
+    """How much there is, its unit, and the GPU hours of one of it."""
+    if question.gpu_hours:
+        return question.gpu_hours, f"{device.kind} hours", 1.0
+    return (question.node_hours, "node hours", float(device.each)) if question.node_hours else None

@@ -1,0 +1,106 @@
+"""GPUs as words count them: `8xH200`, `4 A100 80GB nodes`, `one Perlmutter A100-40 node`, `a single 24 GB card`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from graph.reading.utterance import Utterance
+from knowledge.gpu_facts import gpu_table, unknown_gpus
+
+NUMBERS = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
+           "eight": 8, "twelve": 12, "sixteen": 16, "ein": 1, "einem": 1, "einer": 1, "un": 1, "une": 1, "uno": 1,
+           "una": 1}  # fmt: skip
+# Cards that a framework counts as two devices, where a person counts modules.
+HALVED = ("MI250X", "Data Center GPU Max 1550")
+COUNT = rf"(?P<count>\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+single)?"
+NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
+ONE_NODE = re.compile(
+    rf"(?i)(?<![\w-])(?:{COUNT})\s+(?:whole |full |gpu |single )?\s*{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
+)
+# `4 GPUs a node` counts no node.
+EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
+GENERIC = r"(?:gpus?|cards?|gcds?|tiles?)(?![ -]*(?:hours?|hrs?|h)\b)"
+
+
+@dataclass(frozen=True, slots=True)
+class GpuWords:
+    """model: the GPU's name as the facts write it, empty for a bare `card`; gb: the memory beside it; count: of devices
+    or, where is_nodes, of nodes; each: GPUs of one of these nodes (`A100 x4`)."""
+
+    start: int
+    end: int
+    model: str = ""
+    gb: float | None = None
+    count: int | None = None
+    is_nodes: bool = False
+    each: int | None = None
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    names = sorted({g.model for g in gpu_table().gpus} | set(unknown_gpus()), key=len, reverse=True)
+    models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC"
+    return re.compile(
+        rf"(?<![\w./-])(?:{COUNT}\s*(?:[x×*]\s*)?(?:of (?:the )?)?-?)?"
+        rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
+        rf"(?:(?P<gpu>{models})s?(?![A-Za-z0-9])|(?P<card>{GENERIC})\b)"
+        rf"(?:\s*(?:sxm\d?|pcie))?"
+        rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?(?![\w.])|\s*\(?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
+        rf"|\s+(?P<bare>\d{{2,3}})(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
+        rf"(?:\s*[x×]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
+        rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
+        re.I,
+    )
+
+
+def find_gpu_words(utterance: Utterance) -> Iterator[GpuWords]:
+    """Every GPU that is named or counted, those with a name first; a machine's name between number and GPU is looked
+    through."""
+    found = [_read(match) for match in _pattern().finditer(without_machines(utterance))]
+    yield from sorted(found, key=lambda one: not one.model)
+
+
+def without_machines(utterance: Utterance) -> str:
+    """The text with blanks for machines' names; as long as it was."""
+    text = utterance.text
+    for one in utterance.of_kind("Machine"):
+        text = text[: one.start] + " " * (one.end - one.start) + text[one.end :]
+    return text
+
+
+def count_nodes(utterance: Utterance) -> tuple[int, int, int] | None:
+    """Nodes that an article or a word counts (`a node of Delta`), with their place; None where none does."""
+    text = without_machines(utterance)
+    for match in ONE_NODE.finditer(text):
+        if not EACH_NODE.search(text[: match.start()]):
+            return number(match["count"]), match.start(), match.end()
+    return None
+
+
+def number(word: str) -> int:
+    return int(word) if word.isdigit() else NUMBERS[word.lower()]
+
+
+def _read(match: re.Match[str]) -> GpuWords:
+    model = _as_known(match["gpu"] or "")
+    sold = {f"{gb:g}" for gpu in gpu_table().gpus if gpu.model == model for gb in gpu.gb}
+    bare = match["bare"] if match["bare"] in sold else None
+    gb = next((match[name] for name in ("before", "tied", "after") if match[name]), bare)
+    count = number(match["count"]) if match["count"] else None
+    unit = (match["unit"] or "").lower()
+    is_nodes = bool(unit) and not unit.startswith("module")
+    if count and unit.startswith("module") and model in HALVED:
+        count *= 2
+    each = int(match["each"]) if match["each"] else None
+    return GpuWords(*match.span(), model, float(gb) if gb else None, count or None, is_nodes, each)
+
+
+def _as_known(name: str) -> str:
+    plain = re.sub(r"[ -]", "", name).upper()
+    if plain == "PVC":
+        return "Data Center GPU Max 1550"
+    known = [*(g.model for g in gpu_table().gpus), *unknown_gpus()]
+    return next((one for one in known if re.sub(r"[ -]", "", one).upper() == plain), name)
