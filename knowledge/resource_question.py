@@ -15,13 +15,13 @@ SIZE = re.compile(r"(?i)[-_ ]?\d+(?:\.\d+)?(?:x\d+)?[bm]\b")
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuestion:
-    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus: in
-    all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
+    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus:
+    in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
     for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
-    the person saw, on all GPUs; gpu_hours, node_hours: a budget; offload: what lies in the node's main memory (optimizer
-    or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a frozen
-    reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are those
-    that the person has."""
+    the person saw, on all GPUs; gpu_hours, node_hours: a budget; offload: what lies in the node's main memory
+    (optimizer, or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a
+    frozen reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
+    those that the person has."""
 
     model: str | None = None
     task: Task | None = None
@@ -66,8 +66,9 @@ class ResourceQuestion:
     def after(self, before: ResourceQuestion | None) -> ResourceQuestion:
         """This question with what only the one before it said.
 
-        The work and GPUs of another model carry over only where its name is all that is said; a GPU goes with its machine; nodes take the place of GPUs, and
-        the other way round; a size alone (`and the 70B?`) is of the family before it.
+        The work and GPUs of another model carry over only where its name is all that is said; a GPU goes with its
+        machine; nodes take the place of GPUs, and the other way round; a size alone (`and the 70B?`) is of the family
+        before it.
         """
         if before is None:
             return self

@@ -47,7 +47,7 @@ def within(question: ResourceQuestion, model: SizedModel, device: Device, cluste
 
 
 def against_budget(question: ResourceQuestion, model: SizedModel, device: Device, total: float) -> str:
-    """Whether the node hours or GPU hours that there are pay for it, with what is left or missing. Empty without any."""
+    """Whether the node hours or GPU hours that there are pay for it. Empty without any."""
     found = _budget(question, device)
     if not found:
         return ""

@@ -131,4 +131,5 @@ def _largest(question: ResourceQuestion, device: Device, cluster: Cluster | None
     if found is None:
         return f"{place}: not even 125M surely fits."
     size, fit = found
-    return f"**{place}: up to {size:g}B surely fits** with {way_words(fit)} ({memory_words(fit)}; {fit.layout.sequence} tokens, micro-batch {fit.layout.micro_batch:g})."
+    sizes = f"{fit.layout.sequence} tokens, micro-batch {fit.layout.micro_batch:g}"
+    return f"**{place}: up to {size:g}B surely fits** with {way_words(fit)} ({memory_words(fit)}; {sizes})."

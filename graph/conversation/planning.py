@@ -14,12 +14,11 @@ from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 
 # From this probability on a message of several clauses, taken together, plans a training.
-TOGETHER = 0.45
+TOGETHER = 0.6
 OF_PLANS = ("method.", "machine.")
 # Words of a fragment that say nothing beside its values.
-BESIDE = frozenset(
-    "twice double half times as many more fewer less same full long hours days length size per each".split()
-)
+BESIDE_WORDS = "twice double half times as many more fewer less same full long hours days length size per each"
+BESIDE = frozenset(BESIDE_WORDS.split())
 
 
 def as_planning(turn: Turn) -> Turn:

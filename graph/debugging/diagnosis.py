@@ -13,6 +13,7 @@ from pathlib import Path
 from graph.debugging.events import Event, Scan
 from graph.debugging.facts import facts_of, package_of
 from graph.debugging.log import Source, from_paths, from_text, printable
+from graph.debugging.memory_sum import with_sum
 from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, last_runs, weight
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
@@ -152,7 +153,7 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
     told, own = causes[cause], winner.signature
     facts = {name: masked(printable(value))[:200] for name, value in facts_of(winner, choice.others, scan).items()}
     names = _named_packages(facts | captured)
-    return Diagnosis(
+    found = Diagnosis(
         cause=cause,
         says=fill(own.says or told.says, names),
         confidence=confidence,
@@ -165,6 +166,7 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
         facts=tuple(sorted(facts.items())),
         signature=own.id,
     )
+    return with_sum(found)
 
 
 def _named_packages(names: dict[str, str]) -> dict[str, str]:

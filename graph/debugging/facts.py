@@ -63,6 +63,10 @@ OF_LOG = tuple(
         r"\b(?P<done>\d+)/(?P<steps>\d+) \[(?P<elapsed>[\d:]{4,9})<(?P<remaining>(?:\d+ days?, )?[\d:]{4,9})",
         r"(?i)\b(?:iteration|step|epoch|iter)\W{0,3}(?P<done>\d+) ?/ *(?P<steps>\d+)",
         r"^\"(?P<module>[A-Za-z][\w.+-]*(?:/[\w.+-]+)?)\"$",
+        r"(?:Loading|Loaded|Initiali[sz]ing|[Mm]odel(?:_name(?:_or_path)?)?|pretrained)"
+        r"['\"]?[ :=]+['\"]?(?:model |from )?"
+        r"(?P<model>(?:[\w.-]+/)?[A-Za-z][\w.]*-[\w.-]*\d+(?:\.\d+)?[bBmM](?![a-z])[\w.-]*)",
+        r"(?:max_seq_length|max_length|block_size|seq_len(?:gth)?|sequence_length)['\"]?\s*[=:]\s*(?P<length>\d{3,7})",
         r"(?P<environment>/[\w./-]{2,160}?)/lib(?:64)?/python3\.\d+/",
     )
 )
@@ -195,8 +199,6 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
         more["ask_time"] = clock_time((needed * 5 // 4 // 1800 + 1) * 1800)
     if "steps" in found and 1 < (times := int(found["steps"]) / max(1, int(found["done"]))) < MOST_TIMES:
         more["times"] = f"{times * 1.1:.1f}"
-    if "unallocated" in found and bytes_of(found["unallocated"]) > bytes_of(found.get("asked", "0 B")):
-        more["fragmented"] = found["unallocated"]
     if "module" in found:
         more["name"] = found["module"].partition("/")[0]
     if "global_batch" in found:

@@ -17,6 +17,7 @@ from graph.debugging.advice import for_cluster
 from graph.debugging.counting import counted
 from graph.debugging.diagnosis import diagnose as find_cause
 from graph.debugging.log import Source, from_paths, from_text
+from graph.debugging.memory_sum import with_sum
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
 from graph.usecases.diagnose_job import NO_CAUSE, machine_of, report_of
@@ -59,6 +60,7 @@ def told(turn: Turn, found: Diagnosis, said: tuple[Say, ...]) -> State:
     before = (*state["said"], *said)
     if found.cause in NO_CAUSE:
         return State(outcome=found, said=before)
+    found = with_sum(found, own.text if own else bundle_text(state), turn.words if len(turn.words) < LONGEST else "")
     named = [turn.context.catalogue.find(name) for name in turn.utterance.machines()]
     cluster = next(filter(None, named), None) or (machine_of(own.text) if own else None) or turn.cluster
     if own is not None:
@@ -68,6 +70,12 @@ def told(turn: Turn, found: Diagnosis, said: tuple[Say, ...]) -> State:
     bring = is_in_script(known) and not state.get("bundle")
     more: tuple[Said, ...] = (known, Say(BRING_SCRIPT)) if bring else ()
     return State(outcome=known, said=(*before, *more), diagnosed=known, unhelped=())
+
+
+def bundle_text(state: State) -> str:
+    """The script of ours that is in hand."""
+    bundle = state.get("bundle")
+    return bundle.script if bundle else ""
 
 
 def is_in_script(found: Diagnosis) -> bool:

@@ -44,13 +44,13 @@ def _pattern() -> re.Pattern[str]:
     names = sorted({g.model for g in gpu_table().gpus} | set(unknown_gpus()), key=len, reverse=True)
     models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC"
     return re.compile(
-        rf"(?<![\w./-])(?:{COUNT}\s*(?:[x×*]\s*)?(?:of (?:the )?)?-?)?"
+        rf"(?<![\w./-])(?:{COUNT}\s*(?:[x\u00d7*]\s*)?(?:of (?:the )?)?-?)?"
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
         rf"(?:(?P<gpu>{models})s?(?![A-Za-z0-9])|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
         rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?(?![\w.])|\s*\(?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
         rf"|\s+(?P<bare>\d{{2,3}})(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
-        rf"(?:\s*[x×]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
+        rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
         rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
         re.I,
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from graph.debugging.advice import for_cluster
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import Source
+from graph.debugging.memory_sum import with_sum
 from graph.debugging.remedies import request_of, revise
 from graph.extraction.script_record import understand_script
 from graph.usecases.mend_script import Mended, mend_script
@@ -59,6 +60,7 @@ def report_of(found: Diagnosis, script: str, machine: Cluster | None, *, name: s
     cluster = machine or machine_of(script)
     if found.cause in NO_CAUSE:
         return JobReport(found)
+    found = with_sum(found, script)
     if cluster is not None and cluster.title not in " ".join(found.fix):
         request = request_of(understand_script(script)) if script else JobRequest()
         found = revise(for_cluster(found, cluster), cluster, replace(request, machine=cluster.id))

@@ -27,8 +27,8 @@ from graph.planning.resources.options import ResourceOption, all_options, amount
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
 from graph.planning.resources.search import largest_micro_batch, longest_sequence
-from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
 from graph.planning.resources.serving import FEW_SEQUENCES, estimate_serving, fewest_gpus_to_serve
+from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token
 from graph.planning.resources.taking import Change, request_change

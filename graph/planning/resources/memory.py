@@ -145,7 +145,7 @@ def estimate_memory(model: SizedModel, layout: Layout) -> MemoryEstimate:
 
 
 def _beside(model: SizedModel, layout: Layout) -> list[Part]:
-    """A frozen reference model in 16 bit, or an average of the weights in 32; adapters switch off to be the reference."""
+    """A frozen reference model in 16 bit, or an average of the weights in 32. Adapters switched off are a reference."""
     if layout.beside == "none" or (layout.method != "full" and layout.beside != "ema"):
         return []
     name, each = ("average of the weights", 4.0) if layout.beside == "ema" else ("reference model", 2.0)

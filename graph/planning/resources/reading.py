@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache
 
 from graph.planning.resources.parameters import find_model, read_layers, read_size
 from graph.reading.gpu_words import GpuWords, count_nodes, find_gpu_words
-from graph.reading.training_words import TrainingWord, find_training_words
+from graph.reading.training_words import find_training_words
 from graph.reading.utterance import Mention, Utterance
 from knowledge.model_shapes import model_shapes
 from knowledge.resource_question import ResourceQuestion
@@ -250,7 +249,7 @@ def _times(draft: Draft) -> None:
 def _lengths(draft: Draft) -> None:
     """A bare `8k` or `2048` is the length of a sequence, where none is said."""
     if "sequence" in draft.values:
-        return
+        return None
     for match in LENGTH.finditer(draft.utterance.text):
         tokens = int(match["k"]) * 1024 if match["k"] else int(match["n"])
         counted = any(m.unit and m.start <= match.start() < m.end for m in draft.utterance.of_kind("Quantity"))

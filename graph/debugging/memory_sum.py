@@ -1,0 +1,158 @@
+"""The planner's arithmetic for a log of a GPU out of memory: the log's numbers, the model and its spread where log or
+script tell them, and which remedy fits by the sum. What cannot be known is not said."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from graph.debugging.facts import bytes_of
+from graph.extraction.script_record import ScriptRecord, understand_script
+from graph.planning.resources.layout import Layout, Spread
+from graph.planning.resources.memory import GIB, SOURCES, estimate_memory
+from graph.planning.resources.options import BESIDE, OPTIMIZERS, SPREADS
+from graph.planning.resources.parameters import SizedModel, find_model
+from graph.planning.resources.shortfall import Outcome, OutOfMemory, fixed_gib, weigh
+from graph.reading.training_words import find_training_words
+from knowledge.errors import InputError
+from knowledge.types import Diagnosis
+
+CAUSE = "gpu-oom"
+OPENING = "By the log's numbers"
+UNKNOWN = (
+    f"{OPENING} alone how much a smaller batch, checkpointing or sharding saves cannot be told: give the script "
+    "(`--script`), or say the model, how it is spread and on how many GPUs."
+)
+# Values that programs and their arguments tell of a training.
+BATCH = re.compile(
+    r"(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size|local[-_]batch[-_]size"
+    r"|(?<!global[-_])batch[-_]size|--bs)['\"]?\s*[=: ]\s*(\d{1,5})\b"
+)
+LENGTH = re.compile(
+    r"(?:max[-_]seq(?:uence)?[-_]len(?:gth)?|max[-_]length|block[-_]size|seq(?:uence)?[-_]len(?:gth)?|model[-_]max[-_]length"
+    r"|cutoff[-_]len)['\"]?\s*[=: ]\s*(\d{3,7})\b"
+)
+ACCUMULATED = re.compile(r"(?i)zero[-_ ]?(?:stage|optimization)?['\"]?\W{0,4}(?:stage['\"]?\s*[:=]\s*)?([123])\b")
+
+
+def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
+    """The diagnosis with what the sum says, first of its steps; as it is where the log tells no numbers.
+
+    script: the job's, whose model and spread count; words: what the person said of the run.
+    """
+    log = out_of_memory(found) if found.cause == CAUSE else None
+    if log is None:
+        return found
+    known = model_and_layout(found, script, words)
+    first = tuple(filter(None, (what_was_short(log), unused_words(log), by_sum(log, *known) if known else "")))
+    kept = tuple(step for step in found.fix if not step.startswith(OPENING))
+    sources = dict.fromkeys((*found.sources, *(SOURCES if known else ())))
+    return replace(found, fix=(*first, *kept, *(() if known else (UNKNOWN,))), sources=tuple(sources))
+
+
+def out_of_memory(found: Diagnosis) -> OutOfMemory | None:
+    """The numbers of the line in GiB; None where it does not tell what was asked for and what there is."""
+    facts = dict(found.facts) | dict(found.captured)
+
+    def gib(name: str) -> float | None:
+        return bytes_of(facts[name]) / GIB if name in facts else None
+
+    asked = gib("asked") or gib("size")
+    log = OutOfMemory(asked or 0.0, gib("free"), gib("total"), gib("allocated"), gib("unallocated"), gib("held"))
+    return log if asked and log.needed is not None and log.room is not None else None
+
+
+def what_was_short(log: OutOfMemory) -> str:
+    """The log's own sum."""
+    return (
+        f"{OPENING} the process held {log.held:.1f} GiB and wanted {log.asked:.2f} more: at least {log.needed:.1f} GiB "
+        f"of {log.room:.1f} that it can have there ({log.total:.1f} less what lies outside its allocator); later steps "
+        "may want more."
+    )
+
+
+def unused_words(log: OutOfMemory) -> str:
+    if not log.unused_suffices:
+        return ""
+    return (
+        f"{OPENING} {log.unused:.2f} GiB lie reserved and unused, more than the {log.short:.2f} that were missing: "
+        "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` holds this request; of later ones the log does not tell."
+    )
+
+
+def by_sum(log: OutOfMemory, model: SizedModel, layout: Layout) -> str:
+    """Which remedy fits, may fit and does not, with its range."""
+    fixed, room = fixed_gib(estimate_memory(model, layout)), log.room or 0.0
+    outcomes = weigh(log, model, layout)
+    way = {"none": "on one GPU", "ddp": "with DDP"}.get(layout.spread, f"with {layout.spread.upper()}")
+    method = "" if layout.method == "full" else f", {layout.method}"
+    over = f" over {layout.gpus} GPUs" if layout.gpus > 1 else ""
+    told = f"{OPENING} and the sum for {model.name}{method} {way}{over}: {fixed:.1f} GiB do not depend on the batch"
+    told += "; no smaller batch helps" if fixed > room else ""
+    lines = [_named(outcomes, "fits"), _named(outcomes, "tight"), _named(outcomes, "no")]
+    return f"{told}. {' '.join(filter(None, lines))} An estimate, +-20 % of what grows with the tokens."
+
+
+SAID = {"fits": "Fits", "tight": "May fit", "no": "Does not fit"}
+
+
+def _named(outcomes: Sequence[Outcome], verdict: str) -> str:
+    rows = [f"{one.name} ({one.gib:.0f} to {one.most:.0f} GiB)" for one in outcomes if one.verdict == verdict]
+    return f"{SAID[verdict]}: {', '.join(rows)}." if rows else ""
+
+
+def model_and_layout(found: Diagnosis, script: str, words: str) -> tuple[SizedModel, Layout] | None:
+    """The model and how it was spread, where script, log or words tell both; None where one of them is open."""
+    facts = dict(found.facts)
+    record = _record(script)
+    text = " ".join((script, words))
+    name = (record.model if record else None) or facts.get("model") or words
+    model = find_model(name) if name else None
+    gpus = _gpus(record, facts)
+    spread = _spread(record, text, gpus)
+    if model is None or spread is None or gpus is None:
+        return None
+    return model, replace(_trained(text, facts), spread=spread, gpus=gpus)
+
+
+def _record(script: str) -> ScriptRecord | None:
+    try:
+        return understand_script(script) if script else None
+    except InputError:
+        return None
+
+
+def _gpus(record: ScriptRecord | None, facts: Mapping[str, str]) -> int | None:
+    if record and record.gpus_per_node:
+        return (record.nodes or 1) * record.gpus_per_node
+    if record and record.total_gpus:
+        return record.total_gpus
+    return int(facts["world"]) if facts.get("world", "").isdigit() else None
+
+
+def _spread(record: ScriptRecord | None, text: str, gpus: int | None) -> Spread | None:
+    if record and record.strategy in SPREADS:
+        return SPREADS[record.strategy]
+    if stage := ACCUMULATED.search(text):
+        return SPREADS[f"zero{stage[1]}"]
+    return "none" if gpus == 1 or (record and record.strategy == "none") else None
+
+
+def _trained(text: str, facts: Mapping[str, str]) -> Layout:
+    """Method, optimizer, precision, checkpointing and sizes as the texts say them."""
+    plain = re.sub(r"[_=]+", " ", text)
+    said = {word.field: word.value for word in find_training_words(plain)}
+    batch, length = BATCH.search(text), LENGTH.search(text)
+    method = said.get("task")
+    return Layout(
+        micro_batch=int(batch[1]) if batch else int(facts.get("batch", "1")),
+        sequence=int(length[1]) if length else int(facts.get("length", "4096")),
+        recompute="full" if said.get("recompute") == "full" else "none",
+        precision="fp32" if said.get("precision") == "fp32" else "mixed",
+        optimizer=OPTIMIZERS.get(said.get("optimizer", ""), "adam"),
+        method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
+        beside=BESIDE.get(said.get("beside", ""), "none"),
+        loss="fused" if "loss" in said else "plain",
+        offload_optimizer="offload" in said,
+    )
