@@ -18,10 +18,10 @@ class ResourceQuestion:
     """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus:
     in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
     for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
-    the person saw, on all GPUs; gpu_hours, node_hours: a budget; offload: what lies in the node's main memory
-    (optimizer, or parameters too); recompute: activation checkpointing, on or off; beside: a further model in memory (a
-    frozen reference, an average, several); per_job: the hours are those of one job of several; mine: the machines are
-    those that the person has."""
+    the person saw, on all GPUs; gpu_hours, node_hours: a budget; or_precisions: others that are asked about too;
+    offload: what lies in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on
+    or off; beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of
+    one job of several; mine: the machines are those that the person has."""
 
     model: str | None = None
     task: Task | None = None
@@ -41,6 +41,7 @@ class ResourceQuestion:
     micro_batch: int | None = None
     global_batch: int | None = None
     precision: str | None = None
+    or_precisions: tuple[str, ...] = ()
     optimizer: str | None = None
     recompute: str | None = None
     beside: str | None = None

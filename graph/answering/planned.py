@@ -17,8 +17,9 @@ OF_SIZE = re.compile(
     r"(?i)\b(?:how (?:many|much|long)|(?:can|could|will|would|does) (?:i|we|it|that)"
     r"|is (?:it|that|this)|do i need|enough|fit|finish\w*|in time|possible|feasible)\b"
 )
+SAVE = r"\b(?:save|saving|checkpoint\w*|ckpt)\b"
 OF_SAVES = re.compile(
-    r"(?i)\bhow often\b.{0,40}\b(?:save|saving|checkpoint\w*|ckpt)\b"
+    rf"(?i){SAVE}.{{0,20}}\bhow often\b|\bhow often\b.{{0,40}}{SAVE}"
     r"|\b(?:checkpoint|save|saving)\w* (?:interval|frequency)\b"
 )
 WHICH_MACHINE = re.compile(

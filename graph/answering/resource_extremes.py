@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 from graph.answering.ask import Ask
-from graph.answering.resource_words import memory_words, way_words
+from graph.answering.resource_words import VERDICTS, WAYS, memory_words, way_words
 from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
+from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
-from graph.planning.resources.memory import SOURCES
-from graph.planning.resources.options import known_devices, wanted_gpus, ways
-from graph.planning.resources.parameters import scale_model
+from graph.planning.resources.layout import Layout
+from graph.planning.resources.memory import SOURCES, state_bytes, states_gib
+from graph.planning.resources.options import SPREADS, base_layout, known_devices, wanted_gpus, ways
+from graph.planning.resources.parameters import SizedModel, find_model, scale_model
 from graph.planning.resources.reading import unread, words_of
-from graph.planning.resources.search import Fit
+from graph.planning.resources.search import Fit, ease
 from graph.planning.resources.serving import fewest_gpus_to_serve
 from knowledge.cluster import Cluster
 from knowledge.document import Document
@@ -21,6 +24,10 @@ from knowledge.gpu_facts import gpu_table, unknown_gpus
 from knowledge.resource_question import ResourceQuestion
 
 LARGEST = re.compile(r"(?i)\b(?:largest|biggest|how (?:big|large)|max\w*|what size)\b.{0,30}\bmodels?\b")
+STAGES = re.compile(r"(?i)\b(?:zero[- ]?)?stages?\s*[123](?:\s*(?:,|and|or|/|vs)\s*[123])+")
+OF_NETWORK = re.compile(r"(?i)\bnetwork|\bbandwidth|\binterconnect|\bfabric|\bcommunication")
+# What stands for any model where the answer does not depend on its size.
+GENERAL_SIZE = 7.0
 # Billions of parameters that models are made in.
 SIZES = (
     0.125,
@@ -95,6 +102,62 @@ def unknown_gpu(question: ResourceQuestion) -> Document | None:
     return write_document(
         f"Of the {question.gpu} I have neither memory nor speed in my facts, so I do not guess. Say a card that I know "
         f"({', '.join(dict.fromkeys(g.model for g in gpu_table().gpus))}), or only its memory: *a GPU with {like}*."
+    )
+
+
+def tell_ways(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """Each way of spreading that is asked about, on the same GPUs; None where fewer than two are, or GPUs are open."""
+    said = [str(m.value) for m in ask.utterance.of_kind("Method") if m.value in SPREADS]
+    said += [f"zero{number}" for found in STAGES.finditer(ask.text) for number in re.findall(r"[123]", found[0])]
+    asked = [way for way in SPREADS if way in said]
+    model = find_model(question.model) if question.model else None
+    device, cluster = known_devices(question)[0] if known_devices(question) else (None, None)
+    gpus = wanted_gpus(question, device) if device else None
+    if len(asked) < 2 or model is None or device is None or not gpus or gpus < 2:
+        return None
+    named = bool(question.machines or question.gpu or question.gpu_gb)
+    card = f"{gpus} x {device.name}" + (f" of {cluster.title}" if cluster else "") if named else f"{gpus} GPUs"
+    shown = device if named else None
+    ways_told = [_way_line(model, question, way, gpus, shown) for way in dict.fromkeys(("ddp", *asked))]
+    each = state_bytes(base_layout(question, model)).total
+    return write_document(
+        f"**{model.name} on {card}**, {each:g} bytes a parameter in all: {'; '.join(ways_told)}.",
+        "Activations come on top: they are the same whichever way the states are spread. The first that fits is the "
+        "simplest and sends the least.",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def _way_line(model: SizedModel, question: ResourceQuestion, way: str, gpus: int, device: Device | None) -> str:
+    """`ZeRO-1: 31.4 GB of states on each`, and its verdict on a device that is named."""
+    layout = replace(base_layout(question, model), spread=SPREADS[way], gpus=gpus)
+    told = f"{WAYS[layout.spread]} {states_gib(model.parameters, layout) * 2**30 / 1e9:,.1f} GB of states on each"
+    if device is None:
+        return told
+    fit = ease(model, layout, device)
+    return f"{told} ({memory_words(fit)}: {VERDICTS[fit.verdict]})"
+
+
+def tell_network(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """Whether the network between nodes keeps up with so many tokens a GPU and step, whatever the model: arithmetic and
+    traffic both grow with its parameters. None where neither tokens nor a machine are named."""
+    if question.model or not question.machines or not question.sequence or not OF_NETWORK.search(ask.text):
+        return None
+    device, cluster = known_devices(question)[0]
+    spread = SPREADS.get(question.strategy or "", "ddp")
+    layout = Layout(spread=spread, gpus=2 * device.each, sequence=question.sequence, precision="pure", recompute="none")
+    ratio = compute_ratio(scale_model(GENERAL_SIZE), layout, device)
+    if ratio is None or cluster is None:
+        return None
+    enough, good = (question.sequence * bound / ratio for bound in (WARN_RATIO, GOOD_RATIO))
+    verdict = "No, it waits for the network" if ratio < WARN_RATIO else "Yes" if ratio >= GOOD_RATIO else "Just"
+    return write_document(
+        f"**{verdict}: on {device.name} nodes of {cluster.title} a step of {question.sequence:,} tokens a GPU computes "
+        f"{ratio:.1f} times as long as it sends** (10 is good, below 3 it waits), over {device.network:.0f} GB/s "
+        "between nodes, gradients in 16 bit.",
+        f"From about {enough:,.0f} tokens a GPU and step on it keeps up, from {good:,.0f} on it hardly shows. What "
+        "lifts it: a larger micro-batch, accumulation with `no_sync()`, fewer nodes, adapters only.",
+        cite([device.source, *SOURCES[:1]], gpu_table().as_of),
     )
 
 

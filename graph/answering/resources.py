@@ -10,7 +10,14 @@ from graph.answering.ask import Ask
 from graph.answering.machine_compare import compare_machines
 from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import affordable, against_budget, hours_on, within
-from graph.answering.resource_extremes import LARGEST, tell_largest, unknown_gpu, unused_line
+from graph.answering.resource_extremes import (
+    LARGEST,
+    tell_largest,
+    tell_network,
+    tell_ways,
+    unknown_gpu,
+    unused_line,
+)
 from graph.answering.resource_words import (
     count_words,
     hours_words,
@@ -18,6 +25,7 @@ from graph.answering.resource_words import (
     option_line,
     range_words,
     round_words,
+    states_words,
     way_words,
 )
 from graph.answering.situation import cite, write_document
@@ -26,7 +34,14 @@ from graph.planning.resources.device import Device, devices
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
-from graph.planning.resources.options import SPREADS, amount, base_layout, known_devices, wanted_gpus
+from graph.planning.resources.options import (
+    SPREADS,
+    ResourceOption,
+    amount,
+    base_layout,
+    known_devices,
+    wanted_gpus,
+)
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.reading import read_question, scaled
 from graph.planning.resources.saving import plan_saving
@@ -42,6 +57,7 @@ from graph.usecases.plan_resources import (
     mine_line,
     offered,
     plan_resources,
+    refused_line,
 )
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -53,12 +69,16 @@ from knowledge.resource_question import ResourceQuestion
 EVERY = re.compile(
     r"(?i)\b(?:all|any|every|each)\b(?: of)?(?: the| these| your| known)? (?:21 )?(?:machines?|clusters?|systems?)\b"
 )
+DOUBTS = re.compile(r"(?i)\bwhy\b|\bnot\b|\bsimply\b|\bjust\b|n't\b|\bwarum\b|\bpourquoi\b")
+WHICH = re.compile(r"(?i)\b(?:which|what|where|better|best|faster|fastest|cheaper|cheapest|or)\b")
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
 # A save's seconds where no model's size is known.
-UNKNOWN_SAVE_S = 60.0
+UNKNOWN_SAVE_S, SHORTEST_JOB_H = 60.0, 0.25
 WORLD_BATCH_TOKENS = 4e6
 MOST_MACHINES = 6
+# Questions with an answer of their own, before a plan is made.
+BY_THEMSELVES = (tell_largest, tell_ways, tell_network)
 
 
 def question_of(ask: Ask) -> ResourceQuestion:
@@ -81,9 +101,11 @@ def is_of_resources(clause: Clause) -> bool:
 def tell_plan(ask: Ask) -> Document | None:
     """Whatever is asked of resources: a job against the limits, prices, hours, or what holds a model."""
     question = question_of(ask)
-    if (open_to_it := unknown_gpu(question)) or (open_to_it := tell_largest(ask, question)):
-        return open_to_it
-    if WHICH_MACHINE.search(ask.text) and len(ask.utterance.machines()) != 1 and (told := tell_machine(ask)):
+    answers = (unknown_gpu(question), *(one(ask, question) for one in BY_THEMSELVES))
+    if told := next(filter(None, answers), None):
+        return told
+    among = len(ask.utterance.machines()) > 1 and WHICH.search(ask.text)
+    if (among or (WHICH_MACHINE.search(ask.text) and not ask.utterance.machines())) and (told := tell_machine(ask)):
         return told
     model = find_model(question.model) if question.model else None
     clusters = [c for name in question.machines if (c := catalogue().find(name))]
@@ -106,7 +128,10 @@ def tell_saves(ask: Ask) -> str:
     queues = cluster.queues if cluster else ()
     limits = [longest_hours(q, nodes) for q in queues if holds(q, device.node_type, nodes, gpus)]
     hours = question.hours or max((limit for limit in limits if limit), default=None)
-    saves = plan_saving(model, gpus, nodes, hours * 3600 if hours else None, None if model else UNKNOWN_SAVE_S)
+    takes = None if model else UNKNOWN_SAVE_S
+    if question.hours and question.hours < SHORTEST_JOB_H:  # so short a time is that of a save
+        takes, hours = question.hours * 3600, max((limit for limit in limits if limit), default=None)
+    saves = plan_saving(model, gpus, nodes, hours * 3600 if hours else None, takes)
     where = f" of {cluster.title}" if cluster else ""
     size = f"a checkpoint of {model.name} is {saves.size_gb:,.0f} GB and takes about" if model else "were a save"
     why = f"half of the {hours:g} h that a job has" if saves.by_limit else "Young's and Daly's interval"
@@ -167,9 +192,14 @@ def tell_fit(ask: Ask) -> Document | None:
 
 def tell_why_not(ask: Ask) -> Document | None:
     """`Why not DDP?` after a plan: that way on the same machine, against what was taken. None without a plan."""
-    before, ways = ask.resources, [str(m.value) for m in ask.utterance.of_kind("Method")]
+    before, ways = ask.resources, list(dict.fromkeys(str(m.value) for m in ask.utterance.of_kind("Method")))
+    said = read_question(ask.utterance)
+    if said.model and not DOUBTS.search(ask.text):
+        return None
+    if said.model:
+        before = said.after(None) if (said.machines or said.gpu or said.gpus) and len(ways) == 1 else None
     model = find_model(before.model) if before and before.model else None
-    if before is None or model is None or not ways or ways[0] not in SPREADS or read_question(ask.utterance).model:
+    if before is None or model is None or not ways or ways[0] not in SPREADS:
         return None
     best = next(iter(plan_resources(replace(before, strategy=None)).options), None)
     if best is None:
@@ -208,7 +238,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
     best = plan.options[0] if plan and plan.options else None
     return write_document(
         mine_line(question),
-        headline(model, best) if best and best.fit.verdict != "fits" else "",
+        memory_line(model, best) if best else "",
         *(within(question, model, device, cluster, total) for device, cluster in found),
         *(against_budget(question, model, device, total) for device, _ in found),
         *lines,
@@ -216,6 +246,13 @@ def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
         cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
     )
+
+
+def memory_line(model: SizedModel, best: ResourceOption) -> str:
+    """Whether it fits there at all, beside the hours."""
+    if best.fit.verdict != "fits" or not best.accepted:
+        return " ".join((headline(model, best), *((refused_line(best),) if not best.accepted else ())))
+    return f"In memory it fits: {option_line(replace(best, hours=None))}; {states_words(model, best.fit)}."
 
 
 def _share_words(model: SizedModel, device: Device) -> str:
@@ -438,6 +475,8 @@ def tell_machine(ask: Ask) -> Document | None:
     """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
     side by side."""
     question = question_of(ask)
+    if told := tell_machines_with(read_question(ask.utterance)):
+        return told
     named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
     if len(named) == 1 and ask.utterance.machines():
         plan = plan_resources(question)
@@ -445,13 +484,33 @@ def tell_machine(ask: Ask) -> Document | None:
     if len(named) < 2:
         named = () if EVERY.search(ask.text) else ask.own_machines
         question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
-    plan = plan_resources(replace(question, nodes=None, gpus=None))
+    plan = plan_resources(question)
     clusters = [catalogue().clusters[name] for name in named]
     if plan.model is None or not plan.options:
         every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
         return compare_machines(clusters or every) if clusters or every else None
     told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
     return told + compare_machines(clusters) if clusters else told
+
+
+def tell_machines_with(said: ResourceQuestion) -> Document | None:
+    """Every machine with such GPUs: of that model, of so many GB or more, so many in a node. None where a model is to
+    be held, or no GPU is told."""
+    if said.model or said.machines or not (said.gpu or said.gpu_gb):
+        return None
+    each = said.gpus or said.each or 1
+    rows = [
+        f"{cluster.title}: {device.each} x {device.name} {device.kind} a node (`{device.node_type}`)"
+        for cluster in catalogue().clusters.values()
+        for device in devices(cluster)
+        if said.gpu in (None, device.facts.model) and device.gb >= (said.gpu_gb or 0) and device.each >= each
+    ]
+    size = f" of {said.gpu_gb:g} GB or more" if said.gpu_gb else ""
+    wish = f"{f'{each} ' if each > 1 else ''}{said.gpu or 'GPUs'}{size} in a node"
+    told = f"**{wish}:** {'; '.join(rows)}." if rows else f"**No machine that I know has {wish}.**"
+    return write_document(
+        told, f"Of {len(catalogue().clusters)} machines; `maple-chat clusters compare` has the table."
+    )
 
 
 def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:

@@ -24,7 +24,9 @@ from graph.answering.method import (
 from graph.answering.method_sizes import choose_batch, split_model, tell_memory
 from graph.answering.next_steps import start_path, tell_next
 from graph.answering.options import explain_option, names_options
+from graph.answering.resource_extremes import tell_ways
 from graph.answering.resources import (
+    question_of,
     tell_batch_of_split,
     tell_comparison,
     tell_fit,
@@ -91,7 +93,7 @@ HANDLERS: dict[str, Handler] = {
     "script.batch": tell_batch,
     "script.whatif": tell_whatif,
     "option": explain_option,
-    "method.strategy": lambda ask: tell_why_not(ask) or choose_strategy(ask),
+    "method.strategy": lambda ask: tell_ways(ask, question_of(ask)) or tell_why_not(ask) or choose_strategy(ask),
     "method.precision": choose_precision,
     "method.framework": choose_framework,
     "method.checkpoint": lambda ask: plan_checkpoints(ask, tell_saves(ask)),

@@ -11,11 +11,11 @@ from graph.reading.utterance import Utterance
 from knowledge.gpu_facts import gpu_table, unknown_gpus
 
 NUMBERS = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
-           "eight": 8, "twelve": 12, "sixteen": 16, "ein": 1, "einem": 1, "einer": 1, "un": 1, "une": 1, "uno": 1,
-           "una": 1}  # fmt: skip
+           "eight": 8, "twelve": 12, "sixteen": 16, "ein": 1, "eine": 1, "einem": 1, "einer": 1, "einen": 1,
+           "un": 1, "une": 1, "uno": 1, "una": 1}  # fmt: skip
 # Cards that a framework counts as two devices, where a person counts modules.
 HALVED = ("MI250X", "Data Center GPU Max 1550")
-COUNT = rf"(?P<count>\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+single)?"
+COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
 ONE_NODE = re.compile(
     rf"(?i)(?<![\w-])(?:{COUNT})\s+(?:whole |full |gpu |single )?\s*{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
@@ -48,8 +48,8 @@ def _pattern() -> re.Pattern[str]:
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
         rf"(?:(?P<gpu>{models})s?(?![A-Za-z0-9])|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
-        rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?(?![\w.])|\s*\(?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
-        rf"|\s+(?P<bare>\d{{2,3}})(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
+        rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?s?(?![\w.])|\s*\(?(?:(?:mit|with|con|avec)\s+)?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
+        rf"|\s+(?P<bare>\d{{2,3}})s?(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
         rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
         rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
         re.I,

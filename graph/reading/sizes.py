@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 from graph.reading.utterance import Mention
 
-AMOUNT = r"(?P<number>\d+(?:[.,]\d+)?)\s?(?P<scale>k|m|b|bn|t|thousand|million|billion|trillion)?"
+AMOUNT = (
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?(?P<scale>k|m|b|bn|t|thousand|million|billion|trillion)?"
+)
+THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
 SCALE = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12,
          "trillion": 1e12}  # fmt: skip
 # unit, what is written. A word that stands before the number may hold the place of one behind it.
@@ -42,7 +45,9 @@ def find_sizes(text: str) -> Iterator[Mention]:
     """Quantity mentions with their unit; the value is in single units (`26B tokens`: 26e9), of a size in GB or TB."""
     for unit, shape in PATTERNS:
         for match in shape.finditer(text):
-            value = float(match["number"].replace(",", ".")) * _scale(match["scale"], unit)
+            number_text = match["number"]
+            plain = number_text.replace(",", "" if THOUSANDS.fullmatch(number_text) else ".")
+            value = float(plain) * _scale(match["scale"], unit)
             number = int(value) if value.is_integer() else value
             yield Mention("Quantity", match.start(), match.end(), match[0], number, unit)
 

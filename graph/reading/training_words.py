@@ -23,7 +23,7 @@ class TrainingWord:
 WORDS: tuple[tuple[str, str, str], ...] = (
     ("task", "qlora", r"q[- ]?lora|(?:4[- ]?bit|nf4)\b.{0,30}\b(?:fine[- ]?tun\w*|adapters?|lora)"),
     ("task", "lora", r"(?:do|l)?ora(?<=lora)|adapters?|peft"),
-    ("task", "serve", r"serv(?:e|es|ing)|inference|infer|vllm|deploy\w*|host it|kv[- ]?cache|sglang|tgi|generate text"),
+    ("task", "serve", r"serv(?:e|es|ing)|inference|infer|vllm|deploy\w*|host it|kv[- ]?cache|sglang|chat(?:ting|bot)?"),
     ("task", "train", r"full(?:y|[- ]param\w*)?[- ]?(?:fine\w*|ft|param\w*)|from scratch|pre-?train\w*|full ft"),
     ("precision", "pure", r"pure (?:bf16|fp16)|(?:bf16|fp16)[- ](?:only|true)|(?:all|weights) in (?:bf16|fp16)"),
     ("precision", "bf16", r"bf16|bfloat16|mixed precision|amp"),
@@ -53,9 +53,10 @@ PATTERNS = tuple(
 
 
 def find_training_words(text: str) -> Iterator[TrainingWord]:
-    """One word for each field that the text says something of."""
+    """One word for each field that the text says something of; of the precision each."""
     said: set[str] = set()
     for field, value, pattern in PATTERNS:
-        if field not in said and (found := pattern.search(text)):
+        found = pattern.search(text)
+        if found and (field not in said or field == "precision"):
             said.add(field)
             yield TrainingWord(field, value, found.start(), found.end(), found[0])

@@ -10,6 +10,7 @@ from graph.answering.resource_words import (
     chain_words,
     count_words,
     hours_words,
+    memory_words,
     option_line,
     parts_words,
     place_words,
@@ -26,8 +27,8 @@ from graph.planning.resources.memory import QLORA_BYTES, SOURCES, usable_gib
 from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices, wanted_gpus
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
-from graph.planning.resources.search import largest_micro_batch, longest_sequence
-from graph.planning.resources.serving import FEW_SEQUENCES, estimate_serving, fewest_gpus_to_serve
+from graph.planning.resources.search import counts, ease, largest_micro_batch, longest_sequence
+from graph.planning.resources.serving import FEW_SEQUENCES, cache_bytes, estimate_serving, fewest_gpus_to_serve
 from graph.planning.resources.serving import SOURCE as SERVING_SOURCE
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token
@@ -53,7 +54,7 @@ class ResourcePlan:
 
     @property
     def fits(self) -> bool:
-        return any(option.fit.verdict == "fits" for option in self.options)
+        return any(option.fit.verdict == "fits" and option.accepted for option in self.options)
 
     def change(self, option: ResourceOption) -> Change:
         """What the script of an option is asked for; nothing where it is on no machine, or does not fit."""
@@ -95,7 +96,8 @@ def _rank(option: ResourceOption) -> tuple[int, float, int, int]:
     price = layout.gpus / device.each / (option.rate.usual if option.rate else 1.0)
     about = round(math.log(price, 1.5))
     split = layout.tensor * layout.pipeline
-    return order, option.fit.memory.gib if order == 2 else about, split, layout.gpus
+    order = order if option.accepted else 3
+    return order, option.fit.memory.gib if order >= 2 else about, split, layout.gpus
 
 
 def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
@@ -110,9 +112,12 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
+        tight_line(question, model, best),
         host_line(model, best),
         *notes(question, model, best),
-        from_here(question, model) if best.fit.verdict != "fits" else batch_line(question, model, best),
+        from_here(question, model)
+        if best.fit.verdict != "fits" or not best.accepted
+        else batch_line(question, model, best),
         f"{_sentence(chain_words(best.chain, best.nodes, best.hours))}",
         time_line(question, model, best),
         network_line(question, model, best),
@@ -124,6 +129,10 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
 def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> list[str]:
     """What the sum rests on beyond the question's own words: a GPU of no machine, V100's 16 bit, models beside it."""
     told, facts = [], best.fit.device.facts
+    if not best.accepted and best.cluster:
+        told.append(refused_line(best))
+    if question.speed:
+        told.append(speed_line(question, model, best))
     titles = ", ".join(c.title for name in question.machines if (c := catalogue().find(name)))
     if titles and best.cluster is None:
         card = (
@@ -131,13 +140,37 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             or "such a GPU"
         )
         told.append(f"**{titles} has no {card} in my facts**: this is for a {best.fit.device.name} of no machine.")
-    if question.precision == "bf16" and not facts.bf16:
+    if not facts.bf16 and question.precision != "fp32":
         told.append(f"{facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     if best.fit.layout.beside == "several":
         told.append(
             "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
         )
     return told
+
+
+def refused_line(best: ResourceOption) -> str:
+    """That no queue takes so many nodes, and how many the largest takes."""
+    cluster, device = best.cluster, best.fit.device
+    queues = [q for q in cluster.queues if device.node_type in q.node_types] if cluster else []
+    most = max((q.max_nodes or 0 for q in queues), default=0)
+    limit = f"; at most {most} go there" if most and most < best.nodes else ""
+    title = cluster.title if cluster else ""
+    return f"**No queue of {title} takes {best.nodes} nodes of {device.name}{limit}**, however the memory is."
+
+
+def speed_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """A speed that the person saw, as a share of the peak (MFU) against published ones."""
+    layout, device = best.fit.layout, best.fit.device
+    each = (question.speed or 0.0) / layout.gpus
+    share = 100 * each * flops_per_token(model, layout.sequence, layout.method) / (device.facts.tflops * 1e12)
+    low, usual, top = (100 * value for value in device.facts.mfu)
+    verdict = "below" if share < low else "above" if share > top else "within"
+    more = " `torch.compile` and a larger micro-batch are the usual gains." if share < usual else ""
+    return (
+        f"**{each:,.0f} tokens a second on each {device.kind} are {share:.0f} % of {device.facts.model}'s peak "
+        f"(MFU)**: {verdict} what trainings reach there, {low:.0f} to {top:.0f} %, usually {usual:.0f} %.{more}"
+    )
 
 
 def mine_line(question: ResourceQuestion) -> str:
@@ -152,6 +185,8 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
     """The verdict in one sentence."""
     name = model.name if model.name else f"{count_words(model.parameters)} parameters"
     verdict = {"fits": "fits", "tight": "is tight and may run out of memory", "no": "does not fit"}[best.fit.verdict]
+    if not best.accepted:
+        verdict = "cannot run"
     told = f"**{name} {verdict} on {place_words(best)} with {way_words(best.fit)}**"
     details = f"{best.fit.layout.sequence} tokens, micro-batch {best.fit.layout.micro_batch:g}"
     if model.shape.kind in ("vision", "convolution"):
@@ -169,12 +204,27 @@ def from_here(question: ResourceQuestion, model: SizedModel) -> str:
     enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
     if not found and (found := _that_fit(replace(other, nodes=None, gpus=None), model)):
         enough = f"It surely fits from there on: {option_line(found[0])}. "
+    shorter = _shorter(question, model)
     smaller = "" if question.task in ("lora", "qlora") else "Or train adapters only (LoRA, QLoRA), "
-    return f"{enough}{smaller or 'Or '}take a shorter sequence, a fused or chunked loss, or larger GPUs."
+    return f"{shorter}{enough}{smaller or 'Or '}take a shorter sequence, a fused or chunked loss, or larger GPUs."
+
+
+def _shorter(question: ResourceQuestion, model: SizedModel) -> str:
+    """How long sequences may be on what was said to fit there, where no length was said and the usual one does not."""
+    tried = sorted(all_options(question, model), key=_rank)
+    fit = tried[0].fit if tried and tried[0].accepted else None
+    if fit is None or question.sequence or model.shape.kind != "decoder":
+        return ""
+    most = longest_sequence(model, fit.layout, fit.device)
+    return f"**Sequences of up to {most:,} tokens do fit there.** " if most else ""
 
 
 def _that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
-    return [option for option in sorted(all_options(question, model), key=_rank) if option.fit.verdict == "fits"]
+    return [
+        option
+        for option in sorted(all_options(question, model), key=_rank)
+        if option.fit.verdict == "fits" and option.accepted
+    ]
 
 
 def batch_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
@@ -264,9 +314,14 @@ def describe_serving(question: ResourceQuestion, model: SizedModel) -> Document:
     """The fewest GPUs of each kind that serve the model, with the cache of keys and values."""
     lines = [mine_line(question)]
     for device, _ in known_devices(question):
-        lines.append(serving_line(question, model, device))
+        lines += [serving_line(replace(question, precision=one), model, device) for one in precisions(question)]
     pages = [SERVING_SOURCE, *(device.source for device, _ in known_devices(question))]
     return write_document(*dict.fromkeys(lines), cite([page for page in pages if page], gpu_table().as_of))
+
+
+def precisions(question: ResourceQuestion) -> tuple[str | None, ...]:
+    """Each precision of the weights that was asked about."""
+    return (question.precision, *question.or_precisions)
 
 
 def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) -> str:
@@ -276,10 +331,11 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) 
     gpus = wanted_gpus(question, device) or least
     if gpus is None:
         return f"{device.name}: not even 64 serve it in {weights}; take 8- or 4-bit weights, or a larger card."
-    found = estimate_serving(model, device.gb, gpus, length, weights)
+    found, each = estimate_serving(model, device.gb, gpus, length, weights), cache_bytes(model) / 1024
     if found.sequences and question.users and found.sequences < question.users:
         return (
-            f"**No: {gpus} x {device.name}** hold {found.sequences} sequences of {length} at once, not {question.users}"
+            f"**No: {gpus} x {device.name}** hold {found.sequences} sequences of {length} at once beside the weights, "
+            f"not {question.users} ({each * length * question.users / 2**20:.1f} GiB of keys and values)"
             f"; {f'it takes {least}' if least else 'more than 64 would be needed'}. Others wait in vLLM's queue."
         )
     if not found.sequences:
@@ -289,8 +345,9 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) 
         )
     return (
         f"**{gpus} x {device.name}** serve {model.name} in {weights}: weights {found.weights:.0f} GiB on each, "
-        f"{found.cache_each:.2f} GiB of keys and values for a sequence of {length}, {found.sequences} such sequences "
-        "at once (vLLM takes 0.9 of the card; tensor parallel over them)."
+        f"keys and values {each:g} KiB a token, {each * length / 2**20:.2f} GiB for a sequence of {length} "
+        f"({found.cache_each:.2f} on each GPU), {found.sequences} such sequences at once, {found.sequences * length:,} "
+        "tokens (vLLM takes 0.9 of the card; tensor parallel over them)."
     )
 
 
@@ -318,6 +375,20 @@ def fewest_line(options: Sequence[ResourceOption]) -> str:
     return f"The fewest that hold it: {option_line(least)}; it costs more node hours."
 
 
+def tight_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """From how many GPUs on the same way may fit, though not surely. Empty where a number was said."""
+    device = best.fit.device
+    if question.nodes or question.gpus or best.fit.verdict != "fits" or best.cluster is None:
+        return ""
+    for gpus in counts(device, best.nodes):
+        layout = replace(best.fit.layout, gpus=gpus)
+        if gpus >= best.fit.layout.gpus or gpus % (layout.tensor * layout.pipeline):
+            continue
+        if (fit := ease(model, layout, device)).verdict == "tight":
+            return f"It may fit, tight, from {place_words(replace(best, fit=fit))} on ({memory_words(fit)})."
+    return ""
+
+
 def host_line(model: SizedModel, best: ResourceOption) -> str:
     """Main memory that an offloaded optimizer takes on each node."""
     if not best.fit.layout.offload_optimizer:
@@ -326,6 +397,14 @@ def host_line(model: SizedModel, best: ResourceOption) -> str:
     room = best.fit.device.host_gb
     of = f" of {room:,.0f} GB" if room else "; what a node has is not known here"
     return f"Offloaded: about {need:,.0f} GB of main memory on each node{of}. Steps wait for the CPU: far slower."
+
+
+def _other_way(question: ResourceQuestion, model: SizedModel) -> str:
+    """What fits there where the way of spreading is left open."""
+    if not question.strategy and not question.tensor and not question.pipeline:
+        return ""
+    found = _that_fit(replace(question, strategy=None, tensor=None, pipeline=None), model)
+    return f"Another way fits: {option_line(found[0])}." if found else ""
 
 
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
@@ -343,6 +422,7 @@ def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
         f"{count_words(model.parameters)} parameters x {each:g} bytes = {model.parameters * each / 1e9:,.0f} GB of "
         f"{'frozen weights' if adapters else 'states'}, and what is tried of its GPUs does not hold them."
         f"{least_line(question, model)}",
+        _other_way(question, model),
         f"What shrinks it, cheapest first: {helps}a tensor split inside the node "
         "(Megatron), an 8-bit optimizer, offload to the CPU's memory (slow), or a machine with larger GPUs.",
         cite(SOURCES, gpu_table().as_of),

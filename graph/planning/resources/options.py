@@ -39,6 +39,11 @@ class ResourceOption:
     chain: Chain | None = None
 
     @property
+    def accepted(self) -> bool:
+        """Whether a queue takes it; of no machine nobody has to."""
+        return self.cluster is None or self.chain is not None
+
+    @property
     def nodes(self) -> int:
         return self.fit.nodes
 
@@ -73,9 +78,12 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
 def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | None]]:
     """The devices that the question is about: of its machines, or of the GPU named, or usual ones."""
     clusters = [c for name in question.machines if (c := catalogue().find(name))]
-    found: list[tuple[Device, Cluster | None]] = [
-        (device, cluster) for cluster in clusters for device in devices(cluster) if _is_meant(device, question)
-    ]
+    found: list[tuple[Device, Cluster | None]] = []
+    for cluster in clusters:
+        there = devices(cluster)
+        meant = [device for device in there if _is_meant(device, question)]
+        # A GPU that is named belongs to one of several machines.
+        found += [(device, cluster) for device in meant or (there if len(clusters) > 1 else ())]
     return found or [(device, None) for device in _bare(question)]
 
 

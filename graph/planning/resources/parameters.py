@@ -139,10 +139,19 @@ def find_model(name: str) -> SizedModel | None:
     where it says none of these."""
     if shape := find_shape(name):
         return sized(shape, name)
+    if name.startswith("{"):
+        return _of_config(name)
     if told := LAYERED.fullmatch(name.strip()):
         return layered(*(int(one) if one else 0 for one in told.groups()))
     billions = read_size(name.rsplit("/", 1)[-1])
     return scale_model(billions, name) if billions else None
+
+
+def _of_config(text: str) -> SizedModel | None:
+    try:
+        return read_config(text, "that config.json")
+    except ValueError:
+        return None
 
 
 def scale_model(billions: float, name: str = "") -> SizedModel:

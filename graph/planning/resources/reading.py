@@ -16,8 +16,11 @@ from knowledge.types import JobRequest
 
 # "takes 70GB", "needs 62 GB", "used 38 GiB": seen, not a card's size.
 SEEN = re.compile(
-    r"(?i)\b(?:oom\w*|out of memory|takes?|needs?|uses?|used|using|eats|peaks? at|allocat\w+|requires?)\b[^.;?]{0,20}$"
+    r"(?i)(?<!\bi )(?<!\bwe )"
+    r"\b(?:oom\w*|out of memory|takes?|needs?|uses?|used|using|eats|peaks? at|allocat\w+|requires?)\b[^.;?]{0,20}$"
 )
+# "the 80 GB ones", "40 GB nodes": a card's size.
+A_CARD = re.compile(r"(?i)\s*(?:ones?|nodes?|cards?|gpus?|version|variant|partition)\b")
 # Images of data sets that are named without their size.
 DATA_SETS = ((re.compile(r"(?i)\bimage-?net-?21k\b"), 14_197_122), (re.compile(r"(?i)\bimage-?net\b"), 1_281_167))
 STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
@@ -31,7 +34,12 @@ LENGTH = re.compile(r"(?i)(?<![\w.$-])(?P<k>\d{1,4})\s?k(?![\w-])|(?<![\w.$-])(?
 # A batch above it, over several GPUs, is that of all of them together.
 LARGE_BATCH = 64
 SIZED = re.compile(r"(?<![\w.])(\d{2,4})\s?M(?![\w/])(?!\s*(?:tokens?|images?|samples?))")
-PER_JOB = re.compile(r"(?i)\bjobs?\b")
+# A Hugging Face configuration in the message.
+CONFIG = re.compile(r"\{[^{}]*\"num_hidden_layers\"[^{}]*\}")
+# A speed told without its unit: `I get 5,700 per gpu`, where tokens a second are spoken of.
+OF_SPEED = re.compile(r"(?i)\btokens?\s*(?:/|per|a)\s*s|\bthroughput\b|\btok/s")
+BARE_SPEED = re.compile(r"(?i)(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{2,6})\s*(?=(?:per|a|each|/)\s*(?:gpu|device|card|gcd))")
+PER_JOB = re.compile(r"(?i)\bjobs\b")
 EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
 TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
 SCALED = re.compile(rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}\b(nodes?|gpus?|tokens?|hours?)\b")
@@ -82,7 +90,8 @@ def unread(utterance: Utterance) -> tuple[str, ...]:
     """Amounts and methods of the message that no field of the question took, in its words."""
     draft = _draft(utterance)
     open_to_it = [m for m in utterance.of_kind("Quantity", "Duration", "Method") if m.unit or m.kind != "Quantity"]
-    return tuple(dict.fromkeys(m.text for m in open_to_it if draft.is_free(m.start, m.end)))
+    free = (m.text for m in open_to_it if draft.is_free(m.start, m.end))
+    return tuple(dict.fromkeys(text for text in free if any(letter.isdigit() for letter in text)))
 
 
 def residue(utterance: Utterance) -> str:
@@ -107,8 +116,8 @@ def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQue
 @cache
 def _draft(utterance: Utterance) -> Draft:
     draft = Draft(utterance)
-    _words(draft)
     _model(draft)
+    _words(draft)
     _gpus(draft)
     _amounts(draft)
     _times(draft)
@@ -129,8 +138,14 @@ def _words(draft: Draft) -> None:
     for one in utterance.of_kind("Method"):
         if one.value in STRATEGIES:
             draft.add("strategy", str(one.value), one.start, one.end)
-    for word in find_training_words(utterance.text):
-        draft.set(word.field, word.value, word.start, word.end)
+    for word in sorted(find_training_words(utterance.text), key=lambda one: one.field == "precision" and one.start):
+        if not draft.is_free(word.start, word.end):
+            continue
+        if word.field == "precision" and "precision" in draft.values:
+            draft.values["or_precisions"] = (*draft.values.get("or_precisions", ()), word.value)  # type: ignore[misc]
+            draft.taken.append((word.start, word.end))
+        else:
+            draft.set(word.field, word.value, word.start, word.end)
 
 
 def _model(draft: Draft) -> None:
@@ -141,7 +156,9 @@ def _model(draft: Draft) -> None:
     shape = _named_shape(utterance.text)
     if exact and not (shape and shape[2] - shape[1] > exact[-1].end - exact[-1].start):
         return draft.set("model", str(exact[-1].value), exact[-1].start, exact[-1].end)
-    if shape:
+    if config := CONFIG.search(utterance.text):
+        return draft.set("model", config[0], *config.span())
+    if shape and not any(m.start <= shape[1] and shape[2] < m.end and find_model(str(m.value)) for m in mentions):
         return draft.set("model", *shape)
     if layers := read_layers(utterance.text):
         return draft.set("model", *layers)
@@ -183,7 +200,9 @@ def _gpus(draft: Draft) -> None:
         draft.add("nodes", *nodes)
     sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit == "GB" and draft.is_free(m.start, m.end)]
     for one_size in sizes:
-        seen = SEEN.search(draft.utterance.text[: one_size.start])
+        seen = SEEN.search(draft.utterance.text[: one_size.start]) and not A_CARD.match(
+            draft.utterance.text[one_size.end :]
+        )
         draft.add("measured_gb" if seen else "gpu_gb", float(one_size.value), one_size.start, one_size.end)
 
 
@@ -213,7 +232,7 @@ def _amounts(draft: Draft) -> None:
         if one.unit == "node":
             name = "nodes"
         elif one.unit in ("gpu", "rank", "g"):
-            name = "gpus"
+            name = "" if EACH_GPU.match(behind) else "gpus"
         elif one.unit == "batch":
             name = "micro_batch" if number <= LARGE_BATCH or EACH_GPU.match(behind) else "global_batch"
         elif one.unit == "speed":
@@ -263,6 +282,9 @@ def _settle(draft: Draft) -> None:
     values = draft.values
     if tokens := values.pop("batch_tokens", None):
         values["global_batch"] = max(1, int(float(tokens) / float(values.get("sequence") or 4096)))  # type: ignore[arg-type]
+    told = BARE_SPEED.search(draft.utterance.text)
+    if told and "speed" not in values and OF_SPEED.search(draft.utterance.text):
+        draft.set("speed", -float(told[1].replace(",", "")), *told.span())
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
     if speed < 0:
         values["speed"] = -speed * float(values.get("gpus") or 1)  # type: ignore[arg-type]
@@ -270,6 +292,10 @@ def _settle(draft: Draft) -> None:
     if (batch := values.get("global_batch")) and not many and "micro_batch" not in values:
         values["micro_batch"] = batch
         del values["global_batch"]
+    batch = values.get("micro_batch") or values.get("global_batch")
+    if values.get("task") == "serve" and batch:
+        values.setdefault("users", batch)
+        values.pop("micro_batch", None), values.pop("global_batch", None)
     if values.get("precision") in ("int4", "int8") and values.get("task") == "train":
         values["task"] = "qlora"
     if values.get("precision") in ("int4", "int8") and "task" not in values:

@@ -11,8 +11,9 @@ from graph.planning.resources.parameters import SizedModel
 BYTES_FULL, BYTES_WEIGHTS, BYTES_FP32 = 14.0, 2.0, 12.0
 # Failures of 1,024 GPUs of Meta's research clusters: one in 7.9 hours; scaled by the number of GPUs.
 GPU_HOURS_BETWEEN_FAILURES = 7.9 * 1024
-# GB/s that one node writes to a parallel file system, and all of them together at most.
-WRITE_PER_NODE, WRITE_MOST = 1.5, 100.0
+# GB/s that one node writes to a parallel file system (assumed: Lustre clients reach 1 to 3), and all of them together
+# at most: BLOOM's 2.3 TB took 40 s (https://github.com/stas00/ml-engineering, training/checkpoints).
+WRITE_PER_NODE, WRITE_MOST = 1.5, 57.0
 
 
 @dataclass(frozen=True, slots=True)
