@@ -294,6 +294,8 @@ class Diagnosis:
     """What else the log tells that the steps need: numbers, paths, ranks, times."""
     signature: str = ""
     """The id of the signature that told the cause; empty where none did."""
+    noticed: tuple[str, ...] = field(default=())
+    """What the log tells of the run beside the cause, failed or not: network, steps, use of the GPUs."""
 
 
 @dataclass(frozen=True, slots=True)

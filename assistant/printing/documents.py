@@ -17,6 +17,7 @@ def diagnosis_document(diagnosis: Diagnosis) -> Document:
     parts += [Quote(line.text, place(line)) for line in diagnosis.evidence[:MOST_EVIDENCE]]
     if diagnosis.fix:
         parts += [Paragraph("What to change:"), Steps(tuple(Step(text) for text in diagnosis.fix))]
+    parts += [Paragraph(f"Noticed: {one}") for one in diagnosis.noticed]
     parts += [
         Paragraph(f"Less likely: {one.cause}{at(one.evidence)}, {one.why_not}.") for one in diagnosis.considered[:2]
     ]

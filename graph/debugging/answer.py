@@ -31,6 +31,7 @@ def as_json(diagnosis: Diagnosis) -> dict[str, Any]:
         "sources": list(diagnosis.sources),
         "captured": dict(diagnosis.captured),
         "facts": dict(diagnosis.facts),
+        "noticed": list(diagnosis.noticed),
     }
 
 

@@ -15,6 +15,7 @@ from graph.debugging.facts import facts_of, package_of
 from graph.debugging.log import Source, from_paths, from_text, printable
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, last_runs, weight
+from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.texts import Look, marked_as_log
@@ -78,7 +79,9 @@ def judge(scan: Scan, use: Matcher) -> Diagnosis:
     for event in scan.events:
         event.signature = by_frames(event, use)
     scan.events = from_logs(scan)
-    return conclude(scan, choose(scan, library().causes), use)
+    found = conclude(scan, choose(scan, library().causes), use)
+    signs = signs_of(scan.noted.lines)
+    return with_signs(replace(found, facts=tuple(sorted((dict(found.facts) | signs).items())))) if signs else found
 
 
 def from_logs(scan: Scan) -> list[Event]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from graph.debugging.headway import Headway
 from graph.debugging.python_errors import PythonError
+from graph.debugging.run_signs import Noted
 from graph.debugging.texts import Look
 from graph.debugging.trouble import Tail
 from knowledge.signatures.model import Signature
@@ -62,5 +63,7 @@ class Scan:
     """The last part of each log."""
     no_logs: dict[str | None, Look] = field(default_factory=dict)
     """Sources that read like prose or source code."""
+    noted: Noted = field(default_factory=Noted)
+    """Lines of the logs' beginnings that tell of network, step times and use."""
     no_texts: dict[str | None, str] = field(default_factory=dict)
     """Sources that are no text at all, and what they are."""

@@ -21,6 +21,7 @@ from graph.debugging.log import Block, NotTextError, Source, blocks, message, pr
 from graph.debugging.memory import Memory
 from graph.debugging.process_ends import decode
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
+from graph.debugging.run_signs import LOOKED_THROUGH
 from graph.debugging.texts import look
 from graph.debugging.together import told_ranks
 from graph.debugging.trouble import tail_of
@@ -87,6 +88,8 @@ class Scanner:
             try:
                 for block in blocks(source):
                     self._look(block, source.name)
+                    if block.first_line == 1:
+                        self.scan.noted.take(block.data, min(block.limit, LOOKED_THROUGH))
                     self._block(block, source.name)
             except NotTextError as found:
                 self.scan.no_texts[source.name] = str(found)

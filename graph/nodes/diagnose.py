@@ -18,6 +18,7 @@ from graph.debugging.counting import counted
 from graph.debugging.diagnosis import diagnose as find_cause
 from graph.debugging.log import Source, from_paths, from_text
 from graph.debugging.memory_sum import with_sum
+from graph.debugging.run_signs import with_signs
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
 from graph.usecases.diagnose_job import NO_CAUSE, machine_of, report_of
@@ -58,11 +59,12 @@ def told(turn: Turn, found: Diagnosis, said: tuple[Say, ...]) -> State:
     """The diagnosis, and what it means for the script in hand."""
     state, own = turn.state, turn.state.get("own")
     before = (*state["said"], *said)
+    named = [turn.context.catalogue.find(name) for name in turn.utterance.machines()]
+    cluster = next(filter(None, named), None) or (machine_of(own.text) if own else None) or turn.cluster
+    found = with_signs(found, cluster)
     if found.cause in NO_CAUSE:
         return State(outcome=found, said=before)
     found = with_sum(found, own.text if own else bundle_text(state), turn.words if len(turn.words) < LONGEST else "")
-    named = [turn.context.catalogue.find(name) for name in turn.utterance.machines()]
-    cluster = next(filter(None, named), None) or (machine_of(own.text) if own else None) or turn.cluster
     if own is not None:
         mended = said_of(turn, own, report_of(found, own.text, cluster, name=own.name))
         return State(**{**mended, "outcome": mended["diagnosed"], "said": (*before, *mended["said"]), "unhelped": ()})

@@ -11,6 +11,7 @@ from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import Source
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.remedies import request_of, revise
+from graph.debugging.run_signs import with_signs
 from graph.extraction.script_record import understand_script
 from graph.usecases.mend_script import Mended, mend_script
 from graph.waiting.ended import ended_state
@@ -58,6 +59,7 @@ def diagnose_job(
 def report_of(found: Diagnosis, script: str, machine: Cluster | None, *, name: str = "script") -> JobReport:
     """The report where the cause is known already. Raises InputError where the script cannot be read."""
     cluster = machine or machine_of(script)
+    found = with_signs(found, cluster)
     if found.cause in NO_CAUSE:
         return JobReport(found)
     found = with_sum(found, script)
