@@ -8,8 +8,10 @@ import sys
 import time
 from collections.abc import Callable
 
+from assistant.errors import InputError
 from assistant.watching import LOOK, Watching, started
 from graph.watching.run_watch import WatchNotice
+from graph.watching.utilisation import Utilisation
 
 # Seconds between status lines.
 STATUS = 60.0
@@ -24,17 +26,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("job", nargs="+", help="a job id (on the cluster), or the log files of one run")
     parser.add_argument("--limit", metavar="HH:MM:SS", help="the time that is left until it is stopped")
     parser.add_argument("--for", dest="minutes", type=float, metavar="MINUTES", help="watch so long, then end")
+    parser.add_argument("--model", metavar="NAME", help="with --machine: the speed as a share of the GPUs' peak (MFU)")
+    parser.add_argument("--machine", metavar="M", help="the machine that it runs on")
+    parser.add_argument("--gpus", metavar="N", type=int, default=1, help="GPUs in all (1)")
+    parser.add_argument("--sequence", metavar="N", type=int, default=4096, help="tokens of a sequence (4096)")
     parser.add_argument("--notify", action="store_true", help="ring the terminal's bell with each sign of trouble")
     parser.add_argument("--json", action="store_true", help="a JSON line for each thing told")
 
 
 def run(options: argparse.Namespace) -> int:
     watching = started(options.job, options.limit)
+    watching.run.utilisation = utilisation_of(options)
     until = time.monotonic() + options.minutes * 60 if options.minutes else None
     try:
         return follow(watching, lambda notice: tell(notice, options.json, options.notify), until, options.json)
     except KeyboardInterrupt:
         return int(bool(watching.run.told - {"over"}))
+
+
+def utilisation_of(options: argparse.Namespace) -> Utilisation | None:
+    """What MFU is worked out from; None where no model was said. Raises InputError on a name that is not known."""
+    if not options.model:
+        return None
+    from assistant.commands.pending import known_machine
+    from graph.planning.resources.device import devices
+    from graph.planning.resources.parameters import find_model
+    from graph.watching.utilisation import Utilisation
+
+    model, cluster = find_model(options.model), known_machine(options.machine or "")
+    if model is None or cluster is None or options.gpus < 1 or options.sequence < 1:
+        raise InputError("--model NAME or 7B wants --machine M, and how many --gpus there are")
+    return Utilisation(model, devices(cluster)[0], options.gpus, options.sequence)
 
 
 def follow(watching: Watching, told: Callable[[WatchNotice], None], until: float | None, as_json: bool) -> int:

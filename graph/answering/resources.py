@@ -475,7 +475,8 @@ def tell_machine(ask: Ask) -> Document | None:
     """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
     side by side."""
     question = question_of(ask)
-    if told := tell_machines_with(read_question(ask.utterance)):
+    anywhere = ask.machine is None or WHICH_MACHINE.search(ask.text)
+    if anywhere and (told := tell_machines_with(read_question(ask.utterance))):
         return told
     named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
     if len(named) == 1 and ask.utterance.machines():

@@ -65,7 +65,8 @@ def signs_of(lines: Sequence[str]) -> dict[str, str]:
 
 def _network(lines: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
-    cards, paths = [], []
+    cards: list[int] = []
+    paths: list[tuple[str, bool]] = []
     for line in lines:
         if name := NETWORK.search(line):
             found["network"] = name[1].strip(".,")

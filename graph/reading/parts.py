@@ -14,6 +14,8 @@ from typing import Any
 
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
 from graph.reading.frame import SMALL_WORD
+from graph.reading.kv_reuse import WORDS as WORDS_OF_KV_REUSE
+from graph.reading.kv_reuse import kv_reuse
 from knowledge.job_parts import ArrayAxis, Dependency, JobArray, LimitSignal, Mail, MailEvent, Program
 from knowledge.types import JobRequest, Variable
 
@@ -538,6 +540,7 @@ PARTS: tuple[Part, ...] = (
         r"(?:[^.,;\n]{0,30}\b(?:dies?|fails?|lost|drops?|goes down))?",
         lambda m, r: (Set("least_nodes", count(m["v"]), m[0]),),
     ),
+    _row(WORDS_OF_KV_REUSE, kv_reuse),
     _row(
         r"\b(?:back to the real (?:one|run|thing|job)|now the real (?:one|run|thing)|the full run again)\b",
         _real_one,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from statistics import median
 
 from graph.watching.progress import ProgressLine, progress_line
+from graph.watching.utilisation import Utilisation
 from knowledge.schedulers.times import spoken_time
 
 # A run is stalled after so many of its own steps' time, and never before so many seconds.
@@ -55,6 +56,7 @@ class RunWatch:
     spans: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=LONG))
     """Seconds and steps between readings that saw a new step."""
     told: set[str] = field(default_factory=set)
+    utilisation: Utilisation | None = None
 
     def feed(self, lines: Sequence[str], now: float) -> list[WatchNotice]:
         """Take in lines that came at `now`; what is new and wrong comes back."""
@@ -173,6 +175,8 @@ class RunWatch:
             parts.append(f"loss {self.loss:.4g}")
         if self.speed is not None:
             parts.append(f"{self.speed:,.0f} {self.unit}")
+            if self.utilisation and self.unit.startswith("tokens"):
+                parts.append(self.utilisation.words(self.speed))
         if (left := self.end_in()) is not None and self.at is not None:
             parts.append(f"done in about {spoken_time(max(0.0, self.at + left - now))}")
         if self.ends is not None:

@@ -36,6 +36,20 @@ for step in range(start, start + (600 if start == 0 else 1)):
 """
 
 
+# Saves each step under a new name and renames, as a program should; the first run never ends by itself.
+STEADY = """\
+import os, time
+rank = os.environ["RANK"]
+saved = f"step-{rank}"
+start = int(open(saved).read()) if os.path.exists(saved) else 0
+open(f"started-{rank}", "a").write(f"{start}\\n")
+for step in range(start, start + (6000 if start == 0 else 1)):
+    time.sleep(0.05)
+    open(saved + ".new", "w").write(str(step + 1))
+    os.replace(saved + ".new", saved)
+"""
+
+
 def bundle_in(folder: Path, program: str, **fields: object) -> Path:
     """The bundle for Perlmutter with a program in the folder. Returns what is submitted."""
     asked = {"machine": "perlmutter", "framework": "pytorch", "account": "m1", "entry": "train.py", **fields}
@@ -100,6 +114,24 @@ def test_a_job_saves_at_the_signal_and_goes_on_when_requeued(small_slurm, tmp_pa
     for path in tmp_path.glob("started-*"):
         first, second = (int(word) for word in path.read_text().split())
         assert first == 0 and second > 0
+
+
+@have("torch")
+def test_a_chain_goes_on_from_the_newest_checkpoint_of_a_killed_job(small_slurm, tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """The first job is killed outright, with no signal to save at; the next in the chain starts where it had saved."""
+    submits = bundle_in(tmp_path, STEADY, strategy="ddp", nodes=1, gpus_per_node=2, chain=2, queue="regular")
+    slurm = small_slurm("perlmutter")
+    words = ["env", *(f"{name}={value}" for name, value in environment(tmp_path, 4).items())]
+    sent = slurm.run(*words, "bash", submits.name, folder=tmp_path)
+    assert sent.returncode == 0, sent.stderr
+    first, second = (line.split()[-1] for line in sent.stdout.splitlines())
+    wait_until(lambda: len(list(tmp_path.glob("step-[01]"))) == 2)
+    slurm.run("scancel", "--full", "--signal=KILL", first)
+    wait_until(lambda: all(len(p.read_text().split()) == 2 for p in tmp_path.glob("started-*")), 180)
+    for path in tmp_path.glob("started-*"):
+        before, after = (int(word) for word in path.read_text().split())
+        assert before == 0 < after, printed(tmp_path)
+    wait_until(lambda: not slurm.run("squeue", "--noheader", f"--jobs={second}").stdout.strip())
 
 
 @have("torch")

@@ -212,7 +212,7 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
         return
     if one.model:
         draft.set("gpu", one.model, start, end)
-    if one.gb and not SEEN.search(draft.utterance.text[:start]):
+    if one.gb and (one.model or not SEEN.search(draft.utterance.text[:start])):
         draft.set("gpu_gb", one.gb, start, end)
     if one.count:
         draft.set("nodes" if one.is_nodes else "gpus", one.count, start, end)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -238,7 +239,31 @@ def splits_tensors(code: str) -> bool:
     return False
 
 
+def kv_settings(s: Subject) -> Iterator[Hit]:
+    """vLLM's connector that is no JSON, and LMCache's settings said in two ways."""
+    for number, line in s.code_lines:
+        told = re.search(r"--kv-transfer-config[= ]+(?P<q>['\"]?)(?P<v>\{.*?\})(?P=q)(?=\s|$|\))", line)
+        if told and told["q"] != '"' and "$" not in told["v"] and not is_json(told["v"]):
+            yield Hit(number, "--kv-transfer-config is no JSON: names and values need double quotes",
+                      "vLLM reads it as JSON; single quotes around the whole keep the shell off it",
+                      "https://docs.vllm.ai/en/latest/features/disagg_prefill.html")  # fmt: skip
+    names = {one.name: one.line for one in s.script.assignments if one.name.startswith("LMCACHE_")}
+    file = names.pop("LMCACHE_CONFIG_FILE", None)
+    if file and (others := sorted(set(names) - {"LMCACHE_USE_EXPERIMENTAL"})):
+        yield Hit(file, f"LMCACHE_CONFIG_FILE and {others[0]} are both set: one of them is void",
+                  "LMCache takes a file or variables; which wins differs between its versions", "https://docs.lmcache.ai", "warning")  # fmt: skip
+
+
+def is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
+
+
 RULES = (
+    Rule("serve-kv-settings", "environment", "error", "a `--kv-transfer-config` that is no JSON; LMCache's settings in a file and in variables", kv_settings),
     Rule("variable-megatron-connections", "environment", "warning", "Megatron's tensor parallelism without CUDA_DEVICE_MAX_CONNECTIONS=1", one_connection),
     Rule("variable-not-exported", "environment", "error", "a variable that tasks or libraries need, set without export", not_exported),
     Rule("variable-not-forwarded", "environment", "warning", "mpirun -x that leaves out a variable of the rendezvous", not_forwarded),
