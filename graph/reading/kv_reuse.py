@@ -25,6 +25,7 @@ CONNECTOR = '\'{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}\''
 PAGE = "https://docs.lmcache.ai"
 # GB of main memory for each GPU's process: half a node's, and no more than this, nor less where nothing is known.
 MOST_GB, USUAL_GB = 100, 20
+MOST_WORDS = 60
 WHY = f"LMCache keeps keys and values in main memory ({PAGE}; check against `python -c 'import lmcache'`)"
 
 
@@ -42,16 +43,17 @@ def kv_reuse(match: re.Match[str], request: JobRequest) -> Sequence[Edit]:
     settings = {
         "LMCACHE_CHUNK_SIZE": "256",
         "LMCACHE_LOCAL_CPU": "True",
-        "LMCACHE_MAX_LOCAL_CPU_SIZE": str(memory_gb(request)),
+        "LMCACHE_MAX_LOCAL_CPU_SIZE": str(memory_gb(request, match.string)),
     }
     old = [Remove("variables", one) for one in request.variables if one.name in settings]
     new = [Add("variables", Variable(name, value, WHY), match[0].strip()) for name, value in settings.items()]
     return (*old, Add("argument_edits", ArgumentEdit("set", OPTION, CONNECTOR), match[0].strip()), *new)
 
 
-def memory_gb(request: JobRequest) -> int:
-    """Half of what a node has, shared by its GPUs."""
-    cluster = catalogue().find(request.machine) if request.machine else None
+def memory_gb(request: JobRequest, words: str) -> int:
+    """Half of what a node of the job's machine has, shared by its GPUs. words: the message, which may name it first."""
+    names = [request.machine] if request.machine else re.findall(r"[\w-]{3,}", words)[:MOST_WORDS]
+    cluster = next((found for name in names if (found := catalogue().find(name))), None)
     if cluster is None:
         return USUAL_GB
     named = [node for node in cluster.node_types if node.id == request.node_type]

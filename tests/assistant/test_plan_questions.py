@@ -39,3 +39,47 @@ def test_a_way_with_offload_is_written_with_it(say: Callable[..., list[Event]]) 
     say("zero3 with cpu offload for llama2 13B on one node of polaris, would that work?")
     (script,) = (event for event in say("take 1") if event.type == "script")
     assert "offload_optimizer" in script.made.bundle.files[0].text  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("turns", "told"),
+    [
+        (("7B full finetune on 8 A100 40GB, does it fit?", "on 16 GPUs?"), "fits on 16 x A100 40 GB"),
+        (("7B full finetune on 8 A100 40GB, does it fit?", "and with 8-bit adam?"), "x 10 bytes"),
+        (("7B full finetune on 8 A100 40GB, does it fit?", "in fp32?", "on LUMI?"), "1 node of LUMI"),
+        (("LoRA of Llama 3 8B on one A100-40, ok?", "and the 70B?"), "Llama-3-70B does not fit on 1 x A100 40 GB"),
+        (("30B full finetune on 4 nodes of Frontier?", "and on twice the nodes?"), "8 nodes of Frontier"),
+        (("serve llama 3 70b on 4 H100", "for 500 users?"), "No: 4 x H100 80 GB"),
+    ],
+)
+def test_a_fragment_keeps_the_rest(turns: tuple[str, ...], told: str, say: Callable[..., list[Event]]) -> None:
+    shown = ["\n".join(map(markdown, say(turn))) for turn in turns]
+    assert told in shown[-1].replace("**", ""), shown[-1][:600]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "can FSDP with CPU offload fit a 30B full finetune on one Perlmutter A100-40 node?",
+            "does not fit on 1 node of",
+        ),
+        ("does llama 70b with TP 4 fit on 4 A100 80GB nodes of perlmutter?", "16 x A100 80 GB"),
+        ("3 epochs over 400k samples of 2048 tokens, Llama 2 7B on one node of Alps, how long?", "2.46 B tokens"),
+        ("for 500 GPU hours on Delta A100s, how many tokens of an 8B model can I train?", "500 GPU hours of A100"),
+        ("are 2000 node hours of Perlmutter enough to pretrain a 7B on 100B tokens?", "No: it takes about 2,100"),
+        ("is it okay to LoRA a 70B on 8 nodes of Delta's H200 partition?", "No queue of Delta takes 8 nodes"),
+        ("what's the biggest model I can full fine-tune on one Perlmutter node with 80GB GPUs?", "14B surely fits"),
+        ("will QLoRA 70B run on a single RTX 4090 24GB?", "does not fit on 1 x RTX 4090 24 GB"),
+        ("can I fine-tune a 7B on a TPU v4 with 32 GB?", "Of the TPU I have neither"),
+        ("does a 13B in 4 epochs fit on one H100?", "Not used in this: '4 epochs'"),
+        ("24 layers, hidden 2048, 16 heads, vocab 50k: how many A100 40GB to train it?", "24 layers x 2048 fits"),
+        ("memory of ZeRO stage 1, 2 or 3 for a 7.5B on 64 GPUs?", "ZeRO-2 16.6 GB"),
+        ("need 8 GPUs in a node with at least 80GB each, which machines?", "ABCI 3.0: 8 x H200"),
+        ("DPO of an 8B on 4 H100, does it fit?", "reference model"),
+        ("PPO of Llama 3 8B on 16 H100, does it fit?", "is tight"),
+    ],
+)
+def test_what_is_said_is_used_or_named(text: str, told: str, say: Callable[..., list[Event]]) -> None:
+    shown = "\n".join(map(markdown, say(text))).replace("**", "").replace("`", "'").replace("*", "'")
+    assert told in shown, shown[:600]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -16,12 +17,12 @@ from templates.render import render
 
 # Rank 1 fails once; then both sum.
 FAILS_ONCE = """\
-import os, sys
+import os
 import torch, torch.distributed as dist
 dist.init_process_group("gloo")
 count = os.environ["TORCHELASTIC_RESTART_COUNT"]
 if count == "0" and dist.get_rank() == 1:
-    sys.exit(1)
+    os._exit(1)
 one = torch.ones(1)
 dist.all_reduce(one)
 open(f"sum-{dist.get_rank()}", "w").write(f"{count} {one.item():g}")
@@ -37,9 +38,17 @@ def test_a_failed_rank_is_started_again_as_the_script_says(tmp_path: Path) -> No
     restarts = re.search(r"--max-restarts=\d", text)
     assert restarts and '--nnodes=1:"$NNODES"' in text and "--no-kill" in text
     (tmp_path / "train.py").write_text(FAILS_ONCE)
-    words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2", restarts[0], "--monitor-interval=0.1"]
+    meet = ["--nnodes=1", "--rdzv-backend=c10d", "--rdzv-endpoint=127.0.0.1:0", "--local-addr=127.0.0.1"]
+    words = ["-m", "torch.distributed.run", *meet, "--nproc-per-node=2", restarts[0], "--monitor-interval=0.1"]
     done = subprocess.run(
-        [sys.executable, *words, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120
+        [sys.executable, *words, "train.py"],
+        cwd=tmp_path,
+        env=os.environ | {"GLOO_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
     )
     assert done.returncode == 0, done.stderr
-    assert [(tmp_path / f"sum-{rank}").read_text() for rank in (0, 1)] == ["1 2", "1 2"]
+    counts = [(tmp_path / f"sum-{rank}").read_text().split() for rank in (0, 1)]
+    assert counts[0] == counts[1] and counts[0][0] != "0" and counts[0][1] == "2"
