@@ -76,7 +76,8 @@ def _network(lines: Iterable[str]) -> dict[str, str]:
             cards.append(int(nics[1]))
         if path := PATH.search(line):
             paths.append((path[1], bool(path[2])))
-    found |= {"cards": str(min(cards))} if cards and min(cards) else {}
+    if cards and min(cards) > 0:
+        found["cards"] = str(min(cards))
     if "network" not in found and paths:
         found["network"] = paths[-1][0]
     if paths and paths[-1][0] == "IB":
