@@ -70,6 +70,7 @@ EVERY = re.compile(
     r"(?i)\b(?:all|any|every|each)\b(?: of)?(?: the| these| your| known)? (?:21 )?(?:machines?|clusters?|systems?)\b"
 )
 DOUBTS = re.compile(r"(?i)\bwhy\b|\bnot\b|\bsimply\b|\bjust\b|n't\b|\bwarum\b|\bpourquoi\b")
+WHERE = re.compile(r"(?i)\b(?:where|which of)\b")
 WHICH = re.compile(r"(?i)\b(?:which|what|where|better|best|faster|fastest|cheaper|cheapest|or)\b")
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
@@ -105,6 +106,7 @@ def tell_plan(ask: Ask) -> Document | None:
     if told := next(filter(None, answers), None):
         return told
     among = len(ask.utterance.machines()) > 1 and WHICH.search(ask.text)
+    among = among or (question.mine and WHERE.search(ask.text))
     if (among or (WHICH_MACHINE.search(ask.text) and not ask.utterance.machines())) and (told := tell_machine(ask)):
         return told
     model = find_model(question.model) if question.model else None
