@@ -9,6 +9,7 @@ from functools import lru_cache
 from urllib.parse import urlsplit
 
 from knowledge.catalogue import catalogue
+from knowledge.common_questions import is_common
 from knowledge.retrieval import Candidate
 from knowledge.shipped import whole
 from knowledge.types import Passage
@@ -20,10 +21,12 @@ RANKS = 0.1
 """What the place in the two rankings weighs."""
 LETTER = 0.3
 """What it weighs that options, variables and quotations stand there to the letter, where the question has any."""
-OWN_MACHINE, OTHER_MACHINE = 0.12, -0.05
+OWN_MACHINE, OTHER_MACHINE = 0.13, -0.05
 """For a passage of the machine that is asked for, and for a fact of some machine when another or none is."""
 ENOUGH, NEAR = 0.5, 0.25
 """Below this score, or with a cosine below this and nothing to the letter, a passage is no answer."""
+GENERAL, GENERAL_ENOUGH, GENERAL_WORDS = -0.2, 0.6, 0.6
+"""For a common question's answer where a machine is named; and the score and the share of words that it needs."""
 COMMON = 0.02
 """A name that more of the shipped passages have, such as PyTorch, is a word like others."""
 SAME = 0.8
@@ -91,6 +94,10 @@ def judged(asked: Asked, passage: Passage, candidate: Candidate, rank: float) ->
         score += OWN_MACHINE
     elif passage.machine and passage.kind == "fact":
         score += OTHER_MACHINE
+    if is_common(passage):
+        score += GENERAL if asked.machine else 0.0
+        told = len(asked.weights) > 1  # one word alone (`what time is it?`) is in many answers
+        return Verdict(score, near and told and score >= GENERAL_ENOUGH and words >= GENERAL_WORDS)
     return Verdict(score, near and score >= ENOUGH)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -44,7 +44,8 @@ def files() -> tuple[Path, ...]:
     """All files that the passages are made from."""
     from knowledge.signatures.loader import signature_files
 
-    ours = (CAUSES, HERE / "network_env.yaml", *(HERE / "cards").glob("*.yaml"), *(HERE / "guides").glob("*.yaml"))
+    folders = (HERE / name for name in ("cards", "guides", "common_questions"))
+    ours = (CAUSES, HERE / "network_env.yaml", *(path for folder in folders for path in folder.glob("*.yaml")))
     return (*sorted(ours), *signature_files(), *catalogue().files.values())
 
 
@@ -60,19 +61,21 @@ def shipped() -> Shipped:
 
 
 def lay_out(texts: tuple[Passage, ...], causes: Mapping[str, tuple[str, ...]]) -> Shipped:
-    having = Counter(stem for one in texts for stem in stems(whole(one)))
+    # What makes a word rare is the texts that tell of it, not the many ways to ask for one of them.
+    having = Counter(stem for one in texts for stem in stems(whole(replace(one, asks=()))))
     return Shipped(texts, dict(having), dict(causes))
 
 
 def whole(passage: Passage) -> str:
     """Everything that a passage is found by."""
-    return f"{' > '.join((*passage.path, passage.title))}\n{passage.text}"
+    return "\n".join((" > ".join((*passage.path, passage.title)), *passage.asks, passage.text))
 
 
 def passages(known: Catalogue) -> Iterator[Passage]:
     """Facts of the machines, then what holds for any."""
     from knowledge.cards import GUIDES, Guide, card_passage, guide_passages
     from knowledge.checked_file import read_checked
+    from knowledge.common_questions import FILES, CommonQuestion, question_passages
     from knowledge.network import FILE, NetworkFacts, network_passages
 
     for cluster in known.clusters.values():
@@ -81,6 +84,9 @@ def passages(known: Catalogue) -> Iterator[Passage]:
     for path in sorted(GUIDES.glob("*.yaml")):
         for guide in read_checked(path, tuple[Guide, ...]):
             yield from guide_passages(guide)
+    for path in sorted(FILES.glob("*.yaml")):
+        for question in read_checked(path, tuple[CommonQuestion, ...]):
+            yield from question_passages(question)
     yield from cause_passages()
     yield from map(card_passage, cards())
 

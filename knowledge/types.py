@@ -320,7 +320,8 @@ class Passage:
     """A text that can be found and cited.
 
     source is an address or a path; date is ISO, or empty; path are the headings above it; score counts where it was
-    found (higher is better). machine, scheduler and framework are empty where it holds for any.
+    found (higher is better). machine, scheduler and framework are empty where it holds for any. asks: ways to ask for
+    it, by which it is found too.
     """
 
     text: str
@@ -333,6 +334,7 @@ class Passage:
     machine: str = ""
     scheduler: str = ""
     framework: str = ""
+    asks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from knowledge.cards import Card, Guide
 from knowledge.cluster import Cluster
+from knowledge.common_questions import CommonQuestion
 from knowledge.framework_builds import FrameworkBuilds
 from knowledge.glossary import Term
 from knowledge.gpu_facts import GpuTable
@@ -174,6 +175,7 @@ SCHEMAS: dict[str, Any] = {
     "knowledge/framework_builds.yaml": tuple[FrameworkBuilds, ...],
     "knowledge/glossary.yaml": tuple[Term, ...],
     "knowledge/gpu_facts.yaml": GpuTable,
+    "knowledge/common_questions/*.yaml": tuple[CommonQuestion, ...],
     "knowledge/guides/*.yaml": tuple[Guide, ...],
     "knowledge/job_codes.yaml": JobCodes,
     "knowledge/job_life.yaml": dict[Scheduler, dict[Word, Deed]],

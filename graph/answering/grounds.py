@@ -10,6 +10,7 @@ from graph.answering.fact_answer import FactAnswer
 from graph.answering.facts import answer_from_facts
 from graph.context import Context
 from knowledge.cluster import Cluster
+from knowledge.common_questions import is_common
 from knowledge.types import Passage
 from knowledge.wording import covered, stems
 
@@ -18,6 +19,10 @@ NEARLY = 0.85
 """A further passage is told when its score is so near to the first one's."""
 SURE = 0.7
 """From this score on a passage speaks of the question's own words: it answers, or adds to an answer from the facts."""
+COMMON_SURE, CERTAIN, OF_JOBS = 0.75, 0.9, 0.7
+"""From this score on a common question is asked, unless its topic is as certain as that; one about jobs, as this."""
+OF_THREAD = frozenset(("script", "log", "machine", "option", "us", "next"))
+"""Topics that the thread or the facts answer."""
 SAID_ALREADY = 0.7
 """A passage that shares so much of its words with what the facts said adds nothing."""
 # Where pages say more than a machine's facts.
@@ -59,6 +64,20 @@ def grounds(ask: Ask, context: Context) -> Grounds:
     return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
 
 
+def common_grounds(ask: Ask, context: Context) -> Grounds | None:
+    """The answer to a common question that the words plainly ask, where their topic is less certain than that.
+
+    What a machine's facts, a script or a log answers is left to these.
+    """
+    topic, certain = ask.topic.partition(".")[0], ask.clause.confidence
+    known = topic in OF_THREAD or (topic == "job" and certain >= OF_JOBS)
+    if certain >= CERTAIN or known or ask.machine or ask.script or ask.report:
+        return None
+    sure = max(COMMON_SURE, certain)
+    found = [one for one in folded(search(ask.text, None, context)) if one.score >= sure]
+    return Grounds(ask.text, "", None, (found[0],)) if found and is_common(found[0]) else None
+
+
 def methods(text: str) -> set[str]:
     return {re.sub(r"\W", "", name.lower()) for name in METHODS.findall(text)}
 
@@ -78,7 +97,7 @@ def search(question: str, about: Cluster | None, context: Context) -> list[Passa
         near = context.knowledge.search(text, machine=about.id, scheduler=about.scheduler, limit=4 * MOST)
         return [one for one in near if one.machine or of_its_vendor(one, about)]
     found = context.knowledge.search(text, limit=4 * MOST)
-    return [one for one in found if not (one.kind == "fact" and one.machine)]
+    return [one for one in found if not (one.kind == "fact" and (one.machine or (is_common(one) and one.scheduler)))]
 
 
 def of_its_vendor(passage: Passage, about: Cluster) -> bool:
@@ -89,11 +108,12 @@ def of_its_vendor(passage: Passage, about: Cluster) -> bool:
 
 
 def folded(found: list[Passage]) -> list[Passage]:
-    """Of the texts of one page on one variable the fullest, where the first of them was."""
+    """Of the texts of one page on one variable the fullest, where the first of them was; of one question's answers that
+    for the scheduler."""
     kept: dict[tuple[str, str, str], Passage] = {}
     for one in found:
-        key = (one.title, one.source, "" if VARIABLE.fullmatch(one.title) else one.text)
-        kept[key] = max(kept.get(key, one), one, key=lambda passage: len(passage.text))
+        key = (one.title, one.source, "" if VARIABLE.fullmatch(one.title) or is_common(one) else one.text)
+        kept[key] = max(kept.get(key, one), one, key=lambda passage: (bool(passage.scheduler), len(passage.text)))
     return list(kept.values())
 
 

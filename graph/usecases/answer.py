@@ -10,7 +10,7 @@ from graph.answering.ask import Ask
 from graph.answering.facts import answer_from_facts, compare_queues
 from graph.answering.failure import anything, by_failure, told_facts
 from graph.answering.grounds import SURE as NEAR
-from graph.answering.grounds import Grounds, grounds
+from graph.answering.grounds import Grounds, common_grounds, grounds
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.options import names_options
 from graph.answering.planned import as_planned
@@ -86,6 +86,9 @@ def answer(ask: Ask, context: Context) -> Answered | None:
     why_not = tell_why_not(ask) if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) else None
     if why_not:
         return Answered(why_not)
+    common = common_grounds(ask, context)
+    if common:
+        return from_grounds(common)
     if ask.report and IS_IT.match(ask.text) and not ask.topic.startswith("log.") and not in_words_of(ask):
         return of_the_failure(ask)
     told = by_topic(ask)

@@ -12,9 +12,10 @@ import yaml
 from knowledge.cards import GUIDES, Card, Guide, card_passage, guide_passages
 from knowledge.catalogue import catalogue
 from knowledge.checked_file import read_checked
+from knowledge.common_questions import FILES, CommonQuestion, is_common
 from knowledge.errors import FactsError
 from knowledge.fact_passages import cluster_passages
-from knowledge.finding import PassageEntry
+from knowledge.finding import Knowledge, PassageEntry
 from knowledge.minilm import shipped as vectors
 from knowledge.network import FILE, NetworkFacts, network_passages
 from knowledge.shipped import CAUSES, cards, files, shipped
@@ -135,3 +136,17 @@ def test_damaged_vectors_are_as_if_there_were_none(tmp_path: Path) -> None:
     for damaged in (b"", b"PK\x03\x04", b"no archive", *torn):
         path.write_bytes(damaged)
         assert vectors.read(path) == {}
+
+
+def test_a_common_question_is_known_again_in_other_words_and_told_for_the_scheduler() -> None:
+    found = Knowledge(None).search("make the time limit of a waiting job shorter", scheduler="pbs", limit=5)
+    told = [one for one in found if is_common(one)]
+    assert told and all(one.scheduler in ("", "pbs") for one in told)
+    assert any("qalter" in one.text for one in told)
+
+
+def test_common_questions_differ_and_name_a_scheduler_s_commands_in_pairs() -> None:
+    questions = [one for path in FILES.glob("*.yaml") for one in read_checked(path, tuple[CommonQuestion, ...])]
+    ways = [way.lower() for one in questions for way in one.asks]
+    assert len({one.id for one in questions}) == len(questions) and len(set(ways)) == len(ways)
+    assert min(len(one.asks) for one in questions) >= 8
