@@ -14,13 +14,15 @@ from graph.debugging.events import Event, Scan
 from graph.debugging.facts import facts_of, package_of
 from graph.debugging.log import Source, from_paths, from_text, printable
 from graph.debugging.memory_sum import with_sum
-from graph.debugging.ordering import EFFECT, GENERAL, STRONG, Choice, choose, last_runs, weight
+from graph.debugging.ordering import Choice, choose, last_runs
+from graph.debugging.ranking import OF_CODE, PYTHON_EXCEPTION
 from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.texts import Look, marked_as_log
 from graph.debugging.together import read_together, silent
 from graph.debugging.unexplained import in_own_words, unexplained, used_all_memory
+from graph.debugging.weighing import EFFECT, GENERAL, STRONG, weight
 from knowledge.signatures.loader import Cause, library
 from knowledge.signatures.matcher import Matcher, compiled, matcher
 from knowledge.signatures.model import Signature
@@ -38,12 +40,7 @@ ITS_WORDS = {
         r"(?i)connect|time(?:d |-)?out|resol|ssl|certificate|proxy|http|network|unreach|host|socket|retr|url|address"
     )
 }
-# Types of exception that tell of the program's own code, whatever their words.
-OF_CODE = (
-    "KeyError", "TypeError", "AttributeError", "IndexError", "NameError", "UnboundLocalError", "ZeroDivisionError",
-    "SyntaxError", "IndentationError", "RecursionError", "NotImplementedError", "StopIteration", "JSONDecodeError",
-)  # fmt: skip
-BY_WORDS, PYTHON_EXCEPTION = "words", "python-exception"
+BY_WORDS = "words"
 NO_LOG = {
     "prose": "This reads like a description or a question, not like the output of a job.",
     "words": "This reads like a description, not like the output of a job.",
@@ -75,13 +72,18 @@ def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> 
 
 def judge(scan: Scan, use: Matcher) -> Diagnosis:
     """The diagnosis of what a pass over the logs has found. Changes the scan's events."""
+    found = conclude(scan, choose(understood(scan, use), library().causes), use)
+    signs = signs_of(scan.noted.lines)
+    return with_signs(replace(found, facts=tuple(sorted((dict(found.facts) | signs).items())))) if signs else found
+
+
+def understood(scan: Scan, use: Matcher) -> Scan:
+    """The scan, its events read together, judged by their frames, and without those of sources that are no logs."""
     read_together(last_runs(scan.events))
     for event in scan.events:
         event.signature = by_frames(event, use)
     scan.events = from_logs(scan)
-    found = conclude(scan, choose(scan, library().causes), use)
-    signs = signs_of(scan.noted.lines)
-    return with_signs(replace(found, facts=tuple(sorted((dict(found.facts) | signs).items())))) if signs else found
+    return scan
 
 
 def from_logs(scan: Scan) -> list[Event]:

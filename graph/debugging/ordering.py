@@ -1,27 +1,25 @@
 """Which event is the root cause: the first thing that went wrong, not the last thing printed.
 
-Strength decides before time: a line that names a cause beats a general error, which beats an after-effect, wherever
-they stand. Among causes and among errors the first one wins, among after-effects the strongest, unless the run plainly
-went on after it; of equals, the one of the rank that the elastic launcher saw fail first. Then explanations are
-followed back: an earlier, weaker error that explains the winner is the cause.
+First what cannot be the cause is left out: what a proof of success or the run's own progress shows to be of no
+consequence. Which of the others it is, a fitted model says (`ranking.py`).
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
+from graph.debugging.ranking import FOLLOWS, ranked
 from graph.debugging.scan import LONG, WENT_ON
 from graph.debugging.trouble import counting_lines
+from graph.debugging.weighing import EFFECT, FAINT, GENERAL, STRONG, caught, instead, long_past, survived, weight
 from knowledge.signatures.loader import Cause
 
-STRONG, GENERAL, EFFECT, FAINT = 70, 45, 30, 8
-# An exception that Python swallowed (in a destructor): a sign only where nothing else is.
-SWALLOWED = 20
-# A scheduler's verdict yields to an earlier sign of trouble of at least this strength.
+# What a scheduler says of these no earlier trouble explains.
+OWN_VERDICTS = ("sched-node-failure", "sched-host-oom")
+# A sign of trouble of this weight may be why a job hung until the clock or a person stopped it.
 TROUBLE = 38
 # An exit code says that the job failed in spite of a proof of success.
 FAILED = 10
@@ -29,25 +27,6 @@ FAILED = 10
 ECHOED = 1
 # Groups whose messages, printed before the training runs on, were of no consequence.
 MINOR = ("environment", "user", "scheduler", "batch", "communication", "communication_mpi")
-# What a line of its own log level is worth less by.
-DISCOUNT = {"": 0, "notice": 0, "warning": 25, "info": 35}
-# An advisory never outranks an error; it counts where it explains one.
-ADVISORY = 44
-# Causes that are only what follows from another one.
-FOLLOWS = ("unknown", "comm-remote-exit", "comm-collective-timeout")
-# Of errors of one level the first one counts, but for those weaker than the strongest by more than this.
-CLOSE = 10
-# What a program says that caught the error itself. A retry is only a promise.
-CAUGHT = re.compile(
-    r"(?i)\bskip(?:ping|ped)? (?:this |the |current |a |that )?(?:\w+ )?(?:batch|step|sample|iteration|example|update)"
-)
-RETRIED = re.compile(r"(?i)\b(?:will retry|retrying|trying again|attempting to recover)\b")
-
-# What it says that it does instead. True where the run then goes on: a program may promise it and die.
-INSTEAD = re.compile(
-    r"(?i)[,;:.)(-] ?(?:so |will |we |now |but )*(?:start(?:ing)? from (?:scratch|step 0|the beginning)"
-    r"|us(?:e|ing) (?:the )?defaults?|fall(?:ing)? back (?:to|on)|continu(?:e|ing) (?:without|anyway)|skipping)\b"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +39,19 @@ class Choice:
     succeeded: Event | None = None
 
 
-def weight(event: Event) -> int:
-    """How strongly an event speaks for its cause, 0 to 100, after what its line says of itself."""
-    strength = event.signature.strength
-    if event.error is not None and event.error.ignored:
-        return SWALLOWED if strength >= STRONG else min(strength, FAINT - 1)
-    if strength >= 90 or event.signature.kind in ("verdict", "final") or event.error is not None:
-        return strength
-    return max(0, min(ADVISORY, strength - DISCOUNT[event.level])) if DISCOUNT[event.level] else strength
-
-
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     """The root cause among a scan's events."""
+    bad, success = candidates(scan)
+    rivals = eligible(bad)
+    if not rivals:
+        return Choice(None, (), 0, success)
+    winner = ranked(rivals, scan.failed_first, causes)[0]
+    others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
+    return Choice(winner, tuple(others), weight(winner), success)
+
+
+def candidates(scan: Scan) -> tuple[list[Event], Event | None]:
+    """The events that speak of a failure, as they happened, and the proof of success where there is one."""
     events = in_order(last_runs(scan.events))
     _carry_progress(events)
     _carry_counting(events, scan)
@@ -81,17 +61,34 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
     success = _success(events)
     bad = [e for e in events if e.signature.kind not in ("success", "start", "harmless") and weight(e) >= FAINT]
     if success is not None:
-        bad = _after_success(bad, success)
-    elif not any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad):
-        running = max((e.last_order for e in bad if _survived(e)), default=-1)
+        return _after_success(bad, success), success
+    if not any(e.signature.kind == "final" and weight(e) >= FAILED for e in bad):
+        running = max((e.last_order for e in bad if survived(e)), default=-1)
         bad = [e for e in bad if not _harmed_nothing(e, running)]
-    if not bad:
-        return Choice(None, (), 0, success)
-    winner = _first_of_the_strongest(bad, scan.failed_first)
-    winner = _before_the_verdict(winner, bad)
-    winner = _explained(winner, bad, causes)
-    others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
-    return Choice(winner, tuple(others), weight(winner), success)
+    return bad, None
+
+
+def eligible(bad: list[Event]) -> list[Event]:
+    """Those that may be the root cause.
+
+    Not what the run outlived for long, where something else ended it. Not a verdict after a fault: a job that hangs is
+    stopped by the clock or by a person.
+    """
+    rest = [e for e in bad if not long_past(e)]
+    ends = any(weight(e) >= EFFECT and not survived(e) and e.signature.cause not in FOLLOWS for e in rest)
+    rivals = rest if ends else bad
+    first = next((e.order for e in rivals if _trouble(e)), None)
+    return [e for e in rivals if first is None or e.order <= first or not _of_a_hang(e)]
+
+
+def _trouble(event: Event) -> bool:
+    """Whether a rank or the job was in trouble and did not get over it; what others did proves nothing for a rank."""
+    alone = event.rank is not None and event.error is not None and not event.error.ignored and not event.own_progress
+    return weight(event) >= TROUBLE and (alone or not survived(event)) and event.signature.cause != "unknown"
+
+
+def _of_a_hang(event: Event) -> bool:
+    return event.signature.kind == "verdict" and event.signature.cause not in OWN_VERDICTS
 
 
 def last_runs(events: list[Event]) -> list[Event]:
@@ -166,29 +163,9 @@ def _past(event: Event, rank: int, before: int, scan: Scan) -> bool:
     return since.lines - before >= LONG or (event.time is not None and since.latest > event.time)
 
 
-def _survived(event: Event) -> bool:
-    """Whether the run went on: plainly after the last time, or a little each time, or the program says so."""
-    seen = event.progress_after
-    if event.own_progress:
-        return True
-    if CAUGHT.search(event.text) or (seen and (RETRIED.search(event.text) or _instead(event))):
-        return True
-    return seen >= WENT_ON or (seen > 0 and seen + event.progress_between >= WENT_ON)
-
-
-def _instead(event: Event) -> bool:
-    """Whether the program's own line tells how it goes on; what it raised and let go does not."""
-    return event.error is None and event.signature.kind != "verdict" and INSTEAD.search(event.text) is not None
-
-
 def _done_without(event: Event) -> bool:
     """Whether a run that says it ended well plainly did without what failed here."""
-    return _survived(event) or _instead(event)
-
-
-def _long_past(event: Event) -> bool:
-    """Whether much of a run came after it; where ranks are told apart, that of the same ranks."""
-    return event.own_progress or (event.rank is None and event.progress_after >= LONG)
+    return survived(event) or instead(event)
 
 
 def _harmed_nothing(event: Event, running: int) -> bool:
@@ -196,66 +173,9 @@ def _harmed_nothing(event: Event, running: int) -> bool:
 
     running: the last event after which progress was seen.
     """
-    told = CAUGHT.search(event.text) or _instead(event) or _long_past(event)
+    told = caught(event) or instead(event) or long_past(event)
     went_on = event.own_progress or (event.progress_after and told)
     if went_on and event.signature.kind != "verdict":
         return True
     minor = event.level != "" or event.signature.group in MINOR or weight(event) < FAILED
     return minor and event.last_order <= running and event.error is None and event.signature.kind != "verdict"
-
-
-def _first_of_the_strongest(bad: list[Event], failed_first: int | None) -> Event:
-    """The first cause, else the first error, else the strongest after-effect; failed_first is the launcher's rank."""
-    floor = next(floor for floor in (STRONG, GENERAL, 0) if any(weight(e) >= floor for e in bad))
-    level = [e for e in bad if weight(e) >= floor]
-    level = [e for e in level if not _survived(e)] or _since(level, bad) or level
-    level = [e for e in level if weight(e) >= min(STRONG, max(map(weight, level)) - CLOSE)]
-    first = level[0] if floor else max(level, key=weight)
-    if failed_first is None or failed_first in first.ranks or not first.ranks:
-        return first
-    return next((e for e in level if failed_first in e.ranks and (floor or weight(e) >= weight(first))), first)
-
-
-def _since(level: list[Event], bad: list[Event]) -> list[Event]:
-    """What ended the run, where all that is stronger was overcome long before it."""
-    if not all(_long_past(e) for e in level):
-        return []
-    ends = [e for e in bad if weight(e) >= EFFECT and not _survived(e) and e.signature.cause not in FOLLOWS]
-    return [e for e in ends if all(e.order > other.last_order for other in level)]
-
-
-def _before_the_verdict(winner: Event, bad: list[Event]) -> Event:
-    """A job that hangs after a fault is stopped by the clock or by a person: then the fault is the cause."""
-    if winner.signature.kind != "verdict" or winner.signature.cause in ("sched-node-failure", "sched-host-oom"):
-        return winner
-    for event in bad:
-        if event is winner or event.order >= winner.order:
-            break
-        if weight(event) >= TROUBLE and not _survived(event) and event.signature.cause != "unknown":
-            return event
-    return winner
-
-
-def _explained(winner: Event, bad: list[Event], causes: Mapping[str, Cause]) -> Event:
-    """Follow explanations back to the first error that no other line explains."""
-    for _ in range(len(bad)):
-        better = next((e for e in bad if e is not winner and _explains(e, winner, causes)), None)
-        if better is None:
-            return winner
-        winner = better
-    return winner
-
-
-def _explains(event: Event, winner: Event, causes: Mapping[str, Cause]) -> bool:
-    """A strong event explains wherever it stands (ranks print out of order), a general one only before the winner."""
-    cause = causes.get(event.signature.cause)
-    if cause is None or winner.signature.cause not in cause.explains or event.signature.cause == winner.signature.cause:
-        return False
-    if event.signature.group == winner.signature.group == "python" and weight(event) < STRONG:
-        return False
-    before = event.order < winner.order
-    if event.level and event.signature.strength >= STRONG:
-        return before and event.file == winner.file and not _survived(event)
-    if weight(event) >= STRONG and cause.group in ("scheduler", "gpu"):
-        return before or not _survived(winner)
-    return before and weight(event) >= GENERAL and not _survived(event)

@@ -11,9 +11,9 @@ from assistant.tui.work.found import Hit
 from graph.debugging.counting import counted
 from graph.debugging.diagnosis import judge
 from graph.debugging.log import cleaned, message, printable
-from graph.debugging.ordering import FAINT, weight
 from graph.debugging.scan import Event, Scanner
 from graph.debugging.secrets import masked
+from graph.debugging.weighing import FAINT, weight
 from knowledge.opening import open_plain
 from knowledge.signatures.matcher import matcher
 from knowledge.types import Diagnosis, LogEvidence
