@@ -31,7 +31,7 @@ from knowledge.signatures.matcher import matcher
 
 FOLDS, ORDERS = 10, 5
 # How hard weights are drawn to 0, and what a cause that is only accepted counts beside the first label.
-RIDGE, ACCEPTED = 0.1, 0.5
+RIDGE, ACCEPTED = 0.05, 0.5
 Array = np.ndarray[Any, np.dtype[np.float64]]
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.facts import facts_of, package_of
+from graph.debugging.facts import facts_of, named_module
 from graph.debugging.log import Source, from_paths, from_text, printable
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.ordering import Choice, choose, last_runs
@@ -176,7 +176,7 @@ def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
 
 def _named_packages(names: dict[str, str]) -> dict[str, str]:
     """With the name that pip knows, where a module is missing."""
-    return names | {"pip": package_of(names["package"])} if "package" in names else names
+    return names | named_module(names["package"]) if "package" in names else names
 
 
 def _steps(winner: Event, told: Cause, names: Mapping[str, str], scan: Scan) -> tuple[str, ...]:
@@ -230,10 +230,15 @@ def _unexplained(scan: Scan, choice: Choice, use: Matcher, causes: Mapping[str, 
         found.says or fill(told.says, {}),
         found.confidence,
         shown,
-        tuple(fill(step, captured) for step in told.fix),
+        tuple(fill(step, captured) for step in (*_always(told), *told.fix)),
         considered=tuple(c for c in rivals if c.cause != found.cause),
         send_next=found.ask or told.send,
     )
+
+
+def _always(told: Cause) -> list[str]:
+    """The cause's own steps that ask for no fact and no words of a line."""
+    return [step for line, step in told.specific if not line and not NAME.search(step)]
 
 
 def _no_log(scan: Scan) -> str:

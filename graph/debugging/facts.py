@@ -40,7 +40,7 @@ OF_LINE = tuple(
         r"killed by signal: (?P<signal>\w[\w ]*)",
         r"(?P<joined>\d+)/(?P<clients>\d+) clients joined",
         r"\[Errno \d+\] [^:'\"]{1,80}: ['\"](?P<path>[^'\"]{2,200})['\"]",
-        r"[Mm]ust be (?:one of|in) (?P<choices>[\[({][^\])}]{1,200}[\])}])",
+        r"(?:[Mm]ust|[Ss]hould) be (?:one of|in) (?P<choices>[\[({][^\])}]{1,200}[\])}])",
         r"arguments are required: (?P<argument>.{1,120})$",
         r"\bON (?P<node>[\w.-]+) CANCELL?ED|[Ff]ailure on (?P<node2>[\w.-]+)|error: (?P<node3>[a-z][\w.-]*\d): ",
         r"error: \"(?P<value>[^\"]{1,60})\" is not a valid",
@@ -102,6 +102,14 @@ PACKAGES = {
     "tensorboardX": "tensorboardx",
     "mpl_toolkits": "matplotlib",
 }
+# What people call folders of their own programs: a package of such a name is somebody else's, and no cure.
+OWN_FOLDERS = (
+    "src", "source", "lib", "libs", "core", "common", "utils", "util", "utilities", "helper", "helpers", "tools",
+    "tool", "misc", "models", "model", "modules", "module", "nets", "network", "networks", "layers", "losses",
+    "loss", "data", "dataset", "dataloader", "dataloaders", "config", "configs", "conf", "options", "opts", "args",
+    "engine", "train", "training", "trainer", "trainers", "eval", "evaluation", "test", "tests", "scripts", "main",
+    "run", "app",
+)  # fmt: skip
 
 
 def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, str]:
@@ -227,6 +235,12 @@ def bytes_of(text: str) -> float:
     """The bytes of `2.00 GiB`; units of 1000 and 1024 are taken as one."""
     found = re.match(r"([\d.]+) ?([KMGT]?)", text)
     return float(found[1]) * 1024 ** " KMGT".index(found[2] or " ") if found else 0.0
+
+
+def named_module(module: str) -> dict[str, str]:
+    """The package to install for a module that is missing, or that it is a folder of the person's own program."""
+    first = module.partition(".")[0]
+    return {"own_module": first} if first in OWN_FOLDERS else {"pip": package_of(module)}
 
 
 def package_of(module: str) -> str:

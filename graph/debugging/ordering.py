@@ -19,6 +19,8 @@ from knowledge.signatures.loader import Cause
 
 # What a scheduler says of these no earlier trouble explains.
 OWN_VERDICTS = ("sched-node-failure", "sched-host-oom")
+# What says only that a job was stopped, or nothing: no trouble that made it hang.
+NO_TROUBLE = ("unknown", "sched-cancelled")
 # A sign of trouble of this weight may be why a job hung until the clock or a person stopped it.
 TROUBLE = 38
 # An exit code says that the job failed in spite of a proof of success.
@@ -84,7 +86,7 @@ def eligible(bad: list[Event]) -> list[Event]:
 def _trouble(event: Event) -> bool:
     """Whether a rank or the job was in trouble and did not get over it; what others did proves nothing for a rank."""
     alone = event.rank is not None and event.error is not None and not event.error.ignored and not event.own_progress
-    return weight(event) >= TROUBLE and (alone or not survived(event)) and event.signature.cause != "unknown"
+    return weight(event) >= TROUBLE and (alone or not survived(event)) and event.signature.cause not in NO_TROUBLE
 
 
 def _of_a_hang(event: Event) -> bool:

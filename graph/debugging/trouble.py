@@ -103,6 +103,9 @@ class Trouble:
 
 
 LOSS = re.compile(rb"(?i)\bloss[\w ]*[\"']?[\s:=|]+(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b")
+LOST = re.compile(rb"(?i)\b(?:loss|grad(?:ient)?[ _]?norm)[\w ]*[\"']?[\s:=|]+(?:tensor\()?[-+]?nan\b")
+# So many last lines of progress without a number: no longer a step that a loss scaler skipped.
+LOST_STEPS = 3
 # A loss that large, and so many times the smallest one, has diverged.
 LARGE, TIMES = 1e5, 1e4
 
@@ -158,7 +161,9 @@ def counting_lines(tail: Tail) -> list[int]:
 
 
 def diverged(tail: Tail) -> Trouble | None:
-    """The first line whose loss is beyond all bounds, where the losses stay so to the end."""
+    """The first line whose loss is beyond all bounds or no number, where the losses stay so to the end."""
+    if lost := _no_numbers(tail):
+        return lost
     losses = list(islice(LOSS.finditer(tail.data), 10 * MOST_LINES))
     values = [abs(float(found[1])) for found in losses]
     if not values or values[-1] < LARGE or values[-1] < TIMES * min(values[:-1], default=1.0):
@@ -167,6 +172,21 @@ def diverged(tail: Tail) -> Trouble | None:
     start = tail.data.rfind(b"\n", 0, first.start()) + 1
     number = tail.first_line + tail.data.count(b"\n", 0, start)
     text, rank = message(printable(tail.data[start : first.end() + 120].partition(b"\n")[0].decode("utf-8", "replace")))
+    return Trouble(number, text, rank, 3)
+
+
+def _no_numbers(tail: Tail) -> Trouble | None:
+    """The first of the last lines of progress, all of which give NaN for the loss or the norm of its gradient."""
+    steps: list[tuple[int, bytes]] = []
+    for number, line in enumerate(tail.data.split(b"\n"), tail.first_line):
+        if LOST.search(line):
+            steps.append((number, line))
+        elif PROGRESS.search(line):
+            steps.clear()
+    if len(steps) < LOST_STEPS:
+        return None
+    number, line = steps[0]
+    text, rank = message(printable(line[:LONGEST].decode("utf-8", "replace")))
     return Trouble(number, text, rank, 3)
 
 
