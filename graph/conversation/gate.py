@@ -24,6 +24,10 @@ UNTOLD = ("heard", "total_gpus", "site_words", "patches")
 # `If yes add --fp8`: whether it is, the person does not know yet.
 CONDITION = re.compile(r"(?i)\bif (?:yes|so|not)\b")
 MOST_TOLD = 8
+# What is read from words beside it, so that a clause which found no place may belong to it.
+OF_PHRASES = ("args", "argument_edits", "entry", "environment", "array", "container")
+CLAUSE = 4  # words of a piece that is more than an aside
+WEIGHTY = re.compile(r"(?<!\S)-|\d|/|[\u3400-\u9fff]")
 # Without one of these nothing is told of a job that a script could be written for.
 CONCRETE = ("entry", "strategy", "nodes", "total_gpus", "gpus_per_node", "walltime", "account", "args", "model")
 
@@ -37,16 +41,22 @@ def may_act(turn: Turn, left: Sequence[str] = ()) -> bool:
     return wanting >= SURE or (wanting >= RATHER and not left and not marked)
 
 
+def is_weighty(left: Sequence[str]) -> bool:
+    """Whether the words that found no place may change what the others mean: a clause, an option, a number, a path."""
+    return any(len(piece.split()) >= CLAUSE or WEIGHTY.search(piece) for piece in left)
+
+
 def offered(turn: Turn, before: JobRequest | None, heard: Understood, *, bare: bool = False) -> State | None:
     """What was read as a wish without being plainly one: said and offered; None where it is done.
 
     bare: a value with a question mark and nothing more (`and 4 nodes?`), which is never an order.
     """
     stands = turn.state.get("bundle") is not None and before is not None
-    if turn.question or heard.intent not in ("generate", "port") or (may_act(turn, heard.left) and not bare):
+    if turn.question or heard.intent not in ("generate", "port"):
         return None
     change = changed_fields(before if stands and before else JobRequest(), heard.request)
-    if not change:
+    mixed = stands and is_weighty(heard.left) and any(name in OF_PHRASES for name, _ in change)
+    if not change or (may_act(turn, heard.left) and not bare and not mixed):
         return None
     if not stands and not any(name in CONCRETE for name, _ in change):
         asks = max(one.share(*ASKING) for one in turn.utterance.clauses)
@@ -58,7 +68,9 @@ def offered(turn: Turn, before: JobRequest | None, heard: Understood, *, bare: b
         return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
     cost = price(before, heard.request)
     offer = Offer(told(change, before), cost, plain(change), request=heard.request)
-    return State(said=(Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "")),), pending=OfferEdit((offer,)))
+    left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
+    said = (Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "") + left),)
+    return State(said=said, pending=OfferEdit((offer,)))
 
 
 Change = tuple[tuple[str, Any], ...]

@@ -67,6 +67,11 @@ NO_VALUES = frozenset(
         "now",
         "again",
         "only",
+        "takes",
+        "改成",
+        "改为",
+        "设为",
+        "换成",
     ]
 )
 # The verb before arguments decides what becomes of them, until the next verb.

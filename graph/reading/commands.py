@@ -18,6 +18,7 @@ from graph.extraction.launchers import read_chain
 from graph.extraction.sentences.flags import fields
 from graph.extraction.shell_words import literal, plain
 from graph.extraction.training import ASIDE, TRAINS
+from graph.reading.frame import SMALL_WORD
 from knowledge.data_file import read_data
 from knowledge.types import Variable
 
@@ -231,7 +232,9 @@ def _read(words: Sequence[_Word]) -> SpokenCommand | None:
     is_path = program.kind == "module" or PROGRAM.match(entry) or FILE.match(entry)
     if place is None or "://" in entry or not is_path:
         return None
-    args = " ".join(word.text for word in command[place + 1 :] if word.text)
+    behind = [word.text for word in command[place + 1 :] if word.text]
+    # `run.py takes --seed` tells of the program, and is no command.
+    args = "" if behind and re.fullmatch(SMALL_WORD, behind[0], re.I) else " ".join(behind)
     written = f"-m {entry}" if program.kind == "module" else entry
     foreign = next((name for ending, name in INTERPRETERS.items() if entry.endswith(ending)), "")
     written = f"{foreign} {entry}" if foreign else written

@@ -21,7 +21,7 @@ PATH = r"(?<![\w./$:-])(?:~|\$\{?\w+\}?|\.{0,2})?/[\w./${}%+-]*[\w}]|(?<![\w./$-
 # What nothing is called: small words that stand where a name could.
 SMALL_WORD = (
     r"(?:in|at|and|for|is|with|without|instead|please|pls|to|too|as|it|but|from|called|named|the|an?|this|that|there|then|my"
-    r"|our|one|them|me|also|here|now|of|on|by|into|takes?|uses?|already|not|because|since|so|if|when|which|where|env\w*"
+    r"|our|one|them|me|also|here|now|of|on|by|into|takes?|uses?|needs?|has|wants?|reads?|gets?|accepts?|run|runs|sync|start|launch|already|not|because|since|so|if|when|which|where|env\w*"
     r"|bitte|mit|von|im|und|ist|por|favor|con|de|del|et|avec|du|est|si|il|per)"
 )
 

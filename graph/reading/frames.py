@@ -22,6 +22,8 @@ LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
 NOUN = re.compile(
     r"\W*(?:my |in |the |with )*(?:conda|mamba|venv|virtual ?env\w*|uv)(?: (?:env\w*|project))* \S+\W*", re.I
 )
+# `when training went well run eval.py` names a moment, and asks for none.
+WHEN = re.compile(r"\W*(?:when|once|wenn|sobald|quand|cuando|quando)\b", re.I)
 TOLD = re.compile(
     r"\b(?:why|yesterday|last (?:time|night|week)|was|were|broke|broken|crashed|didn'?t|doesn'?t)\b"
     # `it copies the data first` tells what is; `it should copy`, `it needs to` wish.
@@ -84,7 +86,9 @@ def is_wish(sentence: str) -> bool:
     """Whether a sentence may want something: it neither asks nor tells of what is or was."""
     if NOUN.fullmatch(sentence):
         return True
-    return not TOLD.search(sentence) and not is_question(sentence)
+    if TOLD.search(sentence):
+        return False
+    return not is_question(sentence) or (WHEN.match(sentence) is not None and "?" not in sentence)
 
 
 def wishes_a_part(sentence: str) -> bool:

@@ -72,7 +72,7 @@ WELL = r"\bok\b|success|succeed|\bfine\b|\bwell\b|\bgood\b"
 BEFORE_END = (
     rf"\b(?P<n>{N})\s*(?P<unit>m(?:in\w*)?|s(?:ec\w*|ek\w*|eg\w*)?|h(?:ours?)?)\s+(?:before|antes|vor|avant|prima)\s+"
     r"(?:(?:the|its?|del?|el|la|le|dem|der|des|che)\s+)*"
-    r"(?:end\w*|limit\w*|l[ií]mite|fin\w*|ende|zeitlimit|time ?limit|wall ?time|time (?:is|runs) (?:over|out)"
+    r"(?:end\w*|limit\w*|l[ií]mite|fin\w*|ende|zeitlimit|time ?limit|wall ?time|time (?:is|runs) (?:over|out|up)"
     r"|job ends|kill\w*)"
 )
 SIGNAL = r"\b(?:SIG)?(?P<name>USR1|USR2|TERM|INT|HUP|CONT|QUIT)\b"

@@ -70,7 +70,8 @@ KIND = (
     r"\b(?:my |the |a |an )?(?P<kind>conda|mamba|virtual ?env(?:ironment)?|venv|uv)(?: (?:env(?:ironment)?|project))*\b"
 )
 KIND_NAME = re.compile(
-    rf"\s+(?:(?:is|was|are|called|named|name|hei[sß]+t|s'appelle|se llama|si chiama)[\s:=]+)*"
+    r"(?:\s*,\s+(?:it'?s|it is|which is|that'?s)\s+(?=called|named))?\s*(?<=\s)"
+    r"(?:(?:is|was|are|called|named|name|hei[sß]+t|s'appelle|se llama|si chiama)[\s:=]+)*"
     rf"(?P<name>(?!{SMALL_WORD}\b)[A-Za-z][\w.-]*)",
     re.I,
 )

@@ -10,7 +10,7 @@ from knowledge.schedulers.records import QueuedJob
 
 # https://slurm.schedmd.com/sbatch.html, "filename pattern" (read 2026-11-22). The rest becomes `*`.
 PATTERN = re.compile(r"%(\d*)([A-Za-z%])")
-DIRECTIVE = re.compile(r"^#SBATCH(\s+.*?)(?:\s#.*)?$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^#SBATCH([ \t].*?)(?:[ \t]#.*)?$", re.MULTILINE)
 # More files than these are a sweep's, not a job's.
 MOST = 64
 
