@@ -119,3 +119,12 @@ def test_the_words_of_ordinary_output_stop_nothing() -> None:
 def test_names_captured_lose_their_numbers() -> None:
     s = made(pattern="wave of (?P<path>/a)|wave at (?P<path2>/b)")
     assert Matcher([s]).captured(s, b"wave at /b") == {"path": "/b"}
+
+
+FRONT = re.compile(r"https?://(?:(?:github|gitlab)\.com/[^/]+/[^/]+|[^/]+)/?(?:tree/[^/]+/?)?$")
+
+
+def test_a_source_is_a_page_or_a_line_never_a_front_page() -> None:
+    assert FRONT.match("https://github.com/a/b") and FRONT.match("https://docs.example.org/")
+    assert not FRONT.match("https://github.com/a/b/blob/main/c.py#L9")
+    assert [(s.id, s.source) for s in library().signatures if FRONT.match(s.source)] == []
