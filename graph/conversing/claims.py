@@ -10,6 +10,7 @@ from graph.conversing.dangers import guard_data
 from knowledge.catalogue import catalogue
 
 SHIPPED = Path(__file__).parents[2] / "knowledge"
+PLACEHOLDER = "YOUR_"  # what our own scripts leave to be filled in
 CITED = re.compile(r"\[\d{1,2}\]")
 CODE = re.compile(r"`([^`\n]+)`")
 OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]+")
@@ -17,7 +18,7 @@ VARIABLE = re.compile(r"(?<![\w$])\$?\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)\b|\$\{?([A-Z
 PATH = re.compile(r"(?<![\w./:~-])(?:~|\$\w+)?/[\w.<>${}/*-]{2,}")
 URL = re.compile(r"\bhttps?://[^\s)>\]`]+|\b[\w.+-]+@[\w-]+\.[\w.]+\b")
 MODULE = re.compile(
-    r"\bmodule\s+(?:load|add|swap)\s+([^\n`;,.&|]+(?:\.\d+)*)|(?<![\w/.:-])([a-zA-Z][\w+-]*/\d[\w.+-]*)"
+    r"\bmodule\s+(?:load|add|swap)\s+([^\n`;,.&|]+(?:\.\d[\w+-]*)*)|(?<![\w/.:-])([a-zA-Z][\w+-]*/\d[\w.+-]*)"
 )
 QUEUE_SAID = re.compile(
     r"\b(?:partition|queue|qos)s?\s+(?:called\s+|named\s+|is\s+)?([`*\"]*)([\w.-]+)"
@@ -35,13 +36,14 @@ FREE_PATHS = re.compile(
 def items_of(sentence: str, *, code: bool = False) -> list[str]:
     """What has to stand somewhere: options, variables, modules, queues, paths, addresses, first words of commands."""
     found: list[str] = [*OPTION.findall(sentence), *URL.findall(sentence)]
-    found += [a or b for a, b in VARIABLE.findall(sentence)]
+    found += [name for a, b in VARIABLE.findall(sentence) if not (name := a or b).startswith(PLACEHOLDER)]
     found += [path.rstrip("/.") for path in PATH.findall(URL.sub(" ", sentence)) if not FREE_PATHS.search(path)]
     for loaded, versioned in MODULE.findall(sentence):
         found += [word for word in (loaded or versioned).split() if word[0] not in "<$-"]
     spans = [sentence] if code else CODE.findall(sentence)
     found += [head[1] for span in spans if (" " in span.strip() or code) and (head := COMMAND.match(span))]
-    return [item.strip("`*\"',;") for item in dict.fromkeys(found) if item.strip("`*\"',;")]
+    plain = (item.strip("`*\"',;").rstrip(".:!?") for item in dict.fromkeys(found))
+    return [item for item in plain if item]
 
 
 def queues_of(sentence: str, *, code: bool = False) -> list[str]:

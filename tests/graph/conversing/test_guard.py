@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from graph.conversing.claims import items_of
 from graph.conversing.dangers import dangerous, guard_data
 from graph.conversing.ground import MOST_KNOWN, Ground, items_in
 from graph.conversing.guard import GENERAL, PASTED, Guard
@@ -191,3 +192,8 @@ def test_what_earlier_turns_stood_on_counts_and_stays_small() -> None:
     assert PASTED in told and GENERAL in told
     assert len("".join(kept.known)) < 2000 and isinstance(kept, Grounds)
     assert len(items_in([f"--option-{n}" for n in range(5000)], MOST_KNOWN)) == MOST_KNOWN
+
+
+def test_an_address_ends_before_the_full_stop_and_a_version_behind_its_build_number() -> None:
+    said = "See https://support.cscs.ch. Load `module load miniforge3/23.11.0-0`, put your project for `YOUR_ACCOUNT`."
+    assert items_of(said) == ["https://support.cscs.ch", "miniforge3/23.11.0-0", "module"]
