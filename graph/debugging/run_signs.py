@@ -18,7 +18,7 @@ from knowledge.types import Diagnosis
 LOOKED_THROUGH, MOST_NOTED = 8 << 20, 20_000
 NOTED = re.compile(
     rb"NET/IB : Using|[Ss]elected [Pp]rovider is|found \d+ nics|Using network \S|via NET/"
-    rb"|elapsed time per iteration|step[_ ]time|[Tt]ime per step|LMCache hit tokens|\d+ ?%, +\d+ ?MiB"
+    rb"|elapsed time per iteration|step[_ ]time|[Tt]ime per step|LMCache hit tokens|(?<!\d)\d{1,3} ?%, +\d{1,7} ?MiB"
 )
 CARDS = re.compile(r"\[\d+\][A-Za-z]")
 OFI_CARDS = re.compile(r"found (\d+) nics")
