@@ -328,8 +328,17 @@ class Internet(Facts):
     access: Literal["yes", "no", "proxy", "unknown"]
     proxy: Mapping[str, str] = field(default_factory=dict)
     """Variables to export, name -> value."""
+    login_nodes: bool = True
+    """Whether the login nodes reach it."""
     note: str | None = None
     source: str | None = None
+
+    @property
+    def beforehand(self) -> str:
+        """How what a job needs comes to the machine, where its nodes do not reach the internet."""
+        if self.login_nodes:
+            return "download models and data on a login node first"
+        return "the login nodes have none either, so download models and data elsewhere and copy them in"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -356,8 +356,8 @@ def internet(cluster: Cluster, site: Site, situation: Situation) -> Document:
     pages = [facts.source] if facts.source else []
     says = {
         "yes": f"Yes: compute nodes of {cluster.title} reach the internet.",
-        "no": f"No: compute nodes of {cluster.title} do not reach the internet. Download models and data on a "
-        "login node first, and set `HF_HUB_OFFLINE=1` and `WANDB_MODE=offline` in the job.",
+        "no": f"No: compute nodes of {cluster.title} do not reach the internet: {facts.beforehand}. In the job set "
+        "`HF_HUB_OFFLINE=1` and `WANDB_MODE=offline`.",
         "proxy": f"Through a proxy: on {cluster.title} set it in the job.",
         "unknown": f"I do not know whether compute nodes of {cluster.title} reach the internet. Try it on one: "
         "`curl -sI https://huggingface.co | head -1`.",

@@ -469,7 +469,7 @@ def notes(cluster: Cluster, style: Style, choice: LaunchChoice, serving: bool) -
     if choice.form.note:
         said.append(choice.form.note)
     if cluster.internet.access == "no":
-        said.append("Compute nodes have no internet: download models and data on a login node first.")
+        said.append(f"Compute nodes have no internet: {cluster.internet.beforehand}.")
     return tuple(said)
 
 

@@ -202,7 +202,7 @@ def way_out(s: Subject) -> Iterator[Hit]:
             and not re.search(r"--no-index|localhost|proxy|file:", line)
         ):
             how = (
-                "reach no internet: do it on a login node"
+                f"reach no internet: {'do it on a login node' if fact.login_nodes else 'copy it to the machine before'}"
                 if fact.access == "no"
                 else "reach the internet only through a proxy, and none is set"
             )
