@@ -14,7 +14,9 @@ TIME = re.compile(
 )
 UNITS = {"s": 1 / 3600, "m": 1 / 60, "h": 1.0, "d": 24.0, "w": 168.0, "mo": 720.0, "y": 8760.0}
 NO_NUMBERS = re.compile(
-    r"https?://\S+|\b20\d\d-\d\d(?:-\d\d)?\b|\[\d{1,3}\]|(?m:^\s*\d{1,2}[.)] )|\b\w*[a-z]\w*\d\w*\b"
+    # The title of a link is the page's own.
+    r"\[[^\]\n]{1,120}\]\(https?://[^)\s]+\)"
+    r"|https?://\S+|\b20\d\d-\d\d(?:-\d\d)?\b|\[\d{1,3}\]|(?m:^\s*\d{1,2}[.)] )|\b\w*[a-z]\w*\d\w*\b"
     r"|\b\d+\.\d+\.\d+\b"
 )
 
