@@ -36,6 +36,18 @@ RUNS_OUT = re.compile(
 MOST_FINDINGS = 6
 
 
+def in_gpus(hours: float, each: int, machine: Cluster | None) -> str:
+    """Node hours as hours of GPUs, each: devices of a node. Sites charge cards, of which a device may be a part."""
+    kind = machine.node_type(machine.default_queue.node_types[0]).gpus if machine else None
+    parts = kind.tiles_per_gpu if kind else 1
+    if kind is None or parts == 1:
+        return f", that is x {plural(each, 'GPU')} a node = {hours * each:g} GPU hours"
+    name = kind.tile_name or "tile"
+    return (
+        f", that is x {plural(each, name)} a node = {hours * each:g} {name} hours = {hours * each / parts:g} GPU hours"
+    )
+
+
 def tell_cost(ask: Ask) -> Document | None:
     """Nodes x hours with their parts, and how the machine charges them. Sizes that are said go before the script's."""
     hand = in_hand(ask)
@@ -51,7 +63,7 @@ def tell_cost(ask: Ask) -> Document | None:
         return write_document(f"The script does not say {missing} it takes, so its price is open: nodes x hours.")
     hours = nodes * time
     sum_of = f"At most {plural(nodes, 'node')} x {time:g} h = **{hours:g} node hours**"
-    gpus = f", that is x {plural(each, 'GPU')} a node = {hours * each:g} GPU hours" if each else ""
+    gpus = in_gpus(hours, each, machine) if each else ""
     queue = hand.queue if hand else None
     factor = (
         f"Queue {queue.id}: {queue.note}" if queue and queue.note and re.search("price|charge|free", queue.note) else ""

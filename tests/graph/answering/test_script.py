@@ -8,7 +8,8 @@ import pytest
 
 from graph.answering.ask import Ask
 from graph.answering.script import explain_launch, explain_part, explain_script, tell_counts, tell_output
-from graph.answering.script_sizes import review_script, tell_batch, tell_cost, tell_whatif
+from graph.answering.script_sizes import in_gpus, review_script, tell_batch, tell_cost, tell_whatif
+from knowledge.catalogue import catalogue
 from knowledge.document import Document
 
 SLURM = r"""#!/bin/bash
@@ -166,3 +167,9 @@ def test_a_number_that_stands_in_no_line_is_no_line(asking: Asking, words: Words
 def test_the_c_of_a_shell_is_no_option_of_the_scheduler(asking: Asking, words: Words) -> None:
     told = words(explain_part(asking("what does bash -c do in there?", script=SLURM)))
     assert "starts a small shell in each task" in told and "How many CPUs" not in told
+
+
+def test_a_cost_counts_cards_where_a_device_is_a_part_of_one() -> None:
+    lumi = catalogue().clusters["lumi"]
+    assert in_gpus(192.0, 8, lumi) == ", that is x 8 GCDs a node = 1536 GCD hours = 768 GPU hours"
+    assert in_gpus(10.0, 4, catalogue().clusters["perlmutter"]) == ", that is x 4 GPUs a node = 40 GPU hours"
