@@ -85,7 +85,7 @@ def sent(machine: MachineFound, text: str, minutes: float) -> NodeFacts:
     say(f"sent: {' '.join(told.text.split())}; waiting for {OUTPUT} (Ctrl-C ends the waiting, not the job)")
     until = time.monotonic() + 60 * minutes
     while time.monotonic() < until:
-        if output.exists() and complete(output.read_text(encoding="utf-8", errors="replace")):
+        if output.exists() and complete(read_plain(output, LARGEST).decode("utf-8", "replace")):
             script.unlink(missing_ok=True)
             return facts_in(output)
         time.sleep(LOOK)

@@ -15,12 +15,13 @@ from knowledge.catalogue import catalogue
 from knowledge.types import JobRequest, LaunchPlan
 from templates.render import render
 
-# Rank 1 fails once; then both sum.
+# Rank 1 fails once, when both have met: gloo's own wait for a peer that is gone would take minutes. Then both sum.
 FAILS_ONCE = """\
 import os
 import torch, torch.distributed as dist
 dist.init_process_group("gloo")
 count = os.environ["TORCHELASTIC_RESTART_COUNT"]
+dist.barrier()
 if count == "0" and dist.get_rank() == 1:
     os._exit(1)
 one = torch.ones(1)
