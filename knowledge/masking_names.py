@@ -129,7 +129,7 @@ DOMAIN = re.compile(rf"\.{TLD}$")
 DEVICES = re.compile(
     r"rank\d+|cuda\d*|gpu\d?|mlx5_\d+|ib\d+|eth\d+|hsn\d|tcp\d?|port\d*"
     r"|(?:step|epoch|layer|batch|seed|line|run|checkpoint|ckpt|iter|chunk|shard|bucket|fold|trial|sweep|phase|part|block"
-    r"|head|expert|task|job|stage|version|attempt|round)\d+"
+    r"|expert|task|job|version|attempt|round)(?!0\d)\d+"
 )
 NODE = re.compile(
     r"(?i)(?:nid|x\d|node|compute|cn|gn|gh|gpu|dgx|hgx|worker|login|host|[a-z]{1,12}-?\d{2,}|[a-z]+-[a-z]+-?\d|[\w-]+\.[\w.-]+)"
@@ -261,7 +261,7 @@ PERSONAL: tuple[Rule, ...] = (
         r"(?i)(?:--(?:account|bank|project|charge)[= ]"
         # Behind a colon a sentence may go on: `no account: ask your PI`.
         r"|\b(?:[a-z]\w{0,40}_)?(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s{0,3}"
-        r"(?:=|:(?! {1,3}(?-i:[a-z]{2,20} [a-z])))\s{0,3})"
+        r"(?:=|:(?! {1,3}(?:ask|see|use|choose|contact|please|your|the|which|what|none|not|no|any)\b))\s{0,3})"
         rf"[\"']?(?P<v>{ACCOUNT})",
         is_account,
     ),

@@ -33,7 +33,10 @@ LENGTH = re.compile(
     r"(?:max[-_]seq(?:uence)?[-_]len(?:gth)?|max[-_]length|block[-_]size|seq(?:uence)?[-_]len(?:gth)?|model[-_]max[-_]length"
     r"|cutoff[-_]len)['\"]?\s*[=: ]\s*(\d{3,7})\b"
 )
-ACCUMULATED = re.compile(r"(?i)zero[-_ ]?(?:stage|optimization)?['\"]?\W{0,4}(?:stage['\"]?\s*[:=]\s*)?([123])\b")
+ZERO_STAGE = re.compile(
+    r"(?i)(?<![\w-])(?:--)?zero[-_ ]?(?:stage|optimization)?['\"]?[-\s=:{'\"]{0,4}(?:stage['\"]?\s*[:=]\s*)?([123])\b"
+    r"(?! ?(?:gpu|node))"
+)
 
 
 def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
@@ -128,13 +131,13 @@ def _gpus(record: ScriptRecord | None, facts: Mapping[str, str]) -> int | None:
         return (record.nodes or 1) * record.gpus_per_node
     if record and record.total_gpus:
         return record.total_gpus
-    return int(facts["world"]) if facts.get("world", "").isdigit() else None
+    return int(facts["world"]) or None if facts.get("world", "").isdigit() else None
 
 
 def _spread(record: ScriptRecord | None, text: str, gpus: int | None) -> Spread | None:
     if record and record.strategy in SPREADS:
         return SPREADS[record.strategy]
-    if stage := ACCUMULATED.search(text):
+    if stage := ZERO_STAGE.search(text):
         return SPREADS[f"zero{stage[1]}"]
     return "none" if gpus == 1 or (record and record.strategy == "none") else None
 

@@ -17,7 +17,7 @@ from knowledge.types import Diagnosis
 # So much of the start of a log is looked through, and so many lines of it kept.
 LOOKED_THROUGH, MOST_NOTED = 8 << 20, 20_000
 NOTED = re.compile(
-    rb"NET/IB : Using|[Ss]elected [Pp]rovider is|found \d+ nics|Using network \S|via NET/"
+    rb"via (?:P2P/|SHM)|NET/IB : Using|[Ss]elected [Pp]rovider is|found \d+ nics|Using network \S|via NET/"
     rb"|elapsed time per iteration|step[_ ]time|[Tt]ime per step|LMCache hit tokens|(?<!\d)\d{1,3} ?%, +\d{1,7} ?MiB"
 )
 CARDS = re.compile(r"\[\d+\][A-Za-z]")
@@ -32,6 +32,8 @@ HITS = re.compile(r"Total tokens:? (\d+).{0,80}?LMCache hit tokens:? (\d+)")
 USE = re.compile(r"(\d{1,3}) ?%, +(\d+) ?MiB(?:, +(\d+) ?MiB)?")
 # Steps under which a spread says nothing, and over which it does; a save's step is so much longer than others.
 FEWEST_STEPS, WIDE, LONGER = 20, 0.15, 3.0
+# A longer step is no time, and one of nothing is a clock too coarse.
+LONGEST_STEP_S = 1e6
 # A rank is slow where its usual step is so much longer than that of the middle rank.
 SLOW_RANK = 1.1
 LOW_USE, LOW_MEMORY, FEWEST_SAMPLES = 30.0, 40.0, 5
@@ -67,7 +69,9 @@ def _network(lines: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     cards: list[int] = []
     paths: list[tuple[str, bool]] = []
+    within = False
     for line in lines:
+        within = within or "via P2P/" in line or "via SHM" in line
         if name := NETWORK.search(line):
             found["network"] = name[1].strip(".,")
         if "NET/IB : Using" in line:
@@ -82,6 +86,9 @@ def _network(lines: Iterable[str]) -> dict[str, str]:
         found["network"] = paths[-1][0]
     if paths and paths[-1][0] == "IB":
         found["direct"] = "yes" if any(direct for _, direct in paths) else "no"
+    # Within one node nothing goes over the network that NCCL names.
+    if within and found.get("network", "").lower() == "socket" and not any(name == "Socket" for name, _ in paths):
+        del found["network"]
     return found
 
 
@@ -91,7 +98,9 @@ def _steps(lines: Iterable[str]) -> dict[str, str]:
     for line in lines:
         if told := STEP_TIME.search(line):
             unit = told["unit"] or told["unit2"] or told["unit3"] or "s"
-            times[message(line)[1]].append(float(told["time"]) / (1000 if unit == "ms" else 1))
+            seconds = float(told["time"]) / (1000 if unit == "ms" else 1)
+            if 0 < seconds < LONGEST_STEP_S:
+                times[message(line)[1]].append(seconds)
     usual = {rank: median(seconds) for rank, seconds in times.items() if len(seconds) >= FEWEST_STEPS}
     if not usual:
         return {}

@@ -102,8 +102,8 @@ class Trouble:
     score: int
 
 
-LOSS = re.compile(rb"(?i)\bloss[\w ]*[\"']?[\s:=|]+(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b")
-LOST = re.compile(rb"(?i)\b(?:loss|grad(?:ient)?[ _]?norm)[\w ]*[\"']?[\s:=|]+(?:tensor\()?[-+]?nan\b")
+LOSS = re.compile(rb"(?i)\bloss[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?([-+]?\d[\d.]*(?:e[-+]?\d+)?|[-+]?inf)\b")
+LOST = re.compile(rb"(?i)\b(?:loss|grad(?:ient)?[ _]?norm)[\w ]{0,40}[\"']?[\s:=|]{1,20}(?:tensor\()?[-+]?nan\b")
 # So many last lines of progress without a number: no longer a step that a loss scaler skipped.
 LOST_STEPS = 3
 # A loss that large, and so many times the smallest one, has diverged.

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 # A stop, a question mark or a line's end; "and" or "also" only where a question or an order begins behind it.
 STOP = re.compile(
-    r"\s+(?=\(?[1-9]\)\s)|(?<=[!?。\uff1f\uff01])\s*|(?<=[^\d\s][.;])\s+|\s*\n+\s*"
-    r"|(?:,\s*|\s+)(?=(?:(?:and|und|et|y|e|also|but|then|plus|oh|ah)(?:[ ,]+(?:by the way|btw|also|then))?"
+    # Blanks are taken from their first one on: a long row of them is looked at once.
+    r"(?<!\s)\s+(?=\(?[1-9]\)\s)|(?<=[!?。\uff1f\uff01])\s*|(?<=[^\d\s][.;])\s+|(?<!\s)\s*\n\s*"
+    r"|(?:,\s*|(?<![\s,])\s+)(?=(?:(?:and|und|et|y|e|also|but|then|plus|oh|ah)(?:[ ,]+(?:by the way|btw|also|then))?"
     r"|by the way|btw|\u00fcbrigens|au fait)[ ,]+"
     r"(?:why|how|what|where|when|which|who|does|do|can|is|are|will|tell|explain|wie|was|warum|wo|pourquoi|comment|où|quel"
     r"|por qué|cómo|qué|dónde|perché|come|dove|quanto)\b)"

@@ -23,7 +23,10 @@ MANY = (
     r"\b(?:job )?arrays?\b|\bsweep\w*|\b(?:one|a|1) (?:job|task|run) (?:per|for (?:each|every))\b"
     r"|\bonce (?:per|for (?:each|every))\b|\b(?:two|three|four|five|\d+) times\b(?=.*--)"
 )
-AT_ONCE = rf"\b(?:at most|max(?:imum)?|no more than|only)\s+(?P<n>{N})\s+(?:at (?:a time|once)|together|in parallel)"
+AT_ONCE = (
+    rf"\b(?:at most|max(?:imum)?|no more than|only)\s+(?P<n>{N})(?:\s+(?:jobs|tasks|runs))?"
+    r"\s+(?:at (?:a time|once)|together|in parallel)"
+)
 OF_ARRAY = (
     r"\brun it \w+ times\b",
     r"\bas an? (?:job )?array\b",
@@ -34,16 +37,20 @@ OPTION = re.compile(r"(?<!\S)--?[A-Za-z](?:[\w.-]*\w)?")
 FOLDER = re.compile(
     r"\b(?:each|every|all(?: the| of the)?)\s+(?:\w+ )?(?P<kind>ya?ml|json|toml|csv|txt|config|file|pt|sh)s?"
     r"(?: files?)? (?:in|of|under|from) (?:the (?:folder |dir\w* )?)?"
-    r"(?P<folder>[\w.$~{}-]*/[\w./${}-]*|[\w-]+(?= (?:folder|dir)))",
+    r"(?P<folder>[\w.$~{}-]*/[\w./${}-]*"
+    r"|(?!(?:the|this|that|my|our|an?|one|same|its?|your|each|every)\b)[\w-]+(?= (?:folder|dir)))",
     re.I,
 )
 OF_SO_MANY = (
     rf"\b(?:array(?: jobs?)?|job array)\s+(?:of|with)\s+(?P<n>{N})\b(?: (?:jobs|tasks|runs|elements))?"
-    rf"|\b(?P<m>{N})\s+(?:times|runs|tasks|copies|jobs)\b"
+    r"(?! (?:at (?:a time|once)|in parallel|together))"
+    rf"|(?<!most )(?<!than )(?<!only )(?<!max )\b(?P<m>{N})\s+(?:times|runs|tasks|copies|jobs)\b"
+    r"(?! (?:at (?:a time|once)|in parallel|together))"
 )
 LOW_TO_HIGH = re.compile(r"\b\d+\s*(?:-|to|\.\.+|bis|a|until)\s*\d+\b", re.I)  # a range is read by the table of parts
 GETS_INDEX = r"\b(?:the )?(?:task )?(?:index|number|id) (?:goes|is (?:passed|handed)|should go|given) (?:to|as|with)?"
 GONE = (
+    r"(?<!is )(?<!has )(?<!have )(?<!takes )(?<!are )(?<!runs )"
     r"\b(?:remove|drop|delete|lose|take out|leave out|get rid of|kill|without|no)\s+(?:the\s+|its\s+|my\s+)?"
     r"[`'\"]?(?P<name>--?[\w.-]*\w|[a-z]\w*(?:[ _-]\w+)?)[`'\"]?\s+(?:option|argument|arg|flag|parameter)\b"
 )

@@ -18,7 +18,7 @@ HALVED = ("MI250X", "Data Center GPU Max 1550")
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
 ONE_NODE = re.compile(
-    rf"(?i)(?<![\w-])(?:{COUNT})\s+(?:whole |full |gpu |single )?\s*{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
+    rf"(?i)(?<![\w-])(?:{COUNT})\s+(?:(?:whole|full|gpu|single)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
 )
 # `4 GPUs a node` counts no node.
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")

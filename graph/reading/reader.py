@@ -85,7 +85,7 @@ def read_utterance(words: str, thread: ThreadView) -> Utterance:
     read = bounded(words)
     line, mentions = find_mentions(read)
     clauses = tuple(_clause(read, span, line, mentions, thread) for span in split_clauses(read))
-    return Utterance(words, mentions, clauses)
+    return Utterance(read, mentions, clauses)
 
 
 def read_as_one(words: str, thread: ThreadView) -> Clause:

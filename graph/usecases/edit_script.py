@@ -304,7 +304,7 @@ def in_dialect(directive: DirectiveLine, new: object) -> str:
     if re.fullmatch(r"\d+:\d\d:\d\d", text):
         hours, minutes, _ = map(int, text.split(":"))
         if re.fullmatch(r"\d+", old):
-            return str(60 * hours + minutes)
+            return text if directive.scheduler == "pbs" else str(60 * hours + minutes)
         if directive.scheduler == "lsf":
             return f"{hours}:{minutes:02}"
         if unit := re.fullmatch(r"[\d.]+([smhd])", old):

@@ -243,7 +243,8 @@ def _global_batch(batch: int, layout: Layout) -> str:
     once = layout.micro_batch * layout.data
     steps = batch / once
     if steps < 1:
-        return f"A global batch of {batch} is less than one sequence for each of {layout.data} replicas."
+        micro = f"one micro-batch of {layout.micro_batch:g}"
+        return f"A global batch of {batch} is less than {micro} for each of {layout.data} replicas."
     whole = "" if steps == int(steps) else f" (no multiple of {once:g}: take {once * max(1, round(steps)):g})"
     return f"Global batch {batch} = {layout.micro_batch:g} x {layout.data} replicas x {steps:.4g} steps{whole}."
 

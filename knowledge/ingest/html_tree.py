@@ -85,7 +85,7 @@ class Tree(HTMLParser):
         if one.shown:
             parent.children.append(one)
             self._mark(parent, self._marking.get(tag, 0))
-        if tag not in VOID and len(self._open) < DEEPEST:
+        if tag not in VOID and (len(self._open) < DEEPEST or (parent.shown and not one.shown)):
             self._open.append(one)
 
     def handle_endtag(self, tag: str) -> None:

@@ -56,7 +56,7 @@ def read(data: bytes, form: str, name: str) -> Page:
         page = replace(page, title=page.title.strip() or called)
     else:
         text = decoded(data)
-        page = readers("text" if is_noise(text) else form)(text)
+        page = readers("text" if form != "html" and is_noise(text) else form)(text)
     page = page.titled(called)
     if not any(block.kind != "heading" and block.text.strip() for block in page.blocks):
         raise NoTextError("no text in it")

@@ -82,5 +82,7 @@ def _read(job: QueuedJob, script: str) -> str:
 def _with(script: str, options: Sequence[str]) -> str:
     """The options stand behind the script's own: of two that say the same the last counts."""
     lines = script.splitlines(keepends=True)
-    last = max((n for n, line in enumerate(lines) if line.startswith("#SBATCH")), default=0)
+    # Behind the first command a directive is void, such as one in a script that this one writes.
+    first = next((n for n, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
+    last = max((n for n, line in enumerate(lines[:first]) if line.startswith("#SBATCH")), default=0)
     return "".join([*lines[: last + 1], *(f"#SBATCH {option}\n" for option in options), *lines[last + 1 :]])

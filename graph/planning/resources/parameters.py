@@ -24,12 +24,12 @@ LAYERS = re.compile(
     r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*layers?\b|\b(?:num_hidden_)?layers?\s*(?:of|=|:|is)\s*(?P<m>\d{1,3})\b"
 )
 WIDTH = re.compile(
-    r"(?i)\b(?:hidden|width|d_?model|embedding)(?:[ _-]?(?:size|dim\w*))?\s*(?:of|=|:|is)?\s*(?P<n>\d{3,5})\b"
+    r"(?i)\b(?:hidden|width|d_?model|embedding)(?:[ _-]?(?:size|dim\w*))?\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{3,5})\b"
     r"|(?<![\w.])(?P<m>\d{3,5})\s+(?:hidden|wide)\b"
 )
 HEADS = re.compile(r"(?i)(?<![\w.])(?P<n>\d{1,3})[ -]*(?:attention )?heads?\b")
 WORDS = re.compile(
-    r"(?i)\bvocab\w*(?:[ _-]?size)?\s*(?:of|=|:|is)?\s*(?P<n>\d{1,3}(?:,\d{3})+|\d{2,6}(?:\.\d)?)\s?(?P<k>k)?\b"
+    r"(?i)\bvocab\w*(?:[ _-]?size)?\s*(?:(?:of|=|:|is)\s*)?(?P<n>\d{1,3}(?:,\d{3})+|\d{2,6}(?:\.\d)?)\s?(?P<k>k)?\b"
 )
 LAYERED = re.compile(r"(?i)(\d{1,3})\s*(?:layers?)?\s*x\s*(\d{3,5})(?:, (\d{1,3}) heads)?(?:, (\d{3,6}) words)?")
 # Between these shares of its size a shape stands in for a model with its layers as they are.

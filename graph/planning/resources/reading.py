@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, lru_cache
 
 from graph.planning.resources.parameters import find_model, read_layers, read_size
 from graph.reading.gpu_words import GpuWords, count_nodes, find_gpu_words
@@ -113,7 +113,7 @@ def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQue
     return replace(before, **{name: max(1, int(amount)) if name in WHOLE else amount})  # type: ignore[arg-type]
 
 
-@cache
+@lru_cache(maxsize=16)
 def _draft(utterance: Utterance) -> Draft:
     draft = Draft(utterance)
     _model(draft)

@@ -77,6 +77,8 @@ def longest_sequence(model: SizedModel, layout: Layout, device: Device) -> int |
     """The longest sequence (a power of two) that surely fits; None where not even 512 tokens do."""
     found = None
     for power in range(9, 21):
+        if model.shape.positions and (1 << power) > model.shape.positions:
+            break
         if ease(model, replace(layout, sequence=1 << power), device).verdict != "fits":
             break
         found = 1 << power

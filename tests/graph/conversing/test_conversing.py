@@ -283,8 +283,8 @@ def test_instructions_and_tools_are_small() -> None:
 
 def test_a_thread_stays_small_whatever_its_length() -> None:
     thread = started("It is so. " * 80)
-    for number in range(12):
-        thread.say(f"question {number}: {'why is the moon so far from this cluster? ' * 300}")
+    for number in range(8):
+        thread.say(f"question {number}: {'why is the moon so far from this cluster? ' * 100}")
     sent = [sum(thread.player.tokens(one.text) for one in asked[1:]) for asked in thread.player.asked]
     assert max(sent) <= loop.THREAD_TOKENS and "#SBATCH --nodes=2" in thread.player.asked[-1][1].text
 
