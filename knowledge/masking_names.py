@@ -261,7 +261,8 @@ PERSONAL: tuple[Rule, ...] = (
         r"(?i)(?:--(?:account|bank|project|charge)[= ]"
         # Behind a colon a sentence may go on: `no account: ask your PI`.
         r"|\b(?:[a-z]\w{0,40}_)?(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s{0,3}"
-        r"(?:=|:(?! {1,3}(?:ask|see|use|choose|contact|please|your|the|which|what|none|not|no|any)\b))\s{0,3})"
+        r"(?:=|:(?! {1,3}(?:ask|see|use|choose|contact|leave|put|add|give|write"
+        r"|replace|drop|please|your|the|which|what|none|not|no|any)\b))\s{0,3})"
         rf"[\"']?(?P<v>{ACCOUNT})",
         is_account,
     ),
