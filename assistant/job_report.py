@@ -123,13 +123,13 @@ def why_last(options: argparse.Namespace, models: Models | None) -> int:
         raise InputError(f"{ended.says}; give a job id or log files")
     bad = [job for job in ended if ended_state(job) not in ENDED_WELL]
     if not bad:
-        raise InputError("none of your jobs of the last 7 days failed, says the scheduler; give a job id or log files")
+        raise InputError("no ended job of yours that the scheduler still tells of failed; give a job id or log files")
     last, *before = sorted(bad, key=lambda job: (end_of(job) or 0.0, len(job.id), job.id), reverse=True)
     code = why_job(last.id, options, models)
     if before and not options.json:
         rows = [f"  {job.id}  {job.name}  {ended_state(job)}  {job.printed('End') or job.submitted}" for job in before]
         more = [f"  and {len(rows) - MOST_LISTED} more"] if len(rows) > MOST_LISTED else []
-        head = "That was the last one. Others that failed in the last 7 days (`maple-chat why ID`):"
+        head = "That was the last one. Others that failed, as far as the scheduler remembers (`maple-chat why ID`):"
         print("\n".join(["", head, *(row.rstrip() for row in rows[:MOST_LISTED]), *more]))
     return code
 

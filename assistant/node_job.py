@@ -40,6 +40,8 @@ def told_by_node(machine: MachineFound, wish: NodeJobWish) -> tuple[NodeFacts, N
     if queue is None:
         return None
     kind = next(kind for kind, _ in queue.kinds if kind.gpus)
+    if len([one for one, _ in queue.kinds if (one.gpu, one.gpus) == (kind.gpu, kind.gpus)]) > 1:
+        raise InputError(f"the nodes of {queue.name} differ in more than their GPUs' name; give --queue with one kind")
     if wish.output:
         return facts_in(Path(wish.output)), kind
     if not WORD.fullmatch(wish.account):

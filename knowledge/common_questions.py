@@ -23,14 +23,12 @@ class CommonQuestion(Facts):
     """asks: ways to ask it, by which it is found; says: the answer, good on any machine.
 
     by: what to do under each scheduler, (what, command) pairs; {job} and {script} stand for the job's number and file.
-    site: the topic of graph/reading/acts.yaml under which a machine's own facts add to it.
     """
 
     id: Id
     asks: Asks
     says: str
     by: Mapping[Scheduler, tuple[tuple[str, str], ...]] = field(default_factory=dict)
-    site: str = ""
     source: Address
     as_of: Day
 

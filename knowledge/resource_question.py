@@ -18,7 +18,8 @@ class ResourceQuestion:
     """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus:
     in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
     for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
-    the person saw, on all GPUs; gpu_hours, node_hours: a budget; or_precisions: others that are asked about too;
+    the person saw, on all GPUs or on each (speed_each); gpu_hours, node_hours: a budget;
+    or_precisions: others that are asked about too;
     offload: what lies in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on
     or off; beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of
     one job of several; mine: the machines are those that the person has."""
@@ -50,6 +51,7 @@ class ResourceQuestion:
     node_hours: float | None = None
     gpu_hours: float | None = None
     speed: float | None = None
+    speed_each: bool = False
     measured_gb: float | None = None
     users: int | None = None
     offload: str | None = None
@@ -74,7 +76,7 @@ class ResourceQuestion:
         if before is None:
             return self
         model = self.model and of_family(self.model, before.model)
-        gone = {"measured_gb", "speed"}
+        gone = {"measured_gb", "speed", "speed_each"}
         if model and before.model and model != before.model and self.said().keys() > {"model"}:
             gone |= {*WORK, *PLACE, "strategy", "tensor", "pipeline"}
         if self.machines and self.machines != before.machines:

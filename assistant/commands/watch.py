@@ -56,7 +56,10 @@ def utilisation_of(options: argparse.Namespace) -> Utilisation | None:
     model, cluster = find_model(options.model), known_machine(options.machine or "")
     if model is None or cluster is None or options.gpus < 1 or options.sequence < 1:
         raise InputError("--model NAME or 7B wants --machine M, and how many --gpus there are")
-    return Utilisation(model, devices(cluster)[0], options.gpus, options.sequence)
+    found = devices(cluster)
+    if not found:
+        raise InputError(f"the GPUs of {cluster.title} are not known well enough for --model; leave it out")
+    return Utilisation(model, found[0], options.gpus, options.sequence)
 
 
 def follow(watching: Watching, told: Callable[[WatchNotice], None], until: float | None, as_json: bool) -> int:

@@ -21,7 +21,7 @@ for i in /sys/class/net/*; do
 done
 part fabric
 for i in /sys/class/infiniband/*/ports/*; do
-  [ -e "$i/rate" ] && echo "$i $(cat "$i/link_layer") $(cat "$i/rate")"
+  grep -q ACTIVE "$i/state" 2>/dev/null && echo "$i $(cat "$i/link_layer") $(cat "$i/rate")"
 done
 ls -d /sys/class/cxi/* 2>/dev/null
 part numa
@@ -105,6 +105,8 @@ def read_node(text: str) -> NodeFacts:
     parts = {found[1]: found[2].strip() for found in PART.finditer(text)}
     gpu, size = gpu_of(parts.get("gpus", ""))
     rates = RATE.findall(parts.get("fabric", ""))
+    fastest = max((int(rate) for _, _, rate in rates), default=0)
+    rates = [one for one in rates if int(one[2]) == fastest]  # slower ones are for storage or management
     cxi = parts.get("fabric", "").count("/sys/class/cxi/")
     internet = parts.get("internet", "").splitlines()
     return NodeFacts(

@@ -162,7 +162,7 @@ def refused_line(best: ResourceOption) -> str:
 def speed_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
     """A speed that the person saw, as a share of the peak (MFU) against published ones."""
     layout, device = best.fit.layout, best.fit.device
-    each = (question.speed or 0.0) / layout.gpus
+    each = (question.speed or 0.0) / (1 if question.speed_each else layout.gpus)
     share = 100 * each * flops_per_token(model, layout.sequence, layout.method) / (device.facts.tflops * 1e12)
     low, usual, top = (100 * value for value in device.facts.mfu)
     verdict = "below" if share < low else "above" if share > top else "within"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.submitted import sbatch_parts
 
 # https://slurm.schedmd.com/sbatch.html, "filename pattern" (read 2026-11-22). The rest becomes `*`.
 PATTERN = re.compile(r"%(\d*)([A-Za-z%])")
@@ -15,7 +17,7 @@ DIRECTIVE = re.compile(r"^#SBATCH([ \t].*?)(?:[ \t]#.*)?$", re.MULTILINE)
 MOST = 64
 
 
-COMMAND_OPTION = re.compile(r"(?:^|\s)(?:-[oe]\s*|--(?:output|error)[= ])(\S+)")
+OUTPUT_OPTION = re.compile(r"(?:^|\s)(?:-[oe]\s*|--(?:output|error)[= ])(\S+)")
 
 
 def output_files(job: QueuedJob, script: str = "", submitted: str = "") -> tuple[Path, ...]:
@@ -29,14 +31,24 @@ def output_files(job: QueuedJob, script: str = "", submitted: str = "") -> tuple
     told += [job.printed(name).split(":", 1)[-1] for name in ("Output_Path", "Error_Path")]
     told += [job.printed(name) for name in ("Output File", "Error File")]
     if job.scheduler == "slurm" and not any(told):
-        told = COMMAND_OPTION.findall(submitted.partition("--wrap")[0]) or directed(script) or [default_name(job)]
+        told = typed(submitted) or directed(script) or [default_name(job)]
     folder = Path(job.printed("WorkDir") or job.printed("CWD") or ".")
     return existing(folder, (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern))
 
 
+def typed(line: str) -> list[str]:
+    """The names in what was typed at sbatch; what stands behind the script is the program's."""
+    try:
+        words = shlex.split(line)[1:]
+    except ValueError:  # a quote without its end
+        return []
+    pairs = (option.partition("=") for option in sbatch_parts(words)[0])
+    return [shlex.split(value)[0] for name, _, value in pairs if name in ("--output", "--error") and value]
+
+
 def directed(script: str) -> list[str]:
     """The names in a script's directives, of which a line may hold several."""
-    return [name for line in DIRECTIVE.findall(script) for name in COMMAND_OPTION.findall(line)]
+    return [name for line in DIRECTIVE.findall(script) for name in OUTPUT_OPTION.findall(line)]
 
 
 def default_name(job: QueuedJob) -> str:

@@ -33,13 +33,13 @@ def as_submitted(job: QueuedJob, kept: str) -> str:
     with suppress(ValueError):  # a quote without its end
         command, *words = shlex.split(line) or [""]
         if Path(command).name == "sbatch":
-            options, script = _parts(words)
+            options, script = sbatch_parts(words)
             text = kept or _read(job, script)
             return _with(text, options) if text else ""
     return kept
 
 
-def _parts(words: Sequence[str]) -> tuple[list[str], str]:
+def sbatch_parts(words: Sequence[str]) -> tuple[list[str], str]:
     """The options of sbatch, each as `--name=value` or `--name`, and the script's path; empty where it read a pipe."""
     options, left = list[str](), iter(words)
     for word in left:

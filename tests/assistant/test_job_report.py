@@ -114,7 +114,7 @@ def test_without_an_id_my_last_failed_job_is_told_and_those_before_it_listed(
     assert "\n  72  train  FAILED" in out and "74" not in out
     command(cluster, "sacct", MINE.split("72|")[0])
     assert main(["why"]) == 2
-    assert "none of your jobs of the last 7 days failed" in capsys.readouterr().err
+    assert "no ended job of yours that the scheduler still tells of failed" in capsys.readouterr().err
     command(cluster, "sacct", "", 1, "Unable to connect to database")
     assert main(["why"]) == 2
     assert "could not be asked (Unable to connect to database)" in capsys.readouterr().err

@@ -26,6 +26,8 @@ from assistant.events import Event
         ),
         ("deepspeed zero 3 with cpu offload for llama2 13B on one node of polaris, would that work?", "312 GB of main"),
         ("zero3 with cpu offload for llama 3 70B on one node of polaris, would that work?", "does not fit"),
+        ("Llama 3 8B at 1000 tokens/s per GPU on 4 nodes of Delta, 1B tokens, how long?", "about 17 h"),
+        ("Llama 3 8B at 16000 tokens/s on 4 nodes of Delta, 1B tokens, how long?", "about 17 h"),
     ],
 )
 def test_a_question_is_worked_out(text: str, told: str, say: Callable[..., list[Event]]) -> None:

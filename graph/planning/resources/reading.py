@@ -287,7 +287,7 @@ def _settle(draft: Draft) -> None:
         draft.set("speed", -float(told[1].replace(",", "")), *told.span())
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
     if speed < 0:
-        values["speed"] = -speed * float(values.get("gpus") or 1)  # type: ignore[arg-type]
+        values["speed"], values["speed_each"] = -speed, True
     many = values.get("nodes") or int(values.get("gpus") or 1) > 1  # type: ignore[call-overload]
     if (batch := values.get("global_batch")) and not many and "micro_batch" not in values:
         values["micro_batch"] = batch

@@ -28,6 +28,7 @@ eno2 down -1
 == fabric
 /sys/class/infiniband/mlx5_0/ports/1 InfiniBand 200 Gb/sec (4X HDR)
 /sys/class/infiniband/mlx5_1/ports/1 InfiniBand 200 Gb/sec (4X HDR)
+/sys/class/infiniband/mlx5_2/ports/1 Ethernet 25 Gb/sec (1X EDR)
 == numa
 NUMA node(s):                    2
 NUMA node0 CPU(s):               0-63

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from knowledge.schedulers.accounting import APART, read_accounting
+from knowledge.schedulers.output_files import typed
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.submitted import as_submitted
 
@@ -53,3 +54,17 @@ def test_a_command_line_of_several_lines_is_one_row() -> None:
     head = APART.join(("JobID", "State", "SubmitLine"))
     rows = [APART.join(("7", "FAILED", "sbatch --wrap 'a\nb\nc'")), APART.join(("8", "COMPLETED", "sbatch x.sh"))]
     assert [one.id for one in read_accounting("\n".join((head, *rows)))] == ["7", "8"]
+
+
+@pytest.mark.parametrize(
+    ("line", "names"),
+    [
+        ("sbatch -o logs/x.out train.sh --output results/model.txt", ["logs/x.out"]),
+        ("sbatch train.sh -e 10", []),
+        ("sbatch --wrap='python x.py -o y' -o my.out", ["my.out"]),
+        ("sbatch -o 'a b.out' train.sh", ["a b.out"]),
+        ("sbatch 'unended", []),
+    ],
+)
+def test_an_output_typed_behind_the_script_is_the_program_s(line: str, names: list[str]) -> None:
+    assert typed(line) == names
