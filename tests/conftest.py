@@ -102,7 +102,9 @@ SLOW = (
     *("slurm", "ports", "golden", "assistant", "graph/verification", "knowledge/ingest", "knowledge/test_embedding"),
     *("knowledge/test_store", "knowledge/test_finding", "knowledge/test_masking", "templates", "graph/modelling"),
     *("graph/debugging/test_hostile_logs", "graph/porting", "graph/test_build", "graph/planning/test_coverage"),
-    "test_rule_data",
+    *("test_rule_data", "test_fuzz", "test_security_page", "test_supply", "knowledge/test_opening"),
+    *("graph/watching/test_two_ranks", "graph/discovery/test_other_schedulers", "graph/reporting/test_dask_workers"),
+    *("graph/debugging/test_flight_recorder", "graph/debugging/test_proposals", "knowledge/test_training_guide"),
 )
 
 
