@@ -74,6 +74,12 @@ PRINTS = {
     "lsf": "bjobs -l {job}",
     "flux": "flux jobs {job}",
 }
+OWN_JOBS = {
+    "slurm": "squeue -u $USER",
+    "pbs": "qstat -was1 -u $USER",
+    "lsf": "bjobs -p3",
+    "flux": "flux jobs",
+}
 SILENT = 60.0
 ENDED = ("ended", "ending")
 
@@ -93,7 +99,7 @@ def by_job(turn: Turn) -> State | None:
         return None
     job = named or ("" if OWN.search(words) else before)
     if ask is None or scheduler is None:
-        return told_to_run(turn, job, answer is cancel) if job else None
+        return told_to_run(turn, job, answer is cancel) if job or answer in (waiting, well) else None
     if not job and answer is failing:
         return last_failed(turn, scheduler, ask)
     asked = one_job(scheduler, job, ask) if job else own_queue(scheduler, ask)
@@ -139,6 +145,13 @@ def told_to_run(turn: Turn, job: str, end: bool) -> State:
     if end:
         says = f"I cancel nothing myself. On the login node: `{END[scheduler].format(job=job)}`"
         return State(said=(Say(f"{says}; what it has written stays."),), act="ask", job=job)
+    if not job:
+        prints = [f"`{OWN_JOBS[scheduler]}`"] if cluster else [f"`{line}` ({name})" for name, line in OWN_JOBS.items()]
+        says = (
+            "There is no scheduler here that I could ask. On the login node `maple-chat pending` tells it of each of "
+            f"your jobs; or paste here what this prints: {', '.join(prints)}."
+        )
+        return State(said=(Say(says),), act="pending")
     look = PRINTS[scheduler].format(job=job)
     says = (
         f"There is no scheduler here that I could ask of job {job}. On the login node `maple-chat pending {job}` (it "
