@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from rapidfuzz.distance import OSA
@@ -185,6 +185,10 @@ def stand_in(request: JobRequest) -> Cluster:
     taken = "" if told else TAKEN_SCHEDULER
     tells = [one for one in form.tells if not ("queue" in one[:12] or "partition" in one[:14]) or not request.queue]
     tells = [one for one in tells if "account" not in one[:13] or (charged and not request.account)]
+    forms = with_cores(form.directives, scheduler) if request.cpus_per_task else form.directives
+    # srun takes no cores over from the job's own directive since Slurm 22.05: https://slurm.schedmd.com/srun.html
+    with_srun = request.cpus_per_task and scheduler == "slurm"
+    launch = replace(form.launch, options=("--cpus-per-task={cpus_per_task}",)) if with_srun else form.launch
     title = scheduler.upper() if scheduler in ("pbs", "lsf") else scheduler.title()
     return Cluster(
         id=re.sub(r"[^a-z0-9]+", "-", fold(name)).strip("-") or "machine",
@@ -203,7 +207,7 @@ def stand_in(request: JobRequest) -> Cluster:
         ),
         queues=(Queue(id=request.queue or form.queue, node_types=(kind,), max_walltime=None, default=True),),
         whole_nodes=False,
-        directives=tuple(DirectiveFact(text=one) for one in ((form.account,) if charged else ()) + form.directives),
+        directives=tuple(DirectiveFact(text=one) for one in ((form.account,) if charged else ()) + forms),
         account=Account(needed=charged),
         software={
             "default": Software(
@@ -216,13 +220,20 @@ def stand_in(request: JobRequest) -> Cluster:
         internet=Internet(access="unknown"),
         rendezvous=Rendezvous(host=form.host),
         preamble=form.preamble,
-        launch={"pytorch": (form.launch,), "accelerate": (accelerated(form.launch),)},
+        launch={"pytorch": (launch,), "accelerate": (accelerated(launch),)},
         sources=(),
     )
 
 
+def with_cores(directives: tuple[str, ...], scheduler: Scheduler) -> tuple[str, ...]:
+    """The directives with the cores of a task, where the scheduler's own form asks for them in one way."""
+    if scheduler == "slurm":
+        return (*directives, "--cpus-per-task={cpus_per_task}")
+    return tuple(one.replace(":ngpus=", ":ncpus={cpus_per_task}:ngpus=") for one in directives)
+
+
 def accelerated(form: LaunchForm) -> LaunchForm:
-    return LaunchForm(launcher=form.launcher, workers="accelerate")
+    return replace(form, workers="accelerate")
 
 
 def gpus_of_total(request: JobRequest) -> int | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
@@ -68,12 +68,12 @@ class Masked:
 class Masker:
     """Masks several texts of one exchange alike. known: names that need no finding, such as the request's account.
 
-    public: names in lower case that are nobody's, whatever stands beside them: queues, kinds of nodes, machines. seen:
-    what was found in one text, which is looked for in all later ones.
+    public: whether a value of that kind is nobody's, whatever stands beside it: queues, machines, what our own pages
+    hold. seen: what was found in one text, which is looked for in all later ones.
     """
 
     known: Mapping[str, str] = field(default_factory=dict)
-    public: frozenset[str] = frozenset()
+    public: Callable[[str, str], bool] = lambda value, kind: False
     placeholders: dict[tuple[str, str], str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     seen: dict[str, str] = field(default_factory=dict)
@@ -83,9 +83,9 @@ class Masker:
         """The text with placeholders. Linear in the text's length for any text."""
         spans = Spans()
         for start, end, kind in found(text):
-            if text[start:end].lower() not in self.public:
+            if not self.public(text[start:end], kind):
                 spans.add(start, end, kind)
-        self.seen.update(learned(text, spans))
+        self.seen.update(learned((text[start:end], kind) for start, end, kind in spans))
         for start, end, kind in again(text, {**self.seen, **self.known}):
             spans.add(start, end, kind)
         taken = set(PLACEHOLDER.findall(text)) - set(self.names)
@@ -94,6 +94,19 @@ class Masker:
             parts += [text[last:start], f"<{self._name(kind, text[start:end], taken)}>"]
             last = end
         return Masked("".join([*parts, text[last:]]), dict(self.names))
+
+    def go_on(self, names: Iterable[tuple[str, str]]) -> Masker:
+        """Keep the placeholders (name, value) of an earlier exchange: the same thing is called the same again."""
+        for name, value in names:
+            kind, _, number = name.rpartition("_")
+            self.placeholders[kind, value], self.names[name] = name, value
+            self.numbers[kind] = max(self.numbers[kind], int(number))
+        self.seen.update(learned((value, name.rpartition("_")[0]) for name, value in self.names.items()))
+        return self
+
+    def kept(self) -> dict[str, str]:
+        """The placeholders for a later exchange; no credential is among them."""
+        return {name: value for name, value in self.names.items() if not name.startswith(NEVER_BACK)}
 
     def _name(self, kind: str, value: str, taken: set[str]) -> str:
         """The placeholder of a value: a new number, and none that the text itself holds."""
@@ -229,11 +242,10 @@ def looked_for(first: int) -> Any:
     return together
 
 
-def learned(text: str, spans: Spans) -> dict[str, str]:
-    """Names worth looking for elsewhere in the text: users, accounts and hosts; never a common word."""
+def learned(values: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Of the values with their kinds, names worth looking for elsewhere: users, accounts, hosts; no common word."""
     names: dict[str, str] = {}
-    for start, end, kind in spans:
-        value = text[start:end]
+    for value, kind in values:
         if kind == "PATH":
             kind, value = "USER", owner(value)
         if kind in ("USER", "ACCOUNT", "HOST") and len(value) > 2 and value.lower() not in COMMON:

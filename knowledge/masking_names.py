@@ -245,8 +245,9 @@ PERSONAL: tuple[Rule, ...] = (
     Rule("USER", r":\\users\\", r"(?i)\b[A-Z]:\\Users\\(?P<v>[^\\\s]{1,40})"),
     Rule(
         "ACCOUNT",
-        r"^\s*#\s?(?:sbatch|pbs|bsub|pjm|flux).*\s-[apg]",
-        rf"^\s{{0,8}}#\s?(?:SBATCH|PBS|BSUB|PJM|flux:?)[^\n]{{0,200}}?\s-(?:A|P|g)[ =]?(?P<v>{ACCOUNT})",
+        r"^[\s\d+>-]*#\s?(?:sbatch|pbs|bsub|pjm|flux).*\s-[apg]",
+        # Also in a diff, and behind a line's number.
+        rf"^[\s\d+>-]{{0,8}}#\s?(?:SBATCH|PBS|BSUB|PJM|flux:?)[^\n]{{0,200}}?\s-(?:A|P|g)[ =]?(?P<v>{ACCOUNT})",
         is_account,
     ),
     Rule(

@@ -101,6 +101,14 @@ def public_question(text: str, names: Iterable[str] = ()) -> str:
     return " ".join([*own, *subject]) if len(subject) >= LEAST_WORDS else ""
 
 
+def public_part(text: str) -> tuple[str, tuple[str, ...]]:
+    """What of a query may leave, in its order, and the words that may not: no page of ours has them."""
+    words = [word.strip(".,;:?!()'\"`") for word in without_private(text[:MOST_READ]).split()]
+    may = set(public_words(" ".join(words)))
+    kept = [word for word in words if word in may or (len(word) > 2 and is_shipped(word)) or word.isdigit()]
+    return " ".join(kept), tuple(word for word in words if word and word not in kept)
+
+
 def public_words(text: str) -> Iterator[str]:
     """The words that may leave, in order."""
     before = ""
@@ -133,6 +141,25 @@ def vocabulary() -> frozenset[str]:
             words.update(part.lower() for part in CAMEL.findall(text) if part.isalpha() and len(part) > 1)
             words.update(word.lower() for word in re.findall(r"[A-Za-z][A-Za-z0-9]+", text))
     return frozenset(words)
+
+
+@cache
+def shipped() -> str:
+    """The pages that ship, in lower case: facts of machines and sites, guides, cards, common questions."""
+    patterns = (*TEXTS, "clusters/*.yaml", "sites/*.yaml", "common_questions/*.yaml")
+    return "\n".join(path.read_text(encoding="utf-8").lower() for p in patterns for path in sorted(FOLDER.glob(p)))
+
+
+def is_shipped(value: str) -> bool:
+    """Whether a host, an address or a folder stands in the pages that ship, whole: then it is everybody's."""
+    text, value = shipped(), value.lower()
+    at = text.find(value)
+    while at >= 0:
+        before, behind = text[at - 1 : at], text[at + len(value) : at + len(value) + 1]
+        if not before.isalnum() and not behind.isalnum():
+            return True
+        at = text.find(value, at + 1)
+    return False
 
 
 def without_private(text: str) -> str:

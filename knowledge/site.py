@@ -115,13 +115,15 @@ class SoftwareLife(Facts):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watch(Facts):
-    """A job from submission to its end: commands of that machine."""
+    """A job from submission to its end: commands of that machine. alter: what takes the place of PBS's `qalter` there,
+    `off` where users may not call it."""
 
     queue: str
     start_estimate: str = ""
     output: str
     cancel: str
     hold: str = ""
+    alter: str = ""
     efficiency: str = ""
     errors: tuple[str, ...] = ()
     more: tuple[str, ...] = ()
@@ -189,6 +191,13 @@ class Site(Facts):
 
 
 @cache
+def as_there(command: str, cluster_id: str) -> str:
+    """A command that changes a waiting job as that machine wants it; empty where it takes none."""
+    site = site_of(cluster_id) if command.startswith("qalter ") else None
+    alter = site.watch.alter if site else ""
+    return "" if alter == "off" else command.replace("qalter", alter, 1) if alter else command
+
+
 def site_of(cluster_id: str) -> Site | None:
     """Daily life on that machine (a cluster's id), or None: nobody wrote it down. Raises FactsError on a wrong file."""
     path = SITES / f"{cluster_id}.yaml"

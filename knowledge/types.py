@@ -581,11 +581,17 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Grounds:
-    """Items of earlier turns that a model may name again: from facts and tools, from the person's words, pasted."""
+    """Items of earlier turns that a model may name again: from facts and tools, from the person's words, pasted.
+
+    pages: the pages that its last answers cite, by their number on the thread; masked: the placeholders under which a
+    server was told of names, and the names.
+    """
 
     known: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     pasted: tuple[str, ...] = ()
+    pages: tuple[tuple[int, str], ...] = ()
+    masked: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 About = Literal[
     "nodes", "queues", "directives", "account", "software", "launch", "network", "internet", "containers", "storage",
-    "login", "transfer", "interactive", "jobs", "charging", "support",
+    "login", "transfer", "interactive", "jobs", "charging", "support", "gotchas", "waiting",
 ]  # fmt: skip
-# What it is about -> sections of the machine's facts, and parts of what is known of daily life there.
+# What it is about -> sections of the machine's facts, and parts of what is known of daily life there: PART whole, or
+# one row of it as PART.ROW.
 SECTIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "nodes": (("Nodes",), ()),
-    "queues": (("Queues",), ("queue_wait",)),
+    "queues": (("Queues",), ("queue_wait.limits",)),
     "directives": (("Directives",), ()),
     "account": (("Account",), ("account",)),
     "software": (("Software",), ("software", "compile_on")),
@@ -29,9 +30,11 @@ SECTIONS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "login": ((), ("login", "login_node_rules", "web")),
     "transfer": ((), ("transfer",)),
     "interactive": ((), ("interactive", "jupyter")),
-    "jobs": (("Gotchas", "Notes"), ("watch", "email_notices")),
-    "charging": ((), ("queue_wait", "account")),
+    "jobs": ((), ("watch", "email_notices")),
+    "charging": ((), ("queue_wait.charge", "account.balance")),
     "support": ((), ("support", "status", "changes")),
+    "gotchas": (("Gotchas", "Notes"), ()),
+    "waiting": ((), ("queue_wait",)),
 }
 
 
@@ -48,18 +51,29 @@ def facts_about(cluster: Cluster, about: Sequence[About], today: date) -> str:
     texts = [f"{cluster.title} ({cluster.id}), {cluster.scheduler}; facts of {dated(cluster, today)}"]
     texts += ["\n".join([title, *rows]) for title, rows in made.items() if rows]
     parts = list(dict.fromkeys(part for one in about for part in SECTIONS[one][1])) if site else []
-    told = {part: told_of(getattr(site, part)) for part in parts}
-    texts += [f"{part.replace('_', ' ')} (read {site.as_of})\n{text}" for part, text in told.items() if text and site]
+    told = {part: told_of(*part_of(site, part)) for part in parts}
+    texts += [
+        f"{part.partition('.')[0].replace('_', ' ')} (read {site.as_of})\n{text}"
+        for part, text in told.items()
+        if text and site
+    ]
     sources = notes.listed(())
     return "\n\n".join([*texts, *(["\n".join(["Sources", *folded(sources)])] if sources else [])])
 
 
-def told_of(value: Any) -> str:
-    """A part of daily life as indented lines."""
-    if not value:
+def part_of(site: Any, name: str) -> tuple[Any, str]:
+    """A part of daily life by its name, and the row of it that is meant (empty: all)."""
+    part, _, row = name.partition(".")
+    return getattr(site, part), row
+
+
+def told_of(value: Any, row: str = "") -> str:
+    """A part of daily life as indented lines; of one row that and its pages, nothing where it is not known."""
+    if not value or (row and not getattr(value, row)):
         return ""
     if is_dataclass(value):
-        rows = [(one.name.replace("_", " "), getattr(value, one.name)) for one in fields(value)]
+        names = [one.name for one in fields(value) if not row or one.name in (row, "sources")]
+        rows = [(name.replace("_", " "), getattr(value, name)) for name in names]
         return "\n".join(f"  {name}: {inline(item)}" for name, item in rows if item)
     return "\n".join(f"  {inline(one)}" for one in value) if isinstance(value, tuple) else f"  {value}"
 

@@ -7,7 +7,7 @@ import re
 from graph.answering.situation import Situation, cite, list_steps, write_document
 from knowledge.document import Document
 from knowledge.job_life import Deed, job_life
-from knowledge.site import Site, site_of
+from knowledge.site import Site, as_there, site_of
 from knowledge.types import SCHEDULERS
 
 NAMES = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
@@ -38,7 +38,9 @@ def explain_deed(name: str, situation: Situation) -> Document | None:
     if deed is None:
         return None
     site = site_of(situation.cluster.id) if situation.cluster else None
-    steps = [(text, fill(command, situation)) for text, command in told_steps(name, deed, situation)]
+    there = situation.cluster.id if situation.cluster else ""
+    ways = [(text, as_there(command, there)) for text, command in told_steps(name, deed, situation)]
+    steps = [(text, fill(command, situation)) for text, command in ways if command]
     own, pages = say_of_site(name, situation, site)
     own = "" if name == "cancel" and not ends_many(situation.text) and ENDS_ALL.search(own) else own
     return write_document(

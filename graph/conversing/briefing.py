@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 
-from graph.conversing.hand import REMARK, cut, lines_that_do
+from graph.conversing.hand import REMARK, cut, in_short, lines_that_do, shortened
 from graph.conversing.looking import pending_of, told_diagnosis
 from graph.modelling.model import fenced
 from graph.reading.message import Message
 from graph.state import State
-from knowledge.types import Diagnosis, Exchange, JobRequest, LaunchPlan, Made, Paste, Said
+from knowledge.types import Diagnosis, Exchange, Grounds, JobRequest, LaunchPlan, Made, Paste, Said
 
 # Letters of each part; halved, the least telling first, until the whole fits.
 ROOM = {"script": 6000, "rules": 3000, "talk": 3000, "log": 1500, "message": 6000, "plan": 1500}
 LEAST = 300
 # Of the rules' answer: letters of a part in words, and of a line of a script.
 MOST_PROSE, MOST_ROW = 900, 140
+# Of a turn before the last one.
+MOST_EARLIER = 700
 NOTHING = "nothing said yet"
 # What a model is not told of a script that was checked: it holds for every script.
 STANDING = re.compile(r"^Checked\b|\bNot proved: ")
@@ -45,7 +47,7 @@ def parts(
     open_ = pending_of(state)
     said = message.words or "(no words, only what came with them)"
     return [
-        talk(state.get("talk", ()), room["talk"]),
+        talk(state.get("talk", ()), (state.get("grounds") or Grounds()).pages, room["talk"]),
         f"JOB {told_request(state.get('request'))}" if state.get("request") else "",
         decided(state.get("plan"), room["plan"]) if bundle and not own else "",
         script(own or Paste(bundle.name, bundle.script), bool(own), room["script"])
@@ -69,17 +71,6 @@ def told_request(request: JobRequest | None) -> str:
     names = [one.name for one in fields(JobRequest) if one.name not in UNTOLD]
     pairs = [(name, getattr(request, name)) for name in names]
     return "; ".join(f"{name}={in_short(value)}" for name, value in pairs if value not in (None, (), "")) or NOTHING
-
-
-def in_short(value: object) -> str:
-    """A field's value without the names of our types."""
-    if isinstance(value, tuple):
-        return ", ".join(map(in_short, value))
-    if is_dataclass(value) and not isinstance(value, type):
-        return " ".join(
-            in_short(one) for f in fields(value) if (one := getattr(value, f.name)) not in (None, (), False)
-        )
-    return str(value)
 
 
 def decided(plan: LaunchPlan | None, most: int) -> str:
@@ -131,10 +122,17 @@ def output(message: Message, state: State, most: int) -> str:
     return f"SCHEDULER OUTPUT in hand\n{fenced(cut(text, most))}" if text else ""
 
 
-def talk(turns: Sequence[Exchange], most: int) -> str:
-    """The last few turns."""
-    told = [f"person: {one.said}\nyou: {one.answered}" for one in turns]
-    return cut("TALK before this message\n" + fenced("\n".join(told)), most) if told else ""
+def talk(turns: Sequence[Exchange], pages: Sequence[tuple[int, str]], most: int) -> str:
+    """The last few turns, the newest whole, those before it shorter, and the pages that they cite."""
+    told: list[str] = []
+    for one in reversed(turns):
+        left = most if not told else min(MOST_EARLIER, most - sum(map(len, told)))
+        if left < LEAST:
+            break
+        told.insert(0, f"person: {shortened(one.said, left // 2)}\nyou: {shortened(one.answered, left)}")
+    text = "\n".join(told)
+    rows = [f"[{at}] {page}" for at, page in pages if f"[{at}]" in text]
+    return "\n".join(["TALK before this message", fenced(text), *rows]) if told else ""
 
 
 def rules(ruled: State, as_text: Callable[[Said], str], most: int, prose: int = MOST_PROSE) -> str:

@@ -41,11 +41,11 @@ def change_fields(hand: Hand, values: Mapping[str, str]) -> str:
     cluster = hand.cluster_of(wanted)
     costs, open_ = price_of(hand, wanted), unsaid(hand, hand.request, wanted, ordered_now(hand))
     if not (costs and open_) or is_refused(hand, wanted):
-        return decide(hand, wanted, cluster, costs=costs)
+        return decide(hand, wanted, cluster, costs=costs, given=values)
     ordered = replace(wanted, **{name: getattr(hand.request, name) for name in open_})
     if ordered == hand.request or is_refused(hand, ordered):
         return offer_fields(hand, wanted, tuple(name for name in differing(hand.request, wanted) if name in WEIGHTY))
-    told = decide(hand, ordered, cluster, costs=price_of(hand, ordered))
+    told = decide(hand, ordered, cluster, costs=price_of(hand, ordered), given=values)
     if not price_of(hand, wanted):
         return f"{told}\n{decide(hand, wanted, cluster)}"
     return f"{told}\n{offer_fields(hand, wanted, open_)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import fields, replace
 
 from langgraph.runtime import Runtime
@@ -9,10 +10,11 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.conversation.option_choice import usual
 from graph.conversing.dangers import dangerous
-from graph.conversing.hand import Hand
-from graph.conversing.orders import unsaid
+from graph.conversing.hand import Hand, in_short
+from graph.conversing.orders import WEIGHTY, unsaid
+from graph.debugging.remedies import node_hours, price
 from graph.nodes.answer import script as announce
-from graph.nodes.debug import debug
+from graph.nodes.debug import as_planned, debug
 from graph.nodes.retrieve import retrieve
 from graph.nodes.verify import verify
 from graph.nodes.write import write
@@ -22,20 +24,30 @@ from graph.routes import after_verify
 from graph.state import State, new_turn
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.types import Assumption, JobRequest, LaunchPlan, OfferChoice, Refusal
+from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, OfferChoice, Refusal
 
 UNSAID = "chosen for you, not said; say so if it is wrong"
 MISSING = "nothing written; missing (ask the person, or give what you take: it is told as chosen for them):"
+NOT_DONE = "not done: {}={}: the script is the same with and without it; tell the person, or give it as a patch"
+# Fields that a plan holds as they were given.
+PLANNED = ("framework", "strategy", "nodes", "walltime", "queue", "account", "entry", "args")
 SAME = "the script has that already: nothing changed"
 
 
 def decide(
-    hand: Hand, request: JobRequest, cluster: Cluster, begins: State | None = None, costs: str = "", whole: bool = False
+    hand: Hand,
+    request: JobRequest,
+    cluster: Cluster,
+    begins: State | None = None,
+    costs: str = "",
+    whole: bool = False,
+    given: Collection[str] = (),
 ) -> str:
     """Plan, write, check; the state only changes where a script came out, or where something is missing.
 
     begins: what the thread takes over with the script (a source, no script of the person's own); costs: the price of
-    what was ordered; whole: it is shown as a script, not as a change.
+    what was ordered; whole: it is shown as a script, not as a change; given: the fields that the call gave, of which
+    each is in the script or told as not done.
     """
     kept = hand.state
     start = State(**{**kept, **(begins or {})})
@@ -55,19 +67,42 @@ def decide(
         return refuse(hand, outcome, request, start)
     if not isinstance(outcome, LaunchPlan) or draft is None:
         raise InputError("no script came of it")
+    dropped = not_done(hand, given, request, State(**{**start, "request": request}), done)
     if draft == kept.get("bundle") and not kept.get("own"):
-        return SAME
+        return "\n".join(dropped) or SAME
     if bad := dangerous(draft.script):
         raise InputError(f"not written: {bad}")
-    named = {one.field for one in taken}
-    earlier = tuple(one for one in start.get("left_to_us", ()) if one.field not in named)
+    # What was chosen before is told no more once the person says it, or something else.
+    blank = replace(request, **dict.fromkeys(WEIGHTY))
+    settled = {one.field for one in taken} | (set(WEIGHTY) - set(unsaid(hand, blank, request)))
+    earlier = tuple(one for one in start.get("left_to_us", ()) if one.field not in settled)
     given = State(**{**done, "left_to_us": (*earlier, *taken), "said": (), "reopened": False})
     if whole:
         given = State(**{**given, "bundle": None, "plan": None, "told": ()})
         hand.whole = True
     new = State(**{**announce(given, outcome, draft), "request": done["request"], "pending": None})
     source = State(source=done.get("source", ""), left_to_us=given["left_to_us"])
-    return hand.adopt(State(**{**new, **source}), done, costs)
+    told = hand.adopt(State(**{**new, **source}), done, costs)
+    if dropped and hand.made:
+        notes = tuple(f"Not in the script: {one.partition(': ')[2].partition(':')[0]}." for one in dropped)
+        hand.made[-1] = replace(hand.made[-1], notes=(*notes, *hand.made[-1].notes))
+    return "\n".join([*dropped, told])
+
+
+def not_done(hand: Hand, given: Collection[str], request: JobRequest, start: State, done: State) -> list[str]:
+    """Of the fields that were given, those without which the script is the same, and was not decided so anyhow."""
+    before, plan = hand.state.get("request") or JobRequest(), done["outcome"]
+    told = []
+    for name in (one for one in differing(before, request) if one in given):
+        value, blank = getattr(request, name), getattr(JobRequest(), name)
+        if name in PLANNED and getattr(plan, name) == value:
+            continue
+        old = getattr(before, name) if getattr(before, name) != value else blank
+        without = written(State(**{**start, "request": replace(request, **{name: old})}), hand.context)
+        usual = getattr(without["outcome"], "assumptions", ())
+        if without.get("draft") == done["draft"] and (name, str(value)) not in {(a.field, a.value) for a in usual}:
+            told.append(NOT_DONE.format(name, in_short(value) or "(none)"))
+    return told
 
 
 def with_usual(request: JobRequest, cluster: Cluster) -> tuple[JobRequest, tuple[Assumption, ...]]:
@@ -84,7 +119,7 @@ def with_usual(request: JobRequest, cluster: Cluster) -> tuple[JobRequest, tuple
 
 def refuse(hand: Hand, refusal: Refusal, request: JobRequest, start: State) -> str:
     """What the machine cannot do; the ways round it stand as an offer, and the script in hand stands."""
-    ways = [f"{at}. {way.says}" for at, way in enumerate(refusal.instead, 1)]
+    ways = [f"{at}. {way.says}{costs_of(hand, request, way)}" for at, way in enumerate(refusal.instead, 1)]
     if refusal.instead:
         refused = request if hand.state.get("bundle") else None
         if refused is None:
@@ -92,6 +127,14 @@ def refuse(hand: Hand, refusal: Refusal, request: JobRequest, start: State) -> s
         hand.set(pending=OfferChoice(refusal, refused), source=start.get("source", ""))
     told = f"REFUSED, nothing changed: {refusal.says} {refusal.why} {refusal.source or ''}"
     return "\n".join([told, *(["ways round it (offered to the person by number):", *ways] if ways else [])])
+
+
+def costs_of(hand: Hand, request: JobRequest, way: Alternative) -> str:
+    """The price of a way round a refusal: against the script in hand, or all of it where there is none."""
+    wanted, plan = replace(request, **dict(way.change)), hand.state.get("plan")
+    cost = price(as_planned(hand.request, plan), wanted) if hand.state.get("bundle") else ""
+    hours = node_hours(wanted)
+    return f" ({cost})" if cost else f" (up to {hours:g} node hours)" if hours else ""
 
 
 def is_refused(hand: Hand, request: JobRequest) -> bool:

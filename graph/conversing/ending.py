@@ -4,30 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import cast
 
 from graph.conversation.history import CLEAN
 from graph.conversation.next_step import NO_ANSWER
 from graph.conversation.scripts import offered
+from graph.conversation.turn import rather_asks
+from graph.conversing.briefing import ROOM
 from graph.conversing.guard import MARK, Guard
-from graph.conversing.hand import Hand, cut
+from graph.conversing.hand import Hand, shortened
 from graph.conversing.looking import Looking
 from graph.conversing.said import numbers_in
-from graph.conversing.sources import Numbered, without_pages
+from graph.conversing.sources import Numbered
+from graph.extraction.request import understand
 from graph.state import State
 from knowledge.document import Document
 from knowledge.types import Exchange, Grounds, JobRequest, Made, OfferEdit, Said, Say
 
-TURNS_KEPT, MOST_KEPT = 4, 700
+TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
+TURNS_KEPT, MOST_KEPT = 4, 2400
 # What the model's own deeds decide, or the turn itself; all else that the rules read is kept for the next turn.
 DECIDED = (
     frozenset(CLEAN)
     | frozenset(("turn", "text", "attachments", "way", "outcome", "draft", "notes", "findings", "proof", "again"))
     | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "talk", "grounds"))
 )
-# What of a reading by the rules is kept before there is a script, whatever the model made of it.
-NAMED = ("machine", "entry", "account", "model")
 # A word or number by which two texts are seen to say the same.
 TELLING = re.compile(r"[^\W\d_][\w./=-]{3,}|\d+")
 TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
@@ -35,13 +37,14 @@ TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
 
 @dataclass(slots=True)
 class Ending:
-    """What an answer is put together from. ruled: the state that the rules would leave."""
+    """What an answer is put together from. ruled: the state that the rules would leave; own: the model's own words."""
 
     hand: Hand
     looking: Looking
     sources: Numbered
     ruled: State
     as_text: Callable[[Said], str]
+    own: list[Say] = field(default_factory=list)
 
     def answered(self, said: str, guard: Guard) -> State:
         """The turn's end: what passed the guard, what is shown with it, and the thread as it is now."""
@@ -61,21 +64,27 @@ class Ending:
             return remembered(self.ruled, began, None)
         if offers := self.new_offer(state, text):
             parts.append(Say(offers))
+        if len(hand.turn.words) > ROOM["message"]:
+            parts.append(Say(TOO_LONG.format(ROOM["message"] // 2)))
         parts = self.with_pages(parts)
         if not takes_rules and not state.get("bundle"):
-            state = State(**{**state, "request": named(hand.request, self.ruled.get("request"))})
+            state = State(**{**state, "request": spoken_of(hand)})
         after = State(**{**state, **read_by(self.ruled), "way": "answer", "outcome": None, "said": tuple(parts),
                          "unanswered": False, "reopened": False, "draft": None})  # fmt: skip
         ground = self.looking.ground
         shown = [row for part in parts if isinstance(part, Made) for row in part.bundle.script.splitlines()]
-        return remembered(after, began, self.told(parts), ground.kept([*guard.sure, *shown], hand.turn.words))
+        told = self.told(parts)
+        kept = ground.kept([*guard.sure, *shown], hand.turn.words)
+        cited = "\n".join([*(one.answered for one in began.get("talk", ())[1 - TURNS_KEPT :]), told])
+        return remembered(after, began, told, replace(kept, pages=self.sources.named_in(cited)))
 
     def parts(self, pieces: Sequence[str], marks: Sequence[str], takes_rules: bool) -> list[Said]:
         """The words, and in the place of each mark what stands behind it."""
         parts: list[Said] = []
         for at, piece in enumerate(pieces):
             if piece.strip():
-                parts.append(Say(self.sources.cited(piece.strip())))
+                self.own.append(Say(self.sources.cited(piece.strip())))
+                parts.append(self.own[-1])
             if at < len(marks):
                 parts += self.shown(marks[at], takes_rules, " ".join(pieces))
         return parts
@@ -113,16 +122,20 @@ class Ending:
         pages = self.sources.listed()
         last = next((n for n in range(len(parts) - 1, -1, -1) if isinstance(parts[n], Say)), None)
         if pages and last is not None:
-            parts[last] = Say(f"{cast(Say, parts[last]).text}\n\n{pages}")
+            whole = Say(f"{cast(Say, parts[last]).text}\n\n{pages}")
+            self.own = [whole if one == parts[last] else one for one in self.own]
+            parts[last] = whole
         return parts
 
     def told(self, parts: Sequence[Said]) -> str:
-        """The answer for the next turns: its words, and that a script was shown."""
-        told = [
-            f"[script: {'; '.join(one.changes) or one.bundle.name}]" if isinstance(one, Made) else self.as_text(one)
-            for one in parts
-        ]
-        return without_pages("\n".join(told))
+        """The answer for the next turns: its words with the thread's numbers, and that a script was shown."""
+        return "\n".join(map(self.told_part, parts)).strip()
+
+    def told_part(self, part: Said) -> str:
+        if isinstance(part, Made):
+            return f"[script: {'; '.join(part.changes) or part.bundle.name}]"
+        text = self.as_text(part)
+        return self.sources.as_on_thread(text) if part in self.own else self.sources.numbered(text)
 
 
 def fallen_back(ruled: State, trouble: str) -> State:
@@ -134,15 +147,29 @@ def remembered(after: State, before: State, answered: str | None, grounds: Groun
     """The state with this turn added to what a model is told of the talk, and to what its answers may stand on."""
     words = after.get("words") or before["text"]
     told = answered if answered is not None else " ".join(getattr(one, "text", "") for one in after.get("said", ()))
-    one = Exchange(cut(words, MOST_KEPT), cut(told, MOST_KEPT))
+    one = Exchange(shortened(words, MOST_KEPT), shortened(told, MOST_KEPT))
     kept = State(grounds=grounds) if grounds else State()
     return State(**{**after, **kept, "talk": (*before.get("talk", ()), one)[-TURNS_KEPT:]})
 
 
-def named(request: JobRequest, read: JobRequest | None) -> JobRequest:
-    """The request with the names that the rules read, which are nobody's guess: for the turns before a script."""
-    values = {one: getattr(read, one) for one in NAMED if read and getattr(request, one) is None}
-    return replace(request, **values)
+def spoken_of(hand: Hand) -> JobRequest:
+    """The job of the turns before a script: what the person stated, which nobody guessed.
+
+    A question orders nothing: it only gives a name (a machine, a file, an account, a model) where there is none.
+    """
+    request, read, clauses = hand.request, hand.read, hand.turn.utterance.clauses
+    clauses = tuple(one for one in clauses if one.scope in ("plain", "corrected"))
+    stated = " ".join(one.text for one in clauses if not (request.machine and rather_asks(one)))
+    heard = understand(stated, request, None, None) if stated else None
+    if heard and heard.intent in ("generate", "port"):
+        known = hand.context.catalogue.find(heard.request.machine or "")
+        request = replace(heard.request, machine=known.id if known else request.machine)
+    if read.site_words and read.machine:
+        return replace(request, machine=read.machine, site_words=read.site_words)
+    machines = hand.turn.utterance.machines()
+    spoken = read.machine if read.machine in machines else machines[0] if len(machines) == 1 else None
+    names = {"machine": spoken, "entry": read.entry, "account": read.account, "model": read.model}
+    return replace(request, **{name: value for name, value in names.items() if getattr(request, name) is None})
 
 
 def read_by(ruled: State) -> State:

@@ -79,7 +79,7 @@ SAYS_WHOSE = re.compile(
 class Guard:
     """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn.
 
-    sums: what came out of sums that it wrote out. sure: the sentences that stand on something; general, theirs: the
+    sums: what came out of sums of known numbers. sure: the sentences that stand on something; general, theirs: the
     values that stand on nothing, or on pasted text.
     """
 
@@ -215,15 +215,15 @@ class Guard:
     def odd_numbers(self, sentence: str) -> list[str]:
         """Numbers about a machine that stand nowhere and do not follow from numbers that do."""
         lower = sentence.lower()
-        self.sums |= reckoned(sentence)
+        known, known_times = self.ground.numbers()
+        own = numbers_in(self.ground.words)
+        self.sums |= reckoned(sentence, {*known, *known_times, *own, *self.ground.sizes, *self.sums})
         if not (OF_MACHINE.search(sentence) or any(stands(name, lower) for name in machine_names())):
             return []
         plain = NO_NUMBERS.sub(" ", CODE.sub(" ", sentence))
-        known, known_times = self.ground.numbers()
         times = {found[0]: found for found in TIME.finditer(plain)}
         said = [(text, value_of(text)) for text in NUMBER.findall(TIME.sub(" ", plain))]
         sure = [value for text, value in said if value in known or value in self.sums or value in (0, 1)]
-        own = numbers_in(self.ground.words)
         sure += [hours for one in times.values() if (hours := hours_of(one)) in known_times or value_of(one[0]) in own]
         rest = [(text, value) for text, value in said if value not in sure]
         rest += [(text, hours) for text, found in times.items() if (hours := hours_of(found)) not in sure]

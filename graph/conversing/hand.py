@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 
 from graph.changes import diff
 from graph.context import Context
@@ -185,6 +185,26 @@ def told_made(made: Made) -> str:
     assumed = [f"assumed {one.field} = {one.value}: {one.why}" for one in made.assumptions]
     notes = [f"note: {note}" for note in made.notes if not note.startswith("Checked")]
     return "\n".join(filter(None, [head, files, "; ".join(made.changes), text, *assumed, *notes]))
+
+
+def in_short(value: object) -> str:
+    """A field's value without the names of our types."""
+    if isinstance(value, tuple):
+        return ", ".join(map(in_short, value))
+    if is_dataclass(value) and not isinstance(value, type):
+        return " ".join(
+            in_short(one) for f in fields(value) if (one := getattr(value, f.name)) not in (None, (), False)
+        )
+    return str(value)
+
+
+def shortened(text: str, most: int) -> str:
+    """The text up to the end of a sentence or a line, at most so many letters, and how many are left out."""
+    if len(text) <= most:
+        return text
+    ends = [found.end() for found in re.finditer(r"[.!?](?=\s)|(?=\n)", text[: most + 1])]
+    end = ends[-1] if ends and 2 * ends[-1] > most else most
+    return f"{text[:end].rstrip()} ({len(text) - end} letters more)"
 
 
 def cut(text: str, most: int) -> str:

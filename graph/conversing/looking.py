@@ -19,10 +19,15 @@ from graph.usecases.answer import answer as find_answer
 from graph.usecases.diagnose_job import NO_CAUSE, report_of
 from graph.usecases.explain_pending import explain_pending as explain
 from knowledge.errors import InputError
-from knowledge.public import public_question
+from knowledge.public import LEAST_WORDS, public_part
 from knowledge.types import AskField, Diagnosis, OfferEdit, OfferRows, OfferSearch, Question, Said
 
-MOST_LINES, LONGEST_LINE, MOST_AROUND = 40, 300, 20
+# A query goes out without words that may be somebody's own.
+LEFT_OUT = (
+    "; not in it, for no page of ours has them: {}. If they matter, give words that say it, or name them to the person"
+)
+NO_WORDS = "nothing offered: only public words leave, and none of these is one: {}"
+MOST_LINES, LONGEST_LINE, MOST_AROUND, USUALLY_AROUND = 40, 300, 20, 3
 MOST_READ = 2_000_000
 
 
@@ -57,13 +62,18 @@ class Looking:
             return "the rules know no answer to that"
         return f"(read as a question about {main.topic or 'nothing they know'})\n{self.keep(found.document)}"
 
-    def log_lines(self, find: str = "", line: int = 0, around: int = 3) -> str:
+    def log_lines(self, find: str = "", line: int = 0, around: int | None = None) -> str:
         """Lines of the log: around a number, or those that hold a text."""
         logs = self.hand.state.get("logs", ())
         if not logs:
             raise InputError("no log is in hand; ask the person for it")
+        if not find and not line:
+            raise InputError("give a text to find, or a line")
+        if around is not None and not line:
+            raise InputError("around goes with line")
         wanted, found = find.lower(), list[str]()
-        near = range(line - min(around, MOST_AROUND), line + min(around, MOST_AROUND) + 1) if line else range(0)
+        reach = min(USUALLY_AROUND if around is None else around, MOST_AROUND)
+        near = range(line - reach, line + reach + 1) if line else range(0)
         for log in logs:
             for at, text in enumerate(islice(rows(log), MOST_READ), 1):
                 if at in near or (wanted and wanted in text.lower()):
@@ -98,12 +108,13 @@ class Looking:
     def offer_web_search(self, query: str) -> str:
         """Offer a web search in public words, done on their yes."""
         web = self.hand.context.web
-        wanted = public_question(query, ()) if web and web.policy != "never" else ""
-        if not wanted:
-            raise InputError("no web search is to be had here")
+        wanted, left = public_part(query) if web and web.policy != "never" else ("", ())
+        if not wanted or (left and len(wanted.split()) < LEAST_WORDS):
+            raise InputError(NO_WORDS.format(", ".join(left)) if left else "no web search is to be had here")
         self.hand.state = State(**{**self.hand.state, "pending": OfferSearch(wanted)})
         self.shown["search"] = (Question("web", OFFER.format(wanted), OPTIONS),)
-        return f"offered: the person is asked whether to search for `{wanted}`"
+        without = LEFT_OUT.format(", ".join(left)) if left else ""
+        return f"offered: the person is asked whether to search for `{wanted}`{without}"
 
 
 def pending_of(state: State) -> str:

@@ -31,7 +31,7 @@ from graph.modelling.asking import OVERHEAD, Models, Reply
 from graph.modelling.model import Call, Message, Model, NoToolsError, fenced
 from graph.state import State
 from knowledge.errors import MapleError
-from knowledge.types import Diagnosis, OfferChoice, OfferEdit, OfferRows, OfferSearch, Said, Working, Writing
+from knowledge.types import Diagnosis, Grounds, OfferChoice, OfferEdit, OfferRows, OfferSearch, Said, Working, Writing
 
 MOST_CALLS = 8
 # Tokens: of an answer or a call, of the thread with what tools answered, of all requests of a turn.
@@ -44,6 +44,8 @@ DEADLINES = 2.0
 # Lines of a script that takes the place of the one in hand.
 SHORTEST = 3
 ENOUGH = "No more calls: answer now, from what you have."
+# Placeholders of names that a thread keeps.
+MOST_NAMES = 200
 DROPPED = "(left out for room; call again if it is needed)"
 
 
@@ -95,7 +97,9 @@ class Lead:
         self.context, self.began = turn.context, turn.state
         self.end = time.monotonic() + DEADLINES * models.timeout_s
         self.hand = Hand(turn, turn.context, self.opened(), self.said_so_far(), ruled, turn.state)
-        self.deeds, self.ground, self.sources = ScriptDeeds(self.hand), Ground(), Numbered()
+        grounds = turn.state.get("grounds") or Grounds()
+        self.deeds, self.ground, self.sources = ScriptDeeds(self.hand), Ground(), Numbered(grounds.pages)
+        self.names = dict(grounds.masked)
         self.looking = Looking(self.hand, lent.as_text, self.ground)
         self.tools = toolbox(self.deeds, self.looking, lent)
         self.as_text = lent.as_text
@@ -147,7 +151,14 @@ class Lead:
                 return remembered(fallen_back(self.ruled, reply.trouble), self.began, None)
             if as_json:
                 guard.hear(said)
-            return Ending(self.hand, self.looking, self.sources, self.ruled, self.as_text).answered(said, guard)
+            return self.named(
+                Ending(self.hand, self.looking, self.sources, self.ruled, self.as_text).answered(said, guard)
+            )
+
+    def named(self, after: State) -> State:
+        """The state with the placeholders of this turn, so that the next one calls the same thing the same."""
+        grounds = replace(after.get("grounds") or Grounds(), masked=tuple(self.names.items())[-MOST_NAMES:])
+        return State(**{**after, "grounds": grounds})
 
     def opening(self, as_json: bool) -> Talk:
         """The fixed part and the brief, within the model's context."""
@@ -187,8 +198,9 @@ class Lead:
             max_tokens=ANSWER_TOKENS,
             timeout=max(0.1, self.end - time.monotonic()),
             on_text=None if as_json else guard.hear,
-            known={self.hand.request.account: "ACCOUNT"} if self.hand.request.account else {},
+            known={one.account: "ACCOUNT" for one in (self.hand.request, self.hand.read) if one.account},
             turn=self.number,
+            names=self.names,
             stopped=self.context.stopped,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import combinations
 
 # Lengths of time, which have to be known as such; and numbers that count nothing: dates, pages, versions, names.
@@ -25,16 +25,23 @@ NO_NUMBERS = re.compile(
 COUNT = r"\d[\d,]*(?:\.\d+)?"
 UNIT_WORDS = r"[\s*]*(?:[A-Za-z]+\s+){0,3}?[A-Za-z]*?[\s*]*"
 TIMES_SIGN = r"(?:[x\u00d7*/\u00f7+-]|times)"
+# From one unit to the next, bytes of a number, and what is all or half of a thing.
+UNIT_STEPS = frozenset((1, 2, 4, 7, 8, 16, 24, 60, 100, 1000, 1024, 3600))
 SUM = re.compile(
     rf"(?P<left>{COUNT}{UNIT_WORDS}(?:{TIMES_SIGN}\s*{COUNT}{UNIT_WORDS}){{1,6}})[=\u2248][\s*~]*(?P<out>{COUNT})"
 )
 STEP = re.compile(rf"(?P<sign>(?<![A-Za-z]){TIMES_SIGN}(?![A-Za-z]))?\s*(?P<count>{COUNT})")
 
 
-def reckoned(text: str) -> frozenset[float]:
-    """What comes out of the sums that a text writes out, where they are right: who doubts it has the parts."""
-    found = ((one["left"], value_of(one["out"])) for one in SUM.finditer(text.replace("`", "")))
-    return frozenset(out for left, out in found if abs(worked_out(left) - out) <= 0.02 * abs(out))
+def reckoned(text: str, known: Collection[float]) -> frozenset[float]:
+    """What comes out of the sums that a text writes out, where they are right and each part is known, or comes out of
+    a sum before it, or only changes a unit."""
+    outs: set[float] = set()
+    for one in SUM.finditer(text.replace("`", "")):
+        out, parts = value_of(one["out"]), {value_of(step["count"]) for step in STEP.finditer(one["left"])}
+        right = abs(worked_out(one["left"]) - out) <= 0.02 * abs(out)
+        outs |= {out} if right and all(part in known or part in outs or part in UNIT_STEPS for part in parts) else set()
+    return frozenset(outs)
 
 
 def worked_out(left: str) -> float:

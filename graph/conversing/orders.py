@@ -10,7 +10,7 @@ from typing import Any
 from graph.conversation.option_choice import AGREED
 from graph.conversing.ground import stands
 from graph.conversing.hand import Hand
-from graph.conversing.said import CLOCK, SPOKEN, is_said, plain
+from graph.conversing.said import CLOCK, SPOKEN, is_said, numbers_in, plain
 from graph.extraction.request import understand
 from graph.extraction.walltime import clock
 from graph.planning.request_fields import FIELDS, with_fields
@@ -41,7 +41,13 @@ def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> 
         and getattr(hand.read, name) != value
         and not is_said(str(value), words, grows=grows(getattr(before, name), value))
         and not ordered_before(hand, name, value)
+        and not (name in COUNTS and all_gpus(now) in numbers_in(words))
     )
+
+
+def all_gpus(request: JobRequest) -> int:
+    """The GPUs of the whole job, which is how many people count them; 0 where one of the two is open."""
+    return (request.nodes or 0) * (request.gpus_per_node or 0)
 
 
 def ordered_before(hand: Hand, name: str, value: object) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from graph.conversation import history
@@ -28,6 +29,13 @@ from knowledge.types import Diagnosis, JobRequest, OfferChoice, OfferEdit, Offer
 Action = Literal["undo", "redo", "to", "new_job", "back", "reset"]
 PARKED = "the job before is parked, *back to the first job* brings it again"
 NOT_YET = "that is offered in this very answer: the person has to agree first"
+STEPS_LEFT = (
+    "steps of the diagnosis that no line of the script names (say which are left, and why: their program, a decision, "
+    "the site):"
+)
+NOT_ALL = "This is what the script can do of it; the diagnosis's other steps stay yours."
+# A word of a step that tells which line it is about: an option, a variable, an assignment.
+OF_LINE = re.compile(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+=\S+")
 PLACES = {1: "first", 2: "second", 3: "third"}
 
 
@@ -46,13 +54,14 @@ class ScriptDeeds:
         # An account goes with the person and the machine, not with the job.
         account = before.account if before.machine == name else None
         start = hand.on(name, before if going_on else JobRequest(account=account, site_words=before.site_words))
-        request = with_values(hand, start, {**given, **(more_fields or {})})
+        given = {**given, **(more_fields or {})}
+        request = with_values(hand, start, given)
         beside = has and bool(request.entry) and request.entry != before.entry
         kept = hand.state
         if beside:
             hand.park()
             hand.set(**{**CLEAN, "jobs": hand.state["jobs"]})
-        told = decide(hand, request, cluster, State(source="", own=None, left_to_us=()), whole=has)
+        told = decide(hand, request, cluster, State(source="", own=None, left_to_us=()), whole=has, given=given)
         if beside and not hand.state.get("bundle"):
             hand.state = kept  # nothing came of it: the job in hand stays in hand
         return f"{told}\n{PARKED}" if beside and hand.state is not kept else told
@@ -76,7 +85,7 @@ class ScriptDeeds:
         hand = self.hand
         cluster, source = hand.known(machine), hand.script()
         request = with_values(hand, hand.on(hand.name_of(cluster), carried_over(source.text)), fields or {})
-        return decide(hand, request, cluster, State(source=source.text, own=None, left_to_us=()))
+        return decide(hand, request, cluster, State(source=source.text, own=None, left_to_us=()), given=fields or ())
 
     def mend_script(self) -> str:
         """Cure the script in hand of what the diagnosis or the checks say."""
@@ -87,13 +96,15 @@ class ScriptDeeds:
         cluster = machine_for(hand.now(), own)
         report = report_of(found, own.text, cluster, name=own.name) if found else None
         cured = (report.mended if report else None) or mend_script(own.text, None, cluster, own.name)
-        return self.take_cure(cured, own)
+        return self.with_steps_left(self.take_cure(cured, own), report.diagnosis if report else None)
 
     def history(self, action: Action, number: int | None = None) -> str:
         """to: the script of that number in VERSIONS; new_job: park this job; back: to the parked job of that number;
         reset: forget this job."""
         hand = self.hand
         turn, revisions = hand.now(), tuple(hand.state.get("revisions", ()))
+        if number is not None and action not in ("to", "back"):
+            raise InputError(f"a number goes with to and back; {action} takes none")
         if action in ("undo", "redo"):
             return hand.adopt(history.undo(turn) if action == "undo" else history.redo(turn))
         if action == "to":
@@ -140,7 +151,21 @@ class ScriptDeeds:
             hand.set(tried=tried["tried"])
             told.append(decide(hand, tried["request"], cluster))
         hand.offer(*offers)
-        return "\n".join(filter(None, [*told, offered(offers)])) or "no safe change of the script cures it"
+        done = "\n".join(filter(None, [*told, offered(offers)])) or "no safe change of the script cures it"
+        return self.with_steps_left(done, found)
+
+    def with_steps_left(self, told: str, found: Diagnosis | None) -> str:
+        """What was done, and the steps of the diagnosis that no line of the script does now; the person is told too."""
+        rows = self.hand.script().text.splitlines()
+        does = " ".join(row for row in rows if not row.startswith("# "))
+        steps = list(enumerate(found.fix if found else (), 1))
+        left = [(at, step) for at, step in steps if not any(one in does for one in OF_LINE.findall(step))]
+        if not left:
+            return told
+        if self.hand.made:
+            last = self.hand.made[-1]
+            self.hand.made[-1] = replace(last, notes=(NOT_ALL, *last.notes))
+        return "\n".join([told, STEPS_LEFT, *(f"{at}. {step}" for at, step in left)])
 
     def take_cure(self, cured: Mended, own: Paste) -> str:
         """What the mending did to the person's script."""

@@ -1,9 +1,10 @@
-"""The pages behind a turn, numbered once over all that the tools answer, and again in the order of the answer."""
+"""The pages behind a thread: one number each while an answer cites it, and again in the order of an answer."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import count
 
 NOTE = re.compile(r"^[ \t]*(?:- )?(?:\[(\d+)\]|(\d+)\.)[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?", re.M)
 ROW = re.compile(r"^([ \t]*(?:- )?[Ss]ources?: ?)([^\n]*https?://[^\n]*)$", re.M)
@@ -16,17 +17,27 @@ HEADING = re.compile(r"^[ \t]*\*{0,2}Sources?:?\*{0,2}:?[ \t]*$\n?", re.M)
 
 
 class Numbered:
-    """page -> its number in this turn."""
+    """The pages of a thread by their numbers, and the order in which this turn's answer cites them.
 
-    def __init__(self) -> None:
-        self.pages: list[str] = []
+    kept: the pages that the last answers cite, which stay under their numbers.
+    """
+
+    def __init__(self, kept: Iterable[tuple[int, str]] = ()) -> None:
+        self.pages: dict[int, str] = dict(kept)
         self.order: list[int] = []
 
     def number(self, page: str) -> int:
         page = " ".join(page.split())
-        if page not in self.pages:
-            self.pages.append(page)
-        return self.pages.index(page) + 1
+        found = next((at for at, one in self.pages.items() if one == page), 0)
+        if not found:
+            found = next(at for at in count(1) if at not in self.pages)
+            self.pages[found] = page
+        return found
+
+    def named_in(self, text: str) -> tuple[tuple[int, str], ...]:
+        """The pages that a text cites, with their numbers."""
+        cited = {int(one) for one in CITED.findall(text)}
+        return tuple((at, page) for at, page in self.pages.items() if at in cited)
 
     def numbered(self, text: str) -> str:
         """A tool's answer with its own notes replaced by the turn's numbers, and the pages of its rows too."""
@@ -49,7 +60,7 @@ class Numbered:
 
         def again(found: re.Match[str]) -> str:
             at = int(found[1])
-            if not 1 <= at <= len(self.pages):
+            if at not in self.pages:
                 return ""
             if at not in self.order:
                 self.order.append(at)
@@ -59,15 +70,19 @@ class Numbered:
 
     def listed(self) -> str:
         """The pages that were cited."""
-        rows = [f"[{at}] {self.pages[page - 1]}" for at, page in enumerate(self.order, 1)]
+        rows = [f"[{at}] {self.pages[page]}" for at, page in enumerate(self.order, 1)]
         return "\n".join(["Sources:", *rows]) if rows else ""
+
+    def as_on_thread(self, text: str) -> str:
+        """What the person was told, without its list of pages, and cited by the numbers of the thread."""
+
+        def again(found: re.Match[str]) -> str:
+            at = int(found[1])
+            return f"[{self.order[at - 1]}]" if 1 <= at <= len(self.order) else ""
+
+        return in_words(HEADING.sub("", NOTE.sub("", text)), again).strip()
 
 
 def in_words(text: str, again: Callable[[re.Match[str]], str]) -> str:
     """The text with its citations written again; `argv[1]` in code is none."""
     return "".join(part if at % 2 else CITED.sub(again, part) for at, part in enumerate(CODE.split(text)))
-
-
-def without_pages(text: str) -> str:
-    """The text without its citations and its list of pages: their numbers hold for one turn."""
-    return in_words(HEADING.sub("", NOTE.sub("", text)), lambda _: "").strip()

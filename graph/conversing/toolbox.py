@@ -35,6 +35,9 @@ IN_SHORT = {
 }
 
 
+NOT_KNOWN = "not done: {}={}: nobody described that machine; {}"
+
+
 def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]:
     """name -> tool, the same and in the same order in every turn."""
     shared = {one.__name__: one for one in lent.tools}
@@ -64,14 +67,16 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]
 
     def plan_resources(machines: Sequence[str] = (), **given: object) -> object:
         drafts = [one for name in machines if is_stand_in(one := hand.known(name))]
+        told = ""
         if drafts:  # nobody knows its limits; its card is enough to say what fits
             card = drafts[0].node_types[0].gpus.model
+            told = NOT_KNOWN.format("machines", ", ".join(machines), "weighed by its card alone, or usual GPUs")
             given, machines = {**given, "gpu": None if card == NO_CARD else card}, ()
         answer = shared["plan_resources"](machines=machines, **given)
         rows = rows_of(answer)
         if rows and not hand.offers:
             hand.set(pending=OfferRows(rows))
-        return answer
+        return f"{told}\n{as_text(answer)}" if told else answer
 
     def check_script() -> object:
         text, cluster = hand.script().text, hand.context.cluster(hand.request)
@@ -81,7 +86,10 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]
 
     def cluster_facts(machine: str, about: Sequence[str] = ()) -> object:
         cluster = hand.known(machine)
-        return told_draft(cluster) if is_stand_in(cluster) else shared["cluster_facts"](machine, about or DEFAULT_FACTS)
+        if not is_stand_in(cluster):
+            return shared["cluster_facts"](machine, about or DEFAULT_FACTS)
+        left = NOT_KNOWN.format("about", ", ".join(about), "this is all that is certain") if about else ""
+        return f"{left}\n{told_draft(cluster)}".strip()
 
     runs: dict[str, Callable[..., object]] = {
         "plan_resources": plan_resources,

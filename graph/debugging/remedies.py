@@ -127,7 +127,7 @@ def price(before: JobRequest, after: JobRequest) -> str:
     elif (after.nodes or 0) > (before.nodes or 0) > 0:
         parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
     elif longer(before, after):
-        parts.append("more hours may be charged, and longer jobs wait longer")
+        parts.append(f"up to {longer(before, after):.3g} times the node hours, and longer jobs wait longer")
     if before.queue and after.queue != before.queue:
         parts.append("another queue, charged and ordered by its own rules")
     if before.account and after.account != before.account:
@@ -139,10 +139,10 @@ def price(before: JobRequest, after: JobRequest) -> str:
     return "; ".join(filter(None, parts))
 
 
-def longer(before: JobRequest, after: JobRequest) -> bool:
-    if not before.walltime or not after.walltime:
-        return False
-    return walltime_seconds(after.walltime) > walltime_seconds(before.walltime)
+def longer(before: JobRequest, after: JobRequest) -> float:
+    """How many times as long it may run; 0 where that is not longer, or not known."""
+    was, now = (walltime_seconds(one.walltime) if one.walltime else 0 for one in (before, after))
+    return now / was if was and now > was else 0.0
 
 
 def node_hours(request: JobRequest) -> float | None:

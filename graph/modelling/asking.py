@@ -31,6 +31,7 @@ from graph.modelling.model import (
 )
 from knowledge.catalogue import catalogue
 from knowledge.masking import Masker
+from knowledge.public import is_shipped, vocabulary
 
 # How long a model that failed is left alone: doubled each time, up to the longest.
 FIRST_REST_S, LONGEST_REST_S = 30.0, 600.0
@@ -174,14 +175,18 @@ class Models:
         known: Mapping[str, str] | None = None,
         turn: int = 0,
         stopped: Callable[[], bool] = never,
+        names: dict[str, str] | None = None,
     ) -> Reply:
         """One question. Never raises for what a model does, but NoToolsError where tools were handed to one that takes
-        none. timeout: at most so many seconds; stopped: the person wants no answer any more."""
+        none. timeout: at most so many seconds; stopped: the person wants no answer any more; names: placeholders of
+        earlier questions on the thread, which stay, and new ones are added."""
         model = self._model(role)
         if isinstance(model, str):
             return Reply(trouble=model)
-        masker = Masker({**self.known, **(known or {})}, public_names())
+        masker = Masker({**self.known, **(known or {})}, is_public_name).go_on((names or {}).items())
         sent = tuple(map(plain, all_masked(messages, masker) if model.leaves else messages))
+        if names is not None:
+            names.update(masker.kept())
         self.prompts.append(Prompt(purpose, role, model.name, model.leaves, sent, schema, tuple(tools)))
         if self.dry:
             return Reply()
@@ -250,6 +255,15 @@ def public_names() -> frozenset[str]:
     clusters = catalogue().clusters.values()
     named = {name for one in clusters for name in (one.id, *(queue.id for queue in one.queues))}
     return frozenset(name.lower() for name in (*named, *(node.id for one in clusters for node in one.node_types)))
+
+
+def is_public_name(value: str, kind: str) -> bool:
+    """Whether what looks private is nobody's: a machine's own word, an address of our pages, a word of the language."""
+    if kind in ("HOST", "MAIL", "PATH"):
+        # A computer's bare name in a page is an example of one.
+        return value.lower() in public_names() or (("." in value or kind == "PATH") and is_shipped(value))
+    plain = value.lower().strip(".")
+    return plain in public_names() or (kind == "ACCOUNT" and plain.isalpha() and plain in vocabulary())
 
 
 @dataclass(slots=True)

@@ -22,7 +22,7 @@ from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
-from graph.reading.utterance import Clause, Utterance
+from graph.reading.utterance import LONGEST_MESSAGE, Clause, Utterance
 from graph.state import State
 from graph.undescribed import is_stand_in
 from graph.usecases.answer import WHY, Answered, nearest
@@ -64,9 +64,14 @@ NO_ACTS = (
 )
 
 
+TOO_LONG = "Your message is long: I read its first {:,} characters only. Ask the rest in a message of its own."
+
+
 def answer(state: State, runtime: Runtime[Context]) -> State:
     """What came out; with the whole script, where it was asked for beside a wish."""
     made = came_out(state, runtime)
+    if state["outcome"] is None and len(state["words"]) > LONGEST_MESSAGE:
+        made = State(**{**made, "said": (*made.get("said", state["said"]), Say(TOO_LONG.format(LONGEST_MESSAGE)))})
     bundle = made.get("bundle") or state.get("bundle")
     if not state.get("whole") or bundle is None:
         return made
@@ -287,7 +292,7 @@ def topic(state: State) -> str:
 def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], bool]:
     """What is known to each question of the message, and whether it answers what was not even asked as one."""
     utterance, text = state.get("utterance"), state["words"]
-    clauses = tuple({one.text: one for one in asking(state)}.values()) if utterance and utterance.text == text else ()
+    clauses = asking(state) if utterance and utterance.text == text else ()
     same = Clause(0, len(text), text, "ask", state.get("topic_before", ""), 1.0)
     main = utterance.main if utterance and utterance.text == text else same
     if len({one.label for one in clauses}) < 2:

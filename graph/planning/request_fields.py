@@ -25,7 +25,7 @@ from knowledge.job_parts import (
 )
 from knowledge.types import JobRequest, Variable
 
-NOT_SET = frozenset({"heard", "machine", "source_machine", "setup", "patches"})
+NOT_SET = frozenset({"heard", "machine", "source_machine", "setup", "patches", "site_words"})
 YES, NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 

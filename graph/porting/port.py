@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 from graph.extraction.dialects import NOT_SHELL
@@ -45,9 +45,11 @@ KIND_OPTIONS, KIND = re.compile(r"--?device([_-]type)?"), re.compile(r"(cuda|xpu
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
-SAID_BESIDE = (
-    "framework", "strategy", "nodes", "gpus_per_node", "account", "queue", "walltime", "entry", "args", "environment",
-)  # fmt: skip
+# What the script itself tells, or the thread: not said beside it.
+NOT_BESIDE = frozenset(
+    ("machine", "source_machine", "total_gpus", "model", "setup", "variables", "heard", "site_words", "patches")
+)
+SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NOT_BESIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +139,14 @@ def request_for(
     if record.framework is not None and record.framework not in FRAMEWORKS and changes.framework is None:
         raise InputError(f"the script uses {record.framework}: scripts are written for {', '.join(FRAMEWORKS)}")
     notes: tuple[Note, ...] = ()
-    said = {name: value for name in SAID_BESIDE if (value := getattr(changes, name)) is not None}
+    said = {name: value for name in SAID_BESIDE if (value := getattr(changes, name)) not in (None, ())}
     if record.machine == target.id:
         queue = record.queue if record.queue and target.queue(record.queue) else None
         said = {"account": record.account, "queue": queue} | said
     request = replace(own_request(record, part), machine=target.id, **said)
+    anew = {one.name for one in changes.variables}
+    kept = tuple(one for one in request.variables if one.name not in anew)
+    request = replace(request, variables=(*kept, *changes.variables))
     if request.strategy is None:
         usual = usual_strategy(request.framework)
         request = replace(request, strategy=usual)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from graph.debugging.remedies import request_of
@@ -276,11 +277,24 @@ def set_field(text: str, name: str, old: object, new: object) -> str:
         lines[found.line - 1] = head + value + tail
     if name == "nodes" and isinstance(old, int) and isinstance(new, int):
         lines = [counted(line, old, new) for line in lines]
-        total = script.active.get("ntasks")
-        if total is not None and total.value.isdigit() and int(total.value) % old == 0:
-            head, _, tail = lines[total.line - 1].rpartition(total.value)
-            lines[total.line - 1] = f"{head}{int(total.value) // old * new}{tail}"
+        for option in ("ntasks", "gpus"):  # totals of the job, which follow its nodes
+            total = script.active.get(option)
+            count = re.search(r"(?<![\w-])\d+$", total.value) if total is not None else None
+            if total is not None and count is not None and int(count[0]) % old == 0:
+                head, _, tail = lines[total.line - 1].rpartition(total.value)
+                lines[total.line - 1] = f"{head}{total.value[: count.start()]}{int(count[0]) // old * new}{tail}"
+    if name == "gpus_per_node" and found is None and isinstance(old, int):
+        lines = [TOTAL_GPUS.sub(partial(as_total, old, new), line) for line in lines]
     return "".join(lines)
+
+
+TOTAL_GPUS = re.compile(r"^(?P<head>#SBATCH\s+(?:--gpus[= ]|-G\s?)(?:[\w.-]+:)?)(?P<total>\d+)\b")
+
+
+def as_total(old: int, new: object, found: re.Match[str]) -> str:
+    """The GPUs of the whole job where a node is to give another number of them."""
+    total = int(found["total"])
+    return f"{found['head']}{total // old * int(str(new))}" if total % old == 0 else found[0]
 
 
 def in_place(value: str, name: str, old: object, new: object) -> str:

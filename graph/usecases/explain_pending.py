@@ -21,6 +21,7 @@ from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind
 from knowledge.schedulers.reasons import FoundReason
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
+from knowledge.site import as_there
 
 # More jobs than these are told by groups.
 FEW = 3
@@ -147,7 +148,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     if kind == "ended":
         says += [told for told in (exit_note(case.job), use_note(case.job, case.others)) if told]
     says += closing(case, kind, starts)
-    change = steps(remedies(case, notes), values)
+    change = steps(remedies(case, notes), values, case.machine.id if case.machine else "")
     look = looks(reason.look, values, change)
     own = verdict_in(language_of(words), kind, starts, reason.freed_by == "staff")
     says = [own, *says] if own else says
@@ -243,8 +244,10 @@ def remedies(case: WaitCase, notes: Sequence[Note]) -> list[Remedy]:
     return [*own, *rest, *asked]
 
 
-def steps(remedies: Sequence[Remedy], values: Mapping[str, str]) -> tuple[Step, ...]:
-    return tuple(Step(filled(remedy.text, values), filled(remedy.command, values)) for remedy in remedies)
+def steps(remedies: Sequence[Remedy], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
+    """The remedies with the job's values, their commands as the machine (its id, or empty) takes them."""
+    there = ((one.text, as_there(one.command, machine)) for one in remedies)
+    return tuple(Step(filled(text, values), filled(command, values)) for text, command in there)
 
 
 def looks(commands: Sequence[str], values: Mapping[str, str], change: Sequence[Step]) -> tuple[Step, ...]:

@@ -34,7 +34,8 @@ def port_script(source: str, target: Cluster, request: JobRequest) -> PortedScri
 def said_beside(request: JobRequest, carried: JobRequest) -> JobRequest:
     """The fields that do not come from the script."""
     same = {f.name: f.default for f in fields(JobRequest) if getattr(request, f.name) == getattr(carried, f.name)}
-    return replace(request, **same)  # type: ignore[arg-type]
+    beside = tuple(one for one in request.variables if one not in carried.variables)
+    return replace(request, **{**same, "variables": beside})  # type: ignore[arg-type]
 
 
 def taken_over(carried: JobRequest) -> str:

@@ -313,3 +313,17 @@ def test_any_text_survives() -> None:
         text = "".join(dice.choice(signs) for _ in range(dice.randint(0, 400)))
         masked = mask(text)
         assert "KEY" in masked.text or masked.restore(masked.text) == text
+
+
+@pytest.mark.parametrize("head", ["-", "+", "4 ", "12 "])
+def test_an_account_in_a_diff_or_behind_a_lines_number_is_masked(head: str) -> None:
+    assert "qzab77" not in mask(f"the script:\n{head}#SBATCH -A qzab77\n{head}#PBS -A qzab77\n").text
+
+
+def test_placeholders_go_on() -> None:
+    first = Masker()
+    first.mask("user=mvarga /home/mvarga/x password=hunter22secret")
+    later = Masker().go_on(first.kept().items())
+    text = later.mask("/home/ben/y and /home/mvarga/x, mvarga").text
+    assert "mvarga" not in text and first.mask("/home/mvarga/x").text in text
+    assert not any(name.startswith("KEY") for name in first.kept()) and later.mask("").restore(text).endswith("mvarga")

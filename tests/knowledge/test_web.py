@@ -13,7 +13,7 @@ from ddgs.results import TextResult
 
 from knowledge.errors import InputError, UnavailableError
 from knowledge.fetching import Answer, Fetcher, pause_of, place_of
-from knowledge.public import public_query, public_question, vocabulary, without_private
+from knowledge.public import public_part, public_query, public_question, vocabulary, without_private
 from knowledge.web import BACKEND, DuckDuckGo, Hit, Searx, search, to_send
 
 PRIVATE = [
@@ -295,3 +295,9 @@ class TestDuckDuckGo:
         with pytest.raises(UnavailableError, match="has no DuckDuckGo"):
             DuckDuckGo().find("NCCL error", 3)
         assert len(engine) == 1
+
+
+def test_a_query_keeps_its_key_words_and_tells_what_it_leaves_out() -> None:
+    assert public_part("Perlmutter maintenance on H200")[0] == "Perlmutter maintenance on H200"
+    query, left = public_part("install apex for user mvarga77 in /home/mvarga77/qzabfold with qzabword")
+    assert query == "install apex for user in with" and left == ("qzabword",)

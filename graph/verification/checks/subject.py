@@ -77,6 +77,7 @@ class Subject:
             "SLURM_NTASKS": tasks, "SLURM_NPROCS": tasks, "SLURM_NTASKS_PER_NODE": job.tasks_per_node,
             "SLURM_TASKS_PER_NODE": job.tasks_per_node, "SLURM_CPUS_PER_TASK": job.cpus_per_task,
             "SLURM_GPUS_ON_NODE": devices, "NODE_GPUS": devices, "SLURM_GPUS_PER_NODE": job.gpus_per_node,
+            "SLURM_GPUS": job.total_gpus,
             "LOOP": 0,
         }  # fmt: skip
         found = {name: value for name, value in (facts | known).items() if value is not None}

@@ -355,7 +355,7 @@ def test_pages_printed_in_a_row_are_numbered() -> None:
     told = pages.numbered(
         "It fits.\n\nSources: https://a.example/x (as of 2026-11-22), https://b.example/y (as of 2026)"
     )
-    assert told.endswith("Sources: [1] [2]") and pages.pages[1] == "https://b.example/y (as of 2026)"
+    assert told.endswith("Sources: [1] [2]") and pages.pages[2] == "https://b.example/y (as of 2026)"
 
 
 def test_the_script_in_hand_is_printed_whole_by_its_mark() -> None:

@@ -10,7 +10,7 @@ from graph.conversing.claims import items_of
 from graph.conversing.dangers import dangerous, guard_data
 from graph.conversing.ground import MOST_KNOWN, Ground, items_in
 from graph.conversing.guard import GENERAL, PASTED, Guard
-from graph.conversing.numbers import follows
+from graph.conversing.numbers import follows, reckoned
 from knowledge.types import Grounds
 
 FACTS = (
@@ -197,3 +197,10 @@ def test_what_earlier_turns_stood_on_counts_and_stays_small() -> None:
 def test_an_address_ends_before_the_full_stop_and_a_version_behind_its_build_number() -> None:
     said = "See https://support.cscs.ch. Load `module load miniforge3/23.11.0-0`, put your project for `YOUR_ACCOUNT`."
     assert items_of(said) == ["https://support.cscs.ch", "miniforge3/23.11.0-0", "module"]
+
+
+def test_a_sum_of_invented_numbers_proves_nothing() -> None:
+    known = {4.0, 10.0}
+    assert reckoned("2 nodes x 4 GPUs x 10 h = 80 GPU hours", known) == {80.0}
+    assert reckoned("the queue gives 37 slots x 10 h = 370 hours", known) == frozenset()
+    assert reckoned("4 x 10 = 40, and 40 x 60 = 2400 minutes", known) == {40.0, 2400.0}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from graph.usecases.edit_script import edit_script
+from graph.usecases.edit_script import Edited, edit_script, put_fields
+from knowledge.catalogue import catalogue
 
 SLURM = """#!/bin/bash
 #SBATCH -A bcqe-delta-gpu
@@ -108,3 +109,15 @@ def test_a_wish_becomes_a_directive_of_the_scripts_own_scheduler(text: str, word
     assert edited is not None
     assert line in edited.text.splitlines()
     assert len(set(text.splitlines()) - set(edited.text.splitlines())) <= 1
+
+
+def test_gpus_counted_for_the_whole_job_follow_its_nodes() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -p GPU\n#SBATCH --gpus=v100-32:16\n#SBATCH -t 08:00:00\n"
+        "srun torchrun --nnodes=2 --nproc_per_node=8 train.py\n"
+    )
+    cluster = catalogue().find("bridges2")
+    more = edit_script(text, "use 4 nodes", cluster)
+    fewer = put_fields(Edited(text, ()), {"gpus_per_node": 4}, cluster)
+    assert more and "--gpus=v100-32:32" in more.text and "--nnodes=4" in more.text
+    assert "--gpus=v100-32:8" in fewer.text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph.usecases.explain_pending import PendingAnswer, explain_pending
+from knowledge.catalogue import catalogue
 from knowledge.document import Diff
 
 HEAD = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
@@ -279,3 +280,17 @@ def test_nodes_that_are_out_are_named_with_their_reasons() -> None:
         "           3121       gpu      big      ana PD       0:00      6 (Nodes required for job are DOWN, DRAINED)\n"
     )
     assert "Out now: gn12 (bad nvlink)." in said(explain_pending(f"{out}{HEAD}{row}"))
+
+
+@pytest.mark.parametrize(
+    ("machine", "command"),
+    [("polaris", "qalter -A datascience -l walltime="), ("aurora", "qalter -l walltime="), ("abci3", "")],
+)
+def test_a_waiting_job_is_changed_as_its_machine_takes_it(machine: str, command: str) -> None:
+    out = (
+        "Job Id: 1234567.pbs-01\n    Job_Name = train\n    job_state = Q\n    queue = prod\n"
+        "    Account_Name = datascience\n    Resource_List.nodect = 10\n    Resource_List.walltime = 06:00:00\n"
+        "    comment = Not Running: Job would conflict with reservation or top job\n"
+    )
+    told = explain_pending(out, machine=catalogue().find(machine))
+    assert any(step.command.startswith(command) for step in told.change) if command else "qalter" not in said(told)
