@@ -137,6 +137,7 @@ SCHEMAS: dict[str, Any] = {
         families=list[Family],
     ),
     f"{WORDS}/pasted.yaml": dict[Word, list[Pattern]],
+    "graph/reading/scope.yaml": dict[Word, list[Pattern]],
     f"{WORDS}/places.yaml": table(
         "Places",
         machines=dict[Word, list[Word]],

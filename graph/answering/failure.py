@@ -19,9 +19,12 @@ from graph.answering.model_size import billions_of
 from graph.answering.resources import _larger, queue_words
 from graph.answering.situation import list_steps, write_document
 from graph.extraction.walltime import clock
+from graph.planning.resources.memory import usable_gib
+from graph.reading.gpu_words import find_gpu_words
 from graph.usecases.mend_script import mend_script
 from knowledge.document import Code, Document, Part
 from knowledge.errors import InputError
+from knowledge.gpu_facts import find_gpu
 from knowledge.types import Diagnosis
 from knowledge.what_helps import would_help
 from knowledge.wording import stems
@@ -43,6 +46,14 @@ GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
 DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": "#BSUB -W {}", "flux": "# flux: -t {}"}
 LAUNCHING = re.compile(r"^\s*(?:srun|mpiexec|mpirun|jsrun|ibrun|torchrun|flux run|accelerate|deepspeed|python)", re.M)
 EXPORT = re.compile(r"`?export [A-Z_]+=\S+?`?(?=[\s.,;]|$)")
+NO_WORD = "That I cannot tell: the log does not speak of it. What it shows:"
+SUM = "By the log's numbers"
+# What is asked after by *whose fault was it?*; another word names a suspect.
+BLAMED = stems(
+    "could can might may would is was it be that this the my mine me i we our fault node nodes machine cluster system"
+    " hardware code program script job so or and a an of with on not due to caused cause problem error broken bad just"
+    " really did do something wrong"
+)
 # Whose it is, by the beginning of the cause.
 OWN_TO_CHANGE = (
     ("sched-bad", "in the job script: a line that the scheduler did not take"),
@@ -221,6 +232,9 @@ def gib(text: str) -> float | None:
 
 def helps(ask: Ask, report: Diagnosis) -> Document | None:
     """Yes or no to what is thought of, and where it is no what helps instead."""
+    card = on_card(ask, report)
+    if card:
+        return card
     says = would_help(report.cause, ask.text)
     if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
         sized = choose_strategy(ask) if billions_of(ask) else None
@@ -234,10 +248,35 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
     if ask.topic != "log.helps":
         return None
     steps = steps_about(ask.text, report)
+    todo = steps_of(report)
     return write_document(
-        f"It is among what helps here: {steps[0]}" if steps else f"I do not think so: {as_sentence(report.says)}",
-        "" if steps or not report.fix else f"What helps: {report.fix[0]}",
+        f"It is among what helps here: {steps[0]}" if steps else f"{NO_WORD} {as_sentence(report.says)}",
+        "" if steps or not todo else f"What is known to help: {todo[0]}",
     )
+
+
+def on_card(ask: Ask, report: Diagnosis) -> Document | None:
+    """After a GPU ran out of memory: whether what it wanted then fits the card that is asked about."""
+    known = dict(report.facts) | dict(report.captured)
+    asked, free, total = (gib(known.get(name, "")) for name in ("asked", "free", "total"))
+    cards = [one for one in find_gpu_words(ask.utterance) if one.model]
+    card = cards[-1] if cards else None
+    facts = find_gpu(card.model) if card else None
+    sizes = (card.gb,) if card and card.gb else facts.gb if facts else ()
+    if report.cause != "gpu-oom" or not (asked and total and sizes):
+        return None
+    need = total - (free or 0) + asked
+    told = [
+        f"{cards[-1].model} with {gb:g} GB: about {usable_gib(gb):.0f} GiB can be used, so it "
+        f"{'would have fitted' if usable_gib(gb) >= need else 'would not have fitted'}."
+        for gb in sizes
+    ]
+    return write_document(f"At the failing moment {need:.1f} GiB were wanted; later steps may want more.", *told)
+
+
+def steps_of(report: Diagnosis) -> list[str]:
+    """What can be done, without the sums that stand among it."""
+    return [one for one in report.fix if not one.startswith(SUM)]
 
 
 def steps_about(text: str, report: Diagnosis) -> list[str]:
@@ -245,9 +284,10 @@ def steps_about(text: str, report: Diagnosis) -> list[str]:
     refused = stems(" ".join(one[1] for one in REFUSES.finditer(text))) - TOO_COMMON
     if refused:
         left = [one for one in report.fix if not refused & stems(one)]
-        return left[1:] if left and left[0] == report.fix[0] else left
+        left = left[1:] if left and left[0] == report.fix[0] else left
+        return [one for one in left if not one.startswith(SUM)]
     words = stems(text)
-    shared = [(len(words & stems(step)), step) for step in report.fix]
+    shared = [(len(words & stems(step)), step) for step in steps_of(report)]
     best = max((n for n, _ in shared), default=0)
     return [step for n, step in shared if n == best and n > 0]
 
@@ -334,7 +374,10 @@ def how(ask: Ask, report: Diagnosis) -> Document | None:
 
 
 def fault(ask: Ask, report: Diagnosis) -> Document | None:
-    """Whether it was the person's job or the machine."""
+    """Whether it was the person's job, the machine, or another thing that is named."""
+    named = stems(ask.text) - BLAMED
+    if named and not named & stems(" ".join((report.says, *report.fix, *(one.text for one in report.evidence)))):
+        return write_document(f"{NO_WORD} {as_sentence(report.says)}", send(report) or "")
     if report.cause in PASSING and report.cause != "sched-cancelled":
         return write_document(f"Not yours: {as_sentence(report.says)} Submit it again, from the newest checkpoint.")
     if report.cause in OF_THE_NODE:
@@ -353,7 +396,8 @@ def fault(ask: Ask, report: Diagnosis) -> Document | None:
 
 
 def first(report: Diagnosis) -> str:
-    return f"What to change: {report.fix[0]}" if report.fix else ""
+    todo = steps_of(report)
+    return f"What to change: {todo[0]}" if todo else ""
 
 
 def anything(ask: Ask, report: Diagnosis) -> Document:
@@ -361,7 +405,7 @@ def anything(ask: Ask, report: Diagnosis) -> Document:
     steps = steps_about(ask.text, report)
     if steps:
         return write_document(*(as_sentence(step) for step in steps[:2]))
-    left = [step for step in report.fix if step not in ask.tried]
+    left = [step for step in steps_of(report) if step not in ask.tried]
     return write_document(
         f"What that changes for the failure above I cannot tell from its log. As far as it shows: {report.says}",
         f"Next: {left[0]}" if left else "",

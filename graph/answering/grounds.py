@@ -23,6 +23,8 @@ COMMON_SURE, CERTAIN, OF_JOBS = 0.75, 0.9, 0.7
 """From this score on a common question is asked, unless its topic is as certain as that; one about jobs, as this."""
 OF_THREAD = frozenset(("script", "log", "machine", "option", "us", "next"))
 """Topics that the thread or the facts answer."""
+OWN_WORDS = 3
+"""A question of fewer words that goes on from another one has too little of its own for a page to answer."""
 SAID_ALREADY = 0.7
 """A passage that shares so much of its words with what the facts said adds nothing."""
 # Where pages say more than a machine's facts.
@@ -58,6 +60,8 @@ def grounds(ask: Ask, context: Context) -> Grounds:
     fact = answer_from_facts(ask)
     if fact and ask.topic not in OF_LAUNCH:
         return Grounds(question, about.id if about else "", fact)
+    if leans(ask) and not fact and not ask.utterance.mentions:
+        return Grounds(question, about.id if about else "")
     found = sorted(folded(search(question, about, context)), key=lambda one: of_others(one, question))
     if fact:
         found = [one for one in found if one.score >= SURE and adds(one, fact, question)][: MOST - 1]
@@ -71,11 +75,16 @@ def common_grounds(ask: Ask, context: Context) -> Grounds | None:
     """
     topic, certain = ask.topic.partition(".")[0], ask.clause.confidence
     known = topic in OF_THREAD or (topic == "job" and certain >= OF_JOBS)
-    if certain >= CERTAIN or known or ask.machine or ask.script or ask.report:
+    if certain >= CERTAIN or known or leans(ask) or ask.machine or ask.script or ask.report:
         return None
     sure = max(COMMON_SURE, certain)
     found = [one for one in folded(search(ask.text, None, context)) if one.score >= sure]
     return Grounds(ask.text, "", None, (found[0],)) if found and is_common(found[0]) else None
+
+
+def leans(ask: Ask) -> bool:
+    """Whether a question goes on from what was said before, and has too little of its own for a page to answer."""
+    return bool(ask.before or ask.output) and len(stems(ask.text)) < OWN_WORDS
 
 
 def methods(text: str) -> set[str]:

@@ -21,6 +21,8 @@ UNHELPED = re.compile(
 # Words of any failure: a step that has them too was not named by them.
 GENERAL = stems("same error errors message problem issue log job node nodes gpu rank again fail failed hang crash")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`")
+# A sum among the steps, which nobody can try.
+SUM = "By the log's numbers"
 NEXT = "So that was not it, or not all: *{}*. Next: {}"
 THEN = "So that was not it. Next: {}"
 ALSO = "The log also speaks of {} (line {}: `{}`), which I put second because {}."
@@ -38,7 +40,7 @@ def is_unhelped(text: str, state: State) -> bool:
 
 def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str) -> tuple[Say, tuple[str, ...]]:
     """What to say next, and the steps tried by now."""
-    left = [step for step in diagnosis.fix if step not in tried]
+    left = [step for step in diagnosis.fix if step not in tried and not step.startswith(SUM)]
     elsewhere = NAME.search(text) is not None
     now = named(text, left) or ([] if elsewhere else left[:1])
     tried = (*tried, *now)

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from graph.conversation.turn import SURE, WANTING, Turn, view_of
 from graph.reading.reader import read_utterance
+from graph.reading.scope import stretch_at, wanted
 from graph.reading.utterance import Clause, Mention, Utterance
 from graph.state import State
 from knowledge.types import AskField, AwaitLog
@@ -44,7 +45,8 @@ para el los su e o per di il и на 는 은 에서 에서는 그럼 use using u
 JOINING = frozenset(JOINING_WORDS.split())
 # Words of a question that has little of its own: with these a fragment counts where the reader is not sure of another.
 LEANING_WORDS = """
-can could do does would will should get have has need needs enough work works be many much long any are was
+can could do does would will should get have has need needs see find check look
+enough work works be many much long any are was
 fine ok okay possible too kann geht puedo peux
 """
 LEANING = frozenset(LEANING_WORDS.split())
@@ -96,11 +98,13 @@ def answers_what_is_open(turn: Turn, asks: bool, named: Sequence[Mention]) -> bo
 
 
 def slots(utterance: Utterance) -> list[Mention]:
-    return [one for one in utterance.mentions if one.kind in SLOTS]
+    """What the words name and do not deny."""
+    return [one for one in utterance.mentions if one.kind in SLOTS and not stretch_at(utterance.text, one.start)]
 
 
 def residue(words: str, named: Sequence[Mention]) -> set[str]:
     """The words that neither name anything nor merely join."""
+    words = wanted(words)
     for one in sorted(named, key=lambda mention: -mention.start):
         words = f"{words[: one.start]} {words[one.end :]}"
     return set(re.findall(r"[^\W\d_][\w']*", words.lower())) - JOINING

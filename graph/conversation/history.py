@@ -95,7 +95,9 @@ NOTHING = "There is no earlier script to go back to: this is the first one. Say 
 AS_AT_FIRST = "That it is: {} {}, as at first; nothing changes."
 NOTHING_UNDONE = "Nothing was taken back, so there is nothing to redo."
 WITHDRAWN = "That change is dropped; the script stands as it was."
-BESIDE = re.compile(r"(?i)\b(?:but|only|aber|mais|pero|ma)\b(?: (?:with|for|on|at|mit|avec|con))?\s+(.*\d.*)$")
+BESIDE = re.compile(
+    r"(?i)\b(?:but|only|and|with|aber|und|mais|et|pero|ma)\b(?: (?:with|for|on|at|mit|avec|con))?\s+(.*\d.*)$"
+)
 CLEAN: State = State(
     request=JobRequest(),
     pending=None,

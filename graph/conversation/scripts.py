@@ -20,6 +20,16 @@ from graph.usecases.diagnose_job import JobReport, machine_of, report_of
 from graph.usecases.edit_script import edit_script, left_open
 from graph.usecases.mend_script import Mended, difference, mend_script
 from graph.usecases.port_script import taken_over
+from graph.usecases.script_lines import (
+    bring_back,
+    changed_lines,
+    changed_words,
+    content,
+    scope_notes,
+    unaccounted,
+    unsaid,
+    values_of,
+)
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -52,6 +62,22 @@ OTHER_PYTHON = (
     "login node: `{2} && python -c 'import {3}'`. If that fails, install it right there, in that environment; a "
     "`pip list` without that line looks into another one."
 )
+GOES_BACK = re.compile(
+    r"(?i)\bback\b|\brestore\b|\bas (?:it|that|they) (?:was|were)\b|\bnot the \w+|\bno,? not\b|\bwieder\b"
+    r"|\bzur[üu]ck\b|\bremets?\b|\bcomme avant\b|\bcomo (?:estaba|antes)\b|\bcom'era\b|\bundo the\b|\brevert the\b"
+)
+WHAT_CHANGED = re.compile(
+    r"(?i)\b(?:what|why) (?:all )?(?:did|have|exactly did) you\b.{0,20}\bchang\w+\b|\bwhat (?:is|'?s|was) changed\b"
+    r"|\bwas hast du ge[äa]ndert\b"
+)
+# Whether one thing was part of it.
+TOUCHED = re.compile(
+    r"(?i)\bdid (?:that|this|it|you)\b.{0,12}\b(?:touch|change|affect|alter|modify|remove)\b(?P<what>.*)"
+)
+NOT_TOUCHED = "No: *{}* is in none of the lines that changed."
+NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
+IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
+LAST_CHANGE = "The last change, line by line:"
 # No errors, since facts may lack a queue; but a name that a change brings is asked about.
 OF_A_SITE = ("queue-unknown",)
 # A pasted piece of a script has no first line.
@@ -59,6 +85,12 @@ OF_A_PIECE = ("shell-shebang",)
 WITH_LOG = (
     "What should happen with it? *explain it*, *run it on MACHINE*, or what to change; with the log of a failed run I "
     "mend it."
+)
+
+
+WAITS = (
+    "What it waits for stands in no script; the scheduler tells it. Paste what `squeue -j JOBID -o '%T %r %S'` or "
+    "`scontrol show job JOBID` (Slurm), `qstat -f JOBID` (PBS) prints, and I say whether and when it starts."
 )
 
 
@@ -122,19 +154,71 @@ def changed(turn: Turn, own: Paste) -> State | None:
     What is not plainly an order is said first, and done on a yes.
     """
     edited = edit_script(own.text, turn.wishes, machine_for(turn, own)) if turn.wishes else None
+    notes = tuple(map(Say, scope_notes(own.text, turn.words)))
     if edited is None:
-        return None
+        return (
+            State(**{**in_hand(turn, own), "said": notes, "act": "edit"})
+            if notes and not turn.message.scripts
+            else None
+        )
     left = left_open(own.text, edited, turn.wishes)
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
-    if against or not may_act(turn, left):
-        changes = "; ".join(edited.says)
+    unclear = unsaid(own.text, edited.text, turn.wishes, edited.says)
+    named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
+    if against or unclear or not may_act(turn, left):
+        changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
         offer = Offer(changes, script=edited.text)
         held = in_hand(turn, own) if turn.message.scripts else State()
         told = SPEAKS_AGAINST.format(changes, "; ".join(against)) if against else WOULD_CHANGE.format(changes)
-        return State(**{**held, "said": (Say(told),), "pending": OfferEdit((offer,))})
+        return State(**{**held, "said": (Say(told), *named, *notes), "pending": OfferEdit((offer,))})
     state = made_of(turn, replace(own, text=edited.text), *edited.says, before=own)
-    named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
-    return State(**{**state, "said": (*state["said"], *named)})
+    return State(**{**state, "said": (*state["said"], *named, *notes)})
+
+
+def by_part_back(turn: Turn) -> State | None:
+    """`Put the OMP line back`, `not the time`: that part of the person's own script as it was earlier."""
+    own, revisions = turn.state.get("own"), turn.state.get("revisions", ())
+    words = turn.words
+    if own is None or turn.message.scripts or turn.message.logs or not GOES_BACK.search(words) or is_asked(turn):
+        return None
+    if any(value not in own.text for _, value in values_of(words)):
+        return None  # a new value is an edit
+    for earlier in (one.own for one in reversed(revisions[:-1]) if one.own):
+        text = bring_back(own.text, earlier.text, words)
+        if text != own.text:
+            lines = "`, `".join(one.strip() for one in changed_lines(own.text, text) if one in text.splitlines())
+            return made_of(
+                turn, replace(own, text=text), f"as it was before: `{lines}`" if lines else "as it was before"
+            )
+    return None
+
+
+def title_of(turn: Turn) -> str:
+    own = turn.state.get("own")
+    cluster = machine_for(turn, own) if own else turn.cluster
+    return cluster.title if cluster else "your machine"
+
+
+def by_what_changed(turn: Turn) -> State | None:
+    """`What did you change?`: the last change of the script, as a difference."""
+    main, revisions = turn.utterance.main, turn.state.get("revisions", ())
+    touched = TOUCHED.search(turn.words)
+    if (
+        not touched
+        and not WHAT_CHANGED.search(turn.words)
+        and not (main.topic == "script.changes" and main.share("ask") >= SURE)
+    ):
+        return None
+    if turn.message.scripts or turn.message.logs or not revisions or revisions[-1].bundle is None:
+        return None
+    now, before = revisions[-1].bundle, revisions[-2].bundle if len(revisions) > 1 else None
+    if before is None or before.script == now.script:
+        return State(said=(Say(NOTHING_CHANGED.format(now.name)),), act="ask")
+    named = content(touched["what"]) if touched else set()
+    if touched and named and not named & changed_words(before.script, now.script):
+        return State(said=(Say(NOT_TOUCHED.format(touched["what"].strip(" ?.!"))),), act="ask")
+    shown = difference(before.script, now.script, now.name).replace("(mended)", "(now)")
+    return State(said=(Say(LAST_CHANGE), Made(now, title_of(turn), diff=shown)), act="ask")
 
 
 def mended(turn: Turn, own: Paste) -> State | None:
@@ -152,7 +236,8 @@ def mended(turn: Turn, own: Paste) -> State | None:
 def taken_up(turn: Turn, own: Paste) -> State:
     """Nothing was said of what should happen: what it is, and what can be done with it."""
     said = reviewed(f"check this. {turn.words}", own, turn.utterance, machine_for(turn, own))
-    return State(said=(*said, Say(WITH_LOG)), **in_hand(turn, own))
+    waits = turn.utterance.main.share("pending") >= SURE
+    return State(said=(*said, Say(WAITS if waits else WITH_LOG)), **in_hand(turn, own))
 
 
 def in_hand(turn: Turn, own: Paste) -> State:
@@ -290,4 +375,8 @@ def not_done(turn: Turn) -> State | None:
     if talks and turn.act not in ("edit", "write", "mend"):
         return None
     state = State(**{**turn.state, "words": turn.words})
+    own = turn.state.get("own")
+    values = [value for _, value in values_of(turn.words)]
+    if own and values and not unaccounted(turn.words, own.text.splitlines()):
+        return State(said=(Say(IS_SO.format("*, *".join(values))),))
     return State(said=(Say(f"{not_understood(state)} {HOW_TO_CHANGE}"),))

@@ -20,6 +20,7 @@ from graph.reading.edits import Add, Edit, apply_edits
 from graph.reading.frames import Framed, find_frames
 from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, read_request_edits, without
+from graph.reading.scope import wanted
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from knowledge.job_parts import Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
@@ -48,6 +49,8 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     if (shown := bounded(text)) != text:
         read = understand(shown, before, asked, options)
         return replace(read, left=(*read.left, NOT_READ))
+    if before and before != JobRequest():
+        text = wanted(text, "negated")  # what is told or said by others is no wish; a denial may take away
     if before and before != JobRequest() and (framed := find_frames(text, before)).edits:
         return with_frames(framed, before, asked, options)
     text = spelled_out(text) if before else text

@@ -27,6 +27,7 @@ from graph.state import State
 from graph.undescribed import is_stand_in
 from graph.usecases.answer import WHY, Answered, nearest
 from graph.usecases.answer import answer as find_answer
+from graph.usecases.script_lines import scope_notes
 from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import (
@@ -148,7 +149,14 @@ def unchanged(state: State) -> State:
     """The same script came out: what was said beside it, or which words changed nothing."""
     if state["said"] or asking(state):
         return State(said=state["said"])
-    return State(said=(Say(IS_SO if is_so(state) else not_understood(state)),))
+    notes = notes_of(state)
+    return State(said=notes or (Say(IS_SO if is_so(state) else not_understood(state)),))
+
+
+def notes_of(state: State) -> tuple[Say, ...]:
+    """What the words deny, keep, or tell of others, where a script stands: why nothing changed by it."""
+    bundle = state.get("bundle")
+    return tuple(map(Say, scope_notes(bundle.script, state["words"]))) if bundle else ()
 
 
 def is_so(state: State) -> bool:
@@ -195,7 +203,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     """A question out of the facts and passages, small talk, and what could not be read, with the next step."""
     text, failing = state["words"], state["way"] == "diagnose"
     if state["said"]:
-        changed = any(isinstance(part, Made) for part in state["said"]) and len(clauses_of(state)) > 1
+        changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") == "edit"
+        changed = changed and len(clauses_of(state)) > 1
         return also_answered(state, State(said=state["said"]), runtime) if changed else State()
     if speaks_of_log(state) and state.get("diagnosed") is None:
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
@@ -235,7 +244,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if any(one.act == "pending" for one in clauses_of(state)):
         return State(said=(Say(SEND_OUTPUT),))
-    return State(said=(Say(next_step(state) if act == "chat" else not_understood(state)),))
+    return State(said=notes_of(state) or (Say(next_step(state) if act == "chat" else not_understood(state)),))
 
 
 def speaks_of_log(state: State) -> bool:

@@ -47,7 +47,8 @@ def diagnose(state: State, runtime: Runtime[Context]) -> State:
     logs = turn.message.logs or (tuple(state["logs"]) if state.get("act") == OF_JOB else ())
     try:
         found = find_cause(sources(logs, runtime.context)) if logs else typed(turn.words)
-        if is_only_words(found) and not logs:
+        spoken = not logs and found.cause in NO_CAUSE and state.get("diagnosed") is not None
+        if (is_only_words(found) and not logs) or spoken:
             return without_log(state, runtime.context)
         helped = with_model(found, logs, turn.words, runtime)
         return told(turn, helped.diagnosis, (Say(helped.trouble),) if helped.trouble else ())

@@ -16,7 +16,7 @@ from graph.conversation.own_machines import by_own_machines, with_own_machines
 from graph.conversation.pending import by_pending
 from graph.conversation.planning import as_planning
 from graph.conversation.refused import by_key, by_misuse
-from graph.conversation.scripts import by_own, by_script
+from graph.conversation.scripts import by_own, by_part_back, by_script, by_what_changed
 from graph.conversation.turn import SURE, Turn, open_turn, view_of
 from graph.conversation.words import by_words
 from graph.debugging.diagnosis import diagnose as find_cause
@@ -110,6 +110,8 @@ HANDLERS: tuple[Callable[[Turn], State | None], ...] = (
     by_key,
     by_own_machines,
     by_pending,
+    by_what_changed,
+    by_part_back,
     by_history,
     by_output,
     by_job,

@@ -12,12 +12,13 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from graph.extraction.sentences.asides import aside
-from graph.extraction.sentences.context import is_later, is_negated, is_past
+from graph.extraction.sentences.context import is_later, is_past
 from graph.extraction.sentences.intents import is_question, sentences
 from graph.extraction.sentences.lexicon import fold, lexicon
 from graph.extraction.sentences.line import Line
 from graph.reading.commands import spoken_words
 from graph.reading.mentions import find_mentions
+from graph.reading.scope import stretches
 from graph.reading.utterance import Mention
 from knowledge.types import JobRequest
 
@@ -87,7 +88,7 @@ def unplaced(
     text = text[: pasted.start()] if pasted else text
     line, mentions = find_mentions(text)
     held, was = _Held(request, also), _Held(before or JobRequest(), ())
-    spans = [*placed, *_idle(text, line)]
+    spans = [*placed, *_idle(text), *((one.start, one.end) for one in stretches(text))]
     left = [one for one in _weighty(text, mentions) if not _inside(one.start, one.end, spans)]
     open_mentions = [
         one for one in left if not (held.has(one, text) or _is_old(request, one, was) or _told_aside(line, one))
@@ -255,7 +256,7 @@ def _odd_names(text: str, mentions: Sequence[Mention]) -> Iterator[Mention]:
             yield Mention("Name", start, end, word, word)
 
 
-def _idle(text: str, line: Line) -> Iterator[Span]:
+def _idle(text: str) -> Iterator[Span]:
     """Sentences that ask, and clauses about other runs: what they name is wished by nobody."""
     yield from (match.span() for match in SPELT.finditer(text))
     yield from ((a, b) for a, b in sentences(text) if is_question(text[a:b]) or text[a:b].rstrip().endswith("?"))
@@ -280,7 +281,7 @@ def _told_aside(line: Line, mention: Mention) -> bool:
         return True
     if mention.kind == "Path" and str(mention.value).startswith("torch.distributed"):
         return True
-    return is_negated(line, at) or is_past(line, at) or is_later(line, at) or aside(line, at) is not None
+    return is_past(line, at) or is_later(line, at) or aside(line, at) is not None
 
 
 def _around(text: str, mention: Mention, spans: Sequence[Span], mentions: Sequence[Mention]) -> Span:
@@ -311,7 +312,9 @@ def _wishes(text: str, mentions: Sequence[Mention], spans: Sequence[Span], held:
         end = cut.start() if cut else len(text)
         piece = text[at:end]
         if WISHES.match(piece) and not any(_overlap((at, end), span) for span in (*spans, *known)):
-            words = [w for w in re.findall(r"[^\W\d_][\w-]{2,}", WISHES.sub("", piece)) if w.lower() not in COMMON]
+            words = [
+                w for w in re.findall(r"(?<![\w.])[^\W\d_][\w-]{2,}", WISHES.sub("", piece)) if w.lower() not in COMMON
+            ]
             if words and len(piece.split()) <= 2 * MOST_WORDS and not all(held.says(word) for word in words):
                 yield at, end
         at = cut.end() if cut else end

@@ -14,6 +14,7 @@ from functools import lru_cache
 
 from graph.reading.edits import Add, Edit
 from graph.reading.parts import JOBS
+from graph.reading.scope import stretch_at
 from knowledge.job_parts import ArgumentEdit, EditKind
 from knowledge.types import JobRequest
 
@@ -24,56 +25,12 @@ OPTION = re.compile(
 )
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>\+{0,2}[a-z]\w*(?:[._]\w+)*)=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)")
 # Words that go on a sentence behind an option, and are no value of it.
-NO_VALUES = frozenset(
-    [
-        "and",
-        "also",
-        "as",
-        "too",
-        "please",
-        "instead",
-        "with",
-        "to",
-        "for",
-        "on",
-        "in",
-        "from",
-        "at",
-        "by",
-        "the",
-        "it",
-        "then",
-        "but",
-        "or",
-        "not",
-        "use",
-        "add",
-        "remove",
-        "drop",
-        "is",
-        "of",
-        "off",
-        "und",
-        "auch",
-        "statt",
-        "bitte",
-        "et",
-        "aussi",
-        "y",
-        "también",
-        "e",
-        "anche",
-        "well",
-        "now",
-        "again",
-        "only",
-        "takes",
-        "改成",
-        "改为",
-        "设为",
-        "换成",
-    ]
-)
+NO_VALUE_WORDS = """
+and also as too please instead with to for on in from at by the it then but or not use add remove drop is of off und
+auch statt bitte et aussi y también e anche well now again only takes if my pls merci svp por favor noch dazu here there
+because 改成 改为 设为 换成
+"""
+NO_VALUES = frozenset(NO_VALUE_WORDS.split())
 # The verb before arguments decides what becomes of them, until the next verb.
 VERB = re.compile(
     r"\b(?:(?P<remove>remove|drop|delete|without|take out|leave out|leave off|get rid of|no more|no longer"
@@ -184,7 +141,10 @@ def _written(text: str, known: Sequence[str]) -> Iterator[Found]:
         if ours or (short and name not in known):
             continue
         value, end = _value(match)
-        kind = _kind(text, match.start())
+        inside = stretch_at(text, match.start())
+        if inside and (inside.scope != "negated" or inside.keeps or (name not in known and f"{name}=" not in known)):
+            continue
+        kind = "remove" if inside else _kind(text, match.start())
         if kind == "remove":
             yield Found(ArgumentEdit("remove", name), _from_verb(text, match.start()), end)
         else:
@@ -239,6 +199,8 @@ def _named(text: str, known: Sequence[str]) -> Iterator[Found]:
         name = " ".join(re.split(r"[\s_-]+", match["name"].lower())) if "." not in match["name"] else match["name"]
         joint = match.groupdict().get("joint", "of")
         written = spelling(name, known) or spelling(match["name"].lower(), known)
+        if stretch_at(text, match.start()):
+            continue
         if written is None and (name in ("model", "seeds") or (name not in SPELLED and joint.isspace())):
             continue
         value = match["value"].rstrip(".!?")

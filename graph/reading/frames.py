@@ -15,6 +15,7 @@ from graph.reading import frames_program as program
 from graph.reading.edits import Edit, apply_edits
 from graph.reading.frame import Frame, blanked
 from graph.reading.parts import find_parts
+from graph.reading.scope import obeyed
 from knowledge.types import JobRequest
 
 LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
@@ -76,8 +77,9 @@ def find_frames(text: str, request: JobRequest) -> Framed:
             got = frame(text[start:end], request)
             if got is None or not got.edits:
                 continue
-            request = apply_edits(request, tuple(got.edits)).request
-            edits += got.edits
+            allowed = obeyed(text[start:end], got.edits, got.spans, request)
+            request = apply_edits(request, tuple(allowed)).request
+            edits += allowed
             text = text[:start] + blanked(text[start:end], got.spans) + text[end:]
     return Framed(tuple(edits), text)
 

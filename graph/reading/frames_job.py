@@ -239,7 +239,7 @@ def not_again(text: str, request: JobRequest) -> Got | None:
 def mail(text: str, request: JobRequest) -> Got | None:
     """Who gets mail of what: an address in a sentence of mail."""
     about, address = re.search(OF_MAIL, text, re.I), re.search(ADDRESS, text)
-    if about is None or address is None or re.search(r"\b(?:no|stop|without|don'?t)\b", text, re.I):
+    if about is None or address is None or re.search(r"\bstop\b", text, re.I):
         return None
     rest = text.replace(address[0], " " * len(address[0]))
     everything = re.search(EVERYTHING, rest, re.I)

@@ -88,9 +88,6 @@ IMAGE = (
     r"(?P<v>[\w./-]+#[\w./-]+(?::[\w.-]*\w)?|[\w./-]+:[\w.-]*\w|[\w$~./{}-]+\.(?:sif|sqsh|simg))"
 )
 BIND = rf"\b(?:bind|mount|map)\s+(?P<src>{PATH})(?:\s*(?::|->|to|at|as|on|into|in)\s+(?P<dst>/[\w./-]*\w))?"
-NOT_MINE = re.compile(
-    r"(?i)\b(?:don'?t|do not|never|not)\W+(?:\w+\W+)?$|\b(?:he|she|they|colleagues?|others)\b",
-)
 LAUNCHERS = (
     r"\b(?:use|start it with|launch (?:it )?with|run (?:it )?with|by|with|switch to)\s+(?P<by>accelerate|deepspeed)"
     r"(?: launch(?:er)?)?\s+(?:instead of|rather than|not|in place of)\s+(?:torchrun|srun|mpirun|python)\b"
@@ -198,7 +195,7 @@ def image(text: str, request: JobRequest) -> Got | None:
 def launcher(text: str, request: JobRequest) -> Got | None:
     """Another way to start the same program: `use accelerate launch instead of torchrun`."""
     found = re.search(LAUNCHERS, text, re.I)
-    if found is None or NOT_MINE.search(text[: found.start()]):
+    if found is None:
         return None
     edits: list[Edit] = [Set("framework", found["by"].lower(), found[0])]
     return Got(edits, [found.span()])

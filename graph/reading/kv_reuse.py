@@ -20,7 +20,6 @@ WORDS = (
     r"(?:[- ]cache)?\b"
     r"(?:\s+(?:cache|in|on|to)\b[^.,;\n]{0,30})?(?:\s+(?:with|by|through|via|using)\s+lm[- ]?cache\b)?"
 )
-NOT_SO = re.compile(r"(?i)\b(?:don'?t|do not|never|no|not|without|remove|drop|disable|turn off|stop)\b[^.,;]{0,20}$")
 OPTION = "--kv-transfer-config"
 CONNECTOR = '\'{"kv_connector":"LMCacheConnectorV1","kv_role":"kv_both"}\''
 PAGE = "https://docs.lmcache.ai"
@@ -39,8 +38,6 @@ def kv_reuse(match: re.Match[str], request: JobRequest) -> Sequence[Edit]:
 
     One kind of setting only: a file (`LMCACHE_CONFIG_FILE`) would make the variables void.
     """
-    if NOT_SO.search(match.string[: match.start()]):
-        return ()
     if not is_served(request) and not re.search(r"(?i)\bvllm\b", match.string):
         return ()
     settings = {

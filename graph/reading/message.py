@@ -41,6 +41,17 @@ TALK = re.compile(
     r"|pourquoi|perch[eé]|come|ist|das|mein|je|mon|il)(?:$|\W)",
     re.I,
 )
+# Small words of which no command line has two outside of its quotes, whatever options a person names between them.
+SMALL_WORDS = re.compile(
+    r"(?<![\w$/=.-])(?:the|an?|my|it|its|this|that|these|to|with|without|of|and|or|but|not|no|at|is|are|was|be|i|we|you|for|from|into"
+    r"|instead|please|pls|also|only|so|all|as|der|die|das|den|ein\w*|und|mit|auf|bitte|nur|nicht|ich|le|la|les|un|une|et|pour|avec"
+    r"|el|los|las|una|y|con|para|que|por|il|lo|di|per|e)(?![\w/=.-])",
+    re.I,
+)
+PRINTS = re.compile(
+    r"\s*(?:#|(?:echo|printf|print|cat|logger|trap|alias|read)\b|(?:if|while|until|for|elif|case)\b.*[\[;$(])"
+)
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 SHELL_MARK = re.compile(r"[=$|&;{}<>\\`]|--\w|(?:^|\s)-\w\b|^\s*[/.~#]|/\S+/")
 INLINE = re.compile(
     r"(?P<words>[^\n]{3,}?\s)(?P<code>#(?:SBATCH|PBS|BSUB)\s.+)"
@@ -314,6 +325,8 @@ def is_sentence(line: str) -> bool:
     text = line.strip()
     if line[:1] in " \t" or text.startswith(("#", "-", "export ", "module ")):
         return False
+    if not PRINTS.match(line) and len({one.lower() for one in SMALL_WORDS.findall(QUOTED.sub(" ", text))}) > 1:
+        return True
     marks = SHELL_MARK.search(re.sub(r"(?<=\w)-(?=\w)", "", text))
     return is_talk(line) or (not marks and sum(word.strip(",.;:!?'").isalpha() for word in text.split()) >= 4)
 

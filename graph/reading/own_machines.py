@@ -23,6 +23,8 @@ JOINING = re.compile(r"(?:[\s,/&+]|\b(?:and|or|plus|to|on|the|und|et|y|as well a
 FORGET = re.compile(r"\b(?:forget|drop|clear|remove|delete)\b.{0,10}\b(?:my|our) (?:machines|clusters|systems)\b", re.I)
 # So few words beside the list say nothing more.
 FEW_WORDS = 3
+# `What is the longest I can run on ...` asks, and tells of no machine of theirs.
+ASKS = re.compile(r"(?i)\b(?:what|which|how|where)\b[^.?!;\n]*$")
 ASKED = re.compile(
     r"\W*(?:(?:what|which) (?:are|were) (?:my|our) (?:machines|clusters|systems)"
     r"|(?:what|which) (?:machines|clusters|systems) (?:do|did) i (?:have|say)[^.?!]{0,20}|(?:my|our) machines)\W*",
@@ -50,7 +52,8 @@ def listed(utterance: Utterance) -> tuple[list[Mention], str] | None:
     machines = [one for one in utterance.mentions if one.kind == "Machine"]
     for at, first in enumerate(machines):
         lead = HAVING.search(utterance.text[: first.start])
-        if not lead or re.search(r"\d", lead[0]):  # an amount of hours is a budget, not a list of machines
+        asks = lead is not None and ASKS.search(utterance.text[: lead.start()])
+        if not lead or asks or re.search(r"\d", lead[0]):  # an amount of hours is a budget, not a list of machines
             continue
         named = [first]
         for one in machines[at + 1 :]:

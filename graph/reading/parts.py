@@ -16,6 +16,7 @@ from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
 from graph.reading.frame import SMALL_WORD
 from graph.reading.kv_reuse import WORDS as WORDS_OF_KV_REUSE
 from graph.reading.kv_reuse import kv_reuse
+from graph.reading.scope import obeyed
 from knowledge.job_parts import ArrayAxis, Dependency, JobArray, LimitSignal, Mail, MailEvent, Program
 from knowledge.types import JobRequest, Variable
 
@@ -651,12 +652,13 @@ def find_parts(text: str, request: JobRequest, changing: bool) -> tuple[list[Edi
         for match in part.pattern.finditer(text):
             if any(a < match.end() and match.start() < b for a, b in taken) or in_own_option(text, match.start()):
                 continue
-            edits = part.build(match, request)
+            built = part.build(match, request)
+            edits = obeyed(text, built, [match.span()], request)
             request = apply_edits(request, tuple(edits)).request
-            if edits:
+            if built:
                 found.append((match.start(), edits))
                 taken.append(match.span())
-                if not _is_of_strategy(edits, strategy):
+                if not _is_of_strategy(built, strategy):
                     spans.append(match.span())
     return [edit for _, edits in sorted(found, key=lambda f: f[0]) for edit in edits], taken, spans
 

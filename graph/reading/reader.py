@@ -9,7 +9,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from graph.extraction.sentences.asides import asides
 from graph.extraction.sentences.intents import is_question
 from graph.extraction.sentences.line import Line
 from graph.reading.classifier import act_model
@@ -18,6 +17,7 @@ from graph.reading.features import clause_features
 from graph.reading.frames import wishes_a_part
 from graph.reading.meaning import meaning_model
 from graph.reading.mentions import find_mentions
+from graph.reading.scope import scope_of
 from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance, bounded
 from knowledge.data_file import read_data
 
@@ -36,25 +36,12 @@ FIELD_VALUE = re.compile(
 PLAIN = 0.6
 
 
-# An earlier run, told: `I had asked for 24 h`, `it used to work with 2 nodes`, `it worked before`.
-PAST = re.compile(
-    r"\W*(?:(?:and|but|well|so|ok|hm+|because|since)\W+)*"
-    r"(?:(?:i|we|it|that|this|they|he|she|the \w+|my \w+|both \w+)\s+"
-    r"(?:(?:had|was|were|did(?:n'?t| not)?|used to|already|always|never|only|just)\s+)*"
-    r"(?:had|was|were|used|asked|ran|worked|requested|submitted|took|got|tried|set|gave|trained|died|finished|failed"
-    r"|crashed|run|have|work)\b(?=.*\b(?:before|last|yesterday|ago|earlier|previous\w*|used to|had|was|were|worked|ran"
-    r"|asked|crashed|died|failed|always|already|until|then)\b)"
-    r"|(?:last|yesterday|earlier|before|previously|until)\b)",
-    re.I,
-)
-ORDERED = re.compile(r"\b(?:now|please|pls|instead|make it|change|need|want|should|let'?s|write|use)\b", re.I)
 FAILING = re.compile(
     r"\b(?:log\w*|fail\w*|error\w*|erreur\w*|fehler\w*|err?or[ei]?s?|crash\w*|die[ds]?|dead|kill\w*|hang\w*|hung|stuck|slow\w*"
     r"|oom|trace\w*|stop\w*|broke\w*|wrong|exit\w*|cancel\w*|abort\w*|nan|timeouts?|timed? out|output|happen\w*"
     r"|work(?:s|ed|ing)?|help(?:s|ed)?|rank \d+)\b|[\"\u201c'`].{12,}[\"\u201d'`]",
     re.I,
 )
-BEGINS = 12  # characters of a clause before "colleague runs": an article, a small word
 
 
 @cache
@@ -112,7 +99,7 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
         read = without_labels(read, WRITES)
     (best, share), (second, _), *_ = read
     act, _, topic = best.partition("/")
-    scope: Scope = "asked" if is_question(text) else _told_scope(text, line)
+    scope: Scope = "asked" if is_question(text) else scope_of(words, start, end)
     if act in WRITES and TAG.search(text):
         return Clause(start, end, text, "plan", scope="asked")
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
@@ -142,18 +129,6 @@ def without_topics(read: Sequence[tuple[str, float]], prefix: str) -> list[tuple
         return list(read)
     grown = [(label, share * (1 + gone / asked) if label.startswith("ask/") else share) for label, share in kept]
     return sorted(grown, key=lambda one: -one[1])
-
-
-def _told_scope(text: str, whole: Line) -> Scope:
-    """Whether a clause only tells: what somebody else runs, or what was so with an earlier run.
-
-    whole: the line that the clause is part of.
-    """
-    line = whole if text == whole.text else find_mentions(text)[0]
-    told = next((one for one in asides(line.canon) if one.elsewhere), None)
-    if told is not None and told.start <= BEGINS and told.end >= len(line.canon) - 5:
-        return "others" if told.others else "past"
-    return "past" if PAST.match(text) and not ORDERED.search(text) else "plain"
 
 
 def _ranked(text: str, features: Sequence[str]) -> list[tuple[str, float]]:

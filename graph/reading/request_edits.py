@@ -13,6 +13,7 @@ from graph.reading.edits import Edit
 from graph.reading.mentions import find_mentions
 from graph.reading.parts import find_parts
 from graph.reading.reader import read_utterance
+from graph.reading.scope import wanted
 from graph.reading.utterance import ThreadView
 from knowledge.types import JobRequest
 
@@ -34,7 +35,7 @@ LONGEST = 1500  # characters; a longer text is no wish but a paste
 SMALL = re.compile(
     r"\W+|\b(?:and|also|please|pls|then|with|as|well|too|it|now|but|ok|okay|so|the|run|use|add|set|make|put|on|to|in|a|an"
     r"|i|want|would|like|can|you|could|instead|und|bitte|auch|et|aussi|y|e|anche|for|of|this|that|job|script|me|from|let"
-    r"|be|should|hm|yes|no|only|just|mode|there|at|by)\b",
+    r"|be|should|hm|yes|no|only|just|mode|there|at|by|leave|keep|stays?|as|is|think|enough)\b",
     re.I,
 )
 
@@ -96,7 +97,7 @@ def is_change(text: str) -> bool:
 
 def unplaced(rest: str) -> tuple[str, ...]:
     """The pieces of a change that name nothing known here: they are handed back, and not dropped."""
-    pieces = (" ".join(piece.split()).strip(" .,!?;:") for piece in PIECES.split(rest))
+    pieces = (" ".join(piece.split()).strip(" .,!?;:") for piece in PIECES.split(wanted(rest)))
     return tuple(piece for piece in pieces if _is_unknown(piece))
 
 

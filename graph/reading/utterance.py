@@ -136,7 +136,7 @@ class Utterance:
         A word or two in front (`ok`, `hm no`) say nothing where more follows, unless they name something.
         """
         told = [c for c in self.clauses if c.act != "chat"]
-        told = [c for c in told if c.scope != "others"] or told
+        told = [c for c in told if c.scope not in ("others", "past")] or told
         weighty = (c for c in told if len(c.text.split()) > 2 or any(True for _ in self.within(c)))
         return next(weighty, told[0] if told else self.clauses[0])
 

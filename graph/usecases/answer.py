@@ -10,7 +10,7 @@ from graph.answering.ask import Ask
 from graph.answering.facts import answer_from_facts, compare_queues
 from graph.answering.failure import anything, by_failure, told_facts
 from graph.answering.grounds import SURE as NEAR
-from graph.answering.grounds import Grounds, common_grounds, grounds
+from graph.answering.grounds import Grounds, common_grounds, grounds, leans
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.options import names_options
 from graph.answering.planned import as_planned
@@ -21,7 +21,7 @@ from graph.answering.table import FACTS_FIRST, HANDLERS
 from graph.answering.telling import answer_text
 from graph.context import Context
 from graph.reading.reader import acts
-from graph.reading.utterance import Clause
+from graph.reading.utterance import Clause, Mention
 from knowledge.document import Document, Paragraph, Steps
 from knowledge.topic_texts import topic_texts
 from knowledge.wording import stems
@@ -50,6 +50,8 @@ COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "si
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
 TWO = "I am not sure which of two you mean; say it, and I tell all of it:"
 FIRST_SENTENCE = re.compile(r".{20,220}?[.:](?=\s|$)")
+NOT_THERE = "{} has no {}: its GPUs are {}. Of these:"
+OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be another matter:"
 GUESSED = "I take this as a question about {}."
 
 
@@ -75,7 +77,54 @@ def is_near(found: Grounds) -> bool:
 
 
 def answer(ask: Ask, context: Context) -> Answered | None:
-    """The answer, or None: nothing here answers it."""
+    """The answer, or None: nothing here answers it. One that holds none of the things named says that first."""
+    found = find_answer(ask, context)
+    if found is None:
+        return None
+    first = not_there(ask) or other_matter(ask, found)
+    return (
+        replace(found, document=write_document(first) + found.document, text=f"{first}\n\n{found.text}")
+        if first
+        else found
+    )
+
+
+def not_there(ask: Ask) -> str:
+    """A GPU that is asked about on a machine that has none of it."""
+    named = [one for one in ask.utterance.of_kind("Gpu") if inside(ask, one)]
+    if ask.machine is None or not named or ask.machine.id not in ask.utterance.machines():
+        return ""
+    kinds = list(dict.fromkeys(node.gpus.model for node in ask.machine.node_types if node.gpus.model))
+    missing = [one.text for one in named if not any(of_model(one, kind) for kind in kinds)]
+    return NOT_THERE.format(ask.machine.title, " or ".join(missing), ", ".join(kinds)) if missing and kinds else ""
+
+
+def of_model(mention: Mention, model: str) -> bool:
+    plain = re.sub(r"[^a-z0-9]", "", model.lower())
+    return any(re.sub(r"[^a-z0-9]", "", text.lower()) in plain for text in (str(mention.value), mention.text))
+
+
+def other_matter(ask: Ask, found: Answered) -> str:
+    """The options, variables and GPUs of a question, where an answer out of pages or a guess holds none of them."""
+    if found.found is None and found.sure:
+        return ""
+    named = [one for one in ask.utterance.of_kind("Option", "Variable", "Gpu") if inside(ask, one)]
+    told = f"{plain_text(found.document)} {found.text}".lower()
+    missing = [one for one in named if not held(f"{one.value} {one.text}".lower()) & held(told)]
+    return OTHER_MATTER.format(", ".join(one.text for one in missing)) if named and len(missing) == len(named) else ""
+
+
+def held(told: str) -> set[str]:
+    """The names in a text, options without their dashes and values."""
+    return {one.strip(".-").partition("=")[0] for one in re.findall(r"[\w./=-]+", told)}
+
+
+def inside(ask: Ask, mention: Mention) -> bool:
+    return ask.clause.start <= mention.start < max(ask.clause.end, 1)
+
+
+def find_answer(ask: Ask, context: Context) -> Answered | None:
+    """The answer by what the thread, the facts and the pages hold, in that order."""
     ask = as_planned(as_question(ask))
     reason = tell_reason(ask)
     if reason:
@@ -185,6 +234,8 @@ def of_the_script(ask: Ask) -> Document | None:
 
 def by_guess(ask: Ask) -> Answered | None:
     """The likeliest topic whose answer speaks of the very words; what it was taken for is said first."""
+    if leans(ask):
+        return None
     for topic, share in ask.clause.topics:
         again = with_topic(ask, topic)
         told = (by_topic(again) or by_facts(again)) if share >= PERHAPS else None

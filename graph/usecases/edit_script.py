@@ -19,12 +19,24 @@ from graph.extraction.script import Script, read_script
 from graph.extraction.script_record import record_of
 from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, mail_words
 from graph.planning.fields import check_directive
-from graph.reading.account import places, unplaced
+from graph.reading.account import apart, places, unplaced
+from graph.reading.argument_edits import NO_VALUES
 from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
+from graph.reading.scope import denials, wanted
+from graph.usecases.script_lines import (
+    FOLLOWS,
+    bring_back,
+    changed_lines,
+    does_without,
+    named_lines,
+    unaccounted,
+    without_lines,
+)
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import JobArray, LimitSignal, Mail
+from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest, Scheduler
 from templates.quoting import shell_word
 
@@ -84,7 +96,9 @@ NUMBER_WORDS = dict(
 VALUE = r"(?P<value>'[^']*'|\"[^\"]*\"|\$?[\w./:@%+$({})-]*[\w})/])"
 # Between a name and its value: "epochs from 10 to 12", "epochs to 12", "epochs=12", "epochs 12".
 JOINED = r"(?:\s*(?:=|:)\s*|\s+(?:from\s+\S+\s+)?(?:back\s+)?(?:(?:should be|becomes|to|=|is|as|at|auf|a|sur)\s+)?)"
-REMOVES = re.compile(r"\b(?:remove|drop|delete|without|take out|leave out|get rid of|no more)\b[^.;\n]{0,20}$", re.I)
+MODULES = re.compile(r"\bmodules?\b", re.I)
+# torchrun's own options, which stand before the program.
+OF_TORCHRUN = re.compile(r"--(?:rdzv|nproc|nnodes|max[_-]restarts|standalone|tee|redirects|log[_-]dir|monitor)[\w-]*")
 OPTION = re.compile(r"(?<![\w/-])(?P<name>--[A-Za-z][\w.-]*)(?:[= ](?P<value>'[^']*'|\"[^\"]*\"|[^\s,;-][^\s,;]*))?")
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>[a-z][\w]*(?:[._][\w]+)+)=(?P<value>[^\s,;]*[^\s,;.?!])")
 VARIABLE = re.compile(
@@ -99,9 +113,7 @@ SYNONYMS = (
     ("max seq length", "sequence length", "seq length", "seq len", "seq"),
     ("num workers", "workers"),
     ("weight decay", "wd"),
-)
-STOP = frozenset(
-    ("and", "to", "in", "on", "the", "for", "my", "please", "as", "well", "too", "also", "if", "it", "with")
+    ("ranks per node", "processes per node", "nranks", "ranks", "nranks per node"),
 )
 # A text of one line that is a launch, and not the arguments alone.
 DIRECTIVE_OR_LAUNCH = re.compile(r"\s*(?:#|srun|mpi|torchrun|python|jsrun|flux|accelerate|deepspeed)")
@@ -130,11 +142,30 @@ class Setting:
 
 def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None:
     """The script as the words want it; None where they change nothing that it sets. Raises InputError on no script."""
-    edited = Edited(text, ())
-    for change in (change_line, change_settings, change_options, change_variables, change_modules):
-        edited = change(edited, words)
-    edited = add_directives(change_fields(edited, words, cluster), words, cluster)
+    edited, asked_for, own_denials = Edited(text, ()), wanted(words), wanted(words, "negated")
+    for change in (change_line, change_settings, change_options, change_variables):
+        edited = change(edited, asked_for)
+    edited = change_modules(edited, own_denials)
+    edited = add_directives(change_fields(edited, asked_for, cluster), own_denials, cluster)
+    edited = leave_out(edited, text, words)
+    for one in denials(words):
+        edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps else edited
     return edited if edited.text != text else None
+
+
+def leave_out(now: Edited, before: str, words: str) -> Edited:
+    """What the words say is to go: an option of the launch, else the lines that they name."""
+    for one in filter(does_without, denials(words)):
+        options = [found["name"] for found in OPTION.finditer(one.text)]
+        told = now
+        for name in options:
+            now = take_out(now, name)
+        lines = named_lines(now.text, one.text) if now == told else []
+        if lines and not (MODULES.search(one.text) and now.text != before):
+            gone = "`, `".join(now.text.splitlines()[at].strip() for at in lines)
+            now = Edited(without_lines(now.text, lines), (*now.says, f"taken out: `{gone}`"), now.placed)
+        now = replace(now, placed=(*now.placed, one.text)) if now != told else now
+    return now
 
 
 def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
@@ -163,7 +194,8 @@ def set_directives(now: Edited, edit: Set, scheduler: Scheduler, cluster: Cluste
         text = with_directive(now.text, word, PREFIX[scheduler])
         first = MAKES_FOLDER.format(folder(edit)) if folder(edit) else RESUMES if edit.field == "requeue" else ""
         told = f"{word.value if word.join else word.text} set{first}"
-        now = replace(now, text=text, says=(*now.says, told)) if text != now.text else now
+        earlier = tuple(one for one in now.says if word.join or not one.startswith(word.key))
+        now = replace(now, text=text, says=(*earlier, told)) if text != now.text else now
     return now
 
 
@@ -176,12 +208,13 @@ def folder(wish: Set) -> str:
 
 
 def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
-    """The pieces of the words that the edited script holds nothing of."""
+    """The pieces and values of the words that no changed line holds anything of."""
     known = set(before.splitlines())
     new = [line for line in edited.text.splitlines() if line not in known]
     request = request_of(record_of(read_script(edited.text)))
     placed = [span for words_of in edited.placed for span in places(words, words_of)]
-    return unplaced(words, request, placed, (*new, *edited.says))
+    lines = (*changed_lines(before, edited.text), *edited.says, *edited.placed)
+    return apart((*unplaced(words, request, placed, (*new, *edited.says)), *unaccounted(words, lines)))
 
 
 def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) -> list[Word]:
@@ -248,8 +281,16 @@ def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) 
             continue
         text = set_field(now.text, name, old, new)
         if text != now.text:
-            now = replace(now, text=text, says=(*now.says, f"{name.replace('_', ' ')} {old or 'not set'} → {new}"))
+            counts = FOLLOWS if name == "nodes" and launch_of(text) != launch_of(now.text) else ""
+            told = f"{name.replace('_', ' ')} {old or 'not set'} → {new}{counts}"
+            now = replace(now, text=text, says=(*now.says, told))
     return now
+
+
+def launch_of(text: str) -> str:
+    """The line that starts the training, so that a change of its own counts is said."""
+    command, lines = read_script(text).training, text.splitlines()
+    return lines[command.line - 1] if command and command.line <= len(lines) else ""
 
 
 def queue_of(text: str, read_so: str | None, cluster: Cluster | None) -> str | None:
@@ -367,12 +408,16 @@ def change_settings(now: Edited, words: str) -> Edited:
     done: set[str] = set()
     for setting in settings(now.text):
         for name in spoken(setting.name):
-            pattern = rf"(?<![\w$./-])-{{0,2}}{re.escape(name)}(?:e?s)?{JOINED}{VALUE}(?![\w/])"
-            found = re.search(pattern, words, re.I)
+            plain = re.escape(name)
+            found = re.search(rf"(?<![\w$./-])-{{0,2}}{plain}(?:e?s)?{JOINED}{VALUE}(?![\w/])", words, re.I)
+            counted_so = (
+                rf"(?<![\w.,/=-])(?P<value>\d{{1,7}})\s+{plain}(?![\w/]|\s*[=:]?\s*\d)" if len(name) > 3 else "(?!)"
+            )
+            found = found if found and found["value"].lower() not in NO_VALUES else re.search(counted_so, words, re.I)
             value = found["value"].strip("'\"") if found else ""
             value = NUMBER_WORDS.get(value.lower(), value)
-            fits = value and value.lower() not in STOP and alike(setting.value, value)
-            if not fits or setting.name in done or REMOVES.search(words[: found.start()] if found else ""):
+            fits = value and value.lower() not in NO_VALUES and alike(setting.value, value)
+            if not fits or setting.name in done:
                 continue
             done.add(setting.name)
             if value != setting.value:
@@ -434,11 +479,10 @@ def change_options(now: Edited, words: str) -> Edited:
     """Options of the program that stand in the words as they are typed: taken, replaced, or taken out."""
     for pattern in (OPTION, PAIR):
         for found in pattern.finditer(words):
-            removing = bool(REMOVES.search(words[: found.start()]))
-            value = found["value"] or ""
-            if value.lower() in STOP or (value and not re.search(r"[\w$]", value)):
+            value = (found["value"] or "").rstrip(".!?")
+            if value.lower() in NO_VALUES or not re.search(r"[\w$]", value):
                 value = ""
-            now = take_out(now, found["name"]) if removing else give(now, found["name"], value, pattern is PAIR)
+            now = give(now, found["name"], value, pattern is PAIR)
     return now
 
 
@@ -449,7 +493,19 @@ def give(now: Edited, name: str, value: str, pair: bool) -> Edited:
         return put(now, old, value) if value and old.value != value and alike(old.value, value) else now
     if re.search(rf"(?<!\S){re.escape(name)}(?![\w.-])", now.text):
         return now
+    if not pair and not value and name.startswith("--rdzv"):
+        return now  # it takes a value, and none is said
+    option = name.lstrip("-")
+    if option in slurm_options().of("sbatch") and read_script(now.text).directives and "#SBATCH" in now.text:
+        text = with_directive(now.text, Word(f"--{option}=" if value else f"--{option}", value), PREFIX["slurm"])
+        return replace(now, text=text, says=(*now.says, f"{name}{f'={value}' if value else ''} set"))
     shown = f"{name}={shell_word(value)}" if pair else f"{name} {shell_word(value)}".strip() if value else name
+    starter = re.search(r"\btorchrun\b|torch\.distributed\.(?:run|launch)\b", now.text)
+    if OF_TORCHRUN.fullmatch(name):
+        at = starter.end() if starter else 0
+        shown = f"{name}={value}" if value else name
+        now = replace(now, text=f"{now.text[:at]} {shown}{now.text[at:]}") if at else now
+        return replace(now, says=(*now.says, f"{shown} added to torchrun")) if at else now
     at = end_of_launch(now.text) if "\n" in now.text or DIRECTIVE_OR_LAUNCH.match(now.text) else len(now.text)
     return (
         replace(now, text=f"{now.text[:at]} {shown}{now.text[at:]}", says=(*now.says, f"{shown} added")) if at else now

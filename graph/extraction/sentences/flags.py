@@ -11,6 +11,7 @@ from typing import Any
 from graph.extraction.sentences.durations import clock, hms
 from graph.extraction.sentences.lexicon import lexicon, read_yaml
 from graph.extraction.sentences.patterns import pattern
+from graph.reading.scope import stretch_at
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ def find_flags(text: str, prose: bool) -> list[Flag]:
             found += _keywords(line[0], line.start())
     if prose:
         found += [Flag("account", match["value"], *match.span()) for match in ACCOUNT.finditer(text)]
+        found = [one for one in found if stretch_at(text, one.start) is None]
     return found
 
 

@@ -24,6 +24,7 @@ from graph.extraction.sentences.programs import (
     find_options,
 )
 from graph.extraction.sentences.roles import assign, is_move
+from graph.reading.scope import wanted
 from knowledge.types import JobRequest
 
 # A machine that the catalogue has not, by its name.
@@ -98,7 +99,7 @@ def _values(
     found["framework"] = choose.framework(line)
     found["model"] = choose.model(line)
     found["entry"] = choose.entry(line, move)
-    own = find_options(message.said, str(entry.value) if (entry := found["entry"]) else None, flags_of(message))
+    own = find_options(wanted(message.said), str(entry.value) if (entry := found["entry"]) else None, flags_of(message))
     found["args"] = Said(own, own) if own else None
     for name in ("account", "queue"):
         left_behind = roles.source if roles.target is not None else None

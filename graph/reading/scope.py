@@ -1,0 +1,134 @@
+"""What a stretch of a message is: denied, told, supposed, or somebody else's. The one rule that every reader obeys.
+
+A stretch begins at the word that opens it (`don't`, `my boss says`, `if I took`) and ends with its phrase: at a stop,
+at a word that turns back, or at an "and" behind which an order or a number begins. What is denied may be taken away,
+and nothing is set by it, unless a reader's own words hold the denial (`no mail`). The rest says nothing of this job.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from pathlib import Path
+
+from graph.reading.edits import Add, Edit, Remove, Set
+from graph.reading.utterance import Scope
+from knowledge.data_file import read_data
+from knowledge.types import JobRequest
+
+Span = tuple[int, int]
+KINDS: tuple[tuple[Scope, str], ...] = (
+    ("others", "sentence"),
+    ("hypothetical", "sentence"),
+    ("past", "sentence"),
+    ("negated", "phrase"),
+)
+# Characters of a clause that may stand outside of the stretch that it is.
+BEGINS, ENDS = 14, 3
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """start, body, end: in characters of the text, body behind the word that opens it; scope: what its words are.
+
+    keeps: a denial that leaves a thing as it is.
+    """
+
+    start: int
+    body: int
+    end: int
+    scope: Scope
+    text: str
+    keeps: bool = False
+
+
+@lru_cache(maxsize=256)
+def stretches(text: str) -> tuple[Stretch, ...]:
+    """The stretches that are not plainly wanted, in the order of the text, none overlapping another."""
+    out: list[Stretch] = []
+    for one in sorted(_found(text), key=lambda s: (s.start, -s.end)):
+        if not out or one.start >= out[-1].end:
+            out.append(one)
+    return tuple(out)
+
+
+@cache
+def words(name: str) -> re.Pattern[str]:
+    """A list of scope.yaml as one pattern; lists named in braces are filled in."""
+    lists: dict[str, list[str]] = read_data(Path(__file__).parent / "scope.yaml")
+
+    def filled(one: str) -> str:
+        return re.sub(r"\{([a-z]+)\}", lambda named: "(?:" + filled("|".join(lists[named[1]])) + ")", one)
+
+    ends = lists["stop"] if name in ("phrase", "sentence") else []
+    return re.compile(filled("|".join((*ends, *lists[name]))), re.I)
+
+
+def _found(text: str) -> Iterator[Stretch]:
+    for scope, ending in KINDS:
+        for found in words(scope).finditer(text):
+            stop = words(ending).search(text, found.end())
+            end, start = stop.start() if stop else len(text), found.start()
+            if words("behind").search(found[0]):
+                before = [m.end() for m in words("phrase").finditer(text, 0, start)]
+                start = before[-1] if before else 0
+            body = start if start < found.start() else found.end()
+            yield Stretch(
+                start,
+                body,
+                end,
+                scope,
+                text[start:end].strip(),
+                scope == "negated" and words("keeps").search(text, found.end(), end) is not None,
+            )
+
+
+def stretch_at(text: str, at: int) -> Stretch | None:
+    """The stretch that a reader's words, which begin at this place, stand in behind the word that opens it."""
+    return next((one for one in stretches(text) if one.body <= at < one.end), None)
+
+
+def denials(text: str) -> tuple[Stretch, ...]:
+    """What the text says is not wanted, or is to stay."""
+    return tuple(one for one in stretches(text) if one.scope == "negated")
+
+
+def scope_of(text: str, start: int, end: int) -> Scope:
+    """What a clause is as a whole: the scope of the stretch that all but covers it, else plain."""
+    most = next((one for one in stretches(text) if one.start <= start + BEGINS and one.end >= end - ENDS), None)
+    return most.scope if most and most.scope != "negated" else "plain"
+
+
+def wanted(text: str, *but: Scope) -> str:
+    """The text with the stretches blanked (but those of these scopes), every other letter at its place."""
+    letters = list(text)
+    for one in stretches(text):
+        if one.scope not in but:
+            letters[one.start : one.end] = " " * (one.end - one.start)
+    return "".join(letters)
+
+
+def obeyed(text: str, edits: Iterable[Edit], spans: Sequence[Span], request: JobRequest) -> list[Edit]:
+    """A reader's edits as the scope of its words allows them: what is denied is taken away where the job has it.
+
+    spans: where the words stand in the text.
+    """
+    around = [stretch_at(text, start) for start, _ in spans]
+    inside = around[0] if around and all(around) else None
+    if inside is None:
+        return list(edits)
+    if inside.scope != "negated" or inside.keeps:
+        return []
+    return [out for one in edits for out in _taken_away(one, request)]
+
+
+def _taken_away(edit: Edit, request: JobRequest) -> Iterator[Edit]:
+    if isinstance(edit, Remove) or getattr(edit, "value", True) in (None, False, ()):
+        yield edit
+    elif isinstance(edit, Set | Add) and (held := getattr(request, edit.field)):
+        if not isinstance(edit, Add):
+            yield Remove(edit.field, None, edit.words)
+        elif edit.value in held:
+            yield Remove(edit.field, edit.value, edit.words)

@@ -1,0 +1,104 @@
+"""Lines of a person's own script by what people call them, and the account of an edit over its words."""
+
+from __future__ import annotations
+
+import pytest
+
+from graph.usecases.edit_script import edit_script, left_open
+from graph.usecases.script_lines import bring_back, named_lines, scope_notes, unaccounted, unsaid
+
+SCRIPT = """#!/bin/bash
+#SBATCH -A m1
+#SBATCH -t 02:00:00
+#SBATCH --mail-type=END
+#SBATCH --mail-user=a@b.org
+module load conda
+export OMP_NUM_THREADS=8
+export NCCL_DEBUG=INFO
+srun -N 2 torchrun --nnodes=2 train.py --lr 1e-3
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ("the omp line", [6]),
+        ("the mail", [3, 4]),
+        ("Laufzeit", [2]),
+        ("the conda module", [5]),
+        ("the learning rate line", []),
+        ("it", []),
+    ],
+)
+def test_lines_by_their_names(words: str, lines: list[int]) -> None:
+    assert named_lines(SCRIPT, words) == lines
+
+
+@pytest.mark.parametrize(
+    ("words", "gone"),
+    [
+        ("remove the omp line", ["export OMP_NUM_THREADS=8"]),
+        ("no mail please", ["#SBATCH --mail-type=END", "#SBATCH --mail-user=a@b.org"]),
+        ("don't touch the mail", []),
+        ("my boss says no mail", []),
+    ],
+)
+def test_a_denial_takes_out_what_it_names(words: str, gone: list[str]) -> None:
+    edited = edit_script(SCRIPT, words, None)
+    after = edited.text.splitlines() if edited else SCRIPT.splitlines()
+    assert [line for line in SCRIPT.splitlines() if line not in after] == gone
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("add --exclusive", "#SBATCH --exclusive"),
+        ("use --exclusive too please", "#SBATCH --exclusive"),
+        ("add --max-restarts=2", "srun -N 2 torchrun --max-restarts=2 --nnodes=2 train.py --lr 1e-3"),
+        ("add --seed 4", "srun -N 2 torchrun --nnodes=2 train.py --lr 1e-3 --seed 4"),
+    ],
+)
+def test_an_option_goes_where_its_owner_reads_it(words: str, line: str) -> None:
+    edited = edit_script(SCRIPT, words, None)
+    assert edited is not None
+    assert [one for one in edited.text.splitlines() if one not in SCRIPT.splitlines()] == [line]
+
+
+def test_a_part_is_brought_back_alone() -> None:
+    edited = edit_script(SCRIPT, "4 hours, remove the omp line", None)
+    assert edited is not None
+    back = bring_back(edited.text, SCRIPT, "the time")
+    assert "-t 02:00:00" in back and "OMP_NUM_THREADS" not in back
+    assert bring_back(back, SCRIPT, "the OMP line") == SCRIPT
+
+
+@pytest.mark.parametrize(
+    ("words", "open_words"),
+    [
+        ("3 hours and --wd 0.1", ()),
+        ("3 hours and warmup 500", ("500",)),
+        ("3 hours, the colleague has 500", ()),
+    ],
+)
+def test_every_value_is_accounted_for(words: str, open_words: tuple[str, ...]) -> None:
+    edited = edit_script(SCRIPT, words, None)
+    assert edited is not None
+    left = left_open(SCRIPT, edited, words)
+    assert all(any(word in piece for piece in left) for word in open_words) and bool(left) == bool(open_words)
+
+
+def test_a_line_with_a_number_that_nobody_said_is_unsaid() -> None:
+    assert unsaid(SCRIPT, SCRIPT.replace("-N 2", "-N 7"), "more nodes", ()) != ()
+    assert unsaid(SCRIPT, SCRIPT.replace("-N 2", "-N 7"), "7 nodes", ()) == ()
+
+
+def test_a_time_is_the_same_in_every_form() -> None:
+    assert unaccounted("make it 90 min", ["#SBATCH -t 01:30:00"]) == ()
+    assert unaccounted("make it 1h30", ["#SBATCH -t 01:30:00"]) == ()
+    assert unaccounted("make it 2h", ["#SBATCH -t 01:30:00"]) != ()
+
+
+def test_what_is_denied_and_not_there_is_said() -> None:
+    assert "gets none" in scope_notes(SCRIPT, "don't add --exclusive")[0]
+    assert "stays" in scope_notes(SCRIPT, "don't touch the mail")[0]
+    assert scope_notes(SCRIPT, "8 nodes") == ()
