@@ -66,6 +66,10 @@ DO_IT = re.compile(
     r"|so (?:that )?it (?:goes through|works|runs|starts|passes|is accepted|fits))\b"
 )
 DECIDED = "Nothing is open. What I took by myself: {}. Say what to change."
+NOT_IN_FILE = (
+    "{}: `{}` has no line that holds this, so I leave your file as it is. It is a change of your program or of the "
+    "command that submits the job; say *write it anew* for a script of mine."
+)
 WITHDRAWAL = re.compile(
     r"\W*(?:never ?mind|forget (?:it|that)|leave it|drop (?:it|that)|cancel(?: that)?|stop)\b.*", re.I
 )
@@ -149,6 +153,8 @@ def carry_out(turn: Turn, offer: Offer) -> State:
     own = turn.state.get("own")
     if own and (text := offer.script or (patched(own.text, offer.patches)[0] if offer.patches else "")):
         return made_of(turn, Paste(own.name, text), offer.says)
+    if own and offer.change and not offer.request and not turn.state.get("resources"):
+        return State(pending=None, said=(Say(NOT_IN_FILE.format(offer.says, own.name)),))
     if offer.request:
         return State(way="write", request=offer.request, pending=None)
     change: dict[str, Any] = dict(offer.change)

@@ -21,9 +21,11 @@ from knowledge.types import Diagnosis
 CAUSE = "gpu-oom"
 OPENING = "By the log's numbers"
 UNKNOWN = (
-    f"{OPENING} alone how much a smaller batch, checkpointing or sharding saves cannot be told: give the script "
-    "(`--script`), or say the model, how it is spread and on how many GPUs."
+    f"{OPENING} alone how much a smaller batch, checkpointing or sharding saves cannot be told: {{}}say the model, "
+    "how it is spread and on how many GPUs."
 )
+# The step that the log's own sum tells already.
+ALLOCATOR = re.compile(r"If much memory is reserved but not allocated: `?PYTORCH_\w+=expandable_segments:True`?\.\s*")
 # Values that programs and their arguments tell of a training.
 BATCH = re.compile(
     r"(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size|local[-_]batch[-_]size"
@@ -49,9 +51,11 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
         return found
     known = model_and_layout(found, script, words)
     first = tuple(filter(None, (what_was_short(log), unused_words(log), by_sum(log, *known) if known else "")))
-    kept = tuple(step for step in found.fix if not step.startswith(OPENING))
+    steps = (ALLOCATOR.sub("", step) if log.unused_suffices else step for step in found.fix)
+    kept = tuple(step for step in steps if step and not step.startswith(OPENING))
+    open_ = UNKNOWN.format("" if script else "give the script (`--script`), or ")
     sources = dict.fromkeys((*found.sources, *(SOURCES if known else ())))
-    return replace(found, fix=(*first, *kept, *(() if known else (UNKNOWN,))), sources=tuple(sources))
+    return replace(found, fix=(*first, *kept, *(() if known else (open_,))), sources=tuple(sources))
 
 
 def out_of_memory(found: Diagnosis) -> OutOfMemory | None:

@@ -24,46 +24,19 @@ Changing = Callable[[Cluster, JobRequest], Change]
 # What each strategy gives way to when a GPU's memory does not suffice.
 SHARD_MORE = {"none": "fsdp", "ddp": "fsdp", "zero1": "zero2", "zero2": "zero3"}
 FIELDS = frozenset(one.name for one in fields(JobRequest)) - {"heard", "machine", "source_machine"}
+SMALLER_STEPS = "smaller steps, so more of them for the same data"
 # GPUs a node follow from any of these: a mere warning does not overrule what was counted so.
 COUNTS = frozenset(("nodes", "gpus_per_node", "total_gpus"))
-# The directives that hold a field, by their names in all dialects.
-OPTIONS = {
-    "walltime": ("time", "walltime", "time-limit", "W"),
-    "queue": ("qos", "partition", "queue", "q"),
-    "nodes": ("nodes", "nnodes"),
-    "gpus_per_node": ("gpus-per-node", "gres"),
-}
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One cure. edit: of a script's text; change: of the request. One of them is given, or both."""
+    """One cure. edit: of a script's text; change: of the request. One of them is given, or both. costs: what an edit
+    costs, in words."""
 
     edit: Callable[[Case], Edit] | None = None
     change: Changing | None = None
-
-
-def changed_text(case: Case, change: Change) -> Edit:
-    """The fields' new values put into the directives of a person's script, and the words of it."""
-    texts, says = case.text, []
-    before = request_of(case.record)
-    for name, value in change:
-        old = getattr(before, name)
-        again = case_of(texts, case.diagnosis, case.cluster)
-        edited = next((t for o in OPTIONS.get(name, ()) if (t := put(again, o, name, old, value))), None)
-        if edited is None or value is None:
-            return None
-        texts = edited
-        says.append(f"{name.replace('_', ' ')} {value} instead of {old}" if old else f"{name} {value}")
-    return (texts, ", ".join(says)) if says else None
-
-
-def put(case: Case, option: str, name: str, old: object, value: object) -> str | None:
-    found = case.script.active.get(option)
-    if found is None or (name == "queue" and found.value != old):
-        return None
-    counts = name == "gpus_per_node"
-    return text.set_directive(case, option, found.value.replace(str(old), str(value)) if counts else str(value))
+    costs: str = ""
 
 
 def case_of(script: str, diagnosis: Diagnosis, cluster: Cluster | None) -> Case:
@@ -135,7 +108,7 @@ def price(before: JobRequest, after: JobRequest) -> str:
     if after.strategy != before.strategy and after.strategy:
         parts.append(f"your program has to be written for {after.strategy}")
     if after.args != before.args:
-        parts.append("smaller steps, so more of them for the same data" if before.args else "")
+        parts.append(SMALLER_STEPS if before.args else "")
     return "; ".join(filter(None, parts))
 
 
@@ -268,7 +241,7 @@ REMEDIES: dict[str, tuple[Remedy, ...]] = {
     "gpu-not-visible": (Remedy(change=devices),),
     "gpu-oom": (
         Remedy(text.grown_segments),
-        Remedy(change=smaller_batch),
+        Remedy(text.smaller_batch, smaller_batch, SMALLER_STEPS),
         Remedy(change=shard_more),
         Remedy(change=more_nodes),
     ),

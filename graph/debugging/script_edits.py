@@ -210,6 +210,16 @@ def halve_batch(words: str) -> tuple[str, str] | None:
     return text, f"{both}: the same global batch"
 
 
+def smaller_batch(case: Case) -> Edit:
+    """Half the samples a GPU in the first line, comments apart, that names them."""
+    lines = case.text.splitlines(keepends=True)
+    for at, line in enumerate(lines):
+        found = None if line.lstrip().startswith("#") else halve_batch(line)
+        if found:
+            return "".join([*lines[:at], found[0], *lines[at + 1 :]]), found[1]
+    return None
+
+
 def grown_segments(case: Case) -> Edit:
     """The allocator's own cure, where much is reserved and not used."""
     if "expandable_segments" in case.text or not is_fragmented(case.diagnosis):
@@ -219,14 +229,15 @@ def grown_segments(case: Case) -> Edit:
 
 
 ASKED = re.compile(r"Tried to allocate ([\d.]+ [KMGT]i?B)")
+FREE = re.compile(r"of which ([\d.]+ [KMGT]i?B) is free")
 UNUSED = re.compile(r"([\d.]+ [KMGT]i?B) is reserved by PyTorch but unallocated")
 
 
 def is_fragmented(diagnosis: Diagnosis) -> bool:
-    """Whether what was reserved and not allocated would have held what was asked for."""
+    """Whether what was reserved and not allocated, with what was free, would have held what was asked for."""
     told = " ".join(line.text for line in diagnosis.evidence)
-    unused, asked = (size(found[1]) if (found := one.search(told)) else 0.0 for one in (UNUSED, ASKED))
-    return bool(unused and asked and unused > asked)
+    unused, asked, free = (size(found[1]) if (found := one.search(told)) else 0.0 for one in (UNUSED, ASKED, FREE))
+    return bool(unused and asked and unused > asked - free > 0)
 
 
 # A folder of a cache in a home -> the variable that puts it elsewhere.

@@ -10,9 +10,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import unified_diff
 
-from graph.debugging.remedies import case_of, changed_request, changed_text, price, remedies_for, request_of
+from graph.debugging.remedies import Change, Remedy, case_of, changed_request, price, remedies_for, request_of
 from graph.debugging.remedies import says as in_words
 from graph.debugging.script_edits import Case
+from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
 from graph.verification.checks.rule import Edit
 from graph.verification.checks.run import Checked, checked
 from knowledge.cluster import Cluster
@@ -59,20 +60,38 @@ def mend_script(script: str, trouble: Diagnosis | None, cluster: Cluster | None,
 
 
 def applied(case: Case) -> tuple[tuple[str, str] | None, tuple[Offer, ...]]:
-    """The first cure that costs nothing, done; and those that cost, with their price."""
-    done, offered = None, list[Offer]()
+    """The first cure that costs nothing, done; and those that cost, with their price.
+
+    A cure that the text has no place for (another strategy lies in the program) is left to the diagnosis's steps.
+    """
+    ways = [(remedy, *tried(remedy, case)) for remedy in remedies_for(case.diagnosis)]
+    free = next(((remedy, edit) for remedy, edit, offer in ways if edit and not offer.price), None)
+    done = free[1] if free else None
+    # Changes of the request stand for one another (less time, or another queue); an edit of the text stays beside them.
+    beside = done and free and free[0].change is None
+    after = case_of(done[0], case.diagnosis, case.cluster) if done and beside else case
+    offered = [tried(remedy, after) for remedy, *_ in ways if not free or remedy is not free[0]]
+    return done, tuple(offer for edit, offer in offered if edit and (offer.price or offer.change))
+
+
+def tried(remedy: Remedy, case: Case) -> tuple[tuple[str, str] | None, Offer]:
+    """What the cure makes of the text (None: nothing), and as an offer, with its price."""
     before = request_of(case.record)
-    for remedy in remedies_for(case.diagnosis):
-        change = remedy.change(case.cluster, before) if remedy.change and case.cluster else ()
-        edit = remedy.edit(case) if remedy.edit else changed_text(case, change)
-        if change and all(value is not None for _, value in change):
-            costs = price(before, changed_request(before, dict(change)))
-            if costs or (done and edit) or edit is None:
-                offered.append(Offer(in_words(before, change), costs, change, edit[0] if edit else ""))
-                continue
-        if edit and edit[0] != case.text and done is None:
-            done = edit
-    return done, tuple(offered)
+    change = remedy.change(case.cluster, before) if remedy.change and case.cluster else ()
+    edit = remedy.edit(case) if remedy.edit else put(case, change)
+    if edit is None or edit[0] == case.text:
+        return None, Offer("")
+    costs = remedy.costs or (price(before, changed_request(before, dict(change))) if change else "")
+    says = edit[1] if remedy.edit else in_words(before, change)
+    return edit, Offer(says, costs, change, edit[0])
+
+
+def put(case: Case, change: Change) -> tuple[str, str] | None:
+    """The fields' new values where the script's directives hold them; None unless they hold all."""
+    if any(value is None or name not in DIRECTIVES for name, value in change):
+        return None
+    now = put_fields(Edited(case.text, ()), dict(change), case.cluster)
+    return (now.text, ", ".join(now.says)) if len(now.says) == len(change) > 0 else None
 
 
 def by_check(case: Case) -> tuple[str, str] | None:

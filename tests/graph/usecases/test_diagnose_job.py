@@ -117,3 +117,10 @@ def test_a_cure_adds_or_replaces_few_lines_of_a_golden_script(path: Path) -> Non
 def test_a_line_is_put_before_the_launch(log: str, line: str) -> None:
     mended = diagnose_job(log, SCRIPT).mended
     assert mended and mended.text.splitlines()[-3:-2] == [line]
+
+
+def test_no_cure_is_offered_that_the_file_has_no_place_for() -> None:
+    """Another strategy lies in the program: said among the steps, never offered as a change of this file."""
+    oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0 has a total capacity of 39 GiB"
+    report = diagnose_job(oom, SCRIPT)
+    assert report.mended and report.mended.offers == () and any("FSDP" in step for step in report.diagnosis.fix)
