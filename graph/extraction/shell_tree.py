@@ -19,6 +19,8 @@ HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)\\?([A-Za-z_]\w*)\1")
 MISLEADING = re.compile(r"[$`\\\]]|^[ \t]+$")
 # `${NAME%\'}` opens a string that never ends.
 IN_BRACES = re.compile(r"(?<=[%#])\\'(?=\})")
+# A dollar sign that names nothing (`sed -n $=`), which the grammar takes for the begin of a name.
+NAMELESS = re.compile(r"\$(?=[=,:%])")
 CONDITION = re.compile(r"[ \t]*(?:while|until|if|elif)[ \t].*\][ \t]*")
 
 
@@ -39,7 +41,7 @@ def parsable(lines: list[str]) -> Iterator[str]:
         opened = HEREDOC.search(line)
         if opened and not line.lstrip().startswith("#") and last.get(opened[2], 0) > number:
             end = opened[2]
-        line = IN_BRACES.sub(spell, line)
+        line = NAMELESS.sub(spell, IN_BRACES.sub(spell, line))
         yield f"{line};" if CONDITION.fullmatch(line) else line
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from graph.extraction.commands import Command, Document
+from graph.extraction.commands import Assignment, Command, Document
 from graph.extraction.launcher_table import words
 from graph.extraction.launchers import read_chain
 from graph.extraction.script import Script
@@ -63,6 +63,7 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     files = tuple(plain(one).rpartition("=")[2] for one in program.args)
     script = by_name(script, source, target)
     program, training = script.program or program, script.training or training
+    script = replace(script, assignments=(*script.assignments, *before_launch(training)))
     collector = Collector(script, source, target, facts)
     for assignment in script.assignments:
         machines = is_machine_variable(assignment.name, source) or HOSTS.search(assignment.written)
@@ -81,6 +82,14 @@ def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPa
     variables, notes = tuple(collector.variables.values()), tuple(collector.notes)
     done = frozenset(collector.step_lines)
     return UserPart(entry, program.kind == "module", args, variables, setup, notes, late, done)
+
+
+def before_launch(training: Command) -> Iterator[Assignment]:
+    """What stands in front of the launch or the program alone (`PYTHONHASHSEED=0 srun python ...`)."""
+    one: Command | None = training
+    while one is not None:
+        yield from (Assignment(one.line, name, value, value, exported=True) for name, value in one.assignments)
+        one = one.outer
 
 
 def is_launch(value: str) -> bool:

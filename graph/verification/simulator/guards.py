@@ -17,38 +17,53 @@ ENDING = re.compile(r"exit|return|die|fail|abort|usage|error(?:_exit)?")
 TEST = re.compile(
     r"(!\s+)?(?:\[\[?\s+|\btest\s+|&&\s+|\|\|\s+)?(!\s+)?-([defrsxLh])\s+(\"[^\"\n]*\"|'[^'\n]*'|[^\s;&|\]]+)"
 )
+COMMAND = re.compile(r"(!\s+)?\b(?:command\s+-v|which|hash|type(?:\s+-[pPt])?)\s+([A-Za-z][\w.+-]*)")
+COUNT = re.compile(r"\$\{?#\}?[\"']?\s*(?:-(lt|ne|eq)|(<|!=|==))\s*(\d)")
+EMPTY, NEEDED = re.compile(r"-z\s+[\"']?\$\{?([1-9])\b"), re.compile(r"\$\{([1-9]):?\?")
 RUNS_SOMETHING = re.compile(r"\$\(|`|[<>]\(")
 
 
 def guards(script: str) -> tuple[str, ...]:
     """`-OPERATOR WORD` of each such test, the word as the script has it; words that run a command are left out."""
-    root = parse(script).root_node
-    found = [one for node in descendants(root, "list") for one in of_list(node)]
-    found += [one for node in descendants(root, "if_statement") for one in of_if(node)]
+    found = [
+        f"-{operator} {word}"
+        for condition, plain in endings(script)
+        for outer, inner, operator, word in TEST.findall(condition)
+        if (not outer and not inner) == plain and not RUNS_SOMETHING.search(word)
+    ]
     return tuple(dict.fromkeys(found))
 
 
-def of_list(node: Node) -> Iterator[str]:
-    """`[ -d X ] || exit` and `[ ! -d X ] && exit`."""
-    if len(node.children) == 3 and ends([node.children[2]]):
-        yield from looked_for(node.children[:1], text_of(node.children[1]) == "||")
+def commands_wanted(script: str) -> tuple[str, ...]:
+    """Commands without which the script ends: `command -v X || exit`."""
+    found = [name for text, plain in endings(script) for no, name in COMMAND.findall(text) if (not no) == plain]
+    return tuple(dict.fromkeys(found))
 
 
-def of_if(node: Node) -> Iterator[str]:
-    """`if [ ! -d X ]; then exit; fi`, and an else that ends the script."""
-    before: list[Node] = []
-    for condition, body in if_parts(node):
-        if ends(body):
-            yield from looked_for(condition, False) if condition else looked_for(before, True)
-        before += condition
+def arguments_wanted(script: str) -> tuple[str, ...]:
+    """Words in the place of the arguments without which the script ends; none where it chooses by what they say."""
+    if re.search(r"\bcase\s+[\"']?\$", script):
+        return ()
+    negated = [text for text, plain in endings(script) if not plain]
+    wanted = [int(one) for one in NEEDED.findall(script)]
+    for text in negated:
+        wanted += [int(number) + (word == "eq" or sign == "==") for word, sign, number in COUNT.findall(text)]
+        wanted += [int(number) for number in EMPTY.findall(text)]
+    return tuple(f"argument-{number}" for number in range(1, max(wanted, default=0) + 1))
 
 
-def looked_for(conditions: list[Node], plain: bool) -> Iterator[str]:
-    """The tests in conditions that stand plain, or those that are negated."""
-    for condition in conditions:
-        for outer, inner, operator, word in TEST.findall(text_of(condition)):
-            if (not outer and not inner) == plain and not RUNS_SOMETHING.search(word):
-                yield f"-{operator} {word}"
+def endings(script: str) -> Iterator[tuple[str, bool]]:
+    """(condition, plain): the script ends where what it says fails (plain), or where it holds."""
+    root = parse(script).root_node
+    for node in descendants(root, "list"):  # `[ -d X ] || exit` and `[ ! -d X ] && exit`
+        if len(node.children) == 3 and ends([node.children[2]]):
+            yield text_of(node.children[0]), text_of(node.children[1]) == "||"
+    for node in descendants(root, "if_statement"):  # `if [ ! -d X ]; then exit; fi`, and an else that ends the script
+        before: list[Node] = []
+        for condition, body in if_parts(node):
+            if ends(body):
+                yield from ((text_of(one), not condition) for one in (condition or before))
+            before += condition
 
 
 def ends(nodes: list[Node]) -> bool:

@@ -14,13 +14,13 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
-from graph.extraction.script import Script
+from graph.extraction.script import Script, read_script
 from graph.verification.simulator import config
 from graph.verification.simulator.allocation import Allocation, host_suffixes, node_names
 from graph.verification.simulator.cluster import commands, variables
 from graph.verification.simulator.cluster.batch import batch_variables
 from graph.verification.simulator.cluster.hostlist import compress
-from graph.verification.simulator.guards import guards
+from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards
 from knowledge.cluster import Cluster
 from knowledge.slurm_options import slurm_options
 from knowledge.types import SideFile
@@ -58,7 +58,10 @@ def stand_in(
     by_jsrun = any(form.launcher == "jsrun" for forms in cluster.launch.values() for form in forms)
     launch_node = f"{cluster.id}-batch1" if cluster.scheduler == "lsf" and by_jsrun and not shared else None
     node = job.node_type
-    cpus = node.cpu.schedulable or (node.cpu.cores or 64) * (node.cpu.threads_per_core or 1)
+    threads = (node.cpu.cores or 64) * (node.cpu.threads_per_core or 1)
+    # PALS counts hardware threads: 4 ranks of depth 16 fill Polaris's 32 cores
+    # (https://docs.alcf.anl.gov/polaris/running-jobs/#binding-mpi-ranks-to-gpus).
+    cpus = threads if mpi_of(cluster) == "pals" else node.cpu.schedulable or threads
     return config.StandIn(
         cluster=cluster.id, scheduler=cluster.scheduler, nodes=names, running=running, sampled=sampled,
         launch_node=launch_node, job_name=job.job_name, account=job.account, queue=job.queue, ntasks=job.ntasks,
@@ -168,10 +171,24 @@ def fill(stage: Path, inside: str, script: str, name: str, files: tuple[SideFile
             own.parent.mkdir(parents=True, exist_ok=True)
             own.write_text(f'#!/bin/sh\nexec {shlex.quote(inside)}/bin/.missing ./{shlex.quote(program)} "$@"\n')
             own.chmod(0o755)
+    for wanted in commands_wanted(script):
+        own = stage / "bin" / wanted
+        if not own.exists() and shutil.which(wanted) is None:
+            own.write_text(f'#!/bin/sh\nexec {shlex.quote(inside)}/bin/.missing {shlex.quote(wanted)} "$@"\n')
+            own.chmod(0o755)
+    for folder in output_folders(script):
+        (stage / "work" / folder).mkdir(parents=True, exist_ok=True)
     (stage / "guards").write_text("".join(f"{one}\n" for one in guards(script)), errors="surrogateescape")
     (stage / "home" / ".bash_profile").write_text('. "$BASH_ENV"\n')
     write_host_files(stage, facts)
     write_batch(stage, inside, script, name, facts)
+
+
+def output_folders(script: str) -> tuple[str, ...]:
+    """Folders of the job's own output, which must be there before the job starts."""
+    named = [one.value for one in read_script(script).directives if one.active and one.option in ("output", "error")]
+    folders = [one.strip("\"'").rpartition("/")[0] for one in named]
+    return tuple(one for one in folders if re.fullmatch(r"[\w.-][\w./-]*", one) and ".." not in one)
 
 
 def relative_programs(script: str) -> tuple[str, ...]:
@@ -207,7 +224,7 @@ def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.
     starts_at_home = facts.scheduler == "pbs"
     first = facts.hosts[0]
     batch = {
-        "words": [*interpreter, f"{where['work']}/{name}"],
+        "words": [*interpreter, f"{where['work']}/{name}", *arguments_wanted(script)],
         "variables": login | batch_variables(facts, inside, where, compress(facts.nodes)) | first_node(facts, first),
         "folder": where["home"] if starts_at_home else where["work"],
         "login": login,

@@ -345,3 +345,17 @@ def test_variables_that_hold_each_other_end_the_search() -> None:
     collector.need("A")
     assert set(collector.variables) == {"A", "B"}
     assert [note.says.partition(":")[0] for note in collector.notes] == ["A and another hold each other's value"]
+
+
+def test_what_stands_in_front_of_the_launch_goes_along() -> None:
+    text = "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gpus-per-node=4\nPYTHONHASHSEED=7 srun -n 4 python train.py --lr 1\n"
+    machine = catalogue().find("delta")
+    assert machine
+    done = port(text, machine)
+    assert isinstance(done, Ported)
+    assert "export PYTHONHASHSEED=7" in done.bundle.script
+
+
+def test_a_dollar_sign_that_names_nothing_hides_no_launch() -> None:
+    text = "#!/bin/bash\n#PBS -l select=2:ngpus=4\nN=$(sed -n $= $PBS_NODEFILE)\nmpiexec -n 8 python t.py\n"
+    assert read_script(text).program is not None

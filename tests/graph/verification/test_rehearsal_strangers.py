@@ -18,7 +18,7 @@ from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.cluster.options import LayoutRefusedError, parse
 from graph.verification.simulator.cluster.wrapping import is_slip
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.guards import guards
+from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards
 from graph.verification.simulator.isolation import available
 from graph.verification.simulator.running import Ran, folder, run
 from knowledge.catalogue import catalogue
@@ -157,3 +157,51 @@ def test_more_ranks_than_this_computer_takes_are_cut_and_told(monkeypatch: pytes
     assert rehearsing.runnable(job, 500, None) == (64, 1)
     monkeypatch.setattr(rehearsing.limits, "most_memory", lambda: 0)
     assert rehearsing.runnable(job, 2, None) == (1, 1)
+
+
+def test_commands_and_arguments_that_the_script_ends_without() -> None:
+    text = (
+        "#!/bin/bash\nif ! command -v site_tool >/dev/null; then exit 1; fi\nwhich other || exit 2\ntype third\n"
+        'if [[ $# -lt 2 ]]; then echo usage; exit 1; fi\n[ -z "$3" ] && exit 1\npython train.py $1\n'
+    )
+    assert set(commands_wanted(text)) == {"site_tool", "other"}
+    assert arguments_wanted(text) == ("argument-1", "argument-2", "argument-3")
+    assert arguments_wanted("#!/bin/bash\nif [ $# -gt 2 ]; then exit 1; fi\npython train.py $1\n") == ()
+    assert arguments_wanted("#!/bin/bash\nM=${1:?usage}\npython train.py $M\n") == ("argument-1",)
+    assert arguments_wanted('#!/bin/bash\nM=${1:?usage}\ncase "$M" in a) ;; *) exit 1 ;; esac\npython t.py\n') == ()
+
+
+def test_mpiruns_ranks_go_before_those_of_the_batch_script() -> None:
+    given = {"SLURM_PROCID": "0", "SLURM_LOCALID": "0", "SLURM_NTASKS": "8"}
+    given |= {"OMPI_COMM_WORLD_RANK": "5", "OMPI_COMM_WORLD_LOCAL_RANK": "1", "OMPI_COMM_WORLD_SIZE": "8"}
+    assert own_ranks.own_ranks(given, JOB, True)["RANK"] == "5"
+
+
+@pytest.mark.skipif(available() != "namespaces", reason="no namespaces on this computer")
+def test_what_a_site_has_and_a_person_gives_is_stood_in_for() -> None:
+    machine = catalogue().find("perlmutter")
+    assert machine
+    text = (
+        "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -C gpu\n#SBATCH --gpus-per-node=4\n#SBATCH -o logs/%j.out\n"
+        "if ! command -v site_guard >/dev/null; then exit 3; fi\nsite_guard --check || exit 4\n"
+        "if [ $# -lt 1 ]; then exit 5; fi\necho ALL $1 > logs/own.log || exit 6\ncat logs/own.log\n"
+    )
+    script = read_script(text)
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 2, None, "namespaces", (), frozenset())
+    with folder() as place:
+        stage.fill(place, stage.IN_NAMESPACES, text, "job.sh", (), replace(facts, preload=()))
+        ran = run(place, "namespaces", 30, lambda _: None)
+    assert (ran.output, ran.code) == ("ALL argument-1\n", 0)
+    told = " ".join(judge.rehearsal(ran, facts, job, script, text, "namespaces", 1.0).unseen)
+    assert "site_guard: not on this computer" in told
+    assert "argument-1: in the place of" in told
+
+
+def test_pals_counts_hardware_threads() -> None:
+    machine = catalogue().find("polaris")
+    assert machine
+    script = read_script("#!/bin/bash\n#PBS -l select=1:system=polaris\nmpiexec -n 4 --ppn 4 -d 16 python train.py\n")
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 1, None, "namespaces", (), frozenset())
+    assert facts.cpus_per_node == 64

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 from graph.verification.simulator.config import StandIn
 
-# (rank, number on the node, number of ranks) by who sets them, the first that is there counts.
+# (rank, number on the node, number of ranks) by who sets them, the first that is there counts. Slurm's come last: they
+# stand in its batch script, too, and what mpirun starts there inherits them.
 FAMILIES = (
-    ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE"),
     ("PALS_RANKID", "PALS_LOCAL_RANKID", "PMI_SIZE"),
     ("PMI_RANK", "PMI_LOCAL_RANK", "PMI_SIZE"),
@@ -21,6 +21,7 @@ FAMILIES = (
     ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_SIZE"),
     ("FLUX_TASK_RANK", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_SIZE"),
     ("MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_SIZE"),
+    ("SLURM_PROCID", "SLURM_LOCALID", "SLURM_NTASKS"),
 )
 PORT = "29500"
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK")
