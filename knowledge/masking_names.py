@@ -269,10 +269,17 @@ PERSONAL: tuple[Rule, ...] = (
     ),
     Rule(
         "ACCOUNT",
-        r"(?:account|allocation|project|group|bank|charged?|bill(?:ed)?)\b.*[a-z][\w-]*\d",
-        r"(?i)\b(?:account|allocation|project|group|bank|charged? (?:it |this )?to(?: the)?"
+        r"(?:account|allocation|budget|project|group|bank|charged?|bill(?:ed)?)\b.*[a-z][\w-]*\d",
+        r"(?i)\b(?:account|allocation|budget|project|group|bank|charged? (?:it |this )?to(?: the)?"
         r"(?: account| project| allocation)?"
         r"|bill(?:ed)? (?:it )?to)\s+(?:id\s+|is\s+|code\s+)?[\"'`*]{0,2}(?P<v>(?=[\w-]{0,12}\d)[A-Za-z][\w-]{2,40})",
+        is_account,
+    ),
+    Rule(
+        "ACCOUNT",
+        r"(?:account|allocation|budget)\b.*[a-z]_",
+        r"(?i)\b(?:account|allocation|budget)\s+(?:is\s+|name\s+|code\s+)?[\"'`*]{0,2}"
+        r"(?P<v>[a-z][a-z0-9]{1,20}_[\w-]{2,30})",
         is_account,
     ),
     Rule(

@@ -51,6 +51,7 @@ def facts_about(cluster: Cluster, about: Sequence[About], today: date) -> str:
     texts = [f"{cluster.title} ({cluster.id}), {cluster.scheduler}; facts of {dated(cluster, today)}"]
     texts += ["\n".join([title, *rows]) for title, rows in made.items() if rows]
     parts = list(dict.fromkeys(part for one in about for part in SECTIONS[one][1])) if site else []
+    parts = [part for part in parts if part.partition(".")[0] == part or part.partition(".")[0] not in parts]
     told = {part: told_of(*part_of(site, part)) for part in parts}
     texts += [
         f"{part.partition('.')[0].replace('_', ' ')} (read {site.as_of})\n{text}"

@@ -84,7 +84,8 @@ def decide(
     source = State(source=done.get("source", ""), left_to_us=given["left_to_us"])
     told = hand.adopt(State(**{**new, **source}), done, costs)
     if dropped and hand.made:
-        notes = tuple(f"Not in the script: {one.partition(': ')[2].partition(':')[0]}." for one in dropped)
+        told_of = [one.removeprefix("not done: ").partition(":")[0] for one in dropped if "model=" not in one]
+        notes = tuple(f"Not in the script: {one}." for one in told_of)
         hand.made[-1] = replace(hand.made[-1], notes=(*notes, *hand.made[-1].notes))
     return "\n".join([*dropped, told])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import cast
 
 from graph.conversation.history import CLEAN
@@ -20,7 +21,7 @@ from graph.conversing.sources import Numbered
 from graph.extraction.request import understand
 from graph.state import State
 from knowledge.document import Document
-from knowledge.types import Exchange, Grounds, JobRequest, Made, OfferEdit, Said, Say
+from knowledge.types import Exchange, Grounds, JobRequest, Made, Offer, OfferEdit, Said, Say
 
 TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
 TURNS_KEPT, MOST_KEPT = 4, 2400
@@ -114,7 +115,7 @@ class Ending:
         new = pending is not self.hand.began.get("pending") and pending is not self.ruled.get("pending")
         if not new or not isinstance(pending, OfferEdit):
             return ""
-        priced = all(numbers_in(f"{one.says} {one.price}") <= numbers_in(text) for one in pending.offers)
+        priced = all(map(partial(is_told, text), pending.offers))
         return "" if priced and TELLS_OFFER.search(text) else offered(pending.offers)
 
     def with_pages(self, parts: list[Said]) -> list[Said]:
@@ -136,6 +137,12 @@ class Ending:
             return f"[script: {'; '.join(part.changes) or part.bundle.name}]"
         text = self.as_text(part)
         return self.sources.as_on_thread(text) if part in self.own else self.sources.numbered(text)
+
+
+def is_told(text: str, offer: Offer) -> bool:
+    """Whether the words tell an offer: what it would be, and its price; what there is now need not be in them."""
+    wanted = " ".join(one.partition(" instead of ")[0] for one in (offer.says, offer.price))
+    return numbers_in(wanted) - {0.0} <= numbers_in(text)
 
 
 def fallen_back(ruled: State, trouble: str) -> State:

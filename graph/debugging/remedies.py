@@ -101,15 +101,20 @@ def price(before: JobRequest, after: JobRequest) -> str:
         parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
     elif longer(before, after):
         parts.append(f"up to {longer(before, after):.3g} times the node hours, and longer jobs wait longer")
-    if before.queue and after.queue != before.queue:
+    if given(before.queue) and after.queue != before.queue:
         parts.append("another queue, charged and ordered by its own rules")
-    if before.account and after.account != before.account:
+    if given(before.account) and after.account != before.account:
         parts.append("another account is charged")
     if after.strategy != before.strategy and after.strategy:
         parts.append(f"your program has to be written for {after.strategy}")
     if after.args != before.args:
         parts.append(SMALLER_STEPS if before.args else "")
     return "; ".join(filter(None, parts))
+
+
+def given(name: str | None) -> bool:
+    """Whether a queue or an account was named: a placeholder in its place costs nothing to fill in."""
+    return bool(name) and not str(name).startswith("YOUR_")
 
 
 def longer(before: JobRequest, after: JobRequest) -> float:

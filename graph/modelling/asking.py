@@ -31,7 +31,7 @@ from graph.modelling.model import (
 )
 from knowledge.catalogue import catalogue
 from knowledge.masking import Masker
-from knowledge.public import is_shipped, vocabulary
+from knowledge.public import is_shipped
 
 # How long a model that failed is left alone: doubled each time, up to the longest.
 FIRST_REST_S, LONGEST_REST_S = 30.0, 600.0
@@ -263,7 +263,7 @@ def is_public_name(value: str, kind: str) -> bool:
         # A computer's bare name in a page is an example of one.
         return value.lower() in public_names() or (("." in value or kind == "PATH") and is_shipped(value))
     plain = value.lower().strip(".")
-    return plain in public_names() or (kind == "ACCOUNT" and plain.isalpha() and plain in vocabulary())
+    return plain in public_names() or (kind == "ACCOUNT" and not any(map(str.isdigit, plain)) and is_shipped(plain))
 
 
 @dataclass(slots=True)
