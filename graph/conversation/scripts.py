@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from graph.conversation.gate import may_act
 from graph.conversation.history import agree
-from graph.conversation.next_step import not_understood
+from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_review import MOVES, is_review, reviewed
-from graph.conversation.turn import ASKING, SURE, Turn, bundle_of
+from graph.conversation.turn import ASKING, SURE, WANTING, Turn, bundle_of
 from graph.debugging.remedies import request_of
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
@@ -18,6 +18,7 @@ from graph.reading.own_machine import MOST_WORDS, machine_told, queue_told
 from graph.state import State
 from graph.usecases.diagnose_job import JobReport, machine_of, report_of
 from graph.usecases.edit_script import edit_script, left_open
+from graph.usecases.explain_pending import explain_pending
 from graph.usecases.mend_script import Mended, difference, mend_script
 from graph.usecases.port_script import taken_over
 from graph.usecases.script_lines import (
@@ -33,6 +34,7 @@ from graph.usecases.script_lines import (
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.schedulers.reasons import spoken_reason
 from knowledge.types import Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood
 
 MENDS = re.compile(
@@ -105,7 +107,9 @@ def by_script(turn: Turn) -> State | None:
         return State(said=(Say(NOT_READ.format(error)),))
     if (another_machine(turn, own) or unknown_target(turn)) and not is_review(turn.words):
         return carry(turn, own)
-    return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+    of_option = turn.utterance.main.topic == "option" and turn.utterance.main.share("ask") >= SURE
+    told = None if of_option else judged(turn, own)
+    return told or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
 
 
 def cured(turn: Turn, own: Paste) -> State | None:
@@ -153,7 +157,9 @@ def changed(turn: Turn, own: Paste) -> State | None:
 
     What is not plainly an order is said first, and done on a yes.
     """
-    edited = edit_script(own.text, turn.wishes, machine_for(turn, own)) if turn.wishes else None
+    asks = "?" in turn.words or turn.utterance.main.scope == "asked"
+    words = turn.wishes or ("" if asks else turn.words)
+    edited = edit_script(own.text, words, machine_for(turn, own)) if words else None
     notes = tuple(map(Say, scope_notes(own.text, turn.words)))
     if edited is None:
         return (
@@ -161,9 +167,9 @@ def changed(turn: Turn, own: Paste) -> State | None:
             if notes and not turn.message.scripts
             else None
         )
-    left = left_open(own.text, edited, turn.wishes)
+    left = left_open(own.text, edited, words)
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
-    unclear = unsaid(own.text, edited.text, turn.wishes, edited.says)
+    unclear = unsaid(own.text, edited.text, words, edited.says)
     named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
     if against or unclear or not may_act(turn, left):
         changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
@@ -236,7 +242,15 @@ def mended(turn: Turn, own: Paste) -> State | None:
 def taken_up(turn: Turn, own: Paste) -> State:
     """Nothing was said of what should happen: what it is, and what can be done with it."""
     said = reviewed(f"check this. {turn.words}", own, turn.utterance, machine_for(turn, own))
-    waits = turn.utterance.main.share("pending") >= SURE
+    main = turn.utterance.main
+    if spoken_reason(turn.words):
+        found = explain_pending(turn.words, machine=machine_for(turn, own))
+        return State(**{**in_hand(turn, own), "said": (found.document,), "act": "pending", "output": turn.words})
+    if main.share("ask", "plan") >= SURE and is_asked(turn):
+        return State(**in_hand(turn, own), way="answer", act="ask")
+    if main.share(*WANTING) >= SURE and any(True for _ in values_of(turn.words)):
+        return State(**in_hand(turn, own), said=(Say(f"{UNPLACED.format(turn.words[:MOST_QUOTED])} {HOW_TO_CHANGE}"),))
+    waits = main.share("pending") >= SURE
     return State(said=(*said, Say(WAITS if waits else WITH_LOG)), **in_hand(turn, own))
 
 
@@ -365,7 +379,7 @@ def by_own(turn: Turn) -> State | None:
 def is_asked(turn: Turn) -> bool:
     """Whether the words may be a question, and are no polite order."""
     main = turn.utterance.main
-    return "?" in main.text and main.share("edit", "mend", "port", "back", "undo") < SURE
+    return ("?" in main.text or main.scope == "asked") and main.share("edit", "mend", "port", "back", "undo") < SURE
 
 
 def not_done(turn: Turn) -> State | None:

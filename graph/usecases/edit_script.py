@@ -28,9 +28,11 @@ from graph.usecases.script_lines import (
     FOLLOWS,
     bring_back,
     changed_lines,
+    content,
     does_without,
     named_lines,
     unaccounted,
+    values_of,
     without_lines,
 )
 from knowledge.cluster import Cluster
@@ -96,6 +98,11 @@ NUMBER_WORDS = dict(
 VALUE = r"(?P<value>'[^']*'|\"[^\"]*\"|\$?[\w./:@%+$({})-]*[\w})/])"
 # Between a name and its value: "epochs from 10 to 12", "epochs to 12", "epochs=12", "epochs 12".
 JOINED = r"(?:\s*(?:=|:)\s*|\s+(?:from\s+\S+\s+)?(?:back\s+)?(?:(?:should be|becomes|to|=|is|as|at|auf|a|sur)\s+)?)"
+# `Every 500 steps` sets no number of steps.
+UNCOUNTED = "".join(
+    rf"(?<!\b{word} )" for word in ("every", "each", "first", "last", "after", "per", "alle", "toutes les")
+)
+TASK_ID = re.compile(r"\$\{?(?:SLURM_ARRAY_TASK_ID|PBS_ARRAY_INDEX|LSB_JOBINDEX)\b")
 MODULES = re.compile(r"\bmodules?\b", re.I)
 # torchrun's own options, which stand before the program.
 OF_TORCHRUN = re.compile(r"--(?:rdzv|nproc|nnodes|max[_-]restarts|standalone|tee|redirects|log[_-]dir|monitor)[\w-]*")
@@ -147,6 +154,7 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
         edited = change(edited, asked_for)
     edited = change_modules(edited, own_denials)
     edited = add_directives(change_fields(edited, asked_for, cluster), own_denials, cluster)
+    edited = edited if edited.text != text else change_corrected(edited, words)
     edited = leave_out(edited, text, words)
     for one in denials(words):
         edited = replace(edited, text=bring_back(edited.text, text, one.text)) if one.keeps else edited
@@ -156,7 +164,9 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
 def leave_out(now: Edited, before: str, words: str) -> Edited:
     """What the words say is to go: an option of the launch, else the lines that they name."""
     for one in filter(does_without, denials(words)):
+        said = content(one.text)
         options = [found["name"] for found in OPTION.finditer(one.text)]
+        options += [name for name in bare_options(now.text) if name.lstrip("-").lower() in said]
         told = now
         for name in options:
             now = take_out(now, name)
@@ -164,7 +174,36 @@ def leave_out(now: Edited, before: str, words: str) -> Edited:
         if lines and not (MODULES.search(one.text) and now.text != before):
             gone = "`, `".join(now.text.splitlines()[at].strip() for at in lines)
             now = Edited(without_lines(now.text, lines), (*now.says, f"taken out: `{gone}`"), now.placed)
+            if "array" in gone and (used := TASK_ID.search(now.text)):
+                now = replace(now, says=(*now.says, f"`{used[0]}` is still used in it, and will be empty"))
         now = replace(now, placed=(*now.placed, one.text)) if now != told else now
+    return now
+
+
+def bare_options(text: str) -> list[str]:
+    """The options of the launch, as they are written."""
+    command = read_script(text).training
+    return [one for one in command.argv if one.startswith("--") and "=" not in one] if command else []
+
+
+NOT_BUT = re.compile(
+    r"(?i)\b(?:not|nicht|pas|no)\s+(?P<old>[\w./:-]+)\s*(?:[,;]|but|sondern|sino|mais)\s*(?P<new>[\w./:-]*\w)\W*$"
+)
+
+
+def change_corrected(now: Edited, words: str) -> Edited:
+    """`Not auto, latest`: the one value that the script has so."""
+    found = NOT_BUT.search(words)
+    old = [one for one in settings(now.text) if found and one.value == found["old"]]
+    if not found or len(old) > 1:
+        return now
+    if old:
+        return put(now, old[0], found["new"])
+    if found["old"].isdigit() and found["new"].isdigit():
+        tasks, wanted_tasks = int(found["old"]) - 1, int(found["new"]) - 1
+        text = re.sub(rf"(?<=--array=0-){tasks}(?!\d)", str(wanted_tasks), now.text)
+        told = f"--array=0-{tasks} → 0-{wanted_tasks}"
+        return replace(now, text=text, says=(*now.says, told), placed=(found[0],)) if text != now.text else now
     return now
 
 
@@ -214,7 +253,9 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
     request = request_of(record_of(read_script(edited.text)))
     placed = [span for words_of in edited.placed for span in places(words, words_of)]
     lines = (*changed_lines(before, edited.text), *edited.says, *edited.placed)
-    return apart((*unplaced(words, request, placed, (*new, *edited.says)), *unaccounted(words, lines)))
+    named = unplaced(words, request, placed, (*new, *edited.says))
+    open_pieces = [one for one in named if not any(True for _ in values_of(one)) or unaccounted(one, lines)]
+    return apart((*open_pieces, *unaccounted(words, lines)))
 
 
 def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) -> list[Word]:
@@ -411,7 +452,9 @@ def change_settings(now: Edited, words: str) -> Edited:
             plain = re.escape(name)
             found = re.search(rf"(?<![\w$./-])-{{0,2}}{plain}(?:e?s)?{JOINED}{VALUE}(?![\w/])", words, re.I)
             counted_so = (
-                rf"(?<![\w.,/=-])(?P<value>\d{{1,7}})\s+{plain}(?![\w/]|\s*[=:]?\s*\d)" if len(name) > 3 else "(?!)"
+                rf"{UNCOUNTED}(?<![\w.,/=-])(?P<value>\d{{1,7}})\s+{plain}(?![\w/]|\s*[=:]?\s*\d)"
+                if len(name) > 3
+                else "(?!)"
             )
             found = found if found and found["value"].lower() not in NO_VALUES else re.search(counted_so, words, re.I)
             value = found["value"].strip("'\"") if found else ""
@@ -458,7 +501,8 @@ def names(name: str, words: str) -> bool:
 
 SET = re.compile(
     r"(?P<name>(?<![\w-])--[A-Za-z][\w.-]*)[= ](?P<value>[^\s\\'\"-][^\s\\]*|'[^']*'|\"[^\"]*\")"
-    r"|(?:(?<=\s)|(?<=^)|(?<=export ))(?P<key>[A-Za-z_][\w.]*)=(?P<given>'[^'\n]*'|\"[^\"\n]*\"|[^\s\\;'\"]+)",
+    r"|(?:(?<=\s)|(?<=^)|(?<=export ))(?P<key>[A-Za-z_][\w.]*)="
+    r"(?P<given>'[^'\n]*'|\"[^\"\n]*\"|[^\s\\;'\"(][^\s\\;'\"]*)",
     re.M,
 )
 

@@ -91,11 +91,18 @@ def named_lines(text: str, words: str) -> list[int]:
         script = read_script(text)
     except (InputError, RecursionError):
         return []
-    launch = script.training.line - 1 if script.training else -1
     scores = [len(said & pieces) for pieces in name_pieces(script, lines)]
-    best = max((score for at, score in enumerate(scores) if at != launch), default=0)
-    found = [at for at, score in enumerate(scores) if score == best and at != launch and not lines[at].startswith("#!")]
+    whole = [at for at, line in enumerate(lines) if not line.startswith("#!") and at not in joined(script, lines)]
+    best = max((scores[at] for at in whole), default=0)
+    found = [at for at in whole if scores[at] == best]
     return found if best and len(found) <= MOST_LINES else []
+
+
+def joined(script: Script, lines: list[str]) -> set[int]:
+    """The launch, and every line that is only a part of a command: none of them goes by itself."""
+    ends = [at for at, line in enumerate(lines) if line.rstrip().endswith("\\")]
+    launch = {script.training.line - 1} if script.training else set()
+    return launch | set(ends) | {at + 1 for at in ends}
 
 
 def without_lines(text: str, at: Iterable[int]) -> str:
@@ -146,7 +153,7 @@ def scope_notes(text: str, words: str) -> tuple[str, ...]:
             continue
         if one.keeps:
             out.append(f"*{said}*: it stays as it is.")
-        elif one.scope == "negated" and does_without(one) and not named_lines(text, said):
+        elif one.scope == "negated" and does_without(one) and not content(said) & content(text):
             out.append(f"*{said}*: the script has no such thing, and gets none.")
         elif one.scope in ("others", "hypothetical") and any(True for _ in VALUED.finditer(said)):
             out.append(f"*{said}*: I take that for what others say or what may be, and change nothing by it.")

@@ -102,3 +102,36 @@ def test_what_is_denied_and_not_there_is_said() -> None:
     assert "gets none" in scope_notes(SCRIPT, "don't add --exclusive")[0]
     assert "stays" in scope_notes(SCRIPT, "don't touch the mail")[0]
     assert scope_notes(SCRIPT, "8 nodes") == ()
+
+
+LONG = """#!/bin/bash
+#SBATCH -N 2
+#SBATCH --array=0-9
+nodes=( $(scontrol show hostnames) )
+srun python t.py \\
+    --lr ${LRS[$SLURM_ARRAY_TASK_ID]} \\
+    --steps 9000 --mode auto --amp
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "old", "new"),
+    [
+        ("no amp", " --amp", ""),
+        ("not auto, latest", "--mode auto", "--mode latest"),
+        ("not 10, 20", "0-9", "0-19"),
+        ("save every 500 steps", "", ""),
+        ("4 nodes", "-N 2", "-N 4"),
+        ("5000 steps", "--steps 9000", "--steps 5000"),
+    ],
+)
+def test_a_launch_of_several_lines_stays_whole(words: str, old: str, new: str) -> None:
+    edited = edit_script(LONG, words, None)
+    assert (edited.text if edited else LONG) == (LONG.replace(old, new) if old else LONG)
+
+
+def test_what_an_array_leaves_behind_is_said() -> None:
+    edited = edit_script(LONG, "no array please", None)
+    assert edited is not None
+    assert edited.text == LONG.replace("#SBATCH --array=0-9\n", "")
+    assert "SLURM_ARRAY_TASK_ID" in " ".join(edited.says)
