@@ -30,8 +30,8 @@ Action = Literal["undo", "redo", "to", "new_job", "back", "reset"]
 PARKED = "the job before is parked, *back to the first job* brings it again"
 NOT_YET = "that is offered in this very answer: the person has to agree first"
 STEPS_LEFT = (
-    "steps of the diagnosis that no line of the script names (say which are left, and why: their program, a decision, "
-    "the site):"
+    "steps of the diagnosis that the script does not hold, or not whole (say which are left, and why: their program, a "
+    "decision, the site):"
 )
 NOT_ALL = "This is what the script can do of it; the diagnosis's other steps stay yours."
 # A word of a step that tells which line it is about: an option, a variable, an assignment.
@@ -159,7 +159,11 @@ class ScriptDeeds:
         rows = self.hand.script().text.splitlines()
         does = " ".join(row for row in rows if not row.startswith("# "))
         steps = list(enumerate(found.fix if found else (), 1))
-        left = [(at, step) for at, step in steps if not any(one in does for one in OF_LINE.findall(step))]
+        left = [
+            (at, step)
+            for at, step in steps
+            if not (named := OF_LINE.findall(step)) or not all(one in does for one in named)
+        ]
         if not left:
             return told
         if self.hand.made:

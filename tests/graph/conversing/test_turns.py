@@ -218,7 +218,7 @@ def test_mending_names_the_steps_that_no_line_does() -> None:
     thread.say(f"why?\n{OWN}\n{log}")
     thread.say("fix it")
     told = results(thread)
-    assert "no line of the script names" in told and "--signal=B:USR1@300" in told
+    assert "the script does not hold" in told and "--signal=B:USR1@300" in told
 
 
 def test_a_way_round_a_refusal_has_its_price() -> None:
