@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from graph.conversation.gate import may_act
 from graph.conversation.history import agree
@@ -79,6 +80,7 @@ TOUCHED = re.compile(
 NOT_TOUCHED = "No: *{}* is in none of the lines that changed."
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
+SAME_JOB = 0.5
 LAST_CHANGE = "The last change, line by line:"
 # No errors, since facts may lack a queue; but a name that a change brings is asked about.
 OF_A_SITE = ("queue-unknown",)
@@ -113,11 +115,17 @@ def by_script(turn: Turn) -> State | None:
 
 
 def cured(turn: Turn, own: Paste) -> State | None:
-    """The script of a failure that was told before."""
-    report = turn.state.get("diagnosed")
-    if report is None:
+    """The script of a failure that was told before; one unlike the script that it was told of is another job's."""
+    report, was = turn.state.get("diagnosed"), turn.script
+    if report is None or (was is not None and not is_like(was.text, own.text)):
         return None
     return said_of(turn, own, report_of(report, own.text, machine_for(turn, own), name=own.name), known=True)
+
+
+def is_like(one: str, other: str) -> bool:
+    """Whether two scripts are versions of one: half of their lines are the same."""
+    before, after = ([line.strip() for line in text.splitlines() if line.strip()] for text in (one, other))
+    return SequenceMatcher(None, before, after, autojunk=False).ratio() >= SAME_JOB
 
 
 def another_machine(turn: Turn, own: Paste) -> Cluster | None:

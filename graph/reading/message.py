@@ -65,7 +65,8 @@ ORDERED = re.compile(
     re.I,
 )
 PIECES = re.compile(r"\s*(?:/|,|\band\b|;)\s+(?=#|srun\b|mpiexec\b|python|torchrun|export\b|module\b|source\b)")
-REFUSED = r"\b(?:qsub|bsub|flux(?:[ -]\w+)?|sbatch|salloc|srun|jsrun|mpiexec): (?:[A-Z][\w-]*\b|error)[^\n]*"
+REFUSED = r"\b(?:qsub|bsub|flux(?:[ -]\w+)?|sbatch|salloc|srun|jsrun|mpiexec): (?:[A-Z][\w-]*\b|error|would exceed|"
+REFUSED += r"cannot|could not|invalid|illegal|unknown|unable|unauthorized|script|job|no|not|request|directive)\b[^\n]*"
 CRASHED = (r"\s*(?:Caught signal|={3,} ?backtrace|\*\*\* Process received)", r"\s*#?\d+ +(?:0x[0-9a-f]+|/\S+\.so)")
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
@@ -218,7 +219,9 @@ def pieces(kind: Kind, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
 def end_of(line: str, start: int) -> int:
     """Where what was printed ends: at its closing quote, where the person goes on, or with the line."""
     quote = line[start - 1] if start and line[start - 1] in "\"'`" else ""
-    closed = line.find(quote, start) if quote else -1
+    # An apostrophe inside a word (`queue generic's limit`) closes nothing.
+    found = re.compile(rf"{quote}(?!\w)").search(line, start) if quote else None
+    closed = found.start() if found else -1
     back = goes_back().search(line, start)
     return closed if closed >= 0 else back.start() if back else len(line)
 

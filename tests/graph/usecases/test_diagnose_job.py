@@ -124,3 +124,14 @@ def test_no_cure_is_offered_that_the_file_has_no_place_for() -> None:
     oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 9.00 GiB. GPU 0 has a total capacity of 39 GiB"
     report = diagnose_job(oom, SCRIPT)
     assert report.mended and report.mended.offers == () and any("FSDP" in step for step in report.diagnosis.fix)
+
+
+def test_a_message_quoted_in_the_words_is_read_to_its_closing_quote() -> None:
+    message = take_apart("it says 'qsub: would exceed queue generic's per-user limit' when I send it\n" + SCRIPT)
+    assert [one.text for one in message.logs] == ["qsub: would exceed queue generic's per-user limit"]
+    assert "when I send it" in message.words
+
+
+def test_the_limit_of_jobs_is_told_as_one_of_jobs() -> None:
+    found = diagnose_job("qsub: would exceed queue generic's per-user limit of jobs in 'Q' state").diagnosis
+    assert found.cause == "sched-over-limit" and found.fix[0].startswith("Fewer jobs at once")
