@@ -19,11 +19,10 @@ from graph.debugging.answer import as_json
 from graph.debugging.log import Source, from_paths
 from graph.usecases.diagnose_job import source_of_state
 from graph.usecases.explain_pending import NOT_WAITING, PendingAnswer, explain_pending
-from graph.waiting.ended import ended_state
+from graph.waiting.ended import ENDED_WELL, ended_state, failed_mine
 from knowledge.document import Document, Paragraph
-from knowledge.schedulers.accounting import end_of
 from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, scheduler_here
-from knowledge.schedulers.live import Ask, Asked, accounted, ended_mine, one_job, script_of, submit_line
+from knowledge.schedulers.live import Ask, Asked, accounted, one_job, script_of, submit_line
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
 
@@ -118,13 +117,12 @@ def why_last(options: argparse.Namespace, models: Models | None) -> int:
     """Why my last failed job failed; those before it are listed. Raises InputError where none is told."""
     scheduler = scheduler_here()
     assert scheduler is not None
-    ended = ended_mine(scheduler, BoundedAsking(together=PATIENT))
-    if isinstance(ended, CouldNotAsk):
-        raise InputError(f"{ended.says}; give a job id or log files")
-    bad = [job for job in ended if ended_state(job) not in ENDED_WELL]
+    bad = failed_mine(scheduler, BoundedAsking(together=PATIENT))
+    if isinstance(bad, CouldNotAsk):
+        raise InputError(f"{bad.says}; give a job id or log files")
     if not bad:
         raise InputError("no ended job of yours that the scheduler still tells of failed; give a job id or log files")
-    last, *before = sorted(bad, key=lambda job: (end_of(job) or 0.0, len(job.id), job.id), reverse=True)
+    last, *before = bad
     code = why_job(last.id, options, models)
     if before and not options.json:
         rows = [f"  {job.id}  {job.name}  {ended_state(job)}  {job.printed('End') or job.submitted}" for job in before]
@@ -136,7 +134,6 @@ def why_last(options: argparse.Namespace, models: Models | None) -> int:
 
 PATIENT = 60.0
 MOST_LISTED = 10
-ENDED_WELL = ("COMPLETED", "DONE", "CANCELLED", "REVOKED")
 
 
 def record_of(job: str) -> FoundJob:

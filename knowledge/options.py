@@ -33,11 +33,19 @@ def options() -> Mapping[str, OptionFact]:
     return {one.id: one for one in found}
 
 
+@cache
+def _by_name() -> Mapping[str, tuple[OptionFact, ...]]:
+    found: dict[str, tuple[OptionFact, ...]] = {}
+    for one in options().values():
+        for name in one.names:
+            found[name] = (*found.get(name, ()), one)
+    return found
+
+
 def options_named(name: str, where: Sequence[str] = ()) -> tuple[OptionFact, ...]:
     """The options written so; where: contexts (`slurm`, `srun`, ...) that narrow it as soon as one of them knows it."""
     bare = name.strip("`'\"$").split("=")[0].rstrip(".,:;?!")
-    found = tuple(one for one in options().values() if bare in one.names)
-    found = found or tuple(one for one in options().values() if bare.replace("_", "-") in one.names)
+    found = _by_name().get(bare) or _by_name().get(bare.replace("_", "-"), ())
     return tuple(one for one in found if set(where) & set(one.of)) or found
 
 

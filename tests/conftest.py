@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,6 +17,10 @@ import pytest
 # A shell starts its background jobs with SIGINT ignored, and what these start inherits that: here it interrupts again.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# Hundreds of tests start the program: where an image forbids to keep compiled code, each would compile all of it anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 
 @dataclass(frozen=True)
@@ -96,7 +102,9 @@ SLOW = (
     *("slurm", "ports", "golden", "assistant", "graph/verification", "knowledge/ingest", "knowledge/test_embedding"),
     *("knowledge/test_store", "knowledge/test_finding", "knowledge/test_masking", "templates", "graph/modelling"),
     *("graph/debugging/test_hostile_logs", "graph/porting", "graph/test_build", "graph/planning/test_coverage"),
-    "test_rule_data",
+    *("test_rule_data", "test_fuzz", "test_security_page", "test_supply", "knowledge/test_opening"),
+    *("graph/watching/test_two_ranks", "graph/discovery/test_other_schedulers", "graph/reporting/test_dask_workers"),
+    *("graph/debugging/test_flight_recorder", "graph/debugging/test_proposals", "knowledge/test_training_guide"),
 )
 
 

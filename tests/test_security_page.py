@@ -12,8 +12,6 @@ from tests import fuzz, security
 from tests import security_page as page
 from tests.knowledge import secrets
 
-pytestmark = pytest.mark.quick
-
 
 def test_every_row_of_what_broke_is_named_by_a_test() -> None:
     named = {name for items in security.BROKE.values() for name in items}

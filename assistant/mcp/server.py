@@ -33,7 +33,7 @@ from pydantic import Field
 
 from assistant.errors import InputError, MapleError
 from assistant.mcp import pages, tools
-from assistant.mcp.answers import LogAnswer, RehearsalAnswer
+from assistant.mcp.answers import LogAnswer, RehearsalAnswer, WaitAnswer
 from assistant.mcp.roots import folders_of, open_granted
 from assistant.mcp.shaping import safe, shaped
 from assistant.mcp.tools import OptionalMachine, PastedText, ScriptText
@@ -167,7 +167,22 @@ class WatchedLog(io.RawIOBase):
 TELL_ABOVE = 1 << 19
 
 
-TOOLS: tuple[Callable[..., Any], ...] = (*tools.TABLE, rehearse_script, diagnose_log)
+def explain_job(
+    job: Annotated[str, Field(description="its id; empty: the person's jobs that wait or run", max_length=100)] = "",
+) -> WaitAnswer:
+    """What the scheduler of this computer says of a job: why it waits and what helps, or how it is; nothing is done."""
+    from assistant.commands.pending import asked_here
+    from assistant.settings import read_settings
+    from knowledge.schedulers.asking import BoundedAsking
+    from knowledge.schedulers.live import with_surroundings
+
+    if not read_settings().jobs:
+        raise InputError("the scheduler is not asked here (MAPLE_CHAT_JOBS=0); give explain_pending what it prints")
+    ask = BoundedAsking()
+    return tools.explain_pending(with_surroundings(asked_here(job, ask), ask).text)
+
+
+TOOLS: tuple[Callable[..., Any], ...] = (*tools.TABLE, rehearse_script, diagnose_log, explain_job)
 
 
 def make_server(roots: Sequence[Path]) -> MCPServer:

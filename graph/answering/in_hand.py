@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graph.answering.ask import Ask
 from graph.extraction.script import Script, read_script
@@ -72,16 +73,25 @@ def in_hand(ask: Ask) -> InHand | None:
     text = pasted.text if pasted and pasted.text.strip() else (ask.bundle.script if ask.bundle else "")
     if not text.strip():
         return None
-    try:
-        script = read_script(text)
-        record = record_of(script)
-    except (InputError, RecursionError):
+    read = read_for_answers(text)
+    if read is None:
         return None
+    script, record = read
     ours = ask.plan if ask.bundle and text == ask.bundle.script else None
     known = catalogue().find(record.machine) if record.machine else None
     own = catalogue().clusters.get(ours.cluster) if ours else known
     name = ask.bundle.name if ours and ask.bundle else pasted.name if pasted else "job.sh"
     return InHand(name, text, script, record, own or ask.machine, ours)
+
+
+@lru_cache(maxsize=4)
+def read_for_answers(text: str) -> tuple[Script, ScriptRecord] | None:
+    """Each topic that may answer a question asks for the script, so it is read once; None: it cannot be read."""
+    try:
+        script = read_script(text)
+        return script, record_of(script)
+    except (InputError, RecursionError):
+        return None
 
 
 def no_script() -> Document:

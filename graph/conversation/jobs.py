@@ -14,9 +14,11 @@ from graph.conversation.turn import Turn
 from graph.state import State
 from graph.usecases.explain_pending import explain_pending
 from graph.usecases.explain_waiting_here import explain_waiting_here
+from graph.waiting.ended import failed_mine
+from graph.waiting.spoken import listed
 from graph.watching.run_watch import RunWatch
 from graph.watching.tail import FileTail
-from knowledge.schedulers.asking import scheduler_here
+from knowledge.schedulers.asking import CouldNotAsk, scheduler_here
 from knowledge.schedulers.live import Ask, Asked, accounted, one_job, own_queue, script_of
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
@@ -27,26 +29,45 @@ ID = r"(?P<{}>\d+(?:_\d+)?|[ƒf][1-9A-HJ-NP-Za-km-z]{{6,}})"
 # Which job: by id, or one's own. Words about jobs in general ("how do I cancel a job?") name none.
 NAMED = re.compile(
     rf"(?i)\bjob(?:id)?\s*(?:id\s*|nr\.?\s*|number\s*|#\s*)?{ID.format('job')}\b|"
+    rf"\bwhy (?:did|has|was|is) {ID.format('why')} (?:fail|die|crash|end|stop|kill|cancel|pend|wait|held|queue|stuck)|"
     r"(?<![\w.:/-])(?P<long>\d{4,})(?![\w.:/-])"
 )
 OWN = re.compile(r"(?i)\bmy (?:\w+ )?jobs?\b|\bmine\b")
-IT = re.compile(r"(?i)\b(?:it|that|this one|the job)\b")
+# What is to end stands alone: before a noun ("cancel that line") it is an article, and the noun is what is meant.
+ALONE = (
+    r"(?=\W*$|\s*[,;.:!?]|\s+(?:again|and|as|asap|at|because|before|for me|if|immediately|now|on|or|please|pls|right|"
+    r"since|then|too|when)\b)"
+)
+SUBJECT = re.compile(r"(?i)\b(?:it|that|this one|the job)\b")
 WAITS = re.compile(
-    r"(?i)\bwhy\b.*\b(?:pending|wait\w*|queued|in the queue|stuck|PD|held|(?:not|n'?t) (?:it )?(?:start|run)\w*)\b|"
-    r"\bwhen (?:will|does|is) .*\b(?:start|run|begin)\w*"
+    r"(?i)\bwhy\b.*(?:\b(?:pending|wait\w*|queued|in the queue|stuck|PD|held|not (?:it )?(?:start|run)\w*)\b|"
+    r"n'?t (?:(?:it|my job|the job|job \S+) )?(?:start|run|begin)\w*\b)|"
+    r"\bwhen (?:will|does|is) .*\b(?:start|run|begin)\w*(?! out)\b|"
+    r"\b(?:what|who) (?:is|are|holds|blocks|keeps)\b.*\b(?:hold\w*|block\w*|keep\w*|job)\b"
+)
+# Of a pronoun the whole sentence asks that and no more: "is it fine to use FSDP?" asks something else.
+HOW = (
+    r"(?:still |really |even |just |now )*(?:running|runs?|going|alive|fine|ok(?:ay)?|well|healthy|hanging|stuck|"
+    r"working|progress\w*|doing|making progress)"
 )
 RUNS = re.compile(
-    rf"(?i)^\W*(?:and )?(?:is|are|does|how is) (?:my |the )?(?:job )?(?:{ID.format('run')}|it|that|job)\b.*"
-    r"\b(?:running|runs?|going|alive|fine|ok(?:ay)?|well|healthy|hanging|stuck|progress\w*|doing)\b"
+    rf"(?i)^\W*(?:and |so |but )?(?:is|are|does|how is|how are|how does) (?:"
+    rf"(?:(?:my |the )?(?:job )?{ID.format('run')}|my (?:\w+ )?jobs?)\b.*\b{HOW}\b|"
+    rf"(?:it|that|this one|the job|th(?:is|at) job) {HOW}"
+    r"(?: (?:well|fine|ok(?:ay)?|smoothly|normally|now|properly|or .*))*\W*$)|"
+    rf"^\W*(?:and )?how far (?:along )?(?:is|are) "
+    rf"(?:(?:my |the )?(?:job )?{ID.format('far')}|my (?:\w+ )?jobs?|it|th(?:e|is|at) job)\b"
 )
 FAILED = re.compile(r"(?i)\bwhy (?:did|has|was) .*\b(?:fail\w*|die\w*|crash\w*|end\w*|stop\w*|kill\w*|cancel\w*)\b")
 CANCEL = re.compile(
-    rf"(?i)^\W*(?:ok,? |please |then |can you |could you )*(?:s?cancel|kill|abort|qdel|bkill|stop|delete|remove|end) "
-    rf"(?:it|that|this one|(?:the|that|this|my) jobs?|(?:my |the )?job {ID.format('kill')}|{ID.format('bare')})\b"
-    # The word stands alone: `cancel that line` is an edit.
-    r"(?=\W*$|\s*[,.;:!?]|\s+(?:please|pls|now|then|and|or|again|for me|right"
-    r"|immediately|asap|if|before|because|since|as)\b)"
+    r"(?i)^\W*(?:ok,? |and |please |then |can you |could you |now )*"
+    r"(?:s?cancel|kill|abort|qdel|bkill|stop|delete|remove|end) "
+    rf"(?:it|th(?:is|at)(?: one)?|(?:the|this|that|my) jobs?|(?:my |the )?job {ID.format('kill')}|"
+    rf"{ID.format('bare')}){ALONE}"
 )
+# What is asked of a job that is named, by the reading of the sentence; how something is done is no such question.
+OF_A_JOB = ("job.start", "job.history", "job.exitcode", "job.efficiency")
+HOW_TO = re.compile(r"(?i)\bhow (?:do|can|could|to|would|should|must)\b")
 END = {"slurm": "scancel {job}", "pbs": "qdel {job}", "lsf": "bkill {job}", "flux": "flux cancel {job}"}
 PRINTS = {
     "slurm": "scontrol show job {job}",
@@ -54,26 +75,38 @@ PRINTS = {
     "lsf": "bjobs -l {job}",
     "flux": "flux jobs {job}",
 }
+OWN_JOBS = {
+    "slurm": "squeue -u $USER",
+    "pbs": "qstat -was1 -u $USER",
+    "lsf": "bjobs -p3",
+    "flux": "flux jobs",
+}
 SILENT = 60.0
+ENDED = ("ended", "ending")
 
 
 def by_job(turn: Turn) -> State | None:
     """A question about one's own job, answered by the scheduler that is here."""
     if turn.message.logs or turn.message.scripts or turn.message.outputs:
         return None
-    words = turn.words
+    words, before = turn.words, turn.state.get("job", "")
     answer = next((make for shape, make in ASKED if shape.search(words)), None)
     named = job_named(words)
-    if answer is None or not (named or OWN.search(words) or (IT.search(words) and turn.state.get("job"))):
-        return None
-    job = named or ("" if OWN.search(words) else turn.state.get("job", ""))
     ask = turn.context.asking() if turn.context.asking else None
     scheduler = scheduler_here() if ask else None
+    if answer is None and scheduler and (named or OWN.search(words)) and asks_of_a_job(turn, named):
+        answer = well
+    if answer is None or not (named or OWN.search(words) or (before and SUBJECT.search(words))):
+        return None
+    job = named or ("" if OWN.search(words) else before)
     if ask is None or scheduler is None:
-        return told_to_run(turn, job, answer is cancel) if job else None
+        return told_to_run(turn, job, answer is cancel) if job or answer in (waiting, well) else None
+    if not job and answer is failing:
+        return last_failed(turn, scheduler, ask)
     asked = one_job(scheduler, job, ask) if job else own_queue(scheduler, ask)
     if not asked.jobs:
         return not_found(scheduler, job, asked, answer is cancel)
+    answer = failing if answer is well and job and asked.jobs[0].phase in ENDED else answer
     return State(
         **{
             **answer(turn, scheduler, asked, ask),
@@ -87,6 +120,25 @@ def job_named(words: str) -> str:
     return next((text for text in found.groupdict().values() if text), "") if found else ""
 
 
+def asks_of_a_job(turn: Turn, named: str) -> bool:
+    """Whether the sentence, in no wording of the table, asks how the job is, why it waits, or what became of it."""
+    main = turn.utterance.main
+    wanted = turn.act == "pending" or (named and (main.act in ("pending", "diagnose") or main.topic in OF_A_JOB))
+    return bool(wanted) and not HOW_TO.search(turn.words)
+
+
+def last_failed(turn: Turn, scheduler: Scheduler, ask: Ask) -> State:
+    """My last job that failed, as far as the scheduler remembers."""
+    bad = failed_mine(scheduler, ask)
+    if isinstance(bad, CouldNotAsk):
+        return not_found(scheduler, "", Asked("", (bad,)), False)
+    if not bad:
+        return State(said=(Say("No ended job of yours that the scheduler still tells of failed."),), act="pending")
+    asked = one_job(scheduler, bad[0].id, ask)
+    told = failing(turn, scheduler, asked, ask) if asked.jobs else not_found(scheduler, bad[0].id, asked, False)
+    return State(**{**told, "job": bad[0].id})
+
+
 def told_to_run(turn: Turn, job: str, end: bool) -> State:
     """The one command whose output tells it, or that ends it, where nobody can be asked here."""
     cluster = turn.context.cluster(turn.request)
@@ -94,6 +146,13 @@ def told_to_run(turn: Turn, job: str, end: bool) -> State:
     if end:
         says = f"I cancel nothing myself. On the login node: `{END[scheduler].format(job=job)}`"
         return State(said=(Say(f"{says}; what it has written stays."),), act="ask", job=job)
+    if not job:
+        prints = [f"`{OWN_JOBS[scheduler]}`"] if cluster else [f"`{line}` ({name})" for name, line in OWN_JOBS.items()]
+        says = (
+            "There is no scheduler here that I could ask. On the login node `maple-chat pending` tells it of each of "
+            f"your jobs; or paste here what this prints: {', '.join(prints)}."
+        )
+        return State(said=(Say(says),), act="pending")
     look = PRINTS[scheduler].format(job=job)
     says = (
         f"There is no scheduler here that I could ask of job {job}. On the login node `maple-chat pending {job}` (it "
@@ -114,7 +173,8 @@ def not_found(scheduler: Scheduler, job: str, asked: Asked, end: bool) -> State:
     else:
         says = "No job of yours waits or runs here (the scheduler was asked)."
     past = {"slurm": "sacct -X -S now-7days", "pbs": "qstat -x", "lsf": "bhist -a", "flux": "flux jobs -a"}[scheduler]
-    return State(said=(Say(f"{says} `{past}` lists those that have ended."),), act="pending")
+    kept = job if asked.failures else ""
+    return State(said=(Say(f"{says} `{past}` lists those that have ended."),), act="pending", job=kept)
 
 
 def waiting(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
@@ -126,12 +186,14 @@ def waiting(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
 
 
 def well(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
-    """Its state, and how far its own output says that it is."""
+    """Its state, and how far its own output says that it is; of several jobs those that run."""
     running = [job for job in asked.jobs if job.phase == "running"]
     if not running:
         return waiting(turn, scheduler, asked, ask)
-    told = [explain_pending(asked.text).document]
-    return State(said=(*told, *(Say(going(job, ask)) for job in running[:3])), act="pending", output=asked.text)
+    waits = [job.id for job in asked.jobs if job.phase == "waiting"]
+    told = [Say(f"**{job.id}**: {what_it_is(job)}. {going(job, ask)}") for job in running[:MOST_TOLD]]
+    rest = [Say(f"Waiting: {listed(waits)}. `maple-chat pending` tells why.")] if waits else []
+    return State(said=(*told, *rest), act="pending", output=asked.text)
 
 
 def going(job: QueuedJob, ask: Ask) -> str:
@@ -152,22 +214,24 @@ def going(job: QueuedJob, ask: Ask) -> str:
 def failing(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
     """The record and, from its output files, the cause; a job that has not ended is told as what it is."""
     job = asked.jobs[0]
-    if job.phase not in ("ended", "ending"):
+    if job.phase not in ENDED:
         return well(turn, scheduler, asked, ask)
     if scheduler == "slurm":
         more = accounted(job.id, ask)
         asked = Asked(f"{asked.text}\n\n{more.text}", asked.failures, (*asked.outputs, *more.outputs))
     told = explain_pending(asked.text).document
-    files = output_files(job, script_of(scheduler, job.id, ask, told=job))
+    script = script_of(scheduler, job.id, ask, told=job)
+    files = output_files(job, script)
     if not files:
         return State(said=(told,), act="diagnose", output=asked.text)
     logs = tuple(Paste(path.name, path=str(Path(path).absolute())) for path in files)
-    return State(said=(told,), way="diagnose", act="job", logs=logs, request=turn.request, since=turn.words)
+    found = State(said=(told,), way="diagnose", act="job", logs=logs, request=turn.request, since=turn.words)
+    return State(**{**found, "own": Paste(f"{job.id}.sh", script)}) if script else found
 
 
 def cancel(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
     """Which job it is and the command that ends it: that is for the person to run."""
-    jobs = [job for job in asked.jobs if job.phase not in ("ended", "ending")]
+    jobs = [job for job in asked.jobs if job.phase not in ENDED]
     if not jobs:
         return State(said=(explain_pending(asked.text).document,), act="ask")
     lines = [f"`{ending(scheduler, job)}` ends {what_it_is(job)}" for job in jobs[:MOST_TOLD]]

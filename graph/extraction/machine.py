@@ -158,7 +158,8 @@ class Seen:
     def hits(self, one: Marks) -> Iterator[MachineMark]:
         """Each mark of a machine that is here."""
         for pattern, points in one.text.items():
-            if found := re.search(pattern, self.code, re.I):
+            # Names of variables differ by their case.
+            if found := re.search(pattern, self.code, 0 if r"\$" in pattern else re.I):
                 yield MachineMark(points, found[0])
         for pattern, points in one.comments.items():
             if commented := self.commented(pattern):

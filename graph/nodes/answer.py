@@ -301,7 +301,7 @@ def topic(state: State) -> str:
 def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], bool]:
     """What is known to each question of the message, and whether it answers what was not even asked as one."""
     utterance, text = state.get("utterance"), state["words"]
-    clauses = asking(state) if utterance and utterance.text == text else ()
+    clauses = tuple({one.text: one for one in asking(state)}.values()) if utterance and utterance.text == text else ()
     same = Clause(0, len(text), text, "ask", state.get("topic_before", ""), 1.0)
     main = utterance.main if utterance and utterance.text == text else same
     if len({one.label for one in clauses}) < 2:

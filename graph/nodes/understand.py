@@ -155,6 +155,8 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     base = State(pending=kept, words=turn.words, utterance=turn.utterance, asked_last="")
     base["whole"] = beside is not None
     base["last_act"], base["last_topic"] = main.act, main.topic
+    # "Cancel it" means the job as long as the talk is not of a script.
+    base["job"] = state.get("job", "") if found.get("way", "answer") == "answer" else ""
     base["question_before"], base["topic_before"] = state.get("asked_last", ""), state.get("last_topic", "")
     base["act_before"] = state.get("last_act", "")
     base["since"] = f"{state.get('since', '')}\n{turn.words}"[-MOST_SINCE:] if state.get("diagnosed") else ""

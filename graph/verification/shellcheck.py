@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+from graph.verification.checks.template_rules import gap_lines
 from knowledge.types import Finding
 
 SECONDS = 20
@@ -31,8 +33,8 @@ CODES = {
     2283: ("blanks stand around the = of an assignment", "the shell looks for a program of that name"),
 }  # fmt: skip
 
-# A brace alone; two of them are a template's, which has a finding of its own.
-BRACE = 1083
+# A brace alone; stars in a value, which is arithmetic where the name is declared a number.
+BRACE, STARS = 1083, 2125
 
 
 def program() -> str | None:
@@ -54,13 +56,24 @@ def lint(text: str) -> list[Finding]:
         rows = json.loads(done.stdout or b"[]")
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
-    meant = [row for row in rows if row.get("code") in CODES and row["level"] in ("error", "warning")]
     lines = text.split("\n")
-    told = [made(row) for row in meant if not (row["code"] == BRACE and "{{" in lines[int(row["line"]) - 1])]
-    return list(dict.fromkeys(told))
+    found: dict[int, list[int]] = {}
+    for row in rows:
+        line = int(row["line"])
+        if row.get("code") in CODES and row["level"] in ("error", "warning") and hurts(row, lines[line - 1]):
+            found.setdefault(row["code"], []).append(line)
+    gaps = gap_lines(tuple(lines), False)
+    return [made(code, kept) for code, told in found.items() if (kept := sorted(set(told) - set(gaps)))]
 
 
-def made(row: dict[str, int | str]) -> Finding:
-    code = int(row["code"])
+def hurts(row: dict[str, int | str], line: str) -> bool:
+    """Whether the shell does something else than what stands there: a word with a brace in it is only a word."""
+    if row["code"] == BRACE:
+        return bool(re.fullmatch(r"\s?[{}]\s?", line[max(int(row["column"]) - 2, 0) : int(row["column"]) + 1]))
+    return not (row["code"] == STARS and re.search(r"\b(declare|typeset|local)\s+-\w*i|\blet\b", line))
+
+
+def made(code: int, lines: list[int]) -> Finding:
     says, why = CODES[code]
-    return Finding(f"shellcheck-{code}", "warning", int(row["line"]), says, why, PAGE.format(code))
+    says += f", and on {len(lines) - 1} more lines" if len(lines) > 1 else ""
+    return Finding(f"shellcheck-{code}", "warning", lines[0], says, why, PAGE.format(code))

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from knowledge.schedulers import slurm
+from knowledge.schedulers.accounting import end_of
+from knowledge.schedulers.asking import CouldNotAsk
+from knowledge.schedulers.live import Ask, ended_mine
 from knowledge.schedulers.reason_types import Remedy, WaitReason
 from knowledge.schedulers.reasons import FoundReason, sentence_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler
@@ -25,6 +28,18 @@ def ended_state(job: QueuedJob) -> str:
     if job.scheduler == "flux":
         return FLUX.get(job.state, job.state)
     return pbs_ending(job.exit_code) if job.scheduler == "pbs" and job.exit_code else job.state
+
+
+ENDED_WELL = ("COMPLETED", "DONE", "CANCELLED", "REVOKED")
+
+
+def failed_mine(scheduler: Scheduler, ask: Ask) -> list[QueuedJob] | CouldNotAsk:
+    """My jobs that failed, as far as the scheduler remembers, the last one first; why not, where it is silent."""
+    ended = ended_mine(scheduler, ask)
+    if isinstance(ended, CouldNotAsk):
+        return ended
+    bad = (job for job in ended if ended_state(job) not in ENDED_WELL)
+    return sorted(bad, key=lambda job: (end_of(job) or 0.0, len(job.id), job.id), reverse=True)
 
 
 def ended_reason(job: QueuedJob) -> FoundReason:

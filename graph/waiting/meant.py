@@ -24,7 +24,8 @@ def read_jobs(outputs: Sequence[SchedulerOutput]) -> list[QueuedJob]:
             jobs[job.id] = joined(jobs[job.id], job) if job.id in jobs else job
     waiting = [job for job in jobs.values() if job.phase == "waiting" and not job.reason]
     for job in nameless:
-        # A comment pasted alone belongs to the one job beside it that has none.
+        # A comment pasted alone belongs to the one job beside it that has none; so do the events of Flux's one job.
+        waiting = list(jobs.values()) if job.scheduler == "flux" and len(jobs) == 1 else waiting
         if len(waiting) == 1 and waiting[0].id in jobs:
             jobs[waiting[0].id] = joined(waiting[0], job)
         else:

@@ -97,8 +97,20 @@ def partition_state(case: WaitCase) -> Note | None:
     return None
 
 
+STOPPED = re.compile(r"\bScheduling is stopped(?:: (.*))?")
+
+
 def queue_state(case: WaitCase) -> Note | None:
-    """Whether the queue takes and starts jobs, by qstat -Q."""
+    """Whether the queue takes and starts jobs, by qstat -Q or by flux queue status."""
+    if case.found.reason.word in ("sched", "eta") and (stopped := STOPPED.search(case.text)):
+        why = f" (`{stopped[1].strip()}`)" if stopped[1] else ""
+        return Note(
+            instead=f"its queue starts no job now: staff stopped the scheduling{why}; it starts once that goes on",
+            do=(Remedy(text="nothing: staff start it again; another queue may be open", command="flux queue status"),),
+            kind="config",
+            starts="depends",
+            only=True,
+        )
     for row in case.rows("qstat -Q"):
         if row.get("Str") == "no":
             return Note(

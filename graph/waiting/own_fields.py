@@ -61,6 +61,8 @@ def begin_time(case: WaitCase) -> Note | None:
     """Until when it waits for its own start time."""
     if epoch := case.found.named.get("epoch"):
         return Note(f"That is {date_of_epoch(float(epoch))}.")
+    if clock := case.found.named.get("clock"):
+        return Note(f"Its earliest start is {clock}.")
     start = case.job.start or case.job.printed("EligibleTime")
     if case.found.reason.word == "BeginTime" and moment_of(start):
         return Note(f"Its earliest start is {spoken_date(start)}.")

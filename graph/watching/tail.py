@@ -22,11 +22,15 @@ TROUBLE = (
 def worth_reading(data: bytes) -> list[bytes]:
     """Of the lines of one look the last ones, and those before them with a word of trouble, in their order.
 
-    What comes before is searched as one block: a line of a log that prints 100,000 a minute must cost nothing.
+    What comes before is searched as one block: a line of a log that prints 100,000 a minute must cost nothing. Lines
+    of a run differ in their numbers only; without these few are left to search.
     """
     parts = data.rsplit(b"\n", MOST_LINES)
     if len(parts) <= MOST_LINES:
         return parts
+    shapes = b"\n".join(set(parts[0].translate(None, b"0123456789").split(b"\n"))).lower()
+    if not any(word in shapes for word in TROUBLE):
+        return parts[1:]
     early = parts[0].lower()
     starts = sorted({start for word in TROUBLE for start in lines_with(word, early)})
     return [*(parts[0][start : end_of_line(early, start)] for start in starts), *parts[1:]]

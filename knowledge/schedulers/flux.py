@@ -52,6 +52,18 @@ AFTER: Mapping[str, str] = {
 }
 
 
+BASE58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+
+def short_id(number: int) -> str:
+    """The id as Flux prints it and as its commands take it (RFC 19): 53653536768 is `ƒ2QkBQDm`."""
+    digits = ""
+    while number:
+        number, digit = divmod(number, 58)
+        digits = BASE58[digit] + digits
+    return f"ƒ{digits or BASE58[0]}"
+
+
 def phase_of(state: str) -> Phase:
     word = state.upper()
     return next((phase for short, (name, phase) in STATES.items() if word in (short, name)), "unknown")
@@ -109,8 +121,8 @@ def job_of_events(job: str, events: Fields) -> QueuedJob:
             waits.pop(described(rest), None)
         elif name == "exception" and "severity=0" in rest.replace('"', ""):
             state, reason = "F", noted(rest)
-        elif name == "urgency" and re.search(r"urgency=\"?0\b", rest):
-            reason = "held"
+        elif name in ("submit", "urgency") and "urgency=" in rest:
+            reason = "held" if re.search(r"urgency=\"?0\b", rest) else ""
     if state == "D" and waits:
         reason = "depends:" + ",".join(waits)
     return QueuedJob("flux", id=job, state=state, phase=phase_of(state), reason=reason, fields=events)

@@ -106,16 +106,18 @@ def flux_job(told: Mapping[str, Any]) -> QueuedJob:
     phase = flux.phase_of(state)
     planned = ((told.get("annotations") or {}).get("sched") or {}).get("t_estimate")
     held = "held" if told.get("urgency") == 0 and phase == "waiting" else ""
+    wrong = told.get("exception") or {}
+    ended = f"{wrong.get('type')}: {wrong.get('note')}" if wrong.get("occurred") else ""
     return replace(
         job,
-        id=str(told.get("id", "")),
+        id=str(told.get("jobid") or (flux.short_id(number) if isinstance(number := told.get("id"), int) else number)),
         name=str(told.get("name", "")),
         user=str(told.get("username", "")),
         queue=str(told.get("queue", "")),
         account=str(told.get("bank", "")),
         state=state,
         phase=phase,
-        reason=held or (f"depends:{waits}" if waits else "priority-wait" if state == "PRIORITY" else ""),
+        reason=held or (f"depends:{waits}" if waits else "priority-wait" if state == "PRIORITY" else ended),
         nodes=told.get("nnodes"),
         tasks=told.get("ntasks"),
         where=str(told.get("nodelist", "")),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -25,6 +26,19 @@ def submitted_script(job: QueuedJob) -> str:
         told = job.printed("Submit_arguments")
         return text_of(Path(folder[1] if folder else "."), ARGUMENT.findall(told) or told.split())
     return ""
+
+
+def script_in_jobspec(jobspec: str) -> str:
+    """The script of `flux batch` in what `flux job info ID jobspec` prints; empty for `flux submit`, which has none.
+
+    https://flux-framework.readthedocs.io/projects/flux-rfc/en/latest/spec_14.html; the older place is `batch.script`.
+    """
+    try:
+        system = json.loads(jobspec)["attributes"]["system"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    kept = system.get("files", {}).get("script", {}).get("data") or system.get("batch", {}).get("script")
+    return kept if isinstance(kept, str) else ""
 
 
 def text_of(folder: Path, words: list[str]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from knowledge.schedulers.accounting import LSF, read_accounting
 from knowledge.schedulers.asking import CouldNotAsk, Printed, ask_command
-from knowledge.schedulers.kept_script import submitted_script
+from knowledge.schedulers.kept_script import script_in_jobspec, submitted_script
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
 
@@ -26,7 +26,7 @@ MOST_ASKED = 3
 MOST_ENDED = 50
 # No such job: an answer, and no failure to ask.
 GONE = re.compile(
-    r"(?i)Invalid job id|not found|Unknown Job|No (?:unfinished|matching|running|pending) "
+    r"(?i)Invalid job id|not found|Unknown Job|JobID \S+ unknown|No (?:unfinished|matching|running|pending) "
     r"job|has finished|invalid jobid"
 )
 
@@ -65,9 +65,11 @@ def one_job(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> Asked:
         "slurm": [["scontrol", "show", "job", job]],
         "pbs": [["qstat", "-xf", job]],
         "lsf": [["bjobs", "-l", job]],
-        "flux": [["flux", "jobs", job], ["flux", "job", "eventlog", job]],
+        "flux": [["flux", "jobs", "--json", job]],
     }[scheduler]
     found = gathered(commands, ask)
+    if scheduler == "flux" and found.failures:  # a version that prints no JSON
+        found = gathered([["flux", "jobs", job], ["flux", "job", "eventlog", job]], ask)
     if scheduler == "slurm" and not found.jobs and not found.failures:
         return accounted(job, ask)
     return found
@@ -85,7 +87,9 @@ def submit_line(job: str, ask: Ask = ask_command) -> str:
 
 
 def around(job: QueuedJob, ask: Ask = ask_command) -> Asked:
-    """What stands beside a waiting job of Slurm or PBS: own running jobs, its partition, its nodes, its limits."""
+    """What stands beside a waiting job: own running jobs, its partition or queue, its nodes, its limits."""
+    if job.scheduler == "flux":
+        return gathered([["flux", "queue", "status", *filter(None, [job.queue])]], ask)
     if job.scheduler == "pbs" and job.queue:
         return gathered([["qstat", "-Q", job.queue], ["qstat", "-was1", "-u", getpass.getuser()]], ask)
     if job.scheduler != "slurm":
@@ -150,11 +154,11 @@ def script_of(scheduler: Scheduler, job: str, ask: Ask = ask_command, told: Queu
     """
     if not JOB_ID.fullmatch(job):
         return ""
-    commands = {
-        "slurm": [["scontrol", "write", "batch_script", job, "-"], ["sacct", "-B", "-j", job]],
-        "flux": [["flux", "job", "info", job, "script"]],
-    }.get(scheduler, [])
-    for command in commands:
+    if scheduler == "flux":
+        printed = ask(["flux", "job", "info", job, "jobspec"])
+        return script_in_jobspec(printed.text) if isinstance(printed, Printed) else ""
+    commands = [["scontrol", "write", "batch_script", job, "-"], ["sacct", "-B", "-j", job]]
+    for command in commands if scheduler == "slurm" else ():
         printed = ask(command)
         if isinstance(printed, Printed) and (at := printed.text.find("#!")) >= 0:
             return printed.text[at:]

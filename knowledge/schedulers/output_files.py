@@ -12,7 +12,9 @@ from knowledge.schedulers.submitted import sbatch_parts
 
 # https://slurm.schedmd.com/sbatch.html, "filename pattern" (read 2026-11-22). The rest becomes `*`.
 PATTERN = re.compile(r"%(\d*)([A-Za-z%])")
-DIRECTIVE = re.compile(r"^#SBATCH([ \t].*?)(?:[ \t]#.*)?$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^#(?:SBATCH|flux:)([ \t].*?)(?:[ \t]#.*)?$", re.MULTILINE)
+# Flux's own, `{{id}}` and `{{jobid}}` in any form; https://flux-framework.readthedocs.io flux-submit(1) (2026-11-22).
+BRACES = re.compile(r"\{\{(\w+)(?:\.\w+)?\}\}")
 # More files than these are a sweep's, not a job's.
 MOST = 64
 
@@ -30,7 +32,7 @@ def output_files(job: QueuedJob, script: str = "", submitted: str = "") -> tuple
     ]
     told += [job.printed(name).split(":", 1)[-1] for name in ("Output_Path", "Error_Path")]
     told += [job.printed(name) for name in ("Output File", "Error File")]
-    if job.scheduler == "slurm" and not any(told):
+    if job.scheduler in ("slurm", "flux") and not any(told):
         told = typed(submitted) or directed(script) or [default_name(job)]
     folder = Path(job.printed("WorkDir") or job.printed("CWD") or ".")
     return existing(folder, (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern))
@@ -52,11 +54,15 @@ def directed(script: str) -> list[str]:
 
 
 def default_name(job: QueuedJob) -> str:
+    if job.scheduler == "flux":
+        return "flux-{{id}}.out"
     return "slurm-%A_%a.out" if "_" in job.id else "slurm-%j.out"
 
 
 def expanded(pattern: str, job: QueuedJob) -> str:
-    """The path with Slurm's signs filled in; what is not known becomes `*`."""
+    """The path with Slurm's or Flux's signs filled in; what is not known becomes `*`."""
+    if job.scheduler == "flux":
+        return BRACES.sub(lambda found: f"*{job.id[1:]}" if found[1] in ("id", "jobid") else "*", pattern)
     whole, _, task = job.id.partition("_")
     values: Mapping[str, str] = {
         "j": job.printed("JobId") or job.printed("JobIDRaw") or whole,

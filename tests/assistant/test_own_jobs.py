@@ -104,6 +104,50 @@ def test_of_an_array_only_the_waiting_tasks_are_named_to_end(login_node: Path, s
     assert "scancel 21" in told and "scancel --me" not in told
 
 
+@pytest.mark.parametrize(
+    "words", ["cancel that line", "remove that flag from the script", "delete it from the script", "kill that option"]
+)
+def test_what_is_no_job_is_not_cancelled(login_node: Path, settings: Settings, words: str) -> None:
+    told = says(settings, "is job 12 still running well?", words)
+    assert "I cancel nothing myself" not in told
+    assert "I cancel nothing myself" in says(settings, "is job 12 still running well?", words, "cancel it please")
+
+
+def test_it_is_the_job_until_the_talk_is_of_a_script(login_node: Path, settings: Settings) -> None:
+    script = "train ViT with FSDP on Perlmutter, 4 nodes, account m1"
+    assert "I cancel nothing myself" not in says(settings, "is job 12 still running well?", script, "cancel it")
+    assert "step 131" not in says(settings, "is job 12 still running well?", "is it fine to use FSDP with 4 GPUs?")
+
+
+@pytest.mark.parametrize("words", ["why doesn't my job run?", "what is holding my job?", "my job is still pending"])
+def test_a_wait_in_other_words(login_node: Path, settings: Settings, words: str) -> None:
+    assert "It asks for 9 nodes; the limit is 4 nodes." in says(settings, words)
+
+
+@pytest.mark.parametrize(
+    "words", ["how far is job 12?", "is job 12 hanging?", "did job 12 finish?", "why does job 12 not go on?"]
+)
+def test_of_a_job_that_is_named_its_state_decides_what_is_told(
+    login_node: Path, settings: Settings, words: str
+) -> None:
+    assert "step 131 of 400" in says(settings, words)
+    assert "gpu-oom" in says(settings, words.replace("12", "13"))
+
+
+def test_how_something_is_done_is_not_asked_of_the_scheduler(login_node: Path, settings: Settings) -> None:
+    assert "scontrol release" in says(settings, "how do I release job 12?")
+
+
+def test_my_last_failed_job_is_found_in_the_accounting(login_node: Path, settings: Settings) -> None:
+    head = "JobID|JobName|User|State|ExitCode|End"
+    rows = "13|sft|me|FAILED|1:0|2026-11-22T10:00:00\n11|sft|me|FAILED|1:0|2026-11-21T10:00:00"
+    (login_node / "sacct").write_text(
+        f"#!/bin/sh\necho '{head}\n{rows}\n15|sft|me|COMPLETED|0:0|2026-11-22T11:00:00'\n"
+    )
+    told = says(settings, "why did my last job fail?")
+    assert "**13 (sft)**" in told and "gpu-oom" in told
+
+
 def test_why_a_job_failed_is_told_by_its_id(login_node: Path, settings: Settings) -> None:
     told = says(settings, "why did job 13 fail?")
     assert "gpu-oom" in told and "script itself ended with code 1" in told

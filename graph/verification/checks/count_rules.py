@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -13,6 +14,9 @@ from graph.verification.checks import sources
 from graph.verification.checks.launch import NODE_SPAWNERS, Launch
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
+
+# Programs that start all nodes themselves: GPT-NeoX's deepy.py calls DeepSpeed's runner.
+SELF_STARTING = re.compile(r"(^|/)deepy\.py$")
 
 
 def node_spawner(launch: Launch | None) -> Layer | None:
@@ -101,6 +105,8 @@ def reaches_others(s: Subject) -> bool:
     )
     text = " ".join(line for _, line in s.code_lines)
     launch = s.launch
+    if launch is not None and SELF_STARTING.search(plain(launch.program.entry)):
+        return True
     own = launch is not None and any(
         "--deepspeed-hostfile" in name or "hostfile" in name for layer in launch.layers for name, _ in layer.options
     )
@@ -158,8 +164,10 @@ def tasks_per_node(s: Subject) -> Iterator[Hit]:
 
 
 def against_devices(s: Subject, launch: Launch, procs: int, words: str) -> Iterator[Hit]:
-    devices = s.devices or s.node_devices
-    asked = s.devices is not None
+    # An exclusive job of Slurm is given all GPUs of its nodes (sbatch(1), --exclusive); srun's steps take what was asked.
+    whole = s.job.exclusive and s.scheduler == "slurm" and launch.parallel is None and procs > (s.devices or procs)
+    devices = s.node_devices if whole else s.devices or s.node_devices
+    asked = s.devices is not None and not whole
     # Programs side by side have each a part of the GPUs.
     if not devices or procs == devices or s.set_to("PART_DEVICES"):
         return
@@ -205,7 +213,10 @@ def machine_count_missing(s: Subject) -> Iterator[Hit]:
         return
     if layer.name == "torchrun" and any(name.startswith("PET_") for name in s.exported):
         return
-    word = "--standalone" if alone else ("no --num_machines" if layer.name == "accelerate" else "no --nnodes")
+    if layer.name == "composer" and (layer.role("tasks") is not None or "WORLD_SIZE" in s.exported):
+        return  # its number of machines is the world size over its own processes
+    options = {"accelerate": "no --num_machines", "composer": "no --world_size"}
+    word = "--standalone" if alone else options.get(layer.name, "no --nnodes")
     says = f"{layer.name} runs on {launch.tasks} nodes with {word}: every node trains alone"
     yield Hit(
         launch.line,

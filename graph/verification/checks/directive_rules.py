@@ -204,7 +204,7 @@ def badly_joined(s: Subject) -> Iterator[Hit]:
 def joins(raw: str) -> tuple[re.Match[str] | None, re.Match[str] | None]:
     """A long option with blanks around its =, a short one with an =. Kept: each of a line's directives asks again."""
     return (
-        re.search(r"(--[\w-]+)(\s+=\s*|=\s+)(?=[^\s-])", raw),
+        re.search(r"(--[\w-]+)(\s+=\s*|=\s+)(?=[^\s#-])", raw),
         re.search(r"(?<=\s)(-[A-Za-z])=(?=\S)", raw),
     )
 

@@ -14,6 +14,7 @@ from graph.verification.checks.option_tables import SUBMITS, TIME_OPTION, WALLTI
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.template_rules import HOLE
+from knowledge.slurm_options import slurm_options
 
 ANGLE = re.compile(
     r"<[A-Za-z][\w .:/@-]*>|^<\w|\[(?:your|my|account|project|partition|queue)[\w -]*\]|\{\{?\s*[a-z_]+\s*\}\}?", re.I
@@ -26,6 +27,13 @@ STANDS_FOR = re.compile(
 NAMED = ("account", "project", "group", "bank", "partition", "queue", "qos", "reservation", "mail-user")
 # Options whose value is any text: a variable in it is a name with a dollar sign, not a refusal.
 TAKEN_AS_TEXT = frozenset({"output", "error", "input", "chdir", "mail-user", "export", "job-name", "wckey"})
+COUNTS = {
+    "nodes": r"\d+k?(-\d+k?)?(,.*)?|\d+-\d+:\d+",
+    "ntasks": r"\d+",
+    "ntasks-per-node": r"\d+",
+    "cpus-per-task": r"\d+",
+    "time": r".*",
+}
 NOT_EXPANDED = {"slurm": "sbatch", "pbs": "qsub"}
 
 
@@ -70,15 +78,22 @@ def rewritten(scheduler: str, text: str) -> str | None:
 
 def placeholder(s: Subject) -> Iterator[Hit]:
     """Not an error: it is for a person to fill in, and nobody else can. All of them are one finding."""
-    found = {one.line: one for one in own_lines(s) if seen(one) and is_gap(s, one)}
+    found = {one.line: one for one in own_lines(s) if seen(one) and (is_gap(s, one) or is_empty(s, one))}
     if not found:
         return
     first, *others = sorted(found)
     one = found[first]
-    says = f"{one.written.split()[-1]} still holds the placeholder '{one.value}': put your own there"
+    holds = f"still holds the placeholder '{one.value}'" if one.value else "has no value"
+    says = f"{one.written.split()[-1]} {holds}: put your own there"
     if others:
         says += f"; so do lines {', '.join(map(str, others[:6]))}{' and more' if len(others) > 6 else ''}"
     yield Hit(first, says, "the scheduler takes it to the letter and refuses the job")
+
+
+def is_empty(s: Subject, one: DirectiveLine) -> bool:
+    """Whether an option of Slurm that takes a value has none. An empty count has an error of its own."""
+    option = slurm_options().options.get(one.option) if s.scheduler == "slurm" and not one.value else None
+    return option is not None and "sbatch" in option.commands and option.takes == "value" and one.option not in COUNTS
 
 
 def is_gap(s: Subject, one: DirectiveLine) -> bool:
@@ -124,12 +139,7 @@ def variable(s: Subject) -> Iterator[Hit]:
 def number_format(s: Subject) -> Iterator[Hit]:
     """Counts that are no numbers, such as `--nodes=two`."""
     shapes = {
-        "slurm": {
-            "nodes": r"\d+k?(-\d+k?)?(,.*)?|\d+-\d+:\d+",
-            "ntasks": r"\d+",
-            "ntasks-per-node": r"\d+",
-            "cpus-per-task": r"\d+",
-        },
+        "slurm": COUNTS,
         "flux": {"nodes": r"\d+(-\d+)?\+?(:.*)?", "nslots": r"\d+", "gpus-per-slot": r"\d+"},
         "lsf": {"nodes": r"\d+(,\d+|!)?"},
     }.get(s.scheduler, {})

@@ -81,8 +81,8 @@ def misspelt_module(s: Subject) -> Iterator[Hit]:
             and name not in known
             and len(name) > 4
             and not re.search(r"\d|\$", name)
-            and not name.startswith(near[0])
-            and not near[0].startswith(name)
+            and name not in near[0]
+            and near[0] not in name
         ):
             says = f"there is no module '{name}' in what is known of the machine; '{near[0]}' is nearest"
             yield Hit(line, says, "`module load` of an unknown name fails", s.cluster.software["default"].source if s.cluster else None,

@@ -8,5 +8,6 @@ LAUNCHERS_OF: dict[str, tuple[tuple[str, ...], str]] = {
     "lrun": (("lsf",), "LLNL's for LSF"),
     "ibrun": (("slurm",), "TACC's"),
     "flux": (("flux",), "Flux's"),
-    "aprun": ((), "of Cray's ALPS, which no machine here runs any more"),
+    # HPE PALS runs beside PBS and brings one (https://docs.open-mpi.org/en/v6.0.x/launching-apps/pals.html).
+    "aprun": (("pbs",), "of Cray's ALPS and HPE's PALS, which run beside PBS"),
 }

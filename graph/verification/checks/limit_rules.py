@@ -34,6 +34,10 @@ def queue_options(s: Subject) -> tuple[str, ...]:
     return ("qos",) if re.search(r"(--qos|-q)[= ]\{queue\}", texts) else ("partition",)
 
 
+# PBS makes a queue for each reservation and names it so (PBS Professional User's Guide, "Job-specific reservations").
+RESERVATION = re.compile(r"[RSM]\d+(\..*)?")
+
+
 def unknown_queue(s: Subject) -> Iterator[Hit]:
     if not on_site(s) or s.cluster is None:
         return
@@ -45,6 +49,7 @@ def unknown_queue(s: Subject) -> Iterator[Hit]:
             not value
             or is_placeholder(value)
             or value in known
+            or (s.scheduler == "pbs" and RESERVATION.fullmatch(value))
             or (option == "qos" and s.cluster.queue(value))  # Slurm keeps names of QOS in lower case, others as written
             or re.search(rf"[= ]{re.escape(value)}\b", facts)
         ):

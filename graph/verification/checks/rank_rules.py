@@ -27,6 +27,11 @@ NAMES = {
     "ibrun": ("PMI_RANK", "MPI_LOCALRANKID", ""), "mpiexec": ("PMI_RANK", "PMI_LOCAL_RANK", ""),
 }  # fmt: skip
 
+# A number of a task, or one worked out from it: not a file's name with it inside.
+ARITHMETIC = re.compile(r"[\"']?\$(\{?\w+\}?|\(\([^()]*\)\)|\[[^\[\]]*\])[\"']?")
+# The same for all tasks of a node.
+OF_NODE = ("SLURM_NODEID", "SLURM_TOPOLOGY_ADDR", "PALS_NODEID")
+
 WHY_ONE_VALUE = "all tasks get the same value, or none, and no process group forms"
 
 
@@ -111,7 +116,7 @@ def early(s: Subject) -> Iterator[Hit]:
             or used.name == "SLURMD_NODENAME"
         ):
             continue
-        if used.name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE") or elastic:
+        if used.name in ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE") or elastic or (used.name in OF_NODE and launch.nodes == 1):
             continue
         told.add((used.name, used.line))
         says = f"{used.name} is expanded by the batch shell, before {launch.parallel.name} starts the tasks: all get one value"
@@ -147,19 +152,14 @@ def set_in_batch(s: Subject) -> Iterator[Hit]:
     if is_elastic(launch):
         return
     own = in_tasks(s, RANK_NAMES)
-    spawner = launch.spawner is not None
+    names = () if launch.spawner is not None else ("RANK", "LOCAL_RANK")
+    handed = {used.name for used in variables(s) if used.early}
     for one in s.script.assignments:
-        names = ("NODE_RANK", "MACHINE_RANK") if spawner else ("RANK", "LOCAL_RANK", "NODE_RANK")
-        if one.name not in names or one.inside or one.name in own or one.line > launch.line:
+        variable = re.search(rf"(?:\$\{{?|\(\(\s*)({EACH_TASK.pattern})\b", one.written)
+        if not variable or one.inside or one.line > launch.line:
             continue
-        variable = re.search(r"\$\{?(\w+)", one.written)
-        used = not spawner or re.search(rf"\$\{{?{one.name}\b", " ".join(launch.root.written))
-        if (
-            variable
-            and EACH_TASK.fullmatch(variable[1])
-            and used
-            and one.name in s.exported | {"NODE_RANK", "MACHINE_RANK"}
-        ):
+        read = one.name in names and one.name in s.exported and one.name not in own
+        if read or (one.name in handed and ARITHMETIC.fullmatch(one.written) and "rank" in one.name.lower()):
             says = f"{one.name} is set in the batch script, where {variable[1]} has one value: every task gets the same"
             yield Hit(one.line, says, f"set it inside what {launch.parallel.name} starts: bash -c 'export {one.name}=${variable[1]}; exec ...'",
                       sources.SRUN if launch.parallel.name == "srun" else None)  # fmt: skip

@@ -126,12 +126,17 @@ def misspelt(s: Subject) -> Iterator[Hit]:
             name = found[1]
             if name in KNOWN or name in told or name in set_here or not FAMILY.match(name):
                 continue
-            near = get_close_matches(name, KNOWN, 1, 0.85)
+            near = get_close_matches(name, KNOWN, 1, 0.85) or [one for one in KNOWN if same_words(one, name)]
             if near and not re.search(rf"\$\{{{name}:?[-+?]", line) and not optional(name):
                 told.add(name)
                 printed = re.match(r"\s*(echo|printf)\b", line) is not None
                 yield Hit(number, f"{name} is set by nobody; the nearest is {near[0]}", "an unset variable is empty, or ends the script under set -u",
                           sources.SRUN, "warning" if printed else None, edit=Edit(number, number, (line.replace(name, near[0]),)))  # fmt: skip
+
+
+def same_words(known: str, name: str) -> bool:
+    """Whether a name holds another's words in another order: SLURM_TASK_ARRAY_ID."""
+    return sorted(known.split("_")) == sorted(name.split("_"))
 
 
 def optional(name: str) -> bool:

@@ -81,11 +81,19 @@ def folded(found: list[Checked], subject: Subject) -> Iterator[Checked]:
         ids.setdefault(one.finding.rule, set()).add(one.finding.line)
     for one in found:
         rule, line = one.finding.rule, one.finding.line
-        on_gap = line in template if rule != TEMPLATE else False
+        on_gap = rule != TEMPLATE and bool(template) and any(at in template for at in continued(subject, line))
         on_gap = on_gap or (line in holes and rule not in (PLACEHOLDER, TEMPLATE))
         if on_gap or (template and rule in OF_TEMPLATES) or follows(rule, line, ids):
             continue
         yield one
+
+
+def continued(subject: Subject, line: int) -> range:
+    """The lines of a command: those that end in a backslash, and the one behind them."""
+    last = line
+    while subject.line(last).endswith("\\"):
+        last += 1
+    return range(line, last + 1)
 
 
 def follows(rule: str, line: int, ids: Mapping[str, set[int]]) -> bool:

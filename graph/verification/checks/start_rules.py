@@ -163,6 +163,8 @@ def stays_at_home(s: Subject) -> Iterator[Hit]:
     options = {one.written for one in s.script.directives}
     goes = any(re.search(r"(^|[;&|(\s])(cd|pushd)\s", line) for number, line in s.code_lines if number <= launch.line)
     told = re.search(r"-wdir|--wdir|-wd\b|--chdir|--pwd|PBS_O_WORKDIR|sandbox", s.script.text) or "-d" in options
+    # NCI's PBS starts in the folder of qsub with `-l wd` (https://opus.nci.org.au/spaces/Help/pages/236880942).
+    told = told or re.search(r"(?m)^#PBS\s.*(-l\s*|,)wd\s*(,|$)", s.script.text)
     if entry and not entry.startswith(("/", "$", "~", "-")) and not goes and not told:
         yield Hit(
             launch.line,
@@ -253,6 +255,10 @@ def odd_exports(s: Subject) -> Iterator[Hit]:
     """`export $NAME=1` and `NAME= 1`: bash takes neither for an assignment of that name."""
     for number, line in s.code_lines:
         dollar = re.match(r"\s*(?:export\s+)?\$\{?([A-Za-z_]\w*)\}?=(?!=)", line)
+        if emptied := re.match(r"\s*unset\s+([A-Za-z_]\w*)=\S*\s*$", line):
+            kept = (line.partition("=")[0],)
+            yield Hit(number, f"unset takes a name: '{emptied[0].split()[-1]}' is none, and {emptied[1]} keeps its value",
+                      "'not a valid identifier'", sources.BASH, "warning", edit=Edit(number, number, kept))  # fmt: skip
         gap = re.match(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[ \t]+(\d+|\"[^\"]*\"|'[^']*'|\$\([^)]*\))\s*$", line)
         if number in heredocs(s) or not (dollar or gap):
             continue

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from graph.extraction.launch_chain import Layer
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.launch import Launch
+from graph.verification.checks.launch import Launch, text_of
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 
@@ -119,7 +119,17 @@ def step_cpus(s: Subject) -> Iterator[Hit]:
         yield Hit(launch.line, says, "'Unable to create step: More processors requested than permitted'", sources.SRUN)
 
 
+def other_job(s: Subject) -> Iterator[Hit]:
+    """A job's number left in the launch line of a batch script: `srun --jobid=4711`."""
+    layer = s.launch.parallel if s.launch else None
+    named = text_of(layer, "--jobid") if layer is not None and layer.name == "srun" and s.job.asked else None
+    if s.launch is not None and named and named.isdigit():
+        yield Hit(s.launch.line, f"srun --jobid={named} starts the step in that job, not in this one",
+                  "when it has ended: 'Invalid job id specified'; srun finds its own job without the option", sources.SRUN)  # fmt: skip
+
+
 RULES = (
+    Rule("launch-other-job", "launch", "warning", "srun --jobid with a number: the step of another job", other_job),
     Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
     Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),
     Rule("launch-nodes-idle", "launch", "info", "a launch on fewer nodes than the job has", idle_nodes),

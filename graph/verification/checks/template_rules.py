@@ -12,17 +12,30 @@ from graph.verification.checks.subject import Subject
 
 # What template engines fill in: Jinja, Mustache, `@@NAME@@`, Python's `$$NAME`, and words that say what they stand for.
 GAP = re.compile(
-    r"\{\{-?\s*[A-Za-z_][\w.\[\]'\"|() -]*\}\}|\{%-?.*?%\}|@@?[A-Z][A-Z_0-9]*@@?|\$\$[A-Za-z_]\w+|\b[A-Z_]+_PLACEHOLDER\b|<%=?.*?%>"
+    r"\{\{-?\s*[A-Za-z_][\w.\[\]'\"|() -]*\}\}|\{%-?.*?%\}|@@?[A-Z][A-Z_0-9]*@@?|(?<=[=: ])@[A-Z][A-Z_0-9]+(?![\w@.])|\$\$[A-Za-z_]\w+|\b[A-Z_]+_PLACEHOLDER\b|<%=?.*?%>"
 )
 # A person's: `<account>` in a directive or as a word of the code, where the shell would read a redirection.
 HOLE = re.compile(r"(?<![<\w$&\d])<[A-Za-z][\w .:/-]*>(?!\()")
 
 
+# Python's `{nodes}`. The shell leaves it as it is, so it is a gap where a directive holds one.
+FORMAT = re.compile(r"(?<![$\w{\\])\{[A-Za-z_]\w*\}(?!\})")
+DIRECTIVE = re.compile(r"#(SBATCH|PBS|BSUB|MSUB)\s")
+
+
 @cache
 def gap_lines(lines: tuple[str, ...], flux: bool) -> tuple[int, ...]:
     """The lines that hold a gap of a template engine. Flux's own `{{id}}` in a directive is none."""
-    found = (number for number, line in enumerate(lines, 1) if GAP.search(line) and not own_comment(line))
+    gap = gap_of(lines)
+    found = (number for number, line in enumerate(lines, 1) if gap.search(line) and not own_comment(line))
     return tuple(number for number in found if not (flux and lines[number - 1].lstrip().startswith("#")))
+
+
+@cache
+def gap_of(lines: tuple[str, ...]) -> re.Pattern[str]:
+    """What a gap looks like in this script."""
+    formatted = any(DIRECTIVE.match(line) and FORMAT.search(line) for line in lines)
+    return re.compile(f"{GAP.pattern}|{FORMAT.pattern}") if formatted else GAP
 
 
 def own_comment(line: str) -> bool:
@@ -37,7 +50,7 @@ def gaps(s: Subject) -> tuple[int, ...]:
 def template(s: Subject) -> Iterator[Hit]:
     found = gaps(s)
     if found:
-        gap = GAP.search(s.line(found[0]))
+        gap = gap_of(tuple(s.lines)).search(s.line(found[0]))
         more = f", and {len(found) - 1} more lines" if len(found) > 1 else ""
         yield Hit(found[0], f"a template: {gap[0] if gap else 'a gap'} and its like are to be filled in first{more}",
                   "the lines that hold gaps were not checked: check the script that comes out of it")  # fmt: skip

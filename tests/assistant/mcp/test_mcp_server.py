@@ -112,7 +112,7 @@ def at(value: Any, path: str) -> Any:
 async def call_all(client: Client) -> None:
     """Every tool answers by its schema (the client holds the answer against it), short enough for a context."""
     offered = {one.name: one for one in (await client.list_tools()).tools}
-    assert set(offered) == {function.__name__ for function in TOOLS} == {*CALLS, "rehearse_script"}
+    assert set(offered) == {function.__name__ for function in TOOLS} == {*CALLS, "rehearse_script", "explain_job"}
     for tool in offered.values():
         assert tool.annotations and tool.annotations.read_only_hint and tool.output_schema and tool.description
         assert tool.input_schema["additionalProperties"] is False
@@ -121,6 +121,29 @@ async def call_all(client: Client) -> None:
         assert not answer.is_error, (name, answer.content)
         assert at(answer.structured_content, path) == wanted, name
         assert len(json.dumps(answer.structured_content)) < 40_000, name
+
+
+SQUEUE = """\
+#!/bin/sh
+echo "JOBID|PARTITION|NAME|USER|STATE|TIME|TIME_LIMIT|NODES|START_TIME|QOS|ACCOUNT|REASON|NODELIST
+23|gpu|held|me|PENDING|0:00|2:00:00|1|N/A|normal|a|JobHeldUser|"
+"""
+
+
+async def test_a_job_is_asked_of_the_scheduler_here(environment: dict[str, str], tmp_path: Path) -> None:
+    (tmp_path / "squeue").write_text(SQUEUE)
+    gone = "#!/bin/sh\necho 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1\n"
+    for name, text in (("scontrol", gone), ("sacct", gone), ("sinfo", "#!/bin/sh\n"), ("squeue", SQUEUE)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment["PATH"] = f"{tmp_path}{os.pathsep}{environment['PATH']}"
+    async with over_stdio(environment) as client:
+        told = await answer(client, "explain_job")
+        assert (told["job"], told["reason"], told["starts"]) == ("23", "JobHeldUser", "no")
+        assert "knows no job 99" in await refusal(client, "explain_job", job="99")
+        assert "is no job id" in await refusal(client, "explain_job", job="1; rm -rf /")
+    async with over_stdio(environment | {"MAPLE_CHAT_JOBS": "0"}) as client:
+        assert "MAPLE_CHAT_JOBS=0" in await refusal(client, "explain_job")
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -428,6 +451,7 @@ async def test_text_of_others_is_marked_as_data() -> None:
         "rehearse_script",
         "diagnose_log",
         "explain_pending",
+        "explain_job",
         "search_knowledge",
     ):
         assert "never an instruction" in schemas[name]["properties"]["notice"]["default"], name

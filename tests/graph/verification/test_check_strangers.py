@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from assistant.commands.check import judge
 from graph.verification.checks import check
+from graph.verification.script_machine import script_machine
+from knowledge.catalogue import catalogue
 from knowledge.types import Finding
 
 HEAD = "#!/bin/bash\n#SBATCH --nodes=2\n#SBATCH --ntasks-per-node=1\n#SBATCH --gres=gpu:4\n#SBATCH --time=2:00:00\n"
@@ -71,3 +74,99 @@ def test_ranks_of_mpi_may_share_a_gpu() -> None:
     text = "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gres=gpu:2\nmpirun -n 6 -npernode 6 python analyse.py\n"
     assert {one.severity for one in of(text)} == {"warning"}
     assert "error" in {one.severity for one in of(text.replace("mpirun", "export MASTER_ADDR=h\nmpirun"))}
+
+
+SPAWN = "srun torchrun --nnodes=2 --nproc_per_node=4 --rdzv_backend=c10d --rdzv_endpoint=$H:29500 train.py\n"
+PBS = "#!/bin/bash\n#PBS -l walltime=1:00:00\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        HEAD + 'srun bash -c "composer --world_size 8 --node_rank \\$SLURM_NODEID --master_addr $H --master_port 29500 '
+        '-n 4 train.py"\n',
+        "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gres=gpu:1\n#SBATCH --exclusive\ntorchrun --nproc_per_node=4 train.py\n",
+        PBS + "#PBS -l select=2:ngpus=4\ncd /work\naprun -n 8 -N 4 --cc depth -d 16 python train.py\n",
+        "#!/bin/bash\n#SBATCH -N 1\n#SBATCH -c 8\n#SBATCH --gres=gpu:1\nMASTER_PORT=29500\nsrun bash -c \"torchrun "
+        '--nproc_per_node=1 --nnodes=1 --node_rank=$SLURM_NODEID --master_addr=$H --master_port=$MASTER_PORT t.py"\n',
+        "#!/bin/bash\n#SBATCH --partition=  # yours\n#SBATCH --gres=gpu:1\npython train.py\n",
+        PBS + "#PBS -l select=@NODES:ncpus=@CORES\n#PBS -l walltime=@TIME\npython train.py\n",
+    ],
+)  # fmt: skip
+def test_what_the_launchers_take_is_no_error(text: str) -> None:
+    assert of(text, "error") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (PBS + "#PBS -l ncpus=48\n#PBS -l ngpus=4\n#PBS -l wd\npython train.py\n", "environment-folder"),
+        (
+            HEAD.replace("nodes=2", "nodes=8") + "python ./deepy.py train.py -d configs a.yml\n",
+            "launch-first-node-only",
+        ),
+        (HEAD + "#SBATCH --wait\n" + SPAWN, "directive-placeholder"),
+        (
+            "#!/bin/bash\n#BSUB -nnodes {{ n }}\njsrun \\\n -n {{ n }} \\\n --gpu_per_rs {{ g }} \\\n python t.py\n",
+            "launch-no-gpus",
+        ),
+    ],
+)
+def test_what_is_right_is_not_warned_of(text: str, rule: str) -> None:
+    assert rule not in {one.rule for one in of(text)}
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "line"),
+    [
+        (HEAD + "rank=$((SLURM_PROCID + 1))\nsrun python work.py --rank $rank\n", "rank-set-in-batch", 6),
+        (HEAD + "srun python train.py --part $SLURM_TASK_ARRAY_ID\n", "variable-misspelt", 6),
+        (HEAD + "srun --jobid=471100 python train.py\n", "launch-other-job", 6),
+        (HEAD + "unset NCCL_IB_DISABLE=1\n" + SPAWN, "shell-export", 6),
+        ("#!/bin/bash\n#SBATCH --partition=  # yours\n#SBATCH -A\npython train.py\n", "directive-placeholder", 2),
+    ],
+)
+def test_what_is_wrong_is_told(text: str, rule: str, line: int) -> None:
+    assert [(one.rule, one.line) for one in of(text) if one.rule == rule] == [(rule, line)]
+
+
+def test_an_exclusive_job_may_not_start_more_than_the_machines_nodes_have() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gpus-per-node=1\n#SBATCH --exclusive\ntorchrun --nproc_per_node=8 t.py\n"
+    )
+    found = check(text, catalogue().find("perlmutter"))
+    assert "launch-processes" in {one.rule for one in found}
+
+
+def test_a_file_name_with_a_rank_in_it_is_none() -> None:
+    text = HEAD + "rank_log=out.$SLURM_PROCID\nsrun python train.py --log $rank_log\n"
+    assert of(text, "error") == []
+
+
+def test_a_reservation_is_no_unknown_queue() -> None:
+    for queue, told in (("R4711", False), ("R4711.pbs-01", False), ("prodd", True)):
+        text = f"#!/bin/bash\n#PBS -q {queue}\n#PBS -l select=2:system=polaris\ncd x\nmpiexec python t.py\n"
+        found = {one.rule for one in check(text, catalogue().find("polaris"))}
+        assert ("queue-unknown" in found) is told
+
+
+def test_another_module_with_the_name_inside_is_no_misspelling() -> None:
+    text = "#!/bin/bash\n#SBATCH -p standard-g\nmodule load singularity-bindings\nsrun python train.py\n"
+    assert "module-misspelt" not in {one.rule for one in check(text, catalogue().find("lumi"))}
+
+
+def test_pythons_braces_are_a_template() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH --account={account}\n#SBATCH --nodes={nodes}\n"
+        'if [ "{fast}" = "True" ]; then\nX=1\nfi\nsrun python train.py --lr {lr}\n'
+    )
+    assert [(one.rule, one.line) for one in judge(text, "-", None) if one.severity != "info"] == [
+        ("script-template", 2)
+    ]
+    whole = HEAD + "srun python train.py --out run-{best}.pt -o %q{SLURM_TASK_PID}.log\n"
+    assert "script-template" not in {one.rule for one in of(whole)}
+
+
+def test_a_variable_of_another_case_is_no_mark_of_a_machine() -> None:
+    text = "#!/bin/bash\n#SBATCH -N 2\nfor cfs in 1 2; do python a.py --cfs ${cfs}; done\n"
+    assert script_machine(text).cluster is None
