@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from graph.waiting.case import Note, WaitCase, filled, known_values, open_names
 from graph.waiting.ended import exit_note, use_note
-from graph.waiting.evidence import notes_of
+from graph.waiting.evidence import notes_of, seen
 from graph.waiting.languages import language_of, verdict_in
 from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import jobs_meant, read_jobs
-from graph.waiting.no_job import told_without_job
+from graph.waiting.no_job import spoken_id, told_without_job
+from graph.waiting.nodes_seen import gpus_on_nodes
 from graph.waiting.script_change import script_diff, script_in
 from graph.waiting.spoken import listed
 from graph.waiting.verdict import reason_of
@@ -19,7 +20,7 @@ from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind
-from knowledge.schedulers.reasons import FoundReason
+from knowledge.schedulers.reasons import FoundReason, spoken_reason
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 from knowledge.site import as_there
 
@@ -71,7 +72,10 @@ def explain_pending(
     machine = machine or machine_seen(text, jobs, scheduler)
     if not meant:
         return answer_of(told_without_job(outputs, words, text, machine), words)
-    groups = one_for_each([JudgedJob(job, reason_of(job)) for job in meant])
+    if len(meant) == 1 and not meant[0].id.strip():
+        meant = [replace(meant[0], id=spoken_id(text))]
+    said = spoken_reason(words) if len(meant) == 1 and meant[0].phase == "waiting" and not meant[0].reason else None
+    groups = one_for_each([JudgedJob(job, said or reason_of(job)) for job in meant])
     # What stands beside a job is gathered only for those that are told of: a queue may hold 50,000.
     told = [
         answer_of(
@@ -85,6 +89,12 @@ def explain_pending(
     told = [with_diff(answer, script or script_in(words)) for answer in told]
     order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
     order[-1] = with_rest(order[-1], groups[FEW:])
+    alike = [job.id for job in meant if job.phase == "waiting" and all(job is not one.job for one in groups)]
+    if len(groups) == 1 and alike:
+        says = f"The same holds for {listed(alike, 8)}."
+        order[0] = replace(
+            order[0], says=(*order[0].says, says), document=order[0].document + Document((Paragraph(says),))
+        )
     return joined(order) if len(order) > 1 else order[0]
 
 
@@ -139,7 +149,11 @@ def joined(answers: Sequence[PendingAnswer]) -> PendingAnswer:
 
 def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     """The verdict, the evidence, and the steps, with the job's own values in the commands."""
-    notes = notes_of(case) if case.found.reason.kind not in ("client-error", "no-job") else []
+    notes = (
+        notes_of(case)
+        if case.found.reason.kind not in ("client-error", "no-job")
+        else list(seen([gpus_on_nodes(case)]))
+    )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
     starts = next((note.starts for note in notes if note.starts), reason.starts)

@@ -82,4 +82,5 @@ def parent_ids(depends: str) -> list[str]:
     """The jobs in `afterok:71:72(unfulfilled),afterany:73`, `afterok:90339.server@server`, `after-success=f59Qq`."""
     found = re.findall(r"(?:after\w*|before\w*|expand|singleton)((?::[\w.\[\]@+*-]+)+)", depends)
     ids = [re.split(r"[.@+]|_\*", part)[0] for group in found for part in group.split(":") if part]
-    return [*dict.fromkeys([*ids, *re.findall(r"after-\w+=([^\s,]+)", depends)])]
+    of_lsf = re.findall(r"\b(?:done|ended|exit|started|post_done)\(\"?(\w+)", depends)
+    return [*dict.fromkeys([*ids, *re.findall(r"after-\w+=([^\s,]+)", depends), *of_lsf])]

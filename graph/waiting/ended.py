@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from knowledge.schedulers import slurm
 from knowledge.schedulers.accounting import end_of
@@ -74,6 +75,12 @@ def exit_note(job: QueuedJob) -> str:
     if not found:
         return ""
     code, signal = int(found[1]), int(found[2] or 0)
+    if signal == 53:
+        folder = str(Path(told).parent) if (told := job.printed("StdOut")) else "of `--output`"
+        return (
+            f"{job.exit_code} is Slurm's own: it could not open the job's output file. Make the folder {folder} "
+            "(does it exist, may you write there, is the quota full?), then submit it again."
+        )
     if signal in SIGNALS:
         return f"Its exit code {job.exit_code} means: ended by signal {signal} ({SIGNALS[signal]})."
     if code > 128 and code - 128 in SIGNALS:

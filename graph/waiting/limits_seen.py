@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from graph.waiting.case import Note, WaitCase
-from graph.waiting.spoken import moment_of, spoken_date
+from graph.waiting.spoken import listed, moment_of, spoken_date
 from knowledge.cluster import Cluster, Queue
 from knowledge.schedulers.reason_types import Remedy
 from knowledge.schedulers.times import printed_seconds, slurm_time, spoken_time
@@ -39,7 +39,9 @@ def partition_limits(case: WaitCase) -> Note | None:
 
 def partition_access(case: WaitCase) -> Note | None:
     """A QOS that the partition does not take: Slurm itself gives a reason of its nodes then."""
-    rows = [row for row in case.rows("scontrol show partition") if row.get("PartitionName") == case.job.queue]
+    rows = [row for row in case.rows("scontrol show partition") if row.get("PartitionName") in (case.job.queue, "")]
+    if case.found.reason.word == "AccountNotAllowed":
+        return account_access(case)
     taken = rows[0].get("AllowQos", "ALL") if rows else "ALL"
     if (
         taken == "ALL"
@@ -53,6 +55,41 @@ def partition_access(case: WaitCase) -> Note | None:
     other = Remedy(text="or another partition", command="scontrol update jobid=<JOBID> Partition=<OTHER>")
     says = f"its QOS `{case.job.qos}` is none that the partition {case.job.queue} takes ({taken})"
     return Note(instead=says, kind="config", starts="no", do=(do, other), only=True)
+
+
+def account_access(case: WaitCase) -> Note | None:
+    """The accounts that the partition takes, beside the one asked for and those that the person has."""
+    allowed = next((row["AllowAccounts"] for row in case.rows("scontrol show partition") if "AllowAccounts" in row), "")
+    taken = [name for name in allowed.split(",") if name != "ALL"]
+    if not taken:
+        return None
+    said = re.search(r"(?:-A|--account)[ =](\S+?)[)\s,]", case.text + " ")
+    asked = case.job.account or (said[1] if said else "")
+    yours = [name for name in taken if name != asked and re.search(rf"(?m)^\s*{re.escape(name)}\b", case.text)]
+    who = f"; of these you have {listed(yours)}" if yours else ""
+    first = yours[0] if yours else "<OTHER_ACCOUNT>"
+    do = Remedy(
+        text="an account that may, if the work belongs to it", command=f"scontrol update jobid=<JOBID> Account={first}"
+    )
+    name = f"account {asked}" if asked else "its account"
+    return Note(f"The partition takes {listed(taken)}, not {name}{who}.", do=(do,))
+
+
+def memory_limit(case: WaitCase) -> Note | None:
+    """Memory a core or a node beside the partition's own limit."""
+    if case.found.reason.word != "MaxMemPerLimit":
+        return None
+    for limit, option, noun in (
+        ("MaxMemPerCPU", "--mem-per-cpu|MinMemoryCPU", "core"),
+        ("MaxMemPerNode", "--mem|MinMemoryNode", "node"),
+    ):
+        most = re.search(rf"{limit}=(\d+)", case.text)
+        asked = re.search(rf"(?:{option})[= ](\d+(?:\.\d+)?)([KMGT]?)", case.text)
+        if most and asked:
+            top = f"{most[1]} MB"
+            do = Remedy(text=f"at most {top} a {noun} (`{option.split('|')[0]}={most[1]}M`), and submit again")
+            return Note(f"It asks for {asked[1]} {asked[2] or 'M'}B a {noun}; the partition allows {top}.", do=(do,))
+    return None
 
 
 def sinfo_limit(case: WaitCase) -> float | None:
@@ -368,7 +405,8 @@ def asked_hours(case: WaitCase) -> float | None:
 
 def gpus_each(case: WaitCase) -> int | None:
     """GPUs on each node: from the request, the partition's name (gpuA100x4), or the machine's facts."""
-    asked = re.search(r"gres/gpu(?::\w+)?[=:](\d+)", case.job.printed("TresPerNode"))
+    told = case.job.printed("TresPerNode") or case.job.printed("TRES_PER_NODE")
+    asked = re.search(r"gpu(?::\w+)?[=:](\d+)", told)
     named = re.search(r"x(\d)$", case.job.queue)
     if asked or named:
         return int((asked or named)[1])  # type: ignore[index]
@@ -382,15 +420,16 @@ def licences(case: WaitCase) -> Note | None:
     if case.found.reason.word != "Licenses":
         return None
     for row in case.rows("scontrol show licenses"):
-        if row.get("Total") == "0":
+        if row.get("Total") == "0" or (row.get("Free") == "0" and row.get("Reserved") == row.get("Total")):
             name = row["LicenseName"]
+            none = "a total of 0" if row.get("Total") == "0" else "none free: all are reserved"
             do = Remedy(
                 text=f"wait for {name} (status page, support); leave `-L {name}` out only if the job does not use it"
             )
             return Note(
                 (
-                    f"The licence {name} has a total of 0. Where a file system is counted as a "
-                    f"licence, that means that {name} seems to be down; it starts when that is back."
+                    f"The licence {name} has {none}. Where a file system is counted as a licence (it is no program's "
+                    f"then), that means that {name} is taken out or down; it starts when that is back."
                 ),
                 do=(do,),
                 only=True,

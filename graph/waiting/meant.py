@@ -10,6 +10,10 @@ from knowledge.schedulers.command_lines import PROMPT
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 
 USER_OPTION = re.compile(r"(?:-u|--user|-U)[= ]*([\w.-]+)")
+# "Will it start when 90377 is over?" is asked of the one that waits.
+SOON = re.compile(
+    r"(?i)\b(?:when|after|once|until|wenn|sobald|nach|quand|apr[eè]s|cuando|quando|dopo|depois) (?:\w+ )?\d{2}"
+)
 PROMPT_USER = re.compile(r"^\s*\[?([\w.-]+)@[\w.-]+", re.MULTILINE)
 
 
@@ -51,6 +55,9 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
     whole = [job for job in jobs if not re.search(r"\d\.\w+$", job.id) or job.scheduler != "slurm"] or list(jobs)
     said = " ".join(PROMPT.sub("", line, count=1) for line in words.splitlines())
     meant = named_by(whole, said, "id") or named_by(whole, said, "name") or by_user(whole, said, text) or whole
+    waits = [job for job in whole if job.phase == "waiting"]
+    if waits and SOON.search(said) and all(job.phase == "running" for job in meant):
+        meant = waits
     order = {"waiting": 0, "starting": 1, "suspended": 2, "running": 3, "ending": 4, "ended": 5, "unknown": 6}
     if any(job.phase == "waiting" for job in meant):
         meant = [job for job in meant if job.phase == "waiting"]
@@ -73,6 +80,6 @@ def named_by(jobs: Sequence[QueuedJob], words: str, field: str) -> list[QueuedJo
 def by_user(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJob]:
     """The jobs of the user who speaks: `i am tvogel`, `-u tvogel`, the user of the prompt."""
     users = {job.user.rstrip("+") for job in jobs if job.user}
-    asked = [*USER_OPTION.findall(text), *PROMPT_USER.findall(text), *re.findall(r"[\w.-]+", words)]
+    asked = [*USER_OPTION.findall(text), *PROMPT_USER.findall(text), *re.findall(r"[\w-]+(?:\.[\w-]+)*", words)]
     user = next((name for name in asked if name in users), "")
     return [job for job in jobs if user and job.user.rstrip("+") == user]

@@ -11,6 +11,7 @@ from graph.waiting.nodes_seen import OUT, count
 from graph.waiting.spoken import listed
 from graph.waiting.verdict import made, reason_of
 from knowledge.cluster import Cluster
+from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import PHASES
 from knowledge.schedulers.reason_types import Remedy
 from knowledge.schedulers.reasons import FoundReason, message_reason, slurm_reason, spoken_reason
@@ -20,7 +21,7 @@ from knowledge.schedulers.times import printed_seconds, spoken_time
 
 def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, machine: Cluster | None) -> WaitCase:
     """What such a message says: the first of refusal, priorities, an empty queue, nodes, a reason named in words."""
-    scheduler = outputs[0].scheduler if outputs else scheduler_of(machine)
+    scheduler = outputs[0].scheduler if outputs else scheduler_of(machine, words)
     job = QueuedJob(scheduler, id=spoken_id(text))
     spoken = spoken_reason(words)
     found = (
@@ -37,15 +38,26 @@ def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, 
     if found is spoken and spoken and spoken.scheduler and not outputs:
         job = replace(job, scheduler=spoken.scheduler)
     if outputs and outputs[0].command == "sprio" and outputs[0].rows:
-        job = replace(job, id=dict(outputs[0].rows[0]).get("JOBID", job.id))
+        ids = [dict(row).get("JOBID", "") for row in outputs[0].rows]
+        said = " ".join(line for line in words.splitlines() if not prompted(line))
+        job = replace(job, id=next((one for one in ids if one and one in said), ids[0] or job.id))
+    if found.reason.kind == "client-error" and found.reason.word not in ("unknown job", "refused"):
+        job = replace(job, id="")  # what was refused has no number: some other one stands there
     return WaitCase(job, found, (), tuple(outputs), words, text, machine)
 
 
-def scheduler_of(machine: Cluster | None) -> Scheduler:
-    """The machine's scheduler, where it is one that is read here."""
-    return next((name for name in SCHEDULERS if machine and machine.scheduler == name), "slurm")
+def scheduler_of(machine: Cluster | None, words: str) -> Scheduler:
+    """The machine's scheduler, where it is one that is read here; else the one whose command the words name."""
+    known = next((name for name in SCHEDULERS if machine and machine.scheduler == name), None)
+    return known or next((name for name, command in NAMES.items() if re.search(command, words)), "slurm")
 
 
+NAMES: Mapping[Scheduler, str] = {
+    "slurm": r"(?i)\b(?:slurm|squeue|sbatch|scontrol)\b",
+    "pbs": r"\b(?:qstat|qsub|qdel|qhold|PBS|OpenPBS|Torque)\b",
+    "lsf": r"\b(?:bjobs|bsub|bqueues|bpeek|LSF)\b",
+    "flux": r"\bflux (?:jobs|queue|batch|submit)\b",
+}
 SCHEDULERS: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
 # States that are no word of a sentence; a letter alone is one only behind `state`, `status` or `in`.
 STATE_WORDS: Mapping[str, Scheduler] = {
@@ -78,7 +90,9 @@ def spoken_id(text: str) -> str:
     return (
         found[1]
         if found
-        else (alone[1] if (alone := re.search(r"(?<![\w.:/=-])(\d{4,}(?:_\d+)?)(?![\w:.-])", text)) else "")
+        else (
+            alone[1] if (alone := re.search(r"(?<![\w.:/=-])(?<!-[A-Za-z] )(\d{4,}(?:_\d+)?)(?![\w:.-])", text)) else ""
+        )
     )
 
 
@@ -90,6 +104,8 @@ def refused(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         if output.kind == "refusal" and (reason := message_reason(output.scheduler, output.message))
     ]
     exact = [reason for reason in found if reason.reason.word != "refused"]
+    # What came after the job was queued says more.
+    exact = [reason for reason in exact if reason.reason.word != "queued"] or exact
     return next(iter(exact or found), None)
 
 

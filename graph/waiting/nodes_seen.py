@@ -7,6 +7,7 @@ import re
 from graph.waiting.case import Note, WaitCase
 from graph.waiting.spoken import listed
 from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.times import spoken_time
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
 
@@ -47,6 +48,30 @@ def usable_nodes(case: WaitCase) -> Note | None:
         starts="depends",
         do=do,
         only=True,
+    )
+
+
+GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
+
+
+ASKED_GPUS = re.compile(r"--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?(\d+)")
+
+
+def gpus_on_nodes(case: WaitCase) -> Note | None:
+    """More GPUs a node than any node of its partition has, by sinfo's GRES column."""
+    asked = GPUS.search(case.job.printed("TresPerNode")) or ASKED_GPUS.search(case.text)
+    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
+    there = [int(number) for row in rows for number in GPUS.findall(row.get("GRES", ""))]
+    if not asked or not there or int(asked[1]) <= max(there):
+        return None
+    most, refused = max(there), case.found.reason.kind == "client-error"
+    return Note(
+        f"It asks for {asked[1]} GPUs a node, and no node shown has more than {most}.",
+        kind=None if refused else "limit-request",
+        starts="no",
+        do=(Remedy(text=f"ask for at most {most} a node (`--gpus-per-node={most}`), on more nodes, and submit again"),),
+        only=True,
+        instead="" if refused else "it asks for more GPUs on one node than the nodes have",
     )
 
 
@@ -123,8 +148,52 @@ def queue_state(case: WaitCase) -> Note | None:
     return None
 
 
+def own_host(case: WaitCase) -> Note | None:
+    """The one host that a select line of PBS insists on, and its state by `pbsnodes -l`."""
+    select = case.job.printed("Resource_List.select")
+    host = re.search(r":?(?:host|vnode)=([\w.-]+)", select)
+    if case.found.reason.word != "node-state" or not host:
+        return None
+    state = re.search(rf"(?m)^\s*{re.escape(host[1])}\s+(\S+)", case.text)
+    is_so = (
+        f", which staff have set {state[1]}" if state and "offline" in state[1] else f" ({state[1]})" if state else ""
+    )
+    do = Remedy(text="leave the host out", command=f"qalter -l select={select.replace(host[0], '')} <JOBID>")
+    back = Remedy(text=f"or ask support when {host[1]} comes back")
+    says = f"it insists on host {host[1]}{is_so}, and waits until that comes back; other free nodes are not used"
+    return Note(instead=says, do=(do, back), only=True)
+
+
+def reservation_of_pbs(case: WaitCase) -> Note | None:
+    """When the reservation in its way begins and ends, by pbs_rstat."""
+    row = re.search(r"(?m)^(\w\S*)(?:[ \t]+\S+){3}[ \t]+(\w[^/\n]*?) / (\d+) / (\S.*?)[ \t]*$", case.text)
+    if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
+        return None
+    long = f", before its {spoken_time(case.job.limit)} would be over" if case.job.limit else ""
+    return Note(
+        f"Reservation {row[1]} begins {row[2]}{long}, and ends {row[4]}: free nodes do not help a job of that length.",
+        do=(Remedy(text=f"a walltime that ends before {row[2]}", command="qalter -l walltime=<SHORTER> <JOBID>"),),
+        only=True,
+    )
+
+
 def hosts_of_lsf(case: WaitCase) -> Note | None:
     """How many hosts could take it at all, and that the others do not matter."""
+    every = re.fullmatch(r"[^;]*: (\d+) hosts?;?", case.job.reason.strip())
+    if every and case.found.reason.word == "resource requirements" and re.search(rf"\b{every[1]} hosts", case.words):
+        return Note(
+            f"All {every[1]} hosts say so: what select[...] asks for, no host has.",
+            instead="no host meets its `-R`",
+            kind="limit-request",
+            starts="no",
+            do=(
+                Remedy(
+                    text="ask for what hosts have (lshosts), or spread it over several",
+                    command='bmod -R "<RESOURCES>" <JOBID>',
+                ),
+            ),
+            only=True,
+        )
     found = re.search(r"(?<!Non-)[Cc]andidate host pending reasons \((\d+) of (\d+) hosts\)", case.job.reason)
     if not found:
         return None

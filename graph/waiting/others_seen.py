@@ -11,6 +11,7 @@ from knowledge.schedulers.reason_types import Remedy
 from knowledge.schedulers.reasons import find_reason
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.slurm import state_name
+from knowledge.schedulers.times import spoken_time
 
 CONDITION = {
     "afterok": "to end with success",
@@ -37,6 +38,16 @@ def parents(case: WaitCase) -> Note | None:
     ids = parent_ids(depends)
     known = {re.split(r"[_\[.]", job.id)[0]: job for job in case.others}
     failed = [job for job in case.others if job.phase == "ended" and not ended_well(job)]
+    if "singleton" in depends and not ids and case.job.name:
+        same = [job for job in case.others if job.name == case.job.name and job.phase == "running"]
+        who = f" {listed([running_job(job) for job in same])} has that name." if same else ""
+        return Note(
+            f"Not for ever: it waits until no other job of yours is called {case.job.name}, however that ends.{who}",
+            instead="singleton: one job of a name at a time",
+            starts="yes",
+            do=(Remedy(text="nothing; another job name, where both may run at once"),),
+            only=True,
+        )
     if not ids and (spoken := other_ids(case)):
         ended = re.search(r"(?i)\b(failed|cancelled|canceled|timeout|out_of_memory|node_fail)\b", case.words)
         never = " If that one failed and the condition is afterok, this one never starts." if ended else ""
@@ -69,7 +80,7 @@ def parents(case: WaitCase) -> Note | None:
     if needed:
         ends = "is cancelled by Flux" if case.job.scheduler == "flux" else "never starts"
         waits += f" If {listed(needed)} {'fail' if len(needed) > 1 else 'fails'}, this one {ends}."
-    now = [f"{i} is {told_state(job)} now" for i in ids if (job := known.get(i))]
+    now = [f"{i} is {told_state(job)} now{time_left(job)}" for i in ids if (job := known.get(i))]
     return Note(f"{waits} {listed(now)}." if now else waits, {"PARENTS": ",".join(ids)})
 
 
@@ -97,12 +108,23 @@ def other_ids(case: WaitCase) -> list[str]:
 def never_satisfied(case: WaitCase) -> tuple[Remedy, ...]:
     """What helps where the condition can never be met any more; Flux cancels such a job by itself."""
     said = {"slurm": "DependencyNeverSatisfied", "lsf": "Dependency condition invalid or never satisfied"}
+    if case.job.scheduler == "flux":
+        return (Remedy(text="mend that one and submit both again: Flux cancels this one by itself"),)
     found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
     return found.reason.do if found and case.job.scheduler in said else case.found.reason.do
 
 
 def ended_well(job: QueuedJob) -> bool:
     return state_name(job.state) in ("COMPLETED", "DONE", "CD") or job.exit_code in ("0", "0:0")
+
+
+def time_left(job: QueuedJob) -> str:
+    """How long a running job may still take: from its limit, else the command that tells it."""
+    if job.phase != "running" or job.scheduler != "slurm":
+        return ""
+    if job.limit and job.elapsed is not None:
+        return f", for {spoken_time(max(0.0, job.limit - job.elapsed))} at most"
+    return f", at most as long as `squeue -j {job.id} -h -o %L` prints"
 
 
 def told_state(job: QueuedJob) -> str:
@@ -128,10 +150,16 @@ def running_jobs(case: WaitCase) -> Note | None:
     if reason.kind != "limit-aggregate":
         return None
     running = [job for job in case.others if job.phase == "running"]
+    if array := re.match(r"(\d+)_\[", case.job.id):
+        throttle = (
+            f" It is not the array's own `%N`: only staff can raise a limit, array {array[1]} goes on as tasks end."
+        )
+    else:
+        throttle = ""
     whose = limit.whose if limit else "user"
     own = [job for job in running if job.user == case.job.user]
     if whose == "user":
-        return own_note(case, own) if own else None
+        return own_note(case, own, throttle) if own else Note(throttle.strip()) if throttle else None
     if not running:
         return Note(COUNTED[whose]) if whose in COUNTED else None
     together = sum(job.nodes or 0 for job in running)
@@ -142,7 +170,7 @@ def running_jobs(case: WaitCase) -> Note | None:
         ]
     )
     says = (
-        f"Running now in what you pasted: {users}; {together} nodes together, "
+        f"Running now in what you pasted: {users}{f'; {together} nodes together' if together else ''}, "
         f"if they are of the same {'QOS' if whose == 'qos' else 'account'}."
     )
     names = listed([job.id for job in running])
@@ -160,7 +188,7 @@ def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[Remedy, ...]:
     return (Remedy(text=f"or agree with {listed(people)} on who runs when"),) if people else ()
 
 
-def own_note(case: WaitCase, own: Sequence[QueuedJob]) -> Note:
+def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> Note:
     """Own running jobs hold it; the first to end lets it start."""
     told = listed([running_job(job) for job in own])
     ids = listed([job.id for job in own])
@@ -172,7 +200,7 @@ def own_note(case: WaitCase, own: Sequence[QueuedJob]) -> Note:
         else f"when enough of {ids} end"
     )
     holds = f"Yours that run: {told}."
-    return Note(f"{holds} It starts {when}.")
+    return Note(f"{holds} It starts {when}.{more}")
 
 
 def one_is_enough(case: WaitCase) -> bool:

@@ -49,7 +49,8 @@ def restarts(case: WaitCase) -> Note | None:
     )
     if word == "BeginTime":
         return Note(
-            f"{begun}; a job that is put back waits about two minutes, so `--begin` has nothing to do with it.",
+            f"{begun}; a job that is put back waits about two minutes, so `--begin` has nothing to do with it. "
+            "It starts anew, or at its last checkpoint where the script goes on from one.",
             instead="it was put back into the queue after it had run, and may start again in about two minutes",
             do=(log,),
             only=True,
@@ -66,9 +67,14 @@ def begin_time(case: WaitCase) -> Note | None:
     start = case.job.start or case.job.printed("EligibleTime")
     if case.found.reason.word == "BeginTime" and moment_of(start):
         return Note(f"Its earliest start is {spoken_date(start)}.")
-    if case.job.scheduler == "pbs" and (when := case.job.printed("Execution_Time")):
-        return Note(f"Its earliest start is {when}.")
+    when = OWN_START.search(case.text)
+    if when and case.found.reason.word == "start time":
+        return Note(f"Its earliest start is {when[1] or when[2]}; from then on it is queued by itself.")
     return None
+
+
+# PBS's attribute, and a date behind the id in LSF's own columns (`-o "jobid specified_start_time"`).
+OWN_START = re.compile(r"Execution_Time = (.+)|specified_start_time.*\n *\d+ +(\w{3} +\d+ \d\d:\d\d\S*)")
 
 
 def deadline(case: WaitCase) -> Note | None:

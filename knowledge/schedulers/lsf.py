@@ -90,6 +90,7 @@ def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
         tasks=int(tasks[1]) if tasks else None,
         where=" ".join(re.findall(r"<([^>]+)>", hosts[1])) if hosts else "",
         limit=float(limit[1]) * 60 if limit else None,
+        depends=named.get("Dependency Condition", ""),
         exit_code=(found[1] if (found := re.search(r"Exited with exit code (\d+)", text)) else ""),
         fields=tuple(named.items()),
     )

@@ -11,7 +11,8 @@ SLURM = r"(?:sbatch|salloc|squeue|scontrol|scancel|sacct|sacctmgr|sinfo|sprio|ss
 # only its words about an allocation.
 SRUN = (
     r"srun: (?:error: )?(?:Unable to (?:allocate|confirm|contact)|Requested|Required|Job violates|Job submit/allocate|"
-    r"job \d+ (?:queued|has been)|QOS[A-Z]|Assoc[A-Z]|Batch job|Access/permission|User's group|"
+    r"job \d+ (?:queued|has been)|Job (?:allocation \d+ )?has been|"
+    r"QOS[A-Z]|Assoc[A-Z]|Batch job|Access/permission|User's group|"
     r"Invalid (?:account|partition|qos|feature|generic|node name|job))"
 )
 MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
@@ -33,6 +34,7 @@ MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
         (r"Request aborted by esub.*|.*\. Job not submitted\.?", "lsf", "bsub"),
         (r"LSF is down.*|Failed in an LSF library call.*|batch daemon not responding.*", "lsf", "bjobs"),
         (r"flux(?:[ -][a-z-]+)*: (?:ERROR|WARNING|error)?:? ?\S.*", "flux", "flux"),
+        (r"\[Errno \d+\] (?:job submission|[Uu]nsatisfiable).*", "flux", "flux"),
         (r"(?:jobs|batch|submit|run|alloc)\.(?:ERROR|WARNING).*", "flux", "flux"),
     )
 )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from knowledge.schedulers import flux, lsf, pbs, slurm
 from knowledge.schedulers.blocks import GOES_ON, pair_block, read_pairs, read_settings, setting_block
-from knowledge.schedulers.command_lines import columns_asked, id_asked, prompted
+from knowledge.schedulers.command_lines import COMMAND, columns_asked, id_asked, prompted
 from knowledge.schedulers.messages import message_at
 from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob, Scheduler, SchedulerOutput
 from knowledge.schedulers.tables import CELL, Column, header_columns, row_fields, ruled, unplaced
@@ -81,6 +81,8 @@ TABLES: tuple[Table, ...] = (
 )
 
 
+# A state beside one of these, and no job: nodes of sinfo in columns of one's own.
+SINFO_ONLY = any_of("GRES", "AVAIL", "AVAIL_FEATURES", "HOSTNAMES")
 HEADER = re.compile("|".join(sorted({re.escape(name) for table in TABLES for name in table.needs[0]})))
 
 
@@ -91,7 +93,8 @@ def read_table(lines: Lines, at: int) -> Read:
     for table in TABLES:
         columns = header_columns(lines[at], table.columns)
         names = {column.name for column in columns}
-        if columns and all(names & needed for needed in table.needs):
+        nodes = table.command == "squeue" and "JOBID" not in names and names & SINFO_ONLY
+        if columns and not nodes and all(names & needed for needed in table.needs):
             start = at + 1
             if table.command == "qstat" and columns[-1].name == "Time":
                 # qstat -n1 prints the hosts behind the last column, under no header.
@@ -107,6 +110,8 @@ def table_rows(lines: Lines, first: int, at: int, table: Table, columns: Sequenc
     jobs: list[QueuedJob] = []
     rows: list[Fields] = []
     while at < len(lines):
+        if at > first + 1 and COMMAND.match(prompted(lines[at])):
+            break
         line, below = unbroken(lines[at], table, columns), at + 1
         if not lines[at].strip() and below < len(lines) and jobs and is_row(lines[below], columns):
             at = below
@@ -204,6 +209,8 @@ def read_bare_row(lines: Lines, at: int) -> Read:
         return []
     for table, names in DEFAULTS:
         state = next(i for i, name in enumerate(names) if table.columns[name] == "state" or name == "State")
+        if table.scheduler != "flux" and words[0][0] in "ƒf":
+            continue
         if state >= len(words) or PHASES[table.scheduler](words[state]) == "unknown" or words[state].islower():
             continue
         columns = unplaced(table.columns, names)
@@ -282,15 +289,21 @@ def read_job_settings(lines: Lines, at: int) -> Read:
     return [SchedulerOutput("pbs", "qstat -f", "jobs", at, block.first + len(block.lines) - 1, (job,))]
 
 
+# What Maui's and Moab's checkjob says of a job of Torque.
+BLOCKED = re.compile(r"(?:BLOCK MSG|NOTE): +(job .*?)(?: \(recorded .*)?$|Holds: +(?=\w+ +\()(.*)$")
+
+
 def read_comment(lines: Lines, at: int) -> Read:
     """A comment of PBS's scheduler by itself, wherever it was copied from."""
-    found = re.search(r"(?:comment\s*[=:]\s*)?((?:Not Running|Can Never Run): .*)", lines[at])
+    found = re.search(r"(?:comment\s*[=:]\s*)?((?:Not Running|Can Never Run): .*)", lines[at]) or BLOCKED.match(
+        lines[at]
+    )
     if not found or lines[at][: found.start()].count(" ") > 12:
         return []
     end = at + 1
     while end < len(lines) and GOES_ON.match(lines[end]):
         end += 1
-    comment = "".join([found[1], *(line.lstrip() for line in lines[at + 1 : end])])
+    comment = "".join([found[found.lastindex or 1], *(line.lstrip() for line in lines[at + 1 : end])])
     job = pbs.settings_job("", (("comment", comment),))
     return [SchedulerOutput("pbs", "qstat -s", "jobs", at, end - 1, (job,))]
 

@@ -93,7 +93,8 @@ def settings_job(job: str, fields: Fields) -> QueuedJob:
     row = dict(fields)
     comment = row.get("comment", "")
     state = row.get("job_state", "") or ("Q" if re.match(r"(?:Not Running|Can Never Run)", comment) else "")
-    state = state or ("F" if "Exit_status" in row else "")
+    held = row.get("Hold_Types", "n") != "n" or comment.lower().startswith("job held")
+    state = state or ("H" if held else "F" if "Exit_status" in row else "")
     nodes = row.get("Resource_List.nodect", "") or chunk_count(row.get("Resource_List.select", ""))
     return QueuedJob(
         "pbs",

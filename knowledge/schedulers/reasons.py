@@ -83,14 +83,20 @@ def pbs_reason(text: str) -> FoundReason | None:
 
 
 def lsf_reason(text: str) -> FoundReason | None:
-    """The reason that decides: one for the whole job before those for hosts; of these the one with most candidates."""
+    """The reason that decides: one for the whole job before those for hosts; of these the one with most candidates.
+
+    Hosts outside its choice decide nothing beside others, known or not.
+    """
     lines = [line.strip() for line in text.split(";") if line.strip()]
     found = [(line, reason) for line in lines if (reason := sentence_reason("lsf", line))]
     for _, reason in found:
         if not reason.reason.per_host:
             return reason
     own = candidate_lines(lines)
-    ranked = sorted(found, key=lambda pair: (pair[0] in own, host_count(pair[0])), reverse=True)
+    held = [pair for pair in found if pair[1].reason.word != "other hosts"]
+    if not held and any(host_count(line) for line in own if line not in dict(found)):
+        return None
+    ranked = sorted(held or found, key=lambda pair: (pair[0] in own, host_count(pair[0])), reverse=True)
     return ranked[0][1] if ranked else None
 
 

@@ -324,7 +324,7 @@ def block_kind(pairs: Fields) -> tuple[str, Kind] | None:
     if known := BLOCKS.get(pairs[0][0]):
         return known
     keys = {key for key, _ in pairs}
-    if "JobState" in keys or len(keys & JOB_KEYS) >= 2:
+    if keys & {"JobState", "ReqTRES"} or len(keys & JOB_KEYS) >= 2:
         return BLOCKS["JobId"]
     return BLOCKS["PartitionName"] if keys & PARTITION_KEYS else None
 
