@@ -141,8 +141,10 @@ def understand(state: State, runtime: Runtime[Context]) -> State:
     begun: State = {}
     if fresh:
         begun, rest = fresh
+        came = turn.message
         turn = open_turn(State(**{**state, **begun, "text": rest}), runtime.context)
-        if not rest:
+        turn = replace(turn, message=replace(came, words=turn.words))
+        if not (rest or came.scripts or came.logs or came.outputs):
             return State(**{**begun, "way": "write", "request": JobRequest(), "utterance": turn.utterance})
     begun, turn = with_own_machines(begun, turn, runtime.context)
     beside = with_rest(turn)
