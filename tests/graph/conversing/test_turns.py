@@ -55,7 +55,7 @@ def results(thread: Thread) -> str:
 def test_an_answer_is_told_whole_with_its_pages_under_the_same_numbers() -> None:
     first = "The account comes from your PI [2]. " + "It ends on -delta-gpu. " * 40 + "The queue is gpuA100x4 [1]."
     facts = call("cluster_facts", machine="delta", about=["queues", "account"])
-    thread = Thread(Player(facts, first, facts, "As said, from your PI [2]."))
+    thread = Thread(Player(facts, first, "As said, from your PI [2]."))
     told = thread.say("which queue and account on delta?")
     page = thread.state["grounds"].pages
     again = thread.say("who gives the account?")
