@@ -58,7 +58,7 @@ def test_an_answer_is_told_whole_with_its_pages_under_the_same_numbers() -> None
     thread = Thread(Player(facts, first, "As said, from your PI [2]."))
     told = thread.say("which queue and account on delta?")
     page = thread.state["grounds"].pages
-    again = thread.say("who gives the account?")
+    again = thread.say("hm, who said that?")
     brief = thread.player.asked[2][1].text
     assert "from your PI [2]." in brief and "The queue is gpuA100x4 [1]." in brief and "letters left out" not in brief
     assert all(f"[{at}] {text}" in brief for at, text in page) and {at for at, _ in page} == {1, 2}
