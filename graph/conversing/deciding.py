@@ -73,7 +73,7 @@ def decide(
     if bad := dangerous(draft.script):
         raise InputError(f"not written: {bad}")
     # What was chosen before is told no more once the person says it, or something else.
-    blank = replace(request, **dict.fromkeys(WEIGHTY))
+    blank = replace(request, **dict.fromkeys(WEIGHTY))  # type: ignore[arg-type]
     settled = {one.field for one in taken} | (set(WEIGHTY) - set(unsaid(hand, blank, request)))
     earlier = tuple(one for one in start.get("left_to_us", ()) if one.field not in settled)
     given = State(**{**done, "left_to_us": (*earlier, *taken), "said": (), "reopened": False})
@@ -132,7 +132,7 @@ def refuse(hand: Hand, refusal: Refusal, request: JobRequest, start: State) -> s
 
 def costs_of(hand: Hand, request: JobRequest, way: Alternative) -> str:
     """The price of a way round a refusal: against the script in hand, or all of it where there is none."""
-    wanted, plan = replace(request, **dict(way.change)), hand.state.get("plan")
+    wanted, plan = replace(request, **dict(way.change)), hand.state.get("plan")  # type: ignore[arg-type]
     cost = price(as_planned(hand.request, plan), wanted) if hand.state.get("bundle") else ""
     hours = node_hours(wanted)
     return f" ({cost})" if cost else f" (up to {hours:g} node hours)" if hours else ""

@@ -176,7 +176,8 @@ def spoken_of(hand: Hand) -> JobRequest:
     machines = hand.turn.utterance.machines()
     spoken = read.machine if read.machine in machines else machines[0] if len(machines) == 1 else None
     names = {"machine": spoken, "entry": read.entry, "account": read.account, "model": read.model}
-    return replace(request, **{name: value for name, value in names.items() if getattr(request, name) is None})
+    kept = {name: value for name, value in names.items() if getattr(request, name) is None}
+    return replace(request, **kept)  # type: ignore[arg-type]
 
 
 def read_by(ruled: State) -> State:
