@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.commands.why import NO_FAILURE, diagnosed, read_text, with_facts
-from assistant.document_text import document_text
 from assistant.errors import InputError
-from assistant.printing.plain import as_text
+from assistant.printing.plain import as_text, print_plain
 from graph.debugging.answer import as_json
 from graph.debugging.log import Source, from_paths
 from graph.usecases.diagnose_job import source_of_state
@@ -93,13 +92,13 @@ def step_words(step: QueuedJob | None) -> tuple[str, ...]:
 
 
 def plain(told: PendingAnswer) -> str:
-    return document_text(told.document)
+    return print_plain(told.document)
 
 
 def head(told: PendingAnswer) -> str:
     """What the scheduler's record says, without the steps: those come with the cause."""
     lines = [line.replace(NOT_WAITING, "").strip() for line in told.says]
-    return document_text(Document((Paragraph(" ".join(lines)),)))
+    return print_plain(Document((Paragraph(" ".join(lines)),)))
 
 
 def read_from(found: FoundJob) -> str:

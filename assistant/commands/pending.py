@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from assistant.document_text import document_text
 from assistant.errors import InputError
+from assistant.printing.plain import print_plain
 from graph.usecases.explain_pending import PendingAnswer, explain_pending
 from graph.usecases.explain_waiting_here import explain_waiting_here
 from knowledge.catalogue import catalogue
@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         if on_cluster
         else explain_pending(pasted(options.job), machine=machine)
     )
-    print(json.dumps(as_json(answer), indent=2, ensure_ascii=False) if options.json else document_text(answer.document))
+    print(json.dumps(as_json(answer), indent=2, ensure_ascii=False) if options.json else print_plain(answer.document))
     return 0 if answer.starts != "no" and answer.kind != "client-error" else 1
 
 

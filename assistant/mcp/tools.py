@@ -273,7 +273,7 @@ def explain_pending(
     script: Annotated[str, Field(description="the job's script, for a change in it", max_length=1_000_000)] = "",
 ) -> WaitAnswer:
     """Why a job does not start, whether it starts by itself, and what helps; read from the scheduler's own output."""
-    from assistant.document_text import document_text
+    from assistant.printing.plain import print_plain
     from graph.usecases.explain_pending import explain_pending as explain
 
     told = explain(output, machine=known(machine) if machine else None, script=script)
@@ -285,7 +285,7 @@ def explain_pending(
         told.says,
         tuple(step.command for step in told.look),
         tuple(NextStep(step.text, step.command) for step in told.change),
-        cut(document_text(told.document), "`maple-chat pending FILE` prints all"),
+        cut(print_plain(told.document), "`maple-chat pending FILE` prints all"),
     )
 
 

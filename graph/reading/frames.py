@@ -43,7 +43,6 @@ FRAMES: tuple[Frame, ...] = (
     job.alone,
     job.argument_gone,
     program.output_folder,
-    program.log_folder,
     program.deepspeed_file,
     program.staging,
     program.programs,
@@ -51,7 +50,6 @@ FRAMES: tuple[Frame, ...] = (
     program.binds,
     program.image,
     program.modules,
-    program.launcher,
     program.nccl_talks,
     program.first_run,
 )

@@ -88,10 +88,6 @@ IMAGE = (
     r"(?P<v>[\w./-]+#[\w./-]+(?::[\w.-]*\w)?|[\w./-]+:[\w.-]*\w|[\w$~./{}-]+\.(?:sif|sqsh|simg))"
 )
 BIND = rf"\b(?:bind|mount|map)\s+(?P<src>{PATH})(?:\s*(?::|->|to|at|as|on|into|in)\s+(?P<dst>/[\w./-]*\w))?"
-LAUNCHERS = (
-    r"\b(?:use|start it with|launch (?:it )?with|run (?:it )?with|by|with|switch to)\s+(?P<by>accelerate|deepspeed)"
-    r"(?: launch(?:er)?)?\s+(?:instead of|rather than|not|in place of)\s+(?:torchrun|srun|mpirun|python)\b"
-)
 COPIES = r"\b(?:copy|stage|move|put|unpack|untar|extract|broadcast)\b"
 DISK = (
     r"\b(?:to|on|onto|into|in)\s+(?:the\s+|a\s+|each\s+|every\s+)?(?:nodes?(?:'s)?[- ]?)?"
@@ -116,10 +112,6 @@ WRITTEN = r"\b(?:outputs?|results?|checkpoints?|runs?|save|write|written|logs?)\
 GO_TO = (
     r"\b(?:the )?(?:outputs?|results?|checkpoints?) (?:go(?:es)?|are written|should go|land) (?:to|into|in)\b"
     r"|\b(?:write|save|put) (?:the |all )?(?:outputs?|results?|checkpoints?) (?:to|into|in|under)\b"
-)
-FOLDER = (
-    r"(?:\band )?\b(?:create|make|mkdir)(?: (?:that|the|this|its))? (?:(?:log|output) )?(?:folder|dir(?:ectory)?)"
-    r"(?: (?:too|first))?\b"
 )
 NCCL_TALKS = (
     r"\b(?:turn on |enable |with |set |switch on )?(?:the )?nccl[ -]debug\w*(?: (?:on|info|output|logging))*(?![=\w])"
@@ -190,15 +182,6 @@ def image(text: str, request: JobRequest) -> Got | None:
     return Got(
         edits, [found.span(), *([runtime.span()] if runtime else []), *words(text, r"\b(?:use|run it in) the\b")]
     )
-
-
-def launcher(text: str, request: JobRequest) -> Got | None:
-    """Another way to start the same program: `use accelerate launch instead of torchrun`."""
-    found = re.search(LAUNCHERS, text, re.I)
-    if found is None:
-        return None
-    edits: list[Edit] = [Set("framework", found["by"].lower(), found[0])]
-    return Got(edits, [found.span()])
 
 
 def staging(text: str, request: JobRequest) -> Got | None:
@@ -305,18 +288,7 @@ def output_folder(text: str, request: JobRequest) -> Got | None:
     ]
     if re.search(WRITTEN, text[: place.start()], re.I):
         edits.append(Add("before", f"mkdir -p {place[0]}", place[0]))
-    return Got(edits, [told.span(), place.span(), *words(text, GO_TO, FOLDER)])
-
-
-def log_folder(text: str, request: JobRequest) -> Got | None:
-    """That the folder of the output is to be made: the submit command does."""
-    named = re.search(
-        r"\b(?:logs?|output|stdout)\b[^,;]*?(?:to|in|into) (?P<v>[~$\w.{}%/-]+/[\w.{}%$-]*[\w}])", text, re.I
-    )
-    made = re.search(FOLDER, text, re.I)
-    if made is None or named is None:
-        return None
-    return Got((Set("output", named["v"], named[0]),), [named.span(), made.span(), *words(text, r"\bwrite\b")])
+    return Got(edits, [told.span(), place.span(), *words(text, GO_TO)])
 
 
 def nccl_talks(text: str, request: JobRequest) -> Got | None:

@@ -130,7 +130,6 @@ def test_another_framework_leaves_a_strategy_that_it_does_not_have() -> None:
         ("2 nodes, 72h, and please run ./get_data.sh before", "before", ("bash ./get_data.sh",)),
         ("copy /eagle/p/set1 to /local/scratch on each node", "stage_in", ("/eagle/p/set1",)),
         ("use shifter with nersc/pytorch:25.06.01", "container_runtime", "shifter"),
-        ("use accelerate launch instead of torchrun", "framework", "accelerate"),
         ("add two directives: --comment=paper2 and --nice=100", "extra_directives", ("--comment=paper2", "--nice=100")),
         ("add #SBATCH --nice=100 and --comment=x", "extra_directives", ("--nice=100", "--comment=x")),
     ],
@@ -138,6 +137,15 @@ def test_another_framework_leaves_a_strategy_that_it_does_not_have() -> None:
 def test_a_wish_is_read_without_a_verb_and_small_words_are_no_names(text: str, field: str, value: object) -> None:
     before = JobRequest(machine="perlmutter", nodes=4, entry="train.py", args="--epochs 10")
     assert getattr(apply_edits(before, find_frames(text, before).edits).request, field) == value
+
+
+@pytest.mark.parametrize(
+    "text", ["use accelerate launch instead of torchrun", "switch to accelerate", "start it with accelerate, not srun"]
+)
+def test_another_launcher_is_read_by_its_name(text: str) -> None:
+    before = JobRequest(machine="perlmutter", nodes=4, entry="train.py", args="--epochs 10")
+    request = understand(text, before, None, None).request
+    assert (request.framework, request.entry, request.args) == ("accelerate", "train.py", "--epochs 10")
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from assistant.document_text import document_text
+from assistant.printing.plain import print_plain
 from graph.usecases.explain_waiting_here import explain_waiting_here
 from knowledge.schedulers.asking import CouldNotAsk, Printed
 from knowledge.schedulers.live import one_job
@@ -66,7 +66,7 @@ class Cluster:
 
 
 def told(cluster: Cluster) -> str:
-    return document_text(explain_waiting_here(one_job("slurm", "51", cluster), cluster).answer.document)
+    return print_plain(explain_waiting_here(one_job("slurm", "51", cluster), cluster).answer.document)
 
 
 def test_what_starts_it_sooner_comes_first_with_its_diff() -> None:
@@ -92,7 +92,7 @@ def test_a_change_that_the_dry_run_refuses_says_so(monkeypatch: pytest.MonkeyPat
     )
     said = told(Cluster({"--time=01:00:00": "no", "--partition=wide": "12"}, "PartitionTimeLimit"))
     assert "(tried: sbatch refuses it: Requested node configuration is not available)" in said
-    assert "It would start:\n\n- in the partition wide" in said
+    assert "It would start:\n\n1. in the partition wide" in said
 
 
 def test_a_hold_is_not_tried() -> None:
