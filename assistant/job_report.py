@@ -45,7 +45,7 @@ def why_job(job: str, options: argparse.Namespace, models: Models | None) -> int
     """Tell why it failed; one that waits or runs is told so. Raises InputError where the scheduler does not know it."""
     found = record_of(job)
     told = explain_pending(found.record)
-    if found.job.phase in ("waiting", "starting"):
+    if found.job.phase in ("waiting", "starting") or (found.job.phase == "running" and not found.files):
         print(
             json.dumps({"job": job, "state": found.job.state, "says": list(told.says)}) if options.json else plain(told)
         )

@@ -17,6 +17,11 @@ from assistant.cli import main
 from assistant.drawing import markdown
 from assistant.session import Session
 from assistant.settings import Settings
+from graph.planning.plan import plan
+from graph.verification.checks.run import check
+from knowledge.cluster_file import read_cluster
+from knowledge.types import JobRequest, LaunchPlan
+from templates.render import render
 
 RECORDED = Path(__file__).parents[1] / "knowledge" / "schedulers" / "flux-0.88.0.json"
 HELD, LATER, RUNS, NEXT, AFTER = "ƒyTweWj", "ƒ2BwRc31", "ƒ3HaQA1RR", "ƒ3J5ffq6F", "ƒ3J99J9R9"
@@ -107,6 +112,30 @@ def test_why_reads_the_output_file_and_the_script_that_flux_keeps(
 def test_why_of_a_request_that_no_node_can_meet_names_it(told: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["why", BIG]) == 1
     assert "can ever satisfy it" in capsys.readouterr().out
+
+
+def test_why_of_a_job_that_runs_and_whose_output_flux_keeps_is_no_failure(
+    told: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["why", RUNS]) == 0
+    out = capsys.readouterr().out
+    assert "it is running" in out and "cause:" not in out and "flux job attach" in out
+
+
+def test_a_machine_is_discovered_by_what_flux_prints(told: Path, tmp_path: Path) -> None:
+    """Recorded on four ranks with made-up resources (`flux R encode`) in two queues with limits."""
+    assert main(["clusters", "discover", "-o", str(tmp_path / "tuo.yaml")]) == 0
+    found = read_cluster(tmp_path / "tuo.yaml")
+    assert [(q.id, q.max_walltime, q.max_nodes, q.default) for q in found.queues] == [
+        ("pbatch", "24:00:00", 3, True),
+        ("pdebug", "01:00:00", None, False),
+    ]
+    (kind,) = found.node_types
+    assert (kind.gpus.per_node, kind.gpu_type, kind.cpu.cores, kind.count) == (4, "mi300a", 64, 3)
+    request = JobRequest(machine="tuo", framework="pytorch", strategy="ddp", nodes=2, walltime="01:00:00", entry="a.py")
+    decided = plan(request, found)
+    assert isinstance(decided, LaunchPlan)
+    assert [one for one in check(render(decided).script, found) if one.severity == "error"] == []
 
 
 def test_the_chat_asks_flux_and_cancels_nothing(told: Path, settings: Settings) -> None:
