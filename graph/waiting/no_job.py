@@ -48,8 +48,10 @@ def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, 
 
 def scheduler_of(machine: Cluster | None, words: str) -> Scheduler:
     """The machine's scheduler, where it is one that is read here; else the one whose command the words name."""
-    known = next((name for name in SCHEDULERS if machine and machine.scheduler == name), None)
-    return known or next((name for name, command in NAMES.items() if re.search(command, words)), "slurm")
+    for name in SCHEDULERS:
+        if machine and machine.scheduler == name:
+            return name
+    return next((name for name, command in NAMES.items() if re.search(command, words)), "slurm")
 
 
 NAMES: Mapping[Scheduler, str] = {
