@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from graph.answering.asking import Inquiry, named_queues
@@ -25,15 +26,20 @@ def how_long(ask: Inquiry) -> FactAnswer:
     queues = wanted(ask)
     if len(queues) == 1 or ask.queue:
         told = [*longest_of(queues[0], ask), nodes_of(queues[0]) if NODES_TOO.search(ask.text) else ""]
-        return say(ask.cluster, [*told, queues[0].note or ""], [queues[0].source])
+        return say_of(ask, [*told, queues[0].note or ""], queues[:1])
     title = ask.cluster.title
     rows = [row for queue in queues if (row := row_of(queue, ask.nodes))]
-    sources = [queue.source for queue in queues]
     if not rows:
         spans = "; ".join(f"{queue.id} {bounds(queue)}" for queue in queues)
-        return say(ask.cluster, [f"No queue of {title} takes {plural(ask.nodes or 0, 'node')}", spans], sources)
+        return say_of(ask, [f"No queue of {title} takes {plural(ask.nodes or 0, 'node')}", spans], queues)
     having = f", with {plural(ask.nodes, 'node')}" if ask.nodes else ""
-    return say(ask.cluster, [f"The longest run on {title}{having}, by queue: {'; '.join(rows)}"], sources)
+    return say_of(ask, [f"The longest run on {title}{having}, by queue: {'; '.join(rows)}"], queues)
+
+
+def say_of(ask: Inquiry, sentences: Iterable[str], queues: Sequence[Queue]) -> FactAnswer:
+    """Sentences about these queues, with their pages and the oldest of their dates (YYYY-MM)."""
+    told = say(ask.cluster, sentences, [queue.source for queue in queues])
+    return replace(told, as_of=min((queue.as_of or told.as_of for queue in queues), default=told.as_of))
 
 
 def wanted(ask: Inquiry) -> list[Queue]:
@@ -92,20 +98,19 @@ def row_of(queue: Queue, nodes: int | None) -> str:
 def how_many_nodes(ask: Inquiry) -> FactAnswer:
     """How many nodes a job may have: in the queue named or in each, for the time named or at all."""
     queues = wanted(ask)
-    sources = [queue.source for queue in queues]
     title = ask.cluster.title
     if ask.seconds is None:
         rows = [f"{queue.id} {bounds(queue)}" for queue in queues]
         note = queues[0].note or "" if len(queues) == 1 else ""
-        return say(ask.cluster, [f"Nodes a job on {title}, by queue: {'; '.join(rows)}", note], sources)
+        return say_of(ask, [f"Nodes a job on {title}, by queue: {'; '.join(rows)}", note], queues)
     length = in_words(ask.seconds)
     rows = [f"{queue.id} {span}" for queue in queues if (span := span_for(queue, ask.seconds))]
     if rows:
-        return say(ask.cluster, [f"For {length} on {title}: {'; '.join(rows)}"], sources)
+        return say_of(ask, [f"For {length} on {title}: {'; '.join(rows)}"], queues)
     which = f"Queue {queues[0].id}" if ask.queue else "No queue"
     longest_known = "; ".join(row for queue in queues if (row := row_of(queue, None)))
     no = f"{which} of {title} takes {'no' if ask.queue else 'a'} job of {length}"
-    return say(ask.cluster, [no, f"The longest runs: {longest_known}"], sources)
+    return say_of(ask, [no, f"The longest runs: {longest_known}"], queues)
 
 
 def in_words(seconds: int) -> str:
@@ -125,7 +130,7 @@ def span_for(queue: Queue, seconds: int) -> str:
 def fits(ask: Inquiry) -> FactAnswer | None:
     """`Can I run 64 nodes for 20 hours?`: the queues that take it, those that may, or none."""
     if ask.nodes is not None and ask.seconds is None and ask.queue:
-        return say(ask.cluster, [*longest_of(ask.queue, ask), ask.queue.note or ""], [ask.queue.source])
+        return say_of(ask, [*longest_of(ask.queue, ask), ask.queue.note or ""], [ask.queue])
     if ask.nodes is None or ask.seconds is None:
         return None
     title, job = ask.cluster.title, f"{plural(ask.nodes, 'node')} for {in_words(ask.seconds)}"
@@ -133,14 +138,13 @@ def fits(ask: Inquiry) -> FactAnswer | None:
     taking = [queue for queue in queues if takes(queue, ask.nodes, clock(ask.seconds), 1)]
     sure = [queue.id for queue in taking if longest(queue, ask.nodes)]
     perhaps = [queue.id for queue in taking if queue.id not in sure]
-    sources = [queue.source for queue in taking or queues]
     if sure:
-        return say(ask.cluster, [f"Yes: {job} on {title} fits in {listed(sure, 'or')}"], sources)
+        return say_of(ask, [f"Yes: {job} on {title} fits in {listed(sure, 'or')}"], taking)
     if perhaps:
         unsure = f"Perhaps: {listed(perhaps, 'or')} of {title} takes so many nodes, but its walltime limit is not known"
-        return say(ask.cluster, [unsure, taking[0].note or ""], sources)
+        return say_of(ask, [unsure, taking[0].note or ""], taking)
     rows = "; ".join(short(queue) for queue in queues)
-    return say(ask.cluster, [f"No queue of {title} is known to take {job}", f"There is {rows}"], sources)
+    return say_of(ask, [f"No queue of {title} is known to take {job}", f"There is {rows}"], queues)
 
 
 def which_queues(ask: Inquiry) -> FactAnswer:
@@ -151,11 +155,7 @@ def which_queues(ask: Inquiry) -> FactAnswer:
     for purpose, words in PURPOSES.items():
         fitting = [queue for queue in queues if queue.purpose == purpose]
         if fitting and any(word in ask.text for word in words):
-            return say(
-                ask.cluster,
-                [f"On {ask.cluster.title}: {'; '.join(short(queue) for queue in fitting)}"],
-                [q.source for q in fitting],
-            )
+            return say_of(ask, [f"On {ask.cluster.title}: {'; '.join(short(queue) for queue in fitting)}"], fitting)
     usual = ask.cluster.default_queue
     opening = (
         f"{ask.cluster.title} has {listed([queue.id for queue in queues])}"
@@ -163,9 +163,7 @@ def which_queues(ask: Inquiry) -> FactAnswer:
         else f"On {ask.cluster.title} it is {queues[0].id}"
     )
     tail = f"The usual one is {usual.id}" if usual in queues and len(queues) > 1 else ""
-    return say(
-        ask.cluster, [opening, tail, "; ".join(short(queue) for queue in queues)], [queue.source for queue in queues]
-    )
+    return say_of(ask, [opening, tail, "; ".join(short(queue) for queue in queues)], queues)
 
 
 def short(queue: Queue) -> str:
@@ -196,8 +194,4 @@ def describe(queue: Queue, ask: Inquiry) -> FactAnswer:
     least = f"At least {spell(queue.min_walltime)} must be asked" if queue.min_walltime else ""
     kinds = f"Its nodes: {listed(queue.node_types)}" if queue.node_types else "It has no GPU nodes"
     extra = f"It needs {listed(queue.directives)}" if queue.directives else ""
-    return say(
-        ask.cluster,
-        [*longest_of(queue, ask), nodes_of(queue), gpus, least, kinds, extra, queue.note or ""],
-        [queue.source],
-    )
+    return say_of(ask, [*longest_of(queue, ask), nodes_of(queue), gpus, least, kinds, extra, queue.note or ""], [queue])
