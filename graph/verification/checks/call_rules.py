@@ -124,6 +124,13 @@ def unknown_launcher_option(s: Subject) -> Iterator[Hit]:
         for name, _ in layer.options:
             if name.startswith("--") and name != "--" and not has(name, known):
                 yield from strange(s, launch.line, layer, tool, name, known)
+            elif not name.startswith("--") and len(name) > 3 and f"-{name}" in known:
+                says = f"{name} has one hyphen: {layer.name}'s option is -{name}"
+                yield Hit(launch.line, says, "a word with one hyphen is read as short options", PAGES[layer.name])
+        if launch.program.kind == "module" and plain(launch.program.entry).endswith(".py"):
+            says = f"-m takes a module's name: {plain(launch.program.entry).removesuffix('.py')}, without .py"
+            yield Hit(launch.line, says, "Python answers 'No module named ...'", sources.TORCHRUN)
+            return
 
 
 def has(name: str, known: list[str]) -> bool:
@@ -167,7 +174,9 @@ def open_end(command: Command) -> bool:
 def ends_too_soon(s: Subject) -> Iterator[Hit]:
     """A launch in the background that nobody waits for."""
     launch = s.launch
-    if launch is None or launch.root.inside or s.script.jobs or not launch.root.background:
+    if launch is None or s.script.jobs or not launch.root.background:
+        return
+    if any("loop" not in where for where in launch.root.inside):
         return
     below = [line for number, line in s.code_lines if number >= launch.line]
     after = [one for one in s.script.commands if one.line > launch.line and one.argv and one.outer is None]

@@ -140,7 +140,7 @@ def backend_mismatch(s: Subject) -> Iterator[Hit]:
         yield Hit(launch.line, f"torchrun has no rendezvous backend '{backend}'",
                   "c10d, static, etcd and etcd-v2 are there; nccl and gloo belong to the program", sources.RENDEZVOUS)  # fmt: skip
     drawn = plain(next((value for name, value in reversed(layer.options) if name == "--rdzv-id"), ()))
-    late = any(word.startswith("'") and drawn in word for word in launch.root.written)
+    late = any((word.startswith("'") and drawn in word) or f"\\{drawn}" in word for word in launch.root.written)
     if launch.command.outer is not None and re.search(r"RANDOM|date|uuidgen", drawn) and several(s) and late:
         yield Hit(
             launch.line,

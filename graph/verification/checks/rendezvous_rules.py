@@ -49,9 +49,16 @@ def several(s: Subject) -> bool:
 
 def last_set(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
     """The addresses that count: of several assignments at the top the last one."""
-    found = list(addresses(s))
+    found = [(line, where, behind(s, value), nested) for line, where, value, nested in addresses(s)]
     top = [one for one in found if not one[3] and one[1].isupper()]
     yield from (one for one in found if one not in top[:-1])
+
+
+def behind(s: Subject, value: str) -> str:
+    """What a plain variable was set to (`MASTER_ADDR=$head`), where that is said once at the top."""
+    name = re.fullmatch(r"[\"']?\$\{?([A-Za-z_]\w*)\}?[\"']?", value)
+    sets = s.set_to(name[1]) if name else []
+    return sets[0].written if len(sets) == 1 and not sets[0].inside else value
 
 
 def localhost(s: Subject) -> Iterator[Hit]:

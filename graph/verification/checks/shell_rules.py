@@ -215,7 +215,7 @@ def odd_characters(s: Subject) -> Iterator[Hit]:
             continue
         code = re.sub(r"\s#.*", "", line if directive else QUOTED.sub("", line)).rstrip("".join(BLANKS) + " \t")
         found = [char for char in code if char in TYPOGRAPHIC or char in BLANKS] + re.findall(
-            r"(?:(?<=\s)|^)[\u2010-\u2014\u2212](?=[A-Za-z\u2010-\u2014\u2212])", code
+            r"(?:(?<=\s)|^)[\u2010-\u2014\u2212](?=[A-Za-z\u2010-\u2014\u2212-])", code
         )
         if found and balanced(code):
             name = (

@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 
 from graph.extraction.directives import DirectiveLine, is_placeholder
 from graph.verification.checks import sources
-from graph.verification.checks.directive_rules import own_lines, seen, swapped
+from graph.verification.checks.directive_rules import joins, own_lines, seen, swapped
 from graph.verification.checks.option_tables import words
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
+from knowledge.slurm_options import slurm_options
 
 DEPENDENCIES = words("after afterany afterburstbuffer aftercorr afternotok afterok expand singleton")
 MAILS = words(
@@ -96,14 +98,52 @@ def resource(value: str) -> Wrong:
     """A misspelt `gpu` only: any other name may be one of the site's own (vgpu, shard, ...)."""
     for part in value.split(","):
         name = re.split(r"[:=]", part)[0]
+        if found := re.fullmatch(r"gpu(\d+)", part):
+            return "is no resource: a colon is missing", part, f"gpu:{found[1]}"
         if name != "gpu" and (name.lower().removesuffix("s") == "gpu" or sorted(name.lower()) == sorted("gpu")):
             return "is no resource: GPUs are called gpu", name, "gpu"
+    return gpus(value)
+
+
+def gpus(value: str) -> Wrong:
+    """`4:a100`: the kind stands before the number."""
+    for part in value.split(","):
+        if found := re.fullmatch(r"(gpu:)?(\d+):([A-Za-z][\w.-]*)", part):
+            return "has the number before the kind: write KIND:NUMBER", part, f"{found[1] or ''}{found[3]}:{found[2]}"
     return None
+
+
+def loose_word(s: Subject) -> Iterator[Hit]:
+    """`--mem=200 GB`: a word that no option takes. sbatch: 'Invalid directive found in batch script'."""
+    known = slurm_options().options
+    letters = {one.letter: one for one in known.values() if one.letter and "sbatch" in one.commands}
+    told = {one.line: one for one in own_lines(s) if seen(one)} if s.scheduler == "slurm" else {}
+    for line, one in told.items():
+        if re.search(r"[{}<>\[\]]", one.raw) or joins(one.raw)[0]:
+            continue  # a gap to be filled in, or blanks around the =, which have a finding of their own
+        try:
+            words = shlex.split(one.raw.removeprefix("#SBATCH"), comments=True)
+        except ValueError:
+            continue  # an open quote
+        taken = False
+        for word in words:
+            option = known.get(word[2:].partition("=")[0]) if word.startswith("--") else letters.get(word[1:2])
+            if not word.startswith("-"):
+                if not taken and not word.startswith("=") and words[0] not in ("hetjob", "packjob"):
+                    says = f"'{word}' belongs to no option: a value has no blanks"
+                    yield Hit(line, says, "sbatch answers 'Invalid directive found in batch script'", SET_OPTIONS)
+                    break
+                taken = False
+            elif word.startswith("--"):
+                taken = "=" not in word and (option is None or option.takes == "value")
+            else:
+                taken = option is None or (option.takes == "value" and len(word) == 2)
 
 
 READERS: dict[str, Callable[[str], Wrong]] = {
     "mem": size, "mem-per-cpu": size, "array": array, "dependency": dependency, "mail-type": mail, "begin": begin,
     "signal": signal, "exclusive": exclusive, "nodes": nodes, "gres": resource,
+    "gpus": gpus, "gpus-per-node": gpus, "gpus-per-task": gpus,
 }  # fmt: skip
 
 
@@ -126,6 +166,8 @@ def cured(s: Subject, one: DirectiveLine, part: str, instead: str) -> Edit | Non
     return swapped(s, one.line, one.value, one.value.replace(part, instead, 1))
 
 
+SET_OPTIONS = "https://github.com/SchedMD/slurm/blob/master/src/sbatch/opt.c"
 RULES = (
+    Rule("directive-loose-word", "directives", "error", "a word that belongs to no option: `--mem=200 GB`", loose_word),
     Rule("directive-value", "directives", "error", "a value that sbatch cannot read: memory, array, dependency, begin, mail, signal, exclusive, gres, MIN-MAX nodes", unreadable, sources.SBATCH),
 )  # fmt: skip

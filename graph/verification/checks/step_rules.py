@@ -119,6 +119,18 @@ def step_cpus(s: Subject) -> Iterator[Hit]:
         yield Hit(launch.line, says, "'Unable to create step: More processors requested than permitted'", sources.SRUN)
 
 
+def step_gpus(s: Subject) -> Iterator[Hit]:
+    """srun's tasks x GPUs against the GPUs that the job has on a node."""
+    launch, has = s.launch, s.job.gpus_per_node
+    layer = launch.parallel if launch else None
+    if launch is None or layer is None or layer.name != "srun" or not launch.per_node or not has or s.job.exclusive:
+        return
+    each = launch.number(layer, "gpus_per_task")
+    if each and each * launch.per_node > has:
+        says = f"srun asks for {launch.per_node} tasks a node with {each} GPUs each; the job has {has} GPUs there"
+        yield Hit(launch.line, says, "'Unable to create step: Invalid generic resource (gres) specification'", sources.SRUN)  # fmt: skip
+
+
 def other_job(s: Subject) -> Iterator[Hit]:
     """A job's number left in the launch line of a batch script: `srun --jobid=4711`."""
     layer = s.launch.parallel if s.launch else None
@@ -129,6 +141,7 @@ def other_job(s: Subject) -> Iterator[Hit]:
 
 
 RULES = (
+    Rule("launch-step-gpus", "launch", "error", "tasks x GPUs of the step are more than the job has on a node", step_gpus),
     Rule("launch-other-job", "launch", "warning", "srun --jobid with a number: the step of another job", other_job),
     Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
     Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),

@@ -221,6 +221,8 @@ def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.
     login = login_variables(inside, where, facts)
     shebang = script.split("\n", 1)[0]
     interpreter = shlex.split(shebang[2:]) if shebang.startswith("#!") else ["/bin/bash"]
+    if interpreter[:1] == ["/bin/sh"]:
+        interpreter[0] = "/bin/bash"  # what sh is on the systems of clusters (RHEL, SLES), and not on every computer
     starts_at_home = facts.scheduler == "pbs"
     first = facts.hosts[0]
     batch = {

@@ -170,3 +170,46 @@ def test_pythons_braces_are_a_template() -> None:
 def test_a_variable_of_another_case_is_no_mark_of_a_machine() -> None:
     text = "#!/bin/bash\n#SBATCH -N 2\nfor cfs in 1 2; do python a.py --cfs ${cfs}; done\n"
     assert script_machine(text).cluster is None
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        (HEAD + "#SBATCH --mem=200 GB\n" + SPAWN, "directive-loose-word"),
+        (HEAD + "#SBATCH --exclusive user\n" + SPAWN, "directive-loose-word"),
+        (HEAD.replace("gres=gpu:4", "gpus-per-node=4:a100") + SPAWN, "directive-value"),
+        (HEAD.replace("gpu:4", "gpu4") + SPAWN, "directive-value"),
+        (
+            HEAD + "first=$(scontrol show hostnames $SLURM_JOB_NODELIST | tail -n 1)\nexport MASTER_ADDR=$first\n"
+            "export MASTER_PORT=29500\nsrun python train.py\n",
+            "rendezvous-host",
+        ),
+        (HEAD + "for n in 0 1; do\nsrun -N1 -n1 -r $n python train.py --node_rank $n &\ndone\n", "launch-ends-soon"),
+        (HEAD.replace("=2", "=1") + "torchrun -standalone --nproc_per_node=4 train.py\n", "launch-option"),
+        (HEAD.replace("=2", "=1") + "torchrun --standalone --nproc_per_node=4 -m train.py\n", "launch-option"),
+        (HEAD + "srun -n 8 --ntasks-per-node=4 --gpus-per-task=2 python train.py\n", "launch-step-gpus"),
+        (HEAD.replace("--time", "\u2013-time") + SPAWN, "shell-characters"),
+        (
+            HEAD + 'srun bash -c "torchrun --nnodes=2 --nproc_per_node=4 --rdzv_id=\\$RANDOM --rdzv_backend=c10d '
+            '--rdzv_endpoint=$H:29500 train.py"\n',
+            "rendezvous-backend",
+        ),
+    ],
+)
+def test_planted_defects_are_errors(text: str, rule: str) -> None:
+    assert [one.rule for one in of(text, "error")] == [rule]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#SBATCH -J a -N 2 --exclusive -t 1:00:00  # a word",
+        "#SBATCH --mail-user={YOUR EMAIL}",
+        '#SBATCH --comment "two words" --requeue',
+        "#SBATCH --wait --nice",
+        "#SBATCH -n4 -c 8 --site-option value",
+        "#SBATCH --gres=gpu:a100:4,nvme:1",
+    ],
+)
+def test_words_that_options_take_are_not_loose(line: str) -> None:
+    assert not {"directive-loose-word", "directive-value"} & {one.rule for one in of(HEAD + line + "\n" + SPAWN)}

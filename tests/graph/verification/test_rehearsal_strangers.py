@@ -205,3 +205,21 @@ def test_pals_counts_hardware_threads() -> None:
     job = allocation(script, machine)
     facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 1, None, "namespaces", (), frozenset())
     assert facts.cpus_per_node == 64
+
+
+@pytest.mark.skipif(available() != "namespaces", reason="no namespaces on this computer")
+def test_a_script_for_sh_runs_as_on_clusters() -> None:
+    machine = catalogue().find("perlmutter")
+    assert machine
+    text = (
+        "#!/bin/sh\n#SBATCH -N 2\n#SBATCH -C gpu\n#SBATCH --gpus-per-node=4\nset -eo pipefail\n"
+        "source /sw/env.sh\npushd /proj/code\nFIRST=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)\n"
+        "popd\necho ALL ${FIRST:+there}\n"
+    )
+    script = read_script(text)
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 2, None, "namespaces", (), frozenset())
+    with folder() as place:
+        stage.fill(place, stage.IN_NAMESPACES, text, "job.sh", (), replace(facts, preload=()))
+        ran = run(place, "namespaces", 30, lambda _: None)
+    assert (ran.output.splitlines()[-1], ran.code) == ("ALL there", 0)

@@ -35,6 +35,11 @@ cd() {
     builtin cd "$MAPLE_REHEARSAL_ELSEWHERE$MAPLE_FOLDER" || return
 }
 
+pushd() {
+    builtin pushd "$@" 2>/dev/null && return
+    cd "${!#}" && builtin pushd . >/dev/null
+}
+
 # Without a process space of our own, "every process" would be every process of the person.
 kill() {
     local MAPLE_WORD

@@ -37,7 +37,8 @@ NOT_RUN = tuple(NOT_RUN_NAMES.split())
 
 
 def say(text: str) -> int:
-    print(text)
+    """The text in one write: a `head -n 1` that ends after the first line must not end the command under pipefail."""
+    sys.stdout.write(f"{text}\n")
     return 0
 
 
