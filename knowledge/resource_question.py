@@ -7,9 +7,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Literal
 
 Task = Literal["train", "lora", "qlora", "serve"]
+# What is asked: graph/planning/resources/aims.yaml has their words.
+Aim = Literal[
+    "why_not", "host", "largest", "batch", "sequence", "checkpoint", "saves", "jobs", "split", "network", "ways",
+    "budget", "fastest", "cheapest", "machine", "hours", "cost", "nodes", "memory", "fit",
+]  # fmt: skip
 # Of one job on one machine, or of one number of GPUs: what another of them says takes the place of all.
 PLACE = ("nodes", "gpus", "each")
-WORK = ("tokens", "samples", "epochs")
+WORK = ("tokens", "samples", "epochs", "steps")
 SIZE = re.compile(r"(?i)[-_ ]?\d+(?:\.\d+)?(?:x\d+)?[bm]\b")
 
 
@@ -20,14 +25,17 @@ class ResourceQuestion:
     for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
     the person saw, on all GPUs or on each (speed_each); gpu_hours, node_hours: a budget;
     or_precisions: others that are asked about too;
+    or_gpus: further GPUs that are asked about; host_gb: a node's main memory; steps: of the optimizer; aim: what is asked;
     offload: what lies in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on
     or off; beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of
     one job of several; mine: the machines are those that the person has."""
 
+    aim: Aim | None = None
     model: str | None = None
     task: Task | None = None
     machines: tuple[str, ...] = ()
     gpu: str | None = None
+    or_gpus: tuple[str, ...] = ()
     gpu_gb: float | None = None
     nodes: int | None = None
     gpus: int | None = None
@@ -38,6 +46,7 @@ class ResourceQuestion:
     tokens: float | None = None
     samples: float | None = None
     epochs: float | None = None
+    steps: float | None = None
     sequence: int | None = None
     micro_batch: int | None = None
     global_batch: int | None = None
@@ -53,6 +62,7 @@ class ResourceQuestion:
     speed: float | None = None
     speed_each: bool = False
     measured_gb: float | None = None
+    host_gb: float | None = None
     users: int | None = None
     offload: str | None = None
     per_job: bool = False
@@ -77,18 +87,20 @@ class ResourceQuestion:
             return self
         model = self.model and of_family(self.model, before.model)
         gone = {"measured_gb", "speed", "speed_each"}
-        if model and before.model and model != before.model and self.said().keys() > {"model"}:
+        if model and before.model and model != before.model and (self.said().keys() - {"aim"}) > {"model"}:
             gone |= {*WORK, *PLACE, "strategy", "tensor", "pipeline"}
         if self.machines and self.machines != before.machines:
-            gone |= {"gpu", "gpu_gb", "each"}
+            gone |= {"gpu", "gpu_gb", "each", "or_gpus"}
         if self.gpu and self.gpu != before.gpu:
-            gone |= {"gpu_gb"} | ({"machines"} if not self.machines and before.gpu else set())
-        if self.nodes or self.gpus:
+            gone |= {"gpu_gb", "or_gpus"} | ({"machines"} if not self.machines and before.gpu else set())
+        if self.nodes or self.gpus or self.aim == "nodes":  # how many is asked: none is given
             gone |= {*PLACE}
         if self.task and self.task != before.task:
             gone |= {"strategy", "precision"} if "serve" in (self.task, before.task) else {"strategy"}
-        if self.tokens or self.samples:
+        if self.tokens or self.samples or self.steps:
             gone |= {*WORK}
+        if self.aim in ("batch", "sequence"):  # the largest is asked: no size is given
+            gone |= {"micro_batch", "global_batch"} if self.aim == "batch" else {"sequence"}
         kept = {name: value for name, value in before.said().items() if name not in gone}
         mine = self.mine or (before.mine and not self.machines)
         return ResourceQuestion(**{**kept, **self.said(), "model": model or kept.get("model"), "mine": mine})  # type: ignore[arg-type]

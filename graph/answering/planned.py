@@ -17,11 +17,6 @@ OF_SIZE = re.compile(
     r"(?i)\b(?:how (?:many|much|long)|(?:can|could|will|would|does) (?:i|we|it|that)"
     r"|is (?:it|that|this)|do i need|enough|fit|finish\w*|in time|possible|feasible)\b"
 )
-SAVE = r"\b(?:save|saving|checkpoint\w*|ckpt)\b"
-OF_SAVES = re.compile(
-    rf"(?i){SAVE}.{{0,20}}\bhow often\b|\bhow often\b.{{0,40}}{SAVE}"
-    r"|\b(?:checkpoint|save|saving)\w* (?:interval|frequency)\b"
-)
 WHICH_MACHINE = re.compile(
     r"(?i)\b(?:which|what(?:'?s| is| are)?|where|cheapest|best|fastest|quickest)\b.{0,30}"
     r"\b(?:machine|cluster|system|supercomputer)s?\b"
@@ -36,7 +31,7 @@ def as_planned(ask: Ask) -> Ask:
     if clause.act not in ("ask", "plan", "review") or ask.report:
         return ask
     said = read_question(ask.utterance)
-    if OF_SAVES.search(ask.text) and (said.gpus or said.nodes or said.model):
+    if said.aim == "saves" and (said.gpus or said.nodes or said.model):
         return under(ask, clause, "ask", "method.checkpoint")
     if asks_for_most(ask):
         return under(ask, clause, "ask", "machine.which")

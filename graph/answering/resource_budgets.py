@@ -6,7 +6,7 @@ from graph.answering.resource_words import count_words, hours_words, round_words
 from graph.planning.queues import plural
 from graph.planning.resources.device import Device
 from graph.planning.resources.limits import holds
-from graph.planning.resources.options import base_layout, wanted_gpus
+from graph.planning.resources.options import base_layout, wanted_gpus, ways
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.speed import Range, gpu_hours
 from knowledge.cluster import Cluster
@@ -35,7 +35,13 @@ def within(question: ResourceQuestion, model: SizedModel, device: Device, cluste
         wall = hours.scaled(1 / said)
         verdict = "No" if wall.usual > limit else "Yes" if max(wall.low, wall.best) <= limit else "Just"
         return f"**{verdict}: {hours_words(wall)} on {said} x {device.name}{where}, against {limit:g} h.**"
+    fits = [fit for fit in ways(question, model, device, cluster) if fit.verdict == "fits"]
+    if not fits:
+        return f"**No: it does not fit in memory on {device.name}{where}**, whatever the hours."
     usual, sure = (device.nodes_for(-int(-value // limit)) for value in (hours.usual, max(hours.low, hours.best)))
+    least = device.nodes_for(min(fit.layout.gpus for fit in fits))
+    memory = f"; by hours alone {plural(usual, 'node')} would do, by memory it takes {least}" if least > usual else ""
+    usual, sure = max(usual, least), max(sure, least)
     cards = f"{usual * device.each} x {device.name}"
     sizes = f"{plural(usual, 'node')} ({cards}){where}" if cluster else cards
     queues = [q for q in cluster.queues if holds(q, device.node_type, 1, None)] if cluster else []
@@ -43,7 +49,7 @@ def within(question: ResourceQuestion, model: SizedModel, device: Device, cluste
     if largest < usual:
         return f"**No: {limit:g} h take about {sizes}**, and its queues end at {plural(largest, 'node')}."
     later = f"; {sure} to be safe at the low end of published speeds" if sure > usual else ""
-    return f"**Yes, in {limit:g} h on about {sizes}**{later}, if it scales."
+    return f"**Yes, in {limit:g} h on about {sizes}**{memory}{later}, if it scales."
 
 
 def against_budget(question: ResourceQuestion, model: SizedModel, device: Device, total: float) -> str:

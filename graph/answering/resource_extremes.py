@@ -23,9 +23,10 @@ from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table, unknown_gpus
 from knowledge.resource_question import ResourceQuestion
 
-LARGEST = re.compile(r"(?i)\b(?:largest|biggest|how (?:big|large)|max\w*|what size)\b.{0,30}\bmodels?\b")
-STAGES = re.compile(r"(?i)\b(?:zero[- ]?)?stages?\s*[123](?:\s*(?:,|and|or|/|vs)\s*[123])+")
-OF_NETWORK = re.compile(r"(?i)\bnetwork|\bbandwidth|\binterconnect|\bfabric|\bcommunication")
+# `ZeRO stage 1, 2 or 3`, `zero 2 or 3`.
+STAGES = re.compile(
+    r"(?i)\b(?:zero[- ]?)?(?:stages?\s*)?[123](?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?![\w.]))+"
+)
 # What stands for any model where the answer does not depend on its size.
 GENERAL_SIZE = 7.0
 # Billions of parameters that models are made in.
@@ -58,16 +59,31 @@ SIZES = (
     700,
     1000,
 )
-PLACE = frozenset(("model", "machines", "gpu", "gpu_gb", "nodes", "gpus", "each", "task"))
+PLACE = frozenset(("model", "machines", "gpu", "or_gpus", "gpu_gb", "nodes", "gpus", "each", "task"))
 # What each kind of answer works with.
 USED: dict[str, frozenset[str]] = {
     "limits": frozenset(("machines", "nodes", "hours", "node_hours", "gpus", "task")),
     "hours": PLACE
-    | {"tokens", "samples", "epochs", "sequence", "hours", "node_hours", "gpu_hours", "speed", "strategy", "tensor"}
+    | {
+        "tokens",
+        "samples",
+        "epochs",
+        "steps",
+        "sequence",
+        "hours",
+        "node_hours",
+        "gpu_hours",
+        "speed",
+        "strategy",
+        "tensor",
+    }
     | {"pipeline", "micro_batch", "precision", "optimizer", "recompute", "offload", "beside", "loss", "global_batch"},
     "fit": PLACE
     | {"sequence", "micro_batch", "global_batch", "strategy", "tensor", "pipeline", "precision", "optimizer"}
     | {"recompute", "offload", "beside", "loss", "measured_gb", "hours", "node_hours", "gpu_hours"},
+    "choice": PLACE
+    | {"tokens", "samples", "epochs", "steps", "sequence", "micro_batch", "strategy", "tensor", "pipeline", "precision"}
+    | {"optimizer", "recompute", "offload", "beside", "loss", "global_batch"},
     "serve": PLACE | {"sequence", "precision", "users"},
 }
 ALONE = {
@@ -82,7 +98,7 @@ AS_16_BIT = ("fp8", "int8", "int4")
 def unused_line(ask: Ask, question: ResourceQuestion, kind: str) -> str:
     """Values of this message that the answer's sum does not use, named; empty where all are used."""
     words = words_of(ask.utterance)
-    used = USED[kind]
+    used = USED.get(kind, frozenset(words))  # an answer of its own takes what it needs
     if kind in ("hours", "fit") and not (question.tokens or question.samples):
         used = used - {"epochs"}
     named = {name: text for name, text in words.items() if name not in used and text}
@@ -141,12 +157,13 @@ def _way_line(model: SizedModel, question: ResourceQuestion, way: str, gpus: int
 def tell_network(ask: Ask, question: ResourceQuestion) -> Document | None:
     """Whether the network between nodes keeps up with so many tokens a GPU and step, whatever the model: arithmetic and
     traffic both grow with its parameters. None where neither tokens nor a machine are named."""
-    if question.model or not question.machines or not question.sequence or not OF_NETWORK.search(ask.text):
+    if question.aim != "network" or not question.machines or not question.sequence:
         return None
     device, cluster = known_devices(question)[0]
     spread = SPREADS.get(question.strategy or "", "ddp")
     layout = Layout(spread=spread, gpus=2 * device.each, sequence=question.sequence, precision="pure", recompute="none")
-    ratio = compute_ratio(scale_model(GENERAL_SIZE), layout, device)
+    model = find_model(question.model) if question.model else None
+    ratio = compute_ratio(model or scale_model(GENERAL_SIZE), layout, device)
     if ratio is None or cluster is None:
         return None
     enough, good = (question.sequence * bound / ratio for bound in (WARN_RATIO, GOOD_RATIO))
@@ -163,7 +180,7 @@ def tell_network(ask: Ask, question: ResourceQuestion) -> Document | None:
 
 def tell_largest(ask: Ask, question: ResourceQuestion) -> Document | None:
     """The largest model that the GPUs which are named surely hold; None where none are."""
-    if not LARGEST.search(ask.text) or not (question.machines or question.gpu or question.gpu_gb):
+    if question.aim != "largest" or not (question.machines or question.gpu or question.gpu_gb):
         return None
     lines = [_largest(question, device, cluster) for device, cluster in known_devices(question)]
     closing = "Sizes are tried in the steps that models are made in, in the shape of the nearest usual model."

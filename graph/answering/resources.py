@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 from graph.answering.ask import Ask
-from graph.answering.machine_compare import compare_machines
-from graph.answering.planned import WHICH_MACHINE, asks_for_most
 from graph.answering.resource_budgets import affordable, against_budget, hours_on, within
 from graph.answering.resource_extremes import (
-    LARGEST,
-    tell_largest,
-    tell_network,
-    tell_ways,
-    unknown_gpu,
     unused_line,
 )
 from graph.answering.resource_words import (
     count_words,
     hours_words,
-    memory_words,
     option_line,
     range_words,
     round_words,
     states_words,
-    way_words,
 )
 from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
@@ -35,33 +26,30 @@ from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import (
-    SPREADS,
     ResourceOption,
     amount,
     base_layout,
     known_devices,
     wanted_gpus,
+    ways,
 )
 from graph.planning.resources.parameters import SizedModel, find_model
-from graph.planning.resources.reading import read_question, scaled
+from graph.planning.resources.reading import read_followup, read_question
 from graph.planning.resources.saving import plan_saving
-from graph.planning.resources.search import Fit, best_split, ease
+from graph.planning.resources.search import Fit, best_split
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token, published_share
 from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import (
     RESERVE,
-    TAKING,
-    ResourcePlan,
     headline,
     mine_line,
-    offered,
     plan_resources,
     refused_line,
 )
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
-from knowledge.document import Choices, Document
+from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
 
@@ -69,22 +57,19 @@ from knowledge.resource_question import ResourceQuestion
 EVERY = re.compile(
     r"(?i)\b(?:all|any|every|each)\b(?: of)?(?: the| these| your| known)? (?:21 )?(?:machines?|clusters?|systems?)\b"
 )
-DOUBTS = re.compile(r"(?i)\bwhy\b|\bnot\b|\bsimply\b|\bjust\b|n't\b|\bwarum\b|\bpourquoi\b")
-WHERE = re.compile(r"(?i)\b(?:where|which of)\b")
-WHICH = re.compile(r"(?i)\b(?:which|what|where|better|best|faster|fastest|cheaper|cheapest|or)\b")
+# Aims that are of memory, and those that take an amount of work.
+OF_MEMORY, OF_WORK = ("fit", "memory", "nodes", "batch", "sequence"), ("hours", "cost", "jobs")
+HOW_MUCH = "**For hours I need the work: how many tokens** (or epochs and samples, or steps and batch)? Until then:"
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
 # A save's seconds where no model's size is known.
 UNKNOWN_SAVE_S, SHORTEST_JOB_H = 60.0, 0.25
 WORLD_BATCH_TOKENS = 4e6
-MOST_MACHINES = 6
-# Questions with an answer of their own, before a plan is made.
-BY_THEMSELVES = (tell_largest, tell_ways, tell_network)
 
 
 def question_of(ask: Ask) -> ResourceQuestion:
     """What is asked of resources, with what the turn before and the job in hand say."""
-    said = scaled(ask.utterance, ask.resources) or read_question(ask.utterance).after(ask.resources)
+    said = read_followup(ask.utterance, ask.resources)
     request = ResourceQuestion(
         model=ask.request.model,
         machines=(ask.machine.id,) if ask.machine else (),
@@ -97,23 +82,6 @@ def question_of(ask: Ask) -> ResourceQuestion:
 def is_of_resources(clause: Clause) -> bool:
     """Whether a clause asks of GPUs, memory, hours, splits or machines."""
     return clause.act == "plan" or clause.topic.startswith(("method.", "machine."))
-
-
-def tell_plan(ask: Ask) -> Document | None:
-    """Whatever is asked of resources: a job against the limits, prices, hours, or what holds a model."""
-    question = question_of(ask)
-    answers = (unknown_gpu(question), *(one(ask, question) for one in BY_THEMSELVES))
-    if told := next(filter(None, answers), None):
-        return told
-    among = len(ask.utterance.machines()) > 1 and WHICH.search(ask.text)
-    among = among or (question.mine and WHERE.search(ask.text))
-    if (among or (WHICH_MACHINE.search(ask.text) and not ask.utterance.machines())) and (told := tell_machine(ask)):
-        return told
-    model = find_model(question.model) if question.model else None
-    clusters = [c for name in question.machines if (c := catalogue().find(name))]
-    if PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes):
-        return tell_prices(clusters[0], question) or _plan(ask, question, model, clusters)
-    return _plan(ask, question, model, clusters)
 
 
 def tell_saves(ask: Ask) -> str:
@@ -151,16 +119,29 @@ def time_words(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
-def _plan(
-    ask: Ask, question: ResourceQuestion, model: SizedModel | None, clusters: Sequence[Cluster]
-) -> Document | None:
+def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """A job against the limits, hours for the work that was said, else what holds the model; None where the question
+    gives too little for any of them."""
+    said = read_question(ask.utterance)
+    model = find_model(question.model) if question.model else None
+    clusters = [c for name in question.machines if (c := catalogue().find(name))]
+    if PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes):
+        if told := tell_prices(clusters[0], question):
+            return told
     if model is None and clusters and question.nodes and question.hours and not question.task:
         return with_unused(ask, question, tell_limits(clusters[0], question), "limits")
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
         return None
-    if model and question.task != "serve" and amount(question, model):
+    of_memory = question.aim in OF_MEMORY and not (said.tokens or said.samples or said.steps)
+    bounded = question.hours or question.gpu_hours or question.node_hours
+    if model and question.task != "serve" and amount(question, model) and not (of_memory and not bounded):
         return with_unused(ask, question, tell_hours(question, model), "hours")
-    return what_fits(question) if question.measured_gb else planned(ask, question)
+    if question.measured_gb:
+        return what_fits(question)
+    told = planned(ask, question)
+    if question.aim in OF_WORK and model and question.task != "serve" and not bounded:
+        return write_document(HOW_MUCH) + told
+    return told
 
 
 def planned(ask: Ask, question: ResourceQuestion) -> Document:
@@ -178,76 +159,56 @@ def with_unused(ask: Ask, question: ResourceQuestion, told: Document, kind: str)
     return told + write_document(line) if line else told
 
 
-def tell_gpus(ask: Ask) -> Document | None:
-    """How many GPUs: the fewest that hold the model, with the sum; None where no size is known."""
-    question = question_of(ask)
-    return tell_plan(ask) if question.model and find_model(question.model) else None
-
-
-def tell_fit(ask: Ask) -> Document | None:
-    """Whether a model, or what was seen to be taken, fits; None where neither is known."""
-    question = question_of(ask)
-    if question.measured_gb:
-        return what_fits(question)
-    return tell_plan(ask) if LARGEST.search(ask.text) or (question.model and find_model(question.model)) else None
-
-
-def tell_why_not(ask: Ask) -> Document | None:
-    """`Why not DDP?` after a plan: that way on the same machine, against what was taken. None without a plan."""
-    before, ways = ask.resources, list(dict.fromkeys(str(m.value) for m in ask.utterance.of_kind("Method")))
-    said = read_question(ask.utterance)
-    if said.model and not DOUBTS.search(ask.text):
-        return None
-    if said.model:
-        before = said.after(None) if (said.machines or said.gpu or said.gpus) and len(ways) == 1 else None
-    model = find_model(before.model) if before and before.model else None
-    if before is None or model is None or not ways or ways[0] not in SPREADS:
-        return None
-    best = next(iter(plan_resources(replace(before, strategy=None)).options), None)
-    if best is None:
-        return None
-    device = best.fit.device
-    gpus = max(best.fit.layout.gpus, 2)
-    layout = replace(best.fit.layout, spread=SPREADS[ways[0]], gpus=gpus, tensor=1, pipeline=1)
-    tried = ease(model, layout, device)
-    verdict = {"fits": "fits too", "tight": "is tight", "no": "does not fit"}[tried.verdict]
-    states = tried.memory.parts[0]
-    why = f": {states.how}, {states.gib:,.0f} GiB on each GPU" if states.how else ""
-    against = "" if best.fit.layout == layout else f" {way_words(best.fit)} needs {memory_words(best.fit)}."
-    faster = (
-        " It sends less, so it is the simpler choice." if tried.verdict == "fits" and layout.spread == "ddp" else ""
-    )
-    return write_document(
-        f"**{way_words(tried)} {verdict} on {gpus} x {device.name}**{why}; {memory_words(tried)}.{against}{faster}",
-        cite(SOURCES, gpu_table().as_of),
-    )
-
-
 def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
     """GPU hours by FLOPs and published utilisation, the wall time of a number of nodes, and the queues for it."""
     total = amount(question, model) or 0.0
     sequence = base_layout(question, model).sequence
     flops = flops_per_token(model, sequence) * total
-    kinds = {(d.facts.model, d.each, c.id if c else ""): (d, c) for d, c in reversed(known_devices(question))}
+    options = plan_resources(question).options
+    order = [one.fit.device for one in options]
+    there = sorted(known_devices(question), key=lambda pair: order.index(pair[0]) if pair[0] in order else len(order))
+    kinds = {(d.facts.model, d.each, c.id if c else ""): (d, c) for d, c in reversed(there)}
     found = list(kinds.values())[::-1][:3]
-    lines = [_hours_line(question, model, device, cluster, total) for device, cluster in found]
     unit = "images" if model.shape.kind == "convolution" else "tokens"
     shares = "; ".join(dict.fromkeys(_share_words(model, device) for device, _ in found))
     formula = f"6 x {count_words(model.active)} parameters, and attention,"
     if model.shape.kind == "convolution":
         formula = f"3 x {model.shape.gflops:g} GFLOP forward"
-    plan = plan_resources(question) if question.nodes or question.gpus else None
-    best = plan.options[0] if plan and plan.options else None
+    said = bool(question.nodes or question.gpus)
+    best = options[0] if said and options else None
+    least = {} if said else {one.fit.device.name: one for one in reversed(options) if one.fit.verdict == "fits"}
+    holding, not_held = _holding(question, model, found)
+    lines = [
+        _hours_line(question, model, device, cluster, total, least.get(device.name))
+        for device, cluster in holding or found
+    ]
     return write_document(
         mine_line(question),
         memory_line(model, best) if best else "",
-        *(within(question, model, device, cluster, total) for device, cluster in found),
+        not_held if holding else "",
+        *(within(question, model, device, cluster, total) for device, cluster in holding),
         *(against_budget(question, model, device, total) for device, _ in found),
         *lines,
         f"The sum: {count_words(total)} {unit} x {formula} = "
         f"{flops:.2g} FLOP; {shares}. An estimate: your own tokens a second after ten minutes decide. {RESERVE}",
         cite([FLOPS_SOURCE, *(device.facts.source for device, _ in found)], gpu_table().as_of),
     )
+
+
+def _holding(
+    question: ResourceQuestion, model: SizedModel, found: list[tuple[Device, Cluster | None]]
+) -> tuple[list[tuple[Device, Cluster | None]], str]:
+    """Those of several devices whose GPUs, as many as were said, hold the model; and a line about the others."""
+    no = [
+        (device, cluster)
+        for device, cluster in found
+        if (fits := ways(question, model, device, cluster)) and all(fit.verdict == "no" for fit in fits)
+    ]
+    told = "; ".join(
+        f"{wanted_gpus(question, device) or ''} x {device.name}" + (f" of {cluster.title}" if cluster else "")
+        for device, cluster in no
+    )
+    return [pair for pair in found if pair not in no], f"**It does not fit in memory on {told}.**" if no else ""
 
 
 def memory_line(model: SizedModel, best: ResourceOption) -> str:
@@ -268,21 +229,28 @@ def _share_words(model: SizedModel, device: Device) -> str:
 
 
 def _hours_line(
-    question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None, total: float
+    question: ResourceQuestion,
+    model: SizedModel,
+    device: Device,
+    cluster: Cluster | None,
+    total: float,
+    least: ResourceOption | None = None,
 ) -> str:
-    """`About 420 A100 hours`, node hours, and the wall time on the nodes that were said."""
+    """`About 420 A100 hours`, node hours, and the wall time on the nodes that were said; else on the fewest that surely
+    hold it."""
     hours = hours_on(question, model, device, total)
     where = f" on {cluster.title}" if cluster else ""
     told = f"**{range_words(hours, f'{device.facts.model} {device.kind} hours')}{where}**".replace("**about", "**About")
     if cluster and device.each > 1:
         told += f", that is {round_words(hours.usual / device.each)} node hours at {device.each} {device.kind}s a node"
-    gpus = wanted_gpus(question, device)
+    gpus = wanted_gpus(question, device) or (least.fit.layout.gpus if least else None)
     if not gpus:
         return f"{told}."
+    fewest = ", which surely hold it" if least else ""
     wall = hours.scaled(1 / gpus)
     nodes = device.nodes_for(gpus)
     size = f"{plural(nodes, 'node')} ({gpus} {device.kind}s)" if cluster else f"{gpus} {device.kind}s"
-    told += f". On {size}: {hours_words(wall)} of wall time"
+    told += f". On {size}{fewest}: {hours_words(wall)} of wall time"
     return f"{told}. {queue_words(cluster, device.node_type, nodes, wall.usual, gpus)}" if cluster else f"{told}."
 
 
@@ -447,6 +415,10 @@ def _split_words(model: SizedModel, device: Device, cluster: Cluster, question: 
         return f"{model.name} does not fit on {gpus} x {device.name} of {cluster.title} with any split I tried."
     done = fit.layout
     batch = _batch_words(fit)
+    nodes = device.nodes_for(gpus)
+    if not any(holds(queue, device.node_type, nodes, gpus) for queue in cluster.queues):
+        most = max((q.max_nodes or 0 for q in cluster.queues if device.node_type in q.node_types), default=0)
+        batch += f" **But no queue there takes {plural(nodes, 'node')}**" + (f": at most {most}." if most else ".")
     return (
         f"**TP {done.tensor} x PP {done.pipeline} x DP {done.data}** = {gpus} {device.kind}s of {cluster.title} "
         f"({plural(device.nodes_for(gpus), 'node')}): {fit.memory.gib:.0f} to {fit.memory.most:.0f} GiB on each "
@@ -471,66 +443,3 @@ def tell_batch_of_split(ask: Ask) -> Document | None:
     if not (ask.resources and question.model and question.machines and (question.nodes or question.gpus)):
         return None
     return tell_split(ask)
-
-
-def tell_machine(ask: Ask) -> Document | None:
-    """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
-    side by side."""
-    question = question_of(ask)
-    anywhere = ask.machine is None or WHICH_MACHINE.search(ask.text)
-    if anywhere and (told := tell_machines_with(read_question(ask.utterance))):
-        return told
-    named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
-    if len(named) == 1 and ask.utterance.machines():
-        plan = plan_resources(question)
-        return plan.document if plan.model else None
-    if len(named) < 2:
-        named = () if EVERY.search(ask.text) else ask.own_machines
-        question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
-    plan = plan_resources(question)
-    clusters = [catalogue().clusters[name] for name in named]
-    if plan.model is None or not plan.options:
-        every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
-        return compare_machines(clusters or every) if clusters or every else None
-    told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
-    return told + compare_machines(clusters) if clusters else told
-
-
-def tell_machines_with(said: ResourceQuestion) -> Document | None:
-    """Every machine with such GPUs: of that model, of so many GB or more, so many in a node. None where a model is to
-    be held, or no GPU is told."""
-    if said.model or said.machines or not (said.gpu or said.gpu_gb):
-        return None
-    each = said.gpus or said.each or 1
-    rows = [
-        f"{cluster.title}: {device.each} x {device.name} {device.kind} a node (`{device.node_type}`)"
-        for cluster in catalogue().clusters.values()
-        for device in devices(cluster)
-        if said.gpu in (None, device.facts.model) and device.gb >= (said.gpu_gb or 0) and device.each >= each
-    ]
-    size = f" of {said.gpu_gb:g} GB or more" if said.gpu_gb else ""
-    wish = f"{f'{each} ' if each > 1 else ''}{said.gpu or 'GPUs'}{size} in a node"
-    told = f"**{wish}:** {'; '.join(rows)}." if rows else f"**No machine that I know has {wish}.**"
-    return write_document(
-        told, f"Of {len(catalogue().clusters)} machines; `maple-chat clusters compare` has the table."
-    )
-
-
-def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
-    """The best way on each machine, those that surely hold it first, by node hours."""
-    first = {option.cluster.id: option for option in reversed(plan.options) if option.cluster}
-    order = sorted(first.values(), key=plan.options.index)
-    best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
-    title = best.cluster.title if best.cluster else best.fit.device.name
-    if best.fit.verdict == "no":
-        return [f"**None of them** surely holds it; nearest: {option_line(best)}."]
-    rows = offered(plan.question, plan.model, shown) if plan.model else None
-    access = "I compared all machines that I know: take the one where you have an account." if every else ""
-    told = f"**{title}**, by node hours among what surely holds it: {option_line(best)}."
-    return [told, access, *((rows, TAKING) if rows else ())]
-
-
-def tell_comparison(ask: Ask) -> Document | None:
-    """Two or more machines side by side; None where fewer than two are named."""
-    clusters = [c for name in question_of(ask).machines if (c := catalogue().find(name))]
-    return compare_machines(clusters) if len(clusters) > 1 else None

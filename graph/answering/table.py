@@ -24,18 +24,14 @@ from graph.answering.method import (
 from graph.answering.method_sizes import choose_batch, split_model, tell_memory
 from graph.answering.next_steps import start_path, tell_next
 from graph.answering.options import explain_option, names_options
+from graph.answering.planning_answers import tell_fit, tell_gpus, tell_plan, tell_why_not
 from graph.answering.resource_extremes import tell_ways
+from graph.answering.resource_machines import tell_comparison, tell_machine
 from graph.answering.resources import (
     question_of,
     tell_batch_of_split,
-    tell_comparison,
-    tell_fit,
-    tell_gpus,
-    tell_machine,
-    tell_plan,
     tell_saves,
     tell_split,
-    tell_why_not,
 )
 from graph.answering.script import explain_launch, explain_part, explain_script, tell_counts, tell_output
 from graph.answering.script_sizes import review_script, tell_batch, tell_cost, tell_whatif

@@ -6,15 +6,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-from graph.answering.planned import OF_SAVES
 from graph.conversation.followup import GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
 from graph.conversation.turn import Turn, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
-from graph.planning.resources.reading import read_question, residue, scaled
+from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 from knowledge.resource_question import ResourceQuestion
+from knowledge.types import OfferRows
 
 # From this probability on a message of several clauses, taken together, plans a training.
 TOGETHER = 0.6
@@ -33,9 +33,14 @@ MACHINES = re.compile(r"(?i)\b(?:which|what|any)\b.{0,20}\b(?:machines?|clusters
 # Words of a fragment that say nothing beside its values.
 BESIDE_WORDS = """
 ah oh sorry oops wait hmm yes no actually ones take model has i twice double half times as many more fewer less same
-full long hours days length size per each then these those cards
+full long hours days length size per each then these those cards that them get got again dann nur wenn ich make finetune training
+finetuning
 """
 BESIDE = frozenset(BESIDE_WORDS.split())
+# Aims whose words ask of much else, too; how many words beside a plain aim go on from a question.
+VAGUE, FEW_LEFT = ("fit", "cost", "machine", "memory"), 4
+# Particles of Chinese, Japanese and Korean between values.
+SHORT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,4}")
 
 
 def as_planning(turn: Turn) -> Turn:
@@ -44,28 +49,35 @@ def as_planning(turn: Turn) -> Turn:
         return turn
     if goes_on(turn) or is_whole(turn):
         words = turn.words
-        act, topic = ("ask", "method.checkpoint") if OF_SAVES.search(words) else ("plan", "")
+        asked = read_followup(turn.utterance, turn.state.get("resources"))
+        act, topic = ("ask", "method.checkpoint") if asked.aim == "saves" else ("plan", "")
         plan = Clause(0, len(words), words, act, topic, scope="asked", shares=((act, 1.0),))
         return replace(turn, utterance=replace(turn.utterance, clauses=(plan,)))
     return turn
 
 
 def is_whole(turn: Turn) -> bool:
-    """Whether a message names a model's size, asks, and wants no script: its clauses taken together plan a training, or
-    none is a question of another topic. A question for machines with such a GPU is one, too."""
+    """Whether a message is a question of resources by itself: it says what is asked and what its sum takes, wants no
+    script, and is surely of nothing else."""
     clauses, said = turn.utterance.clauses, read_question(turn.utterance)
     asks = any(one.scope == "asked" or one.text.rstrip().endswith(MARKS) for one in clauses) or asks_inside(turn.words)
-    if not asks or WANTS_SCRIPT.search(turn.words) or (turn.script is not None and turn.act == "edit"):
+    if not (asks or said.aim) or WANTS_SCRIPT.search(turn.words) or (turn.script is not None and turn.act == "edit"):
         return False
+    others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
+    elsewhere = any(one.confidence >= OWN for one in others)
+    place = bool(said.machines or said.gpu or said.gpu_gb)
     if not said.model:
-        return bool((said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words))
+        with_gpu = (said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words)
+        alone = (said.aim == "largest" and place) or (said.aim == "network" and said.machines and said.sequence)
+        return bool(with_gpu or alone) and not elsewhere
     if not find_model(said.model):
         return False
+    if said.aim and said.aim not in VAGUE and not elsewhere:
+        return True
     together = read_as_one(turn.words, view_of(turn.state)).share("plan") >= TOGETHER
     if (together and len(clauses) > 1) or all(one.act == "ask" for one in clauses):
         return together and len(clauses) > 1
-    others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
-    return not any(one.confidence >= OWN for one in others)
+    return not elsewhere
 
 
 def asks_inside(words: str) -> bool:
@@ -74,18 +86,31 @@ def asks_inside(words: str) -> bool:
 
 
 def goes_on(turn: Turn) -> bool:
-    """Whether, after an answer about resources, the words name values of such a question and nothing else."""
+    """Whether, after an answer about resources, the words ask of it again: they name values of such a question or what
+    is asked, and little else."""
     state, words = turn.state, turn.words.strip()
     before = state.get("resources") or ResourceQuestion()
     of_plans = state.get("last_act") == "plan" or state.get("last_topic", "").startswith(OF_PLANS)
-    if not of_plans or len(words) > LONGEST:
+    if not of_plans or len(words) > LONGEST or WANTS_SCRIPT.search(words):
         return False
+    said = read_question(turn.utterance)
     named = [one for one in turn.utterance.mentions if one.kind != "Rank"]
-    asks = words.endswith(MARKS) or GOES_ON.match(words) is not None
-    if (turn.script is not None and not asks) or (turn.pending and answers_what_is_open(turn, asks, named)):
+    asks = words.endswith(MARKS) or GOES_ON.match(words) is not None or said.aim is not None
+    rows = isinstance(turn.pending, OfferRows) and said.said()  # a value is asked about, a number alone takes a row
+    if (turn.script is not None and not asks) or (
+        turn.pending and not rows and answers_what_is_open(turn, asks, named)
+    ):
         return False
-    said = read_question(turn.utterance).said()
-    if not said and not scaled(turn.utterance, before):
+    if not said.said() and not scaled(turn.utterance, before) and not bare_number(turn.utterance, before):
         return False
-    left = set(re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()))
-    return left <= JOINING | LEANING | BESIDE
+    left = {
+        word for word in re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()) if not SHORT.fullmatch(word)
+    }
+    left -= JOINING | LEANING | BESIDE
+    if not left:
+        return said.aim != "memory" or not said.machines
+    main = turn.utterance.main
+    elsewhere = main.act not in ("plan", "chat") and main.confidence >= OWN and not main.topic.startswith(OF_PLANS)
+    if said.aim and said.aim not in VAGUE:
+        return len(left) <= FEW_LEFT
+    return len(left) == 1 and not elsewhere and bool(said.said())

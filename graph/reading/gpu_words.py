@@ -22,7 +22,7 @@ ONE_NODE = re.compile(
 )
 # `4 GPUs a node` counts no node.
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
-GENERIC = r"(?:gpus?|cards?|gcds?|tiles?)(?![ -]*(?:hours?|hrs?|h)\b)"
+GENERIC = r"(?:gpus?|cards?|gcds?|tiles?|karten?|cartes?|tarjetas?|schede)(?![ -]*(?:(?:hours?|hrs?|h|stunden|heures?|horas?|ore)\b|小时|時間))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class GpuWords:
 @cache
 def _pattern() -> re.Pattern[str]:
     names = sorted({g.model for g in gpu_table().gpus} | set(unknown_gpus()), key=len, reverse=True)
-    models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC"
+    models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC|3090|4090"
     return re.compile(
         rf"(?<![\w./-])(?:{COUNT}\s*(?:[x\u00d7*]\s*)?(?:of (?:the )?)?-?)?"
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
@@ -52,7 +52,7 @@ def _pattern() -> re.Pattern[str]:
         rf"|\s+(?P<bare>\d{{2,3}})s?(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
         rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
         rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
-        re.I,
+        re.I | re.A,  # Chinese and Japanese write no blanks
     )
 
 
@@ -100,7 +100,6 @@ def _read(match: re.Match[str]) -> GpuWords:
 
 def _as_known(name: str) -> str:
     plain = re.sub(r"[ -]", "", name).upper()
-    if plain == "PVC":
-        return "Data Center GPU Max 1550"
+    plain = {"PVC": "DATACENTERGPUMAX1550", "3090": "RTX3090", "4090": "RTX4090"}.get(plain, plain)
     known = [*(g.model for g in gpu_table().gpus), *unknown_gpus()]
     return next((one for one in known if re.sub(r"[ -]", "", one).upper() == plain), name)

@@ -43,11 +43,19 @@ SHAPES: tuple[tuple[MentionKind, re.Pattern[str]], ...] = (
 )
 
 
+# Chinese and Japanese write no blank between a name and what goes with it.
+UNPARTED = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uff00-\uffef]")
+
+
 def find_mentions(text: str) -> tuple[Line, tuple[Mention, ...]]:
     """The row of meanings of a text, and its mentions in order, none overlapping another."""
     flags = find_flags(text, prose=True)
     apart = [NameSpan("noise", "", f.start, f.end) for f in flags]
-    line = make_line(text, find_names(text, _disjoint(apart)))
+    places = _disjoint(apart)
+    names = find_names(text, places)
+    if UNPARTED.search(text):
+        names = _disjoint([*names, *find_names(UNPARTED.sub(" ", text), places)])
+    line = make_line(text, names)
     found = [*_shaped(text), *find_sizes(text), *_names(line), *_durations(line), *_quantities(line)]
     return line, tuple(sorted(_claimed(found), key=lambda m: m.start))
 

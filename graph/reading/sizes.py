@@ -8,21 +8,25 @@ from collections.abc import Iterator
 from graph.reading.utterance import Mention
 
 AMOUNT = (
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?(?P<scale>k|m|b|bn|t|thousand|million|billion|trillion)?"
+    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mln|mld|mrd\.?|bn|m|b|t|thousand|tausend|mil millones|milhões|millions?|millionen|millones|milioni"
+    r"|billions?|milliarden|milliards?|miliardi|bilhões|miljard\w*|trillions?|billionen|十亿|億|亿|万)?"
 )
+HOURS = r"(?:hours?|hrs?|h|stunden|heures?|horas?|ore|小时|時間)"
 THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
-SCALE = {"k": 1e3, "thousand": 1e3, "m": 1e6, "million": 1e6, "b": 1e9, "bn": 1e9, "billion": 1e9, "t": 1e12,
-         "trillion": 1e12}  # fmt: skip
+SCALE = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "万": 1e4, "m": 1e6, "mln": 1e6, "milli": 1e6, "milh": 1e6,
+         "milio": 1e6, "亿": 1e8, "億": 1e8, "b": 1e9, "mld": 1e9, "mrd": 1e9, "bn": 1e9, "billi": 1e9, "bilh": 1e9,
+         "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil millones": 1e9, "十亿": 1e9, "t": 1e12, "trilli": 1e12,
+         "billionen": 1e12}  # fmt: skip
 # unit, what is written. A word that stands before the number may hold the place of one behind it.
 UNITS: tuple[tuple[str, str], ...] = (
     ("token/parameter", rf"{AMOUNT}[ -]*(?:x\s+)?tokens?\s*(?:per|/|a)\s*param\w*"),
     ("sequence", rf"{AMOUNT}[ -]*tokens?\s+(?:of\s+)?(?:context|sequences?)\b"),
     ("sequence", rf"(?:context|sequences?)\s+of\s+{AMOUNT}[ -]*tokens?\b"),
     ("speed", rf"{AMOUNT}[ -]*(?:tokens?|tok)\s*(?:/|per |a )\s*s(?:ec(?:ond)?s?)?\b"),
-    ("token", rf"{AMOUNT}[ -]*(?:tokens?|tok|トークン|токенов)\b"),
+    ("token", rf"{AMOUNT}[ -]*(?:de |di |an )?(?:tokens?|tok|トークン|токен\w*|词元)(?!\w)"),
     ("GB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:gi?b|gigs?|gigabytes?)(?![\w/])(?P<scale>)"),
     ("TB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:ti?b)(?![\w/])(?P<scale>)"),
-    ("sequence", rf"(?:seq(?:uence)?|context|ctx)(?:[ _-]?len(?:gth)?)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
+    ("sequence", rf"(?:seq(?:uence)?|context|ctx)(?:[ _-]?len(?:gth)?)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])(?!\s*users?)"),
     ("sequence", rf"{AMOUNT}[ -]*(?:tokens? )?(?:seq(?:uence)?(?:[ -]len(?:gth)?)?|context(?:[ -]length)?|ctx)\b"),
     ("global_batch", rf"global[ _-]?batch(?:[ _-]?size)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
     (
@@ -30,15 +34,19 @@ UNITS: tuple[tuple[str, str], ...] = (
         rf"(?:(?:micro|local)[ _-]?|per[ _-](?:gpu|device)[ _-])batch(?:[ _-]?size)?\s*(?:of|=|:)?\s*{AMOUNT}(?![\w])",
     ),
     ("batch", rf"\b(?:batch(?:[ _-]?size)?|bs)\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
-    ("node_hour", rf"{AMOUNT}[ -]*node[ -]?(?:hours?|hrs?|h)\b"),
-    ("gpu_hour", rf"{AMOUNT}[ -]*gpu[ -]?(?:hours?|hrs?|h)\b"),
+    ("node_hour", rf"{AMOUNT}[ -]*(?:node|knoten|n[oœ]*ud|nodo|节点)s?[ -]?{HOURS}(?!\w)"),
+    ("gpu_hour", rf"{AMOUNT}[ -]*(?:gpu|card|卡)s?[ -]?{HOURS}(?!\w)"),
+    ("gpu_hour", rf"{AMOUNT}[ -]*{HOURS}[ -]*(?:de )?gpus?\b"),
+    ("step", rf"{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?(?:steps?|iterations?|schritte|itérations?|pasos|步)(?!\w)"),
+    ("batch", rf"{AMOUNT}[ -]+batch(?:[ _-]?size)?(?![\w])"),
     ("epoch", rf"{AMOUNT}[ -]*(?:epochs?|epochen|épocas|époques)\b"),
     ("sample", rf"{AMOUNT}[ -]*(?:images?|samples?|pictures?|examples?|sequences)\b"),
     ("user", rf"{AMOUNT}[ -]*(?:(?:concurrent|parallel|simultaneous)\s+)?(?:users?|requests?)\b"),
     ("layer", rf"{AMOUNT}[ -]*layers?\b"),
     ("hidden", rf"hidden(?:[ _-]?(?:size|dim))?\s*(?:of|=|:)?\s*{AMOUNT}(?![\w])"),
 )  # fmt: skip
-PATTERNS = tuple((unit, re.compile(rf"(?<![\w.]){written}", re.I)) for unit, written in UNITS)
+# ASCII's letters bound a word: Chinese and Japanese write no blanks.
+PATTERNS = tuple((unit, re.compile(rf"(?<![\w.]){written}", re.I | re.A)) for unit, written in UNITS)
 
 
 def find_sizes(text: str) -> Iterator[Mention]:
@@ -56,4 +64,12 @@ def _scale(word: str | None, unit: str) -> float:
     """`32k context` is 32,768 tokens, `10k images` 10,000."""
     if word and word.lower() == "k" and unit == "sequence":
         return 1024.0
-    return SCALE.get((word or "").lower(), 1.0)
+    plain = (word or "").lower().rstrip(".")
+    whole = SCALE.get(plain)
+    return (
+        whole
+        or max(
+            ((len(start), value) for start, value in SCALE.items() if len(start) > 3 and plain.startswith(start)),
+            default=(0, 1.0),
+        )[1]
+    )

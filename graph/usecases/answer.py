@@ -14,7 +14,7 @@ from graph.answering.grounds import Grounds, common_grounds, grounds, leans
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.options import names_options
 from graph.answering.planned import as_planned
-from graph.answering.resources import tell_why_not
+from graph.answering.planning_answers import tell_why_not
 from graph.answering.script import explain_part
 from graph.answering.situation import write_document
 from graph.answering.table import FACTS_FIRST, HANDLERS

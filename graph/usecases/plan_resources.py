@@ -20,6 +20,7 @@ from graph.answering.resource_words import (
     way_words,
 )
 from graph.answering.situation import cite, write_document
+from graph.planning.queues import plural
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
@@ -34,6 +35,7 @@ from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token
 from graph.planning.resources.taking import Change, request_change
 from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
 from knowledge.document import Choice, Choices, Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
@@ -314,8 +316,9 @@ def _sentence(text: str) -> str:
 def describe_serving(question: ResourceQuestion, model: SizedModel) -> Document:
     """The fewest GPUs of each kind that serve the model, with the cache of keys and values."""
     lines = [mine_line(question)]
-    for device, _ in known_devices(question):
-        lines += [serving_line(replace(question, precision=one), model, device) for one in precisions(question)]
+    for device, cluster in known_devices(question):
+        for one in precisions(question):
+            lines.append(serving_line(replace(question, precision=one), model, device, cluster))
     pages = [SERVING_SOURCE, *(device.source for device, _ in known_devices(question))]
     return write_document(*dict.fromkeys(lines), cite([page for page in pages if page], gpu_table().as_of))
 
@@ -325,7 +328,7 @@ def precisions(question: ResourceQuestion) -> tuple[str | None, ...]:
     return (question.precision, *question.or_precisions)
 
 
-def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) -> str:
+def serving_line(question: ResourceQuestion, model: SizedModel, device: Device, cluster: Cluster | None = None) -> str:
     """`4 x A100 40 GB: weights 33 GiB on each, ...`; a number of GPUs that was said is judged."""
     length, weights = question.sequence or 8192, question.precision or "bf16"
     least = fewest_gpus_to_serve(model, device.gb, length, weights, question.users or FEW_SEQUENCES)
@@ -344,8 +347,9 @@ def serving_line(question: ResourceQuestion, model: SizedModel, device: Device) 
             f"**No: {gpus} x {device.name}** do not serve {model.name} in {weights}: weights {found.weights:.0f} GiB "
             f"on each; {f'it takes {least}' if least else 'more than 64 would be needed'}."
         )
+    where = f" ({plural(device.nodes_for(gpus), 'node')} of {cluster.title})" if cluster else ""
     return (
-        f"**{gpus} x {device.name}** serve {model.name} in {weights}: weights {found.weights:.0f} GiB on each, "
+        f"**{gpus} x {device.name}** serve {model.name} in {weights}{where}: weights {found.weights:.0f} GiB on each, "
         f"keys and values {each:g} KiB a token, {each * length / 2**20:.2f} GiB for a sequence of {length} "
         f"({found.cache_each:.2f} on each GPU), {found.sequences} such sequences at once, {found.sequences * length:,} "
         "tokens (vLLM takes 0.9 of the card; tensor parallel over them)."
@@ -408,6 +412,16 @@ def _other_way(question: ResourceQuestion, model: SizedModel) -> str:
     return f"Another way fits: {option_line(found[0])}." if found else ""
 
 
+def _shorter_there(question: ResourceQuestion, model: SizedModel) -> str:
+    """What fits there with sequences shorter than the usual one, where no length was said."""
+    if question.sequence or model.shape.kind != "decoder":
+        return ""
+    for length in (2048, 1024, 512):
+        if found := _that_fit(replace(question, sequence=length), model):
+            return f"**With sequences of {length:,} tokens it fits**: {option_line(found[0])}."
+    return ""
+
+
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
     kinds = ", ".join(dict.fromkeys(device.name for device, _ in known_devices(question)))
     each = QLORA_BYTES if question.task == "qlora" else 2.0 if question.task == "lora" else 16.0
@@ -424,6 +438,7 @@ def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
         f"{'frozen weights' if adapters else 'states'}, and what is tried of its GPUs does not hold them."
         f"{least_line(question, model)}",
         _other_way(question, model),
+        _shorter_there(question, model),
         f"What shrinks it, cheapest first: {helps}a tensor split inside the node "
         "(Megatron), an 8-bit optimizer, offload to the CPU's memory (slow), or a machine with larger GPUs.",
         cite(SOURCES, gpu_table().as_of),

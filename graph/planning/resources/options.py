@@ -88,7 +88,8 @@ def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | No
 
 
 def _is_meant(device: Device, question: ResourceQuestion) -> bool:
-    same = not question.gpu or device.facts.model.lower() == question.gpu.lower()
+    named = [name.lower() for name in (question.gpu, *question.or_gpus) if name]
+    same = not named or device.facts.model.lower() in named
     label = device.gb + device.facts.host_gb
     sizes = (label, 2 * label) if device.kind != "GPU" else (label,)
     sized = not question.gpu_gb or any(abs(size - question.gpu_gb) < 2 for size in sizes)
@@ -100,13 +101,15 @@ def _bare(question: ResourceQuestion) -> Iterator[Device]:
     if named in unknown_gpus():
         return
     sizes = [gb for gpu in gpu_table().gpus if gpu.model == named for gb in gpu.gb]
-    pairs: Iterable[tuple[str, float]] = ((named, gb) for gb in sizes) if named else COMMON
+    pairs: Iterable[tuple[str, float]] = [(named, gb) for gb in sizes] if named else COMMON
     if question.gpu_gb:
         pairs = ((named or ANY, question.gpu_gb),)
     for model, gb in pairs:
         device = bare_device("A100" if model == ANY else model, gb)
         if device:
             yield replace(device, name=f"GPU with {gb:g} GB") if model == ANY else device
+    for other in question.or_gpus:
+        yield from _bare(replace(question, gpu=other, gpu_gb=None, or_gpus=()))
 
 
 def wanted_gpus(question: ResourceQuestion, device: Device) -> int | None:
@@ -122,6 +125,8 @@ def amount(question: ResourceQuestion, model: SizedModel) -> float | None:
     each = question.sequence or model.shape.sequence or (SEQUENCE if model.shape.kind == "decoder" else 1)
     if question.tokens:
         return question.tokens * (question.epochs or 1)
+    if question.steps and (question.global_batch or question.micro_batch):
+        return question.steps * (question.global_batch or question.micro_batch or 1) * each
     if question.samples:
         return question.samples * (question.epochs or 1) * (each if model.shape.kind != "convolution" else 1)
     return None

@@ -134,6 +134,10 @@ def layered(layers: int, hidden: int, heads: int | None = None, vocab: int | Non
     return replace(sized(shape), exact=False)
 
 
+# `235B-A22B`: 22 billion of them work on one token.
+ACTIVE = re.compile(r"(?i)\bA(\d+(?:\.\d+)?)B\b")
+
+
 def find_model(name: str) -> SizedModel | None:
     """The model of that name, of that many layers and that width (`24x2048`), or of the size that the name says; None
     where it says none of these."""
@@ -144,7 +148,9 @@ def find_model(name: str) -> SizedModel | None:
     if told := LAYERED.fullmatch(name.strip()):
         return layered(*(int(one) if one else 0 for one in told.groups()))
     billions = read_size(name.rsplit("/", 1)[-1])
-    return scale_model(billions, name) if billions else None
+    model = scale_model(billions, name) if billions else None
+    active = ACTIVE.search(name)
+    return replace(model, active=round(float(active[1]) * 1e9)) if model and active else model
 
 
 def _of_config(text: str) -> SizedModel | None:

@@ -5,13 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
+from pathlib import Path
+from typing import cast
 
 from graph.planning.resources.parameters import find_model, read_layers, read_size
 from graph.reading.gpu_words import GpuWords, count_nodes, find_gpu_words
 from graph.reading.training_words import find_training_words
 from graph.reading.utterance import Mention, Utterance
+from knowledge.data_file import read_data
+from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import model_shapes
-from knowledge.resource_question import ResourceQuestion
+from knowledge.resource_question import Aim, ResourceQuestion
 from knowledge.types import JobRequest
 
 # "takes 70GB", "needs 62 GB", "used 38 GiB": seen, not a card's size.
@@ -44,7 +48,12 @@ EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
 TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
 SCALED = re.compile(rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}\b(nodes?|gpus?|tokens?|hours?)\b")
 AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "micro_batch", "node_hour": "node_hours",
-           "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence"}  # fmt: skip
+           "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence", "step": "steps"}  # fmt: skip
+# A number alone in what goes on from a question: `and 512?`, `4 of them`.
+BARE = re.compile(r"(?<![\w.,/:-])(\d{1,5})(?![\w.,:]*\w)(?!\s*(?:%|-))", re.A)
+OF_HOST = re.compile(r"(?i)\s*(?:of )?(?:host|cpu|main|system|node)?[ -]?(?:memory|ram)\b")
+# `1T with 32B active`: a mixture of experts.
+ACTIVE = re.compile(r"(?i)\b(\d+(?:[.,]\d+)?)\s?b\w*(?: parameters?)? (?:active|activated|aktiv\w*|actifs|activos)\b")
 WHOLE = ("nodes", "gpus", "sequence", "micro_batch", "global_batch", "users")
 
 
@@ -97,9 +106,53 @@ def unread(utterance: Utterance) -> tuple[str, ...]:
 def residue(utterance: Utterance) -> str:
     """The message's words without what the question took of it."""
     text = utterance.text
-    for start, end in _draft(utterance).taken:
+    aim = find_aim(text)
+    for start, end in [*_draft(utterance).taken, *([aim[1:]] if aim else [])]:
         text = text[:start] + " " * (end - start) + text[end:]
     return text
+
+
+def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQuestion:
+    """The question in an utterance, with what the one before it said: the same aim on other values, `twice the nodes`,
+    or a number alone in the place of the one that it must be of."""
+    said = read_question(utterance)
+    if before is None:
+        return said
+    if told := bare_number(utterance, before):
+        said = replace(said, sequence=None if said.sequence == told[1] else said.sequence)
+        said = replace(said, **{told[0]: told[1]})  # type: ignore[arg-type]
+    if said.aim is None and (said.gpu_hours or said.node_hours) and not before.tokens:
+        said = replace(said, aim="budget")
+    return scaled(utterance, before) or said.after(before)
+
+
+def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, float] | None:
+    """The field of a number without a unit, with its value: the memory of a card that is sold so, else nodes or GPUs,
+    whichever was counted before; None where there is none, or it could be of several fields."""
+    draft = _draft(utterance)
+    rest = {name: text for name, text in draft.words.items() if not text.isdigit()}
+    found = [m for m in BARE.finditer(utterance.text) if not any(m[1] in text for text in rest.values())]
+    if len(found) != 1:
+        return None
+    number = int(found[0][1])
+    sold = {gb for gpu in gpu_table().gpus if gpu.model == before.gpu for gb in gpu.gb}
+    if number in sold and (before.gpus or 1) == 1 and number != before.gpu_gb:
+        return "gpu_gb", float(number)
+    if before.sequence and number in LENGTHS and number >= 2048:
+        return "sequence", number
+    counted = "nodes" if before.nodes else "gpus" if before.gpus else ""
+    return (counted, number) if counted else None
+
+
+@cache
+def _aims() -> tuple[tuple[Aim, re.Pattern[str]], ...]:
+    rows = read_data(Path(__file__).parent / "aims.yaml")
+    return tuple((cast(Aim, row["aim"]), re.compile("|".join(row["says"]), re.I | re.A)) for row in rows)
+
+
+def find_aim(text: str) -> tuple[Aim, int, int] | None:
+    """What a text asks of resources, with the place of the words that ask; None where it asks nothing of them."""
+    return next(((aim, *found.span()) for aim, words in _aims() if (found := words.search(text))), None)
 
 
 def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQuestion | None:
@@ -120,6 +173,8 @@ def _draft(utterance: Utterance) -> Draft:
     _words(draft)
     _gpus(draft)
     _amounts(draft)
+    if aim := find_aim(utterance.text):
+        draft.values["aim"] = aim[0]
     _times(draft)
     _lengths(draft)
     _settle(draft)
@@ -160,6 +215,9 @@ def _model(draft: Draft) -> None:
         return draft.set("model", config[0], *config.span())
     if shape and not any(m.start <= shape[1] and shape[2] < m.end and find_model(str(m.value)) for m in mentions):
         return draft.set("model", *shape)
+    active = ACTIVE.search(utterance.text)
+    if active and (whole := read_size(utterance.text[: active.start()])):
+        return draft.set("model", f"{whole:g}B-A{active[1].replace(',', '.')}B", *active.span())
     if layers := read_layers(utterance.text):
         return draft.set("model", *layers)
     sized = [m for m in mentions if find_model(str(m.value))]
@@ -191,6 +249,9 @@ def _gpus(draft: Draft) -> None:
     """The GPU that is named with its memory and number, nodes by a word, and what the person saw a job take."""
     words = list(find_gpu_words(draft.utterance))
     named = [one for one in words if one.model]
+    if others := {one.model for one in named[:-1]} - {one.model for one in named[-1:]}:
+        draft.values["or_gpus"] = tuple(sorted(others))
+        draft.taken += [(one.start, one.end) for one in named[:-1]]
     for one in named[-1:] or words[:1]:
         _one_gpu(draft, one)
     for one in words:
@@ -200,6 +261,9 @@ def _gpus(draft: Draft) -> None:
         draft.add("nodes", *nodes)
     sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit == "GB" and draft.is_free(m.start, m.end)]
     for one_size in sizes:
+        if OF_HOST.match(draft.utterance.text[one_size.end :]):
+            draft.add("host_gb", float(one_size.value), one_size.start, one_size.end)
+            continue
         seen = SEEN.search(draft.utterance.text[: one_size.start]) and not A_CARD.match(
             draft.utterance.text[one_size.end :]
         )
@@ -223,7 +287,10 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
 def _amounts(draft: Draft) -> None:
     """Quantities with a unit; of two with the same unit the last counts."""
     text = draft.utterance.text
-    for one in draft.utterance.of_kind("Quantity"):
+    every = draft.utterance.of_kind("Quantity")
+    for one in every:
+        if any(o.start <= one.start and one.end <= o.end and len(o.text) > len(one.text) for o in every):
+            continue  # `200 GPU` of `200 GPU hours`
         number = float(one.value)
         if not draft.is_free(one.start, one.end) or number <= 0:
             continue
@@ -285,6 +352,8 @@ def _settle(draft: Draft) -> None:
     told = BARE_SPEED.search(draft.utterance.text)
     if told and "speed" not in values and OF_SPEED.search(draft.utterance.text):
         draft.set("speed", -float(told[1].replace(",", "")), *told.span())
+    if values.get("aim") in ("ways", "split"):  # which one is asked: none is given
+        values.pop("strategy", None)
     speed = float(values.get("speed") or 0)  # type: ignore[arg-type]
     if speed < 0:
         values["speed"], values["speed_each"] = -speed, True

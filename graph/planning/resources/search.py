@@ -92,7 +92,9 @@ def splits(model: SizedModel, device: Device, gpus: int) -> Iterator[tuple[int, 
         if device.each % tensor or shape.heads % tensor or shape.ffn % tensor:
             continue
         for pipeline in (1, 2, 4, 5, 8, 10, 16, 20, 32):
-            if shape.layers % pipeline == 0 and gpus % (tensor * pipeline) == 0 and pipeline <= shape.layers // 2:
+            # An embedding and a head may count as layers of their own: 126 layers over 16 stages.
+            even = shape.layers % pipeline == 0 or (shape.layers + 2) % pipeline == 0
+            if even and gpus % (tensor * pipeline) == 0 and pipeline <= shape.layers // 2:
                 yield tensor, pipeline
 
 

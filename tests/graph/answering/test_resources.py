@@ -8,16 +8,9 @@ from typing import Any
 import pytest
 
 from graph.answering.ask import Ask
-from graph.answering.resources import (
-    question_of,
-    tell_comparison,
-    tell_fit,
-    tell_gpus,
-    tell_machine,
-    tell_plan,
-    tell_split,
-    tell_why_not,
-)
+from graph.answering.planning_answers import tell_fit, tell_gpus, tell_plan, tell_why_not
+from graph.answering.resource_machines import tell_comparison, tell_machine
+from graph.answering.resources import question_of, tell_split
 from knowledge.document import Document
 
 Asking = Callable[..., Ask]

@@ -1,0 +1,191 @@
+"""Whatever is asked of resources, by its aim: each has its function, and all others are a job's hours or its fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from graph.answering.ask import Ask
+from graph.answering.planned import WHICH_MACHINE
+from graph.answering.resource_extremes import tell_largest, tell_network, tell_ways, unknown_gpu
+from graph.answering.resource_machines import tell_machine
+from graph.answering.resource_words import count_words, memory_words, option_line, way_words
+from graph.answering.resources import question_of, tell_saves, tell_split, what_fits, with_unused, work_or_fit
+from graph.answering.situation import cite, write_document
+from graph.planning.resources.memory import SOURCES, adapter_parameters
+from graph.planning.resources.options import SPREADS, base_layout, known_devices
+from graph.planning.resources.parameters import find_model
+from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS
+from graph.planning.resources.search import ease
+from graph.usecases.plan_resources import batch_line, plan_resources
+from knowledge.catalogue import catalogue
+from knowledge.document import Document
+from knowledge.gpu_facts import gpu_table
+from knowledge.resource_question import ResourceQuestion
+
+Answer = Callable[[Ask, ResourceQuestion], Document | None]
+ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llama-3-8B*)."
+
+
+def tell_plan(ask: Ask) -> Document | None:
+    """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
+    question = question_of(ask)
+    if told := unknown_gpu(question):
+        return told
+    own = AIMS.get(question.aim or "")
+    if own and (told := own(ask, question)):
+        return with_unused(ask, question, told, "choice" if own is tell_choice else "own")
+    if question.or_gpus and len(question.machines) == 1 and (told := tell_machine(ask)):
+        return told
+    machines = ask.utterance.machines()
+    if len(machines) > 1 or (WHICH_MACHINE.search(ask.text) and not machines):
+        work = question.aim in ("hours", "cost") and question.model
+        if not work and (told := tell_machine(ask)):
+            return told
+    return work_or_fit(ask, question)
+
+
+def tell_gpus(ask: Ask) -> Document | None:
+    """How many GPUs: the fewest that hold the model, with the sum; None where no size is known."""
+    question = question_of(ask)
+    return tell_plan(ask) if question.model and find_model(question.model) else None
+
+
+def tell_fit(ask: Ask) -> Document | None:
+    """Whether a model, or what was seen to be taken, fits; None where neither is known."""
+    question = question_of(ask)
+    if question.measured_gb:
+        return what_fits(question)
+    known = question.aim == "largest" or (question.model and find_model(question.model))
+    return tell_plan(ask) if known else None
+
+
+def tell_why_not(ask: Ask, question: ResourceQuestion | None = None) -> Document | None:
+    """`Why not DDP?`, `why not LUMI?`: that way or machine against what is taken. None without a model, or without
+    either."""
+    question = question or question_of(ask)
+    model = find_model(question.model) if question.model else None
+    named = [str(m.value) for m in ask.utterance.of_kind("Method") if m.value in SPREADS]
+    way = next(iter(named), question.strategy or "")
+    if model is None or not (way in SPREADS or ask.utterance.machines()):
+        return None
+    if way not in SPREADS:
+        return why_not_machine(ask, question)
+    best = next(iter(plan_resources(replace(question, strategy=None)).options), None)
+    if best is None:
+        return None
+    device = best.fit.device
+    gpus = max(best.fit.layout.gpus, 2)
+    layout = replace(best.fit.layout, spread=SPREADS[way], gpus=gpus, tensor=1, pipeline=1)
+    tried = ease(model, layout, device)
+    verdict = {"fits": "fits too", "tight": "is tight", "no": "does not fit"}[tried.verdict]
+    states = tried.memory.parts[0]
+    why = f": {states.how}, {states.gib:,.0f} GiB on each GPU" if states.how else ""
+    against = "" if best.fit.layout == layout else f" {way_words(best.fit)} needs {memory_words(best.fit)}."
+    faster = (
+        " It sends less, so it is the simpler choice." if tried.verdict == "fits" and layout.spread == "ddp" else ""
+    )
+    return write_document(
+        f"**{way_words(tried)} {verdict} on {gpus} x {device.name}**{why}; {memory_words(tried)}.{against}{faster}",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
+def why_not_machine(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """The best way on the machine that is doubted, and on those of the question before: memory, speed, node hours."""
+    doubted = tuple(ask.utterance.machines())
+    others = tuple(one for one in (ask.resources.machines if ask.resources else ()) if one not in doubted)
+    lines = []
+    for name in (*doubted, *others):
+        best = next(iter(plan_resources(replace(question, machines=(name,), gpu=None, gpu_gb=None)).options), None)
+        cluster = catalogue().find(name)
+        if best and best.rate and cluster:
+            each = best.rate.usual / best.nodes
+            lines.append(f"{option_line(best)}; about {each:,.0f} tokens a second on each node")
+        elif cluster:
+            lines.append(f"{cluster.title}: nothing that surely holds it")
+    told = "It can run there, too; what sets them apart is speed a node, and so node hours:"
+    return write_document(told, "\n".join(f"- {line}." for line in lines), cite(SOURCES, gpu_table().as_of))
+
+
+def tell_host(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """What the main memory of a node must hold while each rank loads its own copy of the weights."""
+    model = find_model(question.model) if question.model else None
+    if model is None:
+        return None
+    device, cluster = next(iter(known_devices(question)), (None, None))
+    there = question.host_gb or (device.host_gb if device and cluster else 0.0)
+    ranks = min(question.gpus or 1 << 20, device.each if device and cluster else question.gpus or 1)
+    copy = model.parameters * 2 / 1e9
+    need = ranks * copy
+    verdict = f"**{'Yes' if need < 0.9 * there else 'No'}: " if there else "**"
+    of = f" of {there:,.0f} GB" if there else ""
+    where = f" on a node of {cluster.title}" if cluster else ""
+    return write_document(
+        f"{verdict}{ranks} ranks that each load {model.name} take {ranks} x {copy:,.0f} = {need:,.0f} GB of main memory"
+        f"{where} in 16 bit{of}** ({2 * need:,.0f} GB where the checkpoint is fp32).",
+        f"One copy is {copy:,.0f} GB: load on rank 0 alone and broadcast, build the model on the meta device, or read "
+        "only each rank's shard (`torch.distributed.checkpoint`, safetensors); then the ranks do not multiply it.",
+        cite(["https://github.com/hpcaitech/ColossalAI/issues/4931"], ""),
+    )
+
+
+def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """How large a checkpoint is: weights alone, and with what going on needs."""
+    model = find_model(question.model) if question.model else None
+    if model is None:
+        return write_document(ASK_SIZE)
+    if question.task in ("lora", "qlora"):
+        trained = adapter_parameters(model, base_layout(question, model).rank)
+        return write_document(
+            f"**A LoRA checkpoint of {model.name} is about {trained * 2 / 1e9:.2g} GB** (adapters alone, "
+            f"{count_words(trained)} parameters in 16 bit), {trained * BYTES_FULL / 1e9:.2g} GB with Adam's states; the "
+            "frozen base is not saved again.",
+        )
+    weights, full = (model.parameters * each / 1e9 for each in (BYTES_WEIGHTS, BYTES_FULL))
+    return write_document(
+        f"**A checkpoint of {model.name} to go on from is about {full:,.0f} GB**: {count_words(model.parameters)} "
+        f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all is "
+        f"fp32 ({model.parameters * 12 / 1e9:,.0f} GB), and {weights:,.0f} GB for the 16-bit weights alone.",
+        cite(SOURCES[:1], gpu_table().as_of),
+    )
+
+
+def tell_size(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """The largest micro-batch or the longest sequence, first; then the whole sum."""
+    plan = plan_resources(question)
+    if plan.model is None or not plan.options or question.task == "serve":
+        return None
+    best = plan.options[0]
+    told = batch_line(question, plan.model, best) if best.fit.verdict == "fits" else ""
+    return write_document(f"**{option_line(best)}:** {told}" if told else "") + plan.document
+
+
+def tell_interval(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """How often to save; None where no number of GPUs is known."""
+    told = tell_saves(ask)
+    return write_document(told) if told else None
+
+
+def tell_choice(ask: Ask, question: ResourceQuestion) -> Document | None:
+    """Which machine; None for a way on the one that is spoken of."""
+    priced = question.model is None and question.hours and len(question.machines) == 1
+    return None if priced else tell_machine(ask)  # without a model: the prices of that many GPU hours
+
+
+# What has an answer of its own.
+AIMS: dict[str, Answer] = {
+    "why_not": tell_why_not,
+    "host": tell_host,
+    "largest": tell_largest,
+    "ways": tell_ways,
+    "network": tell_network,
+    "split": lambda ask, _: tell_split(ask),
+    "batch": tell_size,
+    "sequence": tell_size,
+    "checkpoint": tell_checkpoint,
+    "saves": tell_interval,
+    "fastest": tell_choice,
+    "cheapest": tell_choice,
+    "machine": tell_choice,
+}

@@ -1,0 +1,143 @@
+"""Which machine: those that hold a model, by node hours or by speed, those with such GPUs, and machines side by side."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from graph.answering.ask import Ask
+from graph.answering.machine_compare import compare_machines
+from graph.answering.planned import WHICH_MACHINE, asks_for_most
+from graph.answering.resource_words import option_line
+from graph.answering.resources import EVERY, question_of
+from graph.answering.situation import write_document
+from graph.planning.queues import plural
+from graph.planning.resources.device import Device, devices
+from graph.planning.resources.limits import holds
+from graph.planning.resources.options import ResourceOption
+from graph.planning.resources.reading import read_question
+from graph.usecases.plan_resources import TAKING, ResourcePlan, mine_line, offered, plan_resources
+from knowledge.catalogue import catalogue
+from knowledge.cluster import Cluster
+from knowledge.document import Choices, Document
+from knowledge.resource_question import ResourceQuestion
+
+MOST_MACHINES = 6
+# Of one machine its kinds of nodes are weighed.
+BY_KIND = ("fastest", "cheapest")
+THESE = re.compile(r"(?i)\b(?:those|these|them|davon|diesen|ceux|celles|esos|esas|queste|questi)\b")
+# GPUs of a whole job or machine, not of one node.
+OVER_NODES = re.compile(
+    r"(?i)\b(?:in total|altogether|in all|overall|insgesamt|au total|en total|over several nodes)\b"
+)
+
+
+def tell_machine(ask: Ask) -> Document | None:
+    """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
+    side by side."""
+    question = question_of(ask)
+    anywhere = ask.machine is None or WHICH_MACHINE.search(ask.text)
+    if anywhere and (told := tell_machines_with(read_question(ask.utterance), ask.text)):
+        return told
+    named = tuple(c.id for name in question.machines if (c := catalogue().find(name)))
+    of_kinds = question.aim in BY_KIND and (THESE.search(ask.text) or not WHICH_MACHINE.search(ask.text))
+    kinds = len(named) == 1 and (of_kinds or bool(question.or_gpus))
+    if len(named) == 1 and ask.utterance.machines() and not kinds:
+        plan = plan_resources(question)
+        return plan.document if plan.model else None
+    if len(named) < 2 and not kinds:
+        named = () if EVERY.search(ask.text) else ask.own_machines
+        question = replace(question, machines=named or tuple(catalogue().clusters), mine=bool(named))
+    plan = plan_resources(question)
+    clusters = [catalogue().clusters[name] for name in named]
+    if plan.model is None or not plan.options:
+        every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
+        return compare_machines(clusters or every) if clusters or every else None
+    told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
+    return told + compare_machines(clusters) if clusters else told
+
+
+def tell_machines_with(said: ResourceQuestion, text: str = "") -> Document | None:
+    """Every machine with such GPUs: of that model, of so many GB or more, so many in a node. None where a model is to
+    be held, or no GPU is told."""
+    if said.model or said.machines or not (said.gpu or said.gpu_gb):
+        return None
+    each = said.gpus or said.each or 1
+    kinds = [
+        (cluster, device)
+        for cluster in catalogue().clusters.values()
+        for device in devices(cluster)
+        if said.gpu in (None, device.facts.model) and device.gb >= (said.gpu_gb or 0)
+    ]
+    if each > max((device.each for _, device in kinds), default=0) or (OVER_NODES.search(text) and said.gpus):
+        return tell_machines_over(said, kinds, each)
+    rows = [
+        f"{cluster.title}: {device.each} x {device.name} {device.kind} a node (`{device.node_type}`)"
+        for cluster, device in kinds
+        if device.each >= each
+    ]
+    size = f" of {said.gpu_gb:g} GB or more" if said.gpu_gb else ""
+    wish = f"{f'{each} ' if each > 1 else ''}{said.gpu or 'GPUs'}{size} in a node"
+    told = f"**{wish}:** {'; '.join(rows)}." if rows else f"**No machine that I know has {wish}.**"
+    return write_document(
+        told, f"Of {len(catalogue().clusters)} machines; `maple-chat clusters compare` has the table."
+    )
+
+
+def tell_machines_over(said: ResourceQuestion, kinds: list[tuple[Cluster, Device]], gpus: int) -> Document:
+    """Every machine that has so many such GPUs over its nodes, with the nodes that they take and the largest job."""
+    rows, unknown = [], []
+    for cluster, device in kinds:
+        nodes = device.nodes_for(gpus)
+        if not device.node_count:
+            unknown.append(f"{cluster.title} (`{device.node_type}`)")
+        elif device.node_count >= nodes:
+            taken = any(holds(queue, device.node_type, nodes, gpus) for queue in cluster.queues)
+            one_job = "" if taken else ", but no queue takes them in one job"
+            rows.append(
+                f"{cluster.title}: {device.node_count:,} nodes of {device.each} x {device.name} {device.kind} "
+                f"(`{device.node_type}`), {gpus} are {plural(nodes, 'node')}{one_job}"
+            )
+    size = f" of {said.gpu_gb:g} GB or more" if said.gpu_gb else ""
+    wish = f"{gpus} {said.gpu or 'GPUs'}{size} over several nodes"
+    told = f"**{wish}:** {'; '.join(rows)}." if rows else f"**No machine that I know has {wish}.**"
+    left_out = f"How many nodes there are is not in my facts for {', '.join(unknown)}." if unknown else ""
+    return write_document(told, left_out, f"Of {len(catalogue().clusters)} machines.")
+
+
+def _choice_of_machine(plan: ResourcePlan, every: bool) -> list[str | Choices]:
+    """The best way on each machine, those that surely hold it first, by node hours."""
+    one = len({option.cluster.id for option in plan.options if option.cluster}) == 1
+    first = {
+        (option.cluster.id, option.fit.device.node_type if one else ""): option
+        for option in reversed(plan.options)
+        if option.cluster
+    }
+    order = sorted(first.values(), key=plan.options.index)
+    best, shown = order[0], [one for one in order if one.fit.verdict != "no"][:MOST_MACHINES]
+    by = "node hours"
+    if plan.question.aim == "fastest":
+        by = "speed of a GPU"
+        shown.sort(key=lambda one: -_speed(one))
+        order.sort(key=lambda one: (one.fit.verdict == "no", -_speed(one)))
+        best = order[0]
+    title = best.cluster.title if best.cluster and not one else best.fit.device.name
+    if best.fit.verdict == "no":
+        return [f"**None of them** surely holds it; nearest: {option_line(best)}."]
+    rows = offered(plan.question, plan.model, shown) if plan.model else None
+    access = "I compared all machines that I know: take the one where you have an account." if every else ""
+    told = f"**{title}**, by {by} among what surely holds it: {option_line(best)}."
+    if by != "node hours" and best.rate:
+        told += f" About {_speed(best):,.0f} tokens a second on each GPU."
+    return [told, access, *((rows, TAKING) if rows else ())]
+
+
+def _speed(option: ResourceOption) -> float:
+    """Tokens a second on each GPU."""
+    return option.rate.usual / option.fit.layout.gpus if option.rate else 0.0
+
+
+def tell_comparison(ask: Ask) -> Document | None:
+    """Two or more machines side by side; None where fewer than two are named."""
+    clusters = [c for name in question_of(ask).machines if (c := catalogue().find(name))]
+    return compare_machines(clusters) if len(clusters) > 1 else None
