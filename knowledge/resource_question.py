@@ -25,7 +25,8 @@ class ResourceQuestion:
     for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
     the person saw, on all GPUs or on each (speed_each); gpu_hours, node_hours: a budget;
     or_precisions: others that are asked about too;
-    or_gpus: further GPUs that are asked about; host_gb: a node's main memory; steps: of the optimizer; aim: what is asked;
+    or_gpus: further GPUs that are asked about; host_gb: a node's main memory; disk_gb: room for files; save_s:
+    seconds of a save; queue: a queue or partition; steps: of the optimizer; aim: what is asked;
     offload: what lies in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on
     or off; beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of
     one job of several; mine: the machines are those that the person has."""
@@ -63,6 +64,9 @@ class ResourceQuestion:
     speed_each: bool = False
     measured_gb: float | None = None
     host_gb: float | None = None
+    disk_gb: float | None = None
+    save_s: float | None = None
+    queue: str | None = None
     users: int | None = None
     offload: str | None = None
     per_job: bool = False
@@ -90,9 +94,9 @@ class ResourceQuestion:
         if model and before.model and model != before.model and (self.said().keys() - {"aim"}) > {"model"}:
             gone |= {*WORK, *PLACE, "strategy", "tensor", "pipeline"}
         if self.machines and self.machines != before.machines:
-            gone |= {"gpu", "gpu_gb", "each", "or_gpus"}
+            gone |= {"gpu", "gpu_gb", "each", "or_gpus", "queue"}
         if self.gpu and self.gpu != before.gpu:
-            gone |= {"gpu_gb", "or_gpus"} | ({"machines"} if not self.machines and before.gpu else set())
+            gone |= {"gpu_gb", "or_gpus", "queue"} | ({"machines"} if not self.machines and before.gpu else set())
         if self.nodes or self.gpus or self.aim == "nodes":  # how many is asked: none is given
             gone |= {*PLACE}
         if self.task and self.task != before.task:
@@ -103,7 +107,9 @@ class ResourceQuestion:
             gone |= {"micro_batch", "global_batch"} if self.aim == "batch" else {"sequence"}
         kept = {name: value for name, value in before.said().items() if name not in gone}
         mine = self.mine or (before.mine and not self.machines)
-        return ResourceQuestion(**{**kept, **self.said(), "model": model or kept.get("model"), "mine": mine})  # type: ignore[arg-type]
+
+    return ResourceQuestion(**{**kept, **self.said(), "model": model or kept.get("model"), "mine": mine})  # type:
+    ignore[arg - type]
 
 
 def of_family(model: str, before: str | None) -> str:

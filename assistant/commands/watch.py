@@ -28,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--for", dest="minutes", type=float, metavar="MINUTES", help="watch so long, then end")
     parser.add_argument("--model", metavar="NAME", help="with --machine: the speed as a share of the GPUs' peak (MFU)")
     parser.add_argument("--machine", metavar="M", help="the machine that it runs on")
+    parser.add_argument("--gpu", metavar="NAME", help="which of the machine's kinds of GPUs (each is told)")
     parser.add_argument("--gpus", metavar="N", type=int, default=1, help="GPUs in all (1)")
     parser.add_argument("--sequence", metavar="N", type=int, default=4096, help="tokens of a sequence (4096)")
     parser.add_argument("--notify", action="store_true", help="ring the terminal's bell with each sign of trouble")
@@ -56,10 +57,14 @@ def utilisation_of(options: argparse.Namespace) -> Utilisation | None:
     model, cluster = find_model(options.model), known_machine(options.machine or "")
     if model is None or cluster is None or options.gpus < 1 or options.sequence < 1:
         raise InputError("--model NAME or 7B wants --machine M, and how many --gpus there are")
-    found = devices(cluster)
-    if not found:
+    known = devices(cluster)
+    if not known:
         raise InputError(f"the GPUs of {cluster.title} are not known well enough for --model; leave it out")
-    return Utilisation(model, found[0], options.gpus, options.sequence)
+    kinds = {device.facts.model: device for device in reversed(known)}
+    found = tuple(device for name, device in reversed(kinds.items()) if options.gpu in (None, name))
+    if not found:
+        raise InputError(f"{cluster.title} has no {options.gpu}: --gpu is one of {', '.join(reversed(kinds))}")
+    return Utilisation(model, found, options.gpus, options.sequence)
 
 
 def follow(watching: Watching, told: Callable[[WatchNotice], None], until: float | None, as_json: bool) -> int:

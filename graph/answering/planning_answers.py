@@ -139,14 +139,19 @@ def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
         trained = adapter_parameters(model, base_layout(question, model).rank)
         return write_document(
             f"**A LoRA checkpoint of {model.name} is about {trained * 2 / 1e9:.2g} GB** (adapters alone, "
-            f"{count_words(trained)} parameters in 16 bit), {trained * BYTES_FULL / 1e9:.2g} GB with Adam's states; the "
-            "frozen base is not saved again.",
+            f"{count_words(trained)} parameters in 16 bit), {trained * BYTES_FULL / 1e9:.2g} GB with Adam's states; "
+            "the frozen base is not saved again.",
         )
+    many = ""
+    if question.disk_gb:
+        count = int(question.disk_gb // (model.parameters * BYTES_FULL / 1e9))
+        many = f"**{question.disk_gb:,.0f} GB hold {count} of them**: delete the oldest once the newest is whole."
     weights, full = (model.parameters * each / 1e9 for each in (BYTES_WEIGHTS, BYTES_FULL))
     return write_document(
         f"**A checkpoint of {model.name} to go on from is about {full:,.0f} GB**: {count_words(model.parameters)} "
-        f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all is "
-        f"fp32 ({model.parameters * 12 / 1e9:,.0f} GB), and {weights:,.0f} GB for the 16-bit weights alone.",
+        f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all "
+        f"is fp32 ({model.parameters * 12 / 1e9:,.0f} GB), and {weights:,.0f} GB for the 16-bit weights alone.",
+        many,
         cite(SOURCES[:1], gpu_table().as_of),
     )
 

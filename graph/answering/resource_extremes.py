@@ -25,7 +25,8 @@ from knowledge.resource_question import ResourceQuestion
 
 # `ZeRO stage 1, 2 or 3`, `zero 2 or 3`.
 STAGES = re.compile(
-    r"(?i)\b(?:zero[- ]?)?(?:stages?\s*)?[123](?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?![\w.]))+"
+    r"(?i)\b(?:zero[- ]?)?(?:stages?\s*)?[123]"
+    r"(?:\s*(?:,|and|or|/|vs\.?|oder|ou|o|还是)\s*(?:zero[- ]?)?[123](?![\w.]))+"
 )
 # What stands for any model where the answer does not depend on its size.
 GENERAL_SIZE = 7.0

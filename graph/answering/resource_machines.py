@@ -1,4 +1,4 @@
-"""Which machine: those that hold a model, by node hours or by speed, those with such GPUs, and machines side by side."""
+"""Which machine: those that hold a model, by node hours or speed, those with such GPUs, and machines side by side."""
 
 from __future__ import annotations
 
@@ -36,6 +36,8 @@ def tell_machine(ask: Ask) -> Document | None:
     """Which machine: the model on each that was named, else on the person's own, else on all; without a model, those
     side by side."""
     question = question_of(ask)
+    if question.task == "serve" and len(question.machines) > 1 and question.model:
+        return plan_resources(question).document
     anywhere = ask.machine is None or WHICH_MACHINE.search(ask.text)
     if anywhere and (told := tell_machines_with(read_question(ask.utterance), ask.text)):
         return told

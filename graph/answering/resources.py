@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import replace
@@ -44,6 +45,7 @@ from graph.usecases.plan_resources import (
     RESERVE,
     headline,
     mine_line,
+    needless_line,
     plan_resources,
     refused_line,
 )
@@ -98,10 +100,11 @@ def tell_saves(ask: Ask) -> str:
     queues = cluster.queues if cluster else ()
     limits = [longest_hours(q, nodes) for q in queues if holds(q, device.node_type, nodes, gpus)]
     hours = question.hours or max((limit for limit in limits if limit), default=None)
-    takes = None if model else UNKNOWN_SAVE_S
+    takes = question.save_s or (None if model else UNKNOWN_SAVE_S)
     if question.hours and question.hours < SHORTEST_JOB_H:  # so short a time is that of a save
         takes, hours = question.hours * 3600, max((limit for limit in limits if limit), default=None)
-    saves = plan_saving(model, gpus, nodes, hours * 3600 if hours else None, takes)
+    cards = gpus if device.kind == "GPU" else -(-gpus // 2)  # what fails is a card, with both of its devices
+    saves = plan_saving(model, cards, nodes, hours * 3600 if hours else None, takes)
     where = f" of {cluster.title}" if cluster else ""
     size = f"a checkpoint of {model.name} is {saves.size_gb:,.0f} GB and takes about" if model else "were a save"
     why = f"half of the {hours:g} h that a job has" if saves.by_limit else "Young's and Daly's interval"
@@ -125,11 +128,13 @@ def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
     said = read_question(ask.utterance)
     model = find_model(question.model) if question.model else None
     clusters = [c for name in question.machines if (c := catalogue().find(name))]
-    if PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes):
-        if told := tell_prices(clusters[0], question):
-            return told
+    priced = PRICE.search(ask.text) and clusters and question.hours and (question.gpus or question.nodes)
+    if priced and (told := tell_prices(clusters[0], question)):
+        return told
     if model is None and clusters and question.nodes and question.hours and not question.task:
         return with_unused(ask, question, tell_limits(clusters[0], question), "limits")
+    if model is None and clusters and question.aim == "jobs" and question.hours:
+        return tell_chain(clusters[0], question)
     if model is None and clusters and not question.measured_gb and (question.nodes or question.hours):
         return None
     of_memory = question.aim in OF_MEMORY and not (said.tokens or said.samples or said.steps)
@@ -184,7 +189,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
     ]
     return write_document(
         mine_line(question),
-        memory_line(model, best) if best else "",
+        memory_line(question, model, best) if best else "",
         not_held if holding else "",
         *(within(question, model, device, cluster, total) for device, cluster in holding),
         *(against_budget(question, model, device, total) for device, _ in found),
@@ -211,11 +216,14 @@ def _holding(
     return [pair for pair in found if pair not in no], f"**It does not fit in memory on {told}.**" if no else ""
 
 
-def memory_line(model: SizedModel, best: ResourceOption) -> str:
+def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
     """Whether it fits there at all, beside the hours."""
     if best.fit.verdict != "fits" or not best.accepted:
         return " ".join((headline(model, best), *((refused_line(best),) if not best.accepted else ())))
-    return f"In memory it fits: {option_line(replace(best, hours=None))}; {states_words(model, best.fit)}."
+    plain = needless_line(question, model, best)
+    return (
+        f"In memory it fits: {option_line(replace(best, hours=None))}; {states_words(model, best.fit)}. {plain}".strip()
+    )
 
 
 def _share_words(model: SizedModel, device: Device) -> str:
@@ -251,11 +259,18 @@ def _hours_line(
     nodes = device.nodes_for(gpus)
     size = f"{plural(nodes, 'node')} ({gpus} {device.kind}s)" if cluster else f"{gpus} {device.kind}s"
     told += f". On {size}{fewest}: {hours_words(wall)} of wall time"
-    return f"{told}. {queue_words(cluster, device.node_type, nodes, wall.usual, gpus)}" if cluster else f"{told}."
+    return (
+        f"{told}. {queue_words(cluster, device.node_type, nodes, wall.usual, gpus, wall.best)}"
+        if cluster
+        else f"{told}."
+    )
 
 
-def queue_words(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> str:
-    """Which queues take that many nodes for so long, and how many jobs in a chain the others need."""
+def queue_words(
+    cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None, slow: float = 0.0
+) -> str:
+    """Which queues take that many nodes for so long, and how many jobs in a chain the others need; slow: hours at the
+    low end of published speeds."""
     whole, parts = [], []
     for queue in cluster.queues:
         if queue.purpose in ("interactive", "special") or not holds(queue, node_type, nodes, gpus):
@@ -266,7 +281,9 @@ def queue_words(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus
         elif limit >= hours:
             whole.append(f"`{queue.id}` (up to {limit:g} h)")
         elif queue.purpose != "debug":
-            parts.append(f"`{queue.id}` in a chain of {-int(-hours // limit)} jobs of {limit:g} h")
+            few, many = math.ceil(hours / limit), math.ceil(slow / limit)
+            jobs = f"{few} to {many}" if many > few else f"{few}"
+            parts.append(f"`{queue.id}` in a chain of {jobs} jobs of {limit:g} h")
     told = f"In one job: {', '.join(whole)}. " if whole else f"No queue takes {plural(nodes, 'node')} that long. "
     chain = f"Else {'; '.join(parts)}, each from the last checkpoint." if parts else ""
     return (told + chain).strip()
@@ -285,8 +302,13 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
     kind = cluster.default_queue.node_types[0]
     limits = [longest_hours(q, nodes) or 0.0 for q in cluster.queues if holds(q, kind, nodes, None)]
     accepted = any(limit >= hours for limit in limits)
-    opening = "Yes" if accepted and (not question.node_hours or price <= question.node_hours) else "No"
     why = "" if accepted else f", but no queue of {cluster.title} takes {plural(nodes, 'node')} for {hours:g} h"
+    if named := next((q for q in cluster.queues if q.id == question.queue), None):
+        limit = longest_hours(named, nodes) if takes(named, nodes, None) else 0.0
+        accepted = limit is None or limit >= hours
+        most = f"{plural(nodes, 'node')} for {limit:g} h at most" if limit else f"no job of {plural(nodes, 'node')}"
+        why = "" if accepted else f", but `{named.id}` takes {most}"
+    opening = "Yes" if accepted and (not question.node_hours or price <= question.node_hours) else "No"
     each = cluster.node_type(kind).gpus.per_node
     in_gpus = f" (x {plural(each, 'GPU')} a node = {price * each:,.0f} GPU hours)" if each else ""
     return write_document(
@@ -294,6 +316,27 @@ def tell_limits(cluster: Cluster, question: ResourceQuestion) -> Document:
         queue_words(cluster, kind, nodes, hours),
         _smaller(cluster, kind, price, nodes),
         cite([q.source for q in cluster.queues if q.source], cluster.as_of),
+    )
+
+
+def tell_chain(cluster: Cluster, question: ResourceQuestion) -> Document:
+    """How many jobs a run of so many hours is, by the limit of each queue."""
+    hours, nodes, kind = question.hours or 1.0, question.nodes or 1, cluster.default_queue.node_types[0]
+    named = [q for q in cluster.queues if q.id == question.queue]
+    taking = named or [
+        q for q in cluster.queues if holds(q, kind, nodes, None) and q.purpose in ("production", "preempt")
+    ]
+    rows = [
+        f"`{queue.id}` {jobs} of {limit:g} h" + (f" (about {math.ceil(1.1 * jobs)} with restarts)" if jobs > 1 else "")
+        for queue in taking
+        if (limit := longest_hours(queue, nodes)) and (jobs := math.ceil(hours / limit))
+    ]
+    told = f"**{hours:g} h on {cluster.title} are at least this many jobs: {'; '.join(rows)}**." if rows else ""
+    return write_document(
+        told or f"No queue of {cluster.title} with a known limit takes {plural(nodes, 'node')}.",
+        "A chain of them (*chain 20 of them*): each waits for the one before (`--dependency`), saves before its limit "
+        "and goes on from the newest checkpoint.",
+        cite([queue.source for queue in taking if queue.source], cluster.as_of),
     )
 
 

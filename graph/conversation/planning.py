@@ -33,8 +33,8 @@ MACHINES = re.compile(r"(?i)\b(?:which|what|any)\b.{0,20}\b(?:machines?|clusters
 # Words of a fragment that say nothing beside its values.
 BESIDE_WORDS = """
 ah oh sorry oops wait hmm yes no actually ones take model has i twice double half times as many more fewer less same
-full long hours days length size per each then these those cards that them get got again dann nur wenn ich make finetune training
-finetuning
+full long hours days length size per each then these those cards that them
+get got again dann nur wenn ich make finetune training finetuning
 """
 BESIDE = frozenset(BESIDE_WORDS.split())
 # Aims whose words ask of much else, too; how many words beside a plain aim go on from a question.
@@ -61,7 +61,12 @@ def is_whole(turn: Turn) -> bool:
     script, and is surely of nothing else."""
     clauses, said = turn.utterance.clauses, read_question(turn.utterance)
     asks = any(one.scope == "asked" or one.text.rstrip().endswith(MARKS) for one in clauses) or asks_inside(turn.words)
-    if not (asks or said.aim) or WANTS_SCRIPT.search(turn.words) or (turn.script is not None and turn.act == "edit"):
+    told = bool(said.model and said.task in ("lora", "qlora") and (said.machines or said.gpu)) and is_terse(turn)
+    if (
+        not (asks or said.aim or told)
+        or WANTS_SCRIPT.search(turn.words)
+        or (turn.script is not None and turn.act == "edit")
+    ):
         return False
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)
@@ -69,15 +74,29 @@ def is_whole(turn: Turn) -> bool:
     if not said.model:
         with_gpu = (said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words)
         alone = (said.aim == "largest" and place) or (said.aim == "network" and said.machines and said.sequence)
+        of_limits = said.machines and said.hours and not named_work(turn)
+        if of_limits and (said.aim == "jobs" or (said.aim == "fit" and said.nodes)):
+            return True
         return bool(with_gpu or alone) and not elsewhere
     if not find_model(said.model):
         return False
-    if said.aim and said.aim not in VAGUE and not elsewhere:
+    if told or (said.aim and said.aim not in VAGUE and not elsewhere):
         return True
     together = read_as_one(turn.words, view_of(turn.state)).share("plan") >= TOGETHER
     if (together and len(clauses) > 1) or all(one.act == "ask" for one in clauses):
         return together and len(clauses) > 1
     return not elsewhere
+
+
+def is_terse(turn: Turn) -> bool:
+    """`LoRA 70B on 1 node of DeltaAI`: values alone, with no verb and no program, which ask whether that will do."""
+    words_left = set(re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()))
+    return not turn.pending and words_left <= JOINING and not turn.utterance.of_kind("Path", "Framework", "Account")
+
+
+def named_work(turn: Turn) -> bool:
+    """Whether a program or a way to run one is named: such a message may want a script."""
+    return bool(turn.utterance.of_kind("Path", "Method", "Framework", "Model"))
 
 
 def asks_inside(words: str) -> bool:

@@ -18,11 +18,14 @@ HALVED = ("MI250X", "Data Center GPU Max 1550")
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
 ONE_NODE = re.compile(
-    rf"(?i)(?<![\w-])(?:{COUNT})\s+(?:(?:whole|full|gpu|single)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
+    rf"(?i)(?<![\w-])(?:{COUNT})[\s-]+(?:(?:whole|full|gpu|single)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
 )
 # `4 GPUs a node` counts no node.
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
-GENERIC = r"(?:gpus?|cards?|gcds?|tiles?|karten?|cartes?|tarjetas?|schede)(?![ -]*(?:(?:hours?|hrs?|h|stunden|heures?|horas?|ore)\b|小时|時間))"
+GENERIC = (
+    r"(?:gpus?|cards?|gcds?|tiles?|karten?|cartes?|tarjetas?|schede)"
+    r"(?![ -]*(?:(?:hours?|hrs?|h|stunden|heures?|horas?|ore)\b|小时|時間))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +49,7 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(
         rf"(?<![\w./-])(?:{COUNT}\s*(?:[x\u00d7*]\s*)?(?:of (?:the )?)?-?)?"
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
-        rf"(?:(?P<gpu>{models})s?(?![A-Za-z0-9])|(?P<card>{GENERIC})\b)"
+        rf"(?:(?P<gpu>{models})s?(?![A-WYZa-wyz0-9]|x(?!\d))|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
         rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?s?(?![\w.])|\s*\(?(?:(?:mit|with|con|avec)\s+)?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
         rf"|\s+(?P<bare>\d{{2,3}})s?(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"

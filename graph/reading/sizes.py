@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from graph.reading.utterance import Mention
 
 AMOUNT = (
-    r"(?P<number>\d{1,3}(?:,\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mln|mld|mrd\.?|bn|m|b|t|thousand|tausend|mil millones|milhões|millions?|millionen|millones|milioni"
+    r"(?P<number>\d{1,3}(?:[.,]\d{3})+(?!\d)|\d+(?:[.,]\d+)?)\s?(?P<scale>k|mln|mld|mrd\.?|bn|m|b|t"
+    r"|thousand|tausend|mil millones|milhões|millions?|millionen|millones|milioni"
     r"|billions?|milliarden|milliards?|miliardi|bilhões|miljard\w*|trillions?|billionen|十亿|億|亿|万)?"
 )
 HOURS = r"(?:hours?|hrs?|h|stunden|heures?|horas?|ore|小时|時間)"
-THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+")
+THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
 SCALE = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "万": 1e4, "m": 1e6, "mln": 1e6, "milli": 1e6, "milh": 1e6,
          "milio": 1e6, "亿": 1e8, "億": 1e8, "b": 1e9, "mld": 1e9, "mrd": 1e9, "bn": 1e9, "billi": 1e9, "bilh": 1e9,
          "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil millones": 1e9, "十亿": 1e9, "t": 1e12, "trilli": 1e12,
@@ -23,10 +24,14 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("sequence", rf"{AMOUNT}[ -]*tokens?\s+(?:of\s+)?(?:context|sequences?)\b"),
     ("sequence", rf"(?:context|sequences?)\s+of\s+{AMOUNT}[ -]*tokens?\b"),
     ("speed", rf"{AMOUNT}[ -]*(?:tokens?|tok)\s*(?:/|per |a )\s*s(?:ec(?:ond)?s?)?\b"),
+    ("token", r"(?P<number>10\^\d{1,2})(?P<scale>)[ )\]-]*(?:tokens?|tok)\b"),
     ("token", rf"{AMOUNT}[ -]*(?:de |di |an )?(?:tokens?|tok|トークン|токен\w*|词元)(?!\w)"),
     ("GB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:gi?b|gigs?|gigabytes?)(?![\w/])(?P<scale>)"),
     ("TB", r"(?P<number>\d+(?:[.,]\d+)?)\s?-?(?:ti?b)(?![\w/])(?P<scale>)"),
-    ("sequence", rf"(?:seq(?:uence)?|context|ctx)(?:[ _-]?len(?:gth)?)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])(?!\s*users?)"),
+    (
+        "sequence",
+        rf"(?:seq(?:uence)?|context|ctx)(?:[ _-]?len(?:gth)?)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])(?!\s*users?)",
+    ),
     ("sequence", rf"{AMOUNT}[ -]*(?:tokens? )?(?:seq(?:uence)?(?:[ -]len(?:gth)?)?|context(?:[ -]length)?|ctx)\b"),
     ("global_batch", rf"global[ _-]?batch(?:[ _-]?size)?\s*(?:of|=|:|is)?\s*{AMOUNT}(?![\w])"),
     (
@@ -37,8 +42,9 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("node_hour", rf"{AMOUNT}[ -]*(?:node|knoten|n[oœ]*ud|nodo|节点)s?[ -]?{HOURS}(?!\w)"),
     ("gpu_hour", rf"{AMOUNT}[ -]*(?:gpu|card|卡)s?[ -]?{HOURS}(?!\w)"),
     ("gpu_hour", rf"{AMOUNT}[ -]*{HOURS}[ -]*(?:de )?gpus?\b"),
-    ("step", rf"{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?(?:steps?|iterations?|schritte|itérations?|pasos|步)(?!\w)"),
+    ("step", rf"{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?(?:steps?|iterations?|schritte|pasos|步)(?!\w)"),
     ("batch", rf"{AMOUNT}[ -]+batch(?:[ _-]?size)?(?![\w])"),
+    ("second", r"(?P<number>\d+(?:[.,]\d+)?)(?P<scale>)\s?(?:s|secs?|seconde?s?|sekunden|segundos?|秒)(?![\w/])"),
     ("epoch", rf"{AMOUNT}[ -]*(?:epochs?|epochen|épocas|époques)\b"),
     ("sample", rf"{AMOUNT}[ -]*(?:images?|samples?|pictures?|examples?|sequences)\b"),
     ("user", rf"{AMOUNT}[ -]*(?:(?:concurrent|parallel|simultaneous)\s+)?(?:users?|requests?)\b"),
@@ -53,11 +59,17 @@ def find_sizes(text: str) -> Iterator[Mention]:
     """Quantity mentions with their unit; the value is in single units (`26B tokens`: 26e9), of a size in GB or TB."""
     for unit, shape in PATTERNS:
         for match in shape.finditer(text):
-            number_text = match["number"]
-            plain = number_text.replace(",", "" if THOUSANDS.fullmatch(number_text) else ".")
-            value = float(plain) * _scale(match["scale"], unit)
+            value = _number(match["number"], match["scale"]) * _scale(match["scale"], unit)
             number = int(value) if value.is_integer() else value
             yield Mention("Quantity", match.start(), match.end(), match[0], number, unit)
+
+
+def _number(written: str, scale: str | None) -> float:
+    """`20,000`, `20.000` (where no scale stands behind it), `1.5`, `1,5`, `10^12`."""
+    if written.startswith("10^"):
+        return 10.0 ** int(written[3:])
+    whole = THOUSANDS.fullmatch(written) and ("," in written or not scale)
+    return float(written.replace(",", "").replace(".", "") if whole else written.replace(",", "."))
 
 
 def _scale(word: str | None, unit: str) -> float:

@@ -114,6 +114,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
+        enough_line(question, model, best),
         tight_line(question, model, best),
         host_line(model, best),
         *notes(question, model, best),
@@ -142,6 +143,8 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             or "such a GPU"
         )
         told.append(f"**{titles} has no {card} in my facts**: this is for a {best.fit.device.name} of no machine.")
+    if plain := needless_line(question, model, best):
+        told.append(plain)
     if not facts.bf16 and question.precision != "fp32":
         told.append(f"{facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     if best.fit.layout.beside == "several":
@@ -149,6 +152,17 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
             "Of the models beside it only a frozen reference is counted: value, reward and generation come on top."
         )
     return told
+
+
+def needless_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """That plain DDP would do where sharding was asked for; empty where it does not hold it."""
+    layout = best.fit.layout
+    if question.strategy not in ("fsdp", "zero1", "zero2", "zero3") or layout.gpus < 2:
+        return ""
+    fit = ease(model, replace(layout, spread="ddp", recompute="none", settled=False), best.fit.device)
+    if fit.verdict != "fits" or fit.layout.recompute != "none":
+        return ""
+    return f"**DDP is enough, simpler and sends less**: every GPU holds all of it ({memory_words(fit)})."
 
 
 def refused_line(best: ResourceOption) -> str:
@@ -196,7 +210,9 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
     checkpointed = ", activation checkpointing" if best.fit.layout.recompute == "full" else ""
     guess = "" if model.exact else " The shape is that of the nearest usual model of this size."
     states = f" {states_words(model, best.fit)}." if best.fit.layout.method == "full" else ""
-    return f"{told} ({details}{checkpointed}).{states}{guess}"
+    needed = best.fit.layout.recompute == "full" and not best.fit.layout.settled and best.fit.verdict != "no"
+    only = " It takes activation checkpointing there." if needed else ""
+    return f"{told} ({details}{checkpointed}).{states}{only}{guess}"
 
 
 def from_here(question: ResourceQuestion, model: SizedModel) -> str:
@@ -206,6 +222,13 @@ def from_here(question: ResourceQuestion, model: SizedModel) -> str:
     enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
     if not found and (found := _that_fit(replace(other, nodes=None, gpus=None), model)):
         enough = f"It surely fits from there on: {option_line(found[0])}. "
+    if not found and question.machines:  # another kind of node of the same machine
+        found = _that_fit(replace(other, nodes=None, gpus=None, gpu=None, gpu_gb=None, queue=None, each=None), model)
+        enough = (
+            f"None of those GPUs do, as many as one job there takes; what does: {option_line(found[0])}. "
+            if found
+            else ""
+        )
     shorter = _shorter(question, model)
     smaller = "" if question.task in ("lora", "qlora") else "Or train adapters only (LoRA, QLoRA), "
     return f"{shorter}{enough}{smaller or 'Or '}take a shorter sequence, a fused or chunked loss, or larger GPUs."
@@ -378,6 +401,18 @@ def fewest_line(options: Sequence[ResourceOption]) -> str:
     if best.fit.verdict != "fits" or 2 * least.fit.layout.gpus > best.fit.layout.gpus:
         return ""
     return f"The fewest that hold it: {option_line(least)}; it costs more node hours."
+
+
+def enough_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """Where more than enough was said: the fewest that surely hold it there."""
+    if not (question.nodes or question.gpus) or best.fit.verdict != "fits" or best.fit.layout.gpus == 1:
+        return ""
+    there = (best.cluster.id,) if best.cluster else ()
+    found = _that_fit(replace(question, machines=there, nodes=None, gpus=None, gpu=best.fit.device.facts.model), model)
+    least = min(found, key=lambda one: one.fit.layout.gpus, default=best)
+    if least.fit.layout.gpus >= best.fit.layout.gpus:
+        return ""
+    return f"The fewest that surely hold it: {option_line(least)}."
 
 
 def tight_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:

@@ -48,12 +48,19 @@ EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
 TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
 SCALED = re.compile(rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}\b(nodes?|gpus?|tokens?|hours?)\b")
 AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "micro_batch", "node_hour": "node_hours",
-           "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence", "step": "steps"}  # fmt: skip
+           "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence",
+           "step": "steps", "second": "save_s"}  # fmt: skip
 # A number alone in what goes on from a question: `and 512?`, `4 of them`.
-BARE = re.compile(r"(?<![\w.,/:-])(\d{1,5})(?![\w.,:]*\w)(?!\s*(?:%|-))", re.A)
+BARE = re.compile(r"(?<![\w.,/:-])(\d{1,5})(?![\w.,:]*\w)(?!\s*(?:%|-|s\b|sec))", re.A)
 OF_HOST = re.compile(r"(?i)\s*(?:of )?(?:host|cpu|main|system|node)?[ -]?(?:memory|ram)\b")
 # `1T with 32B active`: a mixture of experts.
 ACTIVE = re.compile(r"(?i)\b(\d+(?:[.,]\d+)?)\s?b\w*(?: parameters?)? (?:active|activated|aktiv\w*|actifs|activos)\b")
+# A store's room, and no card's memory; no card is larger.
+OF_DISK = re.compile(
+    r"(?i)\b(?:quotas?|disk|storage|scratch|file ?system|platte|speicherplatz|almacenamiento|stockage)\b"
+)
+LARGEST_CARD_GB = 300
+GPU_OPTION = re.compile(r"--(?:gpus(?:-per-node)?|gres=gpu(?::\w+)?)[=: ](\d{1,4})\b")
 WHOLE = ("nodes", "gpus", "sequence", "micro_batch", "global_batch", "users")
 
 
@@ -170,11 +177,12 @@ def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQue
 def _draft(utterance: Utterance) -> Draft:
     draft = Draft(utterance)
     _model(draft)
-    _words(draft)
-    _gpus(draft)
-    _amounts(draft)
     if aim := find_aim(utterance.text):
         draft.values["aim"] = aim[0]
+    _words(draft)
+    _gpus(draft)
+    draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]  # `a Perlmutter node` is read around them
+    _amounts(draft)
     _times(draft)
     _lengths(draft)
     _settle(draft)
@@ -186,7 +194,11 @@ def _words(draft: Draft) -> None:
     utterance = draft.utterance
     if machines := utterance.machines():
         draft.values["machines"] = tuple(machines)
-        draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]
+    for queue in utterance.of_kind("Queue"):
+        draft.values["queue"] = str(queue.value)
+        draft.taken.append((queue.start, queue.end))
+    if option := GPU_OPTION.search(utterance.text):
+        draft.set("gpus", int(option[1]), *option.span())
     for match in DEGREE.finditer(utterance.text):
         name = (match[1] or match[3])[0].lower()
         draft.set("tensor" if name == "t" else "pipeline", int(match[2] or match[4]), *match.span())
@@ -209,6 +221,10 @@ def _model(draft: Draft) -> None:
     mentions = utterance.of_kind("Model")
     exact = [m for m in mentions if (found := find_model(str(m.value))) and found.exact]
     shape = _named_shape(utterance.text)
+    sizes = [m for m in mentions if re.fullmatch(r"\d+(?:[.,]\d+)?[bB]", str(m.value))]
+    family = next((m for m in mentions if not find_model(str(m.value))), None)
+    if family and sizes and (found := find_model(f"{family.value}-{sizes[0].value}")) and found.exact:
+        return draft.set("model", f"{family.value}-{sizes[0].value}", sizes[0].start, sizes[0].end)
     if exact and not (shape and shape[2] - shape[1] > exact[-1].end - exact[-1].start):
         return draft.set("model", str(exact[-1].value), exact[-1].start, exact[-1].end)
     if config := CONFIG.search(utterance.text):
@@ -222,7 +238,8 @@ def _model(draft: Draft) -> None:
         return draft.set("model", *layers)
     sized = [m for m in mentions if find_model(str(m.value))]
     if sized:
-        return draft.set("model", str(sized[-1].value), sized[-1].start, sized[-1].end)
+        told = [m for m in sized if re.search(r"\d[BMbm]", m.text)] or sized  # `7B` before `1 billion`
+        return draft.set("model", str(told[-1].value), told[-1].start, told[-1].end)
     if billions := read_size(utterance.text):
         return draft.set("model", f"{billions:g}B", 0, 0)
     if small := SIZED.search(utterance.text):
@@ -261,6 +278,12 @@ def _gpus(draft: Draft) -> None:
         draft.add("nodes", *nodes)
     sizes = [m for m in draft.utterance.of_kind("Quantity") if m.unit == "GB" and draft.is_free(m.start, m.end)]
     for one_size in sizes:
+        text, gb = draft.utterance.text, float(one_size.value)
+        near = text[max(0, one_size.start - 25) : one_size.end + 25]
+        if OF_DISK.search(near) or (gb > LARGEST_CARD_GB and draft.values.get("aim") != "host"):
+            if OF_DISK.search(near) or draft.values.get("aim") == "checkpoint":
+                draft.add("disk_gb", gb, one_size.start, one_size.end)
+            continue
         if OF_HOST.match(draft.utterance.text[one_size.end :]):
             draft.add("host_gb", float(one_size.value), one_size.start, one_size.end)
             continue
@@ -323,13 +346,21 @@ def _tokens_name(text: str, one: Mention, number: float) -> str:
 def _times(draft: Draft) -> None:
     text = draft.utterance.text
     for one in draft.utterance.of_kind("Duration"):
-        if draft.is_free(one.start, one.end) and float(one.value) > 0:
+        if draft.is_free(one.start, one.end) and float(one.value) > 0 and not _of_model(draft, one):
             draft.set("hours", float(one.value) / 3600, one.start, one.end)
-    if "hours" in draft.values and PER_JOB.search(text):
+    if draft.values.get("aim") == "jobs":  # `12 h at most, my run takes 10 days`: the whole is the longer
+        every = [float(one.value) / 3600 for one in draft.utterance.of_kind("Duration") if float(one.value) > 0]
+        draft.values.update({"hours": max(every)} if every else {})
+    elif "hours" in draft.values and PER_JOB.search(text):
         draft.values["per_job"] = True
     known = next(((size, m) for name, size in DATA_SETS if (m := name.search(text))), None)
     if known and "epochs" in draft.values:
         draft.add("samples", float(known[0]), *known[1].span())
+
+
+def _of_model(draft: Draft, one: Mention) -> bool:
+    """`124M` beside a model is its size, no minutes."""
+    return "model" in draft.values and re.fullmatch(r"\d{2,4}\s?M", one.text) is not None
 
 
 def _lengths(draft: Draft) -> None:

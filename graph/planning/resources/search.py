@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout, Recompute
-from graph.planning.resources.memory import MemoryEstimate, Verdict, estimate_memory, judge
+from graph.planning.resources.memory import SURE, SURE_OF_EXPERTS, MemoryEstimate, Verdict, estimate_memory, judge
 from graph.planning.resources.parameters import SizedModel
 
 LADDER: tuple[Recompute, ...] = ("none", "full")
@@ -32,7 +32,9 @@ class Fit:
 def try_layout(model: SizedModel, layout: Layout, device: Device) -> Fit:
     """That layout as it is."""
     memory = estimate_memory(model, layout)
-    return Fit(layout, device, memory, judge(memory, device.gb))
+    # How experts are split over a tensor or pipeline split is not counted: more is left free.
+    uncounted = model.shape.experts and layout.tensor * layout.pipeline > 1
+    return Fit(layout, device, memory, judge(memory, device.gb, SURE_OF_EXPERTS if uncounted else SURE))
 
 
 def ease(model: SizedModel, layout: Layout, device: Device) -> Fit:
