@@ -108,8 +108,8 @@ class ResourceQuestion:
         kept = {name: value for name, value in before.said().items() if name not in gone}
         mine = self.mine or (before.mine and not self.machines)
 
-    return ResourceQuestion(**{**kept, **self.said(), "model": model or kept.get("model"), "mine": mine})  # type:
-    ignore[arg - type]
+        both = {**kept, **self.said(), "model": model or kept.get("model"), "mine": mine}
+        return ResourceQuestion(**both)  # type: ignore[arg-type]
 
 
 def of_family(model: str, before: str | None) -> str:

@@ -52,6 +52,7 @@ def _pattern() -> re.Pattern[str]:
         rf"(?:(?P<gpu>{models})s?(?![A-WYZa-wyz0-9]|x(?!\d))|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
         rf"(?:-(?P<tied>\d{{2,3}})(?:\s?gi?b|g)?s?(?![\w.])|\s*\(?(?:(?:mit|with|con|avec)\s+)?(?P<after>\d{{2,3}})\s?-?(?:gi?b|g(?!\w)|gigs?)\b\)?"
+        rf"|\s+(?P<eight>\d{{1,2}})\s?[x\u00d7]\s?(?P<of>\d{{2,3}})(?:\s?gi?b)?(?!\w)"
         rf"|\s+(?P<bare>\d{{2,3}})s?(?![\w.,-]*\w|\s*(?:{GENERIC}|{NODE}|x|h\b|hours?)))?"
         rf"(?:\s*[x\u00d7]\s*(?P<each>\d{{1,2}})(?!\w))?(?:\s*(?:gpus?|cards?|gcds?|tiles?)\b)?"
         rf"(?:\s+(?P<unit>modules?|{NODE})\b)?",
@@ -91,13 +92,13 @@ def _read(match: re.Match[str]) -> GpuWords:
     model = _as_known(match["gpu"] or "")
     sold = {f"{gb:g}" for gpu in gpu_table().gpus if gpu.model == model for gb in gpu.gb}
     bare = match["bare"] if match["bare"] in sold else None
-    gb = next((match[name] for name in ("before", "tied", "after") if match[name]), bare)
+    gb = next((match[name] for name in ("before", "tied", "after", "of") if match[name]), bare)
     count = number(match["count"]) if match["count"] else None
     unit = (match["unit"] or "").lower()
     is_nodes = bool(unit) and not unit.startswith("module")
     if count and unit.startswith("module") and model in HALVED:
         count *= 2
-    each = int(match["each"]) if match["each"] else None
+    each = next((int(match[name]) for name in ("each", "eight") if match[name]), None)
     return GpuWords(*match.span(), model, float(gb) if gb else None, count or None, is_nodes, each)
 
 

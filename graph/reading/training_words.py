@@ -23,10 +23,12 @@ class TrainingWord:
 WORDS: tuple[tuple[str, str, str], ...] = (
     ("task", "qlora", r"q[- ]?lora|(?:4[- ]?bit|nf4)\b.{0,30}\b(?:fine[- ]?tun\w*|adapters?|lora)"),
     ("task", "lora", r"(?:do|l)?ora(?<=lora)|adapters?|peft"),
-    ("task", "serve", r"serv(?:e|es|ing|ir|ire)|servier\w*|h[eé]berger|推理|部署|推論|inference|infer|vllm|deploy\w*|host it"
-     r"|kv[- ]?cache|sglang|chat(?:ting|bot)?"),
-    ("task", "train", r"full(?:y|[- ]param\w*)?[- ]?(?:fine\w*|ft|param\w*)|full(?= again|\W*$)|(?:all|tous les|alle) param\w*|from scratch|pre-?train\w*|full ft"
-     r"|voll\w* (?:fein|fine)\w*|fine-?tuning complet\w*|ajuste completo|全参数?(?:微调|训练)?|全量微调?|フルファインチューニング|全パラメータ"),
+    ("task", "serve", r"serv(?:e|es|ing|ir|ire)|servier\w*|h[eé]berger|推理|部署|推論|inference|infer|vllm"
+     r"|deploy\w*|host it|kv[- ]?cache|sglang|chat(?:ting|bot)?"),
+    ("task", "train", r"full(?:y|[- ]param\w*)?[- ]?(?:fine\w*|ft|param\w*)|full(?= again|\W*$)"
+     r"|(?:all|tous les|alle) param\w*|from scratch|pre-?train\w*|full ft"
+     r"|voll\w* (?:fein|fine)\w*|fine-?tuning complet\w*|ajuste completo"
+     r"|全参数?(?:微调|训练)?|全量微调?|フルファインチューニング|全パラメータ"),
     ("precision", "pure", r"pure (?:bf16|fp16)|(?:bf16|fp16)[- ](?:only|true)|(?:all|weights) in (?:bf16|fp16)"),
     ("precision", "bf16", r"bf16|bfloat16|mixed precision|amp"),
     ("precision", "fp16", r"fp16|float16|half precision"),
@@ -38,8 +40,8 @@ WORDS: tuple[tuple[str, str, str], ...] = (
     ("optimizer", "adafactor", r"adafactor"),
     ("optimizer", "sgd", r"sgd|lion|muon"),
     ("optimizer", "adam", r"adamw?"),
-    ("recompute", "none", r"(?:without|no|disabled?|turn(?:ed)? off)\s+(?:any\s+)?(?:{AC}|checkpointing)|(?:ohne|sans|sin"
-     r"|senza|sem)\s+(?:{AC}|checkpointing)|(?:{AC}|checkpointing)\s+(?:is\s+|turned\s+)?off"),
+    ("recompute", "none", r"(?:without|no|disabled?|turn(?:ed)? off)\s+(?:any\s+)?(?:{AC}|checkpointing)"
+     r"|(?:ohne|sans|sin|senza|sem)\s+(?:{AC}|checkpointing)|(?:{AC}|checkpointing)\s+(?:is\s+|turned\s+)?off"),
     ("recompute", "full", r"{AC}|recomput\w+|(?:with|and|mit|avec|con)\s+checkpointing"),
     ("offload", "parameters", r"(?:param\w*|weights?)[- ]offload\w*|offload\w*\W+(?:\w+\W+){0,2}(?:param\w*|weights)"),
     ("offload", "optimizer", r"(?:cpu[- ])?offload\w*|optimi[sz]er (?:on|to) (?:the )?cpu"),

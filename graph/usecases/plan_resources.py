@@ -145,6 +145,8 @@ def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -
         told.append(f"**{titles} has no {card} in my facts**: this is for a {best.fit.device.name} of no machine.")
     if plain := needless_line(question, model, best):
         told.append(plain)
+    if question.nodes and best.cluster is None and not (question.each or question.gpus):
+        told.append("A node is taken for one of 8 GPUs.")
     if not facts.bf16 and question.precision != "fp32":
         told.append(f"{facts.model} has no bf16: it is fp16 with loss scaling there, in as much memory.")
     if best.fit.layout.beside == "several":

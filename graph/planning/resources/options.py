@@ -117,6 +117,8 @@ def _bare(question: ResourceQuestion) -> Iterator[Device]:
 def wanted_gpus(question: ResourceQuestion, device: Device) -> int | None:
     """The number of GPUs asked about; None where none was said. Beside nodes, no more GPUs than one has are those of
     each node."""
+    if question.nodes and device.per_node is None:
+        return question.nodes * (question.each or question.gpus or WHOLE_NODE)
     if question.nodes and question.gpus:
         return question.gpus if question.gpus > device.each else question.nodes * question.gpus
     return question.nodes * device.each if question.nodes else question.gpus
@@ -179,6 +181,9 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
         free = count > 1 and not question.strategy
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
+        large = free and split is None and device.nodes_for(count) >= MANY_NODES
+        if large and (tensor := _inside(model, device)) > 1 and count % tensor == 0:
+            split = ease(model, replace(base, spread="fsdp", gpus=count, tensor=tensor), device)
         return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
     most = _most_nodes(cluster, device)
     found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]
@@ -190,12 +195,17 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
 def _split_inside(model: SizedModel, base: Layout, device: Device, most: int | None) -> list[Fit]:
     """FSDP with each layer also split over the GPUs of a node, as torchtitan does: for models whose single layers are
     large. A GPU of no machine is taken for one of eight."""
-    shape, each = model.shape, device.per_node or WHOLE_NODE
-    tensor = next((t for t in (8, 4, 2) if each % t == 0 and shape.heads % t == 0 and shape.ffn % t == 0), 1)
+    tensor = _inside(model, device)
     if tensor == 1 or base.method != "full" or base.tensor * base.pipeline > 1 or base.spread != "fsdp":
         return []
     fit = fewest(model, replace(base, tensor=tensor), device, most)
     return [fit] if fit else []
+
+
+def _inside(model: SizedModel, device: Device) -> int:
+    """The widest split of a layer over the GPUs of one node."""
+    shape, each = model.shape, device.per_node or WHOLE_NODE
+    return next((t for t in (8, 4, 2) if each % t == 0 and shape.heads % t == 0 and shape.ffn % t == 0), 1)
 
 
 def _most_nodes(cluster: Cluster | None, device: Device) -> int | None:

@@ -148,9 +148,11 @@ def find_model(name: str) -> SizedModel | None:
     if told := LAYERED.fullmatch(name.strip()):
         return layered(*(int(one) if one else 0 for one in told.groups()))
     billions = read_size(name.rsplit("/", 1)[-1])
-    model = scale_model(billions, name) if billions else None
     active = ACTIVE.search(name)
-    return replace(model, active=round(float(active[1]) * 1e9)) if model and active else model
+    if billions and active:  # layers and widths are those of what works on a token
+        working = scale_model(float(active[1]), name)
+        return replace(working, parameters=round(billions * 1e9))
+    return scale_model(billions, name) if billions else None
 
 
 def _of_config(text: str) -> SizedModel | None:
