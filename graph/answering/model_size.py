@@ -7,26 +7,15 @@ from dataclasses import dataclass
 
 from graph.answering.ask import Ask
 from graph.planning.resources.device import device_gb
-from graph.planning.resources.parameters import read_size
+from graph.planning.resources.parameters import find_model, read_size
+from graph.planning.resources.reading import named_shape
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 
-# Billions of parameters of models that are named without their size, as in their papers.
-NAMED = (
-    (r"resnet-?\s?18", 0.012),
-    (r"resnet-?\s?50|\bresnet\b", 0.026),
-    (r"resnet-?\s?101", 0.045),
-    (r"resnet-?\s?152", 0.06),
+# Billions of parameters of models whose shape the planner does not know, as in their papers.
+SIZES_ALONE = (
     (r"u-?net", 0.03),
-    (r"vit-?\s?(?:s|small)\b", 0.022),
-    (r"vit-?\s?(?:l|large)\b", 0.3),
-    (r"vit-?\s?(?:h|huge)\b", 0.63),
-    (r"vit-?\s?(?:g|giant)\b", 1.8),
-    (r"\bvit(?:-?\s?(?:b|base))?\b|vision transformer", 0.087),
-    (r"bert-?\s?large|roberta-?\s?large", 0.34),
-    (r"\b(?:ro)?bert\b|bert-?\s?base", 0.11),
-    (r"gpt-?2-?\s?xl", 1.5),
-    (r"gpt-?2\b", 0.124),
+    (r"\broberta\b", 0.11),
     (r"sdxl|stable diffusion\W+(?:is |i think \S+ \S+ \S+ )?xl?\b", 2.6),
     (r"stable diffusion", 0.86),
     (r"whisper-?\s?large", 1.5),
@@ -55,9 +44,14 @@ def billions_of(ask: Ask) -> float | None:
 
 
 def size_in(text: str) -> float | None:
-    """Billions of parameters by a size that is said, or by the model's name."""
-    said = read_size(text)
-    return said or next((size for name, size in NAMED if re.search(name, text, re.I)), None)
+    """Billions of parameters by a size that is said, or by the model's name as the planner reads it."""
+    if said := read_size(text):
+        return said
+    named = named_shape(text)
+    model = find_model(named[0]) if named else None
+    if model:
+        return model.parameters / 1e9
+    return next((size for name, size in SIZES_ALONE if re.search(name, text, re.I)), None)
 
 
 def devices_of(ask: Ask) -> tuple[Device, ...]:

@@ -118,7 +118,8 @@ def wanted_gpus(question: ResourceQuestion, device: Device) -> int | None:
     """The number of GPUs asked about; None where none was said. Beside nodes, no more GPUs than one has are those of
     each node."""
     if question.nodes and device.per_node is None:
-        return question.nodes * (question.each or question.gpus or WHOLE_NODE)
+        each = question.each or (question.gpus if (question.gpus or 0) <= WHOLE_NODE else None)
+        return question.gpus if question.gpus and not each else question.nodes * (each or WHOLE_NODE)
     if question.nodes and question.gpus:
         return question.gpus if question.gpus > device.each else question.nodes * question.gpus
     return question.nodes * device.each if question.nodes else question.gpus

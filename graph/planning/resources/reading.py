@@ -179,6 +179,8 @@ def _draft(utterance: Utterance) -> Draft:
     _model(draft)
     if aim := find_aim(utterance.text):
         draft.values["aim"] = aim[0]
+        if aim[0] == "ways":  # `ZeRO-1, 2 or 3` counts nothing
+            draft.taken.append(aim[1:])
     _words(draft)
     _gpus(draft)
     draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]  # `a Perlmutter node` is read around them
@@ -220,7 +222,7 @@ def _model(draft: Draft) -> None:
     utterance = draft.utterance
     mentions = utterance.of_kind("Model")
     exact = [m for m in mentions if (found := find_model(str(m.value))) and found.exact]
-    shape = _named_shape(utterance.text)
+    shape = named_shape(utterance.text)
     sizes = [m for m in mentions if re.fullmatch(r"\d+(?:[.,]\d+)?[bB]", str(m.value))]
     family = next((m for m in mentions if not find_model(str(m.value))), None)
     if family and sizes and (found := find_model(f"{family.value}-{sizes[0].value}")) and found.exact:
@@ -256,7 +258,7 @@ def _shape_names() -> re.Pattern[str]:
     return re.compile(rf"(?i)(?<![\w/.-])(?:{'|'.join(sorted(like, key=len, reverse=True))})(?![\w.]*\w)")
 
 
-def _named_shape(text: str) -> tuple[str, int, int] | None:
+def named_shape(text: str) -> tuple[str, int, int] | None:
     """The longest name of a known shape in the text, with its place."""
     found = max(_shape_names().finditer(text), key=lambda m: m.end() - m.start(), default=None)
     return (found[0], *found.span()) if found else None
