@@ -20,7 +20,10 @@ TALKS = (
         ("and 16 nodes", "64 x A100 40 GB"),
     ),
     (("how often should I save a 70B on 64 nodes of alps?", "on 256 GPUs"), ("and on 512 nodes", "on 2048 GPUs")),
-    (("perlmutter上全参数微调llama-3-70B需要多少个节点", "fits on 8 nodes"), ("用40GB的卡呢", "A100 40 GB")),
+    (
+        ("perlmutter上全参数微调llama-3-70B需要多少个节点", "fits on 8 nodes"),
+        ("用40GB的卡呢", "A100 40 GB"),
+    ),
     (("Passt ein 70B Modell mit LoRA auf einen Knoten Vista?", "does not fit"), ("wie viele Knoten dann?", "3 nodes")),
     (("ich hab nur Leonardo und LUMI. wo trainier ich ein 13B am besten?", "Leonardo"), ("Warum nicht LUMI?", "LUMI (")),
     (("checkpoint size of llama 3 8b full adam?", "112 GB"), ("with lora?", "LoRA checkpoint")),
