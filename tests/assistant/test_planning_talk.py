@@ -25,7 +25,7 @@ TALKS = (
         ("用40GB的卡呢", "A100 40 GB"),
     ),
     (("Passt ein 70B Modell mit LoRA auf einen Knoten Vista?", "does not fit"), ("wie viele Knoten dann?", "3 nodes")),
-    (("ich hab nur Leonardo und LUMI. wo trainier ich ein 13B am besten?", "Leonardo"), ("Warum nicht LUMI?", "LUMI (")),
+    (("ich hab nur Leonardo und LUMI. wo trainiere ich 13B?", "Leonardo"), ("Warum nicht LUMI?", "LUMI (")),
     (("checkpoint size of llama 3 8b full adam?", "112 GB"), ("with lora?", "LoRA checkpoint")),
     (("which machines have 64 A100", "Polaris"),),
     (("clariden normal has 12h max. my run needs 10 days. how many jobs", "20 of 12 h"),),
