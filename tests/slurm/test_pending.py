@@ -236,9 +236,11 @@ def test_a_job_that_nobody_knows_is_told_apart_from_no_answer(
 ) -> None:
     with pytest.raises(InputError, match="knows no job 99999"):
         asked_here("99999")
+    # Without its configuration Slurm looks for one by DNS, for 15 seconds.
+    monkeypatch.setattr(asking, "PATIENCE", 2.0)
     monkeypatch.setenv("SLURM_CONF", "/nonexistent")
     with pytest.raises(InputError, match="could not be asked"):
-        asked_here("1")
+        asked_here("1", BoundedAsking())
 
 
 def test_the_script_comes_back_from_the_scheduler(waiting: dict[str, str]) -> None:
