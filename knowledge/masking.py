@@ -19,12 +19,12 @@ from typing import Any
 import re2
 
 from knowledge.masking_form import line_end, plain_forms
-from knowledge.masking_keys import CREDENTIALS, cells_below
+from knowledge.masking_keys import CREDENTIALS, cells_below, values_of_rows
 from knowledge.masking_makers import PRIVATE_KEY
 from knowledge.masking_names import COMMON, PERSONAL
 from knowledge.masking_outside import OUTSIDE, columns
 from knowledge.masking_paths import owner, private_folders
-from knowledge.masking_rule import Rule
+from knowledge.masking_rule import Rule, compiled
 
 HIDDEN = "<hidden>"
 # What is never put back: an answer need not repeat a key to be useful.
@@ -40,6 +40,14 @@ WRAP = re.compile(r"(?: ?\\)?\r?\n[ \t]*")
 WRAPPED = re.compile(r"(?=[\w.+/=-]*\d)(?=[\w.+/=-]*[A-Za-z])[\w.+/=-]{4,}(?=\s|$|[\"',;])")
 # Bytes that the automaton of all loose patterns may take.
 MOST_AUTOMATON = 64 << 20
+# Characters of a line that are looked at together, and how many of them again with those that follow: longer than any
+# rule reaches from a name to its value.
+WINDOW, OVERLAP = 8192, 1024
+# Characters below a line that asks for a value in which that is looked for.
+LONGEST_BELOW = 512
+# Different lines of a text whose values are kept while it is read.
+MOST_SAME = 4096
+ENDS_VALUE = re.compile(r"[\s\"'`,;]")
 CLOSING, OPENING = ")]}.,;:", "([{"
 RULES = (*CREDENTIALS, *PERSONAL, *OUTSIDE)
 Span = tuple[int, int, str]
@@ -194,37 +202,86 @@ def by_rules(text: str, first: int) -> Iterator[Span]:
     """What the first rules of the table find; line by line; RE2 tells which rules a line is worth."""
     for match in PRIVATE_KEY.finditer(text) if "Private-Lines" in text or "PRIVATE KEY" in text else ():
         yield match.start(), match.end(), "KEY"
-    spans: list[tuple[int, int, int, str]] = []
-    match, start = looked_for(first).Match, 0
+    spans: list[tuple[int, int, int]] = []
+    start = table = 0
+    same: dict[str, tuple[list[tuple[int, int, int]], list[int]]] = {}  # logs say the same again and again
     for line in text.split("\n"):
-        for number in match(line.encode("utf-8", "replace")) or ():
-            rule, end = RULES[number], start + len(line)
-            for _ in range(rule.reach):
-                end = line_end(text, end + 1)
-            spans += [(number, start + at, start + stop, rule.kind) for at, stop in values(rule, text[start:end])]
-        start += len(line) + 1
-    yield from (span[1:] for span in sorted(spans))
+        end = start + len(line)
+        for begin, stop in windows(start, end):
+            part = text[begin:stop]
+            if part not in same:
+                if len(same) == MOST_SAME:
+                    same.clear()
+                same[part] = in_line(part, first)
+            alone, wide = same[part]
+            for number, one, other in alone:
+                cut = begin + other == stop < end
+                spans.append((number, begin + one, value_end(text, stop, end) if cut else begin + other))
+            for number in wide:
+                rule = RULES[number]
+                if rule.cells and start >= table:
+                    below, table = cells_below(text, start)
+                    spans += [(number, *cell) for cell in below]
+                if rule.cells:
+                    spans += [(number, *cell) for cell in values_of_rows(text, begin, stop)]
+                elif stop == end:
+                    spans += [(number, *value) for value in below_line(rule, text, begin, stop)]
+        start = end + 1
+    yield from ((start, end, RULES[number].kind) for number, start, end in sorted(spans))
 
 
-def values(rule: Rule, part: str) -> Iterator[tuple[int, int]]:
-    """Where in a part of a text the values are that a rule finds."""
-    if rule.cells:
-        yield from cells_below(part)
-        return
-    for match in rule.pattern.finditer(part):
+def in_line(part: str, first: int) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """What rules that look no further find in a part of a line (rule, from, to), and the rules that look further."""
+    numbers = looked_for(first).Match(part.encode("utf-8", "replace")) or ()
+    alone = [(one, *value) for one in numbers if not RULES[one].wide for value in values(RULES[one], part)]
+    return alone, [number for number in numbers if RULES[number].wide]
+
+
+def windows(start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A line in pieces that overlap: only where a rule's loose pattern stands is its exact one tried, so that one name
+    in a line of a megabyte does not make all rules walk through the whole of it.
+    """
+    while end - start > WINDOW:
+        yield start, start + WINDOW
+        start += WINDOW - OVERLAP
+    yield start, end
+
+
+def value_end(text: str, start: int, end: int) -> int:
+    """Where a bare value ends that goes on behind its window."""
+    sign = ENDS_VALUE.search(text, start, end)
+    return sign.start() if sign else end
+
+
+def below_line(rule: Rule, text: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Where the values are that a rule finds from the end of a line on, in the lines that it may reach."""
+    last = stop
+    for _ in range(rule.reach):
+        last = line_end(text, last + 1)
+    for one, other in values(rule, text[begin:last], text[last + 1 : last + LONGEST_BELOW] if rule.below else ""):
+        yield begin + one, begin + other
+
+
+def values(rule: Rule, part: str, following: str = "") -> Iterator[tuple[int, int]]:
+    """Where in a part of a text the values are that a rule finds; `following`: what stands below the part."""
+    at, matches = 0, rule.pattern.finditer(part)
+    if rule.below:
+        found = compiled(rule.below).match(following) if rule.pattern.search(part) else None
+        at, matches = len(part) + 1, iter((found,) if found else ())
+    for match in matches:
         group = "w" if "w" in match.re.groupindex and match["w"] is not None else "v"
         begin, end = match.span(group)
         if rule.kind == "KEY" and group == "v":
-            end = unclosed(part, begin, end)
-        if rule.holds is None or rule.holds(part[begin:end]):
-            yield begin, end
+            end = unclosed(match.string, begin, end)
+        if rule.holds is None or rule.holds(match.string[begin:end]):
+            yield at + begin, at + end
 
 
 def unclosed(part: str, begin: int, end: int) -> int:
     """The end of a bare value without the brackets and signs that close what stands around it."""
-    while end - begin > 1 and (at := CLOSING.find(part[end - 1])) >= 0:
-        if at < len(OPENING) and part.count(OPENING[at], begin, end):
-            break
+    # Looked for once and not at each sign: a line may end in a million of them.
+    own = [closes for closes, opens in zip(CLOSING, OPENING, strict=False) if part.find(opens, begin, end) >= 0]
+    while end - begin > 1 and part[end - 1] in CLOSING and part[end - 1] not in own:
         end -= 1
     return end
 

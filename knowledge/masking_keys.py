@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from knowledge.masking_commands import IN_COMMANDS
+from knowledge.masking_form import line_end
 from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
 from knowledge.masking_rule import Rule
 from knowledge.masking_words import (
@@ -40,11 +41,31 @@ STEMS = (
     "|auth|pin|cookie|session|sid|jwt|bearer|sig|salt|hash|dsn|id_rsa|requirepass|rootpw|bindpw|tls.crt"
     "|client-certificate)"
 )
-# Loose forms of ASSIGNED, of options, of lines that end in a value, and of sentences.
-LOOKS_ASSIGNED = (
-    STEMS + r"[^\n=:>|\s\x{ff1a}\x{ff1d}]{0,24}(?: (?:d|api|se[cg]|pri|acc?es)\S{0,12}){0,2}(?: ?\([^()\n]*\))?"
-    r"[ \t.\"'\])}]*(?:[=:>|\x{ff1a}\x{ff1d}]|->)"
+# Loose forms of ASSIGNED by kinds of names (a line with one kind is worth the rules of that kind alone), of options, of
+# lines that end in a value, and of sentences.
+PASSWORD_STEMS = (
+    "(?:pass|pwd|pw|mdp|kennwort|zugang|geheim|contrase|clave|senha|palavra|parola|wachtwoord|парол|密码|密碼|口令"
+    "|パスワード|暗証番号|비밀번호|암호|rootpw|bindpw)"
 )
+KEY_STEMS = (
+    "(?:key|token|secret|credential|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|密钥|密鑰|私钥|私鑰|令牌|秘密|ключ|キー"
+    "|client-certificate|connection)"
+)
+TOKEN_STEMS = "(?:token|jeton|токен|トークン|토큰)"
+WEAK_STEMS = (
+    "(?:pass|pin|key|auth|cookie|session|jwt|bearer|sig|clave|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|ключ|cred|id_rsa"
+    "|tls.crt|dsn|token)"
+)
+
+
+def assigned(stems: str) -> str:
+    """What a line with a name of these stems and a value behind it looks like."""
+    return (
+        stems + r"[^\n=:>|\s\x{ff1a}\x{ff1d}]{0,24}(?: (?:d|api|se[cg]|pri|acc?es)\S{0,12}){0,2}(?: ?\([^()\n]*\))?"
+        r"[ \t.\"'\])}]*(?:[=:>|\x{ff1a}\x{ff1d}]|->)"
+    )
+
+
 LOOKS_OPTION = rf"-[\w.-]*{STEMS}[\w-]*\s"
 LOOKS_LAST = STEMS + r"\w*[ \t]+[^\s]{4,}\s*$"
 SPOKEN = (
@@ -83,25 +104,29 @@ BY_NAME = (
         example='{"auth":"«bGJyYXVuOkNvcHNlLkFudmlsNTU=»"}',
     ),
     Rule(
-        "KEY", LOOKS_ASSIGNED, rf"(?i)(?:{PASSWORD_NAMES}){ASSIGNED}", is_password, example="export MYSQL_PWD=«tiger»"
+        "KEY",
+        assigned(PASSWORD_STEMS),
+        rf"(?i)(?:{PASSWORD_NAMES}){ASSIGNED}",
+        is_password,
+        example="export MYSQL_PWD=«tiger»",
     ),
     Rule(
         "KEY",
-        LOOKS_ASSIGNED,
+        assigned(KEY_STEMS),
         rf"(?i)(?:{KEY_NAMES}|{SECRET_NAMES}){ASSIGNED}",
         is_secret,
         example="api_key: «0123456789abcdef»",
     ),
     Rule(
         "KEY",
-        LOOKS_ASSIGNED,
+        assigned(TOKEN_STEMS),
         rf"(?i)(?:{TOKEN_NAMES}){ASSIGNED}",
         is_token,
         example='os.environ["HF_TOKEN"] = "«abc123def456»"',
     ),
     Rule(
         "KEY",
-        LOOKS_ASSIGNED,
+        assigned(WEAK_STEMS),
         rf"(?i)(?:{WEAK_NAMES}){ASSIGNED}",
         is_random,
         example='{"username":"ada","key":"«0123456789abcdef»"}',
@@ -298,11 +323,10 @@ APART = (
     Rule(
         "KEY",
         STEMS + r".{0,50}[:=\x{ff1a}?][ \t]*[|>]?-?\s*$",
-        rf"(?i)(?:{NAMES})[^\n]{{0,40}}?[:=\uff1a?][ \t]*[|>]?-?[ \t\r]*\n(?:[ \t]*\r?\n)?[ \t>$]*[\"']?(?P<v>"
-        rf"[^\s\"'`,;:]{{4,200}})[\"']?[ \t\r]*(?:\n|$)",
+        rf"(?i)(?:{NAMES})[^\n]{{0,40}}?[:=\uff1a?][ \t]*[|>]?-?[ \t\r]*$",
         is_told,
         example="Enter your password:\n«tiger77»",
-        reach=2,
+        below=r"(?:[ \t]*\r?\n)?[ \t>$]*[\"']?(?P<v>[^\s\"'`,;:]{4,200})[\"']?[ \t\r]*(?:\n|$)",
     ),
     Rule(
         "KEY",
@@ -310,7 +334,6 @@ APART = (
         "",
         is_password,
         example="| user | password |\n| ada | «tiger» |",
-        reach=12,
         cells=True,
     ),
 )
@@ -324,25 +347,41 @@ HEAD_CELL = re.compile(r"[\s\"'`]*[A-Za-z][\w .-]{0,30}[\s\"'`]*|\s*")
 ROW = re.compile(r"(?i)\(([^()\n]{1,300})\)\s{0,3}values\s{0,3}\(([^()\n]{1,600})\)")
 
 
-def cells_below(text: str) -> Iterator[tuple[int, int]]:
-    """Values in a table whose first line names its columns, and in `(names) VALUES (values)`."""
-    for pair in ROW.finditer(text):
-        yield from values_below(pair[1], pair[2], pair.start(2))
-    head, *rows = text.split("\n")
-    cells = [cell[0] for cell in CELLS.finditer(head)]
-    if len(cells) < 2 or not all(HEAD_CELL.fullmatch(cell) for cell in cells):
-        return
-    start = len(head) + 1
-    for row in rows:
-        if len(list(CELLS.finditer(row))) != len(cells):
+def cells_below(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
+    """The secret values in a table whose first line, at `start`, names its columns, and where the table ends.
+
+    It goes on as long as its lines have as many cells, and names its columns anew where a line does. Each line is
+    looked at once.
+    """
+    found: list[tuple[int, int]] = []
+    named: set[int] = set()
+    count = 0
+    while start < len(text):
+        stop = line_end(text, start)
+        cells = list(CELLS.finditer(text, start, stop))
+        if len(cells) < 2 or len(cells) != (count or len(cells)):
             break
-        yield from values_below(head, row, start)
-        start += len(row) + 1
+        found += (value for at in sorted(named) if (value := value_of(cells[at])))
+        if all(HEAD_CELL.fullmatch(cell[0]) for cell in cells):
+            named |= {at for at, cell in enumerate(cells) if NAMED_CELL.fullmatch(cell[0])}
+        if not named:
+            break
+        count, start = len(cells), stop + 1
+    return found, start
 
 
-def values_below(head: str, row: str, start: int) -> Iterator[tuple[int, int]]:
-    for name, value in zip(CELLS.finditer(head), CELLS.finditer(row), strict=False):
-        bare = value[0].strip(" \"'`")
-        if NAMED_CELL.fullmatch(name[0]) and is_password(bare) and not bare.startswith("--"):
-            begin = start + value.start() + value[0].index(bare)
-            yield begin, begin + len(bare)
+def values_of_rows(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The secret values of `(names) VALUES (values)`."""
+    for pair in ROW.finditer(text, start, end):
+        for name, cell in zip(CELLS.finditer(pair[1]), CELLS.finditer(text, *pair.span(2)), strict=False):
+            if NAMED_CELL.fullmatch(name[0]) and (value := value_of(cell)):
+                yield value
+
+
+def value_of(cell: re.Match[str]) -> tuple[int, int] | None:
+    """Where the bare value of a cell stands, where it may be a secret."""
+    bare = cell[0].strip(" \"'`")
+    if not is_password(bare) or bare.startswith("--"):
+        return None
+    begin = cell.start() + cell[0].index(bare)
+    return begin, begin + len(bare)

@@ -13,7 +13,8 @@ class Rule:
     """kind: the placeholder's word. The group `v` (or `w`) of the pattern is what is hidden, where it `holds`.
 
     looks is in RE2's syntax, in any case; it must match each line in which the pattern may begin. reach: how many lines
-    after that one the pattern may go on. cells: the values stand below their names, where cells_below finds them.
+    after that one the pattern may go on. below: what holds the value in the lines after one in which the pattern is
+    found. cells: the values stand below their names, where cells_below finds them.
     example: a text with the secret between « and ».
     """
 
@@ -23,7 +24,13 @@ class Rule:
     holds: Callable[[str], bool] | None = None
     example: str = ""
     reach: int = 0
+    below: str = ""
     cells: bool = False
+
+    @property
+    def wide(self) -> bool:
+        """Whether it looks further than one line."""
+        return bool(self.reach or self.below or self.cells)
 
     @property
     def pattern(self) -> re.Pattern[str]:

@@ -7,8 +7,18 @@ import re
 from collections import Counter
 from itertools import pairwise
 
+FIRST_LETTER = re.compile(r"(^|\||\(\?:)([a-z])(?![^\[\]]*\])")
+
+
+def by_first_letter(names: str) -> str:
+    """The same alternatives, for patterns that ignore case. Python tries each of them at each character unless its
+    first sign is a set that does not depend on case: so written, it takes a third of the time.
+    """
+    return FIRST_LETTER.sub(lambda found: f"{found[1]}(?-i:[{found[2]}{found[2].upper()}])", names)
+
+
 # In the languages that people write to us in. Short ones count as whole words (or at a capital) only.
-PASSWORD_NAMES = (
+PASSWORD_NAMES = by_first_letter(
     r"pass[-_ ]?(?:word|wd|phrase|code)|(?<![a-z])(?:pwd|pw|mdp|passw)|[a-z0-9](?-i:_PASS)|(?-i:"
     r"[a-z]Pass)|_pwd|userpass|dbpass"
     r"|requirepass|storepass|keypass|rootpw|bindpw"
@@ -16,7 +26,7 @@ PASSWORD_NAMES = (
     r"|palavra[- ](?:passe|chave)|parola (?:d'ordine|chiave)|wachtwoord|парол[ья]|密码|密碼|口令|パスワード|暗証番号"
     r"|비밀번호|암호"
 )
-KEY_NAMES = (
+KEY_NAMES = by_first_letter(
     r"(?:api|access|private|auth|account|license|licence|client|encryption|signing|shared|subscription|master|deploy"
     r"|storage|service|consumer|hmac|jwt|webhook|app|application|munge|admin|root|preshared"
     r"|authentication|openai|wandb)"
@@ -28,7 +38,7 @@ KEY_NAMES = (
     r"|clave (?:secreta|privada|api)|chave (?:secreta|de acesso|api|privada)|chiave (?:segreta|api|privata|di accesso)"
     r"|geheime[nrms]? schl(?:ü|ue)ssel|密钥|私钥|密鑰|私鑰|令牌|ключ api|api ключ|apiキー|秘密鍵|秘密キー|アクセスキー"
 )
-SECRET_NAMES = (
+SECRET_NAMES = by_first_letter(
     r"secret(?:[-_ ]?(?:access)?[-_ ]?(?:key|token|value|string))?|credentials?(?:_(?:b64|base64|json))?"
     r"|connection[-_]?string"
     r"|client[-_]?secret"
@@ -69,10 +79,11 @@ OF_TEXT = (
     ),
 )
 TOKEN_NAMES = (
-    "".join(f"(?<!{word}[-_ ])(?<!{word})" for word in OF_TEXT)
-    + r"(?:token(?:[-_]?secret)?|authtoken|_authtoken|jeton(?: d'acc(?:è|e)s)?|токен|トークン|토큰)"
+    "(?=(?-i:[ajtAJT_тТト토]))"  # before the words that it may not follow: they are looked for at few places then
+    + "".join(f"(?<!{word}[-_ ])(?<!{word})" for word in OF_TEXT)
+    + by_first_letter(r"(?:token(?:[-_]?secret)?|authtoken|_authtoken|jeton(?: d'acc(?:è|e)s)?|токен|トークン|토큰)")
 )
-WEAK_NAMES = (
+WEAK_NAMES = by_first_letter(
     r"(?<![a-z])(?<!cache[-_ ])(?:pass|pin|key|auth|_auth|cookie|session(?:[-_]?id)?|jwt|bearer|signature"
     r"|sig|clave|schl(?:ü|ue)ssel"
     r"|cl(?:é|e)|chave|chiave|ключ|creds?|id_rsa|tls\.key|tls\.crt|apikey|dsn)|[-_]key|[-_.]auth|"

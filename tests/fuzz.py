@@ -12,15 +12,17 @@ from __future__ import annotations
 import argparse
 import contextlib
 import json
+import multiprocessing
 import resource
 import signal
-import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import date
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,8 @@ MARKS = [
     *("password=", "token: ", "eyJ", "-----BEGIN PRIVATE KEY-----\n", "%3D", "\\", "\u200b", "\u202e", "\ud800", "'"),
     *("```\n", "# ", "| a | b |\n|---|---|\n", "<table><tr><td>", "</", "<!--", "[x](", "* ", "> ", "&#x", "====\n"),
     *("<b>x</b>", "<p>", "<ul><li>x", "</td>", "<pre><code>", "<a href=", "<script>", "<![CDATA[", "<!DOCTYPE "),
-    *("{", "}", "[", "]", ": ", "- ", "&a ", "*a ", "!!python/object:", "a: &a [*a]\n", "1e999", "nan", "9" * 20, '"'),
+    *("{", "}", "[", "]", ")", ": ", "- ", "&a ", "*a ", "!!python/object:", "a: &a [*a]\n", "1e999", "nan"),
+    *("9" * 20, '"'),
     *("train ViT with FSDP on Perlmutter, 4 nodes", "why did it fail?", "\n\n", "\u0661", "\u5bc6\u7801", "\x1b["),
 ]  # fmt: skip
 
@@ -264,17 +267,72 @@ def memory() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def timed(reader: Reader, case: Any) -> tuple[float, bool]:
-    """The seconds of the processor that a reader takes for a case, and whether it refuses it."""
-    began, refused = time.process_time(), False
-    signal.setitimer(signal.ITIMER_VIRTUAL, HANGS_S)
-    try:
-        reader.read(case)
-    except MapleError:
-        refused = True
-    finally:
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a case went: the seconds of the processor, whether it was refused, MB grown, and what it failed with."""
+
+    took: float = 0.0
+    refused: bool = False
+    grown: float = 0.0
+    failed: str = ""
+
+
+def serve(name: str, asked: Connection) -> None:
+    """The reader's process: reads each case that comes, and tells how it went."""
+    reader = READERS[name]()
+    with contextlib.suppress(Exception):
+        reader.read({} if reader.cases is EVENTS else SEEDS[0] if reader.cases is TEXTS else SEEDS[0].encode())
+    before = memory()
+    signal.signal(signal.SIGVTALRM, give_up)
+    while True:
+        case = asked.recv()
+        began, refused, failed = time.process_time(), False, ""
+        signal.setitimer(signal.ITIMER_VIRTUAL, HANGS_S)
+        try:
+            reader.read(case)
+        except MapleError:
+            refused = True
+        except Exception as error:
+            failed = "".join(traceback.format_exception(error))
         signal.setitimer(signal.ITIMER_VIRTUAL, 0)
-    return time.process_time() - began, refused
+        asked.send(Told(time.process_time() - began, refused, memory() - before, failed))
+
+
+class Apart:
+    """A reader in a process of its own, begun anew where it ended, hung or swelled."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.begin()
+
+    def begin(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.ours, theirs = context.Pipe()
+        self.process = context.Process(target=serve, args=(self.name, theirs), daemon=True)
+        self.process.start()
+        theirs.close()
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.join()
+        self.ours.close()
+
+    def read(self, case: Any) -> Told:
+        """How it went. Raises TimeoutError where not even the clock of the processor ends it."""
+        self.ours.send(case)
+        try:
+            if not self.ours.poll(3 * HANGS_S):
+                raise TimeoutError(f"no answer after {3 * HANGS_S} s")
+            told: Told = self.ours.recv()
+        except (EOFError, TimeoutError, ConnectionError) as error:
+            self.end()
+            how = f"its process ended with {self.process.exitcode}" if not isinstance(error, TimeoutError) else ""
+            self.begin()
+            return Told(failed=how or str(error))
+        if told.grown > MOST_MB:
+            self.end()
+            self.begin()
+        return told
 
 
 def give_up(*_: object) -> None:
@@ -290,12 +348,9 @@ def with_long(cases: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     )
 
 
-def feed(reader: Reader, cases: int, long: bool = False) -> None:
-    """Give a reader so many cases. Raises what it raised, with the smallest such case, as Hypothesis does."""
-    with contextlib.suppress(Exception):
-        reader.read({} if reader.cases is EVENTS else SEEDS[0] if reader.cases is TEXTS else SEEDS[0].encode())
-    before = memory()
-    signal.signal(signal.SIGVTALRM, give_up)
+def feed(name: str, cases: int, long: bool = False) -> Reader:
+    """Give a reader so many cases, and tell how it went; the smallest case that failed is among its failures."""
+    reader, apart = READERS[name](), Apart(name)
 
     @settings(
         max_examples=cases,
@@ -308,39 +363,36 @@ def feed(reader: Reader, cases: int, long: bool = False) -> None:
     @given(with_long(reader.cases) if long else reader.cases)
     def one(case: Any) -> None:
         reader.tried += 1
-        took, refused = timed(reader, case)
-        reader.refused += refused
-        megabytes = max(size_of(case) / 1e6, SMALLEST_MB)
-        if took > SECONDS_A_MB * megabytes:  # again: what was only loaded now, or a neighbour's load, is no hang
-            took = min(took, timed(reader, case)[0])
+        told = apart.read(case)
+        reader.refused += told.refused
+        megabytes, took = max(size_of(case) / 1e6, SMALLEST_MB), told.took
+        if not told.failed and took > SECONDS_A_MB * megabytes:
+            took = min(
+                took, apart.read(case).took
+            )  # again: what was only loaded now, or a neighbour's load, is no hang
         reader.slowest = max(reader.slowest, took / megabytes)
-        reader.grown = max(reader.grown, memory() - before)
+        reader.grown = max(reader.grown, told.grown)
+        assert not told.failed, told.failed
         assert took < SECONDS_A_MB * megabytes, f"{took:.1f} s"
-        assert memory() - before < MOST_MB
+        assert told.grown < MOST_MB, f"{told.grown:.0f} MB"
 
-    one()
+    try:
+        one()
+    except Exception as error:
+        reader.failures = [f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]
+    finally:
+        apart.end()
+    return reader
 
 
 def row(name: str, cases: int) -> list[str]:
-    """The reader's row of the table: it is fed here, in this process."""
-    reader, how = READERS[name](), HELD
-    try:
-        feed(reader, cases, long=True)
-    except Exception as error:
-        how = f"{type(error).__name__}: {error}"[:300].replace("\n", " ").replace("|", "/")
-        print(f"{name}:", *getattr(error, "__notes__", ()), file=sys.stderr)
+    """The reader's row of the table."""
+    reader = feed(name, cases, long=True)
+    for line in reader.failures:
+        print(f"{name}: {line}", file=sys.stderr)
+    how = " ".join(reader.failures[0].split())[-300:].replace("|", "/") if reader.failures else HELD
     figures = [f"{reader.tried:,}", f"{reader.refused:,}", f"{reader.slowest:.2f}", f"{reader.grown:.0f}"]
     return [name, *figures, how, date.today().isoformat()]
-
-
-def apart(name: str, cases: int) -> list[str]:
-    """The same in a process of its own: what ends the interpreter ends that one, and nobody's memory counts twice."""
-    command = [sys.executable, "-m", "tests.fuzz", "--here", str(cases), name]
-    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
-    with contextlib.suppress(ValueError, IndexError):  # Hypothesis prints, too
-        told: list[str] = json.loads(done.stdout.splitlines()[-1])
-        return told
-    return [name, "?", "", "", "", f"its process ended with {done.returncode}", date.today().isoformat()]
 
 
 def write(made: dict[str, list[str]]) -> None:
@@ -356,19 +408,15 @@ def as_row(cells: list[str]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true", help="put the rows into docs/security.md")
-    parser.add_argument("--here", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("cases", nargs="?", default=str(CASES))
     parser.add_argument("readers", nargs="*")
     told = parser.parse_args()
     if not told.cases.isdigit():
         told.cases, told.readers = str(CASES), [told.cases, *told.readers]
-    if told.here:
-        print(json.dumps(row(told.readers[0], int(told.cases))))
-        return 0
     made, share = {}, -(-int(told.cases) // len(READERS))
     print(HEAD)
     for name in told.readers or READERS:
-        made[name] = apart(name, share)
+        made[name] = row(name, share)
         print(as_row(made[name]), flush=True)
     if told.write:
         write(made)
