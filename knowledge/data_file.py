@@ -1,8 +1,12 @@
-"""Data files in YAML: parsed and validated once a change, then read back from what was kept of them (kept.py)."""
+"""Data files in YAML: parsed and validated once a change, then read back from what was kept of them (kept.py).
+
+Texts of others in YAML and JSON are parsed here, too, so that what is nested without end is an error like any other.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -38,6 +42,14 @@ def loader() -> Any:
             super().ascend_resolver()
 
     return Bounded
+
+
+def parse_json(text: str | bytes) -> Any:
+    """The value of a JSON text of others. Raises ValueError: it is none, or nested beyond what can be followed."""
+    try:
+        return json.loads(text)
+    except RecursionError as error:
+        raise ValueError("nested too deep") from error
 
 
 def parse_yaml(text: str | bytes) -> Any:

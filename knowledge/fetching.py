@@ -11,7 +11,6 @@ names up, and what it may reach is its own matter.
 from __future__ import annotations
 
 import ipaddress
-import json
 import socket
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -22,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
+from knowledge.data_file import parse_json
 from knowledge.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -68,8 +68,8 @@ class Answer:
     def json(self) -> Any:
         """The body as JSON. Raises UnavailableError."""
         try:
-            return json.loads(self.body)
-        except (ValueError, RecursionError) as error:
+            return parse_json(self.body)
+        except ValueError as error:
             host = urlsplit(self.address).hostname
             raise UnavailableError(f"{host} sent something that is no JSON; check the address") from error
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
+from knowledge.data_file import parse_json
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import JobRequest, Understood
 
@@ -94,7 +95,7 @@ def run_lines(lines: Iterable[str], reader: Callable[[Record], Record]) -> int:
 
 def parse_record(line: str, number: int) -> Record:
     try:
-        record = json.loads(line)
+        record = parse_json(line)
     except ValueError as error:
         raise InputError(f"line {number} of standard input is not JSON: {error}") from error
     if not isinstance(record, dict):

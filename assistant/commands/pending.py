@@ -14,6 +14,7 @@ from graph.usecases.explain_pending import PendingAnswer, explain_pending
 from graph.usecases.explain_waiting_here import explain_waiting_here
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
+from knowledge.data_file import parse_json
 from knowledge.opening import open_plain
 from knowledge.schedulers.asking import BoundedAsking, ask_command, scheduler_here
 from knowledge.schedulers.live import JOB_ID, Ask, Asked, one_job, own_queue
@@ -126,7 +127,7 @@ def answer_lines(lines: Iterable[bytes], machine: Cluster | None) -> int:
         if not line.strip():
             continue
         try:
-            case = json.loads(line)
+            case = parse_json(line)
             name, text = case["id"], str(case["text"])
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f'line {number} is no JSON object with "id" and "text"; write one a line') from error

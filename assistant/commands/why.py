@@ -21,6 +21,7 @@ from graph.debugging.diagnosis import diagnose
 from graph.debugging.flight_recorder import Dump, find_hang, take_dumps
 from graph.debugging.jobs import Job, jobs
 from graph.debugging.log import Source, from_paths, from_text
+from knowledge.data_file import parse_json
 from knowledge.opening import LARGEST_SCRIPT, open_plain, read_plain
 from knowledge.schedulers.asking import scheduler_here
 from knowledge.types import Diagnosis, Finding
@@ -234,7 +235,7 @@ def answer_lines(lines: Iterable[bytes], models: Models | None = None) -> int:
         if not line.strip():
             continue
         try:
-            case = json.loads(line)
+            case = parse_json(line)
             name, log = case["id"], case["log"]
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(f'line {number} is no JSON object with "id" and "log"; write one a line') from error

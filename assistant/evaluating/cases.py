@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 
 from assistant.errors import InputError
 from assistant.evaluating.case_types import ADAPTER, TYPES, AnyCase, ConversationCase, LogCase
-from knowledge.data_file import parse_yaml
+from knowledge.data_file import parse_json, parse_yaml
 from knowledge.errors import FactsError
 from knowledge.opening import read_plain
 
@@ -98,7 +98,7 @@ def read_lines(file: Path) -> Iterator[AnyCase]:
     for number, line in enumerate(text_of(file).splitlines(), 1):
         if line.strip():
             try:
-                value = json.loads(line)
+                value = parse_json(line)
                 if not isinstance(value, dict):
                     raise ValueError("it is no JSON object")
                 named = {**value, "id": str(value.get("id") or f"{file.stem}:{number}")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from assistant.errors import InputError
 from assistant.evaluating.cases import CaseSet, text_of
 from assistant.evaluating.figures import Judged, measures
 from assistant.evaluating.judging import Bench, Verdict, judge
+from knowledge.data_file import parse_json
 
 SCHEMA_VERSION = 1
 
@@ -71,7 +71,7 @@ def as_json(run: RunResult) -> dict[str, Any]:
 def read_run(path: Path) -> RunResult:
     """A run that `--json` printed. Raises InputError."""
     try:
-        value = json.loads(text_of(path))
+        value = parse_json(text_of(path))
         if value["schema"] != SCHEMA_VERSION:
             raise ValueError(f"schema {value['schema']}")
         return RunResult((), tuple(read_cases(value["cases"])), tuple(value["unlabelled"].items()))

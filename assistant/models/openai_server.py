@@ -26,6 +26,7 @@ from graph.modelling.model import (
     Tool,
     guessed,
 )
+from knowledge.data_file import parse_json
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -253,8 +254,8 @@ def hear_calls(delta: Any, called: dict[int, list[str]]) -> int:
 def read_arguments(text: str) -> dict[str, Any] | None:
     """The arguments of a call; None where they are no JSON object."""
     try:
-        value = json.loads(text or "{}")
-    except (ValueError, RecursionError):
+        value = parse_json(text or "{}")
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 from itertools import islice
-from pathlib import Path
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
@@ -17,6 +17,7 @@ from graph.planning.queues import plural
 from knowledge.document import Document, Quote
 from knowledge.errors import InputError
 from knowledge.glossary import glossary
+from knowledge.opening import open_plain
 from knowledge.signatures.loader import library
 from knowledge.types import Diagnosis, LogEvidence, Paste
 
@@ -45,6 +46,8 @@ NODE = re.compile(r"\bnodes?\b|\bhost\b|\bmachine\b", re.I)
 MARKED = re.compile(r"(?:^|\s)\[?(?:rank|default)[ _:]?(\d{1,6})\]?|^\s{0,6}(\d{1,6}): |\btask (\d{1,6}):", re.I)
 LONGEST = 300
 MOST_LINES = 2_000_000
+# Characters: a longer line goes on as the next.
+LONGEST_LINE = 8_000_000
 MOST_RANKS = 8
 
 
@@ -134,8 +137,11 @@ def rows(log: Paste) -> Iterator[str]:
         yield from (printable(row) for row in log.text.splitlines())
         return
     try:
-        with Path(log.path).open(encoding="utf-8", errors="replace") as file:
-            yield from (printable(row.rstrip("\n")) for row in islice(file, MOST_LINES))
+        with open_plain(log.path) as file, TextIOWrapper(file, encoding="utf-8", errors="replace") as text:
+            for _ in range(MOST_LINES):
+                if not (row := text.readline(LONGEST_LINE)):
+                    return
+                yield printable(row.rstrip("\n"))
     except OSError:
         return
 

@@ -8,7 +8,6 @@ Source: https://docs.pytorch.org/tutorials/intermediate/debug_hangs_with_flight_
 from __future__ import annotations
 
 import io
-import json
 import pickle
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from knowledge.data_file import parse_json
 from knowledge.opening import read_plain
 
 LARGEST = 256 * 2**20
@@ -89,7 +89,7 @@ def take_dumps(paths: Sequence[Path]) -> tuple[list[Dump], list[Path]]:
 def _load(raw: bytes) -> Any:
     try:
         if raw[:1] == b"{":
-            return json.loads(raw)
+            return parse_json(raw)
         return PlainUnpickler(io.BytesIO(raw)).load() if raw[:1] == b"\x80" else None
     except (ValueError, EOFError, pickle.UnpicklingError, IndexError, KeyError, TypeError, AttributeError, MemoryError):
         return None

@@ -6,13 +6,13 @@ Attributes: https://github.com/openpbs/openpbs, doc/man1/pbs_node_attributes.7B 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
 from graph.discovery.found import MachineFound, NodeKind, QueueFound, Stretch, counted
+from knowledge.data_file import parse_json
 from knowledge.schedulers.asking import CouldNotAsk
 from knowledge.schedulers.blocks import GOES_ON, read_settings
 from knowledge.schedulers.live import Ask
@@ -49,7 +49,7 @@ def told(ask: Ask, command: Sequence[str], key: str) -> dict[str, Attributes] | 
     first = ask(command)
     if not isinstance(first, CouldNotAsk):
         try:
-            value = json.loads(first.text)[key]
+            value = parse_json(first.text)[key]
             return {name: dict(flat(given)) for name, given in value.items()}
         except (ValueError, KeyError, AttributeError, TypeError):
             if read := text_blocks(first.text):

@@ -36,10 +36,16 @@ def looks_like_program(one: Field) -> bool:
     )
 
 
+# Words of the longest command whose launchers are followed: each step copies those behind it.
+MOST_WORDS = 4000
+
+
 def read_chain(fields: list[Field]) -> Chain:
     """The chain of a command's words. Never fails: what is not known is the program."""
     layers: list[Layer] = []
     rest = list(fields)
+    if len(rest) > MOST_WORDS:
+        return Chain((), executable(rest))
     while rest:
         if layers and re.match(r"[A-Za-z_]\w*\+?=", plain(rest[0])):
             rest = rest[1:]

@@ -30,6 +30,7 @@ from graph.modelling.model import (
     Tool,
 )
 from knowledge.catalogue import catalogue
+from knowledge.data_file import parse_json
 from knowledge.masking import Masker
 from knowledge.public import is_shipped
 
@@ -341,8 +342,8 @@ def read(done: Completion, schema: Schema | None) -> Reply:
     if done.stopped == "length":
         raise BadAnswerError("its answer did not end")
     try:
-        value = json.loads(inner(done.text))
-    except (ValueError, RecursionError) as error:
+        value = parse_json(inner(done.text))
+    except ValueError as error:
         raise BadAnswerError("its answer was no JSON") from error
     if not isinstance(value, dict):
         raise BadAnswerError("its answer was no JSON object")

@@ -10,11 +10,12 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from io import TextIOWrapper
 from itertools import groupby
-from pathlib import Path
 from typing import Literal, NamedTuple
 
 from graph.extraction.sentences.lexicon import read_yaml
+from knowledge.opening import open_plain
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.types import Attachment, Paste
 
@@ -137,8 +138,11 @@ def add_attachment(attachment: Attachment, apart: Apart) -> None:
 def read_head(attachment: Attachment) -> str:
     """The beginning of the text; empty where the file has gone."""
     try:
-        with Path(attachment.path).open(encoding="utf-8", errors="replace", newline="") as file:
-            return file.read(HEAD_CHARACTERS)
+        with (
+            open_plain(attachment.path) as file,
+            TextIOWrapper(file, encoding="utf-8", errors="replace", newline="") as text,
+        ):
+            return text.read(HEAD_CHARACTERS)
     except OSError:
         return ""
 

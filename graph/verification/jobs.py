@@ -187,7 +187,7 @@ def reports(output: str) -> tuple[dict[str, Any], ...]:
         try:
             one, _ = decoder.raw_decode(output, start)
             found[int(one["rank"])] = one
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             pass
         start = output.find(MARK, start + 1)
     return tuple(found[rank] for rank in sorted(found))

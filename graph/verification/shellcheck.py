@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -10,6 +9,7 @@ import sys
 from pathlib import Path
 
 from graph.verification.checks.template_rules import gap_lines
+from knowledge.data_file import parse_json
 from knowledge.types import Finding
 
 SECONDS = 20
@@ -53,7 +53,7 @@ def lint(text: str) -> list[Finding]:
             [found, "--shell=bash", "--format=json", f"--include={codes}", "--norc", "-"],
             input=text.encode("utf-8", "replace"), capture_output=True, timeout=SECONDS, check=False,
         )  # fmt: skip
-        rows = json.loads(done.stdout or b"[]")
+        rows = parse_json(done.stdout or b"[]")
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
     lines = text.split("\n")

@@ -18,6 +18,7 @@ from html import unescape
 from pathlib import Path
 
 from knowledge.catalogue import catalogue
+from knowledge.data_file import parse_json
 from knowledge.documents import Document, Documents
 from knowledge.errors import InputError
 from knowledge.ingest.adding import About, Progress, Report, keeping, mark_of, quiet
@@ -201,8 +202,8 @@ def json_rows(text: str, path: Path) -> Iterator[dict[str, str]]:
         if not line.strip():
             continue
         try:
-            value = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            value = parse_json(line)
+        except ValueError as error:
             raise InputError(f"{path}, line {number} is no JSON; one ticket a line is read") from error
         if not isinstance(value, dict):
             raise InputError(f"{path}, line {number} is no JSON object; one ticket a line is read")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 
+from knowledge.data_file import parse_json
 from knowledge.schedulers.records import Fields, Phase, QueuedJob
 from knowledge.schedulers.times import printed_seconds
 
@@ -102,7 +102,7 @@ def event_of(line: str) -> tuple[str, str] | None:
         return found["name"], found["rest"].strip()
     if line.lstrip().startswith('{"timestamp"'):
         try:
-            event = json.loads(line)
+            event = parse_json(line)
             return str(event["name"]), " ".join(f'{k}="{v}"' for k, v in event.get("context", {}).items())
         except (ValueError, KeyError, AttributeError):
             return None

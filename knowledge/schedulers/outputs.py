@@ -18,6 +18,8 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
 Lines = Sequence[str]
 # So many braces that begin no JSON of a scheduler: then none is looked for. Each look goes to the end of the text.
 MOST_BROKEN = 50
+# Characters of the shortest line with which an output begins: `JOBID`.
+SHORTEST = 5
 Read = list[SchedulerOutput]
 
 
@@ -29,14 +31,20 @@ def scheduler_output(text: str) -> list[SchedulerOutput]:
     lines = [ANSI.sub("", line) for line in text.split("\n")]
     found: list[SchedulerOutput] = []
     at = broken = 0
+    barren: dict[Reader, int] = {}
     while at < len(lines):
-        if not lines[at].strip():  # nothing begins with it
+        is_json = lines[at].lstrip().startswith("{") and broken < MOST_BROKEN
+        if len(lines[at].strip()) < SHORTEST and not is_json:  # nothing begins with it
             at += 1
             continue
-        is_json = lines[at].lstrip().startswith("{") and broken < MOST_BROKEN
         here = read_json(lines, at) if is_json else []
         broken += is_json and not here
-        here = here or next((read for reader in READERS if (read := reader(lines, at))), [])
+        readers = (one for one in READERS if barren.get(one, 0) <= at)
+        here = here or next((read for reader in readers if (read := reader(lines, at))), [])
+        for reader, block in BLOCKS.items() if not here else ():
+            # Looked through once: not again from each of its lines.
+            if barren.get(reader, 0) <= at and (one := block(lines, at)):
+                barren[reader] = one.first + len(one.lines)
         found += [with_id(output, lines) for output in here]
         at = max([at + 1, *(output.last + 1 for output in here)])
     return found
@@ -352,7 +360,7 @@ def read_json(lines: Lines, at: int) -> Read:
     text = "\n".join(lines[at:])
     try:
         value, length = json.JSONDecoder().raw_decode(text.lstrip())
-    except ValueError:
+    except (ValueError, RecursionError):  # or too deep for anything that a scheduler prints
         return []
     from knowledge.schedulers.json_forms import output_of_json
 
@@ -379,3 +387,5 @@ READERS: tuple[Reader, ...] = (
     read_comment,
     read_bare_row,
 )
+# What the block is that a reader looks at: where it found nothing in one, a later line of it begins nothing either.
+BLOCKS = {read_job_settings: setting_block, read_pair_blocks: pair_block}

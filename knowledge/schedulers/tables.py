@@ -100,6 +100,8 @@ def row_fields(line: str, columns: Sequence[Column]) -> Fields | None:
     # A word under each column is free, and no other way is: most rows of a long queue need no search.
     if len(words) == len(columns) and not any(cell_cost([w], c) for w, c in zip(words, columns, strict=True)):
         return tuple((c.name, w[0]) for c, w in zip(columns, words, strict=True))
+    if MORE * (len(words) - len(columns)) >= WRONG:  # too dear, however they are handed out
+        return None
     cost, cells = cheapest(words, columns)
     if not words or cost >= WRONG:
         return None

@@ -3,32 +3,55 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import gzip
 import os
-import re
+import sys
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
 from assistant.cli import main
+from graph.answering.log import rows
+from graph.reading.message import read_head
 from knowledge.opening import NotPlainFileError, TooLargeError, measure_unpacked, open_plain, read_plain
+from knowledge.types import Attachment, Paste
+from tests.openers import opens
 
 ROOT = Path(__file__).parent.parent.parent
 # Who opens paths without open_plain, and why that is right: no person, message or fetched folder names them.
+DATABASE, SHIPPED = "a database of ours, which SQLite opens", "weights that ship, or in an installed package"
+MADE, METHOD = "a cache or an index that we made ourselves", "a method of ours, no file"
+OPEN = "a file that is open already, or bytes in memory"
 OWN = {
-    "assistant/models/loading.py": "the kernel's own /proc/meminfo and /sys/fs/cgroup",
-    "assistant/commands/report.py": "a key in our data folder, which we made",
-    "assistant/tui/work/child.py": "/dev/null",
-    "knowledge/building.py": "an index that we built, copied beside itself",
-    "knowledge/kept.py": "a cache of ours; its owner is looked at before it is read",
-    "knowledge/embedding.py": "weights in an installed package, and a note in our cache folder",
-    "knowledge/minilm/": "the same weights",
-    "knowledge/public.py": "our own data files",
-    "knowledge/opening.py": "this is the opener",
-    "knowledge/signatures/loader.py": "a cache of ours, named by a digest",
-    "graph/reading/": "weights that ship, and a checkout's training sentences",
-    "templates/bytecode.py": "a cache of ours; its owner is looked at before it is read",
-    "graph/verification/": "inside of the jail, and what the jail's folder holds",
+    "assistant/commands/report.py::pseudonym_key": "a key in our data folder, which we made",
+    "assistant/health.py::": DATABASE,
+    "assistant/slack/database.py::_connect": DATABASE,
+    "assistant/storage/sqlite.py::_connected": DATABASE,
+    "assistant/tui/actions/": METHOD,
+    "assistant/tui/screens/chat.py::action_log": METHOD,
+    "assistant/tui/widgets/log_pane.py::": METHOD,
+    "assistant/tui/work/child.py::pipes": "/dev/null, and our own pipes",
+    "graph/checkpoints.py::__init__": DATABASE,
+    "graph/debugging/log.py::_read": OPEN,
+    "graph/reading/classifier.py::load_model": SHIPPED,
+    "graph/reading/train.py::read_file": "a checkout's training sentences",
+    "graph/reporting/kept.py::__init__": DATABASE,
+    "graph/verification/simulator/": "inside of the jail, and what the jail's folder holds",
+    "knowledge/building.py::make": MADE,
+    "knowledge/documents.py::_open": DATABASE,
+    "knowledge/embedding.py::": SHIPPED,
+    "knowledge/ingest/pdf.py::read_pdf": OPEN,
+    "knowledge/kept.py::kept": f"{MADE}; its owner is looked at before it is read",
+    "knowledge/minilm/": SHIPPED,
+    "knowledge/opening.py::open_plain": "this is the opener",
+    "knowledge/public.py::vocabulary": "our own data files",
+    "knowledge/rows.py::": MADE,
+    "knowledge/signatures/loader.py::_from_cache": f"{MADE}, named by a digest",
+    "knowledge/unfinished.py::rows": MADE,
+    "templates/bytecode.py::load_bytecode": f"{MADE}; its owner is looked at before it is read",
+    "templates/render.py::": "the templates' own folder",
 }
 
 
@@ -76,69 +99,51 @@ def test_packed_text_counts_unpacked_and_only_to_the_limit(tmp_path: Path) -> No
     assert 0 < measure_unpacked(bomb, 60_000_000) < 50_000_000
 
 
-OPENERS = {
-    "open",
-    "io.open",
-    "os.open",
-    "codecs.open",
-    "gzip.open",
-    "bz2.open",
-    "lzma.open",
-    "np.load",
-    "np.memmap",
-} | {
-    *(
-        "tarfile.open",
-        "zipfile.ZipFile",
-        "shutil.copy",
-        "shutil.copy2",
-        "shutil.copyfile",
-        "shutil.copytree",
-        "mmap.mmap",
-    )
-}
-
-
-def opens(tree: ast.AST) -> list[str]:
-    """The calls that open a path other than one beside the code (a CONSTANT, or made from __file__)."""
-    found = []
-    for node in ast.walk(tree):
-        if not isinstance(node, ast.Call):
-            continue
-        reads, path = ast.unparse(node.func) in OPENERS, ast.unparse(node.args[0]) if node.args else ""
-        if isinstance(node.func, ast.Attribute) and not reads:
-            modes = {a.value for a in node.args if isinstance(a, ast.Constant)}
-            reads = node.func.attr in ("read_text", "read_bytes") or (
-                node.func.attr == "open"
-                and bool(modes & {"r", "rb"} or (not node.args and not node.keywords and "path" in path.lower()))
-            )
-            path = ast.unparse(node.func.value)
-        if reads and "__file__" not in path and not re.search(r"\b[A-Z_]{4,}\b", path):
-            found.append(f"{node.lineno}: {ast.unparse(node)[:80]}")
-    return found
-
-
 @pytest.mark.broke("openers")
 def test_nothing_else_opens_a_path_that_a_person_may_have_named() -> None:
     """graph/, assistant/ and the rest read paths by open_plain and read_plain alone."""
-    found, used = {}, set()
+    found, used = [], set()
     for package in ("assistant", "graph", "knowledge", "templates"):
-        for path in (ROOT / package).rglob("*.py"):
-            name = str(path.relative_to(ROOT))
-            if calls := opens(ast.parse(path.read_text())):
-                own = next((place for place in OWN if name.startswith(place)), "")
+        for path in sorted((ROOT / package).rglob("*.py")):
+            for function, source in opens(ast.parse(path.read_text())):
+                place = f"{path.relative_to(ROOT)}::{function}"
+                own = next((one for one in OWN if place.startswith(one)), None)
                 used.add(own)
-                if not own:
-                    found[name] = calls
-    assert found == {}
-    assert used - {""} == set(OWN), "no longer needed"
+                found += [] if own else [f"{place}: {source}"]
+    assert found == []
+    assert used - {None} == set(OWN), "no longer needed"
 
 
-def test_the_opener_of_the_tree_is_seen() -> None:
-    assert (
-        opens(ast.parse("open(name)")) and opens(ast.parse("Path(x).read_text()")) and opens(ast.parse("gzip.open(p)"))
-    )
-    assert not opens(ast.parse("open_plain(name); HERE.read_text(); path.open('w')"))
+SNEAKED = """
+open(name) | io.open(name) | Path(name).open() | name.open("rt") | name.open(mode="r") | name.open("r+b")
+name.read_text(encoding="utf-8") | Path.read_bytes(name) | pathlib.Path.read_text(name)
+getattr(name, "read_text")() | operator.methodcaller("read_bytes")(name) | from io import open as view
+import os as system | from os import open | map(open, names) | partial(open, name)
+asyncio.to_thread(name.read_text) | os.fdopen(os.open(name, 0)) | os.popen(name) | gzip.open(name)
+gzip.GzipFile(name) | bz2.BZ2File(name) | zipfile.ZipFile(name) | tarfile.open(name) | tarfile.TarFile(name)
+np.load(name) | np.fromfile(name) | np.loadtxt(name) | np.memmap(name) | sqlite3.connect(name)
+yaml.safe_load(name.open()) | tokenize.open(name) | linecache.getlines(name) | fileinput.input(name)
+configparser.ConfigParser().read(name) | runpy.run_path(name) | shutil.copy(name, other)
+shutil.copytree(name, other) | PdfReader(name) | lxml.etree.parse(name) | jinja2.FileSystemLoader(name)
+open(SCRIPT_NAMED_BY_THEM) | NAMED.read_text() | open_code(name) | open(name, "w+")
+"""
+
+
+@pytest.mark.parametrize("source", [one.strip() for line in SNEAKED.strip().splitlines() for one in line.split("|")])
+@pytest.mark.broke("openers")
+def test_no_way_to_open_a_path_goes_unseen(source: str) -> None:
+    assert opens(ast.parse(f"async def read(name):\n    {source}"))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        *("open_plain(name)", "read_plain(name, 5)", "name.open('w')", "gzip.GzipFile(fileobj=file)", "piece.open"),
+        *("HERE = Path(__file__).parent\nHERE.joinpath('a').read_text()", "Path('/proc/meminfo').read_text()"),
+    ],
+)
+def test_what_came_with_the_code_and_what_is_written_may_be_opened(source: str) -> None:
+    assert opens(ast.parse(source)) == []
 
 
 @pytest.mark.broke("endless paths")
@@ -184,3 +189,46 @@ def test_no_command_waits_for_what_has_no_end(
         assert main([word.format(name) for word in words]) == 2
         said = capsys.readouterr().err.strip()
         assert "\n" not in said and Path(name).name in said, said
+
+
+@pytest.mark.broke("openers")
+def test_an_attachment_that_became_something_else_is_read_no_more(tmp_path: Path) -> None:
+    """It was a plain file when it was given, and its path is opened again at each later turn."""
+    (tmp_path / "a.log").symlink_to("/proc/self/environ")
+    assert read_head(Attachment("a.log", str(tmp_path / "a.log"), 1)) == ""
+    assert list(rows(Paste("a.log", "", str(tmp_path / "a.log")))) == []
+
+
+OPENED: list[tuple[str, bool]] = []
+"""While it is watched: each path that Python opens for reading, and whether the opener did."""
+WATCHED: list[str] = []
+
+
+def look_at(event: str, given: tuple[object, ...]) -> None:
+    if event != "open" or not WATCHED or given[0] != WATCHED[0]:
+        return
+    frame: FrameType | None = sys._getframe(1)
+    files = []
+    while frame:
+        files.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    OPENED.append((str(given[0]), any(file.endswith("knowledge/opening.py") for file in files)))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words[:2]))
+@pytest.mark.broke("openers")
+def test_each_command_opens_a_file_by_the_opener(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Python itself sees it, whatever library asked for the file."""
+    if not OPENED and not WATCHED:
+        sys.addaudithook(look_at)
+    monkeypatch.setenv("MAPLE_CHAT_DATA", str(tmp_path / "data"))
+    given = tmp_path / "given.md"
+    given.write_text("#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py\n")
+    OPENED.clear()
+    WATCHED[:] = [str(given)]
+    with contextlib.suppress(SystemExit):
+        main([word.format(given) for word in words])
+    WATCHED.clear()
+    assert OPENED and all(by_opener for _, by_opener in OPENED)

@@ -5,12 +5,12 @@ The formulas are those of decoder-only transformers: attention 2ha(d) + 2hk(d), 
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from knowledge.data_file import parse_json
 from knowledge.model_shapes import ModelShape, find_shape, model_shapes
 
 SIZE = re.compile(
@@ -176,7 +176,7 @@ def scale_model(billions: float, name: str = "") -> SizedModel:
 def read_config(text: str, name: str = "") -> SizedModel:
     """The model of a Hugging Face `config.json`. Raises ValueError that names what is missing."""
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except ValueError as error:
         raise ValueError(f"not JSON: {error}") from error
     config: Mapping[str, object] = found.get("text_config", found) if isinstance(found, dict) else {}

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
@@ -14,6 +13,7 @@ from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject, number_of
 from graph.verification.checks.tasks import in_tasks, root_with_launcher, task_text, variables
+from knowledge.data_file import parse_json
 
 # Read by libraries from the environment: setting them without export does nothing. Not here: what a scheduler or a
 # login shell may have exported before (CUDA_VISIBLE_DEVICES, PYTHONPATH), which a plain assignment then changes.
@@ -256,7 +256,7 @@ def kv_settings(s: Subject) -> Iterator[Hit]:
 
 def is_json(text: str) -> bool:
     try:
-        json.loads(text)
+        parse_json(text)
     except ValueError:
         return False
     return True
