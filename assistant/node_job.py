@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import sys
@@ -79,10 +80,20 @@ def yes_to(text: str) -> bool:
 def sent(machine: MachineFound, text: str, minutes: float) -> NodeFacts:
     """Submit the job and wait for its last line. Raises InputError where it is refused or has not ended in time."""
     script, output = Path(SCRIPT), Path(OUTPUT)
-    output.unlink(missing_ok=True)
-    script.write_text(text, encoding="utf-8")
+    if os.path.lexists(output):
+        raise InputError(
+            f"{OUTPUT} is here already; read it with --node-output {OUTPUT}, or move it away to send a new job"
+        )
+    try:
+        with script.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError as error:
+        raise InputError(f"{SCRIPT} is here already and is not overwritten; move it away to send a new job") from error
+    except OSError as error:
+        raise InputError(f"cannot write {SCRIPT} here: {error.strerror}; change to a folder of yours") from error
     told = ask_command([*SUBMIT[machine.scheduler], *own_options(machine, text), SCRIPT], patience=60)
     if isinstance(told, CouldNotAsk):
+        script.unlink(missing_ok=True)
         raise InputError(f"the job was not taken ({told.why}); name --queue and --account, or leave out --node-job")
     say(f"sent: {' '.join(told.text.split())}; waiting for {OUTPUT} (Ctrl-C ends the waiting, not the job)")
     until = time.monotonic() + 60 * minutes

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from knowledge.errors import UnavailableError, database_words
+from knowledge.file_locks import has_locks
 from knowledge.ingest.page import visible
 from knowledge.types import Passage, PassageKind
 
@@ -232,7 +233,9 @@ class Documents:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            db = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False, isolation_level=None)
+            # Where no lock can be had, none is waited for.
+            wait = WAIT_S if has_locks(self.path.parent) else 0
+            db = sqlite3.connect(self.path, timeout=wait, check_same_thread=False, isolation_level=None)
             try:
                 set_up(db, self.path)
             except BaseException:

@@ -17,6 +17,7 @@ from assistant.settings import Settings
 from assistant.storage.database import BUSY, Talk
 from assistant.storage.schema import set_up
 from knowledge.errors import database_words
+from knowledge.file_locks import has_locks
 
 if TYPE_CHECKING:
     from graph.checkpoints import Checkpoints
@@ -51,10 +52,11 @@ class Sqlite:
         self._close()
         with suppress(OSError):  # SQLite tells why it cannot be made
             self.path.touch(mode=0o600)
-        connection = sqlite3.connect(self.path, timeout=WAIT_S, check_same_thread=False)
+        wait = WAIT_S if has_locks(self.path.parent) else 0  # where no lock can be had, none is waited for
+        connection = sqlite3.connect(self.path, timeout=wait, check_same_thread=False)
         if self.own_disk:
             connection.execute("PRAGMA synchronous=NORMAL")
-            write_ahead(connection)
+            write_ahead(connection, wait)
         with connection:
             set_up(connection)
         self._connection = connection
@@ -119,9 +121,9 @@ class Sqlite:
         return self._unusable(error) if isinstance(error, sqlite3.Error) else None
 
 
-def write_ahead(connection: sqlite3.Connection) -> None:
+def write_ahead(connection: sqlite3.Connection, wait_s: float = WAIT_S) -> None:
     """Switch the journal. It needs the file for a moment for itself, and SQLite does not wait for that."""
-    end = time.monotonic() + WAIT_S
+    end = time.monotonic() + wait_s
     while True:
         try:
             connection.execute("PRAGMA journal_mode=WAL")

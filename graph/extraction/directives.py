@@ -38,6 +38,10 @@ class DirectiveLine:
 NEW_PART = re.compile(r"(hetjob|packjob)\b.*")
 
 
+# A comment in which some syntax sees a directive, alive or dead: most lines are none, and looked at once.
+MARKED = re.compile("|".join(f"(?:{one.pattern})" for syntax in SYNTAXES for one in (syntax.mark, syntax.dead)))
+
+
 def read_directives(text: str) -> tuple[DirectiveLine, ...]:
     """Every directive of the text, in order. The last of several active ones with one name is the one that counts."""
     found: list[DirectiveLine] = []
@@ -49,7 +53,7 @@ def read_directives(text: str) -> tuple[DirectiveLine, ...]:
         if not stripped.startswith("#"):
             seen_command = True
             continue
-        for syntax in SYNTAXES:
+        for syntax in SYNTAXES if MARKED.match(stripped) else ():
             found += directives_of(stripped, number, syntax, seen_command)
     return tuple(found)
 

@@ -137,3 +137,27 @@ def test_the_output_of_a_job_that_ran_later_is_taken(login_node: Path, capsys: p
     (login_node / "told").write_text("slurmstepd: error")
     assert main(["clusters", "discover", "--node-output", "told"]) == 2
     assert "not the whole output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["maple-discover-node.sh", "maple-discover-node.out"])
+@pytest.mark.parametrize("link", [False, True])
+def test_a_file_that_is_there_is_neither_overwritten_nor_removed(
+    name: str, link: bool, login_node: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (login_node / "theirs").write_text("theirs")
+    (login_node / name).symlink_to("theirs") if link else (login_node / name).write_text("theirs")
+    monkeypatch.setattr("sys.stdin", io.StringIO("yes\n"))
+    assert main(["clusters", "discover", "--node-job"]) == 2
+    assert f"{name} is here already" in capsys.readouterr().err
+    assert (login_node / name).read_text() == (login_node / "theirs").read_text() == "theirs"
+    assert not (login_node / "sent").exists()
+
+
+def test_a_job_that_is_refused_leaves_nothing_behind(
+    login_node: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (login_node / "sbatch").write_text("#!/bin/sh\necho no such account >&2\nexit 1\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("yes\n"))
+    assert main(["clusters", "discover", "--node-job"]) == 2
+    assert "was not taken" in capsys.readouterr().err
+    assert not (login_node / "maple-discover-node.sh").exists()
