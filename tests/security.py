@@ -2,23 +2,32 @@
 
 `python -m tests.security [--write] [NAME ...]` runs the tests that are marked `@pytest.mark.broke(NAME, ...)`, all or
 those of some names, and counts: each case of a test is an attempt, held where it passes. --write puts the rows into the
-page.
+page. `--break [NAME ...]` takes the protections away as security_broken.yaml tells, one after another in a copy of the
+tree, and fails where the tests of one do not.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import os
+import shutil
+import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests import security_page as page
 
 ROOT = Path(__file__).parent.parent
 MAKER = "tests/security.py"
+BROKEN = Path(__file__).with_name("security_broken.yaml")
+# Seconds; an attack that is not held may never end.
+BROKEN_S = 180
 HEAD = "| what broke | how | attempts | held | not tried here | tests |\n|---|---|---|---|---|---|"
 BROKE = {
     "Landlock fallback": {
@@ -133,11 +142,48 @@ def as_rows(counted: Counted, old: dict[str, list[str]]) -> list[str]:
     return lines
 
 
+def broken(name: str, files: dict[str, list[str]], change: dict[str, str]) -> str:
+    """What the tests of a name say where its protection was taken away: `red`, or `green`, which proves nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        for part in ("assistant", "graph", "knowledge", "templates", "tests", "docs"):
+            shutil.copytree(ROOT / part, tree / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy2(ROOT / "pyproject.toml", tree)
+        path = tree / change["file"]
+        before, found, after = path.read_text().rpartition(change["old"])
+        if not found:
+            return f"{change['file']} has no such words any more"
+        path.write_text(before + change["new"] + after)
+        cases = [f"tests/{file}::{test}" for file, tests in files.items() for test in tests]
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider", *cases]
+        environment = {**os.environ, "PYTHONPATH": str(tree)}
+        try:
+            done = subprocess.run(
+                command, cwd=tree, env=environment, capture_output=True, timeout=BROKEN_S, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return "red: no end"
+        return {0: "green", 1: "red"}.get(done.returncode, f"pytest ended with {done.returncode}")
+
+
+def break_each(names: list[str]) -> int:
+    """Print what the tests of each name say without its protection; how many did not notice."""
+    changes, where, unseen = yaml.safe_load(BROKEN.read_text()), tests_of(), 0
+    for name in names or changes:
+        said = broken(name, where[name], changes[name])
+        unseen += not said.startswith("red")
+        print(f"{name}: {said}", flush=True)
+    return unseen
+
+
 def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--write", action="store_true", help="put the table into docs/security.md")
+    parser.add_argument("--break", dest="breaks", action="store_true", help="see the tests fail without what they hold")
     parser.add_argument("names", nargs="*", help="these alone")
     told = parser.parse_args()
+    if told.breaks:
+        return break_each(told.names)
     chosen = {name: files for name, files in tests_of().items() if not told.names or name in told.names}
     cases = {f"tests/{file}::{test}" for files in chosen.values() for file, tests in files.items() for test in tests}
     counted = Counted()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from graph.extraction.directive_tables import BY_SCHEDULER, SYNTAXES, Syntax
 
@@ -38,6 +38,8 @@ class DirectiveLine:
 NEW_PART = re.compile(r"(hetjob|packjob)\b.*")
 
 
+# Options of one line: whoever asks each of thousands about its line reads that line as often.
+MOST_OPTIONS = 200
 # A comment in which some syntax sees a directive, alive or dead: most lines are none, and looked at once.
 MARKED = re.compile("|".join(f"(?:{one.pattern})" for syntax in SYNTAXES for one in (syntax.mark, syntax.dead)))
 
@@ -75,7 +77,7 @@ def directives_of(line: str, number: int, syntax: Syntax, seen_command: bool) ->
         why_not = "it is misspelt" if misspelt and syntax.scheduler == "slurm" else "it is commented out"
     if syntax.scheduler == "slurm" and NEW_PART.fullmatch(rest.strip()) and not why_not:
         yield DirectiveLine(number, syntax.scheduler, line, "hetjob", rest.strip(), "", False, "it begins another part")
-    for written, option, value in options(split_directive(rest), syntax):
+    for written, option, value in islice(options(split_directive(rest), syntax), MOST_OPTIONS):
         yield DirectiveLine(number, syntax.scheduler, line, option, written, value, not why_not, why_not)
 
 
