@@ -71,3 +71,22 @@ def test_what_stands_around_a_disguised_secret_stays_as_it_was() -> None:
 @pytest.mark.broke("names")
 def test_people_and_machines_of_a_sentence_are_masked() -> None:
     assert mask("user jsmith42 on host gpu17 says").text == "user <USER_1> on host <HOST_1> says"
+
+
+@pytest.mark.parametrize("at", [0, 8150, 8170, 8180, 8190, 14_000, 14_330, 14_350, 30_000])
+@pytest.mark.broke("secret forms")
+def test_a_secret_is_found_wherever_it_stands_in_a_long_line(at: int) -> None:
+    """A line is looked through in windows: none of their borders hides one, nor leaves a part of it in sight."""
+    for secret in ("export DB_PASSWORD=tiger-77-Moon", "api_key: 0a1b2c3d4e5f60718293", f"password={'x7' * 9000}"):
+        text = f"{'lorem ' * (at // 6)}{secret} {'ipsum ' * 3000}"
+        assert "tiger-77" not in hide(text) and "0a1b2c3d" not in hide(text) and "x7x7" not in hide(text)
+        assert "x7x7" not in mask(text).text and hide(text).startswith("lorem" if at else secret[:6])
+
+
+@pytest.mark.broke("secret forms")
+def test_a_table_is_read_to_its_end_and_each_line_of_it_once() -> None:
+    rows = "\n".join(f"| ada{number} | Tiger-{number}-Moon |" for number in range(60))
+    assert "Tiger" not in hide(f"| user | password |\n|---|---|\n{rows}\n")
+    assert hide("| user | node |\n| ada | Tiger-7-Moon |") == "| user | node |\n| ada | Tiger-7-Moon |"
+    assert "tiger77" not in hide("INSERT INTO t (name, password) VALUES ('ada', 'tiger77');")
+    assert "Moon" not in hide("| user | node |\n| ada | gpu1 |\n| user | password |\n| ada | Tiger-7-Moon |")

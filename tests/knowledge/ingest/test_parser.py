@@ -7,12 +7,14 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from knowledge.ingest.html_tree import closed
 from knowledge.ingest.page import NoTextError, UnreadableError
 from knowledge.ingest.parser import Parser
+from knowledge.ingest.parser_process import MOST_MEMORY
 from knowledge.ingest.reading import read
 
 # For what can be read, however busy this computer is; for what never ends, so little that nobody waits.
@@ -133,6 +135,19 @@ print(open("/proc/self/comm").read().strip() != "")
 """
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split("\n")
     assert said[:4] == ["Operation not permitted"] * 3 + ["True"]
+
+
+@pytest.mark.broke("no time limit")
+def test_the_process_that_reads_is_the_one_that_is_confined(parser: Parser) -> None:
+    """Asked of the kernel, about the very process that has read a page."""
+    parser.read(PAGE, "markdown", "q.md")
+    assert parser._process
+    about = Path(f"/proc/{parser._process.pid}")
+    status, limits = (about / "status").read_text(), (about / "limits").read_text().split("\n")
+    assert "Seccomp:\t2" in status and "NoNewPrivs:\t1" in status
+    limited = {line[:26].strip(): line[26:46].strip() for line in limits}
+    assert limited["Max address space"] == str(MOST_MEMORY) and limited["Max file size"] == "0"
+    assert limited["Max cpu time"] != "unlimited"
 
 
 def test_settings_are_read_apart_too(parser: Parser) -> None:
