@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from assistant.chat_commands import CHAT_COMMANDS
 from assistant.errors import InputError
 from assistant.events import Known, Script
 from assistant.paths import exists, expanded
@@ -167,22 +168,12 @@ def show_help(talk: Talk, argument: str) -> None:
     print("/quit                          leave; the conversation is kept\n@FILE in a message attaches it.")
 
 
-# name -> what may follow, what it does, the function.
-COMMANDS: dict[str, tuple[str, str, Callable[[Talk, str], None]]] = {
-    "script": ("", "show the script and the files beside it", script),
-    "check": ("[FILE] [MACHINE]", "findings on the script, or on any file", check),
-    "rehearse": ("[FILE] [MACHINE]", "run it here on a stand-in cluster", rehearse),
-    "why": ("FILE ...", "why a job failed: from its log files", why),
-    "save": ("[FOLDER]", "save the script and the files beside it", save),
-    "new": ("[NAME]", "start a new conversation", new),
-    "open": ("[NAME]", "go back to another conversation", open_thread),
-    "sessions": ("[WORDS]", "all conversations, or those with the words", sessions),
-    "rename": ("TITLE", "give this conversation a name", rename),
-    "export": ("[FILE]", "write this conversation as Markdown", export),
-    "clusters": ("[NAME]", "the machines that are known, or all about one", clusters),
-    "context": ("", "what is known here", context),
-    "model": ("", "which language model words the answers", model),
-    "help": ("", "all commands", show_help),
+DEEDS: tuple[Callable[[Talk, str], None], ...] = (
+    script, check, rehearse, why, save, new, open_thread, sessions, rename, export, clusters, context, model, show_help
+)  # fmt: skip
+# name -> what may follow, what it does, the function; the commands of the line mode in their order.
+COMMANDS = {
+    one.name: (one.argument, one.says, do) for one, do in zip((c for c in CHAT_COMMANDS if c.line), DEEDS, strict=True)
 }
 
 

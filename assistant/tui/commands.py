@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from assistant.chat_commands import CHAT_COMMANDS, ChatCommand
 from assistant.tui import completing
 from assistant.tui.actions import looks, talk, tools
 from assistant.tui.completing import Candidate
@@ -15,17 +16,10 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A word after the slash: what may follow it, what it does, and the function that does it."""
+class Command(ChatCommand):
+    """A command with the function that does it on the screen."""
 
-    name: str
-    argument: str
-    says: str
-    run: Callable[[ChatScreen, str], Awaitable[None]]
-
-    @property
-    def usage(self) -> str:
-        return f"/{self.name} {self.argument}".strip()
+    run: Callable[[ChatScreen, str], Awaitable[None]] = looks.show_help
 
     @property
     def needs_more(self) -> bool:
@@ -33,31 +27,14 @@ class Command:
         return bool(self.argument) and not self.argument.startswith("[")
 
 
-COMMANDS: dict[str, Command] = {
-    command.name: command
-    for command in (
-        Command("script", "", "show the script, then the files beside it", looks.script),
-        Command("check", "[FILE] [MACHINE]", "findings on the script, or on any file", tools.check),
-        Command("rehearse", "[FILE] [MACHINE]", "run it here on a stand-in cluster", tools.rehearse),
-        Command("why", "[FILE ...]", "why a job failed: from its log files", tools.why),
-        Command("log", "[FILE]", "show the log with the telling line", tools.log),
-        Command("watch", "[FILE ...|JOBID|stop]", "follow a running job: loss, pace, end, trouble", tools.watch),
-        Command("diff", "", "what the last revision changed", looks.diff),
-        Command("save", "[FOLDER]", "save the script and the files beside it", talk.save),
-        Command("copy", "", "copy the script", talk.copy),
-        Command("attach", "FILE", "attach a log or a script to the next message", talk.attach_file),
-        Command("new", "[NAME]", "start a new conversation", talk.new),
-        Command("open", "[NAME]", "go back to another conversation", talk.open_thread),
-        Command("sessions", "[WORDS]", "all conversations; search, open, rename", talk.sessions),
-        Command("rename", "TITLE", "give this conversation a name", talk.rename),
-        Command("export", "[FILE]", "write this conversation as Markdown", talk.export),
-        Command("clusters", "[NAME]", "the machines that are known, or all about one", looks.clusters),
-        Command("context", "", "what is known here: request, script, log, model", looks.context),
-        Command("model", "", "which language model words the answers", looks.model),
-        Command("theme", "[NAME]", "dark, light or contrast", looks.theme),
-        Command("help", "", "all keys and commands", looks.show_help),
-        Command("quit", "", "leave; the conversation is kept", talk.leave),
-    )
+DEEDS: tuple[Callable[[ChatScreen, str], Awaitable[None]], ...] = (
+    looks.script, tools.check, tools.rehearse, tools.why, tools.log, tools.watch, looks.diff, talk.save, talk.copy,
+    talk.attach_file, talk.new, talk.open_thread, talk.sessions, talk.rename, talk.export, looks.clusters,
+    looks.context, looks.model, looks.theme, looks.show_help, talk.leave,
+)  # fmt: skip
+COMMANDS = {
+    one.name: Command(one.name, one.argument, one.says, one.line, do)
+    for one, do in zip(CHAT_COMMANDS, DEEDS, strict=True)
 }
 
 

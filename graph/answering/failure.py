@@ -105,7 +105,7 @@ def by_failure(ask: Ask) -> Document | None:
     if report is None or report.cause in UNDECIDED or is_other(ask):
         return None
     teller = TELLERS.get(ask.topic, helps if ask.topic.startswith(OF_WORK) and THOUGHT_OF.search(ask.text) else None)
-    told = teller(ask, report) if teller else None
+    told = on_card(ask, report) or (teller(ask, report) if teller else None)
     return told if told and told.parts else None
 
 
@@ -126,9 +126,10 @@ def is_other(ask: Ask) -> bool:
 
 
 def told_facts(ask: Ask, report: Diagnosis) -> Document | None:
-    """The run's progress or limit in the words, after a job that ran out of time."""
+    """The run's progress or limit in the words, after a job that ran out of time; a card, after one without memory."""
     said = facts_in(ask.text)
-    return need_time(ask, report) if report.cause == "sched-time-limit" and said != RunFacts() else None
+    ran_out = report.cause == "sched-time-limit" and said != RunFacts()
+    return need_time(ask, report) if ran_out else on_card(ask, report)
 
 
 def facts_in(text: str) -> RunFacts:
@@ -232,9 +233,6 @@ def gib(text: str) -> float | None:
 
 def helps(ask: Ask, report: Diagnosis) -> Document | None:
     """Yes or no to what is thought of, and where it is no what helps instead."""
-    card = on_card(ask, report)
-    if card:
-        return card
     says = would_help(report.cause, ask.text)
     if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
         sized = choose_strategy(ask) if billions_of(ask) else None

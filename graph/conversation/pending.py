@@ -13,12 +13,14 @@ from typing import Any
 from graph.answering.terms import find_terms
 from graph.conversation.history import newest
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
-from graph.conversation.scripts import made_of
+from graph.conversation.scripts import made_of, offered
 from graph.conversation.turn import SURE, WANTING, Turn
 from graph.debugging.remedies import changed_request
 from graph.planning.patches import patched
 from graph.planning.strategies import with_usual_framework
+from graph.reading.scope import denials
 from graph.state import State
+from graph.usecases.script_lines import content
 from knowledge.types import (
     Alternative,
     AskField,
@@ -37,6 +39,8 @@ from knowledge.types import (
 MOST_WORDS = 6
 BEYOND = "I offered {} above. Say one of those numbers, or in words what to change, such as *2 nodes*."
 LET_GO = "Then that is dropped{}."
+REFUSED = "Then not that; the script stays as it is."
+NONE_LEFT = "Say what may change instead (nodes, time, the kind of GPU, the strategy), or ask what else would help."
 NOT_DONE = "Then I leave it as it is."
 # A question about what was just asked, and no answer to it.
 ABOUT_IT = re.compile(
@@ -129,7 +133,17 @@ def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
         return carry_out(turn, pending.offers[0])
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
     named = [one for one in pending.offers if (picked and one.says == picked.says) or is_named(one.change, words)]
-    return carry_out(turn, named[0]) if len(named) == 1 else None
+    return carry_out(turn, named[0]) if len(named) == 1 else refused_one(turn, pending)
+
+
+def refused_one(turn: Turn, pending: OfferEdit) -> State | None:
+    """`Not the micro batch`: what was offered without that; the person's words for it stand in the offer."""
+    denied = set[str]().union(*(content(one.text) for one in denials(turn.words)))
+    left = tuple(one for one in pending.offers if not denied & content(one.says))
+    if len(left) == len(pending.offers):
+        return None
+    told = f"{REFUSED}\n\n{offered(left)}" if left else f"{REFUSED} {NONE_LEFT}"
+    return State(pending=OfferEdit(left) if left else None, said=(Say(told),), act="edit")
 
 
 def to_rows(turn: Turn, pending: OfferRows) -> State | None:

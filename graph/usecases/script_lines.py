@@ -60,7 +60,7 @@ VALUED = re.compile(
     r"|(?P<number>(?<![\w.$/-])-?\d[\w.:%+-]*)"
 )
 NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE]-?\d+)?")
-CLOCK = re.compile(r"(?:(\d+)-)?(\d+):(\d\d)(?::(\d\d))?")
+CLOCK = re.compile(r"(?:(\d+)-)?(\d+)[:h](\d\d)(?::(\d\d))?")
 
 
 def name_pieces(script: Script, lines: list[str]) -> list[set[str]]:
@@ -190,7 +190,7 @@ def unaccounted(words: str, lines: Iterable[str]) -> tuple[str, ...]:
                 value in numbers
                 or bool(set(said) & seconds)
                 or value - 1 in numbers
-                or re.search(rf"(?<![\w.]){re.escape(text.lower())}(?![\w.])", low)
+                or re.search(rf"(?<![\w.]){re.escape(text.lower())}(?![\w.])", low) is not None
             )
         if not placed:
             out.append(text)
