@@ -57,13 +57,13 @@ def lint(text: str) -> list[Finding]:
     except (OSError, ValueError, subprocess.TimeoutExpired):
         return []
     lines = text.split("\n")
-    found: dict[int, list[int]] = {}
+    lines_of: dict[int, list[int]] = {}
     for row in rows:
         line = int(row["line"])
         if row.get("code") in CODES and row["level"] in ("error", "warning") and hurts(row, lines[line - 1]):
-            found.setdefault(row["code"], []).append(line)
+            lines_of.setdefault(int(row["code"]), []).append(line)
     gaps = gap_lines(tuple(lines), False)
-    return [made(code, kept) for code, told in found.items() if (kept := sorted(set(told) - set(gaps)))]
+    return [made(code, kept) for code, told in lines_of.items() if (kept := sorted(set(told) - set(gaps)))]
 
 
 def hurts(row: dict[str, int | str], line: str) -> bool:
