@@ -18,12 +18,15 @@ from knowledge.catalogue import catalogue
 NODES = ("127.0.2.1", "127.0.2.2", "127.0.2.3")
 ALONE = "127.0.2.4"
 """A node of a partition of its own."""
+TIMED = "127.0.2.5"
+"""A node of a partition where jobs run into their time limit, a minute, while the rest is provoked."""
 DATABASE = ("slurmdbd", "sacctmgr", "mariadbd", "mariadb", "mariadb-install-db")
 PARTITIONS = """\
 PartitionName=gpu Nodes={nodes} MaxTime=02:00:00 MaxNodes=3 State=UP Default=YES
 PartitionName=debug Nodes={nodes} MaxTime=00:30:00 MaxNodes=1 State=UP
 PartitionName=closed Nodes={nodes} State=DOWN
 PartitionName=spare Nodes={alone} MaxTime=02:00:00 State=UP
+PartitionName=timed Nodes={timed} MaxTime=00:02:00 State=UP
 PartitionName=others Nodes={nodes} State=UP AllowAccounts=other
 PartitionName=large Nodes={nodes} MinNodes=2 State=UP
 PartitionName=listed Nodes={nodes} State=UP AllowQos=short
@@ -123,7 +126,7 @@ def accounting_slurm() -> Iterator[VirtualSlurm]:
     """Three nodes with accounts, QOS and limits; jobs are those of this user."""
     cluster = catalogue().clusters["perlmutter"]
     with place(cluster) as folder:
-        control, dbd, sql, *ports = free_ports(4 + len(NODES))
+        control, dbd, sql, *ports = free_ports(5 + len(NODES))
         conf = head(cluster, folder, control, patience=10)
         conf = conf.replace("EnforcePartLimits=ALL", "EnforcePartLimits=NO").replace("JobSubmitPlugins=lua\n", "")
         conf = conf.replace("accounting_storage/none", "accounting_storage/slurmdbd").replace(
@@ -135,17 +138,17 @@ def accounting_slurm() -> Iterator[VirtualSlurm]:
         conf += f"AccountingStoragePass={folder}/run/munge.socket\n"
         conf += "AccountingStoreFlags=job_script\nLicenses=sim:1\n"
         host = os.uname().nodename.split(".")[0]
-        for name, port in zip((*NODES, ALONE), ports, strict=True):
+        for name, port in zip((*NODES, ALONE, TIMED), ports, strict=True):
             conf += (
                 f"NodeName={name} NodeAddr={name} NodeHostname={host} Port={port} CPUs=4 "
                 f"RealMemory=2000 State=UNKNOWN{' Feature=fast' if name == NODES[2] else ''}\n"
             )
-        conf += PARTITIONS.format(nodes=",".join(NODES), alone=ALONE)
+        conf += PARTITIONS.format(nodes=",".join(NODES), alone=ALONE, timed=TIMED)
         (folder / "etc" / "slurm.conf").write_text(conf)
         (folder / "etc" / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
         (folder / "etc" / "ports").write_text(f"sql={sql}\n")
         dbd_conf = folder / "etc" / "slurmdbd.conf"
         dbd_conf.write_text(DBD.format(folder=folder, dbd=dbd, sql=sql, user="root"))
         dbd_conf.chmod(0o600)
-        with running(AccountingSlurm(cluster, folder, [*NODES, ALONE])) as slurm:
+        with running(AccountingSlurm(cluster, folder, [*NODES, ALONE, TIMED])) as slurm:
             yield slurm

@@ -96,7 +96,30 @@ def submit(slurm: VirtualSlurm, *words: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def waiting(slurm: VirtualSlurm) -> dict[str, str]:
+def timed(slurm: VirtualSlurm, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The jobs that end at their time limit: sent first, the minute goes by while the waits are provoked."""
+    folder = tmp_path_factory.mktemp("timed")
+    return {name: send_failure(slurm, folder, name) for name in TIMED}
+
+
+def send_failure(slurm: VirtualSlurm, folder: Path, name: str) -> str:
+    body, _, seen = FAILURES[name]
+    script = folder / f"{name}.sh"
+    script.write_text(f"#!/bin/bash\n#SBATCH -A proj -t 1 -J {name} -o {SEEN[seen]} --no-requeue\n{body}\n")
+    partition = "timed" if name in TIMED else "spare" if name == "node-failure" else "gpu"
+    sent = slurm.run("sbatch", "--parsable", "--mem=300", "-p", partition, script.name, folder=folder)
+    assert sent.returncode == 0, sent.stderr
+    return sent.stdout.strip()
+
+
+def others(slurm: VirtualSlurm, kept: set[str]) -> list[str]:
+    """The jobs that wait or run, without those and the ones that wait for their time limit."""
+    rows = (line.split() for line in slurm.run("squeue", "-h", "-o", "%A %P").stdout.splitlines())
+    return [job for job, partition in rows if partition != "timed" and job not in kept]
+
+
+@pytest.fixture(scope="module")
+def waiting(slurm: VirtualSlurm, timed: dict[str, str]) -> dict[str, str]:
     """The ids of the jobs that wait, once Slurm has judged them all."""
     done = submit(slurm, "-t1", "--wrap", "true")
     while slurm.run("squeue", "-h", "-t", "PD,R,CG", "-j", done).stdout.strip():
@@ -177,8 +200,7 @@ def cured(
 ) -> dict[str, str]:
     """Each offered command carried out with nothing else in the way: how far its job and its changed script came."""
     kept = {waiting[name] for name in CURES}
-    others = [j for j in slurm.run("squeue", "-h", "-o", "%A").stdout.split() if j not in kept]
-    slurm.run("scancel", *others)
+    slurm.run("scancel", *others(slurm, kept))
     slurm.run("scontrol", "hold", ",".join(kept - {waiting["held"]}))
     found = {}
     for name, wanted in CURES.items():
@@ -304,24 +326,20 @@ FAILURES: dict[str, tuple[str, str, str]] = {
     "cancelled": ("sleep 200", "sched-cancelled", "record"),
     "node-failure": ("sleep 200", "sched-node-failure", "record"),
 }
+TIMED = ("time-limit", "time-limit-unseen")
 SEEN = {"log": "out-%x-%j.log", "both": "out-%x-%j.log", "record": "/dev/null"}
 
 
 @pytest.fixture(scope="module")
-def failed(slurm: VirtualSlurm, cured: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def failed(
+    slurm: VirtualSlurm, cured: dict[str, str], timed: dict[str, str], tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, str]:
     """The ids of jobs that ended badly, all sent at once."""
-    slurm.run("scancel", "-u", "root")
+    slurm.run("scancel", *others(slurm, set()))
     for line in ("update nodename=127.0.2.4 state=resume", "delete reservation=maint", "delete reservation=later"):
         slurm.run("scontrol", *line.split())
     folder = tmp_path_factory.mktemp("failed")
-    ids = {}
-    for name, (body, _, seen) in FAILURES.items():
-        script = folder / f"{name}.sh"
-        script.write_text(f"#!/bin/bash\n#SBATCH -A proj -t 1 -J {name} -o {SEEN[seen]} --no-requeue\n{body}\n")
-        where = ("-p", "spare") if name == "node-failure" else ()
-        sent = slurm.run("sbatch", "--parsable", *where, script.name, folder=folder)
-        assert sent.returncode == 0, sent.stderr
-        ids[name] = sent.stdout.strip()
+    ids = timed | {name: send_failure(slurm, folder, name) for name in FAILURES if name not in TIMED}
     wait_for(slurm, "R", ids["cancelled"], ids["node-failure"])
     slurm.run("scancel", ids["cancelled"])
     slurm.run("scontrol", "update", "nodename=127.0.2.4", "state=down", "reason=power")
@@ -383,7 +401,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "provoked.md"
 HEAD = """\
 # Waits and failures provoked on a real Slurm
 
-Written by `MAPLE_CHAT_WRITE=1 uv run pytest tests/slurm/test_pending.py`: slurmctld, slurmdbd and MariaDB, four nodes.
+Written by `MAPLE_CHAT_WRITE=1 uv run pytest tests/slurm/test_pending.py`: slurmctld, slurmdbd and MariaDB, five nodes.
 Each job below waited or failed there; what `maple-chat pending JOBID` and `maple-chat why JOBID` say of it is held by
 the tests.
 
