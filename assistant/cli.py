@@ -16,7 +16,7 @@ from assistant.errors import MapleError
 from assistant.printing.terminal import printable_streams
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """What each module of assistant/commands offers."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
@@ -101,7 +101,7 @@ def run_command(name: str, words: list[str]) -> int:
     """Run one command. Errors become one line on stderr and exit code 2."""
     gc.set_threshold(YOUNG)
     try:
-        command: Command = importlib.import_module(f"assistant.commands.{name}")
+        command: CommandModule = importlib.import_module(f"assistant.commands.{name}")
         parser = argparse.ArgumentParser(prog=f"maple-chat {name}", description=COMMANDS[name])
         command.add_arguments(parser)
         return command.run(parser.parse_args(words))

@@ -15,13 +15,13 @@ from assistant.commands.why import NO_FAILURE, diagnosed, read_text, with_facts
 from assistant.errors import InputError
 from assistant.printing.plain import as_text, print_plain
 from graph.debugging.answer import as_json
-from graph.debugging.log import Source, from_paths
+from graph.debugging.log import LogSource, from_paths
 from graph.usecases.diagnose_job import source_of_state
 from graph.usecases.explain_pending import NOT_WAITING, PendingAnswer, explain_pending
 from graph.waiting.ended import ENDED_WELL, ended_state, failed_mine
 from knowledge.document import Document, Paragraph
 from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, scheduler_here
-from knowledge.schedulers.live import Ask, Asked, accounted, one_job, script_of, submit_line
+from knowledge.schedulers.live import Ask, LiveOutput, accounted, one_job, script_of, submit_line
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
 
@@ -52,7 +52,7 @@ def why_job(job: str, options: argparse.Namespace, models: Models | None) -> int
         return 0
     script = read_text(options.script) if options.script else found.script
     logs = from_paths(found.files) if found.files else ()
-    sources = [*logs, *source_of_state(found.job)] or [Source(None, stream=io.BytesIO(b""))]
+    sources = [*logs, *source_of_state(found.job)] or [LogSource(None, stream=io.BytesIO(b""))]
     diagnosis = diagnosed(sources, models)
     if diagnosis.cause == NO_FAILURE and ended_state(found.job) in FAILED_SILENTLY:
         diagnosis = replace(diagnosis, cause="unknown", says=SILENT, confidence=0.0, send_next=ELSEWHERE)
@@ -169,7 +169,7 @@ def failed_task(jobs: Sequence[QueuedJob]) -> QueuedJob:
     return next(bad, jobs[0])
 
 
-def records(scheduler: Scheduler, job: str, ask: Ask) -> Asked:
+def records(scheduler: Scheduler, job: str, ask: Ask) -> LiveOutput:
     """The record in the queue and, for Slurm, that of the accounting, which knows memory and steps.
 
     A step (`71.0`, `71_3.batch`) has no record in the queue: its job's is asked for, and its own in the accounting.
@@ -180,7 +180,7 @@ def records(scheduler: Scheduler, job: str, ask: Ask) -> Asked:
         return asked
     more = accounted(f"{whole},{job}" if step else job, ask)
     text = f"{asked.text}\n\n{more.text}".strip()
-    return Asked(text, (*asked.failures, *more.failures), (*asked.outputs, *more.outputs))
+    return LiveOutput(text, (*asked.failures, *more.failures), (*asked.outputs, *more.outputs))
 
 
 def files_of(told: Sequence[QueuedJob], whole: QueuedJob, script: str) -> tuple[Path, ...]:

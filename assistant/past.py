@@ -10,8 +10,8 @@ from datetime import datetime
 
 from assistant.events import Answer, Diagnosed, Event, Known
 from assistant.settings import Settings
-from assistant.storage.database import Database, LostError, Talk, open_database
-from assistant.storage.diagnoses import Asker, Diagnoses, Ticket, add, named
+from assistant.storage.database import Database, LostError, Transaction, open_database
+from assistant.storage.diagnoses import Asker, Diagnoses, KeptFailure, add, named
 from assistant.storage.incidents import Incidents
 from graph.incidents.incident import Rules
 from graph.incidents.subjects import subjects_of
@@ -28,7 +28,7 @@ logger = logging.getLogger("maple-chat")
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastDiagnoses:
     """What a conversation needs of the kept diagnoses. asker: whose conversation it is, and where."""
 
     database: Database
@@ -38,7 +38,9 @@ class Past:
     def kept(self) -> Diagnoses:
         return Diagnoses(self.database)
 
-    def tickets(self, thread: str, turn: int, at: datetime, question: str, events: Iterable[Event]) -> list[Ticket]:
+    def tickets(
+        self, thread: str, turn: int, at: datetime, question: str, events: Iterable[Event]
+    ) -> list[KeptFailure]:
         """The failures that an answer tells, as they are kept."""
         events = list(events)
         chips = {chip.field: chip.value for event in events if isinstance(event, Known) for chip in event.chips}
@@ -51,11 +53,13 @@ class Past:
         machine, queue = chips.get("machine", ""), chips.get("queue", "")
         records = [record_of(one, thread, machine=machine, queue=queue, ended=at.timestamp()) for one in failed]
         return [
-            named(Ticket(f"{thread}:{turn}:{n}", thread, "ticket", record, one.says, one.fix, asked), self.asker, who)
+            named(
+                KeptFailure(f"{thread}:{turn}:{n}", thread, "ticket", record, one.says, one.fix, asked), self.asker, who
+            )
             for n, (one, record) in enumerate(zip(failed, records, strict=True))
         ]
 
-    def told(self, events: Sequence[Event], tickets: Sequence[Ticket]) -> list[Event]:
+    def told(self, events: Sequence[Event], tickets: Sequence[KeptFailure]) -> list[Event]:
         """The answer with what is known of the like behind each diagnosis. It never costs the answer itself."""
         if not tickets:
             return list(events)
@@ -69,12 +73,12 @@ class Past:
         last = max(n for n, event in enumerate(events) if isinstance(event, Diagnosed))
         return [*events[: last + 1], *more, *events[last + 1 :]]
 
-    def _more(self, ticket: Ticket) -> list[Event]:
+    def _more(self, ticket: KeptFailure) -> list[Event]:
         now = Incidents(self.database, Rules()).ongoing(subjects_of(ticket.record), ticket.record.user)
         document = told_with(now, self.kept.like(ticket, self.asker.sees))
         return [Answer(document)] if document else []
 
-    def keep(self, talk: Talk, tickets: Sequence[Ticket]) -> None:
+    def keep(self, talk: Transaction, tickets: Sequence[KeptFailure]) -> None:
         """Within the transaction that stores the answer."""
         if tickets:
             add(talk, tickets)
@@ -90,7 +94,7 @@ def keep_jobs(settings: Settings, records: Iterable[JobRecord]) -> int:
     mine = [replace(one, user=kept.pseudonym(f"job {one.user}"), source="") for one in failed]
     for start in range(0, len(mine), AT_ONCE):
         kept.put(
-            Ticket(f"job:{one.machine}:{one.job}:{one.ended:.0f}", f"job:{one.job}", "job", one, private=True)
+            KeptFailure(f"job:{one.machine}:{one.job}:{one.ended:.0f}", f"job:{one.job}", "job", one, private=True)
             for one in mine[start : start + AT_ONCE]
         )
     return len(mine)

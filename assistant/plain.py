@@ -12,7 +12,7 @@ from assistant.attachments import named_files
 from assistant.drawing import markdown, so_far
 from assistant.errors import MapleError
 from assistant.events import Asked, Error, Event, Known
-from assistant.plain_commands import Talk, called, run
+from assistant.plain_commands import OpenConversation, called, run
 from assistant.printing.plain import emphasis
 from assistant.session import Session
 from assistant.tui.memory import OPEN, remember
@@ -43,7 +43,7 @@ def styled(out: TextIO) -> bool:
 
 def converse(session: Session) -> int:
     """Read a line, answer it, until the input ends or /quit is said. Ctrl+C stops an answer, or else the program."""
-    talk, prompted = Talk(session), sys.stdin.isatty()
+    talk, prompted = OpenConversation(session), sys.stdin.isatty()
     if prompted:
         greet(session)
     tell(heard(session.resume()))
@@ -62,7 +62,7 @@ def converse(session: Session) -> int:
             print("\nmaple-chat: stopped; Ctrl+C once more ends the program", file=sys.stderr)
 
 
-def answer(talk: Talk, line: str, command: tuple[str, str] | None) -> None:
+def answer(talk: OpenConversation, line: str, command: tuple[str, str] | None) -> None:
     """One line, a command or a message."""
     if command:
         run(talk, *command)

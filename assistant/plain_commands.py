@@ -22,7 +22,7 @@ from knowledge.types import Attachment, LaunchBundle, Working
 
 
 @dataclass(slots=True)
-class Talk:
+class OpenConversation:
     """The conversation that is open; /new and /open change it."""
 
     session: Session
@@ -49,7 +49,9 @@ class Talk:
         return next((chip.value for chip in chips if chip.field == "machine" and chip.value), None)
 
 
-def found(talk: Talk, said: str, given: Sequence[Attachment], name: str, task: Callable[..., None], *rest: Any) -> None:
+def found(
+    talk: OpenConversation, said: str, given: Sequence[Attachment], name: str, task: Callable[..., None], *rest: Any
+) -> None:
     """Do a task of the chat, its progress to stderr; print what it found, and keep it as a turn."""
     from assistant.plain import tell as say
 
@@ -68,17 +70,17 @@ def found(talk: Talk, said: str, given: Sequence[Attachment], name: str, task: C
         say(events)
 
 
-def check(talk: Talk, argument: str) -> None:
+def check(talk: OpenConversation, argument: str) -> None:
     one = subject(argument, talk.bundle, talk.machine)
     found(talk, f"/check {argument}".strip(), (), one.name, tasks.check, one.text, one.place, one.machine)
 
 
-def rehearse(talk: Talk, argument: str) -> None:
+def rehearse(talk: OpenConversation, argument: str) -> None:
     one = subject(argument, talk.bundle, talk.machine)
     found(talk, f"/rehearse {argument}".strip(), (), one.name, tasks.rehearse, one.text, one.files, one.machine)
 
 
-def why(talk: Talk, argument: str) -> None:
+def why(talk: OpenConversation, argument: str) -> None:
     given = logs(argument)
     if not given:
         raise InputError("name the log: /why slurm-123.out")
@@ -86,22 +88,22 @@ def why(talk: Talk, argument: str) -> None:
     found(talk, f"/why {argument}", given, given[0].name, tasks.why, paths, talk.machine)
 
 
-def script(talk: Talk, argument: str) -> None:
+def script(talk: OpenConversation, argument: str) -> None:
     for name, text in files(talk.script):
         print(f"\n{name}:\n\n{text}")
 
 
-def save(talk: Talk, argument: str) -> None:
+def save(talk: OpenConversation, argument: str) -> None:
     paths = write(talk.script, expanded(argument or "."))
     print(f"saved {', '.join(map(str, paths))}")
 
 
-def new(talk: Talk, argument: str) -> None:
+def new(talk: OpenConversation, argument: str) -> None:
     talk.session = Session(talk.session.settings, argument or time.strftime("%Y-%m-%d-%H%M%S"))
     print(f"conversation '{talk.session.thread}'")
 
 
-def open_thread(talk: Talk, argument: str) -> None:
+def open_thread(talk: OpenConversation, argument: str) -> None:
     if not argument:
         sessions(talk, "")
         return
@@ -113,19 +115,19 @@ def open_thread(talk: Talk, argument: str) -> None:
     print(f"conversation '{named[0]}'")
 
 
-def sessions(talk: Talk, argument: str) -> None:
+def sessions(talk: OpenConversation, argument: str) -> None:
     for thread in talk.session.turns.threads(argument):
         begins = thread.title or " ".join(thread.begins.split())[:50] or "(a log)"
         print(f"{thread.at.astimezone():%Y-%m-%d %H:%M}  {thread.name}  {begins}")
 
 
-def rename(talk: Talk, argument: str) -> None:
+def rename(talk: OpenConversation, argument: str) -> None:
     if not argument:
         raise InputError("say the name: /rename ViT on Perlmutter")
     talk.session.turns.entitle(talk.session.thread, argument)
 
 
-def export(talk: Talk, argument: str) -> None:
+def export(talk: OpenConversation, argument: str) -> None:
     path = expanded(argument or f"{talk.session.thread}.md")
     if exists(path):
         raise InputError(f"{path} is there already; give another file")
@@ -136,7 +138,7 @@ def export(talk: Talk, argument: str) -> None:
     print(f"wrote {path.resolve()}")
 
 
-def clusters(talk: Talk, argument: str) -> None:
+def clusters(talk: OpenConversation, argument: str) -> None:
     from assistant.cluster_text import describe
     from knowledge.catalogue import catalogue
 
@@ -150,25 +152,25 @@ def clusters(talk: Talk, argument: str) -> None:
     print(describe(cluster, known.files[cluster.id], date.today()))
 
 
-def context(talk: Talk, argument: str) -> None:
+def context(talk: OpenConversation, argument: str) -> None:
     from assistant.drawing import so_far
 
     known = [event for event in talk.events() if isinstance(event, Known)]
     print(f"conversation '{talk.session.thread}': {so_far(known[-1]) if known else 'nothing is decided yet'}")
 
 
-def model(talk: Talk, argument: str) -> None:
+def model(talk: OpenConversation, argument: str) -> None:
     from assistant.models import in_words
 
     print(in_words(talk.session.settings))
 
 
-def show_help(talk: Talk, argument: str) -> None:
+def show_help(talk: OpenConversation, argument: str) -> None:
     print("\n".join(f"{f'/{name} {takes}'.strip():<30} {says}" for name, (takes, says, _) in COMMANDS.items()))
     print("/quit                          leave; the conversation is kept\n@FILE in a message attaches it.")
 
 
-DEEDS: tuple[Callable[[Talk, str], None], ...] = (
+DEEDS: tuple[Callable[[OpenConversation, str], None], ...] = (
     script, check, rehearse, why, save, new, open_thread, sessions, rename, export, clusters, context, model, show_help
 )  # fmt: skip
 # name -> what may follow, what it does, the function; the commands of the line mode in their order.
@@ -185,7 +187,7 @@ def called(line: str) -> tuple[str, str] | None:
     return word[1:].lower(), argument.strip()
 
 
-def run(talk: Talk, name: str, argument: str) -> None:
+def run(talk: OpenConversation, name: str, argument: str) -> None:
     """Raises MapleError with what to do."""
     if name not in COMMANDS:
         raise InputError(f"no command /{name[:20]} in the line mode; /help lists them")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 SAY_EVERY_S = 10.0
 
 
-class Progress:
+class ProgressCallback:
     """Called with what is done, how much of it, and of how much; a new `what` begins a new line."""
 
     def __init__(self) -> None:

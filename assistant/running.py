@@ -22,7 +22,7 @@ from assistant.cli import YOUNG
 from assistant.errors import MapleError
 from assistant.events import Done, Error, Event, Known, Progress, Text, event_of, passing
 from assistant.known import known
-from assistant.past import Past
+from assistant.past import PastDiagnoses
 from assistant.settings import Settings
 from assistant.storage.database import Database, Hold, LostError
 from assistant.storage.diagnoses import Asker
@@ -120,7 +120,7 @@ EXACT = (LaunchBundle,)
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class SentMessage:
     """What a person said. at tells it from all others of the thread, also after a lost connection."""
 
     text: str
@@ -136,7 +136,7 @@ class Run:
         settings: Settings,
         database: Database,
         thread: str,
-        message: Message | None,
+        message: SentMessage | None,
         stopping: threading.Event,
         hear: Callable[[Event], None],
         asker: Asker,
@@ -145,7 +145,7 @@ class Run:
         self.settings, self.database, self.thread, self.message = settings, database, thread, message
         self.stopping, self.hear = stopping, hear
         self.turns = Turns(database)
-        self.past = Past(database, asker)
+        self.past = PastDiagnoses(database, asker)
         self.asker = asker
         # The person's machines after this turn, where it said something of them.
         self.machines_told: tuple[str, ...] | None = None

@@ -18,7 +18,7 @@ from assistant.errors import InputError, MapleError
 from assistant.events import Error, Event
 from assistant.exporting import exported
 from assistant.lanes import lanes
-from assistant.running import Engine, Message, Run, load_engine, warm_up
+from assistant.running import Engine, Run, SentMessage, load_engine, warm_up
 from assistant.settings import Settings
 from assistant.storage.database import open_database
 from assistant.storage.diagnoses import Asker
@@ -96,7 +96,7 @@ class Session:
         self, text: str, attachments: tuple[Attachment, ...], stopping: threading.Event, hear: Hear
     ) -> Iterator[Event]:
         try:
-            message = Message(*self._written(text, attachments), datetime.now(UTC))
+            message = SentMessage(*self._written(text, attachments), datetime.now(UTC))
             yield from self._run(message, stopping, hear).events()
         except MapleError as error:
             yield Error(str(error))
@@ -114,7 +114,7 @@ class Session:
         except MapleError as error:
             yield Error(str(error))
 
-    def _run(self, message: Message | None, stopping: threading.Event, hear: Hear) -> Run:
+    def _run(self, message: SentMessage | None, stopping: threading.Event, hear: Hear) -> Run:
         return Run(self.settings, self.database, self.thread, message, stopping, hear, self.asker)
 
     async def _streamed(

@@ -13,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.retrieval import Index
-from knowledge.store import Server, server_at
+from knowledge.store import ChromaServer, server_at
 from templates.library import Library
 
 if TYPE_CHECKING:
     from knowledge.finding import Knowledge
 
 
-def chroma_server() -> Server | None:
+def chroma_server() -> ChromaServer | None:
     """The server of the setting, or None: embedded. Raises InputError."""
     address = os.environ.get("MAPLE_CHAT_CHROMA")
     if not address:

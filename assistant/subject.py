@@ -15,7 +15,7 @@ from knowledge.types import Attachment, LaunchBundle, SideFile
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class NamedScript:
     """A script that is meant: its name, where it lies (- for nowhere), the files beside it, its machine if known."""
 
     name: str
@@ -38,16 +38,16 @@ def absolute(word: str) -> str:
     return str(expanded(word).absolute())
 
 
-def subject(argument: str, bundle: LaunchBundle | None, machine: str | None) -> Subject:
+def subject(argument: str, bundle: LaunchBundle | None, machine: str | None) -> NamedScript:
     """The file and the machine that the argument names, else the conversation's own. Raises InputError."""
     given = words(argument)
     if given:
         place = absolute(given[0])
         text = script_text(place)
-        return Subject(given[0], place, text, files_beside(place), given[1] if len(given) > 1 else None)
+        return NamedScript(given[0], place, text, files_beside(place), given[1] if len(given) > 1 else None)
     if bundle is None:
         raise InputError("no script yet; say what to run and where, or name a file")
-    return Subject(bundle.name, "-", bundle.script, bundle.files, machine)
+    return NamedScript(bundle.name, "-", bundle.script, bundle.files, machine)
 
 
 def logs(argument: str) -> tuple[Attachment, ...]:

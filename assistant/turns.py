@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from assistant.drawing import markdown
 from assistant.events import EVENTS, Done, Event, Kept, Text, to_json
 from assistant.storage.carried import carry, drop, fetch
-from assistant.storage.database import Database, Talk
+from assistant.storage.database import Database, Transaction
 from knowledge.types import Attachment
 
 LONGEST_TITLE = 80
@@ -99,7 +99,7 @@ class Turns:
             attachments = fetch(talk, thread, turn.number, turn.attachments, folder)
         return replace(turn, attachments=attachments, tries=turn.tries + 1)
 
-    def close(self, talk: Talk, thread: str, turn: Turn, answer: Iterable[Event]) -> bool:
+    def close(self, talk: Transaction, thread: str, turn: Turn, answer: Iterable[Event]) -> bool:
         """Store the answer; False where somebody else took the turn over meanwhile."""
         closed = talk.execute(
             "UPDATE turns SET answer = ? WHERE thread = ? AND turn = ? AND tries = ? AND answer IS NULL",
@@ -108,7 +108,7 @@ class Turns:
         drop(talk, thread, turn.number)
         return closed.rowcount == 1
 
-    def forget(self, talk: Talk, thread: str) -> None:
+    def forget(self, talk: Transaction, thread: str) -> None:
         for table in ("turns", "titles", "carried", "diagnoses"):
             talk.execute(f"DELETE FROM {table} WHERE thread = ?", (thread,))
 
@@ -152,7 +152,7 @@ class Turns:
 
 
 def write_down(
-    talk: Talk, thread: str, text: str, attachments: Sequence[Attachment], at: datetime, tries: int = 1
+    talk: Transaction, thread: str, text: str, attachments: Sequence[Attachment], at: datetime, tries: int = 1
 ) -> Turn:
     """The next number is taken in the statement that writes the turn down: others may take one at the same moment."""
     stored = json.dumps([asdict(a) for a in attachments])

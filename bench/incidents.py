@@ -29,7 +29,7 @@ from assistant.storage.diagnoses import Diagnoses  # noqa: E402
 from assistant.storage.incidents import DAY_S, HARDLY, Incidents  # noqa: E402
 from graph.incidents.incident import Incident, Rules, Sighting, is_over  # noqa: E402
 from graph.incidents.judging import EVERYTHING, New, judge  # noqa: E402
-from graph.incidents.subjects import Subject, news_of, subjects_of, titled  # noqa: E402
+from graph.incidents.subjects import SharedSubject, news_of, subjects_of, titled  # noqa: E402
 from graph.incidents.usual import HOUR_S, WEEK_H, WEEKS  # noqa: E402
 from tests.assistant.storage.ticket_days import INCIDENTS, Came, World  # noqa: E402
 
@@ -88,22 +88,22 @@ class InMemory:
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
-        self.sightings: dict[Subject, list[Sighting]] = defaultdict(list)
-        self.counts: dict[Subject, dict[int, float]] = defaultdict(dict)
-        self.counted: set[tuple[Subject, int, str]] = set()
+        self.sightings: dict[SharedSubject, list[Sighting]] = defaultdict(list)
+        self.counts: dict[SharedSubject, dict[int, float]] = defaultdict(dict)
+        self.counted: set[tuple[SharedSubject, int, str]] = set()
         self.incidents: dict[str, Incident] = {}
 
-    def seen(self, subject: Subject, since: float) -> list[Sighting]:
+    def seen(self, subject: SharedSubject, since: float) -> list[Sighting]:
         found = self.sightings[subject]
         return found[bisect_right(found, since, key=lambda one: one.at) :]
 
-    def hours(self, subject: Subject, at: float) -> dict[int, float]:
+    def hours(self, subject: SharedSubject, at: float) -> dict[int, float]:
         first = int(at // HOUR_S) - WEEKS * WEEK_H
         return {hour: n for hour, n in self.counts[subject].items() if hour >= first}
 
     def note(self, came: Came) -> New:
         record = came.ticket.record
-        at, mark = record.ended or 0.0, Subject("mark", record.mark)
+        at, mark = record.ended or 0.0, SharedSubject("mark", record.mark)
         before = sum(n for hour, n in self.counts[mark].items() if hour < (at - DAY_S) // HOUR_S)
         subjects = (*subjects_of(record), *(news_of(record) if before <= HARDLY else ()))
         one, hour = Sighting(came.ticket.key, at, record.user, record.cause), int(at // HOUR_S)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(ROOT))
 
 from assistant.settings import Settings  # noqa: E402
 from assistant.storage.database import open_database  # noqa: E402
-from assistant.storage.diagnoses import Diagnoses, Ticket  # noqa: E402
+from assistant.storage.diagnoses import Diagnoses, KeptFailure  # noqa: E402
 from graph.reporting.record import mark_of  # noqa: E402
 from knowledge.job_record import JobRecord  # noqa: E402
 from knowledge.signatures.loader import library  # noqa: E402
@@ -52,7 +52,7 @@ class Made:
         own = " ".join(self.dice.choices(self.words, k=self.dice.randint(2, 7)))
         return name, cause, mark_of(f"{literals} in {own}")
 
-    def ticket(self, number: int) -> Ticket:
+    def ticket(self, number: int) -> KeptFailure:
         # A power law: the tenth line is ten times as rare as the first.
         name, cause, mark = self.lines[min(LINES - 1, int(LINES ** self.dice.random()) - 1)]
         question = " ".join(self.dice.choices(self.words, k=8)) if number % 4 == 0 else "why did my job fail?"
@@ -60,7 +60,7 @@ class Made:
         user = f"u{number % 3_000}"
         record = JobRecord(f"t{number}", cause, 0.95, mark, mark, name, user=user, source=link, ended=at)
         place = f"T:C{number % 40}"
-        return Ticket(
+        return KeptFailure(
             f"t{number}:1:0", f"t{number}", "ticket", record, f"It is {cause}.", ("Do this.",), question, place
         )
 
@@ -77,7 +77,7 @@ def fill(kept: Diagnoses, made: Made, count: int) -> None:
     print(f"{count:,} diagnoses kept in {time.monotonic() - began:.0f} s")
 
 
-def asked(made: Made, count: int) -> Iterator[tuple[str, Ticket]]:
+def asked(made: Made, count: int) -> Iterator[tuple[str, KeptFailure]]:
     """New tickets: some as kept, some with other words in them, some with unknown words, some as common as can be."""
     for number in range(count):
         ticket = made.ticket(-number - 1)
@@ -89,7 +89,7 @@ def asked(made: Made, count: int) -> Iterator[tuple[str, Ticket]]:
             mark = " ".join(f"never{made.dice.choice('abcdefgh')}{made.dice.choice('klmnop')}" for _ in range(8))
         elif kind == "common":
             mark = made.lines[0][2]
-        yield kind, Ticket(ticket.key, ticket.thread, "ticket",
+        yield kind, KeptFailure(ticket.key, ticket.thread, "ticket",
                            JobRecord("new", ticket.record.cause, 0.9, mark, mark, signature=ticket.record.signature,
                                      user="somebody", ended=time.time()), question=ticket.question)  # fmt: skip
 

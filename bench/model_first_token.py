@@ -17,7 +17,7 @@ from pathlib import Path
 from assistant.models.llama_cpp import load
 from assistant.settings import Settings
 from graph.modelling.diagnosing import INSTRUCTIONS, causes
-from graph.modelling.model import Message
+from graph.modelling.model import ModelMessage
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests/assistant/models"))
 QUESTION = (
@@ -42,7 +42,7 @@ def main() -> None:
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--threads", type=int, default=0)
     options = parser.parse_args()
-    asked = [Message("system", INSTRUCTIONS.format(causes=causes())), Message("user", QUESTION)]
+    asked = [ModelMessage("system", INSTRUCTIONS.format(causes=causes())), ModelMessage("user", QUESTION)]
     with tempfile.TemporaryDirectory() as name:
         path = options.model or made(Path(name), options.large)
         settings = Settings(

@@ -16,25 +16,25 @@ from typing import Any
 import yaml
 
 from knowledge.documents import FILE, Documents
-from knowledge.finding import Knowledge, Part
+from knowledge.finding import CollectionPart, Knowledge
 from knowledge.judging import read
-from knowledge.retrieval import Candidate, fuse
+from knowledge.retrieval import RankedEntry, fuse
 from knowledge.types import Passage
 
 TESTS = Path(__file__).parent.parent / "tests" / "knowledge"
 FIRST = 3
-Ranking = Callable[[Sequence[Candidate]], list[int]]
+Ranking = Callable[[Sequence[RankedEntry]], list[int]]
 
 
-def by_words(found: Sequence[Candidate]) -> list[int]:
+def by_words(found: Sequence[RankedEntry]) -> list[int]:
     return [one.position for one in sorted(found, key=lambda one: -one.words) if one.words > 0]
 
 
-def by_meaning(found: Sequence[Candidate]) -> list[int]:
+def by_meaning(found: Sequence[RankedEntry]) -> list[int]:
     return [one.position for one in sorted(found, key=lambda one: -(one.cosine or 0.0))]
 
 
-def fused(found: Sequence[Candidate]) -> list[int]:
+def fused(found: Sequence[RankedEntry]) -> list[int]:
     return [hit.position for hit in fuse([by_words(found)[:100], by_meaning(found)[:100]], FIRST)]
 
 
@@ -54,7 +54,9 @@ def hit(passages: Sequence[Passage], wanted: Sequence[str]) -> bool:
     return any(word.lower() in f"{p.title} {p.source}".lower() for p in passages for word in wanted)
 
 
-def by_ranking(knowledge: Knowledge, case: dict[str, Any], ranking: Ranking, parts: Sequence[Part]) -> list[Passage]:
+def by_ranking(
+    knowledge: Knowledge, case: dict[str, Any], ranking: Ranking, parts: Sequence[CollectionPart]
+) -> list[Passage]:
     """The first three of one ranking alone, each collection's merged by its own score."""
     assert knowledge._known is not None
     asked = read(case["ask"], knowledge._known.having, len(knowledge._known.passages), case.get("of"))
@@ -64,7 +66,9 @@ def by_ranking(knowledge: Knowledge, case: dict[str, Any], ranking: Ranking, par
     return [part.passages[at] for at in ranking(found)[:FIRST]]
 
 
-def table(title: str, knowledge: Knowledge, asked: Sequence[dict[str, Any]], part: Part, **filters: Any) -> None:
+def table(
+    title: str, knowledge: Knowledge, asked: Sequence[dict[str, Any]], part: CollectionPart, **filters: Any
+) -> None:
     print(f"{title}: {len(asked)} questions, {len(part.passages)} passages")
     for name, ranking in RANKINGS.items():
         hits = [hit(by_ranking(knowledge, case, ranking, [part]), case["want"]) for case in asked]

@@ -16,7 +16,7 @@ from knowledge.web import Web
 from templates.library import Library
 
 
-class Knowledge(Protocol):
+class PassageFinder(Protocol):
     """What finds passages of what was read in (knowledge/finding.py)."""
 
     def search(
@@ -66,7 +66,7 @@ class Context:
 
     catalogue: Catalogue = field(default_factory=catalogue)
     library: Library = field(default_factory=Library)
-    knowledge: Knowledge | None = None
+    knowledge: PassageFinder | None = None
     model: Models | None = None
     web: Web | None = None
     stopped: Callable[[], bool] = never

@@ -16,7 +16,7 @@ from knowledge import embedding, store
 from knowledge.generations import Generation
 from knowledge.rows import new_rows, open_rows, write_sketch
 from knowledge.unfinished import Unfinished
-from knowledge.words import Words
+from knowledge.words import WordRanking
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,7 +28,7 @@ KEYS = "keys.json"
 Progress = Callable[[int, int], None]
 
 
-class Text(Protocol):
+class IndexedText(Protocol):
     """What an entry must offer: a text, a key that changes with it, and facts that travel as metadata."""
 
     @property
@@ -45,7 +45,7 @@ class Text(Protocol):
 class Work:
     """What a generation is made from. base: the last one with vectors of the same model, if any."""
 
-    entries: Sequence[Text]
+    entries: Sequence[IndexedText]
     embed: embedding.Embedder | None
     base: Generation | None
     progress: Progress | None = None
@@ -53,7 +53,7 @@ class Work:
 
 def make(aside: Path, work: Work) -> None:
     """Fill one folder: words, and with a model the vectors. Errors of the base pass through."""
-    Words.build([entry.text for entry in work.entries]).save(aside / "words")
+    WordRanking.build([entry.text for entry in work.entries]).save(aside / "words")
     keys = [entry.key for entry in work.entries]
     (aside / KEYS).write_text(json.dumps(keys), encoding="utf-8")
     if work.embed is None:

@@ -41,7 +41,7 @@ class Card(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Paragraph(Facts):
+class CardParagraph(Facts):
     """One thing told, the page that says so, and when that was read. ours: advice that no page bears."""
 
     text: str
@@ -56,7 +56,7 @@ class Guide(Facts):
 
     id: Id
     title: str
-    paragraphs: tuple[Paragraph, ...]
+    paragraphs: tuple[CardParagraph, ...]
     scheduler: Scheduler | Literal[""] = ""
     framework: Framework | Literal[""] = ""
 

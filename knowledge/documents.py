@@ -53,7 +53,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class SourceDocument:
     """One page, issue or ticket, read.
 
     key: one address or absolute path, the same each time; source: what is cited; date: ISO, or empty; hash: of the
@@ -75,7 +75,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownDocument:
     """What is remembered of a document to tell whether it changed, and when it was last looked at."""
 
     hash: str
@@ -131,10 +131,10 @@ class Documents:
         for text, title, source, date, path, collection, *facts in rows:
             yield Passage(text, title, source, date, tuple(json.loads(path)), 0.0, KINDS[collection], *facts)
 
-    def known(self, origin: str) -> dict[str, Known]:
+    def known(self, origin: str) -> dict[str, KnownDocument]:
         """What an origin gave before, by key."""
         rows = self._read("SELECT key, hash, etag, read FROM documents WHERE origin = ?", (origin,))
-        return {key: Known(*facts) for key, *facts in rows}
+        return {key: KnownDocument(*facts) for key, *facts in rows}
 
     def origins(self) -> list[Origin]:
         """All that was added and not removed, the newest last."""
@@ -165,7 +165,7 @@ class Documents:
             )
         return next(one for one in self.origins() if one.origin == origin)
 
-    def put(self, origin: str, documents: Iterable[Document], cursor: Mapping[str, str] | None = None) -> None:
+    def put(self, origin: str, documents: Iterable[SourceDocument], cursor: Mapping[str, str] | None = None) -> None:
         """Store documents, each in the place of the one of its key, and where to go on; all of it or nothing."""
         with self._write() as db:
             before = db.total_changes
@@ -276,7 +276,7 @@ def said_plainly(path: Path) -> Iterator[None]:
         ) from error
 
 
-def replace_one(db: sqlite3.Connection, origin: str, document: Document) -> None:
+def replace_one(db: sqlite3.Connection, origin: str, document: SourceDocument) -> None:
     """One document in the place of the one with its key, fit to be shown. The caller holds the transaction."""
     db.execute("DELETE FROM documents WHERE key = ?", (document.key,))
     d = document

@@ -44,7 +44,7 @@ class UnreachableError(UnavailableError):
     """A server does not answer, however often it is asked."""
 
 
-class TooLargeError(UnavailableError):
+class OversizedResponseError(UnavailableError):
     """An answer is larger, or slower, than is reasonable."""
 
 
@@ -53,7 +53,7 @@ class StrayError(UnavailableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class Response:
     """What a server said. headers have names in lower case; address is where it came from after redirects."""
 
     status: int
@@ -107,7 +107,7 @@ class Fetcher:
 
     def get(
         self, address: str, params: Mapping[str, str | int] | None = None, headers: Mapping[str, str] | None = None
-    ) -> Answer:
+    ) -> Response:
         """Any answer but a server's fault (5xx), that being tried again. Raises UnavailableError and its kinds."""
         for left in reversed(range(self.tries)):
             try:
@@ -122,7 +122,7 @@ class Fetcher:
             self.pause(pause_of(answer, PAUSE_S * 2 ** (self.tries - 1 - left)))
         raise AssertionError("tries is at least 1")
 
-    def _follow(self, address: str, params: Mapping[str, str | int] | None, headers: Mapping[str, str]) -> Answer:
+    def _follow(self, address: str, params: Mapping[str, str | int] | None, headers: Mapping[str, str]) -> Response:
         first = host_of(address)
         for _ in range(MOST_REDIRECTS + 1):
             answer = self._once(address, params, headers)
@@ -133,7 +133,7 @@ class Fetcher:
                 raise StrayError(f"it leads away to {host_of(address) or 'no host'}; add that address itself")
         raise StrayError("it leads in a circle")
 
-    def _once(self, address: str, params: Mapping[str, str | int] | None, headers: Mapping[str, str]) -> Answer:
+    def _once(self, address: str, params: Mapping[str, str | int] | None, headers: Mapping[str, str]) -> Response:
         import httpx
 
         host = host_of(address)
@@ -141,7 +141,7 @@ class Fetcher:
         try:
             request = self._opened().build_request("GET", address, params=params, headers=own)
             with self._sent(request) as got:
-                return Answer(got.status_code, str(request.url), dict(got.headers.items()), self._body(got))
+                return Response(got.status_code, str(request.url), dict(got.headers.items()), self._body(got))
         except (httpx.UnsupportedProtocol, httpx.InvalidURL, ValueError) as error:
             raise UnavailableError(f"no address: {address[:80]}; it starts with https:// or http://") from error
         except httpx.DecodingError as error:
@@ -184,9 +184,9 @@ class Fetcher:
             parts.append(part)
             size += len(part)
             if size > self.most_bytes:
-                raise TooLargeError(f"larger than {self.most_bytes // 1_000_000} MB")
+                raise OversizedResponseError(f"larger than {self.most_bytes // 1_000_000} MB")
             if time.monotonic() > end:
-                raise TooLargeError(f"not whole after {WHOLE_S:.0f} s")
+                raise OversizedResponseError(f"not whole after {WHOLE_S:.0f} s")
         return b"".join(parts)
 
 
@@ -251,7 +251,7 @@ def by_proxy(scheme: str, host: str) -> bool:
     return bool(proxies.get(scheme) or proxies.get("all")) and not proxy_bypass(host)
 
 
-def pause_of(answer: Answer, otherwise: float) -> float:
+def pause_of(answer: Response, otherwise: float) -> float:
     """The seconds that a server asks to wait, in reason; else those given."""
     said = answer.headers.get("retry-after", "")
     return min(float(said) if said.isdecimal() else otherwise, LONGEST_PAUSE_S)

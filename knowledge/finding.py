@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from knowledge import embedding, store
-from knowledge.held import Held
-from knowledge.judging import LIKE_A_CARD, LIKE_OTHERS, Asked, folded, judged, read, shared, telling_words
-from knowledge.retrieval import Candidate, Index, fuse, key_of
-from knowledge.shipped import Shipped, shipped, whole
+from knowledge.held import InMemoryIndex
+from knowledge.judging import LIKE_A_CARD, LIKE_OTHERS, ReadQuestion, folded, judged, read, shared, telling_words
+from knowledge.retrieval import Index, RankedEntry, fuse, key_of
+from knowledge.shipped import ShippedIndex, shipped, whole
 from knowledge.types import Passage, PassageKind
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class PassageEntry:
         return {name: value for name, value in facts.items() if value}
 
 
-class Part:
+class CollectionPart:
     """One collection: its passages, the index over them, and their facts as columns to filter by."""
 
     def __init__(self, index: Index) -> None:
@@ -116,8 +116,8 @@ class Knowledge:
         read: Read | None = None,
         *,
         folder: Path | None = None,
-        server: store.Server | None = None,
-        known: Shipped | None = None,
+        server: store.ChromaServer | None = None,
+        known: ShippedIndex | None = None,
         embedder: Callable[[], embedding.Embedder] = embedding.embedder,
     ) -> None:
         """read: the documents; folder: where the indexes lie; known: in place of what is shipped."""
@@ -125,10 +125,11 @@ class Knowledge:
         self._known = known
         self._version = ""
         self._lock = threading.RLock()
-        self._held = Part(Held(embedder))
+        self._held = CollectionPart(InMemoryIndex(embedder))
         self._on_cause: Mapping[str, Sequence[int]] = {}
         self._parts = {
-            name: Part(Index(name, folder=folder, server=server, embedder=embedder)) for name in COLLECTION_OF.values()
+            name: CollectionPart(Index(name, folder=folder, server=server, embedder=embedder))
+            for name in COLLECTION_OF.values()
         }
         self._ready = False
         self._told = threading.local()
@@ -214,12 +215,14 @@ class Knowledge:
                     found += beside(part, asked, likely, LIKE_OTHERS)
             return folded(sorted(found, key=lambda one: -one.score))[:limit]
 
-    def _chosen(self, kinds: Collection[PassageKind] | None) -> list[Part]:
+    def _chosen(self, kinds: Collection[PassageKind] | None) -> list[CollectionPart]:
         read_in = [part for name, part in self._parts.items() if part.passages and (kinds is None or _has(name, kinds))]
         held = [self._held] if kinds is None or {"fact", "card"} & set(kinds) else []
         return held + read_in
 
-    def _judge(self, part: Part, asked: Asked, wanted: Mapping[str, Collection[str]], limit: int) -> list[Passage]:
+    def _judge(
+        self, part: CollectionPart, asked: ReadQuestion, wanted: Mapping[str, Collection[str]], limit: int
+    ) -> list[Passage]:
         candidates = part.index.candidates(asked.words, part.among(wanted), limit)
         passages = []
         for one, rank in likeliest(candidates):
@@ -239,7 +242,9 @@ def cards_on(passages: Sequence[Passage], causes: Mapping[str, Collection[str]])
     return found
 
 
-def beside(part: Part, asked: Asked, places: Sequence[int], least: tuple[float, float]) -> Iterator[Passage]:
+def beside(
+    part: CollectionPart, asked: ReadQuestion, places: Sequence[int], least: tuple[float, float]
+) -> Iterator[Passage]:
     """Those that speak of a log's lines: enough rare words in common, and near in meaning where there is a model."""
     weights = {at: shared(asked, part.passages[at]) for at in places}
     likely = [at for at, weight in weights.items() if weight >= least[0]]
@@ -254,7 +259,7 @@ def _has(collection: str, kinds: Collection[PassageKind]) -> bool:
     return any(COLLECTION_OF.get(kind) == collection for kind in kinds)
 
 
-def likeliest(candidates: Sequence[Candidate]) -> list[tuple[Candidate, float]]:
+def likeliest(candidates: Sequence[RankedEntry]) -> list[tuple[RankedEntry, float]]:
     """Those that the two rankings together have near their tops, each with its fused rank (1.0: first of both)."""
     by_meaning = sorted((one for one in candidates if one.cosine is not None), key=lambda one: -(one.cosine or 0.0))
     by_words = sorted((one for one in candidates if one.words > 0), key=lambda one: -one.words)

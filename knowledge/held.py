@@ -7,11 +7,11 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from knowledge import embedding
-from knowledge.building import STEP, Text
+from knowledge.building import STEP, IndexedText
 from knowledge.kept import folder
 from knowledge.minilm import shipped
 from knowledge.retrieval import Index
-from knowledge.words import Words
+from knowledge.words import WordRanking
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,18 +21,18 @@ KEPT = "shipped-vectors.npz"
 """In the cache folder, by the content of each passage: no change of code makes them anew."""
 
 
-class Held(Index):
+class InMemoryIndex(Index):
     """As an Index, but made anew in each process. Vectors that do not come with the program are made once and kept."""
 
     def __init__(self, embedder: Callable[[], embedding.Embedder] = embedding.embedder) -> None:
         super().__init__("shipped", embedder=embedder)
 
-    def _open(self, entries: Sequence[Text]) -> None:
-        self._words = Words.build([entry.text for entry in entries])
+    def _open(self, entries: Sequence[IndexedText]) -> None:
+        self._words = WordRanking.build([entry.text for entry in entries])
         if self._embed:
             self._rows = self._gathered(entries, self._embed)
 
-    def _gathered(self, entries: Sequence[Text], embed: embedding.Embedder) -> NDArray[np.float32]:
+    def _gathered(self, entries: Sequence[IndexedText], embed: embedding.Embedder) -> NDArray[np.float32]:
         import numpy as np
 
         known = shipped.read()

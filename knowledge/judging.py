@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from knowledge.catalogue import catalogue
 from knowledge.common_questions import is_common
-from knowledge.retrieval import Candidate
+from knowledge.retrieval import RankedEntry
 from knowledge.shipped import whole
 from knowledge.types import Passage
 from knowledge.wording import covered, exact_terms, rarity, stems, to_the_letter
@@ -39,7 +39,7 @@ LIKE_A_CARD, LIKE_OTHERS = (10.0, 0.4), (15.0, 0.45)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReadQuestion:
     """A question, read: the words to look for, what each stem weighs, and what is meant to the letter."""
 
     words: str
@@ -54,12 +54,12 @@ class Verdict:
     enough: bool
 
 
-def read(question: str, having: Mapping[str, int], texts: int, machine: str | None) -> Asked:
+def read(question: str, having: Mapping[str, int], texts: int, machine: str | None) -> ReadQuestion:
     """The question without the machine's own name, which all of its passages have."""
     words = without_machine(question, machine) if machine else question
     weights = {stem: rarity(having.get(stem, 0), texts) for stem in stems(words)}
     letters = tuple(term for term in exact_terms(question) if having.get(term.lower(), 0) <= COMMON * texts)
-    return Asked(words, weights, letters, machine)
+    return ReadQuestion(words, weights, letters, machine)
 
 
 def without_machine(question: str, machine: str) -> str:
@@ -75,7 +75,7 @@ def bag(text: str) -> frozenset[str]:
     return stems(text)
 
 
-def judged(asked: Asked, passage: Passage, candidate: Candidate, rank: float) -> Verdict:
+def judged(asked: ReadQuestion, passage: Passage, candidate: RankedEntry, rank: float) -> Verdict:
     """One number for meaning, words, title and letter, and whether it is enough to answer with.
 
     rank: how high the collection's two rankings have it, 1.0 for the first of both (retrieval.py, fuse).
@@ -114,7 +114,7 @@ def telling_words(lines: str) -> str:
     return " ".join(re.sub(r"[.:-]", " ", RUN_ONLY.sub(" ", lines)).split())[:LONGEST]
 
 
-def shared(asked: Asked, passage: Passage) -> float:
+def shared(asked: ReadQuestion, passage: Passage) -> float:
     """What the question's words weigh that the passage has."""
     has = bag(whole(passage))
     return sum(weight for word, weight in asked.weights.items() if word in has)

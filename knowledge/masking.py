@@ -24,7 +24,7 @@ from knowledge.masking_makers import PRIVATE_KEY
 from knowledge.masking_names import COMMON, PERSONAL
 from knowledge.masking_outside import OUTSIDE, columns
 from knowledge.masking_paths import owner, private_folders
-from knowledge.masking_rule import Rule, compiled
+from knowledge.masking_rule import MaskingRule, compiled
 
 HIDDEN = "<hidden>"
 # What is never put back: an answer need not repeat a key to be useful.
@@ -253,7 +253,7 @@ def value_end(text: str, start: int, end: int) -> int:
     return sign.start() if sign else end
 
 
-def below_line(rule: Rule, text: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:
+def below_line(rule: MaskingRule, text: str, begin: int, stop: int) -> Iterator[tuple[int, int]]:
     """Where the values are that a rule finds from the end of a line on, in the lines that it may reach."""
     last = stop
     for _ in range(rule.reach):
@@ -262,7 +262,7 @@ def below_line(rule: Rule, text: str, begin: int, stop: int) -> Iterator[tuple[i
         yield begin + one, begin + other
 
 
-def values(rule: Rule, part: str, following: str = "") -> Iterator[tuple[int, int]]:
+def values(rule: MaskingRule, part: str, following: str = "") -> Iterator[tuple[int, int]]:
     """Where in a part of a text the values are that a rule finds; `following`: what stands below the part."""
     at, matches = 0, rule.pattern.finditer(part)
     if rule.below:

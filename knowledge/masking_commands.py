@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from knowledge.masking_rule import Rule
+from knowledge.masking_rule import MaskingRule
 from knowledge.masking_words import is_secret, is_told
 
 # Command, the option that takes the password ({} stands for it), and what such a line holds at least.
@@ -84,10 +84,10 @@ def option(command: str, form: str) -> str:
 
 IN_COMMANDS = (
     *(
-        Rule("KEY", rf"(?:^|[\s;|&(/`])(?:{command})\s.*?{marks}", option(command, form), is_secret, example)
+        MaskingRule("KEY", rf"(?:^|[\s;|&(/`])(?:{command})\s.*?{marks}", option(command, form), is_secret, example)
         for command, form, marks, example in COMMANDS
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\b(?:echo|printf)\b.*\|",
         r"\b(?:echo|printf)\s(?:-\w+\s)?[\"']?(?:[\w.-]{1,32}:)?(?P<v>[^\s\"'|$]{3,})[\"']?(?:\\n)?"
@@ -96,7 +96,7 @@ IN_COMMANDS = (
         is_secret,
         example="echo «tiger77» | sudo -S apt install foo",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:passwd|kinit|cryptsetup|gpg|sudo|login|\bsu|-stdin|token)\b.*<<<",
         r"\b(?:\w*passwd|kinit|cryptsetup|gpg|sudo|login|su|[\w-]+-stdin|with-token|token)\b[^\n|]{0,160}?<<<\s?[\"']?"
@@ -104,28 +104,28 @@ IN_COMMANDS = (
         is_secret,
         example="cryptsetup open /dev/sdb1 data <<< «tiger77»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"pass\w*-(?:command|cmd|program)[\s=].*(?:echo|printf)\s",
         r"pass\w*-(?:command|cmd|program)[\s=][\"']?(?:echo|printf)\s[\"']?(?P<v>[^\s\"'|$]{3,})",
         is_secret,
         example="restic --password-command 'echo «tiger77»' backup",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"<\((?:echo|printf)\s",
         r"<\((?:echo|printf)\s(?:-\w+\s)?[\"']?(?P<v>[^\s\"'|$)]{3,})",
         is_secret,
         example="--key-file <(echo -n «tiger77»)",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\bu(?:ser)?\s?[:=].*\bp",
         r"(?i)\bu(?:ser(?:name)?)?\s?[:=]\s?\S{1,40}[\s,;/]{1,3}p(?:w|ass|wd)?\s?[:=]\s?(?P<v>[^\s\"',;]{4,})",
         is_told,
         example="u: ada p: «tiger77»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:auth|basicauth|proxy.?user)",
         r"(?i)(?:(?:basic|\b)auth\s?=?\s?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?|(?:--auth|proxy[_-]?user)[\s=]"
@@ -133,13 +133,13 @@ IN_COMMANDS = (
         is_secret,
         example='get(u, auth=("ada", "«tiger77»"))',
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"login.*password",
         r"(?i)\b(?:machine\s+\S{1,80}|default)\s+login\s+\S{1,60}\s+(?:account\s\S+\s)?password\s+(?P<v>\S{3,})",
         example="machine a.org login x password «tiger»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:machine|default).*password",
         r"(?i)^\s*(?:machine\s+\S{1,80}|default)\s[^\n]{0,80}password\s+(?P<v>\S{3,})",

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from knowledge.masking_commands import IN_COMMANDS
 from knowledge.masking_form import line_end
 from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
-from knowledge.masking_rule import Rule
+from knowledge.masking_rule import MaskingRule
 from knowledge.masking_words import (
     ASSIGNED,
     IS,
@@ -91,53 +91,53 @@ LOOKS_BESIDE = (
 LOOKS_FAR = r"(?:api|key|log ?in|paste|secret|token|password|credentials?|auth).*[\w+/-]{24}"
 BY_NAME = (
     # `name = value`, in any notation: shells, Python, JSON, YAML, INI, XML, options.
-    Rule(
+    MaskingRule(
         "KEY",
         r"\bpsk=",
         r"\bpsk=(?P<q>\"?)(?P<v>[^\"\s]{8,64})(?P=q)",
         example='psk="«tiger-77-moon»"',
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\bauth\W{1,3}:",
         r"\"auth\"\s?:\s?\"(?P<v>[A-Za-z0-9+/]{16,}={0,2})\"",
         example='{"auth":"«bGJyYXVuOkNvcHNlLkFudmlsNTU=»"}',
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         assigned(PASSWORD_STEMS),
         rf"(?i)(?:{PASSWORD_NAMES}){ASSIGNED}",
         is_password,
         example="export MYSQL_PWD=«tiger»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         assigned(KEY_STEMS),
         rf"(?i)(?:{KEY_NAMES}|{SECRET_NAMES}){ASSIGNED}",
         is_secret,
         example="api_key: «0123456789abcdef»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         assigned(TOKEN_STEMS),
         rf"(?i)(?:{TOKEN_NAMES}){ASSIGNED}",
         is_token,
         example='os.environ["HF_TOKEN"] = "«abc123def456»"',
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         assigned(WEAK_STEMS),
         rf"(?i)(?:{WEAK_NAMES}){ASSIGNED}",
         is_random,
         example='{"username":"ada","key":"«0123456789abcdef»"}',
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"phrase|mnemonic",
         r"(?i)(?:passphrase|(?:recovery|seed) phrase|mnemonic)\s?[:=]\s{0,3}(?P<v>[a-z]+(?: [a-z]+){2,23})\s*$",
         example="passphrase: «correct horse battery staple»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:phrase|mnemonic).*[\"'«“`]",
         r"(?i)(?:passphrase|(?:recovery|seed) phrase|mnemonic)[^\n\"'«“`]{0,30}[\"'«“`]"
@@ -146,7 +146,7 @@ BY_NAME = (
         example='asked for the passphrase I type "«correct horse battery staple»"',
     ),
     # Options: what follows is the value, however short.
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_OPTION,
         rf"(?i)(?<![\w-])--?(?:[a-z]{{1,20}}[._-]){{0,4}}(?:(?:{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES})s?|"
@@ -155,7 +155,7 @@ BY_NAME = (
         example="train.py --password «tiger» --epochs 3",
     ),
     # `setenv NAME value`, `requirepass value`, `password value`.
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_LAST,
         rf"(?i)(?:^|\b(?:setenv|set(?:\s-\w+)?|env)\s|\b\w[\w.]*[._])[\w.]{{0,40}}?(?:{NAMES})(?:"
@@ -163,7 +163,7 @@ BY_NAME = (
         is_told,
         example="ENV DB_PASSWORD «tiger77»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"<.*value",
         rf"(?i)<[\w:.-]{{0,40}}(?:{NAMES})[^<>\n]{{0,80}}?\svalue\s?=\s?[\"'](?P<v>[^\"'\n]{{3,200}})",
@@ -171,7 +171,7 @@ BY_NAME = (
         example='<password value="«tiger»"/>',
     ),
     # Name and value apart: a manifest's pairs, a call's arguments.
-    Rule(
+    MaskingRule(
         "KEY",
         r"\b(?:name|key|variable|id)[\"']?\s?[:=].*" + STEMS,
         rf"(?i)(?:\b(?:name|key|variable|id)[\"']?\s?[:=]\s?)[\"']?[\w.-]{{0,60}}?(?:{NAMES}|key)[\"']?\s?"
@@ -180,14 +180,14 @@ BY_NAME = (
         example="- name: DB_PASSWORD\n  value: «tiger77»",
         reach=1,
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\([\"'][\w.-]*" + STEMS,
         rf"(?i)\([\"'][\w.-]{{0,60}}?(?:{NAMES})[\"']\s?,\s?[rbu]?[\"'](?P<v>[^\"'\n]{{3,200}})[\"']",
         is_secret,
         example='setenv("DB_PASSWORD", "«tiger77»")',
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"identified|password",
         r"(?i)\b(?:identified\s(?:with\s\S+\s)?by|password(?:\sfor\s\S+)?)\s?(?:=\s?)?(?:password\s?)?\(?"
@@ -198,7 +198,7 @@ BY_NAME = (
 )
 SAID = (
     # `the password is hunter3`, `Passwort: x`; also of something, with what something between.
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_IS,
         rf"(?i)(?:(?<!\w)clave|{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES}|{TOKEN_NAMES})(?:['\u2019]s\s|\s?"
@@ -206,7 +206,7 @@ SAID = (
         is_told,
         example="well, the password is «hunter3»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_IS,
         rf"(?i)\b(?:my|our|your|the|mein|dein|unser|das|mon|ton|notre|votre|le|mi|tu|nuestra|la|minha|nossa|a|"
@@ -216,7 +216,7 @@ SAID = (
         is_said,
         example="mein Passwort ist «tiger»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_IS,
         rf"(?i)\b(?:key|schl(?:ü|ue)ssel|cl(?:é|e)|clave|chave|chiave|ключ|credentials?|pin)\b(?:['\u2019]s\s|\s?"
@@ -224,7 +224,7 @@ SAID = (
         is_random,
         example="my wandb key's «0a1b2c3d4e0a1b2c3d4e»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_OF,
         rf"(?i)(?:{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES})(?:[ \t][^\s=:]{{1,30}}){{1,5}}?\s?(?:(?:{IS})\s|:)"
@@ -232,7 +232,7 @@ SAID = (
         is_told,
         example="the passphrase of my ssh key is «tiger-77»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_OF,
         rf"(?i)(?:{PASSWORD_NAMES})\s(?:for|für|pour|para|per|di|de|von|of|von)\s\S{{1,80}}?\s?:\s{{1,3}}"
@@ -240,7 +240,7 @@ SAID = (
         is_password,
         example="[sudo] password for ada: «tiger»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_SPOKEN,
         rf"(?i)(?:{NAMES}|\bpass)[,;]?\s(?:[\w']{{1,12}}\s){{0,4}}?(?:to|as|type|typed|enter|entered|use|used"
@@ -248,14 +248,14 @@ SAID = (
         is_told,
         example="I set the password to «Tiger-77» yesterday",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_SPOKEN,
         rf"(?i)(?:{NAMES})\s(?:à|auf|zu|a|en|su|para)\s{OPENING}(?P<v>[^\s\"'`,;]{{5,}})",
         is_mixed,
         example="Ich habe das Passwort auf «Tiger77x» gesetzt",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\s/\s.*(?:log|sign)[ -]?(?:in|on)|\s/\s.*(?:anmeld|einlogg|connect|iniciar)",
         r"(?i)\b[\w.@-]{2,40}\s/\s(?P<v>[^\s\"'`,;/]{4,})(?=[^\n]{0,40}?\b(?:(?:log|sign)[ -]?(?:in|on)\b|anmeld"
@@ -263,21 +263,21 @@ SAID = (
         is_mixed,
         example="take ada / «tiger77X» to log in",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_BESIDE,
         rf"(?i)(?:{NAMES}|\bpass|\bpwd|\bpw|\bkey|\bpaste|\bapi|\bcode)\s[\"'`«]?(?P<v>[^\s\"'`,;:=]{{5,}})",
         is_random,
         example="log in as ada with password «tiger77x»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"парол|密码|密碼|口令|パスワード|비밀번호|암호",
         rf"(?i)(?:пароль|密码|密碼|口令|パスワード|비밀번호|암호)\w?\s{{0,2}}(?:{IS}|[:\uff1a\uff1d=])?\s{{0,2}}(?P<v>[!-~]{{4,}})",
         is_secret,
         example="パスワードは«tiger77»です",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"credential|login|zugangsdaten|identifiants|credencial|credenzial|acc?ount|user",
         r"(?i)\b(?:credentials?|login(?:/password|/pass)?|user(?:name)?/pass(?:word)?|zugangsdaten"
@@ -286,7 +286,7 @@ SAID = (
         is_told,
         example="credentials are ada / «tiger77»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:otp|code|password|token|pin)\b.*\d{4}",
         r"(?i)\b(?:otp|totp|one-time (?:code|password)|(?:verification|security|login|auth\w*|backup|unlock"
@@ -294,7 +294,7 @@ SAID = (
         r"(?:is|[:=])?\s{0,3}(?P<v>\d{4,8})\b",
         example="verification code: «123456»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:recovery|backup|totp|2fa|mfa|otp)",
         r"(?i)\b(?:(?:recovery|backup) codes?|(?:totp|2fa|mfa|otp) (?:secret|seed|key))\s{0,3}(?:is|are|"
@@ -302,7 +302,7 @@ SAID = (
         example="recovery code «ab12c-d34ef»",
     ),
     # A key without a name of its own, beside a word that tells.
-    Rule(
+    MaskingRule(
         "KEY",
         LOOKS_FAR,
         r"(?i)\b(?:api|key|log ?in|paste|secret|token|password|credentials?|auth(?:entication)?)\b"
@@ -311,7 +311,7 @@ SAID = (
         example="use this secret here: it is «0123456789abcdefghijABCDEFGHIJ»",
     ),
     # A word of its own that only a machine writes, with no word beside it at all.
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:^|[\s\"'=])[A-Za-z0-9+/]{32,}={0,2}(?:[\s\"',;]|$)",
         r"(?:(?<=[\s\"'=])|^)(?P<v>[A-Za-z0-9+/]{32,}={0,2})(?=[\s\"',;]|$)",
@@ -320,7 +320,7 @@ SAID = (
     ),
 )
 APART = (
-    Rule(
+    MaskingRule(
         "KEY",
         STEMS + r".{0,50}[:=\x{ff1a}?][ \t]*[|>]?-?\s*$",
         rf"(?i)(?:{NAMES})[^\n]{{0,40}}?[:=\uff1a?][ \t]*[|>]?-?[ \t\r]*$",
@@ -328,7 +328,7 @@ APART = (
         example="Enter your password:\n«tiger77»",
         below=r"(?:[ \t]*\r?\n)?[ \t>$]*[\"']?(?P<v>[^\s\"'`,;:]{4,200})[\"']?[ \t\r]*(?:\n|$)",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:pass|pwd|secret|token|key)\w*[\"']?\s*[,|;)\t]|[,|;\t]\s*[\"']?\w*(?:pass|pwd|secret|token|key)",
         "",
@@ -337,7 +337,7 @@ APART = (
         cells=True,
     ),
 )
-CREDENTIALS: tuple[Rule, ...] = (*MAKERS, *IN_ADDRESSES, *IN_HEADERS, *IN_COMMANDS, *BY_NAME, *SAID, *APART)
+CREDENTIALS: tuple[MaskingRule, ...] = (*MAKERS, *IN_ADDRESSES, *IN_HEADERS, *IN_COMMANDS, *BY_NAME, *SAID, *APART)
 
 CELLS = re.compile(r"[^,|;\t]+")
 NAMED_CELL = re.compile(

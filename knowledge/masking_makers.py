@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from knowledge.masking_rule import Rule
+from knowledge.masking_rule import MaskingRule
 from knowledge.masking_words import is_random, is_secret, is_told
 
 # What follows a maker's prefix -> the prefixes. Lengths are lower bounds: a cut token is still one.
@@ -72,86 +72,86 @@ COMMIT = (
 )
 
 MAKERS = (
-    Rule(
+    MaskingRule(
         "KEY",
         "|".join(re.escape(prefix) for prefix in PREFIXES),
         r"(?<![A-Za-z0-9_])(?P<v>" + "|".join(f"{re.escape(p)}{tail}" for p, tail in PREFIXES.items()) + ")",
         example="login(«hf_abcdefgh12345678»)",
     ),
-    Rule(
+    MaskingRule(
         "KEY", r"8q~", r"(?P<v>[\w.~-]{3}8Q~[\w.~-]{30,40})", example="azure «abc8Q~0123456789abcdefghijABCDEFGHIJ12»"
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\d:[0-9a-f]{32}",
         r"(?<![\w/])(?P<v>[12]/\d{8,20}(?:/\d{8,20})?:[0-9a-f]{32})\b",
         example="asana «1/1234567890123456:0123456789abcdef0123456789abcdef»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\bac[0-9a-f]{32}",
         r"\bAC[0-9a-f]{32}[^\w\n]{1,6}(?P<v>[0-9a-f]{32})\b",
         example="Client('AC0123456789abcdef0123456789abcdef', '«a1b2c3d4e5f60718293a4b5c6d7e8f90»')",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\.atlasv1\.",
         r"\b(?P<v>[A-Za-z0-9]{10,20}\.atlasv1\.[\w-]{20,})",
         example="«a1B2c3D4e5F6g7.atlasv1.0123456789abcdefghijk»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\d:aa",
         r"(?<!\d)(?P<v>\d{8,10}:AA[\w-]{30,36})\b",
         example="bot «123456789:AA0123456789abcdefghij0123456789abc»",
     ),
-    Rule(
+    MaskingRule(
         "KEY", r"[0-9a-f]-us\d", r"\b(?P<v>[0-9a-f]{32}-us\d{1,2})\b", example="«0123456789abcdef0123456789abcdef-us12»"
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"m[a-z0-9_-]{20,}\.[\w-]{6}\.",
         r"\b(?P<v>[MN][A-Za-z\d_-]{22,27}\.[\w-]{6}\.[\w-]{27,40})\b",
         example="discord «MTA0123456789abcdefghijkl.Gabcde.0123456789abcdefghijklmnopq»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"/(?:services|workflows|triggers)/t",
         r"/(?:services|workflows|triggers)/(?P<v>T[A-Z0-9]{1,14}/[A-Z0-9]{1,14}/\w{10,})",
         example="https://hooks.slack.com/services/«T01/B02/a7b8c9d0e1f2»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"/api/webhooks/\d",
         r"/api/webhooks/(?P<v>\d{5,20}/[\w-]{7,})",
         example="https://discord.com/api/webhooks/«12345/abcdefg7»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"/(?:incoming)?webhook(?:b2)?/",
         r"(?:/incomingwebhook|/webhook)(?:b2)?/(?P<v>[\w@/-]{24,})",
         example="https://x.webhook.office.com/webhookb2/«0a1b2c3d-0000@1111/IncomingWebhook/abc»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"/t/",
         r"/t/(?P<v>[a-z]{2}-[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
         example="https://conda.example.org/t/«ab-01234567-89ab-cdef-0123-456789abcdef»/main",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"\$[\w-]+\$|\{ssha",
         r"(?P<v>(?<![\w$])\$(?:1|2[abxy]|5|6|7|y|gy|md5|apr1|argon2id?|argon2i|scrypt|pbkdf2[\w-]*)\$"
         r"[^\s:'\"]{12,}|\{S?SHA(?:256|512)?\}[\w+/=]{20,})",
         example="x:«$6$abcdefgh$0123456789abcdef»:19000",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"pbkdf2_|scrypt:",
         r"(?P<v>\b(?:pbkdf2_sha\d+\$|scrypt:\d+:)[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
         example="«pbkdf2_sha256$260000$abcdefgh$0123456789abcdef=»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:akia|asia)[a-z0-9]{12}",
         r"\b(?:AKIA|ASIA)[A-Z0-9]{12,}(?:[^\nA-Za-z0-9/+]|[^\S\n][A-Za-z]{1,20}|\n){1,8}?(?P<v>(?<!"
@@ -159,14 +159,14 @@ MAKERS = (
         example="AKIAQ7MADEUPMADEUP00 key: «a7Madeup/0123456789abcdefghijABCDEFGHIJ1»",
         reach=1,
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"[0-9a-f]{40}",
         rf"^{COMMIT}.*?(?<![\w/@.:+-])(?P<v>[0-9a-f]{{40}})(?![\w@/.-])",
         is_random,
         example="«0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e» was refused",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"wandb.*[0-9a-f]{40}",
         r"(?i)wandb[^\n]{0,60}?(?<![\w/])(?P<v>[0-9a-f]{40})\b",
@@ -174,27 +174,27 @@ MAKERS = (
     ),
 )
 IN_ADDRESSES = (
-    Rule(
+    MaskingRule(
         "KEY",
         r"://[^/@]*:[^/@]*@",
         r"\b(?i:[a-z][a-z0-9+.-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/'\"<>]{1,200})@(?=[\w\[])",
         example="postgresql://«ada:hunter3»@db1/x",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"://[^/@:\s]{16,}@",
         r"://(?P<v>[\w.%~-]{16,200})@",
         is_random,
         example="https://«0123456789abcdef0123456789abcdef»@o1.ingest.sentry.io/4",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r":[^\s:@/]{4,}@[\w.-]",
         r"(?<![\w.:/@-])(?!after)[A-Za-z][\w.-]{1,31}:(?P<v>[^\s:@/\"']{4,80})@(?!sha256)(?=[\w.-]*[A-Za-z0-9])",
         is_told,
         example="ada:«tiger-77»@10.1.2.3",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"[?&#;][\w-]*(?:sig|signature|token|key|code|secret|auth|pass|password|passwd|pwd|credential)[\w-]*=",
         r"(?i)[?&#;](?:[a-z]{1,12}[_-]){0,4}(?:sig|signature|token|key|apikey|code|secret|auth|pass|password"
@@ -202,13 +202,13 @@ IN_ADDRESSES = (
         is_secret,
         example="GET /lab?token=«0123456789abcdef0123»&q=1",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"accountkey=|sharedaccess",
         r"(?i)\b(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<v>[\w+/=%&-]{16,})",
         example="AccountKey=«0123456789abcdef01==»;EndpointSuffix=x",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"^[\w.*-]+:(?:\d+|\*):",
         r"^[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,60}:[\w.*-]{1,60}:(?P<v>\S{3,80})\s*$",
@@ -217,7 +217,7 @@ IN_ADDRESSES = (
     ),
 )
 IN_HEADERS = (
-    Rule(
+    MaskingRule(
         "KEY",
         r"bearer|authorization",
         r"(?i)(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|basic|token|digest|apikey|key)?"
@@ -225,20 +225,20 @@ IN_HEADERS = (
         is_secret,
         example="> Authorization: Bearer «0123456789abcdef»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"cookie[\"']?:",
         r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>[^\n]{6,})",
         example="Cookie: «sessionid=ab12cd34ef56»",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:sess|csrf|xsrf|sid\b).*=",
         r"(?i)\b_?(?:[a-z]{1,20}[_-])?(?:\w{0,8}sess(?:ion)?[_-]?(?:id)?|connect\.sid|csrf_?token|_?xsrf)="
         r"[\"']?(?P<v>(?=[\w%.|:+/-]{0,80}\d)[\w%.|:+/-]{10,})",
         example="sessionid=«ab12cd34ef56»; theme=dark",
     ),
-    Rule(
+    MaskingRule(
         "KEY",
         r"(?:token|key|auth[a-z-]*|secret)\s?:",
         r"(?i)\b(?:x-[a-z-]{0,30}|private-|job-|deploy-|ocp-apim-)?(?:api-?key|token|auth(?:-[a-z]+)?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import ip_address
 
-from knowledge.masking_rule import Rule
+from knowledge.masking_rule import MaskingRule
 
 # Words that stand where a name could: they name nobody.
 WORDS = """
@@ -138,125 +138,129 @@ LIST = r"(?:\[[\d,\s-]{1,400}\])?"
 HOST = rf"[A-Za-z][\w-]{{0,62}}(?:\.[A-Za-z][\w-]{{0,62}}){{0,6}}{LIST}"
 ACCOUNT = r"[A-Za-z0-9][\w.-]{1,40}"
 
-PERSONAL: tuple[Rule, ...] = (
+PERSONAL: tuple[MaskingRule, ...] = (
     # Public keys and their fingerprints: no secrets, but they name their owner.
-    Rule(
+    MaskingRule(
         "PUBKEY",
         r"aaaa",
         r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})",
         example="ssh-ed25519 «AAAAC3NzaC1lZDI1NTE5AAAAIabc» laptop",
     ),
-    Rule(
+    MaskingRule(
         "PUBKEY",
         r"sha256:",
         r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})",
         example="SHA256:«0123456789abcdefghijklmnopqrstuvwxyzABCDE12»",
     ),
-    Rule("USER", r"\buser\s", r"\b[Uu]ser\s{1,3}(?P<v>[a-z][a-z._-]{1,20}\d{1,6})\b", is_name),
-    Rule("HOST", r"\bhost\s", r"\b[Hh]ost\s{1,3}(?P<v>[a-z][\w-]{1,40}\d[\w.-]{0,60})\b", is_node),
-    Rule(
+    MaskingRule("USER", r"\buser\s", r"\b[Uu]ser\s{1,3}(?P<v>[a-z][a-z._-]{1,20}\d{1,6})\b", is_name),
+    MaskingRule("HOST", r"\bhost\s", r"\b[Hh]ost\s{1,3}(?P<v>[a-z][\w-]{1,40}\d[\w.-]{0,60})\b", is_node),
+    MaskingRule(
         "MAIL",
         r"@[\w.-]+\.",
         r"(?<![\w.+-])(?P<v>[\w.+-]{1,64}@[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}){0,6}\.[A-Za-z]{2,24})\b",
         is_mail,
     ),
     # Prompts, ssh targets, licence servers: user@host and port@host.
-    Rule(
+    MaskingRule(
         "USER",
         r"\w@\w",
         r"(?<![\w.+/-])(?P<v>[A-Za-z][\w.-]{1,31})@(?!sha256|v\d)(?=[A-Za-z][\w-]{0,40}(?:\d|[:~])|[a-z0-9]{2,20}[\s:])",
         is_name,
     ),
-    Rule("HOST", r"\w@\w", rf"(?<![/@])\b[\w.-]{{2,32}}@(?!sha256|v\d)(?P<v>{HOST})(?=[\s:/\]'\",)]|$)", is_node),
-    Rule("IP", r"\d\.\d+\.\d+\.\d", r"(?<![\w.=/-])(?P<v>(?:\d{1,3}\.){3}\d{1,3})(?![\w.-]|\.\d)", is_private_ip),
-    Rule(
+    MaskingRule(
+        "HOST", r"\w@\w", rf"(?<![/@])\b[\w.-]{{2,32}}@(?!sha256|v\d)(?P<v>{HOST})(?=[\s:/\]'\",)]|$)", is_node
+    ),
+    MaskingRule(
+        "IP", r"\d\.\d+\.\d+\.\d", r"(?<![\w.=/-])(?P<v>(?:\d{1,3}\.){3}\d{1,3})(?![\w.-]|\.\d)", is_private_ip
+    ),
+    MaskingRule(
         "IP",
         r"\d\.\d+\.\d+\.\d",
         r"(?:(?<=//)|(?<=[A-Za-z_]=)|(?<=ip-)|(?<=[\w\]]@))(?P<v>(?:\d{1,3}\.){3}\d{1,3})(?![\w.-])",
         is_private_ip,
     ),
-    Rule(
+    MaskingRule(
         "IP",
         r"[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){3}|::[0-9a-f]|[0-9a-f]::",
         r"(?i)(?<![\w:.])(?P<v>(?:[0-9a-f]{1,4}:){2,7}(?::?[0-9a-f]{1,4}){1,7}"
         r"|[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,5}::(?:[0-9a-f]{1,4}(?::[0-9a-f]{1,4}){0,5})?)(?![\w:])",
         is_private_ip,
     ),
-    Rule(
+    MaskingRule(
         "MAC",
         r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}",
         r"(?i)(?:(?<![\w:])|(?<=MD5:))(?P<v>(?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?![\w:-])",
     ),
-    Rule(
+    MaskingRule(
         "DEVICE",
         r"(?:gpu|mig)-[0-9a-f]{8}-",
         r"\b(?P<v>(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
     ),
-    Rule(
+    MaskingRule(
         "PHONE",
         r"\+\d{1,3}[ .-]\(?\d|\d{3}-\d{3}-\d{4}|\(\d{3}\) ?\d{3}-",
         r"(?<![\w.+-])(?P<v>\+\d{1,3}(?:[ .-]\(?\d{1,5}\)?){2,5}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4})(?![\w-])",
     ),
-    Rule(
+    MaskingRule(
         "PERSON",
         r"[a-z'.-] <[\w.+-]+@",
         r"(?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){1,3}) <(?=[\w.+-]{1,64}@)",
     ),
-    Rule(
+    MaskingRule(
         "PERSON",
         r"\b(?:author|contact|pi|owner|submitter|submitted by|reported by|requested by|full name|gecos|cn)\s?[:=]",
         r"\b(?:Author|Contact|PI|Owner|Submitter|Submitted by|Reported by|Requested by|Full name|Gecos|CN)\s?[:=]\s?"
         r"(?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){1,3})",
     ),
-    Rule(
+    MaskingRule(
         "BUCKET",
         r"\b(?:s3a?|gs|gcs|az|abfss?|wasbs?|r2)://",
         r"\b(?:s3a?|gs|gcs|az|abfss?|wasbs?|r2)://(?P<v>[\w.-]{3,63})",
     ),
-    Rule(
+    MaskingRule(
         "PATH",
         r"wandb\.(?:ai|me)/",
         r"\bwandb\.(?:ai|me)/(?!site\b|authorize|settings|quickstart)(?P<v>[\w.-]{2,60}(?:/[\w.-]{1,80})?)",
     ),
-    Rule("USER", r"logged in as", r"(?i)\blogged in as:?\s+(?P<v>[A-Za-z][\w.-]{1,40})", is_name),
-    Rule(
+    MaskingRule("USER", r"logged in as", r"(?i)\blogged in as:?\s+(?P<v>[A-Za-z][\w.-]{1,40})", is_name),
+    MaskingRule(
         "USER",
         r"(?:user(?:name|_?id)?|logname|uname|owner|entity)[\"']?\s*[=:]",
         r"(?i)\b(?:[a-z]\w{0,40}_)?(?:e?user(?:name|_?id)?|logname|uname|job_owner|entity|mail-user)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
         r"(?P<v>[A-Za-z][\w.-]{1,40})(?=[\s\"',;)\]@(]|$)",
         is_name,
     ),
-    Rule(
+    MaskingRule(
         "USER",
         r"(?:id|groups)=",
         r"\b(?:UserId|GroupId|uid|gid|euid|groups|USERID)=(?:\d{1,10}\()?(?P<v>[A-Za-z][\w.-]{1,40})\b",
         is_name,
     ),
-    Rule(
+    MaskingRule(
         "USER",
         r"\b(?:for|by|as|of|invalid|unknown|su|such) (?:the )?user ",
         r"(?i)\b(?:for|by|as|of|invalid|unknown|su|no such) (?:the )?user "
         r"(?P<q>['\"]?)(?P<v>[A-Za-z][\w.-]{1,40})(?P=q)(?=[\s:,;.)]|$)",
         is_name,
     ),
-    Rule("USER", r"user ['\"]", r"(?i)\buser ['\"](?P<v>[A-Za-z][\w.-]{1,40})['\"]", is_name),
-    Rule("USER", r"machine\s.*\slogin\s", r"(?i)\bmachine\s+\S{1,80}\s+login\s+(?P<v>\S{2,60})", is_name),
-    Rule("USER", r"~[a-z]", r"(?<![\w/])~(?P<v>[a-z][\w-]{1,31})(?=/|\s|$)", is_name),
-    Rule("USER", r":\\users\\", r"(?i)\b[A-Z]:\\Users\\(?P<v>[^\\\s]{1,40})"),
-    Rule(
+    MaskingRule("USER", r"user ['\"]", r"(?i)\buser ['\"](?P<v>[A-Za-z][\w.-]{1,40})['\"]", is_name),
+    MaskingRule("USER", r"machine\s.*\slogin\s", r"(?i)\bmachine\s+\S{1,80}\s+login\s+(?P<v>\S{2,60})", is_name),
+    MaskingRule("USER", r"~[a-z]", r"(?<![\w/])~(?P<v>[a-z][\w-]{1,31})(?=/|\s|$)", is_name),
+    MaskingRule("USER", r":\\users\\", r"(?i)\b[A-Z]:\\Users\\(?P<v>[^\\\s]{1,40})"),
+    MaskingRule(
         "ACCOUNT",
         r"^[\s\d+>-]*#\s?(?:sbatch|pbs|bsub|pjm|flux).*\s-[apg]",
         # Also in a diff, and behind a line's number.
         rf"^[\s\d+>-]{{0,8}}#\s?(?:SBATCH|PBS|BSUB|PJM|flux:?)[^\n]{{0,200}}?\s-(?:A|P|g)[ =]?(?P<v>{ACCOUNT})",
         is_account,
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"(?:sbatch|salloc|srun|qsub|bsub|interact).*\s-[ap]",
         rf"\b(?:sbatch|salloc|srun|qsub|bsub|interact|sinteractive)\b[^\n]{{0,200}}?\s-(?:A|P)[ =]?(?P<v>{ACCOUNT})",
         is_account,
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"--(?:account|bank|project|charge)[= ]|(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s*[=:]",
         r"(?i)(?:--(?:account|bank|project|charge)[= ]"
@@ -267,7 +271,7 @@ PERSONAL: tuple[Rule, ...] = (
         rf"[\"']?(?P<v>{ACCOUNT})",
         is_account,
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"(?:account|allocation|budget|project|group|bank|charged?|bill(?:ed)?)\b.*[a-z][\w-]*\d",
         r"(?i)\b(?:account|allocation|budget|project|group|bank|charged? (?:it |this )?to(?: the)?"
@@ -275,42 +279,46 @@ PERSONAL: tuple[Rule, ...] = (
         r"|bill(?:ed)? (?:it )?to)\s+(?:id\s+|is\s+|code\s+)?[\"'`*]{0,2}(?P<v>(?=[\w-]{0,12}\d)[A-Za-z][\w-]{2,40})",
         is_account,
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"(?:account|allocation|budget)\b.*[a-z]_",
         r"(?i)\b(?:account|allocation|budget)\s+(?:is\s+|name\s+|code\s+)?[\"'`*]{0,2}"
         r"(?P<v>[a-z][a-z0-9]{1,20}_[\w-]{2,30})",
         is_account,
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"(?:account|allocation|project|bank).*['\"`]",
         r"(?i)\b(?:my|our|the|with|under|use|using) (?:account|allocation|project|bank)(?: is| code| id| name|:)? "
         r"[\"'`](?P<v>[A-Za-z0-9][\w.-]{1,40})[\"'`]",
         is_account,
     ),
-    Rule(
+    MaskingRule(
         "HOST",
         r"(?:host(?:name)?s?|node_?name|node_?list|batchhost|master_addr|exec_host|head_node(?:_ip)?|machines?_?list)[\"']?\s*[=:]",
         r"(?i)\b(?:[a-z]\w{0,40}_)?(?:slurmd_)?(?:hostname|node_?name|(?:req)?node_?list|batchhost|master_addr|exec_host"
         rf"|head_node(?:_ip)?|machines?_?list|hosts?)[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?(?P<v>{HOST})",
         is_node,
     ),
-    Rule(
+    MaskingRule(
         "HOST",
         r"(?:hostname|master_addr|slurmd_nodename)=",
         r"(?i)\b(?:hostname|master_addr|slurmd_nodename)=[\"']?(?P<v>[a-z][\w-]{2,62})\b(?![.(\w])",
         is_name,
     ),
-    Rule("HOST", r":\d+:\d+ \[.*[nr]ccl", rf"^(?:\[?\d{{1,6}}\]?:? ?)?(?P<v>{HOST}):\d{{1,8}}:\d{{1,8}} \[", is_name),
-    Rule("HOST", r"\[\w[\w.-]*:\d+(?::\d+:\d+)?\]", rf"\[(?P<v>{HOST}):\d{{1,8}}(?::\d{{1,8}}:\d{{1,8}})?\]", is_node),
-    Rule(
+    MaskingRule(
+        "HOST", r":\d+:\d+ \[.*[nr]ccl", rf"^(?:\[?\d{{1,6}}\]?:? ?)?(?P<v>{HOST}):\d{{1,8}}:\d{{1,8}} \[", is_name
+    ),
+    MaskingRule(
+        "HOST", r"\[\w[\w.-]*:\d+(?::\d+:\d+)?\]", rf"\[(?P<v>{HOST}):\d{{1,8}}(?::\d{{1,8}}:\d{{1,8}})?\]", is_node
+    ),
+    MaskingRule(
         "HOST",
         r"(?:\b(?:on|from|to|at|of|nodes?|hosts?|ssh|ping) |error: )[a-z][\w-]*[\d.\[]",
         rf"(?i)\b(?:(?:on|from|to|at|of|nodes?|hosts?|ssh|ping) |error: )(?P<v>{HOST})(?=[\s:,;)\].'\"]|$)",
         is_likely_node,
     ),
-    Rule(
+    MaskingRule(
         "HOST",
         r"nid\d{4}|x\d{4}c\d|[hr]\d{1,3}n\d|exp-\d|gcn\d|tioga\d|[a-z]\d{3}-\d{3}|[a-z]-?\d{3}|(?:node|compute|login|dgx|hgx)-?\d{1,2}",
         r"(?P<v>\b(?:nid\d{4,}|x\d{4}c\d+s\d+b\d+n\d+|[a-z]\d{3}-\d{3}"
@@ -318,8 +326,8 @@ PERSONAL: tuple[Rule, ...] = (
         r"-?\d{3,}(?:-\d{1,3}){0,3}(?:-n\d+)?|(?:node|compute|cnode|gpunode|login|dgx|hgx)-?\d{1,2}|[hr]\d{1,3}n\d{1,3}|exp-\d{1,2}-\d{2}|gcn\d{1,3}|tioga\d{1,3})(?![\w.]))",
         is_node,
     ),
-    Rule("HOST", r"[a-z]-?\[[\d,-]+\]", r"\b(?P<v>[a-z]{1,12}-?\[(?=\d+-|0\d)\d{2,}[\d,-]{0,400}\])"),
-    Rule(
+    MaskingRule("HOST", r"[a-z]-?\[[\d,-]+\]", r"\b(?P<v>[a-z]{1,12}-?\[(?=\d+-|0\d)\d{2,}[\d,-]{0,400}\])"),
+    MaskingRule(
         "HOST",
         rf"\.{TLD}\b",
         rf"(?i)(?:(?<=://)|(?<=\d\d\.)|(?<![\w@./-]))(?P<v>[a-z][\w-]{{0,62}}(?:\.[\w-]{{1,62}}){{0,5}}\.{TLD})(?![\w(-]|\.\w)",

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from knowledge.masking_names import ACCOUNT, is_account, is_name, is_node
-from knowledge.masking_rule import Rule
+from knowledge.masking_rule import MaskingRule
 
 # Owners of models and sources that everybody knows, in lower case: what they publish says nothing of a person.
 OWNERS = """
@@ -89,60 +89,62 @@ QUEUES = (
     r"(?:squeue|qstat|sacct|scancel|sprio|sshare|bjobs|bkill|pkill|qselect|qdel|flux jobs|htop|top|quota|lfs quota)"
 )
 REPOSITORY = r"(?P<v>[\w.-]{2,60}/[\w.-]{1,90}?)"
-OUTSIDE: tuple[Rule, ...] = (
-    Rule(
+OUTSIDE: tuple[MaskingRule, ...] = (
+    MaskingRule(
         "USER",
         r"\s(?:-u|--users?)",
         rf"\b{QUEUES}\b[^\n]{{0,120}}?\s(?:-u|--users?)[= ]?(?P<v>[A-Za-z][\w.-]{{1,40}})",
         is_name,
     ),
-    Rule(
+    MaskingRule(
         "USER",
         r"[r-][w-][xs-][r-].*\s\d+\s",
         r"(?<!\S)[dlbcps-](?:[rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<v>[A-Za-z][\w.-]{1,40})\s",
         is_name,
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"[r-][w-][xs-][r-].*\s\d+\s",
         r"(?<!\S)[dlbcps-](?:[rwxsStT-]{9})[.+@]?\s+\d+\s+[\w.-]+\s+(?P<v>[A-Za-z][\w.-]{1,40})\s+\d",
         is_name,
     ),
     # One row of squeue or qstat without its head.
-    Rule(
+    MaskingRule(
         "USER",
         r"^\s*\d[\d_+\[\]-]*\s+\S+\s+\S.*\s[a-z]{1,2}\s+[\d:-]+\s",
         r"^\s*\d{3,12}[\d_+\[\]-]*\s+\S+\s+\S{1,60}\s+(?P<v>[A-Za-z][\w.-]{1,40})\s+(?:R|PD|CG|CD|CF|F|TO|S|CA|NF|OOM|PR)\s+[\d:-]+\s",
         is_name,
     ),
-    Rule(
+    MaskingRule(
         "USER",
         r"^\d+(?:\[\])?\.[\w.-]+\s",
         r"^\d{2,12}(?:\[\])?\.[\w.-]+\s+\S{1,60}\s+(?P<v>[A-Za-z][\w.-]{1,40})\s+[\d:]+\s+[QRHEFBSCMTUWX]\s",
         is_name,
     ),
-    Rule("USER", r"\b(?:author|committer):\s+[\w.-]+ <", r"\b(?:Author|Committer):\s+(?P<v>[\w.-]{2,40}) <", is_name),
-    Rule(
+    MaskingRule(
+        "USER", r"\b(?:author|committer):\s+[\w.-]+ <", r"\b(?:Author|Committer):\s+(?P<v>[\w.-]{2,40}) <", is_name
+    ),
+    MaskingRule(
         "USER",
         r"\bmy (?:user ?name|user ?id|login|account name)",
         r"(?i)\bmy (?:user ?name|user ?id|login|account name)(?: is|:)\s+[\"'`]?(?P<v>[A-Za-z][\w.-]{1,40}\b)",
         is_name,
     ),
-    Rule("PERSON", r"\bmy name is ", r"(?i:\bmy name is) (?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3})"),
-    Rule(
+    MaskingRule("PERSON", r"\bmy name is ", r"(?i:\bmy name is) (?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3})"),
+    MaskingRule(
         "PERSON",
         r"(?:regards|wishes|cheers|sincerely),? ",
         r"\b(?i:regards|wishes|cheers|sincerely),? (?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,2})(?=[\s.]*$)",
     ),
-    Rule(
+    MaskingRule(
         "ACCOUNT",
         r"(?:account|allocation|project|bank) (?:is )?(?:called|named)",
         rf"(?i)\b(?:account|allocation|project|bank) (?:is )?(?:called|named) [\"'`]?(?P<v>{ACCOUNT})",
         is_account,
     ),
-    Rule("ACCOUNT", r"^\s+project = ", rf"^\s+project = (?P<v>{ACCOUNT})", is_account),
-    Rule("ACCOUNT", r"logged in as", r"(?i)\blogged in as:?\s+[\w.-]+ \((?P<v>[\w.-]{2,60})\)", is_name),
-    Rule(
+    MaskingRule("ACCOUNT", r"^\s+project = ", rf"^\s+project = (?P<v>{ACCOUNT})", is_account),
+    MaskingRule("ACCOUNT", r"logged in as", r"(?i)\blogged in as:?\s+[\w.-]+ \((?P<v>[\w.-]{2,60})\)", is_name),
+    MaskingRule(
         "PROJECT",
         r"wandb.*project",
         r"(?i)\bwandb(?:\.init\([^\n]{0,200}?|_|[^\n]{0,60}?--)"
@@ -150,33 +152,33 @@ OUTSIDE: tuple[Rule, ...] = (
         is_name,
     ),
     # DeepSpeed hands the names of all nodes on in base64.
-    Rule("HOST", r"world_info=", r"\bworld_info=(?P<v>[\w+/=-]{8,})"),
-    Rule(
+    MaskingRule("HOST", r"world_info=", r"\bworld_info=(?P<v>[\w+/=-]{8,})"),
+    MaskingRule(
         "DEVICE",
         r"gu?id\W{1,3}0x|serial",
         r"(?i)\b(?:(?:guid|gid)\W{1,3}(?=0x)|serial(?: number)?\s{0,20}[:=]\s{0,3})(?P<v>(?=\w{0,6}\d)[\w:-]{8,40})",
     ),
-    Rule(
+    MaskingRule(
         "REPO",
         r"huggingface\.co/|hf\.co/",
         rf"\b(?:huggingface|hf)\.co/(?:datasets/|spaces/)?(?!docs/|api/|models?\b|settings/|blog/|join\b){REPOSITORY}(?=[\s/'\"):,?]|\.?$)",
         is_foreign,
     ),
-    Rule(
+    MaskingRule(
         "REPO",
         r"repo_?id|from_pretrained|model_name_or_path|load_dataset",
         rf"\b(?:repo_?id|(?:from_pretrained|load_dataset)\(|model_name_or_path)"
         rf"[\"']?\s?[=: ]?\s?[\"']{REPOSITORY}[\"']",
         is_foreign,
     ),
-    Rule(
+    MaskingRule(
         "REPO",
         r"is not a local folder|repository .*not found|gated repo",
         rf"(?<![\w/.]){REPOSITORY} is not a local folder",
         is_foreign,
     ),
-    Rule("REPO", r"git@[\w.-]+[:/]", rf"\bgit@[\w.-]+[:/]{REPOSITORY}(?:\.git)?(?=[\s'\")]|$)", is_foreign),
-    Rule(
+    MaskingRule("REPO", r"git@[\w.-]+[:/]", rf"\bgit@[\w.-]+[:/]{REPOSITORY}(?:\.git)?(?=[\s'\")]|$)", is_foreign),
+    MaskingRule(
         "REPO",
         r"(?:clone|remote|origin|repository|fatal).*https?://",
         rf"(?:clone|remote|origin|[Rr]epository|fatal)\b[^\n]{{0,80}}?https?://(?:[^\s/@]{{1,200}}@)?[\w.-]+/{REPOSITORY}(?:\.git)?/?(?=[\s'\")]|$)",

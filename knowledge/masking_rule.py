@@ -9,7 +9,7 @@ from functools import cache
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class MaskingRule:
     """kind: the placeholder's word. The group `v` (or `w`) of the pattern is what is hidden, where it `holds`.
 
     looks is in RE2's syntax, in any case; it must match each line in which the pattern may begin. reach: how many lines

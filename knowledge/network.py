@@ -59,7 +59,7 @@ class Visibility(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Note(Facts):
+class NetworkNote(Facts):
     text: str
     source: str
 
@@ -71,7 +71,7 @@ class NetworkFacts(Facts):
     renamed: Mapping[str, str]
     launchers: tuple[LauncherVariables, ...]
     visibility: tuple[Visibility, ...] = ()
-    notes: tuple[Note, ...] = ()
+    notes: tuple[NetworkNote, ...] = ()
     unknown: tuple[str, ...] = field(default=())
 
 

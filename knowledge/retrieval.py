@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge import building, embedding, store
-from knowledge.building import Progress, Text, Work
+from knowledge.building import IndexedText, Progress, Work
 from knowledge.errors import UnavailableError
 from knowledge.generations import FORMAT, Generation, Generations
 from knowledge.rows import Sketch, cosines, nearest, open_rows, open_sketch
-from knowledge.words import Words
+from knowledge.words import WordRanking
 
 if TYPE_CHECKING:
     import numpy as np
@@ -60,7 +60,7 @@ def key_of(name: str, text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class FoundEntry:
     """An entry found: its position among the entries, and its score (1.0: first by every ranking)."""
 
     position: int
@@ -68,7 +68,7 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class RankedEntry:
     """An entry that one of the rankings has: its cosine (None: no model) and its BM25 score (0: no word in common)."""
 
     position: int
@@ -84,7 +84,7 @@ class Index:
         name: str,
         *,
         folder: Path | None = None,
-        server: store.Server | None = None,
+        server: store.ChromaServer | None = None,
         embedder: Callable[[], embedding.Embedder] = embedding.embedder,
     ) -> None:
         self.name = name
@@ -95,16 +95,16 @@ class Index:
         self._server = server
         self._embedder = embedder
         self._lock = threading.RLock()
-        self._entries: Sequence[Text] | None = None
+        self._entries: Sequence[IndexedText] | None = None
         self._positions: dict[str, int] = {}
         self._embed: embedding.Embedder | None = None
         self._generation: Generation | None = None
-        self._words: Words | None = None
+        self._words: WordRanking | None = None
         self._vectors: store.Vectors | None = None
         self._rows: NDArray[np.float32] | None = None
         self._sketch: Sketch | None = None
 
-    def refresh(self, entries: Sequence[Text]) -> None:
+    def refresh(self, entries: Sequence[IndexedText]) -> None:
         """Stand over exactly these entries. Free when they are the same object as the last time."""
         with self._lock:
             if entries is self._entries:
@@ -118,20 +118,20 @@ class Index:
                 self._open(entries)
             self._entries = entries
 
-    def search(self, words: str, limit: int = 10, among: Places | None = None) -> list[Hit]:
+    def search(self, words: str, limit: int = 10, among: Places | None = None) -> list[FoundEntry]:
         """The best entries, best first; among: only these positions. Call `refresh` before."""
         with self._lock:
             by_words, by_meaning, _ = self._rankings(words, among, limit)
             return fuse([ranking for ranking in ([at for at, _ in by_words], by_meaning) if ranking], limit)
 
-    def candidates(self, words: str, among: Places | None = None, limit: int = 10) -> list[Candidate]:
+    def candidates(self, words: str, among: Places | None = None, limit: int = 10) -> list[RankedEntry]:
         """Whatever one of the two rankings has among its first, with what each of them says of it. In no order."""
         with self._lock:
             by_words, by_meaning, vector = self._rankings(words, among, limit)
             scores = dict(by_words)
             places = list(dict.fromkeys([*scores, *by_meaning]))
             near = self._cosines(places, vector)
-            return [Candidate(at, near.get(at), scores.get(at, 0.0)) for at in places]
+            return [RankedEntry(at, near.get(at), scores.get(at, 0.0)) for at in places]
 
     def by_words(self, words: str, among: Places | None = None) -> list[int]:
         """Positions by words alone, best first: a millisecond, where the model takes twenty."""
@@ -170,7 +170,7 @@ class Index:
                 self._vectors.close()
         self._vectors = self._words = self._generation = self._rows = None
 
-    def _open(self, entries: Sequence[Text]) -> None:
+    def _open(self, entries: Sequence[IndexedText]) -> None:
         """Find or build the generation of these entries; what goes wrong leaves words alone, from memory."""
         embedded = self._embed is not None and self._server is None
         model = MODEL_ID if embedded else ""
@@ -186,9 +186,9 @@ class Index:
         except (UnavailableError, OSError) as error:
             self._vectors = self._rows = None
             self.notices.append(f"searching by words alone: {error}")
-            self._words = self._words or Words.build([entry.text for entry in entries])
+            self._words = self._words or WordRanking.build([entry.text for entry in entries])
 
-    def _open_generation(self, wanted: str, model: str, entries: Sequence[Text]) -> None:
+    def _open_generation(self, wanted: str, model: str, entries: Sequence[IndexedText]) -> None:
         """Open what is there; one that cannot be read is set aside and built again, once."""
         generation = self._generations.ready(wanted)
         if generation:
@@ -201,7 +201,7 @@ class Index:
 
     def _load(self, generation: Generation, count: int) -> None:
         self._generation = generation
-        self._words = Words.load(generation.path / "words")
+        self._words = WordRanking.load(generation.path / "words")
         if generation.model:
             self._rows, self._sketch = open_rows(generation.path, count), open_sketch(generation.path, count)
 
@@ -210,7 +210,7 @@ class Index:
         target = self._generations.set_aside(generation.path)
         self.notices.append(f"the index {self.name} was damaged ({error}); it is set aside in {target} and built again")
 
-    def _build(self, wanted: str, model: str, entries: Sequence[Text]) -> Generation:
+    def _build(self, wanted: str, model: str, entries: Sequence[IndexedText]) -> Generation:
         """Make the generation, starting from the last one's vectors where they can be had."""
         base = self._generations.latest(model) if model else None
         embed = self._embed if model else None
@@ -264,7 +264,7 @@ class Index:
 MODEL_ID = f"{embedding.MODEL}-{embedding.SHA256[:8]}"
 
 
-def fingerprint(model: str, entries: Sequence[Text]) -> str:
+def fingerprint(model: str, entries: Sequence[IndexedText]) -> str:
     """What an index is made from, in 24 hex digits: the format, the model, every entry in its order."""
     digest = hashlib.sha256(f"{FORMAT}\0{model}\0".encode())
     for entry in entries:
@@ -272,11 +272,11 @@ def fingerprint(model: str, entries: Sequence[Text]) -> str:
     return digest.hexdigest()[:24]
 
 
-def fuse(rankings: Sequence[Sequence[int]], limit: int) -> list[Hit]:
+def fuse(rankings: Sequence[Sequence[int]], limit: int) -> list[FoundEntry]:
     """Reciprocal rank fusion, scaled so that the first of every ranking has 1.0."""
     scores: dict[int, float] = {}
     for ranking in rankings:
         for rank, at in enumerate(ranking[:DEPTH]):
             scores[at] = scores.get(at, 0.0) + (RRF_K + 1) / (RRF_K + 1 + rank) / len(rankings)
     ranked = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
-    return [Hit(at, round(score, 6)) for at, score in ranked[:limit]]
+    return [FoundEntry(at, round(score, 6)) for at, score in ranked[:limit]]

@@ -32,7 +32,7 @@ OPTIONAL = re.compile(r"\[[^\[\]]*\{\w+\}[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
+class ShippedIndex:
     """The passages; in how many of them each stem stands, how telling it is; the causes of each card, by address."""
 
     passages: tuple[Passage, ...]
@@ -50,20 +50,20 @@ def files() -> tuple[Path, ...]:
 
 
 @cache
-def shipped() -> Shipped:
+def shipped() -> ShippedIndex:
     """All of it, read once a process. Raises FactsError on a wrong file."""
     paths = files()
-    found: Shipped | None = kept("passages", paths)
+    found: ShippedIndex | None = kept("passages", paths)
     if found is None:
         found = lay_out(tuple(passages(catalogue())), {card.address: card.causes for card in cards()})
         keep("passages", paths, found)
     return found
 
 
-def lay_out(texts: tuple[Passage, ...], causes: Mapping[str, tuple[str, ...]]) -> Shipped:
+def lay_out(texts: tuple[Passage, ...], causes: Mapping[str, tuple[str, ...]]) -> ShippedIndex:
     # What makes a word rare is the texts that tell of it, not the many ways to ask for one of them.
     having = Counter(stem for one in texts for stem in stems(whole(replace(one, asks=()))))
-    return Shipped(texts, dict(having), dict(causes))
+    return ShippedIndex(texts, dict(having), dict(causes))
 
 
 def whole(passage: Passage) -> str:

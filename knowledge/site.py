@@ -144,7 +144,7 @@ class QueueWait(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Told(Facts):
+class SiteFact(Facts):
     """One thing, and the pages that say so."""
 
     text: str
@@ -178,15 +178,15 @@ class Site(Facts):
     software: SoftwareLife
     watch: Watch
     queue_wait: QueueWait | None = None
-    compile_on: Told | None = None
-    login_node_rules: Told | None = None
-    email_notices: Told | None = None
-    status: Told | None = None
-    support: Told
-    backup: Told | None = None
-    web: Told | None = None
+    compile_on: SiteFact | None = None
+    login_node_rules: SiteFact | None = None
+    email_notices: SiteFact | None = None
+    status: SiteFact | None = None
+    support: SiteFact
+    backup: SiteFact | None = None
+    web: SiteFact | None = None
     pages: Mapping[str, str]
-    changes: tuple[Told, ...] = ()
+    changes: tuple[SiteFact, ...] = ()
     unknown: tuple[str, ...] = ()
 
 

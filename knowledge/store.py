@@ -44,7 +44,7 @@ class DamagedIndexError(UnavailableError):
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ChromaServer:
     """A Chroma server on a network that only its users reach."""
 
     host: str
@@ -53,7 +53,7 @@ class Server:
     token: str = field(default="", repr=False)
 
 
-def server_at(address: str) -> Server:
+def server_at(address: str) -> ChromaServer:
     """A server from `http://host:8000`, `https://host` or `host:port`. Raises InputError."""
     parts = urlsplit(address if "://" in address else f"http://{address}")
     try:
@@ -63,7 +63,7 @@ def server_at(address: str) -> Server:
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.path.strip("/"):
         raise InputError(f"'{address}' is no address of a Chroma server; write http://HOST:PORT")
     tls = parts.scheme == "https"
-    return Server(parts.hostname, port or (443 if tls else 8000), tls)
+    return ChromaServer(parts.hostname, port or (443 if tls else 8000), tls)
 
 
 def data_folder() -> Path:
@@ -173,7 +173,7 @@ def open_folder(folder: Path) -> Vectors:
         return Vectors(client, collection(client, COLLECTION, SYNC), str(folder), DamagedIndexError)
 
 
-def open_server(server: Server, name: str) -> Vectors:
+def open_server(server: ChromaServer, name: str) -> Vectors:
     """The collection of that name on a server. Raises UnavailableError when it does not answer."""
     chromadb = imported()
     where = f"the Chroma server at {server.host}:{server.port}"

@@ -32,7 +32,7 @@ Progress = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class WebHit:
     """What an engine found: a page, and the engine's own excerpt of it."""
 
     address: str
@@ -41,13 +41,13 @@ class Hit:
     date: str = ""
 
 
-class Engine(Protocol):
+class SearchEngine(Protocol):
     """Finds pages. private: whether it stands in a private network, and so may lead there."""
 
     @property
     def private(self) -> bool: ...
 
-    def find(self, query: str, limit: int) -> list[Hit]: ...
+    def find(self, query: str, limit: int) -> list[WebHit]: ...
 
 
 class DuckDuckGo:
@@ -57,7 +57,7 @@ class DuckDuckGo:
     def private(self) -> bool:
         return False
 
-    def find(self, query: str, limit: int) -> list[Hit]:
+    def find(self, query: str, limit: int) -> list[WebHit]:
         from ddgs import DDGS
         from ddgs.engines import ENGINES
         from ddgs.exceptions import DDGSException, RatelimitException
@@ -76,7 +76,7 @@ class DuckDuckGo:
             raise UnavailableError(f"{NO_WEB}; check the network and HTTPS_PROXY") from error
         except Exception as error:  # what its Rust client raises has no common parent
             raise UnavailableError(f"{NO_WEB} ({type(error).__name__}); check the network and HTTPS_PROXY") from error
-        return [Hit(row["href"], row.get("title", ""), row.get("body", "")) for row in rows if row.get("href")]
+        return [WebHit(row["href"], row.get("title", ""), row.get("body", "")) for row in rows if row.get("href")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class Searx:
     def private(self) -> bool:
         return not is_public(host_of(self.address))
 
-    def find(self, query: str, limit: int) -> list[Hit]:
+    def find(self, query: str, limit: int) -> list[WebHit]:
         address = self.address.rstrip("/")
         if not urlsplit(address).path:
             address += "/search"
@@ -103,7 +103,9 @@ class Searx:
         body = answer.json()
         rows = body.get("results", []) if isinstance(body, dict) else []
         hits = [
-            Hit(str(row["url"]), str(row.get("title", "")), str(row.get("content", "")), str(row.get("publishedDate")))
+            WebHit(
+                str(row["url"]), str(row.get("title", "")), str(row.get("content", "")), str(row.get("publishedDate"))
+            )
             for row in rows
             if isinstance(row, dict) and row.get("url")
         ]
@@ -115,7 +117,7 @@ class Web:
     """How this person wants the web: ask first, always, never; and by which engine."""
 
     policy: Policy
-    engine: Engine
+    engine: SearchEngine
 
     def search(self, query: str, limit: int = 3, progress: Progress | None = None) -> list[Passage]:
         """The best piece of each page found, marked as found on the web. Raises UnavailableError, InputError."""
@@ -137,7 +139,7 @@ def to_send(query: str) -> str:
     return " ".join(words)
 
 
-def search(query: str, engine: Engine, limit: int = 3, progress: Progress | None = None) -> list[Passage]:
+def search(query: str, engine: SearchEngine, limit: int = 3, progress: Progress | None = None) -> list[Passage]:
     """Ask the engine, then read the pages. Whatever is given, only `to_send` of it leaves."""
     sent = to_send(query)
     tell = progress or (lambda what, done, total: None)
@@ -151,7 +153,7 @@ def search(query: str, engine: Engine, limit: int = 3, progress: Progress | None
     return [one for one in found if one.text]
 
 
-def passage(hit: Hit, query: str, fetcher: Fetcher) -> Passage:
+def passage(hit: WebHit, query: str, fetcher: Fetcher) -> Passage:
     """A page's best piece for a query, or the engine's excerpt where the page cannot be read."""
     title, excerpt = one_line(hit.title), one_line(hit.excerpt)
     source = one_line(hit.address)

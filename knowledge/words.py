@@ -39,14 +39,14 @@ def _telling(word: str) -> tuple[str, ...]:
     return tuple(token for token in _taken_apart(word) if token not in STOPWORDS_EN)
 
 
-class Words:
+class WordRanking:
     """BM25 over the entries, by position."""
 
     def __init__(self, bm25: Any) -> None:
         self._bm25 = bm25
 
     @classmethod
-    def build(cls, texts: Sequence[str]) -> Words:
+    def build(cls, texts: Sequence[str]) -> WordRanking:
         import bm25s
 
         listed = [telling(text) for text in texts]
@@ -57,7 +57,7 @@ class Words:
         return cls(bm25)
 
     @classmethod
-    def load(cls, folder: Path) -> Words:
+    def load(cls, folder: Path) -> WordRanking:
         """Mapped, not read. Raises OSError or ValueError when it is damaged."""
         import bm25s
 

@@ -109,7 +109,7 @@ class Library:
         """The saved script; None for a shipped template, which is rendered from a plan. Raises FactsError."""
         return saved.split(template.provenance.path)[1] if isinstance(template.provenance, Saved) else None
 
-    def add(self, wish: saved.Wish, script: str) -> Template:
+    def add(self, wish: saved.SavingWish, script: str) -> Template:
         """Save a script. Raises InputError."""
         added = saved.write(self.folder, saved.head_for(wish, script, self._known), script)
         self._forget()

@@ -79,7 +79,7 @@ Cell = tuple[str, Framework, Strategy]
 
 
 @dataclass(frozen=True, slots=True)
-class Shipped:
+class CatalogueRecord:
     """From the catalogue. documented: a page of the site shows this launch; else it is our reading of the facts."""
 
     as_of: str
@@ -112,7 +112,7 @@ class Template:
     gpu_model: str
     gpus_per_node: int | None
     words: str
-    provenance: Shipped | Saved
+    provenance: CatalogueRecord | Saved
 
     @property
     def cell(self) -> Cell:
@@ -120,7 +120,7 @@ class Template:
 
     @property
     def date(self) -> str:
-        return self.provenance.as_of if isinstance(self.provenance, Shipped) else self.provenance.when
+        return self.provenance.as_of if isinstance(self.provenance, CatalogueRecord) else self.provenance.when
 
     @property
     def standing(self) -> int:
@@ -175,7 +175,7 @@ def record(cluster: Cluster, node: NodeType, framework: Framework, strategy: Str
         gpu_model=node.gpus.model,
         gpus_per_node=node.gpus.devices_per_node,
         words=describe(cluster, node, framework, strategy, form),
-        provenance=Shipped(cluster.as_of, tuple(sources), form.documented),
+        provenance=CatalogueRecord(cluster.as_of, tuple(sources), form.documented),
     )
 
 

@@ -135,7 +135,7 @@ def write(folder: Path, facts: Head, script: str) -> Template:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SavingWish:
     """What a person says of a script that they save. node_type and scheduler: None where they leave it to us."""
 
     machine: str
@@ -149,7 +149,7 @@ class Wish:
     scheduler: Scheduler | None = None
 
 
-def head_for(wish: Wish, script: str, known: Catalogue) -> Head:
+def head_for(wish: SavingWish, script: str, known: Catalogue) -> Head:
     """The facts in front of the script, completed from the machine's file and from the script. Raises InputError."""
     cluster = known.find(wish.machine)
     directives = scheduler_of(script)

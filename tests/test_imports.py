@@ -88,3 +88,13 @@ def test_imports_point_the_right_way(path: Path) -> None:
     for foreign, homes in HOME.items():
         if foreign in names:
             assert place.startswith(homes), f"{foreign} belongs in {homes}"
+
+
+def test_a_class_name_stands_for_one_thing() -> None:
+    """Classes at the top of modules: one name, one meaning, in the whole product."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(path for folder in OURS for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in found.items() if len(paths) > 1} == {}

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from assistant.errors import InputError, UnavailableError
 
 if TYPE_CHECKING:
-    from assistant.slack.feedback import Case
+    from assistant.slack.feedback import LabelledCase
 
 EXIT_FINE, EXIT_NO = 0, 1
 
@@ -92,7 +92,7 @@ def export(options: argparse.Namespace) -> int:
     return EXIT_FINE if lines else EXIT_NO
 
 
-def cases(since: str) -> Iterator[Case]:
+def cases(since: str) -> Iterator[LabelledCase]:
     """What people said of the bot's answers."""
     from assistant.settings import read_settings
     from assistant.slack.database import open_store

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from assistant.errors import InputError, MapleError
-from assistant.progress import Progress
+from assistant.progress import ProgressCallback
 from assistant.settings import Settings, read_settings
 from knowledge.documents import COLLECTIONS, FILE, Documents, Origin
 from knowledge.types import FRAMEWORKS, SCHEDULERS
 
 if TYPE_CHECKING:
-    from knowledge.ingest.adding import Report
+    from knowledge.ingest.adding import AddingReport
 
 EXIT_FINE, EXIT_NO, EXIT_STOPPED = 0, 1, 130
 STOPPED = "maple-chat: stopped; what was read is kept, the same command goes on from there"
@@ -90,10 +90,10 @@ def add(settings: Settings, options: argparse.Namespace) -> int:
     wanted = [(given, about) for given in options.given] or again(documents)
     if not wanted:
         raise InputError("nothing was added before; give a file, a folder or an address")
-    reports: list[Report] = []
+    reports: list[AddingReport] = []
     failed: list[MapleError] = []
     try:
-        with Progress() as progress:
+        with ProgressCallback() as progress:
             for given, facts in wanted:
                 try:
                     reports.append(read_in(documents, given, facts, progress))
@@ -115,7 +115,7 @@ def refresh(settings: Settings) -> bool:
 
     knowledge = open_knowledge(settings.data)
     try:
-        with Progress() as progress:
+        with ProgressCallback() as progress:
             knowledge.refresh(progress=progress)
     except KeyboardInterrupt:
         print(STOPPED_INDEXING, file=sys.stderr)
@@ -125,7 +125,7 @@ def refresh(settings: Settings) -> bool:
     return True
 
 
-def tell(reports: Sequence[Report], failed: Sequence[str], as_json: bool) -> int:
+def tell(reports: Sequence[AddingReport], failed: Sequence[str], as_json: bool) -> int:
     """What came of it: a line each on stdout, what went wrong on stderr."""
     if as_json:
         print(json.dumps({"read": [asdict(report) for report in reports], "failed": failed}, ensure_ascii=False))
@@ -139,7 +139,7 @@ def tell(reports: Sequence[Report], failed: Sequence[str], as_json: bool) -> int
     return EXIT_NO if failed or not any(report.fruitful for report in reports) else EXIT_FINE
 
 
-def summary(report: Report) -> str:
+def summary(report: AddingReport) -> str:
     """`/docs: 250 read, 3 unchanged, 2 removed, 19 without text, 1 problem`."""
     problems = len(report.problems)
     counts = (

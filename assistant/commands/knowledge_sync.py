@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING
 
 from assistant.commands import knowledge as command
 from assistant.errors import InputError
-from assistant.progress import Progress
+from assistant.progress import ProgressCallback
 from assistant.settings import Settings
 from knowledge.documents import Collection, Documents
 
 if TYPE_CHECKING:
-    from knowledge.ingest.adding import About, Report
+    from knowledge.ingest.adding import About, AddingReport
 
 DAY = r"\d{4}-\d\d-\d\d(T\d\d:\d\d:\d\dZ)?"
 
@@ -51,13 +51,13 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
     collection: Collection = "tickets" if options.source == "tickets" else "issues"
     about = About(collection, command.machine_id(options.machine), options.scheduler, options.framework)
-    sources: dict[str, Callable[[Documents, About, argparse.Namespace, Progress], Report]] = {
+    sources: dict[str, Callable[[Documents, About, argparse.Namespace, ProgressCallback], AddingReport]] = {
         "github": github,
         "stackexchange": stackexchange,
         "tickets": tickets,
     }
     try:
-        with Progress() as progress:
+        with ProgressCallback() as progress:
             report = sources[options.source](command.documents_of(settings), about, options, progress)
     except KeyboardInterrupt:
         print(command.STOPPED, file=sys.stderr)
@@ -67,7 +67,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     return command.EXIT_FINE if whole else command.EXIT_STOPPED
 
 
-def github(documents: Documents, about: About, options: argparse.Namespace, progress: Progress) -> Report:
+def github(documents: Documents, about: About, options: argparse.Namespace, progress: ProgressCallback) -> AddingReport:
     import re
 
     from knowledge.ingest import github as reader
@@ -77,13 +77,15 @@ def github(documents: Documents, about: About, options: argparse.Namespace, prog
         raise InputError(f"--since takes a day such as 2025-01-31, not '{options.since[:40]}'")
     token = os.environ.get("GITHUB_TOKEN") or os.environ.get("GH_TOKEN") or ""
     server = reader.GitHub(os.environ.get("GITHUB_API_URL") or reader.ADDRESS, token, Patience(options.wait))
-    wish = reader.Wish(
+    wish = reader.IssueFilter(
         reader.repository_named(options.repository), tuple(options.label), options.since, options.limit, about
     )
     return reader.sync(documents, wish, server, progress)
 
 
-def stackexchange(documents: Documents, about: About, options: argparse.Namespace, progress: Progress) -> Report:
+def stackexchange(
+    documents: Documents, about: About, options: argparse.Namespace, progress: ProgressCallback
+) -> AddingReport:
     from knowledge.ingest import stackexchange as reader
     from knowledge.ingest.api import Patience
 
@@ -92,7 +94,9 @@ def stackexchange(documents: Documents, about: About, options: argparse.Namespac
     return reader.sync(documents, reader.Tagged(options.tag, options.site, options.limit, about), server, progress)
 
 
-def tickets(documents: Documents, about: About, options: argparse.Namespace, progress: Progress) -> Report:
+def tickets(
+    documents: Documents, about: About, options: argparse.Namespace, progress: ProgressCallback
+) -> AddingReport:
     from knowledge.ingest import tickets as reader
 
     pairs = [given.partition("=") for given in options.columns]

@@ -8,7 +8,7 @@ import sys
 from dataclasses import asdict
 
 from assistant.errors import InputError, UnavailableError
-from assistant.progress import Progress
+from assistant.progress import ProgressCallback
 from assistant.settings import Settings
 from knowledge.web import open_web, to_send
 
@@ -23,7 +23,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     query = to_send(options.query)
     if not (options.yes or web.policy == "always" or agreed(query)):
         return EXIT_NO
-    with Progress() as progress:
+    with ProgressCallback() as progress:
         found = web.search(query, max(1, options.limit), progress)
     if options.json:
         print(json.dumps({"sent": query, "found": [asdict(one) for one in found]}, ensure_ascii=False))

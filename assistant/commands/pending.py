@@ -17,7 +17,7 @@ from knowledge.cluster import Cluster
 from knowledge.data_file import parse_json
 from knowledge.opening import open_plain
 from knowledge.schedulers.asking import BoundedAsking, ask_command, scheduler_here
-from knowledge.schedulers.live import JOB_ID, Ask, Asked, one_job, own_queue
+from knowledge.schedulers.live import JOB_ID, Ask, LiveOutput, one_job, own_queue
 from knowledge.schedulers.records import Scheduler
 
 
@@ -57,7 +57,7 @@ def explained_here(job: str, ask: Ask, machine: Cluster | None = None) -> Pendin
     return found.answer
 
 
-def asked_here(job: str, ask: Ask = ask_command) -> Asked:
+def asked_here(job: str, ask: Ask = ask_command) -> LiveOutput:
     """What the scheduler here says of the job, or of all mine. Raises InputError where it could not be asked."""
     scheduler = scheduler_here()
     if scheduler is None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from assistant.errors import InputError, UnavailableError
 from assistant.printing.report_page import numbers, page, span_of
-from assistant.progress import Progress
+from assistant.progress import ProgressCallback
 from assistant.reading import listed
 from assistant.settings import read_settings
 from graph.debugging.log import printable
@@ -24,7 +24,7 @@ from graph.reporting.dask_workers import DaskReader, DaskWanted, dask_client, ha
 from graph.reporting.inputs import JobInput, from_accounting, from_folders
 from graph.reporting.kept import KeptRecords
 from graph.reporting.reading import FINE, Reading
-from graph.reporting.report import Report
+from graph.reporting.report import FailureReport
 from graph.reporting.table_file import usual_ending, write_table
 from graph.usecases.report_failures import Read, read_here, report_failures
 from graph.waiting.ended import ended_state
@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         with closing(KeptRecords(settings.data / "report.sqlite")) as kept:
             if options.again:
                 kept.forget(one.key for one in inputs)
-            with reader(options, len(inputs)) as read, Progress() as progress:
+            with reader(options, len(inputs)) as read, ProgressCallback() as progress:
                 report, records = report_failures(inputs, how, kept, read, progress)
     except sqlite3.Error as error:
         raise UnavailableError(
@@ -108,7 +108,7 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def digest_of(report: Report, data: Path, channel: str | None) -> str:
+def digest_of(report: FailureReport, data: Path, channel: str | None) -> str:
     """Keep the digest for `/maple report`, and post it where that was asked; why it was not posted, or empty."""
     if find_spec("slack_sdk") is None:
         return "it needs the extra `slack`" if channel else ""
@@ -203,7 +203,7 @@ def pseudonym_key(path: Path) -> bytes:
         return path.read_bytes()
 
 
-def words(report: Report, where: Path, table: Path) -> str:
+def words(report: FailureReport, where: Path, table: Path) -> str:
     """The first screen of the report, for a terminal."""
     lines = [span_of(report)]
     lines.append(", ".join(f"{value} {what}" for value, what in numbers(report)))
@@ -216,7 +216,7 @@ def words(report: Report, where: Path, table: Path) -> str:
     return "\n".join(lines)
 
 
-def as_json(report: Report) -> dict[str, object]:
+def as_json(report: FailureReport) -> dict[str, object]:
     tables = {
         one.id: {"columns": list(one.columns), "rows": [list(row.cells) for row in one.rows]} for one in report.tables
     }

@@ -14,8 +14,8 @@ from assistant.errors import InputError
 from knowledge.signatures.check import check
 
 if TYPE_CHECKING:
-    from assistant.slack.feedback import Case, Feedback
-    from graph.debugging.proposals import Labelled, Proposal, Trial
+    from assistant.slack.feedback import Feedback, LabelledCase
+    from graph.debugging.proposals import Labelled, Proposal, ProposalTrial
 
 EXIT_FINE, EXIT_NO = 0, 1
 MOST_NAMED = 5
@@ -85,7 +85,7 @@ def review(options: argparse.Namespace) -> int:
     return EXIT_FINE
 
 
-def proposed(said: Sequence[Case]) -> list[Proposal]:
+def proposed(said: Sequence[LabelledCase]) -> list[Proposal]:
     """What the corrections ask for."""
     from assistant.slack.feedback import OTHER
     from graph.debugging.proposals import merged, proposal_of
@@ -98,7 +98,7 @@ def proposed(said: Sequence[Case]) -> list[Proposal]:
     return merged([one for one in asked_for if one])
 
 
-def kept(said: Sequence[Case]) -> list[Labelled]:
+def kept(said: Sequence[LabelledCase]) -> list[Labelled]:
     """The cases with a log of which it is known what is right."""
     from assistant.slack.feedback import label_of
     from graph.debugging.proposals import Labelled
@@ -119,7 +119,7 @@ def further(paths: Sequence[Path]) -> list[Labelled]:
     return [Labelled(f"{name}/{case.id}", case.log, case.cause) for name, case in found if case.cause and case.log]
 
 
-def as_text(one: Proposal, trial: Trial) -> str:
+def as_text(one: Proposal, trial: ProposalTrial) -> str:
     people = f"{one.said_by} people say" if one.said_by > 1 else "one person says"
     what = "what cured it" if one.cause == one.answered else f"it is {one.cause}"
     lines = [f"  line:     {one.line}", f"  answered: {one.answered or 'nothing'}; {people} {what}"]
@@ -138,7 +138,7 @@ def as_text(one: Proposal, trial: Trial) -> str:
     return "\n".join(lines)
 
 
-def as_json(one: Proposal, trial: Trial) -> dict[str, Any]:
+def as_json(one: Proposal, trial: ProposalTrial) -> dict[str, Any]:
     return {
         "id": one.id,
         "line": one.line,
@@ -157,7 +157,7 @@ def as_json(one: Proposal, trial: Trial) -> dict[str, Any]:
     }
 
 
-def asked(trial: Trial, ask: Callable[[str], str]) -> str:
+def asked(trial: ProposalTrial, ask: Callable[[str], str]) -> str:
     """accept, reject, skip or quit."""
     ways = ["accept"] * trial.fit + ["reject", "skip", "quit"]
     while True:
@@ -169,7 +169,7 @@ def asked(trial: Trial, ask: Callable[[str], str]) -> str:
             return hit
 
 
-def settle(feedback: Feedback, one: Proposal, trial: Trial, decision: str) -> int:
+def settle(feedback: Feedback, one: Proposal, trial: ProposalTrial, decision: str) -> int:
     """Take a decision; what is unsound or makes a case wrong is never accepted."""
     from graph.debugging.proposals import accept
 

@@ -139,7 +139,7 @@ def show(library: Library, options: argparse.Namespace) -> int:
 
 def add(library: Library, options: argparse.Namespace) -> int:
     script = saved.checked(read(options.file), "standard input" if options.file == "-" else options.file)
-    wish = saved.Wish(
+    wish = saved.SavingWish(
         machine=options.machine,
         framework=options.framework,
         strategy=options.strategy,

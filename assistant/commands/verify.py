@@ -16,10 +16,10 @@ from assistant.commands.script import refuse
 from assistant.errors import InputError
 from assistant.printing.plain import as_text
 from graph.debugging.answer import as_json
-from graph.verification.jobs import PAUSES, UNSEEN, Job, Outcome, fetch, follow, judge, ready, submit
+from graph.verification.jobs import PAUSES, UNSEEN, SubmittedJob, TrialOutcome, fetch, follow, judge, ready, submit
 from graph.verification.on_machine.reach import Reach, reaching
 from graph.verification.on_machine.schedulers import SCHEDULERS
-from graph.verification.on_machine.trial import Asked, Trial, trial_of
+from graph.verification.on_machine.trial import Trial, TrialWishes, trial_of
 from knowledge.types import FRAMEWORKS, STRATEGIES, Refusal
 
 
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    asked = Asked(options.framework, options.strategy, options.account, options.queue, options.env)
+    asked = TrialWishes(options.framework, options.strategy, options.account, options.queue, options.env)
     script = read_file(options.file)
     cluster = known_machine(options.machine, script)
     if cluster is None:
@@ -142,7 +142,7 @@ def carry_out(trial: Trial, reach: Reach, options: argparse.Namespace) -> int:
     return 0 if outcome.passed else 1
 
 
-def watch(trial: Trial, job: Job, poll: float | None) -> Outcome:
+def watch(trial: Trial, job: SubmittedJob, poll: float | None) -> TrialOutcome:
     """A line for each change of state; then the output."""
     start = time.monotonic()
     for state in follow(job, (poll, poll) if poll else PAUSES):
@@ -151,7 +151,7 @@ def watch(trial: Trial, job: Job, poll: float | None) -> Outcome:
     return judge(trial, job, state, fetch(job))
 
 
-def keep(outcome: Outcome, reach: Reach) -> str | None:
+def keep(outcome: TrialOutcome, reach: Reach) -> str | None:
     """Where the output lies. From another computer it is written to the folder that we are in."""
     if reach.host is None or not outcome.output:
         return None
@@ -164,7 +164,7 @@ def keep(outcome: Outcome, reach: Reach) -> str | None:
     return str(path)
 
 
-def tell(outcome: Outcome, kept: str | None) -> None:
+def tell(outcome: TrialOutcome, kept: str | None) -> None:
     if outcome.passed:
         first = outcome.ranks[0]
         nodes = len({rank.get("node") for rank in outcome.ranks})

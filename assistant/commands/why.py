@@ -19,8 +19,8 @@ from assistant.reading import left_out, listed
 from graph.debugging.answer import SCHEMA_VERSION, as_json
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.flight_recorder import Dump, find_hang, take_dumps
-from graph.debugging.jobs import Job, jobs
-from graph.debugging.log import Source, from_paths, from_text
+from graph.debugging.jobs import JobFiles, jobs
+from graph.debugging.log import LogSource, from_paths, from_text
 from knowledge.data_file import parse_json
 from knowledge.opening import LARGEST_SCRIPT, open_plain, read_plain
 from knowledge.schedulers.asking import scheduler_here
@@ -70,12 +70,12 @@ def run(options: argparse.Namespace) -> int:
     if dumps:
         return answer_hang(dumps, logs, options.json)
     script = read_text(options.script) if options.script else ""
-    found = listed(lambda: jobs([Path(p) for p in paths])) if paths else [Job("", ())]
+    found = listed(lambda: jobs([Path(p) for p in paths])) if paths else [JobFiles("", ())]
     if len(found) > 1 and (options.machine or script):
         raise InputError(f"the files are of {len(found)} jobs; give those of one job with --machine or --script")
     if len(found) > 1:
         return answer_jobs(found, options.json, models)
-    diagnosis = of_job(found[0], models) if paths else diagnosed([Source(None, stream=sys.stdin.buffer)], models)
+    diagnosis = of_job(found[0], models) if paths else diagnosed([LogSource(None, stream=sys.stdin.buffer)], models)
     words, value = as_text(diagnosis), as_json(diagnosis)
     if options.machine or script:
         words, value = with_facts(diagnosis, options.machine, script, options.script)
@@ -101,7 +101,7 @@ def is_job_id(word: str) -> bool:
     return bool(re.fullmatch(r"\d+(?:[_.\[]\S*)?|[ƒf][1-9A-HJ-NP-Za-km-z]{6,}", word)) and not Path(word).exists()
 
 
-def answer_jobs(found: Sequence[Job], as_values: bool, models: Models | None) -> int:
+def answer_jobs(found: Sequence[JobFiles], as_values: bool, models: Models | None) -> int:
     """Several jobs, each judged by its own files: a line for each, and the whole answer where they are few."""
     judged = list(of_jobs(found, models))
     failed = any(diagnosis.cause != NO_FAILURE for _, diagnosis in judged)
@@ -121,7 +121,7 @@ def answer_jobs(found: Sequence[Job], as_values: bool, models: Models | None) ->
     return int(failed)
 
 
-def of_jobs(found: Sequence[Job], models: Models | None) -> Iterator[tuple[Job, Diagnosis]]:
+def of_jobs(found: Sequence[JobFiles], models: Models | None) -> Iterator[tuple[JobFiles, Diagnosis]]:
     """Each by its own files; one whose files are all gone by then is left out."""
     for job in found:
         try:
@@ -132,7 +132,7 @@ def of_jobs(found: Sequence[Job], models: Models | None) -> Iterator[tuple[Job, 
             print(f"maple-chat: {job.name} is left out: {error}", file=sys.stderr)
 
 
-def of_job(job: Job, models: Models | None) -> Diagnosis:
+def of_job(job: JobFiles, models: Models | None) -> Diagnosis:
     """By the files of the job that are still there when they are read."""
     diagnosis, gone = left_out(job.paths, lambda paths: diagnosed(from_paths(paths), models))
     if gone:
@@ -140,14 +140,16 @@ def of_job(job: Job, models: Models | None) -> Diagnosis:
     return diagnosis
 
 
-def diagnosed(sources: Sequence[Source], models: Models | None) -> Diagnosis:
+def diagnosed(sources: Sequence[LogSource], models: Models | None) -> Diagnosis:
     """What the rules find; where they are not sure, with what the model reads in it."""
     if models is None:
         return diagnose(sources)
     from graph.modelling.diagnosing import help_with
 
     kept = [(source, source.stream.read() if source.stream else b"") for source in sources]
-    first, second = ([Source(s.name, s.path, io.BytesIO(data) if s.stream else None) for s, data in kept] for _ in "12")
+    first, second = (
+        [LogSource(s.name, s.path, io.BytesIO(data) if s.stream else None) for s, data in kept] for _ in "12"
+    )
     helped = help_with(diagnose(first), second, models)
     if helped.trouble:
         print(f"maple-chat: {helped.trouble}", file=sys.stderr)

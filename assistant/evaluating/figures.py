@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import comb, sqrt
 
-from assistant.evaluating.judging import Verdict
+from assistant.evaluating.judging import CaseVerdict
 
 # The 95 % point of the normal distribution.
 Z = 1.959964
@@ -22,7 +22,7 @@ class Judged:
     part: str
     type: str
     id: str
-    verdict: Verdict
+    verdict: CaseVerdict
 
     @property
     def right(self) -> bool:

@@ -45,7 +45,7 @@ NEAR = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CaseVerdict:
     """Whether a case is right, mark by mark (the first is the one that counts), and what is wrong.
 
     group: what figures are told apart by (a log's cause, a check's rule). confidence: what the program itself gave,
@@ -66,15 +66,15 @@ class Bench:
     settings: Callable[[Path], Settings]
 
 
-def judge(case: AnyCase, bench: Bench) -> Verdict:
+def judge(case: AnyCase, bench: Bench) -> CaseVerdict:
     """Run one case. Whatever it raises is a miss of that case, told by its name."""
     try:
         return _judged(case, bench)
     except Exception as error:
-        return Verdict((("right", False),), f"{type(error).__name__}: {error}")
+        return CaseVerdict((("right", False),), f"{type(error).__name__}: {error}")
 
 
-def _judged(case: AnyCase, bench: Bench) -> Verdict:
+def _judged(case: AnyCase, bench: Bench) -> CaseVerdict:
     match case:
         case RequestCase():
             return judge_request(case, bench.models)
@@ -97,7 +97,7 @@ def _judged(case: AnyCase, bench: Bench) -> Verdict:
             return judge_turns(case.turns, bench)
 
 
-def judge_request(case: RequestCase, models: Models | None) -> Verdict:
+def judge_request(case: RequestCase, models: Models | None) -> CaseVerdict:
     """Fields, intent, and what is asked for; `once asked`: or right where a doubt that is told settles it."""
     from assistant.commands.extract import answer, reading_of, understand_one
 
@@ -108,7 +108,7 @@ def judge_request(case: RequestCase, models: Models | None) -> Verdict:
     if case.intent in ASKING:
         doubts = reading_of(case.text, understood)["doubts"]
         marks.append(("right once asked", not faults or settled(case, record, doubts)))
-    return Verdict(tuple(marks), "; ".join(faults), case.intent or "")
+    return CaseVerdict(tuple(marks), "; ".join(faults), case.intent or "")
 
 
 def request_faults(case: RequestCase, record: Record) -> list[str]:
@@ -152,7 +152,7 @@ def settled(case: RequestCase, record: Record, doubts: Iterable[Record]) -> bool
     return not request_faults(case, {**record, "fields": fields, "intent": intent})
 
 
-def judge_dialogue(case: DialogueCase, models: Models | None) -> Verdict:
+def judge_dialogue(case: DialogueCase, models: Models | None) -> CaseVerdict:
     """Every turn must be right."""
     from assistant.commands.extract import read_turns
 
@@ -163,10 +163,10 @@ def judge_dialogue(case: DialogueCase, models: Models | None) -> Verdict:
         for number, (turn, answer) in enumerate(zip(case.turns, answers, strict=True), 1)
         for fault in request_faults(turn, answer)
     ]
-    return Verdict((("right", not faults),), "; ".join(faults))
+    return CaseVerdict((("right", not faults),), "; ".join(faults))
 
 
-def judge_sentence(case: SentenceCase) -> Verdict:
+def judge_sentence(case: SentenceCase) -> CaseVerdict:
     """The act, and the topic of a question."""
     from graph.reading.reader import read_utterance
     from graph.reading.utterance import ThreadView
@@ -177,18 +177,20 @@ def judge_sentence(case: SentenceCase) -> Verdict:
     right = read.label in (case.label, *case.also)
     acts = {label.partition("/")[0] for label in (case.label, *case.also)}
     why = "" if right else f"want {case.label}, got {read.label}: {case.text[:80]}"
-    return Verdict((("right", right), ("act", read.act in acts)), why, case.label.partition("/")[0], read.confidence)
+    return CaseVerdict(
+        (("right", right), ("act", read.act in acts)), why, case.label.partition("/")[0], read.confidence
+    )
 
 
-def judge_script(case: ScriptCase) -> Verdict:
+def judge_script(case: ScriptCase) -> CaseVerdict:
     from assistant.commands.extract import script_record
 
     record = script_record({"id": case.id, "script": case.script})
     faults = field_faults(wanted_fields(case), case.alt, record["fields"])
-    return Verdict((("right", not faults),), "; ".join(faults))
+    return CaseVerdict((("right", not faults),), "; ".join(faults))
 
 
-def judge_check(case: CheckCase) -> Verdict:
+def judge_check(case: CheckCase) -> CaseVerdict:
     """Every labelled rule must speak; of a good script nothing above a remark may be said."""
     from assistant.commands.check import judge as findings_of
     from assistant.commands.check import machine
@@ -197,10 +199,10 @@ def judge_check(case: CheckCase) -> Verdict:
     said = {one.rule for one in found if case.rules or one.severity != "info"}
     right = set(case.rules) <= said if case.rules else not said
     why = "" if right else f"want {', '.join(case.rules) or 'nothing'}, got {', '.join(sorted(said)) or 'nothing'}"
-    return Verdict((("right", right),), why, case.rules[0] if case.rules else "nothing to find")
+    return CaseVerdict((("right", right),), why, case.rules[0] if case.rules else "nothing to find")
 
 
-def judge_log(case: LogCase, models: Models | None) -> Verdict:
+def judge_log(case: LogCase, models: Models | None) -> CaseVerdict:
     """The cause; and the telling line, where it is labelled."""
     from assistant.commands.why import diagnosed
     from graph.debugging.log import from_text
@@ -211,7 +213,7 @@ def judge_log(case: LogCase, models: Models | None) -> Verdict:
     if case.evidence.strip() and case.cause not in NO_LINE:
         marks.append(("telling line", shows_line(case, [(one.line, one.text) for one in found.evidence])))
     why = "" if right else f"want {case.cause}, got {found.cause}"
-    return Verdict(tuple(marks), why, case.cause or "", round(found.confidence, 2))
+    return CaseVerdict(tuple(marks), why, case.cause or "", round(found.confidence, 2))
 
 
 def shows_line(case: LogCase, evidence: Iterable[tuple[int, str]]) -> bool:
@@ -226,7 +228,7 @@ def shows_line(case: LogCase, evidence: Iterable[tuple[int, str]]) -> bool:
     return False
 
 
-def judge_pending(case: PendingCase) -> Verdict:
+def judge_pending(case: PendingCase) -> CaseVerdict:
     from graph.usecases.explain_pending import explain_pending
 
     found = explain_pending(case.text)
@@ -239,14 +241,14 @@ def judge_pending(case: PendingCase) -> Verdict:
         faults = answer_faults(case, " ".join(told), ())
         marks.append(("says", not faults))
         why = "; ".join([*([why] if why else []), *faults])
-    return Verdict(tuple(marks), why, case.kind)
+    return CaseVerdict(tuple(marks), why, case.kind)
 
 
 # A script of the person's own is in hand from the message on in which it came.
 PASTED_SCRIPT = re.compile(r"^#!/.*", re.M | re.S)
 
 
-def judge_turns(turns: Sequence[ConversationTurn], bench: Bench) -> Verdict:
+def judge_turns(turns: Sequence[ConversationTurn], bench: Bench) -> CaseVerdict:
     """The turns through a session of its own; each answer held against what it must say."""
     from assistant.session import Session
 
@@ -261,7 +263,7 @@ def judge_turns(turns: Sequence[ConversationTurn], bench: Bench) -> Verdict:
             pasted = PASTED_SCRIPT.search(turn.say)
             script = (written or (pasted[0] if pasted else "")).splitlines() or script
             faults += [f"turn {number}: {fault}" for fault in answer_faults(turn, shown, script)]
-    return Verdict((("right", not faults),), "; ".join(faults))
+    return CaseVerdict((("right", not faults),), "; ".join(faults))
 
 
 async def one_turn(session: Any, words: str) -> tuple[str, str]:

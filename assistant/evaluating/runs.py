@@ -10,7 +10,7 @@ from typing import Any
 from assistant.errors import InputError
 from assistant.evaluating.cases import CaseSet, text_of
 from assistant.evaluating.figures import Judged, measures
-from assistant.evaluating.judging import Bench, Verdict, judge
+from assistant.evaluating.judging import Bench, CaseVerdict, judge
 from knowledge.data_file import parse_json
 
 SCHEMA_VERSION = 1
@@ -81,5 +81,5 @@ def read_run(path: Path) -> RunResult:
 
 def read_cases(rows: Iterable[dict[str, Any]]) -> Iterable[Judged]:
     for row in rows:
-        verdict = Verdict(tuple(row["marks"].items()), row["why"], row["group"], row["confidence"])
+        verdict = CaseVerdict(tuple(row["marks"].items()), row["why"], row["group"], row["confidence"])
         yield Judged(row["set"], row["part"], row["type"], row["id"], verdict)

@@ -255,10 +255,10 @@ def rehearse(
 def diagnose_stream(log: BinaryIO, script: str, machine: str) -> LogAnswer:
     """Why the job of that log failed; with its script, the script without the trouble."""
     from graph.debugging.diagnosis import diagnose
-    from graph.debugging.log import Source
+    from graph.debugging.log import LogSource
     from graph.usecases.diagnose_job import report_of
 
-    found = diagnose([Source(None, stream=log)])
+    found = diagnose([LogSource(None, stream=log)])
     report = report_of(found, script, known(machine) if machine else None)
     mended = mend_answer(report.mended, script) if report.mended else None
     return log_answer(report.diagnosis, mended)

@@ -18,7 +18,7 @@ from typing import Any
 from assistant.models.loading import check_file, check_memory, probe
 from assistant.models.prefix_states import PrefixStates
 from assistant.settings import Settings
-from graph.modelling.model import Completion, Message, ModelError, NoToolsError, Schema, Stopped, Tool
+from graph.modelling.model import Completion, ModelError, ModelMessage, NoToolsError, Schema, Stopped, Tool
 
 KV_TYPES = {"f16": 1, "q8_0": 8, "q4_0": 2}
 # Takes the place of a message's text while the template is filled in.
@@ -96,7 +96,7 @@ class LlamaCpp:
 
     def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: Schema | None = None,
         tools: Sequence[Tool] = (),
@@ -124,7 +124,7 @@ class LlamaCpp:
         finally:
             self._alone.release()
 
-    def tokenised(self, messages: Sequence[Message]) -> tuple[list[int], list[int]]:
+    def tokenised(self, messages: Sequence[ModelMessage]) -> tuple[list[int], list[int]]:
         """The prompt's tokens: the fixed part (all before the first user text), and the rest."""
         marked = [{"role": m.role, "content": MARK.format(n)} for n, m in enumerate(messages)]
         try:

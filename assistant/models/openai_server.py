@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any
 from assistant.settings import Settings
 from graph.modelling.model import (
     BadAnswerError,
-    Call,
     Completion,
-    Message,
     ModelError,
+    ModelMessage,
     NoToolsError,
     Schema,
     Stopped,
     Tool,
+    ToolCall,
     guessed,
 )
 from knowledge.data_file import parse_json
@@ -46,7 +46,7 @@ EXTRAS = (THINKING, USAGE, CLASSIC)
 NOT_SO = frozenset({400, 404, 415, 422, 500, 501})
 
 
-def load(name: str, settings: Settings) -> Server:
+def load(name: str, settings: Settings) -> ModelServer:
     """The server's model of that name. Nothing is asked yet. Raises ModelError."""
     try:
         import openai
@@ -60,11 +60,11 @@ def load(name: str, settings: Settings) -> Server:
         max_retries=0,
     )
     said = "model_context" in settings.model_fields_set
-    return Server(name, client, settings.model_context if said else USUAL_CONTEXT)
+    return ModelServer(name, client, settings.model_context if said else USUAL_CONTEXT)
 
 
 @dataclass(slots=True)
-class Server:
+class ModelServer:
     """One model of a server. Text leaves this process."""
 
     name: str
@@ -82,7 +82,7 @@ class Server:
 
     def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: Schema | None = None,
         tools: Sequence[Tool] = (),
@@ -132,7 +132,7 @@ class Server:
 
     def _answer(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         schema: Schema | None,
         tools: Sequence[Tool],
         max_tokens: int,
@@ -181,7 +181,7 @@ class Server:
     def _heard(
         self,
         stream: Any,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         max_tokens: int,
         started: float,
         end: float,
@@ -214,13 +214,13 @@ class Server:
         counted = (usage.prompt_tokens, usage.completion_tokens) if usage else (None, None)
         sent = counted[0] if counted[0] is not None else sum(guessed(m.text) for m in messages)
         back = counted[1] if counted[1] is not None else guessed(text)
-        calls = tuple(Call(name, read_arguments(given), id_) for id_, name, given in called.values())
+        calls = tuple(ToolCall(name, read_arguments(given), id_) for id_, name, given in called.values())
         if calls and why == "length":
             raise BadAnswerError(f"{self.name}'s call of a tool did not end")
         return Completion(text, sent, back, why, seconds, first, reused(usage), calls)
 
 
-def as_sent(message: Message) -> dict[str, Any]:
+def as_sent(message: ModelMessage) -> dict[str, Any]:
     """A message as the protocol has it."""
     sent: dict[str, Any] = {"role": message.role, "content": message.text}
     if message.calls:

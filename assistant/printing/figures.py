@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from html import escape
 
-from graph.reporting.report import Cell, Row, Table
+from graph.reporting.report import Cell, Table, TableRow
 
 WIDTH, MARGIN = 420, 6
 ROW, BAR = 26, 16
@@ -45,7 +45,7 @@ class Box:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class FigureLabel:
     """anchor: start, middle or end, as SVG names them."""
 
     x: float
@@ -57,7 +57,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class UprightLine:
     """A thin upright line: what was expected."""
 
     x: float
@@ -74,8 +74,8 @@ class Drawing:
     title: str
     height: float
     boxes: tuple[Box, ...]
-    words: tuple[Words, ...]
-    lines: tuple[Line, ...] = ()
+    words: tuple[FigureLabel, ...]
+    lines: tuple[UprightLine, ...] = ()
 
 
 def draw_bars(
@@ -95,12 +95,12 @@ def draw_bars(
     for place, (index, row) in enumerate(rows):
         y, long = MARGIN + place * ROW, room * number(row.cells[column]) / most
         label, value = str(row.cells[0]), row.cells[column]
-        words.append(Words(MARGIN + LABELS - 6, y + BAR - 3, cut(label, 24), "end"))
+        words.append(FigureLabel(MARGIN + LABELS - 6, y + BAR - 3, cut(label, 24), "end"))
         boxes.append(Box(MARGIN + LABELS, y, max(long, 1), BAR, 0, (index,), value, f"{label}: {shown(value)}"))
-        words.append(Words(MARGIN + LABELS + long + 6, y + BAR - 3, shown(value), size=SMALL))
+        words.append(FigureLabel(MARGIN + LABELS + long + 6, y + BAR - 3, shown(value), size=SMALL))
         if expected is not None:
             x = MARGIN + LABELS + room * number(row.cells[expected]) / most
-            lines.append(Line(x, y - 3, BAR + 6))
+            lines.append(UprightLine(x, y - 3, BAR + 6))
     height = 2 * MARGIN + len(rows) * ROW
     return Drawing(table.id, column, title, height, tuple(boxes), tuple(words), tuple(lines))
 
@@ -108,7 +108,7 @@ def draw_bars(
 def draw_days(table: Table, title: str) -> Drawing:
     """Days side by side, the commonest causes in their colours, the others as one."""
     sums: dict[str, float] = defaultdict(float)
-    days: dict[str, list[tuple[int, Row]]] = defaultdict(list)
+    days: dict[str, list[tuple[int, TableRow]]] = defaultdict(list)
     for index, row in enumerate(table.rows):
         sums[str(row.cells[1])] += number(row.cells[2])
         days[str(row.cells[0])].append((index, row))
@@ -118,8 +118,8 @@ def draw_days(table: Table, title: str) -> Drawing:
     most = max((sum(number(row.cells[2]) for _, row in rows) for rows in days.values()), default=1)
     wide, left = (WIDTH - 2 * MARGIN - 28) / max(1, len(days)), MARGIN + 28
     boxes: list[Box] = []
-    words = [Words(left - 5, MARGIN + 10, shown(int(most)), "end", SMALL, True)]
-    words.append(Words(left - 5, MARGIN + DAYS_HIGH, "0", "end", SMALL, True))
+    words = [FigureLabel(left - 5, MARGIN + 10, shown(int(most)), "end", SMALL, True)]
+    words.append(FigureLabel(left - 5, MARGIN + DAYS_HIGH, "0", "end", SMALL, True))
     step = max(1, -(-len(days) // 8))
     for place, (day, rows) in enumerate(sorted(days.items())):
         y: float = MARGIN + DAYS_HIGH
@@ -132,13 +132,13 @@ def draw_days(table: Table, title: str) -> Drawing:
             boxes.append(Box(left + place * wide, y, max(wide - 2, 1), high, colour, numbers, value, says))
         if place % step == 0:
             x = min(left + (place + 0.5) * wide, WIDTH - MARGIN - 16)
-            words.append(Words(x, MARGIN + DAYS_HIGH + 16, day[5:], "middle", SMALL, True))
+            words.append(FigureLabel(x, MARGIN + DAYS_HIGH + 16, day[5:], "middle", SMALL, True))
     top = MARGIN + DAYS_HIGH + 34
     legend = [*enumerate(named), *([(OTHER, "all others")] if len(sums) > len(named) else [])]
     for place, (colour, cause) in enumerate(legend):
         x, y = MARGIN + (place % 2) * (WIDTH / 2), top + place // 2 * 20
         boxes.append(Box(x, y - 10, 11, 11, colour, (), "", cause))
-        words.append(Words(x + 17, y, cut(cause, 26), size=SMALL))
+        words.append(FigureLabel(x + 17, y, cut(cause, 26), size=SMALL))
     return Drawing(table.id, 2, title, top + (len(legend) + 1) // 2 * 20, tuple(boxes), tuple(words))
 
 
@@ -150,7 +150,9 @@ def days_between(days: Sequence[str]) -> list[str]:
     return [(dated[0] + timedelta(days=n)).isoformat() for n in range((dated[-1] - dated[0]).days)]
 
 
-def stacked(rows: Sequence[tuple[int, Row]], named: Sequence[str]) -> list[tuple[int, str, list[tuple[int, Row]]]]:
+def stacked(
+    rows: Sequence[tuple[int, TableRow]], named: Sequence[str]
+) -> list[tuple[int, str, list[tuple[int, TableRow]]]]:
     """The rows of a day by their colour: one each for the named causes, one for the rest."""
     found = [
         (place, cause, [(i, row) for i, row in rows if row.cells[1] == cause]) for place, cause in enumerate(named)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assistant.printing.figures import Drawing, as_svg, draw_bars, draw_days, shown
 from graph.debugging.log import printable
-from graph.reporting.report import BLAMED, Report, Table
+from graph.reporting.report import BLAMED, FailureReport, Table
 from knowledge.job_record import JobRecord
 
 HERE = Path(__file__).parent
@@ -42,7 +42,7 @@ PAGE = """\
 """
 
 
-def drawings(report: Report) -> list[Drawing]:
+def drawings(report: FailureReport) -> list[Drawing]:
     """The figures of a report, in the order of the page."""
     have = {table.id: table for table in report.tables}
     wanted: tuple[tuple[str, Callable[[Table], Drawing]], ...] = (
@@ -60,7 +60,7 @@ def drawings(report: Report) -> list[Drawing]:
     return [one for one in made if one.boxes]
 
 
-def page(report: Report, title: str = "Failed jobs") -> str:
+def page(report: FailureReport, title: str = "Failed jobs") -> str:
     """The page's text. It holds the records of failed jobs, at most MOST_JOBS of them (the latest)."""
     figures = drawings(report)
     drawn = {figure.table for figure in figures}
@@ -86,14 +86,14 @@ def page(report: Report, title: str = "Failed jobs") -> str:
     )
 
 
-def span_of(report: Report) -> str:
+def span_of(report: FailureReport) -> str:
     if report.first is None or report.last is None:
         return f"{report.jobs:,} jobs; no times are known."
     first, last = (datetime.fromtimestamp(at).strftime("%d %b %Y %H:%M") for at in (report.first, report.last))
     return f"Jobs that ended from {first} to {last}."
 
 
-def numbers(report: Report) -> list[tuple[str, str]]:
+def numbers(report: FailureReport) -> list[tuple[str, str]]:
     """The first screen's numbers, each with its words."""
     share = 100 * len(report.failed) / report.jobs if report.jobs else 0
     lost = 100 * report.gpu_hours_lost / report.gpu_hours if report.gpu_hours else 0
@@ -107,7 +107,7 @@ def numbers(report: Report) -> list[tuple[str, str]]:
     ]
 
 
-def headline(report: Report) -> Iterator[str]:
+def headline(report: FailureReport) -> Iterator[str]:
     """The first screen's numbers; those of failed jobs open them, by the rows of the table of causes."""
     causes = next((table.rows for table in report.tables if table.id == "causes"), ())
     every = ",".join(str(n) for n, _ in enumerate(causes))
@@ -117,7 +117,7 @@ def headline(report: Report) -> Iterator[str]:
         yield f"<li{opens}><b>{value}</b>{escape(what)}</li>"
 
 
-def left_out(report: Report) -> list[str]:
+def left_out(report: FailureReport) -> list[str]:
     extra = len(report.failed) - MOST_JOBS
     return (
         [f"The {extra:,} earliest failed jobs are counted, and listed only in the table beside this page."]
@@ -169,7 +169,7 @@ def marked_up(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(printable(text)))
 
 
-def embedded(report: Report) -> str:
+def embedded(report: FailureReport) -> str:
     """The failed jobs by columns, words once each, and the jobs of each row of each table, as JSON fit for a page."""
     first = max(0, len(report.failed) - MOST_JOBS)
     rows = [values_of(one) for one in report.failed[first:]]

@@ -21,13 +21,13 @@ from assistant.settings import Settings
 from assistant.slack import handover
 from assistant.slack.blocks import answer_parts, evidence_parts, posts, section
 from assistant.slack.downloads import Downloads
-from assistant.slack.inbox import Inbox, Job
+from assistant.slack.inbox import Inbox, TakenRequest
 from assistant.slack.incidents import TeamChannel
 from assistant.slack.live import Live
 from assistant.slack.sending import LaterError
 from assistant.slack.settings import SlackSettings
 from assistant.slack.text import files_of, plain, text_of, without_blocks
-from assistant.slack.types import Incoming, Part
+from assistant.slack.types import Incoming, SlackPart
 from assistant.slack.watches import Watches, wish_to_watch
 from assistant.storage.diagnoses import Asker, Sees
 from assistant.turns import Turn
@@ -62,7 +62,7 @@ class StuckError(Exception):
     """A turn that does not end, and what to say of it."""
 
 
-class Answering:
+class Responder:
     """Answers requests by one Session for each thread. bot_user: the bot's own id in Slack."""
 
     def __init__(
@@ -90,7 +90,7 @@ class Answering:
         # Whether Slack lets the bot read a thread's first message; learnt by trying.
         self._reads_threads = True
 
-    async def answer(self, job: Job) -> Job:
+    async def answer(self, job: TakenRequest) -> TakenRequest:
         """Work a request out and store the parts of its answer."""
         match job.incoming.kind:
             case "message" | "choice":
@@ -104,10 +104,10 @@ class Answering:
             case "incident":
                 return await self._store(job, await asyncio.to_thread(self.team_channel.parts, job.incoming))
 
-    async def _store(self, job: Job, parts: Sequence[Part], turn: int | None = None) -> Job:
+    async def _store(self, job: TakenRequest, parts: Sequence[SlackPart], turn: int | None = None) -> TakenRequest:
         return await asyncio.to_thread(self.inbox.answer, job, parts, turn)
 
-    async def _turn(self, job: Job) -> Job:
+    async def _turn(self, job: TakenRequest) -> TakenRequest:
         """One turn of the conversation; one that a killed worker began is gone on with, never begun twice."""
         session, turns = await asyncio.to_thread(self._opened, job.incoming)
         last = turns[-1].number if turns else 0
@@ -142,7 +142,9 @@ class Answering:
         parts = [*self._chosen(job.incoming), *answer_parts(told, job.key, received.notes, confirm)]
         return await self._store(job, parts, done[-1])
 
-    async def _run(self, job: Job, session: Session, running: AsyncIterator[Event]) -> tuple[Job, list[Event], bool]:
+    async def _run(
+        self, job: TakenRequest, session: Session, running: AsyncIterator[Event]
+    ) -> tuple[TakenRequest, list[Event], bool]:
         """Hear a turn to its end, and show what passes by. Gives also whether it was stopped for taking too long.
 
         Raises StuckError where it does not heed that either.
@@ -221,16 +223,16 @@ class Answering:
             text = text.replace(path, name)
         return Error(text)
 
-    def _nothing(self, notes: Sequence[str]) -> list[Part]:
+    def _nothing(self, notes: Sequence[str]) -> list[SlackPart]:
         text = "\n".join(notes) if notes else NOTHING_SAID
         return posts([section(text)], text)
 
-    def _chosen(self, incoming: Incoming) -> list[Part]:
+    def _chosen(self, incoming: Incoming) -> list[SlackPart]:
         """The message whose button was pressed, with the choice in the place of the buttons."""
         blocks = incoming.more.get("blocks")
         if incoming.kind != "choice" or not blocks:
             return []
-        return [Part("update", text="Chosen", blocks=tuple(blocks), ts=incoming.more["message_ts"])]
+        return [SlackPart("update", text="Chosen", blocks=tuple(blocks), ts=incoming.more["message_ts"])]
 
     def _opened(self, incoming: Incoming) -> tuple[Session, tuple[Turn, ...]]:
         session = Session(self.settings, incoming.thread, self._asker(incoming))
@@ -253,19 +255,19 @@ class Answering:
         found = (event.diagnosis for event in (turn.answer or () if turn else ()) if isinstance(event, Diagnosed))
         return next(found, None)
 
-    def turn(self, job: Job) -> Turn | None:
+    def turn(self, job: TakenRequest) -> Turn | None:
         """The turn that answered a request."""
         return next((turn for turn in self._history(job.incoming) if turn.number == job.turn), None)
 
-    async def _evidence(self, job: Job) -> list[Part]:
+    async def _evidence(self, job: TakenRequest) -> list[SlackPart]:
         found = await asyncio.to_thread(self.diagnosis, job.incoming.about)
         return evidence_parts(found) if found else posts([section("That diagnosis is no longer kept.")], "Gone")
 
-    async def _person(self, job: Job) -> list[Part]:
+    async def _person(self, job: TakenRequest) -> list[SlackPart]:
         turns = await asyncio.to_thread(self._history, job.incoming)
         return handover.ask_parts(job.incoming, turns, self.slack)
 
-    async def _ticket(self, job: Job) -> list[Part]:
+    async def _ticket(self, job: TakenRequest) -> list[SlackPart]:
         turns = await asyncio.to_thread(self._history, job.incoming)
         return await asyncio.to_thread(handover.ticket_parts, job.incoming, turns)
 

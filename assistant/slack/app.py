@@ -31,7 +31,7 @@ from assistant.lanes import lanes
 from assistant.session import Session
 from assistant.settings import Settings
 from assistant.slack.alive import Alive
-from assistant.slack.answering import Answering
+from assistant.slack.answering import Responder
 from assistant.slack.database import open_store
 from assistant.slack.door import Door
 from assistant.slack.feedback import Feedback
@@ -98,7 +98,7 @@ class Bot:
         await asyncio.to_thread(self.alive.start)
         self.inbox = Inbox(store, self.alive.name)
         team_channel = TeamChannel(database, self.inbox, self.slack, who["team_id"])
-        answering = Answering(
+        answering = Responder(
             self.client, self.settings, self.slack, self.inbox, who["user_id"], team_channel, who.get("url", "")
         )
         sender = Sender(self.client, self.inbox, self.metrics)

@@ -15,7 +15,7 @@ from assistant.events import Answer, Asked, Diagnosed, Error, Event, Known, Refu
 from assistant.printing.documents import diagnosis_document
 from assistant.printing.markdown import part_of
 from assistant.slack.text import cut, escape, pieces, sections, shortened
-from assistant.slack.types import Block, File, Part
+from assistant.slack.types import Block, SlackPart, Upload
 from knowledge.document import Code, Diff, Document, Quote, Sources
 from knowledge.masking import hide
 from knowledge.printable import printable
@@ -32,7 +32,7 @@ NO_INCIDENT = "maple_no_incident"
 TICKETS = {"maple_ticket_md": "Ticket (Markdown)", "maple_ticket_json": "Ticket (JSON)"}
 
 
-def answer_parts(events: Sequence[Event], key: str, notes: Sequence[str] = (), confirm: str = "") -> list[Part]:
+def answer_parts(events: Sequence[Event], key: str, notes: Sequence[str] = (), confirm: str = "") -> list[SlackPart]:
     """An answer as messages and files. The last message has the buttons; the files follow it.
 
     confirm: what a person is to know before a summary goes elsewhere (empty: it stays in the thread).
@@ -131,7 +131,7 @@ def holds_more(diagnosis: Diagnosis) -> bool:
     return bool(len(diagnosis.evidence) > SHOWN_EVIDENCE or diagnosis.considered or diagnosis.captured)
 
 
-def evidence_parts(diagnosis: Diagnosis) -> list[Part]:
+def evidence_parts(diagnosis: Diagnosis) -> list[SlackPart]:
     """All the evidence, what else was weighed and why it is not the answer, and what the log told beside it."""
     blocks: list[Block] = []
     if diagnosis.evidence:
@@ -162,18 +162,18 @@ def script(made: Made) -> Iterator[Block]:
         yield from words("\n".join(f"- {note}" for note in made.notes))
 
 
-def uploads(events: Iterable[Event]) -> Iterator[Part]:
+def uploads(events: Iterable[Event]) -> Iterator[SlackPart]:
     """The scripts, the files beside them and what changed, as files of one message."""
-    found: list[File] = []
+    found: list[Upload] = []
     for made in (event.made for event in events if isinstance(event, Script)):
-        found += [File(name, text, name) for name, text in files(made.bundle)]
+        found += [Upload(name, text, name) for name, text in files(made.bundle)]
         if made.diff:
-            found.append(File(f"{made.bundle.name}.diff", made.diff, f"{made.bundle.name}: changes"))
+            found.append(Upload(f"{made.bundle.name}.diff", made.diff, f"{made.bundle.name}: changes"))
     if found:
-        yield Part("files", files=tuple(found))
+        yield SlackPart("files", files=tuple(found))
 
 
-def as_text(uploaded: Iterable[File]) -> list[Part]:
+def as_text(uploaded: Iterable[Upload]) -> list[SlackPart]:
     """Files as messages, for where Slack takes no files."""
     blocks: list[Block] = []
     for file in uploaded:
@@ -262,7 +262,7 @@ def asked_first(title: str, says: str, yes: str) -> Block:
     return {"confirm": {name: plain_text(text, LONGEST_CONFIRM) for name, text in words.items()}}
 
 
-def posts(blocks: Sequence[Block], fallback: str) -> list[Part]:
+def posts(blocks: Sequence[Block], fallback: str) -> list[SlackPart]:
     """Blocks in as few messages as fit. fallback: what a notification shows, in plain words."""
     text = escape(shortened(fallback, FALLBACK)) or "maple-chat"
     messages: list[list[Block]] = [[]]
@@ -274,7 +274,7 @@ def posts(blocks: Sequence[Block], fallback: str) -> list[Part]:
             size = 0
         messages[-1].append(block)
         size += length
-    return [Part("post", text=text, blocks=tuple(message)) for message in messages]
+    return [SlackPart("post", text=text, blocks=tuple(message)) for message in messages]
 
 
 def gist(events: Sequence[Event], notes: Sequence[str]) -> str:

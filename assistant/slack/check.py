@@ -29,14 +29,14 @@ REASONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FindingLine:
     """One finding."""
 
     fine: bool
     says: str
 
 
-async def findings(settings: SlackSettings, way: Way) -> AsyncIterator[Line]:
+async def findings(settings: SlackSettings, way: Way) -> AsyncIterator[FindingLine]:
     """Everything that is checked, in the order in which one sets it up."""
     client = AsyncWebClient(token=settings.bot_token.get_secret_value(), base_url=settings.api, timeout=10)
     try:
@@ -47,20 +47,20 @@ async def findings(settings: SlackSettings, way: Way) -> AsyncIterator[Line]:
         else:
             yield await of_app(client, settings)
     except (aiohttp.ClientError, TimeoutError, OSError) as error:
-        yield Line(False, f"{settings.api} does not answer ({error}); check the network or proxy (HTTPS_PROXY)")
+        yield FindingLine(False, f"{settings.api} does not answer ({error}); check the network or proxy (HTTPS_PROXY)")
         return
     group = settings.support_group
-    yield Line(
+    yield FindingLine(
         True,
         f"'Ask a person' mentions {group}"
         if group
         else "'Ask a person' mentions nobody: MAPLE_CHAT_SLACK_SUPPORT_GROUP=S... names a user group",
     )
     where = ", ".join(settings.channels) or "every channel it is invited to"
-    yield Line(True, f"answers in {where}; direct messages {'too' if settings.direct else 'not'}")
+    yield FindingLine(True, f"answers in {where}; direct messages {'too' if settings.direct else 'not'}")
 
 
-async def of_bot(client: AsyncWebClient, settings: SlackSettings, way: Way) -> AsyncIterator[Line]:
+async def of_bot(client: AsyncWebClient, settings: SlackSettings, way: Way) -> AsyncIterator[FindingLine]:
     """The bot's token, and its scopes by the header that Slack sends with each answer."""
     variable = "SLACK_BOT_TOKEN"
     if not settings.bot_token.get_secret_value():
@@ -71,17 +71,19 @@ async def of_bot(client: AsyncWebClient, settings: SlackSettings, way: Way) -> A
     except SlackApiError as error:
         yield refused(variable, str(error.response.get("error")))
         return
-    yield Line(True, f"{variable}: {answer['user']} in {answer['team']} ({answer['team_id']})")
+    yield FindingLine(True, f"{variable}: {answer['user']} in {answer['team']} ({answer['team_id']})")
     had = {scope.strip() for scope in answer.headers.get("x-oauth-scopes", "").split(",") if scope.strip()}
     for scope in scopes(way):
         if scope not in had:
-            yield Line(False, f"scope {scope} is missing: OAuth & Permissions, add it, then reinstall the app")
+            yield FindingLine(False, f"scope {scope} is missing: OAuth & Permissions, add it, then reinstall the app")
     extra = sorted(had - set(scopes(way)))
     if had >= set(scopes(way)):
-        yield Line(True, f"scopes: all {len(scopes(way))}" + (f"; not needed: {', '.join(extra)}" if extra else ""))
+        yield FindingLine(
+            True, f"scopes: all {len(scopes(way))}" + (f"; not needed: {', '.join(extra)}" if extra else "")
+        )
 
 
-async def of_app(client: AsyncWebClient, settings: SlackSettings) -> Line:
+async def of_app(client: AsyncWebClient, settings: SlackSettings) -> FindingLine:
     """The token of Socket Mode."""
     variable, token = "SLACK_APP_TOKEN", settings.app_token.get_secret_value()
     if not token:
@@ -90,13 +92,13 @@ async def of_app(client: AsyncWebClient, settings: SlackSettings) -> Line:
         await client.apps_connections_open(app_token=token)
     except SlackApiError as error:
         return refused(variable, str(error.response.get("error")))
-    return Line(True, f"{variable}: Socket Mode opens")
+    return FindingLine(True, f"{variable}: Socket Mode opens")
 
 
-def given(variable: str, value: str) -> Line:
-    return Line(bool(value), f"{variable} is set" if value else f"{variable} is not set: {WHERE[variable]}")
+def given(variable: str, value: str) -> FindingLine:
+    return FindingLine(bool(value), f"{variable} is set" if value else f"{variable} is not set: {WHERE[variable]}")
 
 
-def refused(variable: str, word: str) -> Line:
+def refused(variable: str, word: str) -> FindingLine:
     todo = REASONS.get(word, "see what Slack says of it")
-    return Line(False, f"Slack refuses {variable} ({word}): {todo}. It is at {WHERE[variable]}")
+    return FindingLine(False, f"Slack refuses {variable} ({word}): {todo}. It is at {WHERE[variable]}")

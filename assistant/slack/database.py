@@ -15,7 +15,7 @@ from typing import Protocol
 
 from assistant.errors import UnavailableError
 from assistant.settings import Settings
-from assistant.storage.database import Database, Talk, open_database
+from assistant.storage.database import Database, Transaction, open_database
 from assistant.storage.sqlite import write_ahead
 from knowledge.errors import database_words
 
@@ -46,15 +46,15 @@ TABLES = (
 class Store(Protocol):
     """What both kinds offer."""
 
-    def transaction(self, *, durable: bool = False) -> AbstractContextManager[Talk]:
+    def transaction(self, *, durable: bool = False) -> AbstractContextManager[Transaction]:
         """Statements (`?` for values) that are stored together. durable: a power cut does not undo it either."""
         ...
 
-    def reading(self) -> AbstractContextManager[Talk]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         """One statement that changes nothing."""
         ...
 
-    def one_at_a_time(self, talk: Talk) -> None:
+    def one_at_a_time(self, talk: Transaction) -> None:
         """Let only one worker go on from here to the end of the transaction."""
         ...
 
@@ -82,7 +82,7 @@ class InFile:
         return connection
 
     @contextmanager
-    def transaction(self, *, durable: bool = False) -> Iterator[Talk]:
+    def transaction(self, *, durable: bool = False) -> Iterator[Transaction]:
         with self._guard:
             connection = self._durable if durable else self._quick
             connection.execute("BEGIN IMMEDIATE")
@@ -93,10 +93,10 @@ class InFile:
                 raise
             connection.execute("COMMIT")
 
-    def reading(self) -> AbstractContextManager[Talk]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         return self.transaction()
 
-    def one_at_a_time(self, talk: Talk) -> None:
+    def one_at_a_time(self, talk: Transaction) -> None:
         """BEGIN IMMEDIATE did that."""
 
 
@@ -111,14 +111,14 @@ class InPostgres:
                 talk.execute(table)
 
     @contextmanager
-    def transaction(self, *, durable: bool = False) -> Iterator[Talk]:
+    def transaction(self, *, durable: bool = False) -> Iterator[Transaction]:
         with self.database.transaction(durable=durable) as talk:
             yield talk
 
-    def reading(self) -> AbstractContextManager[Talk]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         return self.database.reading()
 
-    def one_at_a_time(self, talk: Talk) -> None:
+    def one_at_a_time(self, talk: Transaction) -> None:
         talk.execute(ONE_AT_A_TIME, ("maple-chat slack",))
 
 

@@ -25,7 +25,7 @@ from assistant.slack.blocks import context
 from assistant.slack.sending import NO_FILES
 from assistant.slack.text import escape, shortened
 from graph.debugging.log import printable
-from graph.reporting.report import Report
+from graph.reporting.report import FailureReport
 
 NAME = "report-digest.json"
 TITLE = "Failed jobs"
@@ -46,7 +46,7 @@ class Digest:
     bars: str
 
 
-def make_digest(report: Report) -> Digest:
+def make_digest(report: FailureReport) -> Digest:
     """The digest of a report. Without Pillow (extra `report`) it has no pictures."""
     wanted = [one for one in drawings(report) if one.title in PICTURES]
     told = [f"*{value}* {escape(what)}" for value, what in numbers(report)]

@@ -15,7 +15,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from assistant.slack.answering import NOT_HERE, Answering
+from assistant.slack.answering import NOT_HERE, Responder
 from assistant.slack.digest import kept_digest, post_digest
 from assistant.slack.feedback import NOTHING_SAID, Correction, Feedback, case_of, corrected
 from assistant.slack.feedback_view import modal
@@ -45,7 +45,7 @@ class Door:
     inbox: Inbox
     feedback: Feedback
     diagnoses: Diagnoses
-    answering: Answering
+    answering: Responder
     settings: SlackSettings
     metrics: Metrics
     team: str

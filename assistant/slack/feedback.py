@@ -18,7 +18,7 @@ from assistant.events import Diagnosed, Kept, Known, Script
 from assistant.slack.database import Store
 from assistant.storage.diagnoses import Diagnoses
 from assistant.turns import Turn
-from graph.debugging.log import NotTextError, Source, blocks
+from graph.debugging.log import LogSource, NotTextError, blocks
 from graph.reading.message import take_apart
 from knowledge.masking import Masker
 from knowledge.signatures.loader import library
@@ -30,7 +30,7 @@ WHOLE, HEAD, TAIL, AROUND = 200_000, 100, 200, 40
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class LabelledCase:
     """One labelled case. verdict: helpful or wrong; cause: what was answered; expected: what a person says it is.
 
     fix: what cured it. line: the line of the log that shows it.
@@ -63,7 +63,7 @@ class Correction:
 NOTHING_SAID = Correction()
 
 
-def corrected(case: Case, said: Correction, *, private: bool) -> Case:
+def corrected(case: LabelledCase, said: Correction, *, private: bool) -> LabelledCase:
     """The case with a correction, its words masked. Of a direct message the cause only."""
     if private:
         return replace(case, expected=said.expected)
@@ -76,15 +76,15 @@ def now() -> str:
     return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
 
 
-def label_of(case: Case) -> str:
+def label_of(case: LabelledCase) -> str:
     """The cause that is right: what a person says it is, or what was answered where that helped; empty: not known."""
     named = case.expected if case.expected != OTHER else ""
     return named or (case.cause if case.verdict == "helpful" else "")
 
 
-def case_of(verdict: str, turn: Turn | None, *, private: bool) -> Case:
+def case_of(verdict: str, turn: Turn | None, *, private: bool) -> LabelledCase:
     """A case from the turn that was judged, masked. Of a direct message: no words, no log, no script."""
-    case = Case(verdict, now())
+    case = LabelledCase(verdict, now())
     if turn is None:
         return case
     answer: Sequence[Kept] = turn.answer or ()
@@ -118,7 +118,7 @@ def excerpt(path: Path, lines: Sequence[int]) -> str:
     found: dict[int, bytes] = {}
     tail: dict[int, bytes] = {}
     try:
-        for block in blocks(Source(None, path=path)):
+        for block in blocks(LogSource(None, path=path)):
             text, first = block.data[: block.limit], block.first_line
             size += len(text)
             whole = whole + text if size <= WHOLE else b""
@@ -140,7 +140,7 @@ class Feedback:
     def __init__(self, store: Store) -> None:
         self.store = store
 
-    def put(self, answer: str, user: str, case: Case) -> None:
+    def put(self, answer: str, user: str, case: LabelledCase) -> None:
         who = sha256(f"{answer} {user}".encode()).hexdigest()[:16]
         body = json.dumps(asdict(case), ensure_ascii=False)
         with self.store.transaction(durable=True) as talk:
@@ -170,17 +170,17 @@ class Feedback:
                 (proposal, decision, now()),
             )
 
-    def cases(self, since: str = "") -> Iterator[Case]:
+    def cases(self, since: str = "") -> Iterator[LabelledCase]:
         """The cases, oldest first. since: an ISO date."""
         query = "SELECT body FROM slack_feedback WHERE at >= ? ORDER BY at, answer"
         with self.store.transaction() as talk:
             rows = talk.execute(query, (since,)).fetchall()
-        yield from (Case(**json.loads(body)) for (body,) in rows)
+        yield from (LabelledCase(**json.loads(body)) for (body,) in rows)
 
 
 def keep_correction(
     store: Store, kept: Diagnoses, answer: str, user: str, thread: str, turn: Turn, said: Correction, verdict: str
-) -> Case:
+) -> LabelledCase:
     """Store what a person said of an answer of their own conversation, and tell those who have the same next."""
     case = corrected(case_of(verdict, turn, private=False), said, private=False)
     Feedback(store).put(answer, user, case)
@@ -189,7 +189,7 @@ def keep_correction(
     return case
 
 
-def as_line(case: Case) -> str:
+def as_line(case: LabelledCase) -> str:
     """One case as a line of JSON, as `maple-chat eval` reads it (docs/eval.md).
 
     `cause` is the label: what a person says it is, or what was answered where that helped; null where nobody knows.

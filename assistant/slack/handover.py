@@ -16,7 +16,7 @@ from assistant.events import Asked, Diagnosed, Error, Event, Known, Refused, Scr
 from assistant.slack.blocks import TICKETS, button, posts, section, words
 from assistant.slack.settings import SlackSettings
 from assistant.slack.text import shortened
-from assistant.slack.types import File, Incoming, Part
+from assistant.slack.types import Incoming, SlackPart, Upload
 from assistant.turns import Turn
 from knowledge.masking import Masker, hide
 
@@ -28,7 +28,7 @@ PASSED_ON = "I passed a summary on to your support team: <#{channel}>."
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class HandoverTurn:
     """One turn: what the person said and sent, what was answered, and the log lines that the answer rests on."""
 
     at: str
@@ -45,7 +45,7 @@ class Ticket:
     subject: str
     request: str
     causes: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[HandoverTurn, ...]
     open: str
 
 
@@ -67,9 +67,9 @@ def ticket_of(turns: Sequence[Turn]) -> Ticket:
     )
 
 
-def step_of(turn: Turn) -> Step:
+def step_of(turn: Turn) -> HandoverTurn:
     diagnoses = [event.diagnosis for event in turn.answer or () if isinstance(event, Diagnosed)]
-    return Step(
+    return HandoverTurn(
         at=f"{turn.at:%Y-%m-%d %H:%M} UTC",
         said=shortened(turn.text, LONGEST_SAID),
         sent=tuple(map(worded, turn.attachments)),
@@ -103,7 +103,9 @@ def masked(ticket: Ticket) -> Ticket:
 
     subject, request, left = hidden((ticket.subject, ticket.request, ticket.open))
     steps = [
-        Step(step.at, masker.mask(step.said).text, hidden(step.sent), hidden(step.answered), hidden(step.evidence))
+        HandoverTurn(
+            step.at, masker.mask(step.said).text, hidden(step.sent), hidden(step.answered), hidden(step.evidence)
+        )
         for step in ticket.steps
     ]
     return Ticket(subject, request, ticket.causes, tuple(steps), left)
@@ -121,7 +123,7 @@ def as_markdown(ticket: Ticket) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def step_markdown(number: int, step: Step) -> str:
+def step_markdown(number: int, step: HandoverTurn) -> str:
     said = f": {step.said}" if step.said else ""
     lines = [f"**{number}. {step.at}**{said}", *(f"- sent: {name}" for name in step.sent)]
     lines += [f"- {line}" for line in step.answered]
@@ -134,7 +136,7 @@ def as_json(ticket: Ticket) -> str:
     return json.dumps({"schema": SCHEMA_VERSION, **asdict(ticket)}, ensure_ascii=False, indent=2) + "\n"
 
 
-def ask_parts(incoming: Incoming, turns: Sequence[Turn], settings: SlackSettings) -> list[Part]:
+def ask_parts(incoming: Incoming, turns: Sequence[Turn], settings: SlackSettings) -> list[SlackPart]:
     """Call the configured people into the thread; from a direct message, tell their channel, where one is set."""
     summary, key = ticket_of(turns), incoming.about or incoming.key
     row = [button(action, label, key) for action, label in TICKETS.items()]
@@ -148,7 +150,7 @@ def ask_parts(incoming: Incoming, turns: Sequence[Turn], settings: SlackSettings
         told = words(hide(as_markdown(summary)))
         return posts([section(ALONE), *told, exports], "A summary for your support team")
     elsewhere = posts([section(asks), *words(as_markdown(masked(summary)))], "A person is asked for")
-    there = [Part(p.do, p.text, p.blocks, channel=settings.support_channel) for p in elsewhere]
+    there = [SlackPart(p.do, p.text, p.blocks, channel=settings.support_channel) for p in elsewhere]
     passed_on = section(PASSED_ON.format(channel=settings.support_channel))
     return [*there, *posts([passed_on, exports], "Passed on")]
 
@@ -160,9 +162,9 @@ def mention(group: str) -> str:
     return f"<!subteam^{group}> " if group.startswith("S") else f"<@{group}> "
 
 
-def ticket_parts(incoming: Incoming, turns: Sequence[Turn]) -> list[Part]:
+def ticket_parts(incoming: Incoming, turns: Sequence[Turn]) -> list[SlackPart]:
     """The ticket as a file in the thread, masked. more["form"]: md or json."""
     ticket = masked(ticket_of(turns))
     form = incoming.more["form"]
     content = as_json(ticket) if form == "json" else as_markdown(ticket)
-    return [Part("files", files=(File(f"ticket-{incoming.thread_ts}.{form}", content, "Ticket, names masked"),))]
+    return [SlackPart("files", files=(Upload(f"ticket-{incoming.thread_ts}.{form}", content, "Ticket, names masked"),))]

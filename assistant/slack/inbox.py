@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from assistant.slack.database import Store
 from assistant.slack.settings import DAY_S
-from assistant.slack.types import Incoming, Part, incoming_of, part_of
-from assistant.storage.database import Talk
+from assistant.slack.types import Incoming, SlackPart, incoming_of, part_of
+from assistant.storage.database import Transaction
 
 RECENT = 2_000
 COLUMNS = "body, state, tries, turn_before, turn, live_ts"
@@ -30,12 +30,12 @@ CLAIM = f"""
     RETURNING {COLUMNS}"""
 
 
-class LostError(Exception):
+class TakenOverError(Exception):
     """Another worker has taken the request over."""
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class TakenRequest:
     """A row that this worker has taken.
 
     answered: the parts are stored. tries: how often it was taken. turn_before: the conversation's last turn before it
@@ -59,7 +59,7 @@ class Stored:
     """A part and how far it is: planned, sending (it may have arrived), sent (ts: where)."""
 
     number: int
-    part: Part
+    part: SlackPart
     state: str
     ts: str
 
@@ -84,7 +84,7 @@ class Inbox:
             )
             return new.rowcount == 1
 
-    def claim(self, most: int) -> list[Job]:
+    def claim(self, most: int) -> list[TakenRequest]:
         """Take up to so many requests, those that wait longest and whose threads are free, the oldest first."""
         with self.store.transaction() as talk:
             self.store.one_at_a_time(talk)
@@ -103,7 +103,7 @@ class Inbox:
             freed = talk.execute("UPDATE slack_inbox SET holder = NULL WHERE holder = ?", (worker,))
             return freed.rowcount
 
-    def begin(self, job: Job, turn_before: int) -> Job:
+    def begin(self, job: TakenRequest, turn_before: int) -> TakenRequest:
         """Note where the conversation stood before the turn of this request."""
         with self.store.transaction() as talk:
             self._set(talk, job.key, "turn_before = ?", turn_before)
@@ -114,7 +114,7 @@ class Inbox:
         with self.store.transaction() as talk:
             self._set(talk, key, "live_ts = ?", live_ts)
 
-    def answer(self, job: Job, parts: Sequence[Part], turn: int | None) -> Job:
+    def answer(self, job: TakenRequest, parts: Sequence[SlackPart], turn: int | None) -> TakenRequest:
         """Store what is to be sent. From here on the request is only sent, never worked on again."""
         with self.store.transaction() as talk:
             self._set(talk, job.key, "state = 'answered', turn = ?", turn)
@@ -146,9 +146,9 @@ class Inbox:
                 (state, ts, key, number, self.worker),
             )
             if mine.rowcount != 1:
-                raise LostError(key)
+                raise TakenOverError(key)
 
-    def finish(self, job: Job) -> None:
+    def finish(self, job: TakenRequest) -> None:
         """Done: the words and files of the request are forgotten, its key and place stay."""
         bare = replace(job.incoming, text="", files=(), more={}, reply="")
         with self.store.transaction() as talk:
@@ -160,12 +160,12 @@ class Inbox:
         with self.store.transaction() as talk:
             self._set(talk, key, "holder = NULL, due = ?", time.time() + after_s)
 
-    def _set(self, talk: Talk, key: str, what: str, *values: object) -> None:
+    def _set(self, talk: Transaction, key: str, what: str, *values: object) -> None:
         mine = talk.execute(f"UPDATE slack_inbox SET {what} WHERE key = ? AND holder = ?", (*values, key, self.worker))
         if mine.rowcount != 1:
-            raise LostError(key)
+            raise TakenOverError(key)
 
-    def find(self, key: str) -> Job | None:
+    def find(self, key: str) -> TakenRequest | None:
         """A request by its key, also one that is done."""
         with self.store.reading() as talk:
             rows = talk.execute(f"SELECT {COLUMNS} FROM slack_inbox WHERE key = ?", (key,)).fetchall()
@@ -211,6 +211,6 @@ class Inbox:
             talk.execute("DELETE FROM slack_inbox WHERE state = 'done' AND at < ?", (time.time() - days * DAY_S,))
 
 
-def job_of(row: tuple[str, str, int, int | None, int | None, str | None]) -> Job:
+def job_of(row: tuple[str, str, int, int | None, int | None, str | None]) -> TakenRequest:
     body, state, tries, turn_before, turn, live_ts = row
-    return Job(incoming_of(body), state != "waiting", tries, turn_before, turn, live_ts or "")
+    return TakenRequest(incoming_of(body), state != "waiting", tries, turn_before, turn, live_ts or "")

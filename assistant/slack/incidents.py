@@ -14,9 +14,9 @@ from zoneinfo import ZoneInfo
 from assistant.slack.blocks import context, dismissal, mrkdwn_text, posts, preformatted, words
 from assistant.slack.inbox import Inbox
 from assistant.slack.settings import SlackSettings
-from assistant.slack.types import Block, Incoming, Part
+from assistant.slack.types import Block, Incoming, SlackPart
 from assistant.storage.database import Database
-from assistant.storage.incidents import Incidents, Told
+from assistant.storage.incidents import Incidents, ToldIncident
 from graph.incidents.incident import Incident, Rules
 from graph.incidents.subjects import titled
 from graph.incidents.usual import HOUR_S
@@ -52,7 +52,7 @@ class TeamChannel:
         told = self.incidents.find(name)
         return done and told is not None and self._tell(told)
 
-    def _tell(self, told: Told) -> bool:
+    def _tell(self, told: ToldIncident) -> bool:
         name, channel = told.incident.id, self.settings.incident_channel
         incoming = Incoming(
             key=f"{self.team}:{name}:{told.version}",
@@ -67,15 +67,15 @@ class TeamChannel:
         )
         return self.inbox.put(incoming, WAY)
 
-    def parts(self, incoming: Incoming) -> list[Part]:
+    def parts(self, incoming: Incoming) -> list[SlackPart]:
         """The message as the incident is now: a new one, or the one that is there written anew."""
         told = self.incidents.find(incoming.about)
         if told is None or told.shown >= incoming.more["version"]:
             return []
         message = posts(list(self._blocks(told.incident)), headline(told.incident))[0]
         if told.ts:
-            return [Part("update", text=message.text, blocks=message.blocks, ts=told.ts)]
-        return [Part("post", text=message.text, blocks=message.blocks, channel=incoming.channel)]
+            return [SlackPart("update", text=message.text, blocks=message.blocks, ts=told.ts)]
+        return [SlackPart("post", text=message.text, blocks=message.blocks, channel=incoming.channel)]
 
     def shown(self, incoming: Incoming, ts: str) -> None:
         """It stands in the channel, at ts (empty: nothing was sent)."""

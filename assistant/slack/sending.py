@@ -15,10 +15,10 @@ from slack_sdk.errors import SlackApiError, SlackRequestError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from assistant.slack.blocks import as_text, context, in_words
-from assistant.slack.inbox import Inbox, Job, Stored
+from assistant.slack.inbox import Inbox, Stored, TakenRequest
 from assistant.slack.metrics import Metrics
 from assistant.slack.pacing import Pacer
-from assistant.slack.types import Incoming, Part
+from assistant.slack.types import Incoming, SlackPart
 
 LABEL = "maple_chat_answer"
 MOST_WORDS = 3_500
@@ -72,7 +72,7 @@ class Sender:
         self.metrics = metrics
         self.pacer = Pacer()
 
-    async def deliver(self, job: Job) -> str:
+    async def deliver(self, job: TakenRequest) -> str:
         """Send the parts that are not sent; gives the time stamp of the last one.
 
         Raises LaterError, UndeliverableError, LostError.
@@ -91,7 +91,7 @@ class Sender:
                 live = ""
         return ts
 
-    async def _once(self, job: Job, stored: Stored, live: str) -> str:
+    async def _once(self, job: TakenRequest, stored: Stored, live: str) -> str:
         """Send a part, in the place of the message at `live` if there is one. Gives its time stamp or file id."""
         part = stored.part
         try:
@@ -111,7 +111,7 @@ class Sender:
         except NETWORK as error:
             raise LaterError(type(error).__name__) from error
 
-    async def say(self, incoming: Incoming, part: Part) -> None:
+    async def say(self, incoming: Incoming, part: SlackPart) -> None:
         """One message in the thread, outside the order of parts. Raises what the client raises."""
         await self.pacer.wait(incoming.channel)
         try:
@@ -121,7 +121,7 @@ class Sender:
         except SlackApiError as error:
             raise UndeliverableError(str(error.response.get("error"))) from error
 
-    async def _post(self, job: Job, number: int, part: Part, again: bool) -> str:
+    async def _post(self, job: TakenRequest, number: int, part: SlackPart, again: bool) -> str:
         """again: it may stand there already, and says so."""
         blocks = (*part.blocks, context(TWICE)) if again else part.blocks
         channel = part.channel or job.incoming.channel
@@ -143,7 +143,7 @@ class Sender:
             answer = await self.client.chat_postMessage(**message | {"text": in_words(blocks, MOST_WORDS)})
         return str(answer["ts"])
 
-    async def _replaced(self, part: Part, channel: str, ts: str) -> bool:
+    async def _replaced(self, part: SlackPart, channel: str, ts: str) -> bool:
         """Put words in the place of a message; a stream that was left open is closed first.
 
         False: Slack does not let it be changed, as it may have been deleted, or be too old for this workspace.
@@ -162,7 +162,7 @@ class Sender:
             return False
         return True
 
-    async def _upload(self, job: Job, number: int, part: Part, again: bool) -> str:
+    async def _upload(self, job: TakenRequest, number: int, part: SlackPart, again: bool) -> str:
         """All files in one message; their text, where the workspace takes no such files."""
         await self.pacer.wait(job.incoming.channel)
         uploads = [{"filename": f.name, "title": f.title, "content": f.content or "\n"} for f in part.files]
@@ -180,7 +180,7 @@ class Sender:
             return [await self._post(job, number, text, again) for text in as_text(part.files)][-1]
         return str(answer["files"][0]["id"])
 
-    async def _find(self, job: Job, stored: Stored) -> str | None:
+    async def _find(self, job: TakenRequest, stored: Stored) -> str | None:
         """The part in the thread: its time stamp, "" where it is not there, None where one may not look."""
         if stored.part.channel:
             return None

@@ -23,7 +23,7 @@ USELESS = 2
 logger = logging.getLogger("maple-slack")
 
 
-class Worker:
+class WorkerPlace:
     """The place of one worker. number: 0 for the first."""
 
     def __init__(self, context: ForkServerContext, work: Callable[[int], None], number: int) -> None:
@@ -63,7 +63,7 @@ def supervise(work: Callable[[int], None], count: int, patience_s: float) -> int
         signal.signal(number, lambda *_: ended.set())
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(LOADED)
-    workers = [Worker(context, work, number) for number in range(count)]
+    workers = [WorkerPlace(context, work, number) for number in range(count)]
     useful = True
     while useful and not ended.wait(LOOK_EVERY_S):
         for worker in workers:

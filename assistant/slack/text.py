@@ -25,7 +25,7 @@ FEWEST_LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class MarkdownPiece:
     """A stretch of Markdown: words, or the text of a code block."""
 
     text: str
@@ -89,16 +89,16 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def pieces(markdown: str) -> Iterator[Piece]:
+def pieces(markdown: str) -> Iterator[MarkdownPiece]:
     """Words and code blocks, in order."""
     place = 0
     for found in FENCE.finditer(markdown):
         if words := markdown[place : found.start()].strip():
-            yield Piece(words, False)
-        yield Piece(found["block"], True)
+            yield MarkdownPiece(words, False)
+        yield MarkdownPiece(found["block"], True)
         place = found.end()
     if words := markdown[place:].strip():
-        yield Piece(words, False)
+        yield MarkdownPiece(words, False)
 
 
 def mrkdwn(markdown: str) -> str:

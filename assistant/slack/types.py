@@ -58,7 +58,7 @@ def thread_name(team: str, channel: str, thread_ts: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class Upload:
     """A text to be uploaded."""
 
     name: str
@@ -67,21 +67,21 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class SlackPart:
     """One thing to be sent. do: post a message, update the one at ts, or upload files, all in one message."""
 
     do: Literal["post", "update", "files"]
     text: str = ""
     blocks: tuple[Block, ...] = ()
     ts: str = ""
-    files: tuple[File, ...] = ()
+    files: tuple[Upload, ...] = ()
     channel: str = ""
 
     def to_json(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
-def part_of(text: str) -> Part:
+def part_of(text: str) -> SlackPart:
     fields = json.loads(text)
-    files = tuple(File(**file) for file in fields["files"])
-    return Part(**{**fields, "blocks": tuple(fields["blocks"]), "files": files})
+    files = tuple(Upload(**file) for file in fields["files"])
+    return SlackPart(**{**fields, "blocks": tuple(fields["blocks"]), "files": files})

@@ -10,9 +10,9 @@ import time
 
 from assistant.errors import UnavailableError
 from assistant.slack.alive import Alive
-from assistant.slack.answering import Answering, StuckError
+from assistant.slack.answering import Responder, StuckError
 from assistant.slack.blocks import posts, section
-from assistant.slack.inbox import Inbox, Job, LostError
+from assistant.slack.inbox import Inbox, TakenOverError, TakenRequest
 from assistant.slack.metrics import Metrics
 from assistant.slack.sending import NETWORK, LaterError, Sender, UndeliverableError
 from assistant.slack.settings import SlackSettings
@@ -38,7 +38,7 @@ class Worker:
         self,
         inbox: Inbox,
         alive: Alive,
-        answering: Answering,
+        answering: Responder,
         sender: Sender,
         metrics: Metrics,
         settings: SlackSettings,
@@ -102,7 +102,7 @@ class Worker:
             self._left.discard(key)
 
     async def _release(self, key: str) -> None:
-        with contextlib.suppress(LostError):
+        with contextlib.suppress(TakenOverError):
             await asyncio.to_thread(self.inbox.release, key, 0)
 
     async def _take_all(self) -> None:
@@ -131,18 +131,18 @@ class Worker:
         for key in list(self._held):
             await self._release(key)
 
-    async def _handled(self, job: Job) -> None:
+    async def _handled(self, job: TakenRequest) -> None:
         """Handle it; where not even the failure can be written down, try that later."""
         try:
             await self._handle(job)
-        except LostError:
+        except TakenOverError:
             logger.warning("request %s goes on with another worker", job.key)
             self._held.discard(job.key)
         except Exception:
             logger.exception("request %s can be neither closed nor put off now", job.key)
             self._left.add(job.key)
 
-    async def _handle(self, job: Job) -> None:
+    async def _handle(self, job: TakenRequest) -> None:
         began = time.monotonic()
         if job.tries > MOST_TRIES:
             await self._later(job, "the program was stopped each time")
@@ -152,7 +152,7 @@ class Worker:
             self.metrics.answered.labels(job.incoming.kind).inc()
             self.metrics.seconds.observe(time.monotonic() - began)
             self._held.discard(job.key)
-        except LostError:
+        except TakenOverError:
             raise
         except UndeliverableError as error:
             await self._undeliverable(job, str(error))
@@ -168,7 +168,7 @@ class Worker:
             logger.exception("request %s", job.key)
             await self._later(job, type(error).__name__)
 
-    async def _work(self, job: Job) -> None:
+    async def _work(self, job: TakenRequest) -> None:
         if not job.answered:
             async with self._turns:
                 job = await self.answering.answer(job)
@@ -177,7 +177,7 @@ class Worker:
             await asyncio.to_thread(self.answering.team_channel.shown, job.incoming, ts)
         await asyncio.to_thread(self.inbox.finish, job)
 
-    async def _stuck(self, job: Job, says: str) -> None:
+    async def _stuck(self, job: TakenRequest, says: str) -> None:
         """A turn that cannot be stopped: say so, and where no thread is left to work, end, so that another starts."""
         logger.error("request %s does not end", job.key)
         self.metrics.failed.labels("stuck").inc()
@@ -189,14 +189,14 @@ class Worker:
             logging.shutdown()
             os._exit(1)
 
-    async def _undeliverable(self, job: Job, why: str) -> None:
+    async def _undeliverable(self, job: TakenRequest, why: str) -> None:
         """Slack will never take it: tell the person by the other way, if the request brought one."""
         logger.warning("request %s cannot be answered: %s", job.key, why)
         self.metrics.failed.labels(why).inc()
         await self.answering.say_elsewhere(job.incoming, why)
         await self._close(job)
 
-    async def _later(self, job: Job, why: str) -> None:
+    async def _later(self, job: TakenRequest, why: str) -> None:
         """Put it off; after the last try say that it failed."""
         self.metrics.retried.labels(why).inc()
         if job.tries < MOST_TRIES:
@@ -212,7 +212,7 @@ class Worker:
             await self.sender.say(job.incoming, parts[0])
         await self._close(job)
 
-    async def _close(self, job: Job) -> None:
+    async def _close(self, job: TakenRequest) -> None:
         self._held.discard(job.key)
         await asyncio.to_thread(self.inbox.finish, job)
 

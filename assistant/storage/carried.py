@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from assistant.storage.database import Talk
+from assistant.storage.database import Transaction
 from knowledge.opening import read_plain
 from knowledge.types import Attachment
 
@@ -16,7 +16,7 @@ from knowledge.types import Attachment
 LARGEST = 16 << 20
 
 
-def carry(talk: Talk, thread: str, number: int, attachments: Sequence[Attachment]) -> None:
+def carry(talk: Transaction, thread: str, number: int, attachments: Sequence[Attachment]) -> None:
     """Pack the files of a turn that was just begun."""
     for attachment in attachments:
         try:
@@ -31,7 +31,7 @@ def carry(talk: Talk, thread: str, number: int, attachments: Sequence[Attachment
 
 
 def fetch(
-    talk: Talk, thread: str, number: int, attachments: Sequence[Attachment], folder: Path
+    talk: Transaction, thread: str, number: int, attachments: Sequence[Attachment], folder: Path
 ) -> tuple[Attachment, ...]:
     """The attachments as they are found here: those that are not are unpacked into the folder."""
     query = "SELECT path, packed FROM carried WHERE thread = ? AND turn = ?"
@@ -46,6 +46,6 @@ def fetch(
     return tuple(here)
 
 
-def drop(talk: Talk, thread: str, number: int) -> None:
+def drop(talk: Transaction, thread: str, number: int) -> None:
     """The turn is answered."""
     talk.execute("DELETE FROM carried WHERE thread = ? AND turn = ?", (thread, number))

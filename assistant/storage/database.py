@@ -42,7 +42,7 @@ class Rows(Protocol):
     def fetchall(self) -> list[Any]: ...
 
 
-class Talk(Protocol):
+class Transaction(Protocol):
     """A transaction that is open."""
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Rows: ...
@@ -57,7 +57,7 @@ class Hold(Protocol):
     def attempt(self) -> AbstractContextManager[None]:
         """What fails inside leaves the state as it was, where the database can do that."""
 
-    def transaction(self) -> AbstractContextManager[Talk]:
+    def transaction(self) -> AbstractContextManager[Transaction]:
         """Stored at the latest when the hold ends."""
 
 
@@ -67,13 +67,13 @@ class Database(Protocol):
     shared: bool
     where: str
 
-    def transaction(self, *, durable: bool = True) -> AbstractContextManager[Talk]:
+    def transaction(self, *, durable: bool = True) -> AbstractContextManager[Transaction]:
         """Stored at the end; nothing of it where an error ends it. Raises LostError, UnavailableError.
 
         durable: a power cut of the database's computer does not undo it.
         """
 
-    def reading(self) -> AbstractContextManager[Talk]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         """Statements that change nothing; each sees what is stored as it begins. Raises LostError, UnavailableError."""
 
     def alone(self, thread: str, wait_s: float) -> AbstractContextManager[Hold]:

@@ -14,10 +14,10 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import Any, Literal
 
-from assistant.storage.database import Database, Talk
+from assistant.storage.database import Database, Transaction
 from assistant.storage.past_cases import past_cases, words_by_id
 from graph.incidents.likeness import bands, text_id, words_of
-from graph.usecases.seen_before import Seen
+from graph.usecases.seen_before import SeenBefore
 from knowledge.job_record import JobRecord
 
 KEPT = "key, thread, at, kind, who, place, private, said, asked, cause, signature, record, says, fix"
@@ -40,7 +40,7 @@ class Asker:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class KeptFailure:
     """A failure as it is kept. record.user is a pseudonym, record.source a link, record.ended when it was asked.
 
     question: in the person's words. kind: what a person asked, or a job that a report read.
@@ -78,7 +78,7 @@ class Diagnoses:
         """The same for the same person; nobody else's."""
         return blake2b(who.encode(), key=self.salt.encode(), digest_size=8).hexdigest()
 
-    def put(self, tickets: Iterable[Ticket]) -> None:
+    def put(self, tickets: Iterable[KeptFailure]) -> None:
         """Keep them; those that are there already stay as they are."""
         with self.database.transaction() as talk:
             add(talk, tickets)
@@ -92,13 +92,13 @@ class Diagnoses:
                 (rating, cure, cure, cause, cause, thread, f"{thread}:{turn}:%"),
             )
 
-    def like(self, ticket: Ticket, sees: Sees, limit: int = 3) -> Seen:
+    def like(self, ticket: KeptFailure, sees: Sees, limit: int = 3) -> SeenBefore:
         """Past tickets that are like this one and that its asker may see, the most telling first.
 
         By the telling line, by lines nearly the same, by the signature, and by the words of the question.
         """
         if sees == "nobody":
-            return Seen()
+            return SeenBefore()
         with self.database.reading() as talk:
             return past_cases(talk, ticket, sees, limit)
 
@@ -109,7 +109,7 @@ class Diagnoses:
         return {kind: int(number) for kind, number in rows}
 
 
-def add(talk: Talk, tickets: Iterable[Ticket]) -> None:
+def add(talk: Transaction, tickets: Iterable[KeptFailure]) -> None:
     """Keep tickets within a transaction. Rows go many at a time: a server is a round trip away."""
     tickets = list(tickets)
     texts = {
@@ -121,7 +121,7 @@ def add(talk: Talk, tickets: Iterable[Ticket]) -> None:
     insert(talk, "text_bands", "band, text", [(band, one) for one in sorted(unknown) for band in bands(texts[one])])
 
 
-def insert(talk: Talk, table: str, columns: str, rows: Sequence[tuple[Any, ...]], at_once: int = 200) -> None:
+def insert(talk: Transaction, table: str, columns: str, rows: Sequence[tuple[Any, ...]], at_once: int = 200) -> None:
     """Rows that are there already stay as they are."""
     for start in range(0, len(rows), at_once):
         some = rows[start : start + at_once]
@@ -130,7 +130,7 @@ def insert(talk: Talk, table: str, columns: str, rows: Sequence[tuple[Any, ...]]
         talk.execute(f"INSERT INTO {table} ({columns}) VALUES {places} ON CONFLICT DO NOTHING", values)
 
 
-def row_of(ticket: Ticket) -> tuple[Any, ...]:
+def row_of(ticket: KeptFailure) -> tuple[Any, ...]:
     record = ticket.record
     at = record.ended if record.ended is not None else time.time()
     said, asked = text_id(words_of(record.mark)), text_id(words_of(ticket.question))
@@ -140,7 +140,7 @@ def row_of(ticket: Ticket) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def named(ticket: Ticket, asker: Asker, who: str) -> Ticket:
+def named(ticket: KeptFailure, asker: Asker, who: str) -> KeptFailure:
     """The ticket with its asker's pseudonym and place."""
     record = replace(ticket.record, user=who, source=asker.link)
     return replace(ticket, record=record, place=asker.place, private=asker.private)

@@ -6,12 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 
-from assistant.storage.database import Database, Talk
+from assistant.storage.database import Database, Transaction
 from assistant.storage.diagnoses import insert
 from assistant.storage.past_cases import record_from
 from graph.incidents.incident import Incident, Rules, Sighting, dismissed, is_over
 from graph.incidents.judging import EVERYTHING, New, judge
-from graph.incidents.subjects import Subject, news_of, subjects_of
+from graph.incidents.subjects import SharedSubject, news_of, subjects_of
 from graph.incidents.usual import HOUR_S, WEEK_H, WEEKS, Counts
 from graph.usecases.seen_before import Ongoing
 from knowledge.job_record import JobRecord
@@ -26,7 +26,7 @@ FRESH_S, KEPT_S = DAY_S, 2 * DAY_S
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ToldIncident:
     """An incident and how far the team's channel knows of it: version as it is, shown there, at the message ts."""
 
     incident: Incident
@@ -39,10 +39,10 @@ class Told:
 class SourceMemory:
     """What the tables know of one source, within a transaction."""
 
-    talk: Talk
+    talk: Transaction
     source: str
 
-    def seen(self, subject: Subject, since: float) -> list[Sighting]:
+    def seen(self, subject: SharedSubject, since: float) -> list[Sighting]:
         query = (
             "SELECT key, at, who, cause FROM sightings "
             "WHERE source = ? AND kind = ? AND name = ? AND at > ? ORDER BY at"
@@ -50,7 +50,7 @@ class SourceMemory:
         rows = self.talk.execute(query, (self.source, subject.kind, subject.name, since)).fetchall()
         return [Sighting(*row) for row in rows]
 
-    def hours(self, subject: Subject, at: float) -> Counts:
+    def hours(self, subject: SharedSubject, at: float) -> Counts:
         first = int(at // HOUR_S) - WEEKS * WEEK_H
         query = "SELECT hour, people FROM sighting_hours WHERE source = ? AND kind = ? AND name = ? AND hour >= ?"
         return dict(self.talk.execute(query, (self.source, subject.kind, subject.name, first)).fetchall())
@@ -84,7 +84,7 @@ class Incidents:
             query = "SELECT count(*) FROM (SELECT key FROM diagnoses WHERE noticed = 0 LIMIT 1) AS new"
             return bool(talk.execute(query).fetchone()[0])
 
-    def _judge(self, talk: Talk, source: str, new: Sequence[New], now: float) -> None:
+    def _judge(self, talk: Transaction, source: str, new: Sequence[New], now: float) -> None:
         """Count what is new, then ask what of it shows more often than usual."""
         note(talk, source, new)
         fresh = [one for one in new if one.sighting.at > now - FRESH_S]
@@ -110,12 +110,12 @@ class Incidents:
                 return True
         return False
 
-    def untold(self) -> list[Told]:
+    def untold(self) -> list[ToldIncident]:
         """Those whose newest state the team's channel does not show."""
         with self.database.reading() as talk:
             return stored(talk, "version > shown")
 
-    def find(self, name: str) -> Told | None:
+    def find(self, name: str) -> ToldIncident | None:
         with self.database.reading() as talk:
             return next(iter(stored(talk, "id = ?", name)), None)
 
@@ -125,7 +125,7 @@ class Incidents:
             query = "UPDATE incidents SET shown = ?, ts = ? WHERE id = ? AND shown < ?"
             talk.execute(query, (version, ts, name, version))
 
-    def ongoing(self, subjects: Sequence[Subject], who: str) -> Ongoing | None:
+    def ongoing(self, subjects: Sequence[SharedSubject], who: str) -> Ongoing | None:
         """The open incident that somebody's failure belongs to, where others see it too."""
         with self.database.reading() as talk:
             now = stored(talk, "state = 'open'")
@@ -142,13 +142,13 @@ class Incidents:
         return [(one, *found[one.key]) for one in incident.seen[-most:] if one.key in found]
 
 
-def alone(talk: Talk) -> None:
+def alone(talk: Transaction) -> None:
     """From here to the end of the transaction nobody else looks: both databases let one at a time change a row."""
     talk.execute("INSERT INTO incident_watch (id, looks, salt) VALUES (2, 0, '') ON CONFLICT DO NOTHING")
     talk.execute("UPDATE incident_watch SET looks = looks + 1 WHERE id = 2")
 
 
-def records_of(talk: Talk, keys: Sequence[str]) -> dict[str, tuple[bool, JobRecord]]:
+def records_of(talk: Transaction, keys: Sequence[str]) -> dict[str, tuple[bool, JobRecord]]:
     """Key -> whether it is private, and the record."""
     found: dict[str, tuple[bool, JobRecord]] = {}
     for start in range(0, len(keys), 200):
@@ -159,7 +159,7 @@ def records_of(talk: Talk, keys: Sequence[str]) -> dict[str, tuple[bool, JobReco
     return found
 
 
-def take(talk: Talk) -> list[New]:
+def take(talk: Transaction) -> list[New]:
     """The diagnoses that nobody looked at yet, the oldest first."""
     query = f"SELECT key, at, kind, who, cause, record FROM diagnoses WHERE noticed = 0 ORDER BY at LIMIT {AT_ONCE}"
     rows = talk.execute(query).fetchall()
@@ -174,13 +174,13 @@ def take(talk: Talk) -> list[New]:
     return found
 
 
-def is_new(talk: Talk, source: str, mark: str, at: float) -> bool:
+def is_new(talk: Transaction, source: str, mark: str, at: float) -> bool:
     """Whether hardly anybody said this before the last day."""
     query = "SELECT sum(people) FROM sighting_hours WHERE source = ? AND kind = 'mark' AND name = ? AND hour < ?"
     return (talk.execute(query, (source, mark, int((at - DAY_S) // HOUR_S))).fetchone()[0] or 0) <= HARDLY
 
 
-def note(talk: Talk, source: str, new: Sequence[New]) -> None:
+def note(talk: Transaction, source: str, new: Sequence[New]) -> None:
     """Write down who was seen with what, and count each person once an hour."""
     rows = [
         (source, subject.kind, subject.name, one.sighting.at, one.sighting.key, one.sighting.who, one.sighting.cause)
@@ -207,18 +207,18 @@ def note(talk: Talk, source: str, new: Sequence[New]) -> None:
         )
 
 
-def forget(talk: Talk, now: float) -> None:
+def forget(talk: Transaction, now: float) -> None:
     """Sightings are looked at for a day, their counts for some weeks."""
     talk.execute("DELETE FROM sightings WHERE at < ?", (now - KEPT_S,))
     talk.execute("DELETE FROM sighting_hours WHERE hour < ?", (int(now // HOUR_S) - (WEEKS + 1) * WEEK_H,))
 
 
-def stored(talk: Talk, where: str, *values: object) -> list[Told]:
+def stored(talk: Transaction, where: str, *values: object) -> list[ToldIncident]:
     rows = talk.execute(f"SELECT version, shown, ts, body FROM incidents WHERE {where} ORDER BY id", values).fetchall()
-    return [Told(incident_from(body), version, shown, ts) for version, shown, ts, body in rows]
+    return [ToldIncident(incident_from(body), version, shown, ts) for version, shown, ts, body in rows]
 
 
-def store(talk: Talk, incident: Incident) -> None:
+def store(talk: Transaction, incident: Incident) -> None:
     """Keep it as it is now; a change raises its version."""
     body, state = json.dumps(asdict(incident)), "open" if incident.closed is None else "closed"
     talk.execute(
@@ -234,10 +234,10 @@ def incident_from(text: str) -> Incident:
     return Incident(
         body["id"],
         body["source"],
-        Subject(**body["subject"]),
+        SharedSubject(**body["subject"]),
         tuple(Sighting(**one) for one in body["seen"]),
         body["usual"],
-        tuple(Subject(**one) for one in body["also"]),
+        tuple(SharedSubject(**one) for one in body["also"]),
         body["closed"],
         body.get("dismissed", ""),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assistant.errors import InputError
 from assistant.settings import Settings
-from assistant.storage.database import Database, Talk
+from assistant.storage.database import Database, Transaction
 from assistant.storage.diagnoses import Diagnoses
 from knowledge.catalogue import catalogue
 
@@ -23,7 +23,7 @@ class OwnMachines:
         known = tuple(name for name in str(row[0]).split(",") if name in catalogue().clusters) if row else ()
         return known or machines_of(self.settings.machines, "MAPLE_CHAT_MACHINES")
 
-    def keep(self, talk: Talk, machines: tuple[str, ...]) -> None:
+    def keep(self, talk: Transaction, machines: tuple[str, ...]) -> None:
         """In the place of those before; none: the setting's hold again."""
         talk.execute(
             "INSERT INTO own_machines (who, machines) VALUES (?, ?) "

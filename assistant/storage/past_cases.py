@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from assistant.storage.database import Talk
+from assistant.storage.database import Transaction
 from graph.incidents.likeness import bands, likeness, text_id, words_of
-from graph.usecases.seen_before import Past, Seen
+from graph.usecases.seen_before import PastTicket, SeenBefore
 from knowledge.job_record import JobRecord
 
 if TYPE_CHECKING:
-    from assistant.storage.diagnoses import Sees, Ticket
+    from assistant.storage.diagnoses import KeptFailure, Sees
 
 # What decides whether a row is shown. What is shown of it, which is long, is read for those only.
 JUDGED = "key, thread, at, who, place, private, said, asked, cause, signature, rating, cure"
@@ -30,7 +30,7 @@ AKIN, LEAST = 0.3, 0.4
 COUNTED = 1_000
 
 
-def past_cases(talk: Talk, ticket: Ticket, sees: Sees, limit: int) -> Seen:
+def past_cases(talk: Transaction, ticket: KeptFailure, sees: Sees, limit: int) -> SeenBefore:
     """Those that the asker may see, the most telling first, and how often the same line was seen."""
     line, question = words_of(ticket.record.mark), words_of(ticket.question)
     times, last = count(talk, text_id(line), ticket.thread) if line else (0, 0.0)
@@ -41,7 +41,7 @@ def past_cases(talk: Talk, ticket: Ticket, sees: Sees, limit: int) -> Seen:
     best = list(islice(apart(sorted(found, key=lambda one: (-one[0], -one[1][2]))), limit))
     whole = whole_of(talk, [row[0] for _, row in best])
     cases = tuple(past_of(row, whole[row[0]], ticket, score) for score, row in best if row[0] in whole)
-    return Seen(times, last, cases, COUNTED)
+    return SeenBefore(times, last, cases, COUNTED)
 
 
 Scored = tuple[float, tuple[Any, ...]]
@@ -68,7 +68,7 @@ def as_stored(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def count(talk: Talk, said: int, thread: str) -> tuple[int, float]:
+def count(talk: Transaction, said: int, thread: str) -> tuple[int, float]:
     """How often the same line was seen on other threads, and when last. Answered by the index, but for one's own."""
     newest = f"SELECT at FROM diagnoses WHERE said = ? ORDER BY at DESC LIMIT {COUNTED + OF_TEXT}"
     own = "SELECT at, 1 AS own FROM diagnoses WHERE thread = ? AND said = ?"
@@ -84,19 +84,19 @@ Near = Sequence[tuple[str, Sequence[int]]]
 """Column (said or asked), and the ids of texts that are like the ticket's, the most alike first."""
 
 
-def rated(talk: Talk, near_to: Near, signature: str) -> list[tuple[Any, ...]]:
+def rated(talk: Transaction, near_to: Near, signature: str) -> list[tuple[Any, ...]]:
     """Of each text, and of the signature, the newest rows of which somebody said how good the answer was."""
     wanted = [(column, text) for column, texts in near_to for text in texts]
     return newest_of(talk, [*wanted, *([("signature", signature)] if signature else [])], " AND rating <> ''")
 
 
-def unrated(talk: Talk, near_to: Near) -> list[tuple[Any, ...]]:
+def unrated(talk: Transaction, near_to: Near) -> list[tuple[Any, ...]]:
     return newest_of(
         talk, [(column, text) for column, texts in near_to for text in texts[:NEAREST]], " AND rating = ''"
     )
 
 
-def newest_of(talk: Talk, wanted: Sequence[tuple[str, int | str]], which: str) -> list[tuple[Any, ...]]:
+def newest_of(talk: Transaction, wanted: Sequence[tuple[str, int | str]], which: str) -> list[tuple[Any, ...]]:
     """The newest rows that have a value in a column, of each pair, at one question: a server is a round trip away."""
     if not wanted:
         return []
@@ -110,7 +110,11 @@ def newest_of(talk: Talk, wanted: Sequence[tuple[str, int | str]], which: str) -
 
 
 def scored(
-    talk: Talk, rows: Sequence[tuple[Any, ...]], words: dict[int, frozenset[str]], ticket: Ticket, sees: Sees
+    talk: Transaction,
+    rows: Sequence[tuple[Any, ...]],
+    words: dict[int, frozenset[str]],
+    ticket: KeptFailure,
+    sees: Sees,
 ) -> list[Scored]:
     """Of other threads the rows that the asker may see and that tell enough, with how much. words: known already."""
     rows = [row for row in rows if row[1] != ticket.thread and may_see(row, ticket, sees)]
@@ -124,7 +128,7 @@ def scored(
     return [one for one in found if one[0] > LEAST]
 
 
-def whole_of(talk: Talk, keys: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+def whole_of(talk: Transaction, keys: Sequence[str]) -> dict[str, tuple[str, str, str]]:
     """Key -> record, answer and steps, as they are stored."""
     if not keys:
         return {}
@@ -132,7 +136,7 @@ def whole_of(talk: Talk, keys: Sequence[str]) -> dict[str, tuple[str, str, str]]
     return {key: (record, says, fix) for key, record, says, fix in talk.execute(query, keys).fetchall()}
 
 
-def near(talk: Talk, line: frozenset[str], question: frozenset[str]) -> tuple[Near, dict[int, frozenset[str]]]:
+def near(talk: Transaction, line: frozenset[str], question: frozenset[str]) -> tuple[Near, dict[int, frozenset[str]]]:
     """Kept texts like the line and like the question, and the words of every text that was met on the way."""
     numbers, known = [*bands(line), *bands(question)], dict[int, frozenset[str]]()
     if numbers:
@@ -150,7 +154,7 @@ def near(talk: Talk, line: frozenset[str], question: frozenset[str]) -> tuple[Ne
     return [(column, texts[:NEAR_TEXTS]) for column, texts in found], known
 
 
-def words_by_id(talk: Talk, ids: Iterable[int]) -> dict[int, frozenset[str]]:
+def words_by_id(talk: Transaction, ids: Iterable[int]) -> dict[int, frozenset[str]]:
     """The words of texts, of those that are kept."""
     wanted, found = sorted(set(ids) - {0}), dict[int, frozenset[str]]()
     for start in range(0, len(wanted), 500):
@@ -160,7 +164,7 @@ def words_by_id(talk: Talk, ids: Iterable[int]) -> dict[int, frozenset[str]]:
     return found
 
 
-def may_see(row: tuple[Any, ...], ticket: Ticket, sees: Sees) -> bool:
+def may_see(row: tuple[Any, ...], ticket: KeptFailure, sees: Sees) -> bool:
     """One's own always; of others never what is private."""
     who, place, private = row[3:6]
     if who == ticket.record.user:
@@ -168,7 +172,7 @@ def may_see(row: tuple[Any, ...], ticket: Ticket, sees: Sees) -> bool:
     return not private and (sees == "all" or (sees == "place" and place == ticket.place))
 
 
-def score_of(row: tuple[Any, ...], ticket: Ticket, line: float, question: float) -> float:
+def score_of(row: tuple[Any, ...], ticket: KeptFailure, line: float, question: float) -> float:
     """How much a past ticket tells of this one."""
     score = SAME_LINE if line == 1.0 else NEAR_LINE * line if line >= LIKE_LINE else 0.0
     score = max(score, NEAR_QUESTION * question if question >= LIKE_QUESTION else 0.0)
@@ -181,8 +185,10 @@ def score_of(row: tuple[Any, ...], ticket: Ticket, line: float, question: float)
     return score + RATED * {"helpful": 1, "wrong": -1}.get(rating, 0) + (CURED if cure else 0.0)
 
 
-def past_of(row: tuple[Any, ...], whole: tuple[str, str, str], ticket: Ticket, score: float) -> Past:
+def past_of(row: tuple[Any, ...], whole: tuple[str, str, str], ticket: KeptFailure, score: float) -> PastTicket:
     thread, at, who, cause, rating, cure = row[1], row[2], row[3], row[8], row[10], row[11]
     record, says, fix = whole
     link = record_from(record).source
-    return Past(thread, at, cause, says, tuple(json.loads(fix)), link, rating, cure, score, who == ticket.record.user)
+    return PastTicket(
+        thread, at, cause, says, tuple(json.loads(fix)), link, rating, cure, score, who == ticket.record.user
+    )

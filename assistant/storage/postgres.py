@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.errors import InputError, UnavailableError
 from assistant.settings import Settings
-from assistant.storage.database import BUSY, LostError, Rows, Talk
+from assistant.storage.database import BUSY, LostError, Rows, Transaction
 from assistant.storage.schema import set_up
 
 try:
@@ -136,19 +136,19 @@ class Postgres:
             self.saver_ready = True
 
     @contextmanager
-    def transaction(self, *, durable: bool = True) -> Iterator[Talk]:
+    def transaction(self, *, durable: bool = True) -> Iterator[Transaction]:
         begin = psycopg.Connection.transaction if durable else without_waiting_for_the_disk
         with self._connected(self.short, CONNECT_S, begin) as connection:
             yield Dialect(connection)
 
     @contextmanager
-    def reading(self) -> Iterator[Talk]:
+    def reading(self) -> Iterator[Transaction]:
         """Without words that begin and end a transaction: two round trips less."""
         with self._connected(self.short, CONNECT_S, nullcontext) as connection:
             yield Dialect(connection)
 
     @contextmanager
-    def alone(self, thread: str, wait_s: float) -> Iterator[Held]:
+    def alone(self, thread: str, wait_s: float) -> Iterator[HeldThread]:
         with self._connected(self.held, wait_s) as connection:
             limits = {**KEEPALIVE, **UNLIMITED, "lock_timeout": f"{int(wait_s * 1000)}ms"}
             setting = ", ".join(["set_config(%s, %s, true)"] * len(limits))
@@ -158,7 +158,7 @@ class Postgres:
                 connection.execute(lock, (f"maple-chat thread {thread}",))
             except psycopg.errors.LockNotAvailable as error:
                 raise UnavailableError(BUSY.format(thread)) from error
-            yield Held(connection, self.ready_saver)
+            yield HeldThread(connection, self.ready_saver)
 
     def trouble(self, error: Exception) -> UnavailableError | None:
         if isinstance(error, PoolTimeout):
@@ -233,7 +233,7 @@ def translated(sql: str) -> str:
     return sql.replace("%", "%%").replace("?", "%s")
 
 
-class Held:
+class HeldThread:
     """A thread that is held, by its connection."""
 
     def __init__(self, connection: Connection, ready: Callable[[], None]) -> None:
@@ -252,5 +252,5 @@ class Held:
             yield
 
     @contextmanager
-    def transaction(self) -> Iterator[Talk]:
+    def transaction(self) -> Iterator[Transaction]:
         yield Dialect(self.connection)

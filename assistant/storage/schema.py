@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assistant.storage.database import Talk
+from assistant.storage.database import Transaction
 
 # What already exists is left as it is, so a database of an older version goes on. carried: the text of attachments of
 # turns that are not answered, packed: another machine may have to finish them.
@@ -63,7 +63,7 @@ TABLES = (
 )
 
 
-def set_up(talk: Talk) -> None:
+def set_up(talk: Transaction) -> None:
     """Make the tables that are missing."""
     for table in TABLES:
         talk.execute(table)

@@ -14,7 +14,7 @@ from filelock import FileLock, Timeout
 
 from assistant.errors import UnavailableError
 from assistant.settings import Settings
-from assistant.storage.database import BUSY, Talk
+from assistant.storage.database import BUSY, Transaction
 from assistant.storage.schema import set_up
 from knowledge.errors import database_words
 from knowledge.file_locks import has_locks
@@ -75,7 +75,7 @@ class Sqlite:
         )
 
     @contextmanager
-    def transaction(self, *, durable: bool = True) -> Iterator[Talk]:
+    def transaction(self, *, durable: bool = True) -> Iterator[Transaction]:
         """Always durable: a person's own file is written a few times a turn."""
         try:
             with self.one_by_one, self._connected() as database:
@@ -83,7 +83,7 @@ class Sqlite:
         except sqlite3.Error as error:
             raise self._unusable(error) from error
 
-    def reading(self) -> AbstractContextManager[Talk]:
+    def reading(self) -> AbstractContextManager[Transaction]:
         return self.transaction()
 
     @contextmanager

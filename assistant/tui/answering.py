@@ -10,7 +10,7 @@ from assistant.errors import MapleError
 from assistant.events import Diagnosed, Done, Event, Known, Progress, Script, Streaming, Text
 from assistant.running import STOPPED
 from assistant.session import Session
-from assistant.tui.work.engine import EndedError, Engine, StoppedError
+from assistant.tui.work.engine import ChildEngine, EndedError, StoppedError
 from assistant.tui.work.found import CheckReport
 from assistant.turns import Turn
 from knowledge.types import Attachment, Working
@@ -22,10 +22,10 @@ TURN = "turn"
 PATIENCE_S = 2.5
 
 
-class Answering:
+class TurnTaker:
     """Takes turns for one screen. `turns` answers, `tools` does the rest, each in a process of its own."""
 
-    def __init__(self, screen: ChatScreen, turns: Engine, tools: Engine) -> None:
+    def __init__(self, screen: ChatScreen, turns: ChildEngine, tools: ChildEngine) -> None:
         self.screen = screen
         self.engines = {TURN: turns, "tool": tools}
         self.running: dict[str, str] = {}

@@ -28,7 +28,7 @@ from assistant.tui.themes import HIGH_CONTRAST, NAMES
 if TYPE_CHECKING:
     from assistant.settings import Settings
     from assistant.tui.screens.chat import ChatScreen
-    from assistant.tui.work.engine import Engine
+    from assistant.tui.work.engine import ChildEngine
 
 LEAVING_S = 4.0
 BOX = " Say what to run and where, or paste a log"
@@ -59,7 +59,7 @@ class MapleApp(App[int]):
     ]
 
     def __init__(
-        self, prepare: Callable[[], tuple[Settings, str]], engines: tuple[Engine, Engine] | None = None
+        self, prepare: Callable[[], tuple[Settings, str]], engines: tuple[ChildEngine, ChildEngine] | None = None
     ) -> None:
         super().__init__(driver_class=driver(data_folder() / "pasted"))
         self.prepare = prepare
@@ -87,10 +87,10 @@ class MapleApp(App[int]):
             self.exit(2)
             return
         from assistant.tui.screens.chat import ChatScreen
-        from assistant.tui.work.engine import Engine
+        from assistant.tui.work.engine import ChildEngine
 
         if self.engines is None:
-            self.engines = Engine(settings.data / "engine.log"), Engine(settings.data / "engine.log")
+            self.engines = ChildEngine(settings.data / "engine.log"), ChildEngine(settings.data / "engine.log")
         screen = ChatScreen(settings, thread, *self.engines)
         await self.push_screen(screen)
         if self.typed:

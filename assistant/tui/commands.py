@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from assistant.chat_commands import CHAT_COMMANDS, ChatCommand
 from assistant.tui import completing
 from assistant.tui.actions import looks, talk, tools
-from assistant.tui.completing import Candidate
+from assistant.tui.completing import CompletionItem
 
 if TYPE_CHECKING:
     from assistant.tui.screens.chat import ChatScreen
 
 
 @dataclass(frozen=True, slots=True)
-class Command(ChatCommand):
+class SlashCommand(ChatCommand):
     """A command with the function that does it on the screen."""
 
     run: Callable[[ChatScreen, str], Awaitable[None]] = looks.show_help
@@ -33,12 +33,12 @@ DEEDS: tuple[Callable[[ChatScreen, str], Awaitable[None]], ...] = (
     looks.context, looks.model, looks.theme, looks.show_help, talk.leave,
 )  # fmt: skip
 COMMANDS = {
-    one.name: Command(one.name, one.argument, one.says, one.line, do)
+    one.name: SlashCommand(one.name, one.argument, one.says, one.line, do)
     for one, do in zip(CHAT_COMMANDS, DEEDS, strict=True)
 }
 
 
-def find(text: str) -> tuple[Command | None, str] | None:
+def find(text: str) -> tuple[SlashCommand | None, str] | None:
     """The command that a message calls and its argument; None where the message is no command.
 
     A path such as /home/me/job.log is not one.
@@ -49,6 +49,6 @@ def find(text: str) -> tuple[Command | None, str] | None:
     return COMMANDS.get(word[1:].lower()), argument.strip()
 
 
-def complete(word: str) -> Sequence[Candidate]:
+def complete(word: str) -> Sequence[CompletionItem]:
     """The commands that a begun word may become."""
     return completing.commands(word, {c.name: (c.argument, c.says, c.needs_more) for c in COMMANDS.values()})

@@ -13,7 +13,7 @@ MOST_ENTRIES = 2_000
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CompletionItem:
     """What takes the place of the word, a few words on it, and whether more may follow it."""
 
     value: str
@@ -30,7 +30,7 @@ def begun(before: str) -> tuple[str, int] | None:
     return (word, start) if word.startswith("@") else None
 
 
-def commands(word: str, table: Mapping[str, tuple[str, str, bool]]) -> tuple[Candidate, ...]:
+def commands(word: str, table: Mapping[str, tuple[str, str, bool]]) -> tuple[CompletionItem, ...]:
     """The commands that begin so, then those that hold the letters.
 
     table: name -> what may follow, what it does, whether something must follow.
@@ -39,13 +39,13 @@ def commands(word: str, table: Mapping[str, tuple[str, str, bool]]) -> tuple[Can
     first = [name for name in table if name.startswith(wanted)]
     rest = [name for name in table if wanted and wanted in name and name not in first]
     return tuple(
-        Candidate(f"/{name}", f"{argument}  {says}".strip(), more)
+        CompletionItem(f"/{name}", f"{argument}  {says}".strip(), more)
         for name in (*first, *rest)
         for argument, says, more in (table[name],)
     )
 
 
-def files(word: str) -> tuple[Candidate, ...]:
+def files(word: str) -> tuple[CompletionItem, ...]:
     """The files and folders that begin so; hidden ones only where a dot was typed."""
     written = word[1:]
     folder, _, begins = written.rpartition("/")
@@ -62,6 +62,6 @@ def files(word: str) -> tuple[Candidate, ...]:
         return ()
     head = f"@{folder}/" if "/" in written else "@"
     return tuple(
-        Candidate(f"{head}{name}{'/' if is_folder else ''}", "" if not is_folder else "folder", is_folder)
+        CompletionItem(f"{head}{name}{'/' if is_folder else ''}", "" if not is_folder else "folder", is_folder)
         for name, is_folder in sorted(found, key=lambda one: (one[1], one[0]))[:MOST]
     )

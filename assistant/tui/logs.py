@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from assistant.errors import InputError, UnavailableError
 from assistant.tui.logfile import unpacked
-from assistant.tui.work.found import Hit, LogReport, RankLines
+from assistant.tui.work.found import LogReport, RankLines, TroubleSign
 from assistant.turns import Turn
 from knowledge.types import Attachment, Diagnosis
 
@@ -31,7 +31,7 @@ class Logs:
         self.sent: tuple[str, ...] = ()
         self.paths: tuple[str, ...] = ()
         self.diagnosis: Diagnosis | None = None
-        self.hits: tuple[Hit, ...] | None = None
+        self.hits: tuple[TroubleSign, ...] | None = None
         self.shown: Path | None = None
 
     def said(self, text: str, attachments: Sequence[Attachment]) -> None:
@@ -58,7 +58,7 @@ class Logs:
             raise UnavailableError(f"cannot keep the log in {path.parent}: {error.strerror}; free some room") from error
         self.paths = (str(path),)
 
-    async def keep(self, paths: Sequence[str], diagnosis: Diagnosis | None, hits: Sequence[Hit]) -> None:
+    async def keep(self, paths: Sequence[str], diagnosis: Diagnosis | None, hits: Sequence[TroubleSign]) -> None:
         """A log that a command named."""
         self.paths, self.diagnosis, self.hits = tuple(paths), diagnosis, tuple(hits)
         self.shown = None
@@ -75,7 +75,7 @@ class Logs:
         if self.hits is None:
             await self.look()
 
-    async def show(self, hits: Sequence[Hit]) -> None:
+    async def show(self, hits: Sequence[TroubleSign]) -> None:
         """Open the file in which the telling line is; that of the first log otherwise."""
         first = next((hit.file for hit in hits if hit.telling and hit.file), None)
         path = await asyncio.to_thread(only_file, Path(first or self.paths[0]))
@@ -116,21 +116,21 @@ def only_file(path: Path) -> Path:
     return files[0]
 
 
-def of_file(hits: Sequence[Hit], file: str | None) -> tuple[Hit, ...]:
+def of_file(hits: Sequence[TroubleSign], file: str | None) -> tuple[TroubleSign, ...]:
     """The hits of one file; where there is only one file, hits name none."""
     return tuple(hit for hit in hits if hit.file in (None, file))
 
 
-def shown_by(diagnosis: Diagnosis | None) -> tuple[Hit, ...]:
+def shown_by(diagnosis: Diagnosis | None) -> tuple[TroubleSign, ...]:
     """What the diagnosis itself shows, and what it weighed."""
     if diagnosis is None:
         return ()
     telling = {
-        e.line: Hit(e.line, e.text, diagnosis.cause, e.rank, e.file, e.count, place)
+        e.line: TroubleSign(e.line, e.text, diagnosis.cause, e.rank, e.file, e.count, place)
         for place, e in enumerate(diagnosis.evidence, 1)
     }
     others = {
-        c.evidence.line: Hit(
+        c.evidence.line: TroubleSign(
             c.evidence.line, c.evidence.text, c.cause, c.evidence.rank, c.evidence.file, c.evidence.count
         )
         for c in diagnosis.considered

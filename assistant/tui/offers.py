@@ -16,7 +16,7 @@ WALLTIMES = ("00:30:00", "01:00:00", "02:00:00", "04:00:00", "08:00:00", "12:00:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class OfferedValue:
     """A value, a few words on it, and the sentence that asks for it."""
 
     value: str
@@ -29,7 +29,7 @@ class Picking:
     """A field to be picked: its name as people say it, what is offered, and the sentence for a value typed in."""
 
     title: str
-    offers: tuple[Offer, ...]
+    offers: tuple[OfferedValue, ...]
     typed: str
 
 
@@ -41,9 +41,9 @@ def pick(field: str, chips: Sequence[Chip]) -> Picking:
     return Picking(name, tuple(offered(cluster, values)), sentence)
 
 
-def machines(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def machines(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     listed = sorted(catalogue().clusters.values(), key=lambda one: one.title.lower())
-    return [Offer(one.id, f"{one.title}, {gpus(one)}, {one.scheduler}", f"machine {one.id}") for one in listed]
+    return [OfferedValue(one.id, f"{one.title}, {gpus(one)}, {one.scheduler}", f"machine {one.id}") for one in listed]
 
 
 def gpus(cluster: Cluster) -> str:
@@ -51,9 +51,9 @@ def gpus(cluster: Cluster) -> str:
     return "/".join(list(kinds)[:2])
 
 
-def frameworks(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def frameworks(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     return [
-        Offer(
+        OfferedValue(
             one,
             refused(cluster, one, None) or f"runs {', '.join(s for s in RUNS[one] if s != 'none')}",
             f"framework {one}",
@@ -70,22 +70,22 @@ def refused(cluster: Cluster | None, framework: str | None, strategy: str | None
     return ""
 
 
-def strategies(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def strategies(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     """Those that the framework runs; without one, all, and who runs them."""
     chosen = values.get("framework", "")
     by = {strategy: [f for f in FRAMEWORKS if strategy in RUNS[f]] for f in FRAMEWORKS for strategy in RUNS[f]}
     wanted = [(one, who) for one, who in by.items() if one != "none" and (not chosen or chosen in who)]
     rest = [(one, who) for one, who in by.items() if one != "none" and chosen and chosen not in who]
     return [
-        Offer(one, refused(cluster, chosen or None, one) or ", ".join(who), f"strategy {one}")
+        OfferedValue(one, refused(cluster, chosen or None, one) or ", ".join(who), f"strategy {one}")
         for one, who in (*wanted, *rest)
     ]
 
 
-def queues(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def queues(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     if cluster is None:
         return []
-    return [Offer(one.id, limits(one), f"queue {one.id}") for one in cluster.queues]
+    return [OfferedValue(one.id, limits(one), f"queue {one.id}") for one in cluster.queues]
 
 
 def limits(queue: Queue) -> str:
@@ -105,13 +105,13 @@ def the_queue(cluster: Cluster | None, values: dict[str, str]) -> Queue | None:
     return cluster.queue(values.get("queue") or "") or cluster.default_queue
 
 
-def nodes(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def nodes(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     """Counts that the queue takes, with the GPUs that they give."""
     queue = the_queue(cluster, values)
     least, most = (queue.min_nodes, queue.max_nodes or NODE_COUNTS[-1]) if queue else (1, NODE_COUNTS[-1])
     counts = sorted({*(n for n in NODE_COUNTS if least <= n <= most), least, *([most] if queue else [])})
     each = devices(cluster, queue)
-    return [Offer(str(n), f"{n * each} GPUs in all" if each else "", f"{n} nodes") for n in counts]
+    return [OfferedValue(str(n), f"{n * each} GPUs in all" if each else "", f"{n} nodes") for n in counts]
 
 
 def devices(cluster: Cluster | None, queue: Queue | None) -> int | None:
@@ -121,7 +121,7 @@ def devices(cluster: Cluster | None, queue: Queue | None) -> int | None:
     return cluster.node_type(queue.node_types[0]).gpus.devices_per_node
 
 
-def gpus_per_node(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def gpus_per_node(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     most = devices(cluster, the_queue(cluster, values))
     if most is None:
         return []
@@ -129,33 +129,33 @@ def gpus_per_node(cluster: Cluster | None, values: dict[str, str]) -> list[Offer
     if cluster and cluster.whole_nodes:
         counts = [most]
     note = {most: "all of a node"}
-    return [Offer(str(n), note.get(n, "part of a node"), f"{n} GPUs per node") for n in reversed(counts)]
+    return [OfferedValue(str(n), note.get(n, "part of a node"), f"{n} GPUs per node") for n in reversed(counts)]
 
 
-def node_types(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def node_types(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     """The kinds of GPU node that the memory of their cards tells apart."""
     kinds = [kind for kind in cluster.node_types if kind.gpus.memory_gb] if cluster else []
     return [
-        Offer(kind.id, kind.gpus.model, f"use the {kind.gpus.model} cards with {kind.gpus.memory_gb:g} GB")
+        OfferedValue(kind.id, kind.gpus.model, f"use the {kind.gpus.model} cards with {kind.gpus.memory_gb:g} GB")
         for kind in kinds
     ]
 
 
-def walltimes(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def walltimes(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     """Usual ones up to the queue's limit, and the limit."""
     queue = the_queue(cluster, values)
     most = queue.max_walltime if queue else None
     fitting = [one for one in WALLTIMES if most is None or one <= most.rjust(8, "0")]
     if most and most not in fitting:
         fitting.append(most)
-    return [Offer(one, "the limit" if one == most else "", f"walltime {one}") for one in fitting]
+    return [OfferedValue(one, "the limit" if one == most else "", f"walltime {one}") for one in fitting]
 
 
-def accounts(cluster: Cluster | None, values: dict[str, str]) -> list[Offer]:
+def accounts(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     return []
 
 
-Offered = Callable[[Cluster | None, dict[str, str]], list[Offer]]
+Offered = Callable[[Cluster | None, dict[str, str]], list[OfferedValue]]
 # field -> its name, the sentence for a typed value, what is offered.
 FIELDS: dict[str, tuple[str, str, Offered]] = {
     "machine": ("machine", "machine {}", machines),

@@ -6,7 +6,7 @@ from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from assistant.tui.commands import COMMANDS, Command
+from assistant.tui.commands import COMMANDS, SlashCommand
 from assistant.tui.screens.chat import ChatScreen
 
 
@@ -24,6 +24,6 @@ class ChatCommands(Provider):
             if (score := matcher.match(text)) > 0:
                 yield Hit(score, matcher.highlight(text), partial(self.call, command))
 
-    async def call(self, command: Command) -> None:
+    async def call(self, command: SlashCommand) -> None:
         screen = next(one for one in self.app.screen_stack if isinstance(one, ChatScreen))
         await screen.call_command(command)

@@ -27,12 +27,12 @@ async def pick(screen: ChatScreen, chip: Chip) -> None:
 
 async def pick_rank(screen: ChatScreen) -> None:
     """Ask whose lines to show: the ranks that showed signs of trouble are offered, any other can be typed."""
-    from assistant.tui.offers import Offer, Picking
+    from assistant.tui.offers import OfferedValue, Picking
     from assistant.tui.screens.picker import PickerScreen
 
     pane = screen.log_pane
-    ranks = tuple(Offer(str(rank), "shows signs of trouble", str(rank)) for rank in pane.ranks)
-    picking = Picking("rank", (Offer(ALL, "every line", ALL), *ranks), "{}")
+    ranks = tuple(OfferedValue(str(rank), "shows signs of trouble", str(rank)) for rank in pane.ranks)
+    picking = Picking("rank", (OfferedValue(ALL, "every line", ALL), *ranks), "{}")
     now = ALL if pane.rank is None else str(pane.rank)
     chosen = await screen.app.push_screen_wait(PickerScreen(picking, now, ""))
     if chosen and (chosen == ALL or chosen.isdigit()):

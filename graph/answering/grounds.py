@@ -41,7 +41,7 @@ VENDOR_WORDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Grounds:
+class AnswerContext:
     """Facts first, then passages, best first. Neither: nothing is known about it."""
 
     question: str
@@ -54,21 +54,21 @@ class Grounds:
         return self.fact is not None or bool(self.passages)
 
 
-def grounds(ask: Ask, context: Context) -> Grounds:
+def grounds(ask: Ask, context: Context) -> AnswerContext:
     """Everything known that answers the question, before it is worded."""
     question, about = ask.text, ask.machine
     fact = answer_from_facts(ask)
     if fact and ask.topic not in OF_LAUNCH:
-        return Grounds(question, about.id if about else "", fact)
+        return AnswerContext(question, about.id if about else "", fact)
     if leans(ask) and not fact and not ask.utterance.mentions:
-        return Grounds(question, about.id if about else "")
+        return AnswerContext(question, about.id if about else "")
     found = sorted(folded(search(question, about, context)), key=lambda one: of_others(one, question))
     if fact:
         found = [one for one in found if one.score >= SURE and adds(one, fact, question)][: MOST - 1]
-    return Grounds(question, about.id if about else "", fact, tuple(near_the_best(found)))
+    return AnswerContext(question, about.id if about else "", fact, tuple(near_the_best(found)))
 
 
-def common_grounds(ask: Ask, context: Context) -> Grounds | None:
+def common_grounds(ask: Ask, context: Context) -> AnswerContext | None:
     """The answer to a common question that the words plainly ask, where their topic is less certain than that.
 
     What a machine's facts, a script or a log answers is left to these.
@@ -79,7 +79,7 @@ def common_grounds(ask: Ask, context: Context) -> Grounds | None:
         return None
     sure = max(COMMON_SURE, certain)
     found = [one for one in folded(search(ask.text, None, context)) if one.score >= sure]
-    return Grounds(ask.text, "", None, (found[0],)) if found and is_common(found[0]) else None
+    return AnswerContext(ask.text, "", None, (found[0],)) if found and is_common(found[0]) else None
 
 
 def leans(ask: Ask) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from graph.answering.ask import Ask
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import ScriptRecord, record_of
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, Queue, walltime_seconds
@@ -27,7 +27,7 @@ class InHand:
 
     name: str
     text: str
-    script: Script
+    script: ReadScript
     record: ScriptRecord
     cluster: Cluster | None = None
     plan: LaunchPlan | None = None
@@ -85,7 +85,7 @@ def in_hand(ask: Ask) -> InHand | None:
 
 
 @lru_cache(maxsize=4)
-def read_for_answers(text: str) -> tuple[Script, ScriptRecord] | None:
+def read_for_answers(text: str) -> tuple[ReadScript, ScriptRecord] | None:
     """Each topic that may answer a question asks for the script, so it is read once; None: it cannot be read."""
     try:
         script = read_script(text)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
-from graph.answering.model_size import QUANTIZED, Device, billions_of, devices_of, is_lora
+from graph.answering.model_size import QUANTIZED, CountedGpu, billions_of, devices_of, is_lora
 from graph.answering.situation import cite, list_steps, write_document
 from graph.answering.terms import find_terms
 from graph.planning.gpus import SHARE, SOURCE, STATE_BYTES, fewest_ranks, fits
@@ -100,11 +100,11 @@ def size(billions: float) -> str:
     return f"{billions:g} B" if billions >= 1 else f"{billions * 1000:.0f} M"
 
 
-def mixed(billions: float, devices: Sequence[Device]) -> bool:
+def mixed(billions: float, devices: Sequence[CountedGpu]) -> bool:
     return not fits(billions, devices[0].gb) and fits(billions, devices[-1].gb)
 
 
-def verdict(billions: float, one: Device) -> str:
+def verdict(billions: float, one: CountedGpu) -> str:
     """What one kind of GPU makes of that size."""
     if fits(billions, one.gb):
         return f"A {one.name} holds that with room to spare, and DDP is the simplest and fastest: nothing is sharded."
@@ -124,7 +124,7 @@ def beyond(billions: float) -> str:
     )
 
 
-def of_adapters(ask: Ask, billions: float, devices: Sequence[Device]) -> Document:
+def of_adapters(ask: Ask, billions: float, devices: Sequence[CountedGpu]) -> Document:
     """LoRA keeps the weights frozen: 2 bytes a parameter, or half a byte in 4 bit."""
     quantized = QUANTIZED.search(ask.utterance.text) is not None
     each = 0.5 if quantized else 2
@@ -141,7 +141,7 @@ def of_adapters(ask: Ask, billions: float, devices: Sequence[Device]) -> Documen
     return write_document(f"**{kind} needs little:** {held}.", *told, more, pages)
 
 
-def rule_of_strategies(ask: Ask, devices: Sequence[Device]) -> Document:
+def rule_of_strategies(ask: Ask, devices: Sequence[CountedGpu]) -> Document:
     """The rule in one sentence, with this machine's numbers."""
     most = "; ".join(f"about {SHARE * one.gb / STATE_BYTES:.1f} B parameters on a {one.name}" for one in devices)
     return write_document(

@@ -27,7 +27,7 @@ QUANTIZED = re.compile(r"\bq-?lora\b|\b4[- ]?bit\b|\bnf4\b", re.I)
 
 
 @dataclass(frozen=True, slots=True)
-class Device:
+class CountedGpu:
     """A GPU as a framework counts it. per_node None: no machine is spoken of; nodes: GPU nodes that there are."""
 
     name: str
@@ -54,7 +54,7 @@ def size_in(text: str) -> float | None:
     return next((size for name, size in SIZES_ALONE if re.search(name, text, re.I)), None)
 
 
-def devices_of(ask: Ask) -> tuple[Device, ...]:
+def devices_of(ask: Ask) -> tuple[CountedGpu, ...]:
     """The GPUs that are spoken of: named ones, the machine's, or cards of 40 and of 80 GB. Smallest first."""
     said = {float(number) for number in re.findall(r"\b(\d{2,3})\s?gb?\b(?!\s*(?:ram|of ram))", ask.text, re.I)}
     machine = ask.machine
@@ -64,9 +64,9 @@ def devices_of(ask: Ask) -> tuple[Device, ...]:
         return tuple(found[gb] for gb in sorted(found) if not said & {*found} or gb in said)[:2]
     gpu = next((str(m.value) for m in ask.utterance.of_kind("Gpu")), "")
     sizes = said or sizes_of(gpu) or {*WITHOUT_MACHINE}
-    return tuple(Device(f"{gpu.upper()} with {gb:g} GB" if gpu else f"GPU with {gb:g} GB", gb) for gb in sorted(sizes))[
-        :2
-    ]
+    return tuple(
+        CountedGpu(f"{gpu.upper()} with {gb:g} GB" if gpu else f"GPU with {gb:g} GB", gb) for gb in sorted(sizes)
+    )[:2]
 
 
 def named_kinds(ask: Ask, machine: Cluster) -> tuple[NodeType, ...]:
@@ -82,11 +82,11 @@ def sizes_of(gpu: str) -> set[float]:
     return {gb for kind in every if gpu and gpu.lower() in kind.gpus.model.lower() and (gb := device_gb(kind))}
 
 
-def device(kind: NodeType, gb: float, machine: Cluster) -> Device:
+def device(kind: NodeType, gb: float, machine: Cluster) -> CountedGpu:
     gpus = kind.gpus
     what = (gpus.tile_name or "tile") if gpus.tiles_per_gpu > 1 else "GPU"
     name = f"{what} with {gb:g} GB ({gpus.model} of {machine.title})"
-    return Device(name, gb, gpus.devices_per_node, kind.source or "", machine.as_of)
+    return CountedGpu(name, gb, gpus.devices_per_node, kind.source or "", machine.as_of)
 
 
 def is_lora(ask: Ask) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graph.planning.queues import plural
-from graph.planning.resources.limits import Chain
+from graph.planning.resources.limits import JobChain
 from graph.planning.resources.memory import state_bytes, usable_gib
 from graph.planning.resources.options import ResourceOption
 from graph.planning.resources.parameters import SizedModel
@@ -93,7 +93,7 @@ def states_words(model: SizedModel, fit: Fit) -> str:
     return f"{count_words(model.parameters)} parameters x {each:g} bytes = {size} GB of states"
 
 
-def chain_words(chain: Chain | None, nodes: int, hours: Range | None) -> str:
+def chain_words(chain: JobChain | None, nodes: int, hours: Range | None) -> str:
     """The queue and its limit, and the chain that the hours need."""
     if chain is None:
         return ""

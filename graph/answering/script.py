@@ -10,7 +10,7 @@ from graph.answering.fact_answer import TAIL, as_sentence, spell
 from graph.answering.in_hand import InHand, in_hand, no_script
 from graph.answering.script_parts import (
     DIRECTIVE,
-    Line,
+    ScriptLine,
     explain_briefly,
     explain_line,
     line_at,
@@ -81,7 +81,7 @@ def explain_script(ask: Ask) -> Document | None:
     return write_document(summary(hand), start_of(hand), " ".join(asked), *done)
 
 
-def after_mark(line: Line) -> str:
+def after_mark(line: ScriptLine) -> str:
     """A directive without its `#SBATCH`."""
     return DIRECTIVE.sub("", line.shown).strip()
 
@@ -123,7 +123,7 @@ def start_of(hand: InHand) -> str:
     return f"`{outer or spawner}` starts {ranks}."
 
 
-def tell_line(line: Line, says: Sequence[str]) -> str:
+def tell_line(line: ScriptLine, says: Sequence[str]) -> str:
     """`Line 3, `...`: what it does`; empty where nothing is known of it."""
     told = " ".join(as_sentence(one) for one in (line.comment, *says) if one)
     return f"Line {line.number}, `{line.shown}`: {told}" if told else ""

@@ -47,7 +47,7 @@ LAUNCHERS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ScriptLine:
     """One command or directive: its number, its text with what continues it, and the comment above."""
 
     number: int
@@ -59,21 +59,23 @@ class Line:
         """On one row."""
         return " ".join(self.text.replace("\\\n", " ").split())
 
-    def part(self, word: str) -> Line:
+    def part(self, word: str) -> ScriptLine:
         """Of a long command the option with that word, of one over several rows the row."""
         rows = self.text.splitlines()
         option = (
             re.search(rf"(?<!\S){re.escape(word)}(?:[= ]?[^\s-]\S*)?", self.text) if word.startswith("--") else None
         )
         if option and not DIRECTIVE.match(self.text):
-            return Line(self.number + self.text[: option.start()].count("\n"), option[0], self.comment)
+            return ScriptLine(self.number + self.text[: option.start()].count("\n"), option[0], self.comment)
         at = next((at for at, row in enumerate(rows) if word and holds(row, word)), None)
-        return self if at is None or len(rows) == 1 else Line(self.number + at, rows[at].rstrip("\\"), self.comment)
+        return (
+            self if at is None or len(rows) == 1 else ScriptLine(self.number + at, rows[at].rstrip("\\"), self.comment)
+        )
 
 
-def lines(text: str) -> list[Line]:
+def lines(text: str) -> list[ScriptLine]:
     """The commands and directives of a script, with the comments that stand right above them."""
-    found, comment, rows = list[Line](), "", text.splitlines()
+    found, comment, rows = list[ScriptLine](), "", text.splitlines()
     number = 0
     while number < len(rows):
         start, row = number, rows[number]
@@ -85,21 +87,21 @@ def lines(text: str) -> list[Line]:
             comment = "" if row.startswith("# ---") else f"{comment} {row.lstrip('# ')}".strip()
             continue
         if row.strip():
-            found.append(Line(start + 1, row, "" if comment == SAID else comment))
+            found.append(ScriptLine(start + 1, row, "" if comment == SAID else comment))
         comment = ""
     return found
 
 
-def line_at(number: int, text: str) -> Line | None:
+def line_at(number: int, text: str) -> ScriptLine | None:
     """The command or directive that covers that row; a comment or an empty row as it is; None: behind the end."""
     rows = text.splitlines()
     if not 1 <= number <= len(rows):
         return None
     covering = (one for one in lines(text) if one.number <= number <= one.number + one.text.count("\n"))
-    return next(covering, Line(number, rows[number - 1]))
+    return next(covering, ScriptLine(number, rows[number - 1]))
 
 
-def lines_meant(question: str, known: Sequence[Line]) -> tuple[list[Line], str]:
+def lines_meant(question: str, known: Sequence[ScriptLine]) -> tuple[list[ScriptLine], str]:
     """The lines that are pasted into the question, or have a telling word of it that few lines have; and that word."""
     whole = [line for line in known if len(line.text) > 5 and line.text.strip() in question]
     if whole:
@@ -109,7 +111,7 @@ def lines_meant(question: str, known: Sequence[Line]) -> tuple[list[Line], str]:
     return by_word(exact, known) or by_shell_word(question, known) or by_word(words, known) or ([], "")
 
 
-def by_word(words: Sequence[str], known: Sequence[Line]) -> tuple[list[Line], str] | None:
+def by_word(words: Sequence[str], known: Sequence[ScriptLine]) -> tuple[list[ScriptLine], str] | None:
     """The few lines that have the first of the words that any has."""
     for word in words:
         having = [line for line in known if any(holds(line.text, one) for one in spellings(word))]
@@ -120,7 +122,7 @@ def by_word(words: Sequence[str], known: Sequence[Line]) -> tuple[list[Line], st
     return None
 
 
-def by_shell_word(question: str, known: Sequence[Line]) -> tuple[list[Line], str] | None:
+def by_shell_word(question: str, known: Sequence[ScriptLine]) -> tuple[list[ScriptLine], str] | None:
     """The lines with the shell construct that the question names: backslashes, `bash -c`, a trap."""
     for entry in shell_lines():
         called = next((w for w in entry["words"] if re.search(rf"(?<!\w){re.escape(w)}(?!\w)", question, re.I)), "")
@@ -158,7 +160,7 @@ def holds(text: str, word: str) -> bool:
     )
 
 
-def explain_line(line: Line, hand: InHand, word: str = "") -> list[str]:
+def explain_line(line: ScriptLine, hand: InHand, word: str = "") -> list[str]:
     """What a line does, by its directives, options, variables and shell constructs; or what one word of it does."""
     told = [(fact, name) for name, fact in facts_of(line, hand)]
     if word and not word[0].islower():
@@ -173,14 +175,14 @@ def explain_line(line: Line, hand: InHand, word: str = "") -> list[str]:
     return list(dict.fromkeys([*constructs, *says]))
 
 
-def explain_briefly(line: Line, hand: InHand) -> str:
+def explain_briefly(line: ScriptLine, hand: InHand) -> str:
     """A line in a sentence or two: its shell constructs, else its directive, option or variable."""
     constructs = [entry["says"] for entry in shell_lines() if re.search(entry["pattern"], line.text, re.M)]
     facts = [fact.says.split(". ")[0].rstrip(".") + "." for _, fact in facts_of(line, hand)]
     return " ".join(dict.fromkeys(constructs or facts[:MOST_LINES]))
 
 
-def facts_of(line: Line, hand: InHand) -> Iterable[tuple[str, OptionFact]]:
+def facts_of(line: ScriptLine, hand: InHand) -> Iterable[tuple[str, OptionFact]]:
     """(name as written, fact) for each known option and variable of a line."""
     rows = range(line.number, line.number + line.text.count("\n") + 1)
     directives = [one for one in hand.script.directives if one.line in rows]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from datetime import date
 
-from graph.answering.grounds import Grounds
+from graph.answering.grounds import AnswerContext
 from knowledge.types import Passage
 from knowledge.wording import stems
 
@@ -18,7 +18,7 @@ KIND = {"web": "found on the web", "ticket": "ticket", "issue": "issue"}
 SENTENCE = re.compile(r"(?<=[.!?:])\s+|\n+")
 
 
-def answer_text(found: Grounds, today: date) -> str:
+def answer_text(found: AnswerContext, today: date) -> str:
     """The whole answer in Markdown."""
     parts, sources = [], list[str]()
     if found.fact:

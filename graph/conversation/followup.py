@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graph.conversation.turn import SURE, WANTING, Turn, view_of
+from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
 from graph.reading.reader import read_utterance
 from graph.reading.scope import stretch_at, wanted
 from graph.reading.utterance import Clause, Mention, Utterance
@@ -57,7 +57,7 @@ MARKS = ("?", "\uff1f")
 ADDED = {"Machine": " on {}", "Gpu": " on {}", "Queue": " in the {} queue"}
 
 
-def completed(turn: Turn) -> Turn:
+def completed(turn: TurnContext) -> TurnContext:
     """The turn with its fragment made the whole question; the same turn where the words stand for themselves."""
     last = turn.state.get("asked_last", "")
     if not last or turn.message.scripts or turn.message.logs or not is_fragment(turn):
@@ -70,7 +70,7 @@ def completed(turn: Turn) -> Turn:
     return replace(turn, message=replace(turn.message, words=whole), utterance=read)
 
 
-def is_fragment(turn: Turn) -> bool:
+def is_fragment(turn: TurnContext) -> bool:
     """Whether the words name something, and say nothing else that stands for itself."""
     words, main = turn.words.strip(), turn.utterance.main
     named = slots(turn.utterance)
@@ -90,7 +90,7 @@ def is_fragment(turn: Turn) -> bool:
     return left == leaning and (not leaning or GOES_ON.match(words) is not None or main.confidence < OWN)
 
 
-def answers_what_is_open(turn: Turn, asks: bool, named: Sequence[Mention]) -> bool:
+def answers_what_is_open(turn: TurnContext, asks: bool, named: Sequence[Mention]) -> bool:
     """Whether something was asked or offered, and the words are rather its answer than a question that goes on."""
     if isinstance(turn.pending, AskField):
         return not asks or named[0].kind == "Machine"
@@ -110,7 +110,7 @@ def residue(words: str, named: Sequence[Mention]) -> set[str]:
     return set(re.findall(r"[^\W\d_][\w']*", words.lower())) - JOINING
 
 
-def put(question: str, turn: Turn, mention: Mention) -> str:
+def put(question: str, turn: TurnContext, mention: Mention) -> str:
     """The question with that mention in the place of its like, or added to it."""
     mentions = read_utterance(question, view_of(turn.state)).mentions
     like = [one for one in mentions if one.kind == mention.kind and is_like(one, mention)]

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, Turn
+from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext
 from graph.debugging.remedies import price, says
 from graph.state import State
 from knowledge.types import JobRequest, Offer, OfferEdit, Say, Understood
@@ -32,7 +32,7 @@ WEIGHTY = re.compile(r"(?<!\S)-|\d|/|[\u3400-\u9fff]")
 CONCRETE = ("entry", "strategy", "nodes", "total_gpus", "gpus_per_node", "walltime", "account", "args", "model")
 
 
-def may_act(turn: Turn, left: Sequence[str] = ()) -> bool:
+def may_act(turn: TurnContext, left: Sequence[str] = ()) -> bool:
     """Whether the words are plainly an order. left: those of them that found no place."""
     wanting = max((one.share(*WANTING, "back", "undo") for one in turn.wanting), default=0.0)
     marked = any("?" in one.text for one in turn.wanting)
@@ -46,7 +46,7 @@ def is_weighty(left: Sequence[str]) -> bool:
     return any(len(piece.split()) >= CLAUSE or WEIGHTY.search(piece) for piece in left)
 
 
-def offered(turn: Turn, before: JobRequest | None, heard: Understood, *, bare: bool = False) -> State | None:
+def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, bare: bool = False) -> State | None:
     """What was read as a wish without being plainly one: said and offered; None where it is done.
 
     bare: a value with a question mark and nothing more (`and 4 nodes?`), which is never an order.

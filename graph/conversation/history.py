@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from typing import Any
 
 from graph.changes import changes, diff
-from graph.conversation.turn import WANTING, Turn
+from graph.conversation.turn import WANTING, TurnContext
 from graph.extraction.request import understand
 from graph.reading.parts import count
 from graph.state import State
@@ -117,7 +117,7 @@ CLEAN: State = State(
 UNTOLD = frozenset({"heard", "setup", "variables", "patches", "site_words"})
 
 
-def by_history(turn: Turn) -> State | None:
+def by_history(turn: TurnContext) -> State | None:
     """Undo, redo, a fresh start, another job, and back to one; None where the message is about none of them.
 
     `Back to the Perlmutter one but 4 hours`: what is wanted beside it is done to the script that came back.
@@ -133,7 +133,7 @@ def by_history(turn: Turn) -> State | None:
     return State(**{**found, "way": "write", "request": wanted, "said": ()})
 
 
-def of_last_word(turn: Turn) -> Turn:
+def of_last_word(turn: TurnContext) -> TurnContext:
     """`16 nodes. No, put it back as it was`: what ends on a way back is that, whatever was wished before it."""
     *before, last = turn.utterance.clauses
     if not before or last.share("undo", "back") < LIKELY or not any(one.share(*WANTING) >= LIKELY for one in before):
@@ -142,7 +142,7 @@ def of_last_word(turn: Turn) -> Turn:
     return replace(turn, message=replace(turn.message, words=last.text), utterance=alone)
 
 
-def from_history(turn: Turn) -> State | None:
+def from_history(turn: TurnContext) -> State | None:
     words = turn.words.strip()
     if turn.message.scripts or turn.message.logs or not words:
         return None
@@ -155,7 +155,7 @@ def from_history(turn: Turn) -> State | None:
     return by_act(turn, words) or (return_to_machine(turn) if RETURNS.search(words) else None)
 
 
-def by_act(turn: Turn, words: str) -> State | None:
+def by_act(turn: TurnContext, words: str) -> State | None:
     """What the reader takes for a way back: to another job, to the first script, some steps, one field, a version."""
     main = turn.utterance.main
     returns = main.share("undo", "back")
@@ -203,7 +203,7 @@ def held_version(revisions: Sequence[Revision], read: Mapping[str, object]) -> i
     return None
 
 
-def go_back(turn: Turn, steps: int, *, whole: bool = False) -> State:
+def go_back(turn: TurnContext, steps: int, *, whole: bool = False) -> State:
     """So many scripts back; those passed over can be had again by *redo*."""
     revisions = tuple(turn.state.get("revisions", ()))
     if len(revisions) < 2 or steps < 1:
@@ -213,7 +213,7 @@ def go_back(turn: Turn, steps: int, *, whole: bool = False) -> State:
     return restored(turn, revisions[:-steps], undone, whole=whole)
 
 
-def one_field_back(turn: Turn, field: str) -> State | None:
+def one_field_back(turn: TurnContext, field: str) -> State | None:
     """`Undo just the hours`: that field as it was before it changed last; everything else stays."""
     revisions = tuple(turn.state.get("revisions", ()))
     now = getattr(turn.request, field)
@@ -225,7 +225,7 @@ def one_field_back(turn: Turn, field: str) -> State | None:
     return State(way="write", request=replace(turn.request, **changes), act="edit")
 
 
-def field_at_first(turn: Turn, revisions: Sequence[Revision], field: str) -> State | None:
+def field_at_first(turn: TurnContext, revisions: Sequence[Revision], field: str) -> State | None:
     """`The time as I said in the beginning`: that field as the first script had it."""
     first = getattr(revisions[0].request, field) if revisions else None
     if first is None or turn.state.get("own"):
@@ -242,7 +242,7 @@ def named_field(words: str) -> str:
     return next(iter(found)) if len(found) == 1 else ""
 
 
-def spoke_of_change(turn: Turn, words: str) -> bool:
+def spoke_of_change(turn: TurnContext, words: str) -> bool:
     """Whether the last turn changed the script, or the words say plainly that a change is meant."""
     return turn.state.get("last_act") not in ("ask", "plan", "review", "chat") or PLAINLY.search(words) is not None
 
@@ -251,7 +251,7 @@ def count_word(word: str) -> int:
     return 2 if word.lower() == "both" else count(word)
 
 
-def other_job(turn: Turn, words: str) -> State | None:
+def other_job(turn: TurnContext, words: str) -> State | None:
     """The parked job that words name: by its place, its machine, or what its program is called."""
     jobs = tuple(turn.state.get("jobs", ()))
     if not jobs:
@@ -269,7 +269,7 @@ def other_job(turn: Turn, words: str) -> State | None:
     return None
 
 
-def return_to_machine(turn: Turn) -> State | None:
+def return_to_machine(turn: TurnContext) -> State | None:
     """`Never mind, keep Polaris`, `forget lumi`: the newest script that was, or was not, for that machine."""
     named = [name for name in turn.utterance.machines() if name in turn.context.catalogue.clusters]
     now = turn.request.machine
@@ -289,7 +289,7 @@ def return_to_machine(turn: Turn) -> State | None:
     return None
 
 
-def fresh_start(turn: Turn) -> tuple[State, str] | None:
+def fresh_start(turn: TurnContext) -> tuple[State, str] | None:
     """`Start over`, `another job, on polaris`: the state that the rest of the message begins with, and that rest."""
     words = turn.words.strip()
     found, parking = RESET.match(words), False
@@ -309,7 +309,7 @@ def fresh_start(turn: Turn) -> tuple[State, str] | None:
     return clean, rest
 
 
-def undo(turn: Turn) -> State:
+def undo(turn: TurnContext) -> State:
     """One script back. Right after a change that was refused, it is that change which is dropped."""
     revisions = tuple(turn.state.get("revisions", ()))
     if isinstance(turn.pending, OfferChoice) and turn.pending.request is not None and revisions:
@@ -320,14 +320,14 @@ def undo(turn: Turn) -> State:
     return restored(turn, revisions[:-1], undone)
 
 
-def redo(turn: Turn) -> State:
+def redo(turn: TurnContext) -> State:
     undone = tuple(turn.state.get("undone", ()))
     if not undone:
         return State(said=(Say(NOTHING_UNDONE),))
     return restored(turn, (*turn.state.get("revisions", ()), undone[-1]), undone[:-1])
 
 
-def back(turn: Turn, which: str, at: int | None = None) -> State:
+def back(turn: TurnContext, which: str, at: int | None = None) -> State:
     """To another job of this conversation; the one at hand is parked in its place."""
     jobs = list(turn.state.get("jobs", ()))
     at = min(PLACES.get(which, len(jobs) - 1), len(jobs) - 1) if at is None else at
@@ -339,7 +339,7 @@ def back(turn: Turn, which: str, at: int | None = None) -> State:
 
 
 def restored(
-    turn: Turn, revisions: tuple[Revision, ...], undone: tuple[Revision, ...], *, whole: bool = False
+    turn: TurnContext, revisions: tuple[Revision, ...], undone: tuple[Revision, ...], *, whole: bool = False
 ) -> State:
     """The newest of these scripts again. whole: not as a change of the one at hand, but as it stands."""
     to = revisions[-1]

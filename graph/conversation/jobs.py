@@ -10,7 +10,7 @@ import re
 import time
 from pathlib import Path
 
-from graph.conversation.turn import Turn
+from graph.conversation.turn import TurnContext
 from graph.state import State
 from graph.usecases.explain_pending import explain_pending
 from graph.usecases.explain_waiting_here import explain_waiting_here
@@ -19,7 +19,7 @@ from graph.waiting.spoken import listed
 from graph.watching.run_watch import RunWatch
 from graph.watching.tail import FileTail
 from knowledge.schedulers.asking import CouldNotAsk, scheduler_here
-from knowledge.schedulers.live import Ask, Asked, accounted, one_job, own_queue, script_of
+from knowledge.schedulers.live import Ask, LiveOutput, accounted, one_job, own_queue, script_of
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
 from knowledge.schedulers.times import spoken_time
@@ -85,7 +85,7 @@ SILENT = 60.0
 ENDED = ("ended", "ending")
 
 
-def by_job(turn: Turn) -> State | None:
+def by_job(turn: TurnContext) -> State | None:
     """A question about one's own job, answered by the scheduler that is here."""
     if turn.message.logs or turn.message.scripts or turn.message.outputs:
         return None
@@ -120,18 +120,18 @@ def job_named(words: str) -> str:
     return next((text for text in found.groupdict().values() if text), "") if found else ""
 
 
-def asks_of_a_job(turn: Turn, named: str) -> bool:
+def asks_of_a_job(turn: TurnContext, named: str) -> bool:
     """Whether the sentence, in no wording of the table, asks how the job is, why it waits, or what became of it."""
     main = turn.utterance.main
     wanted = turn.act == "pending" or (named and (main.act in ("pending", "diagnose") or main.topic in OF_A_JOB))
     return bool(wanted) and not HOW_TO.search(turn.words)
 
 
-def last_failed(turn: Turn, scheduler: Scheduler, ask: Ask) -> State:
+def last_failed(turn: TurnContext, scheduler: Scheduler, ask: Ask) -> State:
     """My last job that failed, as far as the scheduler remembers."""
     bad = failed_mine(scheduler, ask)
     if isinstance(bad, CouldNotAsk):
-        return not_found(scheduler, "", Asked("", (bad,)), False)
+        return not_found(scheduler, "", LiveOutput("", (bad,)), False)
     if not bad:
         return State(said=(Say("No ended job of yours that the scheduler still tells of failed."),), act="pending")
     asked = one_job(scheduler, bad[0].id, ask)
@@ -139,7 +139,7 @@ def last_failed(turn: Turn, scheduler: Scheduler, ask: Ask) -> State:
     return State(**{**told, "job": bad[0].id})
 
 
-def told_to_run(turn: Turn, job: str, end: bool) -> State:
+def told_to_run(turn: TurnContext, job: str, end: bool) -> State:
     """The one command whose output tells it, or that ends it, where nobody can be asked here."""
     cluster = turn.context.cluster(turn.request)
     scheduler = cluster.scheduler if cluster and cluster.scheduler in END else "slurm"
@@ -162,7 +162,7 @@ def told_to_run(turn: Turn, job: str, end: bool) -> State:
     return State(said=(Say(says),), act="pending", job=job)
 
 
-def not_found(scheduler: Scheduler, job: str, asked: Asked, end: bool) -> State:
+def not_found(scheduler: Scheduler, job: str, asked: LiveOutput, end: bool) -> State:
     """No such job, or nobody answered: that is not the same."""
     if asked.failures:
         says = f"{asked.failures[0].says}. That says nothing of the job; try again later."
@@ -177,7 +177,7 @@ def not_found(scheduler: Scheduler, job: str, asked: Asked, end: bool) -> State:
     return State(said=(Say(f"{says} `{past}` lists those that have ended."),), act="pending", job=kept)
 
 
-def waiting(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
+def waiting(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask) -> State:
     """What holds it, with what stands beside it."""
     found = explain_waiting_here(asked, ask)
     told = found.answer.document
@@ -185,7 +185,7 @@ def waiting(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
     return State(said=(told, silent) if found.failures else (told,), act="pending", output=found.text)
 
 
-def well(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
+def well(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask) -> State:
     """Its state, and how far its own output says that it is; of several jobs those that run."""
     running = [job for job in asked.jobs if job.phase == "running"]
     if not running:
@@ -211,14 +211,14 @@ def going(job: QueuedJob, ask: Ask) -> str:
     return f"{files[0].name}: {run.line(time.monotonic())}; last written {last}.{quiet}{trouble} {follow}"
 
 
-def failing(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
+def failing(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask) -> State:
     """The record and, from its output files, the cause; a job that has not ended is told as what it is."""
     job = asked.jobs[0]
     if job.phase not in ENDED:
         return well(turn, scheduler, asked, ask)
     if scheduler == "slurm":
         more = accounted(job.id, ask)
-        asked = Asked(f"{asked.text}\n\n{more.text}", asked.failures, (*asked.outputs, *more.outputs))
+        asked = LiveOutput(f"{asked.text}\n\n{more.text}", asked.failures, (*asked.outputs, *more.outputs))
     told = explain_pending(asked.text).document
     script = script_of(scheduler, job.id, ask, told=job)
     files = output_files(job, script)
@@ -229,7 +229,7 @@ def failing(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
     return State(**{**found, "own": Paste(f"{job.id}.sh", script)}) if script else found
 
 
-def cancel(turn: Turn, scheduler: Scheduler, asked: Asked, ask: Ask) -> State:
+def cancel(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask) -> State:
     """Which job it is and the command that ends it: that is for the person to run."""
     jobs = [job for job in asked.jobs if job.phase not in ENDED]
     if not jobs:

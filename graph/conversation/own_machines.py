@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graph.context import Context
-from graph.conversation.turn import Turn, open_turn
+from graph.conversation.turn import TurnContext, open_turn
 from graph.reading.own_machines import ASKED, the_rest, told_machines
 from graph.state import State
 from knowledge.types import Say
@@ -17,7 +17,7 @@ KEPT = (
 NONE_KEPT = "I know of no machines of yours: *which machine?* compares all. *I have access to ...* tells me yours."
 
 
-def with_own_machines(begun: State, turn: Turn, context: Context) -> tuple[State, Turn]:
+def with_own_machines(begun: State, turn: TurnContext, context: Context) -> tuple[State, TurnContext]:
     """What the words say of the person's machines, and the turn for what else they say.
 
     Where one machine is told of, it may be the one that the rest is about; several are no choice.
@@ -34,7 +34,7 @@ def with_own_machines(begun: State, turn: Turn, context: Context) -> tuple[State
     return begun, open_turn(State(**{**turn.state, "own_machines": mine, "text": rest}), context)
 
 
-def by_own_machines(turn: Turn) -> State | None:
+def by_own_machines(turn: TurnContext) -> State | None:
     """A message that only tells which machines are the person's, or asks which were told."""
     before = tuple(turn.state.get("own_machines", ()))
     if ASKED.fullmatch(turn.words.strip()):

@@ -14,7 +14,7 @@ from graph.answering.terms import find_terms
 from graph.conversation.history import newest
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import made_of, offered
-from graph.conversation.turn import SURE, WANTING, Turn
+from graph.conversation.turn import SURE, WANTING, TurnContext
 from graph.debugging.remedies import changed_request
 from graph.planning.patches import patched
 from graph.planning.strategies import with_usual_framework
@@ -79,14 +79,14 @@ WITHDRAWAL = re.compile(
 )
 
 
-def by_pending(turn: Turn) -> State | None:
+def by_pending(turn: TurnContext) -> State | None:
     handler = HANDLERS.get(type(turn.pending))
     if handler is None or turn.message.scripts or turn.message.logs:
         return None
     return handler(turn, turn.pending)
 
 
-def to_search(turn: Turn, pending: OfferSearch) -> State | None:
+def to_search(turn: TurnContext, pending: OfferSearch) -> State | None:
     """A yes or a no to a web search."""
     picked = chosen(turn.words, [Alternative("yes"), Alternative("no")])
     refused = NO.fullmatch(turn.words.strip()) or (picked and picked.says == "no")
@@ -95,7 +95,7 @@ def to_search(turn: Turn, pending: OfferSearch) -> State | None:
     return State(way="web", searching="" if refused else pending.query)
 
 
-def to_choice(turn: Turn, pending: OfferChoice) -> State | None:
+def to_choice(turn: TurnContext, pending: OfferChoice) -> State | None:
     """One of the ways round a refusal, by number or words; or the refused change is let go."""
     offered = pending.refusal.instead
     named = [way for way in offered if is_named(way.change, turn.words)]
@@ -110,7 +110,7 @@ def to_choice(turn: Turn, pending: OfferChoice) -> State | None:
     return None
 
 
-def let_go(turn: Turn, offered: tuple[Alternative, ...]) -> State:
+def let_go(turn: TurnContext, offered: tuple[Alternative, ...]) -> State:
     """The script before it stands; without one, what was refused is asked for anew."""
     stands = newest(turn.state)
     if stands is not None:
@@ -124,7 +124,7 @@ def pick(before: JobRequest, picked: Alternative) -> State:
     return State(way="write", request=apply(before, picked), pending=None)
 
 
-def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
+def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
     """A yes (to the first), a number, or a no to cures that cost."""
     words = turn.words.strip()
     if NO.fullmatch(words) or WITHDRAWAL.fullmatch(words):
@@ -136,7 +136,7 @@ def to_edit(turn: Turn, pending: OfferEdit) -> State | None:
     return carry_out(turn, named[0]) if len(named) == 1 else refused_one(turn, pending)
 
 
-def refused_one(turn: Turn, pending: OfferEdit) -> State | None:
+def refused_one(turn: TurnContext, pending: OfferEdit) -> State | None:
     """`Not the micro batch`: what was offered without that; the person's words for it stand in the offer."""
     denied = set[str]().union(*(content(one.text) for one in denials(turn.words)))
     left = tuple(one for one in pending.offers if not denied & content(one.says))
@@ -146,7 +146,7 @@ def refused_one(turn: Turn, pending: OfferEdit) -> State | None:
     return State(pending=OfferEdit(left) if left else None, said=(Say(told),), act="edit")
 
 
-def to_rows(turn: Turn, pending: OfferRows) -> State | None:
+def to_rows(turn: TurnContext, pending: OfferRows) -> State | None:
     """A way of a plan, by its number or its words; thanks and a yes take none."""
     words = turn.words.strip()
     picked = None if YES.fullmatch(words) else chosen(words, [Alternative(one.says) for one in pending.offers])
@@ -162,7 +162,7 @@ def is_named(change: Sequence[tuple[str, str | int | None]], words: str) -> bool
     return few and any(re.search(rf"(?<![\w-]){re.escape(value)}(?![\w-])", words, re.I) for value in values)
 
 
-def carry_out(turn: Turn, offer: Offer) -> State:
+def carry_out(turn: TurnContext, offer: Offer) -> State:
     """A cure that was agreed to: in the person's own file, or by a script written anew."""
     own = turn.state.get("own")
     if own and (text := offer.script or (patched(own.text, offer.patches)[0] if offer.patches else "")):
@@ -178,7 +178,7 @@ def carry_out(turn: Turn, offer: Offer) -> State:
     return State(way="write", request=request, pending=None)
 
 
-def to_question(turn: Turn, pending: AskField) -> State | None:
+def to_question(turn: TurnContext, pending: AskField) -> State | None:
     """`You choose` and `why?`; other answers are read with all else."""
     question = pending.question
     if ABOUT_IT.fullmatch(turn.words.strip()) or asks_of_it(turn):
@@ -190,7 +190,7 @@ def to_question(turn: Turn, pending: AskField) -> State | None:
     return None
 
 
-def asks_of_it(turn: Turn) -> bool:
+def asks_of_it(turn: TurnContext) -> bool:
     """Whether few words ask what the open choices are or mean, and name nothing else."""
     main = turn.utterance.main
     named = turn.utterance.mentions or find_terms(turn.words)
@@ -199,7 +199,7 @@ def asks_of_it(turn: Turn) -> bool:
     )
 
 
-def nothing_open(turn: Turn, pending: None) -> State | None:
+def nothing_open(turn: TurnContext, pending: None) -> State | None:
     """`You decide`, where nothing is asked: what was decided, so that it can be changed."""
     plan = turn.state.get("plan")
     if plan is None or len(turn.words.split()) > MOST_WORDS or not LEFT_TO_US.search(turn.words) or "?" in turn.words:
@@ -208,7 +208,7 @@ def nothing_open(turn: Turn, pending: None) -> State | None:
     return State(said=(Say(DECIDED.format(taken or "nothing: all of it comes from your words")),))
 
 
-def leave_to_us(turn: Turn, request: JobRequest) -> State | None:
+def leave_to_us(turn: TurnContext, request: JobRequest) -> State | None:
     """`you choose`, in answer to a question: take the recommended value, and say why."""
     question = turn.question
     if question is None or getattr(request, question.field, None) is not None:
@@ -226,7 +226,7 @@ def leave_to_us(turn: Turn, request: JobRequest) -> State | None:
     )
 
 
-Handler = Callable[[Turn, Any], State | None]
+Handler = Callable[[TurnContext, Any], State | None]
 HANDLERS: dict[type[Pending] | type[None], Handler] = {
     OfferSearch: to_search,
     OfferChoice: to_choice,

@@ -7,7 +7,7 @@ import re
 from dataclasses import replace
 
 from graph.conversation.followup import GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
-from graph.conversation.turn import Turn, view_of
+from graph.conversation.turn import TurnContext, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
 from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled
@@ -43,7 +43,7 @@ VAGUE, FEW_LEFT = ("fit", "cost", "machine", "memory"), 4
 SHORT = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{1,4}")
 
 
-def as_planning(turn: Turn) -> Turn:
+def as_planning(turn: TurnContext) -> TurnContext:
     """The turn with its message as one question of resources, where it is one; else as it is."""
     if turn.message.scripts or turn.message.logs or turn.message.outputs:
         return turn
@@ -56,7 +56,7 @@ def as_planning(turn: Turn) -> Turn:
     return turn
 
 
-def is_whole(turn: Turn) -> bool:
+def is_whole(turn: TurnContext) -> bool:
     """Whether a message is a question of resources by itself: it says what is asked and what its sum takes, wants no
     script, and is surely of nothing else."""
     clauses, said = turn.utterance.clauses, read_question(turn.utterance)
@@ -88,13 +88,13 @@ def is_whole(turn: Turn) -> bool:
     return not elsewhere
 
 
-def is_terse(turn: Turn) -> bool:
+def is_terse(turn: TurnContext) -> bool:
     """`LoRA 70B on 1 node of DeltaAI`: values alone, with no verb and no program, which ask whether that will do."""
     words_left = set(re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()))
     return not turn.pending and words_left <= JOINING and not turn.utterance.of_kind("Path", "Framework", "Account")
 
 
-def named_work(turn: Turn) -> bool:
+def named_work(turn: TurnContext) -> bool:
     """Whether a program or a way to run one is named: such a message may want a script."""
     return bool(turn.utterance.of_kind("Path", "Method", "Framework", "Model"))
 
@@ -104,7 +104,7 @@ def asks_inside(words: str) -> bool:
     return is_question(words) or ASKS.search(words) is not None
 
 
-def goes_on(turn: Turn) -> bool:
+def goes_on(turn: TurnContext) -> bool:
     """Whether, after an answer about resources, the words ask of it again: they name values of such a question or what
     is asked, and little else."""
     state, words = turn.state, turn.words.strip()

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from graph.answering.situation import write_document
 from graph.answering.us import decline, is_declined
-from graph.conversation.turn import Turn
+from graph.conversation.turn import TurnContext
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause, ThreadView, Utterance
 from graph.state import State
@@ -50,7 +50,7 @@ JUST_TYPED = (
 )
 
 
-def by_misuse(turn: Turn) -> State | None:
+def by_misuse(turn: TurnContext) -> State | None:
     """A no with its reason and the proper way, and nothing written."""
     if not turn.words.strip():
         return None
@@ -66,7 +66,7 @@ def by_misuse(turn: Turn) -> State | None:
     return State(said=(write_document(REFUSED, support),), act="misuse")
 
 
-def by_key(turn: Turn) -> State | None:
+def by_key(turn: TurnContext) -> State | None:
     """A key that is typed alone, for a script: it reads the key from a file; without one it is only warned of."""
     words = turn.words
     if HIDDEN not in words or GIVEN.search(words) or len(words.split()) > MOST_WORDS:

@@ -10,7 +10,7 @@ from graph.conversation.gate import may_act
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_review import MOVES, is_review, reviewed
-from graph.conversation.turn import ASKING, SURE, WANTING, Turn, bundle_of
+from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext, bundle_of
 from graph.debugging.remedies import request_of
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
@@ -98,7 +98,7 @@ WAITS = (
 )
 
 
-def by_script(turn: Turn) -> State | None:
+def by_script(turn: TurnContext) -> State | None:
     """What is to be done with a script that came without a log; None where none came and none is spoken of."""
     own = turn.message.scripts[0] if turn.message.scripts else None
     if own is None:
@@ -114,7 +114,7 @@ def by_script(turn: Turn) -> State | None:
     return told or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
 
 
-def cured(turn: Turn, own: Paste) -> State | None:
+def cured(turn: TurnContext, own: Paste) -> State | None:
     """The script of a failure that was told before; one unlike the script that it was told of is another job's."""
     report, was = turn.state.get("diagnosed"), turn.script
     if report is None or (was is not None and not is_like(was.text, own.text)):
@@ -128,7 +128,7 @@ def is_like(one: str, other: str) -> bool:
     return SequenceMatcher(None, before, after, autojunk=False).ratio() >= SAME_JOB
 
 
-def another_machine(turn: Turn, own: Paste) -> Cluster | None:
+def another_machine(turn: TurnContext, own: Paste) -> Cluster | None:
     """A machine that is named and that the script is not for."""
     source = machine_of(own.text)
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
@@ -137,30 +137,30 @@ def another_machine(turn: Turn, own: Paste) -> Cluster | None:
     return others[-1] if others and (source is not None or moves) else None
 
 
-def unknown_target(turn: Turn) -> str | None:
+def unknown_target(turn: TurnContext) -> str | None:
     """A machine that nobody described and that a script is to be carried to."""
     moves = MOVES.search(turn.words) is not None and turn.utterance.main.share("port", "edit", "write") >= SURE
     named = [one for one in turn.utterance.machines() if is_known(turn, one)]
     return machine_told(turn.words) if moves and not named else None
 
 
-def is_known(turn: Turn, name: str) -> bool:
+def is_known(turn: TurnContext, name: str) -> bool:
     return name in turn.context.catalogue.clusters
 
 
-def machine_for(turn: Turn, own: Paste) -> Cluster | None:
+def machine_for(turn: TurnContext, own: Paste) -> Cluster | None:
     """The machine of a script: one that is named, its own marks', the thread's."""
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
     return (named[0] if named else None) or machine_of(own.text) or turn.cluster
 
 
-def judged(turn: Turn, own: Paste) -> State | None:
+def judged(turn: TurnContext, own: Paste) -> State | None:
     """A script that is to be checked or explained."""
     said = reviewed(turn.words, own, turn.utterance, machine_for(turn, own))
     return State(said=said, **in_hand(turn, own)) if said else None
 
 
-def changed(turn: Turn, own: Paste) -> State | None:
+def changed(turn: TurnContext, own: Paste) -> State | None:
     """Words that change something which the script sets: the edit is made in place; what found no place is named.
 
     What is not plainly an order is said first, and done on a yes.
@@ -189,7 +189,7 @@ def changed(turn: Turn, own: Paste) -> State | None:
     return State(**{**state, "said": (*state["said"], *named, *notes)})
 
 
-def by_part_back(turn: Turn) -> State | None:
+def by_part_back(turn: TurnContext) -> State | None:
     """`Put the OMP line back`, `not the time`: that part of the person's own script as it was earlier."""
     own, revisions = turn.state.get("own"), turn.state.get("revisions", ())
     words = turn.words
@@ -207,13 +207,13 @@ def by_part_back(turn: Turn) -> State | None:
     return None
 
 
-def title_of(turn: Turn) -> str:
+def title_of(turn: TurnContext) -> str:
     own = turn.state.get("own")
     cluster = machine_for(turn, own) if own else turn.cluster
     return cluster.title if cluster else "your machine"
 
 
-def by_what_changed(turn: Turn) -> State | None:
+def by_what_changed(turn: TurnContext) -> State | None:
     """`What did you change?`: the last change of the script, as a difference."""
     main, revisions = turn.utterance.main, turn.state.get("revisions", ())
     touched = TOUCHED.search(turn.words)
@@ -235,7 +235,7 @@ def by_what_changed(turn: Turn) -> State | None:
     return State(said=(Say(LAST_CHANGE), Made(now, title_of(turn), diff=shown)), act="ask")
 
 
-def mended(turn: Turn, own: Paste) -> State | None:
+def mended(turn: TurnContext, own: Paste) -> State | None:
     """`Fix it`, without a log: what the check can cure is cured."""
     if not MENDS.search(turn.words):
         return None
@@ -247,7 +247,7 @@ def mended(turn: Turn, own: Paste) -> State | None:
     return made_of(turn, Paste(own.name, cured.text), cured.says, *left, before=own)
 
 
-def taken_up(turn: Turn, own: Paste) -> State:
+def taken_up(turn: TurnContext, own: Paste) -> State:
     """Nothing was said of what should happen: what it is, and what can be done with it."""
     said = reviewed(f"check this. {turn.words}", own, turn.utterance, machine_for(turn, own))
     main = turn.utterance.main
@@ -262,7 +262,7 @@ def taken_up(turn: Turn, own: Paste) -> State:
     return State(said=(*said, Say(WAITS if waits else WITH_LOG)), **in_hand(turn, own))
 
 
-def in_hand(turn: Turn, own: Paste) -> State:
+def in_hand(turn: TurnContext, own: Paste) -> State:
     """The script is the one that is spoken of from now on."""
     cluster = machine_for(turn, own)
     bundle = bundle_of(own, understand_script(own.text).scheduler)
@@ -273,7 +273,9 @@ def in_hand(turn: Turn, own: Paste) -> State:
     )
 
 
-def made_of(turn: Turn, own: Paste, *says: str, before: Paste | None = None, pending: Pending | None = None) -> State:
+def made_of(
+    turn: TurnContext, own: Paste, *says: str, before: Paste | None = None, pending: Pending | None = None
+) -> State:
     """The person's script as it now is, and what was done to it."""
     record = understand_script(own.text)
     cluster = machine_for(turn, own)
@@ -301,7 +303,7 @@ def faults_of_change(before: str, after: str, cluster: Cluster | None) -> list[s
     return [one.says for one in found if one.rule not in known and one.rule not in OF_A_PIECE][:MOST_LEFT]
 
 
-def said_of(turn: Turn, own: Paste, report: JobReport, *, known: bool = False) -> State:
+def said_of(turn: TurnContext, own: Paste, report: JobReport, *, known: bool = False) -> State:
     """A diagnosis that ends in the person's own script without the cause. known: the diagnosis was told before."""
     said: list[Said] = [] if known else [report.diagnosis]
     cured = report.mended
@@ -348,7 +350,7 @@ def still_found(cured: Mended) -> str:
     return f"Beside that, the check finds in the file (not touched; *fix it* cures what can be cured): {found}."
 
 
-def carry(turn: Turn, own: Paste) -> State:
+def carry(turn: TurnContext, own: Paste) -> State:
     """A script for another machine: what the words say goes before what the script says."""
     try:
         carried = carried_over(own.text)
@@ -371,7 +373,7 @@ def carry(turn: Turn, own: Paste) -> State:
     )
 
 
-def by_own(turn: Turn) -> State | None:
+def by_own(turn: TurnContext) -> State | None:
     """Words about the person's own script that is in hand: an edit in place, a mending, a move to another machine."""
     own = turn.state.get("own")
     if own is None:
@@ -384,13 +386,13 @@ def by_own(turn: Turn) -> State | None:
     return changed(turn, own) or mended(turn, own) or not_done(turn)
 
 
-def is_asked(turn: Turn) -> bool:
+def is_asked(turn: TurnContext) -> bool:
     """Whether the words may be a question, and are no polite order."""
     main = turn.utterance.main
     return ("?" in main.text or main.scope == "asked") and main.share("edit", "mend", "port", "back", "undo") < SURE
 
 
-def not_done(turn: Turn) -> State | None:
+def not_done(turn: TurnContext) -> State | None:
     """A change that the script's text gives no place for: it is named, and nothing is begun anew."""
     main = turn.utterance.main
     talks = main.share(*ASKING, "outside", "newjob", "reset", "reply") >= POSSIBLE

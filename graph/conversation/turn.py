@@ -15,7 +15,7 @@ from knowledge.types import AskField, JobRequest, LaunchBundle, OfferChoice, Off
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TurnContext:
     """Everything that a handler may look at."""
 
     state: State
@@ -89,11 +89,11 @@ class Turn:
         return self.state.get("own") or (Paste(bundle.name, bundle.script) if bundle else None)
 
 
-def open_turn(state: State, context: Context) -> Turn:
+def open_turn(state: State, context: Context) -> TurnContext:
     message = take_apart(state["text"], state["attachments"])
     message = replace(message, words=hide(message.words))  # a key goes no further than here
     view = replace(view_of(state), new_script=bool(message.scripts), new_log=bool(message.logs))
-    return Turn(state, context, message, read_utterance(message.words, view))
+    return TurnContext(state, context, message, read_utterance(message.words, view))
 
 
 def view_of(state: State) -> ThreadView:

@@ -13,7 +13,7 @@ from graph.conversation.next_step import SEND_LOG
 from graph.conversation.option_choice import changed
 from graph.conversation.pending import leave_to_us
 from graph.conversation.refused import without_keys
-from graph.conversation.turn import ASKING, SURE, WANTING, Turn
+from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
 from graph.modelling.extracting import fill
@@ -101,7 +101,7 @@ INTENTS: dict[str, Intent] = {
 Asked = tuple[str | None, Sequence[str] | None]
 
 
-def by_words(turn: Turn) -> State:
+def by_words(turn: TurnContext) -> State:
     """The request after these words, and which way the turn goes."""
     state, words = turn.state, turn.words
     before, question = state.get("request"), turn.question
@@ -133,7 +133,7 @@ def by_words(turn: Turn) -> State:
     return take(turn, before, heard, (*said, *said_loosely))
 
 
-def of_queue(turn: Turn, before: JobRequest | None, heard: Understood) -> Understood:
+def of_queue(turn: TurnContext, before: JobRequest | None, heard: Understood) -> Understood:
     """`Ok regular then`: a queue of the machine, by its name alone; `whatever queue is right` leaves it to us."""
     request, cluster = heard.request, turn.cluster
     if request.queue and request.queue != turn.request.queue and is_word(request.queue):
@@ -147,7 +147,7 @@ def of_queue(turn: Turn, before: JobRequest | None, heard: Understood) -> Unders
     return replace(heard, intent="generate", request=replace(before, queue=queue.id), left=())
 
 
-def of_their_own(turn: Turn, before: JobRequest | None, heard: Understood) -> Understood:
+def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood) -> Understood:
     """With the machine that nobody described, where one is told of and no known one is: its name, and what is told."""
     request, words = heard.request, turn.words
     known = request.machine and turn.context.catalogue.find(request.machine)
@@ -173,7 +173,7 @@ def of_their_own(turn: Turn, before: JobRequest | None, heard: Understood) -> Un
     return replace(heard, intent=intent, request=theirs)
 
 
-def names_its_machine(turn: Turn, now: JobRequest) -> bool:
+def names_its_machine(turn: TurnContext, now: JobRequest) -> bool:
     """Whether a message tells, while a failure is spoken of and no script, only where the job ran."""
     state, was = turn.state, turn.request
     open_failure = state.get("diagnosed") is not None or isinstance(turn.pending, AwaitLog)
@@ -183,7 +183,7 @@ def names_its_machine(turn: Turn, now: JobRequest) -> bool:
     return tells or (now.machine != was.machine and replace(now, machine=was.machine, heard=was.heard) == was)
 
 
-def hear(turn: Turn, before: JobRequest | None, asked: Asked) -> tuple[Understood, tuple[Said, ...]]:
+def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Understood, tuple[Said, ...]]:
     """What the rules read in the words, and what of it is to be said."""
     words = turn.wishes or turn.words
     heard = of_their_own(turn, before, read_beside(words, before, asked, turn.state.get("plan")))
@@ -213,14 +213,14 @@ def hear(turn: Turn, before: JobRequest | None, asked: Asked) -> tuple[Understoo
     return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
 
 
-def goes_elsewhere(turn: Turn, heard: Understood) -> bool:
+def goes_elsewhere(turn: TurnContext, heard: Understood) -> bool:
     """`And now on Delta`: few words that name another machine while a script is in hand, and no mark of a question."""
     few = len(turn.words.split()) <= FEW_WORDS and "?" not in turn.words
     named = turn.state.get("bundle") is not None and heard.request.machine != turn.request.machine
     return few and named and turn.utterance.main.confidence < CLEAR
 
 
-def waits_still(turn: Turn, heard: Understood) -> State | None:
+def waits_still(turn: TurnContext, heard: Understood) -> State | None:
     """What is told of a job whose waiting was explained: the explanation with that; None where it adds nothing."""
     output = turn.state.get("output", "")
     if not output or turn.only_asks or heard.intent != "question" or turn.state.get("bundle"):
@@ -230,7 +230,7 @@ def waits_still(turn: Turn, heard: Understood) -> State | None:
     return State(said=(found.document,), act="pending") if found.document != before.document else None
 
 
-def adds_to_trouble(turn: Turn, heard: Understood) -> bool:
+def adds_to_trouble(turn: TurnContext, heard: Understood) -> bool:
     """Whether a message goes on about a job that waits or failed: nothing wants a script, and no script is in hand."""
     state, main = turn.state, turn.utterance.main
     spoken_of = state.get("diagnosed") is not None or bool(state.get("output"))
@@ -240,7 +240,7 @@ def adds_to_trouble(turn: Turn, heard: Understood) -> bool:
     return all(getattr(heard.request, name) == getattr(turn.request, name) for name in OF_A_JOB)
 
 
-def in_talk(turn: Turn, heard: Understood) -> Intent:
+def in_talk(turn: TurnContext, heard: Understood) -> Intent:
     """What a message that wants nothing of a job is taken for, where no act is sure."""
     wants = heard.intent in ("generate", "port") or (heard.intent == "other" and turn.utterance.main.act != "outside")
     return "question" if wants else heard.intent
@@ -264,7 +264,7 @@ def read_beside(words: str, before: JobRequest | None, asked: Asked, decided: La
     return replace(heard, request=changed(heard.request, {name: getattr(before, name) for name in same}))
 
 
-def loosely(turn: Turn, heard: Understood) -> tuple[Understood, tuple[Said, ...]]:
+def loosely(turn: TurnContext, heard: Understood) -> tuple[Understood, tuple[Said, ...]]:
     """What a model reads in loose words, for fields that the rules left empty; said, so that it can be corrected."""
     models, words = turn.context.model, turn.words
     open_to_it = heard.intent in ("generate", "port") or (heard.intent == "other" and not is_not_ours(words))
@@ -278,7 +278,7 @@ def loosely(turn: Turn, heard: Understood) -> tuple[Understood, tuple[Said, ...]
     return replace(heard, request=filled.request), tuple(said)
 
 
-def take(turn: Turn, before: JobRequest | None, heard: Understood, said: tuple[Said, ...] = ()) -> State:
+def take(turn: TurnContext, before: JobRequest | None, heard: Understood, said: tuple[Said, ...] = ()) -> State:
     """The state after these words. A question leaves what is open as it is."""
     state, talk = turn.state, heard.intent in TALK
     request, left_behind = heard.request, ""
@@ -301,7 +301,7 @@ def take(turn: Turn, before: JobRequest | None, heard: Understood, said: tuple[S
     )
 
 
-def way_of(turn: Turn, heard: Understood) -> Way:
+def way_of(turn: TurnContext, heard: Understood) -> Way:
     """A failure is diagnosed; talk is answered; anything else about a job goes on to be written.
 
     While a question is open, what could not be read is taken for an answer to it.
@@ -316,7 +316,7 @@ def way_of(turn: Turn, heard: Understood) -> Way:
     return "write"
 
 
-def moved(before: JobRequest, now: JobRequest, turn: Turn) -> tuple[JobRequest, str]:
+def moved(before: JobRequest, now: JobRequest, turn: TurnContext) -> tuple[JobRequest, str]:
     """The request on another machine: an account, a queue, an environment of the old one stay there."""
     names = [name for name in OF_ONE_MACHINE if getattr(now, name) and getattr(now, name) == getattr(before, name)]
     if not now.source_machine and (known := of_before(now, turn)):
@@ -331,7 +331,7 @@ def moved(before: JobRequest, now: JobRequest, turn: Turn) -> tuple[JobRequest, 
     )
 
 
-def of_before(now: JobRequest, turn: Turn) -> dict[str, str]:
+def of_before(now: JobRequest, turn: TurnContext) -> dict[str, str]:
     """What was said in this conversation of the machine that it comes back to: its account, queue, environment."""
     jobs = [one for job in turn.state.get("jobs", ()) for one in job.revisions]
     earlier = [one.request for one in (*jobs, *turn.state.get("revisions", ())) if one.request.machine == now.machine]

@@ -37,7 +37,7 @@ TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
 
 
 @dataclass(slots=True)
-class Ending:
+class AnswerEnding:
     """What an answer is put together from. ruled: the state that the rules would leave; own: the model's own words."""
 
     hand: Hand

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, is_dataclass, replace
 from graph.changes import diff
 from graph.context import Context
 from graph.conversation.scripts import in_hand
-from graph.conversation.turn import Turn
+from graph.conversation.turn import TurnContext
 from graph.conversing.said import plain
 from graph.nodes.verify import worded
 from graph.reading.own_machine import MOST_WORDS
@@ -33,7 +33,7 @@ class Hand:
     newest last; offers: what this turn offers at a price; whole: the last script is another job's, no change of one.
     """
 
-    turn: Turn
+    turn: TurnContext
     context: Context
     state: State
     words: str
@@ -53,7 +53,7 @@ class Hand:
         """The request as the rules read it."""
         return self.ruled.get("request") or JobRequest()
 
-    def now(self) -> Turn:
+    def now(self) -> TurnContext:
         return replace(self.turn, state=self.state)
 
     def script(self) -> Paste:

@@ -15,9 +15,9 @@ from typing import Any
 from graph.context import Context, Lent
 from graph.conversation.history import BACK, REDO, UNDO
 from graph.conversation.option_choice import NO, NUMBER, YES
-from graph.conversation.turn import Turn, open_turn
+from graph.conversation.turn import TurnContext, open_turn
 from graph.conversing.briefing import brief, told_request
-from graph.conversing.ending import Ending, fallen_back, read_by, remembered
+from graph.conversing.ending import AnswerEnding, fallen_back, read_by, remembered
 from graph.conversing.ground import Ground
 from graph.conversing.guard import Guard
 from graph.conversing.hand import Hand, cut
@@ -28,7 +28,7 @@ from graph.conversing.sources import Numbered
 from graph.conversing.standing import stand_on, stand_on_result
 from graph.conversing.toolbox import carried_out, toolbox
 from graph.modelling.asking import OVERHEAD, Models, Reply
-from graph.modelling.model import Call, Message, Model, NoToolsError, fenced
+from graph.modelling.model import Model, ModelMessage, NoToolsError, ToolCall, fenced
 from graph.state import State
 from knowledge.errors import MapleError
 from knowledge.types import Diagnosis, Grounds, OfferChoice, OfferEdit, OfferRows, OfferSearch, Said, Working, Writing
@@ -50,15 +50,15 @@ DROPPED = "(left out for room; call again if it is needed)"
 
 
 @dataclass(slots=True)
-class Talk:
+class ModelExchange:
     """What is sent: the fixed part, the brief, and the steps of this turn."""
 
     fixed: str
     brief: str
-    steps: list[Message] = field(default_factory=list)
+    steps: list[ModelMessage] = field(default_factory=list)
 
-    def messages(self) -> list[Message]:
-        return [Message("system", self.fixed), Message("user", self.brief), *self.steps]
+    def messages(self) -> list[ModelMessage]:
+        return [ModelMessage("system", self.fixed), ModelMessage("user", self.brief), *self.steps]
 
 
 def lead(state: State, context: Context, by_rules: Callable[[State], State]) -> State:
@@ -77,7 +77,7 @@ def lead(state: State, context: Context, by_rules: Callable[[State], State]) -> 
         return remembered(fallen_back(ruled, str(error)), state, None)
 
 
-def is_certain(turn: Turn) -> bool:
+def is_certain(turn: TurnContext) -> bool:
     """Undo, back to another job, a bare yes, no or number to an offer: no model is needed for it."""
     words = turn.words.strip()
     if turn.message.scripts or turn.message.logs:
@@ -92,7 +92,7 @@ def is_certain(turn: Turn) -> bool:
 class Lead:
     """One turn."""
 
-    def __init__(self, turn: Turn, ruled: State, models: Models, model: Model, lent: Lent) -> None:
+    def __init__(self, turn: TurnContext, ruled: State, models: Models, model: Model, lent: Lent) -> None:
         self.turn, self.ruled, self.models, self.model = turn, ruled, models, model
         self.context, self.began = turn.context, turn.state
         self.end = time.monotonic() + DEADLINES * models.timeout_s
@@ -152,7 +152,7 @@ class Lead:
             if as_json:
                 guard.hear(said)
             return self.named(
-                Ending(self.hand, self.looking, self.sources, self.ruled, self.as_text).answered(said, guard)
+                AnswerEnding(self.hand, self.looking, self.sources, self.ruled, self.as_text).answered(said, guard)
             )
 
     def named(self, after: State) -> State:
@@ -160,7 +160,7 @@ class Lead:
         grounds = replace(after.get("grounds") or Grounds(), masked=tuple(self.names.items())[-MOST_NAMES:])
         return State(**{**after, "grounds": grounds})
 
-    def opening(self, as_json: bool) -> Talk:
+    def opening(self, as_json: bool) -> ModelExchange:
         """The fixed part and the brief, within the model's context."""
         tools = [one.tool for one in self.tools.values()]
         fixed = fixed_part(tools, as_json=as_json)
@@ -172,7 +172,7 @@ class Lead:
             self.looking.shown["diagnosis"] = tuple(parts[:1])
         text = brief(state, message, self.ruled, self.shown_text, self.fits_brief)
         stand_on(self.ground, self.hand, self.ruled, self.shown_text)
-        return Talk(fixed, text)
+        return ModelExchange(fixed, text)
 
     def shown_text(self, part: Said) -> str:
         return self.sources.numbered(self.as_text(part))
@@ -180,7 +180,7 @@ class Lead:
     def fits_brief(self, text: str) -> bool:
         return self.model.tokens(text) <= BRIEF_SHARE * self.room
 
-    def ask(self, talk: Talk, guard: Guard, as_json: bool) -> Reply:
+    def ask(self, talk: ModelExchange, guard: Guard, as_json: bool) -> Reply:
         """One request to the model, as its back end wants it."""
         self.trim(talk)
         over = self.spent()
@@ -188,7 +188,7 @@ class Lead:
         schema = step_schema([] if over else [one.tool for one in self.tools.values()]) if as_json else None
         messages = talk.messages()
         if over:
-            messages.append(Message("user", ENOUGH))
+            messages.append(ModelMessage("user", ENOUGH))
         return self.models.ask(
             "lead",
             "large",
@@ -209,7 +209,7 @@ class Lead:
         late = time.monotonic() > self.end - 0.25 * DEADLINES * self.models.timeout_s
         return self.called >= MOST_CALLS or self.tokens >= TURN_TOKENS or late
 
-    def trim(self, talk: Talk) -> None:
+    def trim(self, talk: ModelExchange) -> None:
         """Leave out the oldest answers of tools until the thread fits its room."""
         for at, step in enumerate(talk.steps):
             if self.model.tokens(talk.brief + "".join(one.text for one in talk.steps)) <= self.room:
@@ -217,17 +217,17 @@ class Lead:
             if step.role in ("tool", "user") and step.text != DROPPED and at < len(talk.steps) - 1:
                 talk.steps[at] = replace(step, text=DROPPED)
 
-    def carry_out(self, calls: Sequence[Call], reply: Reply, talk: Talk, as_json: bool) -> None:
+    def carry_out(self, calls: Sequence[ToolCall], reply: Reply, talk: ModelExchange, as_json: bool) -> None:
         """The calls' answers, each behind its call."""
         if as_json:
             call = calls[0]
-            talk.steps.append(Message("assistant", json.dumps({"tool": call.name, "arguments": call.arguments})))
-            talk.steps.append(Message("user", f"{call.name} answers:\n{fenced(self.result(call, talk))}"))
+            talk.steps.append(ModelMessage("assistant", json.dumps({"tool": call.name, "arguments": call.arguments})))
+            talk.steps.append(ModelMessage("user", f"{call.name} answers:\n{fenced(self.result(call, talk))}"))
             return
-        talk.steps.append(Message("assistant", reply.text, tuple(calls)))
-        talk.steps += [Message("tool", self.result(call, talk), call_id=call.id) for call in calls]
+        talk.steps.append(ModelMessage("assistant", reply.text, tuple(calls)))
+        talk.steps += [ModelMessage("tool", self.result(call, talk), call_id=call.id) for call in calls]
 
-    def result(self, call: Call, talk: Talk) -> str:
+    def result(self, call: ToolCall, talk: ModelExchange) -> str:
         """What a call answers, cut to the room that is left."""
         if self.called >= MOST_CALLS:
             return ENOUGH
@@ -247,7 +247,7 @@ class Lead:
         return cut(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))
 
 
-def calls_of(reply: Reply) -> tuple[Call, ...]:
+def calls_of(reply: Reply) -> tuple[ToolCall, ...]:
     return tuple(replace(one, id=one.id or f"call_{at}") for at, one in enumerate(reply.calls))
 
 
@@ -258,11 +258,11 @@ def answer_of(reply: Reply) -> str:
     return said if value.get("tool") == ANSWER and isinstance(said, str) else ""
 
 
-def step_of(reply: Reply) -> tuple[Call, ...]:
+def step_of(reply: Reply) -> tuple[ToolCall, ...]:
     """The call of a step that came as JSON; none where it is the answer."""
     value: Mapping[str, Any] = reply.value or {}
     name = value.get("tool")
     if not isinstance(name, str) or name == ANSWER:
         return ()
     given = value.get("arguments")
-    return (Call(name, given if isinstance(given, dict) else {}),)
+    return (ToolCall(name, given if isinstance(given, dict) else {}),)

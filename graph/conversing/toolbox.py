@@ -10,8 +10,8 @@ from typing import Any
 from graph.context import Lent
 from graph.conversing.looking import Looking
 from graph.conversing.script_deeds import ScriptDeeds
-from graph.conversing.tools import Deed, as_text, checked, deed
-from graph.modelling.model import Call
+from graph.conversing.tools import BoundTool, as_text, checked, deed
+from graph.modelling.model import ToolCall
 from graph.planning.request_fields import FIELDS, with_fields
 from graph.undescribed import NO_CARD, is_stand_in, told_draft
 from knowledge.errors import MapleError
@@ -38,12 +38,12 @@ IN_SHORT = {
 NOT_KNOWN = "not done: {}={}: nobody described that machine; {}"
 
 
-def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Deed]:
+def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, BoundTool]:
     """name -> tool, the same and in the same order in every turn."""
     shared = {one.__name__: one for one in lent.tools}
     hand = deeds.hand
 
-    def of_table(name: str) -> Deed:
+    def of_table(name: str) -> BoundTool:
         return deed(shared[name], IN_SHORT.get(name, ""), FILLED.get(name))
 
     made = [
@@ -112,7 +112,7 @@ def rows_of(answer: Any) -> tuple[Offer, ...]:
     return tuple(rows)
 
 
-def carried_out(call: Call, tools: Mapping[str, Deed], deeds: ScriptDeeds) -> str:
+def carried_out(call: ToolCall, tools: Mapping[str, BoundTool], deeds: ScriptDeeds) -> str:
     """Carry one call out; what is wrong with it is its answer, and then the thread is as it was."""
     found = tools.get(call.name)
     if found is None:

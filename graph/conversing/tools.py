@@ -30,7 +30,7 @@ class Swap(TypedDict):
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
+class BoundTool:
     """A tool with the function behind it. filled: arguments that the thread gives where the model leaves them out."""
 
     tool: Tool
@@ -38,7 +38,7 @@ class Deed:
     filled: Mapping[str, object]
 
 
-def deed(function: Callable[..., object], says: str = "", filled: Mapping[str, object] | None = None) -> Deed:
+def deed(function: Callable[..., object], says: str = "", filled: Mapping[str, object] | None = None) -> BoundTool:
     """The function as a tool; what is filled is not offered."""
     given = filled or {}
     hints = get_type_hints(function, include_extras=True)
@@ -54,7 +54,7 @@ def deed(function: Callable[..., object], says: str = "", filled: Mapping[str, o
     if required:
         schema["required"] = required
     first = (function.__doc__ or "").strip().partition("\n\n")[0]
-    return Deed(Tool(function.__name__, says or " ".join(first.split()), schema), function, given)
+    return BoundTool(Tool(function.__name__, says or " ".join(first.split()), schema), function, given)
 
 
 def schema_of(hint: Any) -> dict[str, Any]:

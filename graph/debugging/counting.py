@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import IO
 
-from graph.debugging.log import BLOCK, Source, from_paths
+from graph.debugging.log import BLOCK, LogSource, from_paths
 from knowledge.opening import open_plain
 from knowledge.types import Working
 
@@ -43,10 +43,10 @@ class Counted(io.RawIOBase):
         return count
 
 
-def counted(paths: Iterable[Path], tell: Tell, stopped: Callable[[], bool] = lambda: False) -> list[Source]:
+def counted(paths: Iterable[Path], tell: Tell, stopped: Callable[[], bool] = lambda: False) -> list[LogSource]:
     """The logs of files and folders, read with progress. Raises InputError where there is none."""
     sources = from_paths(paths)
     return [
-        Source(one.name, stream=io.BufferedReader(Counted(one.path, tell, stopped), BLOCK)) if one.path else one
+        LogSource(one.name, stream=io.BufferedReader(Counted(one.path, tell, stopped), BLOCK)) if one.path else one
         for one in sources
     ]

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.facts import facts_of, named_module
-from graph.debugging.log import Source, from_paths, from_text, printable
+from graph.debugging.log import LogSource, from_paths, from_text, printable
 from graph.debugging.memory_sum import with_sum
-from graph.debugging.ordering import Choice, choose, last_runs
+from graph.debugging.ordering import ChosenEvent, choose, last_runs
 from graph.debugging.ranking import OF_CODE, PYTHON_EXCEPTION
 from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
@@ -55,18 +55,20 @@ MOST_CERTAIN = 2
 THRESHOLD = 0.4
 
 
-def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[Source]) -> Diagnosis:
+def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[LogSource]) -> Diagnosis:
     """Why the job of this log failed. A str or bytes is the log itself; paths are files or folders, one a rank.
 
     Raises InputError when a file cannot be read.
     """
-    sources: Sequence[Source]
+    sources: Sequence[LogSource]
     if isinstance(source, str | bytes):
         sources = [from_text(source)]
     elif isinstance(source, Path):
         sources = from_paths([source])
     else:
-        sources = [s for s in source if isinstance(s, Source)] or from_paths([p for p in source if isinstance(p, Path)])
+        sources = [s for s in source if isinstance(s, LogSource)] or from_paths(
+            [p for p in source if isinstance(p, Path)]
+        )
     return judge(Scanner(matcher()).read(sources), matcher())
 
 
@@ -144,7 +146,7 @@ def _by_type(event: Event) -> bool:
     return event.signature.group == "python" or raised not in ("RuntimeError", "DistBackendError")
 
 
-def conclude(scan: Scan, choice: Choice, use: Matcher) -> Diagnosis:
+def conclude(scan: Scan, choice: ChosenEvent, use: Matcher) -> Diagnosis:
     """The diagnosis in words, from the choice."""
     causes = library().causes
     winner = choice.winner
@@ -197,14 +199,14 @@ def _by_scheduler(cause: Cause, scan: Scan) -> tuple[str, ...]:
     return ()
 
 
-def _guessed(scan: Scan, choice: Choice, use: Matcher) -> bool:
+def _guessed(scan: Scan, choice: ChosenEvent, use: Matcher) -> bool:
     """Whether only the way in which a process ended speaks for the cause, and something else in the log says more."""
     if choice.winner is None or choice.winner.signature.kind != "effect":
         return False
     return used_all_memory(scan) or (choice.weight < EFFECT and in_own_words(scan, choice, use))
 
 
-def _only_advised(choice: Choice) -> bool:
+def _only_advised(choice: ChosenEvent) -> bool:
     """Whether all that the log holds are warnings and remarks, and nothing says that the program failed."""
     events = [e for e in (choice.winner, *choice.others) if e is not None]
     return bool(events) and all(
@@ -212,7 +214,7 @@ def _only_advised(choice: Choice) -> bool:
     )
 
 
-def _unexplained(scan: Scan, choice: Choice, use: Matcher, causes: Mapping[str, Cause]) -> Diagnosis:
+def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[str, Cause]) -> Diagnosis:
     """No event names a cause: the log is no log, or something is said all the same."""
     if choice.winner is None and (says := _no_log(scan)):
         return Diagnosis("unknown", says, 1.0, send_next=causes["unknown"].send)
@@ -251,7 +253,7 @@ def _no_log(scan: Scan) -> str:
     return ""
 
 
-def _confidence(choice: Choice) -> float:
+def _confidence(choice: ChosenEvent) -> float:
     if choice.winner is None or choice.winner.signature.cause == "unknown":
         return FAINT
     if choice.weight >= STRONG:

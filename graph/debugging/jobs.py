@@ -47,14 +47,14 @@ STREAM = re.compile(r"[-_.]?(?:stdout|stderr|out|err|log|txt|gz|o|e)\b", re.IGNO
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class JobFiles:
     """Files of one job; the name is what a person reads, empty where there is only one job."""
 
     name: str
     paths: tuple[Path, ...]
 
 
-def jobs(paths: Sequence[Path]) -> list[Job]:
+def jobs(paths: Sequence[Path]) -> list[JobFiles]:
     """The jobs that these files and folders hold, in the order of their names. Raises InputError."""
     found: dict[str, list[Path]] = {}
     for base in paths:
@@ -63,12 +63,13 @@ def jobs(paths: Sequence[Path]) -> list[Job]:
         for path, name in names.items():
             found.setdefault(name or _by_text(path), []).append(path)
     if "" in found and len(found) == 2:  # what has no number goes with the only job that there is
-        return [Job("", tuple(path for files in found.values() for path in files))]
+        return [JobFiles("", tuple(path for files in found.values() for path in files))]
     if list(found) == [""] and all(base.is_dir() for base in paths):
         found = _by_alike_names(found[""])
     single = len(found) == 1
     return [
-        Job("" if single else name or "files without a job's number", tuple(files)) for name, files in found.items()
+        JobFiles("" if single else name or "files without a job's number", tuple(files))
+        for name, files in found.items()
     ]
 
 

@@ -52,7 +52,7 @@ PREFIX = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LogBlock:
     """Cleaned bytes of one log. Only what starts before `limit` is this block's to report; the rest comes again."""
 
     data: bytes
@@ -65,7 +65,7 @@ class NotTextError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class LogSource:
     """One log: a name for the answer (None: pasted text), and its path, bytes or an open stream."""
 
     name: str | None
@@ -73,13 +73,13 @@ class Source:
     stream: BinaryIO | None = None
 
 
-def from_text(text: str | bytes) -> Source:
+def from_text(text: str | bytes) -> LogSource:
     """A pasted log. Lone surrogates, which JSON may carry, become question marks."""
     data = text if isinstance(text, bytes) else text.encode("utf-8", "replace")
-    return Source(None, stream=io.BytesIO(data))
+    return LogSource(None, stream=io.BytesIO(data))
 
 
-def from_paths(paths: Iterable[Path]) -> list[Source]:
+def from_paths(paths: Iterable[Path]) -> list[LogSource]:
     """Logs from files and folders, each folder's files in the order of their numbers. Raises InputError."""
     found: list[Path] = []
     for path in paths:
@@ -92,7 +92,7 @@ def from_paths(paths: Iterable[Path]) -> list[Source]:
     if not found:
         raise InputError("the folder holds no files; give a log file, a folder of logs, or - for standard input")
     many = len(found) > 1
-    return [Source(str(path) if many else None, path=path) for path in found]
+    return [LogSource(str(path) if many else None, path=path) for path in found]
 
 
 def natural(path: Path) -> list[tuple[int, str]]:
@@ -100,7 +100,7 @@ def natural(path: Path) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", str(path))]
 
 
-def blocks(source: Source) -> Iterator[Block]:
+def blocks(source: LogSource) -> Iterator[LogBlock]:
     """The cleaned blocks of one log. Raises InputError when it cannot be read."""
     try:
         if source.stream is not None:
@@ -120,7 +120,7 @@ def _decompressed(stream: BinaryIO) -> BinaryIO:
     return cast("BinaryIO", gzip.GzipFile(fileobj=buffered) if head == b"\x1f\x8b" else buffered)
 
 
-def _blocks(stream: BinaryIO) -> Iterator[Block]:
+def _blocks(stream: BinaryIO) -> Iterator[LogBlock]:
     kept, line = b"", 1
     while True:
         fresh = _read(stream)
@@ -129,13 +129,13 @@ def _blocks(stream: BinaryIO) -> Iterator[Block]:
         data = kept + cleaned(fresh)
         if not fresh:
             if data:
-                yield Block(data, line, len(data))
+                yield LogBlock(data, line, len(data))
             return
         if len(data) <= KEEP:
             kept = data
             continue
         limit = _cut(data)
-        yield Block(data, line, limit)
+        yield LogBlock(data, line, limit)
         line += data.count(b"\n", 0, limit)
         kept = data[limit:]
 

@@ -31,7 +31,7 @@ class Key:
     alike: tuple[bytes, tuple[int, ...]] | None
 
 
-class Memory:
+class LineMemory:
     """The verdicts on one log's lines. None: the line says nothing."""
 
     def __init__(self, matcher: Matcher) -> None:

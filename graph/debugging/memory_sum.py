@@ -13,7 +13,7 @@ from graph.planning.resources.layout import Layout, Spread
 from graph.planning.resources.memory import GIB, SOURCES, estimate_memory
 from graph.planning.resources.options import BESIDE, OPTIMIZERS, SPREADS
 from graph.planning.resources.parameters import SizedModel, find_model
-from graph.planning.resources.shortfall import Outcome, OutOfMemory, fixed_gib, weigh
+from graph.planning.resources.shortfall import OutOfMemory, RemedyOutcome, fixed_gib, weigh
 from graph.reading.training_words import find_training_words
 from knowledge.errors import InputError
 from knowledge.types import Diagnosis
@@ -104,7 +104,7 @@ def by_sum(log: OutOfMemory, model: SizedModel, layout: Layout) -> str:
 SAID = {"fits": "Fits", "tight": "May fit", "no": "Does not fit"}
 
 
-def _named(outcomes: Sequence[Outcome], verdict: str) -> str:
+def _named(outcomes: Sequence[RemedyOutcome], verdict: str) -> str:
     rows = [f"{one.name} ({one.gib:.0f} to {one.most:.0f} GiB)" for one in outcomes if one.verdict == verdict]
     return f"{SAID[verdict]}: {', '.join(rows)}." if rows else ""
 

@@ -32,7 +32,7 @@ MINOR = ("environment", "user", "scheduler", "batch", "communication", "communic
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChosenEvent:
     """The event chosen (None: no failure), the others by weight, and whether success was proved."""
 
     winner: Event | None
@@ -41,15 +41,15 @@ class Choice:
     succeeded: Event | None = None
 
 
-def choose(scan: Scan, causes: Mapping[str, Cause]) -> Choice:
+def choose(scan: Scan, causes: Mapping[str, Cause]) -> ChosenEvent:
     """The root cause among a scan's events."""
     bad, success = candidates(scan)
     rivals = eligible(bad)
     if not rivals:
-        return Choice(None, (), 0, success)
+        return ChosenEvent(None, (), 0, success)
     winner = ranked(rivals, scan.failed_first, causes)[0]
     others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
-    return Choice(winner, tuple(others), weight(winner), success)
+    return ChosenEvent(winner, tuple(others), weight(winner), success)
 
 
 def candidates(scan: Scan) -> tuple[list[Event], Event | None]:

@@ -68,7 +68,7 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
+class ProposalTrial:
     """What a proposal does on the kept cases. problems: why it cannot be taken; broken: cases it makes wrong.
 
     before, after: how many are right; mended: those that it makes right.
@@ -173,21 +173,25 @@ def capturing(line: str, told: Signature) -> str:
     return pattern + pattern_of(line[at:])
 
 
-def try_out(proposal: Proposal, cases: Sequence[Labelled], before: Callable[[Labelled], str] | None = None) -> Trial:
+def try_out(
+    proposal: Proposal, cases: Sequence[Labelled], before: Callable[[Labelled], str] | None = None
+) -> ProposalTrial:
     """The proposal on all kept cases and against all signatures. before: a case's cause as it is told now."""
     now = before or told_now
     for strength in STRENGTHS:
         try:
             made = signature(entry(proposal, strength), REVIEWED, "reviewed", "")
         except FactsError as error:
-            return Trial(None, problems=(str(error).removeprefix(f"{REVIEWED}: "),))
+            return ProposalTrial(None, problems=(str(error).removeprefix(f"{REVIEWED}: "),))
         use = Matcher((*library().signatures, made))
         if told_with(proposal, use):
             break
     else:
-        return Trial(made, problems=("it does not change the answer for its own case: another line or rule says more",))
+        return ProposalTrial(
+            made, problems=("it does not change the answer for its own case: another line or rule says more",)
+        )
     if problems := unsound(entry(proposal, strength)):
-        return Trial(made, problems=problems)
+        return ProposalTrial(made, problems=problems)
     was = {case.id: now(case) for case in cases}
     # Only where the pattern stands in a log can it change anything.
     there = [case for case in cases if stands_in(made, case.log)]
@@ -196,7 +200,7 @@ def try_out(proposal: Proposal, cases: Sequence[Labelled], before: Callable[[Lab
     mended = tuple(one for one in right if was[one] != right[one] == will[one])
     broken = tuple(one for one in right if was[one] == right[one] != will[one])
     count = sum(was[one] == right[one] for one in right)
-    return Trial(made, len(cases), count, count + len(mended) - len(broken), mended, broken)
+    return ProposalTrial(made, len(cases), count, count + len(mended) - len(broken), mended, broken)
 
 
 def told_with(proposal: Proposal, use: Matcher) -> bool:
@@ -240,7 +244,7 @@ def as_yaml(entries: Sequence[dict[str, Any]]) -> str:
     )
 
 
-def accept(proposal: Proposal, trial: Trial) -> Path:
+def accept(proposal: Proposal, trial: ProposalTrial) -> Path:
     """Put it among the site's signatures, from where every program of this site takes it at its next start."""
     assert trial.signature is not None
     path = site_folder() / REVIEWED

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
 from graph.debugging import script_edits as text
-from graph.debugging.script_edits import Case, Edit
+from graph.debugging.script_edits import Edit, FailedScript
 from graph.extraction.script import read_script
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.extraction.walltime import clock
@@ -34,15 +34,15 @@ class Remedy:
     """One cure. edit: of a script's text; change: of the request. One of them is given, or both. costs: what an edit
     costs, in words."""
 
-    edit: Callable[[Case], Edit] | None = None
+    edit: Callable[[FailedScript], Edit] | None = None
     change: Changing | None = None
     costs: str = ""
 
 
-def case_of(script: str, diagnosis: Diagnosis, cluster: Cluster | None) -> Case:
+def case_of(script: str, diagnosis: Diagnosis, cluster: Cluster | None) -> FailedScript:
     """A script as the edits want it. Raises InputError."""
     read = read_script(script)
-    return Case(script, read, record_of(read), diagnosis, cluster)
+    return FailedScript(script, read, record_of(read), diagnosis, cluster)
 
 
 def request_of(record: ScriptRecord) -> JobRequest:

@@ -17,8 +17,8 @@ from graph.debugging.events import Scan as Scan
 from graph.debugging.flood import CLOSE, Flood
 from graph.debugging.headway import Headways
 from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, begins_no_run, level, opening, stamp
-from graph.debugging.log import Block, NotTextError, Source, blocks, message, printable
-from graph.debugging.memory import Memory
+from graph.debugging.log import LogBlock, LogSource, NotTextError, blocks, message, printable
+from graph.debugging.memory import LineMemory
 from graph.debugging.process_ends import decode
 from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
 from graph.debugging.run_signs import LOOKED_THROUGH
@@ -62,7 +62,7 @@ class Scanner:
         self._folded: dict[tuple[int, str, bytes, str | None], Event] = {}
         self._kinds: set[tuple[int, str, str | None]] = set()
         self._seen_tracebacks: dict[bytes, int] = {}
-        self._memory = Memory(matcher)
+        self._memory = LineMemory(matcher)
         self._flood = Flood(matcher)
         self._headways = Headways()
         self._parsed = self._headers = 0
@@ -75,12 +75,12 @@ class Scanner:
         self._last: Event | None = None
         self._hit: Event | None = None
 
-    def read(self, sources: Iterable[Source]) -> Scan:
+    def read(self, sources: Iterable[LogSource]) -> Scan:
         """All events of all logs, in the order read. Raises InputError when a log cannot be read."""
         sources = list(sources)
         self._many = len(sources) > 1
         for source in sources:
-            self._memory, self._flood = Memory(self.matcher), Flood(self.matcher)
+            self._memory, self._flood = LineMemory(self.matcher), Flood(self.matcher)
             self._handled.clear()
             self._ended, self._broke, self._checked, self._last = False, False, False, None
             if self.scan.bytes:
@@ -97,14 +97,14 @@ class Scanner:
         self.scan.headways = self._headways.ranks
         return self.scan
 
-    def _look(self, block: Block, name: str | None) -> None:
+    def _look(self, block: LogBlock, name: str | None) -> None:
         """Whether this is a log at all, told from its start; what is long is one."""
         if block.first_line > 1 or block.limit > LONGEST_DOCUMENT:
             self.scan.no_logs.pop(name, None)
         elif (kind := look(block.data)) != "log":
             self.scan.no_logs[name] = kind
 
-    def _block(self, block: Block, name: str | None) -> None:
+    def _block(self, block: LogBlock, name: str | None) -> None:
         data, at, counted, line = block.data, 0, 0, block.first_line
         whole, calm = self.matcher.union.search, data.rfind(b"\n", 0, max(0, block.limit - CLOSE)) + 1
         search, until = whole, len(data)

@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from graph.debugging.advice import COLLECTIVES
 from graph.extraction.directive_tables import SLURM_FLAGS, SLURM_LONG
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.script_record import ScriptRecord
 from knowledge.cluster import Cluster, NodeType
 from knowledge.types import Diagnosis
@@ -29,11 +29,11 @@ INTERFACE = re.compile(r"(?P<before>\b(?:NCCL|GLOO)_SOCKET_IFNAME=)[\"']?[^\s\"'
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class FailedScript:
     """What a rule is given: the script's text and reading, the diagnosis, the machine where it is known."""
 
     text: str
-    script: Script
+    script: ReadScript
     record: ScriptRecord
     diagnosis: Diagnosis
     cluster: Cluster | None
@@ -47,16 +47,16 @@ class Case:
 Edit = tuple[str, str] | None
 
 
-def line_ends(case: Case) -> Edit:
+def line_ends(case: FailedScript) -> Edit:
     return (case.text.replace("\r\n", "\n"), "Windows line ends removed.") if "\r\n" in case.text else None
 
 
-def continuations(case: Case) -> Edit:
+def continuations(case: FailedScript) -> Edit:
     """Blanks after a backslash end the command there."""
     return re.sub(r"(?m)\\[ \t]+$", r"\\", case.text), "Blanks after the backslashes removed."
 
 
-def set_directive(case: Case, option: str, value: str) -> str | None:
+def set_directive(case: FailedScript, option: str, value: str) -> str | None:
     """The text with a directive's value replaced; None where the script has no such directive in force."""
     found = case.script.active.get(option)
     if found is None or found.value not in found.raw:
@@ -67,7 +67,7 @@ def set_directive(case: Case, option: str, value: str) -> str | None:
     return "".join(lines)
 
 
-def option(case: Case) -> Edit:
+def option(case: FailedScript) -> Edit:
     """A misspelled Slurm option, where exactly one known option is near."""
     wrong = case.captured.get("option", "").lstrip("-").partition("=")[0]
     known = {*SLURM_LONG, *SLURM_FLAGS}
@@ -78,7 +78,7 @@ def option(case: Case) -> Edit:
     return re.sub(pattern, rf"\g<1>{near[0]}", case.text), f"--{wrong} written as --{near[0]}."
 
 
-def export(case: Case) -> Edit:
+def export(case: FailedScript) -> Edit:
     """The variables of the first node handed to every task."""
     text = re.sub(r"(?m)(^#SBATCH\s+--export[= ])NONE\b", r"\1ALL", case.text)
     pattern = r"(?m)^(\s*(?:exec |time )?srun )(?![^\n]*--export)"
@@ -87,7 +87,7 @@ def export(case: Case) -> Edit:
     return re.sub(pattern, rf"\g<1>--export={names} ", text), "srun hands PATH, PYTHONPATH and LD_LIBRARY_PATH on."
 
 
-def port(case: Case) -> Edit:
+def port(case: FailedScript) -> Edit:
     """A port of the job's own."""
     port = PORTS.get(case.record.scheduler)
     if port is None:
@@ -95,7 +95,7 @@ def port(case: Case) -> Edit:
     return PORT.sub(lambda found: found["before"] + port, case.text), "The port is taken from the job's number."
 
 
-def address(case: Case) -> Edit:
+def address(case: FailedScript) -> Edit:
     """The first node's address in place of one that each node takes for itself."""
     hosts = {
         "slurm": '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)',
@@ -107,7 +107,7 @@ def address(case: Case) -> Edit:
     return LOCAL.sub(lambda found: f"{found['before']}{host}", case.text), "The address of rank 0 is the first node's."
 
 
-def module(case: Case) -> Edit:
+def module(case: FailedScript) -> Edit:
     """Another version of a module, where the facts name the one that this machine has."""
     wrong = case.captured.get("module", "").strip("'\"")
     if case.cluster is None or not wrong:
@@ -121,7 +121,7 @@ def module(case: Case) -> Edit:
     return re.sub(pattern, rf"\g<1>{right}", case.text), f"module {right} in place of {wrong}."
 
 
-def offline(case: Case) -> Edit:
+def offline(case: FailedScript) -> Edit:
     """The site's proxy where it has one, else no attempts to reach the hub."""
     proxy = case.cluster.internet.proxy if case.cluster and case.cluster.internet.access == "proxy" else {}
     lines = [f"export {name}={value}" for name, value in proxy.items()] or ["export HF_HUB_OFFLINE=1"]
@@ -131,7 +131,7 @@ def offline(case: Case) -> Edit:
     return before_commands(case, lines), says
 
 
-def backend(case: Case) -> Edit:
+def backend(case: FailedScript) -> Edit:
     """The backend of this machine's GPUs."""
     if case.cluster is None or len({node.gpus.backend for node in case.cluster.node_types}) != 1:
         return None
@@ -139,7 +139,7 @@ def backend(case: Case) -> Edit:
     return BACKEND.sub(lambda found: found["before"] + right, case.text), f"The backend is {right}."
 
 
-def interface(case: Case) -> Edit:
+def interface(case: FailedScript) -> Edit:
     """The interface that connects this machine's nodes."""
     names = {node.nics.interface for node in case.cluster.node_types} - {None} if case.cluster else set()
     if len(names) != 1:
@@ -148,7 +148,7 @@ def interface(case: Case) -> Edit:
     return INTERFACE.sub(lambda found: found["before"] + right, case.text), f"The network interface is {right}."
 
 
-def memory(case: Case) -> Edit:
+def memory(case: FailedScript) -> Edit:
     """All memory of the node, where nodes are not shared and none was asked for."""
     asked = {"mem", "mem-per-cpu", "mem-per-gpu"} & set(case.script.active)
     if case.record.scheduler != "slurm" or asked or not has_whole_nodes(case):
@@ -157,7 +157,7 @@ def memory(case: Case) -> Edit:
     return after_directives(case, "#SBATCH --mem=0"), says
 
 
-def has_whole_nodes(case: Case) -> bool:
+def has_whole_nodes(case: FailedScript) -> bool:
     """Whether the job has its nodes to itself, by the machine's rule or by taking all their GPUs."""
     if case.cluster is None:
         return False
@@ -165,13 +165,13 @@ def has_whole_nodes(case: Case) -> bool:
     return case.cluster.whole_nodes or devices == {case.record.gpus_per_node}
 
 
-def nodes_of(case: Case, cluster: Cluster) -> list[NodeType]:
+def nodes_of(case: FailedScript, cluster: Cluster) -> list[NodeType]:
     """The kinds of node that the script's queue leads to; all of the machine where it names none."""
     queue = cluster.queue(case.record.queue) if case.record.queue else None
     return [node for node in cluster.node_types if queue is None or node.id in queue.node_types]
 
 
-def required(case: Case) -> Edit:
+def required(case: FailedScript) -> Edit:
     """The directive whose lack the scheduler names, as the machine's facts write it: `filesystems is required`."""
     if case.cluster is None:
         return None
@@ -210,7 +210,7 @@ def halve_batch(words: str) -> tuple[str, str] | None:
     return text, f"{both}: the same global batch"
 
 
-def smaller_batch(case: Case) -> Edit:
+def smaller_batch(case: FailedScript) -> Edit:
     """Half the samples a GPU in the first line, comments apart, that names them."""
     lines = case.text.splitlines(keepends=True)
     for at, line in enumerate(lines):
@@ -220,7 +220,7 @@ def smaller_batch(case: Case) -> Edit:
     return None
 
 
-def grown_segments(case: Case) -> Edit:
+def grown_segments(case: FailedScript) -> Edit:
     """The allocator's own cure, where much is reserved and not used."""
     if "expandable_segments" in case.text or not is_fragmented(case.diagnosis):
         return None
@@ -253,7 +253,7 @@ CACHE = re.compile(rf"\.cache/(?P<name>{'|'.join(CACHES)})\b|\.(?P<dot>triton)\b
 WORK = re.compile(r"\$\{?(?:SCRATCH|WORK|MEMBERWORK|PSCRATCH|CINECA_SCRATCH)\b")
 
 
-def cache_elsewhere(case: Case) -> Edit:
+def cache_elsewhere(case: FailedScript) -> Edit:
     """A cache that filled the home goes to scratch, where the text or the machine names one."""
     told = " ".join(line.text for line in case.diagnosis.evidence)
     found = CACHE.search(told)
@@ -268,7 +268,7 @@ def cache_elsewhere(case: Case) -> Edit:
     return before_launch(case, line), f"`{variable}` takes that cache out of the home, to `{root}`."
 
 
-def before_launch(case: Case, line: str) -> str:
+def before_launch(case: FailedScript, line: str) -> str:
     """The text with a line right above the command that starts the training, or above all commands."""
     command = case.script.training
     if command is None:
@@ -287,14 +287,14 @@ def size(text: str) -> float:
     return float(found[1]) * 1024.0 ** powers[found[2]] if found else 0.0
 
 
-def folder(case: Case) -> Edit:
+def folder(case: FailedScript) -> Edit:
     """A PBS job starts in the home directory."""
     if case.record.scheduler != "pbs" or "PBS_O_WORKDIR" in case.text:
         return None
     return before_commands(case, ['cd "$PBS_O_WORKDIR"']), "The job goes to the directory it was submitted from."
 
 
-def after_directives(case: Case, line: str) -> str:
+def after_directives(case: FailedScript, line: str) -> str:
     lines = whole_lines(case.text)
     at = max((one.line for one in case.script.directives if one.active), default=1)
     return "".join([*lines[:at], f"{line}\n", *lines[at:]])
@@ -305,7 +305,7 @@ def whole_lines(text: str) -> list[str]:
     return (text if text.endswith("\n") or not text else f"{text}\n").splitlines(keepends=True)
 
 
-def before_commands(case: Case, added: list[str]) -> str:
+def before_commands(case: FailedScript, added: list[str]) -> str:
     """The text with lines put before the first command; nothing is added twice."""
     lines = whole_lines(case.text)
     missing = [line for line in added if line not in case.text]

@@ -111,7 +111,7 @@ LARGE, TIMES = 1e5, 1e4
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class LogEnding:
     """How a log ends: `progress` where it goes on, `closed` with words of an end, else `open`. line: the last."""
 
     kind: str
@@ -128,16 +128,16 @@ def tail_of(data: bytes, first_line: int, limit: int) -> Tail:
     return Tail(data[start:limit], first_line + data.count(b"\n", 0, start))
 
 
-def ending(tail: Tail) -> Ending:
+def ending(tail: Tail) -> LogEnding:
     """How this log ends, told from its last lines alone."""
     lines = [line for line in tail.data.replace(b"\r", b"\n").split(b"\n") if line.strip()]
     last = tail.first_line + tail.data.rstrip().count(b"\n")
     text = printable(lines[-1].decode("utf-8", "replace"))[:LONGEST] if lines else ""
     counting = counting_lines(tail)
     if any(PROGRESS.search(line) for line in lines[-LAST:]) or (counting and counting[-1] > last - LAST):
-        return Ending("progress", last, text)
+        return LogEnding("progress", last, text)
     closed = any(STILL.search(line.decode("utf-8", "replace")) for line in lines[-LAST:])
-    return Ending("closed" if closed else "open", last, text)
+    return LogEnding("closed" if closed else "open", last, text)
 
 
 @lru_cache(maxsize=16)

@@ -8,9 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.ordering import ECHOED, Choice
+from graph.debugging.ordering import ECHOED, ChosenEvent
 from graph.debugging.process_ends import Meaning, ProcessEnd, first_fault, process_ends
-from graph.debugging.trouble import Ending, Trouble, diverged, ending, memory_spent, plainness, tells_an_end, troubles
+from graph.debugging.trouble import (
+    LogEnding,
+    Trouble,
+    diverged,
+    ending,
+    memory_spent,
+    plainness,
+    tells_an_end,
+    troubles,
+)
 from knowledge.signatures.matcher import Matcher
 from knowledge.signatures.wording import LIKELY, likely_cause
 from knowledge.types import LogEvidence
@@ -29,7 +38,7 @@ WANTED = "what comes after line {line} of this log, and what the scheduler says 
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class UnexplainedFinding:
     """What is said of a log whose cause no signature names."""
 
     cause: str
@@ -39,13 +48,13 @@ class Finding:
     ask: tuple[str, ...] = ()
 
 
-def unexplained(scan: Scan, choice: Choice, use: Matcher) -> Finding:
+def unexplained(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFinding:
     """The finding for a log in which no event names a cause: the winner is None, or only a sign that the job failed."""
     if not _failed(scan, choice):
         return _no_sign(scan, choice, use)
     for file, tail in scan.tails.items():
         if spent := memory_spent(tail):
-            return Finding("sched-host-oom", REPORTED, "", (_shown(spent, file),))
+            return UnexplainedFinding("sched-host-oom", REPORTED, "", (_shown(spent, file),))
     lines = _failing_lines(choice)
     said = _own_words(scan, choice, use, failed=any(not _worded(e) for e in _events(choice)))
     fault = first_fault(process_ends((e.line, e.text, e.file) for e in lines))
@@ -53,11 +62,11 @@ def unexplained(scan: Scan, choice: Choice, use: Matcher) -> Finding:
         shown = (_shown(said, said.file), *(_of_event(e) for e in lines[:3]))
         cause, chance = likely_cause(said.text)
         if chance >= LIKELY and cause not in ("calm", "user-code"):
-            return Finding(cause, LIKELY, "", shown)
-        return Finding("unknown", SAID, OWN_WORDS.format(line=said.line), shown)
+            return UnexplainedFinding(cause, LIKELY, "", shown)
+        return UnexplainedFinding("unknown", SAID, OWN_WORDS.format(line=said.line), shown)
     if fault is not None:
         return _ended(*fault, lines)
-    return Finding("unknown", FAINT, "", tuple(_of_event(e) for e in lines[:4]))
+    return UnexplainedFinding("unknown", FAINT, "", tuple(_of_event(e) for e in lines[:4]))
 
 
 def used_all_memory(scan: Scan) -> bool:
@@ -65,31 +74,31 @@ def used_all_memory(scan: Scan) -> bool:
     return any(memory_spent(tail) for tail in scan.tails.values())
 
 
-def in_own_words(scan: Scan, choice: Choice, use: Matcher) -> bool:
+def in_own_words(scan: Scan, choice: ChosenEvent, use: Matcher) -> bool:
     """Whether the log plainly tells of trouble in words that no signature knows."""
     said = _own_words(scan, choice, use, failed=True)
     return said is not None and said.score > TOLD_FAILED
 
 
-def _ended(end: ProcessEnd, meaning: Meaning, lines: list[Event]) -> Finding:
+def _ended(end: ProcessEnd, meaning: Meaning, lines: list[Event]) -> UnexplainedFinding:
     first = next(e for e in lines if (e.line, e.file) == (end.line, end.file))
     rest = [e for e in lines if e is not first]
     who = f" (process {end.who})." if end.who else "."
     shown = tuple(_of_event(e) for e in (first, *rest[:3]))
-    return Finding(meaning.cause, meaning.confidence, meaning.says + who, shown, (meaning.ask,))
+    return UnexplainedFinding(meaning.cause, meaning.confidence, meaning.says + who, shown, (meaning.ask,))
 
 
-def _failing_lines(choice: Choice) -> list[Event]:
+def _failing_lines(choice: ChosenEvent) -> list[Event]:
     """The events that say that something failed, the one that was chosen first."""
     return [e for e in _events(choice) if not _worded(e)]
 
 
-def _failed(scan: Scan, choice: Choice) -> bool:
+def _failed(scan: Scan, choice: ChosenEvent) -> bool:
     """Whether anything says that the program failed; plain words that it printed long before its end do not."""
     return any(not _worded(e) or not _long_ago(e.last_line, scan, e.file) for e in _events(choice))
 
 
-def _events(choice: Choice) -> list[Event]:
+def _events(choice: ChosenEvent) -> list[Event]:
     return [e for e in (choice.winner, *choice.others) if e is not None]
 
 
@@ -102,7 +111,7 @@ class _Said(Trouble):
     file: str | None = None
 
 
-def _own_words(scan: Scan, choice: Choice, use: Matcher, failed: bool) -> _Said | None:
+def _own_words(scan: Scan, choice: ChosenEvent, use: Matcher, failed: bool) -> _Said | None:
     """The plainest line that tells of trouble in unknown words, the first of equals.
 
     failed: whether the log says that the job failed; else only what stands close to its end counts.
@@ -118,7 +127,7 @@ def _own_words(scan: Scan, choice: Choice, use: Matcher, failed: bool) -> _Said 
     return max(found, key=lambda t: (t.score, -t.line), default=None)
 
 
-def _last_words(scan: Scan, use: Matcher) -> Finding | None:
+def _last_words(scan: Scan, use: Matcher) -> UnexplainedFinding | None:
     """What the very last lines tell of an end, however weak their words: a status, a signal, frames of a crash."""
     for file, tail in scan.tails.items():
         last = ending(tail).line
@@ -128,11 +137,11 @@ def _last_words(scan: Scan, use: Matcher) -> Finding | None:
         if fault := first_fault(process_ends((t.line, t.text, file) for t in told)):
             end, meaning = fault
             shown = next(t for t in told if t.line == end.line)
-            return Finding(
+            return UnexplainedFinding(
                 meaning.cause, meaning.confidence, f"{meaning.says}.", (_shown(shown, file),), (meaning.ask,)
             )
         first = max(told, key=lambda t: (t.score, -t.line))
-        return Finding("unknown", SAID, OWN_WORDS.format(line=first.line), (_shown(first, file),))
+        return UnexplainedFinding("unknown", SAID, OWN_WORDS.format(line=first.line), (_shown(first, file),))
     return None
 
 
@@ -143,25 +152,25 @@ def _long_ago(line: int, scan: Scan, file: str | None) -> bool:
     return line < tail.first_line or sum(1 for text in after if text.strip()) > CLOSE_TO_END
 
 
-def _no_sign(scan: Scan, choice: Choice, use: Matcher) -> Finding:
+def _no_sign(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFinding:
     """Nothing that is known speaks of a failure."""
     if choice.succeeded is not None:
         sure = PROVED if choice.succeeded.signature.strength > ECHOED else ECHOED_PROOF
-        return Finding("no-failure", sure, "", (_of_event(choice.succeeded),))
+        return UnexplainedFinding("no-failure", sure, "", (_of_event(choice.succeeded),))
     for file, tail in scan.tails.items():
         if lost := diverged(tail):
-            return Finding("user-numerics", WENT_ON, "", (_shown(lost, file),))
+            return UnexplainedFinding("user-numerics", WENT_ON, "", (_shown(lost, file),))
     if last_words := _last_words(scan, use):
         return last_words
     ends = [ending(tail) for tail in scan.tails.values()]
-    last = next((e for e in ends if e.kind == "open"), ends[-1] if ends else Ending("open", scan.lines, ""))
+    last = next((e for e in ends if e.kind == "open"), ends[-1] if ends else LogEnding("open", scan.lines, ""))
     said = _own_words(scan, choice, use, failed=False)
     if said is not None and said.score >= (TOLD if last.kind == "open" else TOLD + 1) and last.kind != "progress":
-        return Finding("unknown", SAID, OWN_WORDS.format(line=said.line), (_shown(said, said.file),))
+        return UnexplainedFinding("unknown", SAID, OWN_WORDS.format(line=said.line), (_shown(said, said.file),))
     ask = (WANTED.format(line=last.line),)
     if last.kind == "progress":
-        return Finding("no-failure", WENT_ON, GOING_ON.format(line=last.line), ask=ask)
-    return Finding("no-failure", SEEN, NO_END.format(line=last.line), ask=ask)
+        return UnexplainedFinding("no-failure", WENT_ON, GOING_ON.format(line=last.line), ask=ask)
+    return UnexplainedFinding("no-failure", SEEN, NO_END.format(line=last.line), ask=ask)
 
 
 def _shown(trouble: Trouble, file: str | None) -> LogEvidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from graph.extraction.launch_chain import Chain
+from graph.extraction.launch_chain import LaunchChain
 from graph.extraction.shell_words import Field, plain
 
 
@@ -40,7 +40,7 @@ class Command:
     line: int
     fields: tuple[Field, ...]
     written: tuple[str, ...]
-    chain: Chain
+    chain: LaunchChain
     assignments: tuple[tuple[str, str], ...] = ()
     redirects: tuple[str, ...] = ()
     inside: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Command:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class WrittenFile:
     """A file that the script writes (heredoc, echo): its name as far as known, its text, the line where it starts."""
 
     name: str
@@ -71,7 +71,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class InnerJob:
     """A batch job whose text the script itself makes and submits (`sbatch <<EOF`)."""
 
     submit: str

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from graph.extraction.amounts import JOB_NODES, amount_of_command, amount_of_name, arithmetic, lists_hosts
 from graph.extraction.shell_values import (
     Array,
-    Choice,
+    AssociativeArray,
+    BranchValue,
     FieldBuilder,
     Scalar,
-    Table,
     Value,
     chosen,
     edited,
@@ -186,7 +186,7 @@ class Environment:
             if at is None or not all(is_known(f) for f in value.fields):
                 return [(as_written,)]
             return [value.fields[at]] if -len(value.fields) <= at < len(value.fields) else [()]
-        if isinstance(value, Table):
+        if isinstance(value, AssociativeArray):
             key = plain(self.expand_whole(index or ""))
             return [dict(value.entries).get(key, (as_written,))]
         return [self.shown(value, as_written)]
@@ -200,11 +200,11 @@ class Environment:
 
     def shown(self, value: Value, as_written: Piece) -> Field:
         """A value as it appears in a word: its text, or the name as written where the run decides it."""
-        if isinstance(value, Choice):
+        if isinstance(value, BranchValue):
             return chosen(value, as_written)
         if isinstance(value, Array):
             return value.fields[0] if value.fields else ()
-        if isinstance(value, Table):
+        if isinstance(value, AssociativeArray):
             return (as_written,)
         if not is_computed(value.field) or re.search(r"\S\s+\S", plain(value.field, "X")):
             return value.field

@@ -29,7 +29,7 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class LaunchedProgram:
     """What a chain starts in the end."""
 
     entry: Field
@@ -39,10 +39,10 @@ class Program:
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class LaunchChain:
     """The layers, outermost first, and the program; or text that a shell of the chain runs, with its arguments."""
 
     layers: tuple[Layer, ...] = ()
-    program: Program | None = None
+    program: LaunchedProgram | None = None
     shell_text: Field | None = None
     positional: tuple[Field, ...] = ()

@@ -15,7 +15,7 @@ Kind = Literal["parallel", "spawner", "container", "wrapper", "shell", "remote",
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class LauncherTool:
     name: str
     kind: Kind
     values: frozenset[str] = frozenset()
@@ -42,11 +42,11 @@ def roles(text: str) -> dict[str, str]:
 
 def tool(
     name: str, kind: Kind, *, means: str = "", values: str = "", flags: str = "", pairs: str = "", **rest: object
-) -> Tool:
+) -> LauncherTool:
     """A row of the table. An option with a meaning takes a value."""
     meaning = roles(means)
     given = {"before": 0, "subcommands": frozenset(), "underscores": False} | rest
-    return Tool(
+    return LauncherTool(
         name,
         kind,
         words(values) | frozenset(meaning),
@@ -134,7 +134,7 @@ DOCKER_VALUES = (
 )
 DOCKER_FLAGS = "--rm -it -i -t -ti -d --detach --privileged --init --gpu --nccl --mpi --cuda-mpi --openmpi-pmi2 --read-only --tty --interactive -dit --shared-run --cvmfs --cray-mpich --scratch"
 
-TOOLS: tuple[tuple[str, Tool], ...] = (
+TOOLS: tuple[tuple[str, LauncherTool], ...] = (
     ("srun", tool("srun", "parallel", means=SRUN_MEANS, values=SRUN_VALUES, flags=SRUN_FLAGS)),
     ("salloc", tool("salloc", "parallel", means=SRUN_MEANS, values=SRUN_VALUES, flags=SRUN_FLAGS + " --no-shell")),
     ("mpirun mpirun.mpich orterun prun", tool("mpirun", "parallel", means=MPI_MEANS, values=MPI_VALUES, flags=MPI_FLAGS, pairs=MPI_PAIRS)),
@@ -187,7 +187,7 @@ TOOLS: tuple[tuple[str, Tool], ...] = (
     ("qsub bsub msub", tool("qsub", "submit", values="-A -P -q -N -l -o -e -j -k -m -M -S -v -W -r -J -t -n -R -gpu -nnodes -G", flags="-V -I -X")),
 )  # fmt: skip
 
-BY_NAME: dict[str, Tool] = {name: row for names, row in TOOLS for name in names.split()}
+BY_NAME: dict[str, LauncherTool] = {name: row for names, row in TOOLS for name in names.split()}
 
 # Programs that print, copy or set up; what follows them is not a program of theirs.
 HOUSEKEEPING = words(

@@ -8,8 +8,15 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from graph.extraction.launch_chain import Chain, Layer, Program
-from graph.extraction.launcher_table import BY_NAME, HOUSEKEEPING, MODULES, PYTHON_VALUES, TRANSPARENT_MODULES, Tool
+from graph.extraction.launch_chain import LaunchChain, LaunchedProgram, Layer
+from graph.extraction.launcher_table import (
+    BY_NAME,
+    HOUSEKEEPING,
+    MODULES,
+    PYTHON_VALUES,
+    TRANSPARENT_MODULES,
+    LauncherTool,
+)
 from graph.extraction.shell_words import Field, is_known, join_fields, plain
 
 PYTHON = re.compile(r"(i?python|pypy)[\d.]*w?(\.exe)?")
@@ -40,20 +47,20 @@ def looks_like_program(one: Field) -> bool:
 MOST_WORDS = 4000
 
 
-def read_chain(fields: list[Field]) -> Chain:
+def read_chain(fields: list[Field]) -> LaunchChain:
     """The chain of a command's words. Never fails: what is not known is the program."""
     layers: list[Layer] = []
     rest = list(fields)
     if len(rest) > MOST_WORDS:
-        return Chain((), executable(rest))
+        return LaunchChain((), executable(rest))
     while rest:
         if layers and re.match(r"[A-Za-z_]\w*\+?=", plain(rest[0])):
             rest = rest[1:]
             continue
         if is_python(rest[0]):
             step = python_step(rest)
-            if isinstance(step, Program):
-                return Chain(tuple(layers), step)
+            if isinstance(step, LaunchedProgram):
+                return LaunchChain(tuple(layers), step)
             rest = step
             continue
         tool = BY_NAME.get(base_name(rest[0]).removesuffix(".exe"))
@@ -61,7 +68,7 @@ def read_chain(fields: list[Field]) -> Chain:
         if tool is None or inner is None:
             found = wrapped(rest)
             if found is None:
-                return Chain(tuple(layers), executable(rest))
+                return LaunchChain(tuple(layers), executable(rest))
             layers.append(Layer("wrapper", "wrapper", plain(rest[0]), operand=rest[0]))
             rest = rest[found:]
             continue
@@ -69,11 +76,11 @@ def read_chain(fields: list[Field]) -> Chain:
         layers.append(layer)
         end = ending(layer, tool, rest)
         if end is not None:
-            return Chain(tuple(layers), end.program, end.shell_text, end.positional)
-    return Chain(tuple(layers))
+            return LaunchChain(tuple(layers), end.program, end.shell_text, end.positional)
+    return LaunchChain(tuple(layers))
 
 
-def after_subcommand(tool: Tool, rest: list[Field]) -> list[Field] | None:
+def after_subcommand(tool: LauncherTool, rest: list[Field]) -> list[Field] | None:
     """The words behind `exec`, `run`, `launch`; None where the tool is called for something else."""
     if not tool.subcommands:
         return rest
@@ -89,7 +96,7 @@ def after_subcommand(tool: Tool, rest: list[Field]) -> list[Field] | None:
     return rest[i:]
 
 
-def read_layer(tool: Tool, head: Field, rest: list[Field]) -> tuple[Layer, list[Field]]:
+def read_layer(tool: LauncherTool, head: Field, rest: list[Field]) -> tuple[Layer, list[Field]]:
     """One program of the chain with its options, and the words behind them."""
     options: list[tuple[str, Field]] = []
     while rest:
@@ -135,7 +142,7 @@ def is_shell_c(name: str) -> bool:
     return bool(re.fullmatch(r"-[a-z]*c", name))
 
 
-def option(tool: Tool, rest: list[Field]) -> tuple[str, list[Field], list[Field]] | None:
+def option(tool: LauncherTool, rest: list[Field]) -> tuple[str, list[Field], list[Field]] | None:
     """(option, its values, what follows) if the first word is an option; None where the program begins."""
     text = plain(rest[0])
     if text == "--" or re.match(r"[\u2013\u2014]\w", text):  # a dash that an editor made longer
@@ -173,7 +180,7 @@ def option(tool: Tool, rest: list[Field]) -> tuple[str, list[Field], list[Field]
     return name, rest[1:2], rest[2:]
 
 
-def full_option(tool: Tool, name: str) -> str:
+def full_option(tool: LauncherTool, name: str) -> str:
     """The option that an unambiguous beginning means (`--nproc-per-nod`), or the name itself."""
     if name in tool.values or not name.startswith("--") or len(name) < 6 or name in tool.flags:
         return name
@@ -200,33 +207,35 @@ def cut(one: Field, count: int) -> Field:
     return tuple(kept)
 
 
-def ending(layer: Layer, tool: Tool, rest: list[Field]) -> Chain | None:
+def ending(layer: Layer, tool: LauncherTool, rest: list[Field]) -> LaunchChain | None:
     """Where the chain ends at this layer: a shell's text, a remote command, a spawner's program."""
     if tool.kind == "shell":
         if any(is_shell_c(name) for name, _ in layer.options):
-            return Chain(shell_text=rest[0] if rest else None, positional=tuple(rest[1:]))
-        return Chain(program=Program(rest[0], "shell", tuple(rest[1:])) if rest else None)
+            return LaunchChain(shell_text=rest[0] if rest else None, positional=tuple(rest[1:]))
+        return LaunchChain(program=LaunchedProgram(rest[0], "shell", tuple(rest[1:])) if rest else None)
     if tool.name == "parallel" and rest and " " in plain(rest[0]):
-        return Chain(shell_text=rest[0])
+        return LaunchChain(shell_text=rest[0])
     if tool.name in ("ssh", "pdsh"):
-        return Chain(shell_text=join_fields(rest) if rest else None)
+        return LaunchChain(shell_text=join_fields(rest) if rest else None)
     if tool.kind == "submit":
         text = next((value for name, value in layer.options if name == "--wrap"), None)
-        return Chain(program=Program(rest[0], "shell", tuple(rest[1:])) if rest else None, shell_text=text)
+        return LaunchChain(
+            program=LaunchedProgram(rest[0], "shell", tuple(rest[1:])) if rest else None, shell_text=text
+        )
     if tool.kind != "spawner" or tool.name == "horovodrun" or layer.has("--no-python"):
         return None
     module = layer.role("module")
     if module is not None:
-        return Chain(program=Program(module, "module", tuple(rest)))
+        return LaunchChain(program=LaunchedProgram(module, "module", tuple(rest)))
     as_module = layer.has("--module") or layer.has("-m")
     if not rest:
-        return Chain()
+        return LaunchChain()
     if is_python(rest[0]):
         return None
-    return Chain(program=Program(rest[0], "module" if as_module else "script", tuple(rest[1:])))
+    return LaunchChain(program=LaunchedProgram(rest[0], "module" if as_module else "script", tuple(rest[1:])))
 
 
-def python_step(rest: list[Field]) -> Program | list[Field]:
+def python_step(rest: list[Field]) -> LaunchedProgram | list[Field]:
     """What python runs: a program, or the words of a launcher that it carries (`-m torch.distributed.run`)."""
     interpreter, i = plain(rest[0]), 1
     while i < len(rest):
@@ -234,7 +243,7 @@ def python_step(rest: list[Field]) -> Program | list[Field]:
         if text == "-m" and i + 1 < len(rest):
             return module_step(rest[0], rest[i + 1], rest[i + 2 :])
         if text in ("-c", "-") or re.fullmatch(r"-[a-zA-Z]*c", text):
-            return Program(rest[i], "inline", tuple(rest[i + 1 :]), interpreter)
+            return LaunchedProgram(rest[i], "inline", tuple(rest[i + 1 :]), interpreter)
         if not text.startswith("-"):
             if not is_open_options(rest[i:]):
                 break
@@ -242,13 +251,13 @@ def python_step(rest: list[Field]) -> Program | list[Field]:
             continue
         i += 2 if text in PYTHON_VALUES else 1
     if i >= len(rest):
-        return Program(rest[0], "inline", (), interpreter)
+        return LaunchedProgram(rest[0], "inline", (), interpreter)
     row = BY_NAME.get(base_name(rest[i]))
     if row and row.kind == "spawner":
         return rest[i:]
     if re.search(r"torch/distributed/(launch|run)\.py$", plain(rest[i])):
         return [(type(rest[i][0])("torchrun"),), *rest[i + 1 :]]
-    return handed_over(rest[i + 1 :]) or Program(rest[i], "script", tuple(rest[i + 1 :]), interpreter)
+    return handed_over(rest[i + 1 :]) or LaunchedProgram(rest[i], "script", tuple(rest[i + 1 :]), interpreter)
 
 
 def handed_over(args: list[Field]) -> list[Field]:
@@ -259,13 +268,13 @@ def handed_over(args: list[Field]) -> list[Field]:
     return args[at:] if row is not None and row.kind == "spawner" else []
 
 
-def module_step(python: Field, module: Field, rest: list[Field]) -> Program | list[Field]:
+def module_step(python: Field, module: Field, rest: list[Field]) -> LaunchedProgram | list[Field]:
     name = plain(module)
     if name in MODULES:
         return [(type(module[0])(MODULES[name]),), *launch_word(name, rest)]
     if name in TRANSPARENT_MODULES and rest:
         return [python, *(rest[1:] if name == "coverage" and plain(rest[0]) == "run" else rest)]
-    return Program(module, "module", tuple(rest), plain(python))
+    return LaunchedProgram(module, "module", tuple(rest), plain(python))
 
 
 def launch_word(module: str, rest: list[Field]) -> list[Field]:
@@ -288,18 +297,18 @@ def wrapped(rest: list[Field]) -> int | None:
     return None
 
 
-def executable(rest: list[Field]) -> Program:
+def executable(rest: list[Field]) -> LaunchedProgram:
     """A program by itself, or what an interpreter other than Python runs."""
     text = plain(rest[0])
     if base_name(rest[0]) in OTHER_INTERPRETERS:
         at = next((i for i, one in enumerate(rest) if re.search(r"\.(R|r|jl)$", plain(one))), 0)
         if at:
-            return Program(rest[at], "executable", tuple(rest[at + 1 :]), plain(rest[0]))
+            return LaunchedProgram(rest[at], "executable", tuple(rest[at + 1 :]), plain(rest[0]))
     if len(rest) > 1 and plain(rest[1]).endswith(".py") and re.search(r"launch|run", text) and "/" not in text:
-        return Program(rest[1], "script", tuple(rest[2:]), text)
+        return LaunchedProgram(rest[1], "script", tuple(rest[2:]), text)
     kind: Literal["script", "executable", "shell"] = "executable"
     if text.endswith(".py"):
         kind = "script"
     elif re.search(r"\.(sh|bash|csh|zsh|slurm|sbatch|pbs)$", text):
         kind = "shell"
-    return Program(rest[0], kind, tuple(rest[1:]))
+    return LaunchedProgram(rest[0], kind, tuple(rest[1:]))

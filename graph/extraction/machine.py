@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from pathlib import Path
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from knowledge.catalogue import catalogue
 from knowledge.data_file import read_data
 from knowledge.errors import FactsError
@@ -100,7 +100,7 @@ class MachineGuess:
     strong: bool
 
 
-def guess_machine(script: Script, scheduler: str) -> MachineGuess | None:
+def guess_machine(script: ReadScript, scheduler: str) -> MachineGuess | None:
     """The machine with most weight; None where the marks do not suffice or two machines have as many.
 
     A script that was written here says in its headline which machine it is for.
@@ -109,7 +109,7 @@ def guess_machine(script: Script, scheduler: str) -> MachineGuess | None:
     cluster = catalogue().find(own[1]) if own else None
     if own and cluster:
         return MachineGuess(cluster.id, own[1], script.text[: own.start()].count("\n") + 1, True)
-    seen = Seen(script)
+    seen = ScriptMarks(script)
     hits = {
         name: list(seen.hits(one))
         for name, one in marks().items()
@@ -130,16 +130,16 @@ def guess_machine(script: Script, scheduler: str) -> MachineGuess | None:
     return MachineGuess(found[0], mark.text, line, strong)
 
 
-def machine_of(script: Script, scheduler: str) -> str | None:
+def machine_of(script: ReadScript, scheduler: str) -> str | None:
     """The guessed machine's id, from weak marks too: good enough to ask about, not to judge by."""
     found = guess_machine(script, scheduler)
     return found.machine if found else None
 
 
-class Seen:
+class ScriptMarks:
     """The parts of a script that marks are looked for in."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: ReadScript) -> None:
         active = {one.option: one.value for one in script.active.values()}
         comment_lines = dict(script.comments)
         lines = script.text.splitlines()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from graph.extraction.sentences import choose, reading
-from graph.extraction.sentences.dialogue import Turn, reply
+from graph.extraction.sentences.dialogue import DialogueInput, reply
 from graph.extraction.sentences.flags import find_flags
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
@@ -56,7 +56,7 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     text = spelled_out(text) if before else text
     commands = [] if len(text) > LONGEST_QUESTION or DIRECTIVE.search(text) else find_commands(text)
     words, spoken = without_commands(text, commands)
-    turn = Turn(words, before, asked, tuple(options or ()))
+    turn = DialogueInput(words, before, asked, tuple(options or ()))
     wishes = read_request_edits(words, before, answering=asked is not None)
     intent, request = with_edits(turn, wishes) if wishes.edits else reply(replace(turn, text=wishes.rest))
     if intent == "other" and before is None and asks_for_sure(text):
@@ -126,7 +126,7 @@ def asks_for_sure(text: str) -> bool:
     return clause.act == "ask" and clause.share("ask") >= SURE
 
 
-def with_edits(turn: Turn, wishes: RequestEdits) -> tuple[Intent, JobRequest]:
+def with_edits(turn: DialogueInput, wishes: RequestEdits) -> tuple[Intent, JobRequest]:
     """Intent and request with what was read beside sizes and names."""
     stands = turn.before is not None and turn.before != JobRequest()
     intent, read = reply(replace(turn, text=wishes.rest))

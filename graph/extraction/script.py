@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from graph.extraction.commands import Assignment, Command, Document, Job, Place
+from graph.extraction.commands import Assignment, Command, InnerJob, Place, WrittenFile
 from graph.extraction.dialects import checked, language_of, shebang_of, to_bash
 from graph.extraction.directives import DirectiveLine, from_command, in_force, mark_overridden, read_directives
 from graph.extraction.expansion import Environment
-from graph.extraction.launch_chain import Layer, Program
+from graph.extraction.launch_chain import LaunchedProgram, Layer
 from graph.extraction.shell import ShellReader
 from graph.extraction.training import layers_of, training_command
 
@@ -22,7 +22,7 @@ SUBMITS = {"sbatch": "slurm", "salloc": "slurm", "qsub": "pbs", "bsub": "lsf"}
 
 
 @dataclass(frozen=True)
-class Script:
+class ReadScript:
     """Everything that was read. Lines count from 1 in `text`.
 
     language is bash (sh, zsh, ksh too), csh, fish, batch or the name of another language: only bash is for `bash -n`.
@@ -37,8 +37,8 @@ class Script:
     commands: tuple[Command, ...]
     assignments: tuple[Assignment, ...]
     sourced: tuple[tuple[int, str], ...]
-    documents: tuple[Document, ...]
-    jobs: tuple[Job, ...]
+    documents: tuple[WrittenFile, ...]
+    jobs: tuple[InnerJob, ...]
     errors: tuple[tuple[int, str], ...]
 
     @cached_property
@@ -68,7 +68,7 @@ class Script:
         return layers_of(self.training) if self.training else ()
 
     @property
-    def program(self) -> Program | None:
+    def program(self) -> LaunchedProgram | None:
         return self.training.chain.program if self.training else None
 
     @cached_property
@@ -117,7 +117,7 @@ MODULE_VERBS = frozenset(
 )
 
 
-def read_script(text: str, files: Mapping[str, str] | None = None, kept: frozenset[str] = frozenset()) -> Script:
+def read_script(text: str, files: Mapping[str, str] | None = None, kept: frozenset[str] = frozenset()) -> ReadScript:
     """Read a script; `files` are texts of what it sources or passes, by name. Raises InputError on what is none.
 
     kept are variables that stay names in words and values: for writing the script anew, not for judging it.
@@ -127,7 +127,7 @@ def read_script(text: str, files: Mapping[str, str] | None = None, kept: frozens
     reader = ShellReader(files or {})
     reader.read(to_bash(text, language), Environment(kept=kept), Place())
     read_unused(reader)
-    return Script(
+    return ReadScript(
         text,
         language,
         shebang_of(text),
@@ -147,7 +147,7 @@ def read_unused(reader: ShellReader) -> None:
         return
     for document in list(reader.documents.values()):
         if any(one.active for one in read_directives(document.text)):
-            reader.jobs.append(Job("", document.text, document.line))
+            reader.jobs.append(InnerJob("", document.text, document.line))
             reader.read(document.text, Environment(), Place((f"heredoc {document.name}",), None, document.line))
     for name, (body, first_line) in list(reader.functions.items()):
         if name not in reader.called:

@@ -9,7 +9,7 @@ from graph.extraction.amounts import JOB_NODES, LOOP, arithmetic
 from graph.extraction.directives import is_placeholder
 from graph.extraction.launch_chain import Layer
 from graph.extraction.machine import machine_of
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.script_files import configured, host_lines
 from graph.extraction.script_request import ASKED, Counts, gpu_number, nothing_asked, whole
 from graph.extraction.shell_values import field_amount
@@ -30,7 +30,7 @@ DEVICE_OPTIONS = re.compile(
 )
 
 
-def count(script: Script, scheduler: str) -> Counts:
+def count(script: ReadScript, scheduler: str) -> Counts:
     """The counts of the job: what the directives ask for, then what the launch line shows."""
     counts = Counts()
     options = {name: one.value for name, one in script.active.items() if not is_placeholder(one.value)}
@@ -87,7 +87,7 @@ def told(layer: Layer, role: str, counts: Counts) -> int | None:
     return number(layer.role(role), counts.facts)
 
 
-def launch_nodes(script: Script, counts: Counts, scheduler: str) -> int | None:
+def launch_nodes(script: ReadScript, counts: Counts, scheduler: str) -> int | None:
     """Nodes by the launch line; one where nothing in it starts a second, None where a count in it is open."""
     layers = [layer for layer in script.layers if layer.kind in ("parallel", "spawner")]
     open_count = False
@@ -108,7 +108,7 @@ def launch_nodes(script: Script, counts: Counts, scheduler: str) -> int | None:
     return 1 if not parallel and script.training and (spawner or asked) else None
 
 
-def layer_nodes(layer: Layer, script: Script, counts: Counts) -> int | None:
+def layer_nodes(layer: Layer, script: ReadScript, counts: Counts) -> int | None:
     """Nodes that one launcher is told of, by number, hosts, host file or configuration."""
     nodes, tasks, per_node = (told(layer, name, counts) for name in ("nodes", "tasks", "per_node"))
     if nodes:
@@ -129,7 +129,7 @@ def layer_nodes(layer: Layer, script: Script, counts: Counts) -> int | None:
     return None
 
 
-def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str], scheduler: str) -> int | None:
+def launch_gpus(script: ReadScript, counts: Counts, options: Mapping[str, str], scheduler: str) -> int | None:
     """GPUs a node from the launch line, the visible devices or the program's own options, in this order."""
     layers = [layer for layer in script.layers if layer.kind in ("parallel", "spawner")]
     for witness in (step_gpus, spawner_gpus):
@@ -150,7 +150,7 @@ def launch_gpus(script: Script, counts: Counts, options: Mapping[str, str], sche
     return found or visible or devices or ray_gpus(script)
 
 
-def may_have_gpus(script: Script, scheduler: str) -> bool:
+def may_have_gpus(script: ReadScript, scheduler: str) -> bool:
     program = script.program
     parts = (script.active[name].value for name in ("constraint", "partition", "queue") if name in script.active)
     if any(re.search(r"cpu|knl|haswell", part, re.I) for part in parts):
@@ -159,7 +159,7 @@ def may_have_gpus(script: Script, scheduler: str) -> bool:
     return bool(unknown or GPU_SIGNS.search(script.text) or machine_of(script, scheduler))
 
 
-def step_gpus(layer: Layer, script: Script, counts: Counts) -> int | None:
+def step_gpus(layer: Layer, script: ReadScript, counts: Counts) -> int | None:
     """GPU options of the parallel launcher itself."""
     for role in ("gpus_per_node", "gres"):
         value = layer.role(role)
@@ -193,7 +193,7 @@ def resolved(one: Field, counts: Counts) -> str:
     return "".join(str(arithmetic(p.amount, counts.facts) or p.text) if p.open else p.text for p in one)
 
 
-def spawner_gpus(layer: Layer, script: Script, counts: Counts) -> int | None:
+def spawner_gpus(layer: Layer, script: ReadScript, counts: Counts) -> int | None:
     """Processes a node of torchrun, accelerate, deepspeed and the like."""
     if layer.kind != "spawner":
         return None
@@ -245,7 +245,7 @@ def mapped(layer: Layer) -> int | None:
     return int(found[1]) if found else None
 
 
-def visible_devices(script: Script) -> int | None:
+def visible_devices(script: ReadScript) -> int | None:
     """The devices that the script itself makes visible."""
     training = script.training
     before = training.assignments if training else ()
@@ -259,7 +259,7 @@ def visible_devices(script: Script) -> int | None:
     return None
 
 
-def ray_gpus(script: Script) -> int | None:
+def ray_gpus(script: ReadScript) -> int | None:
     """The GPUs that a Ray node is started with."""
     for command in script.commands:
         program = command.chain.program
@@ -270,7 +270,7 @@ def ray_gpus(script: Script) -> int | None:
     return None
 
 
-def program_devices(script: Script, counts: Counts) -> int | None:
+def program_devices(script: ReadScript, counts: Counts) -> int | None:
     """What the program is told of devices (`--devices 4`, `trainer.devices=4`, `--device cuda:0`)."""
     program = script.program
     args = list(program.args) if program else []

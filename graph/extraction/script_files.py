@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.shell_words import plain
 from knowledge.data_file import parse_yaml
 from knowledge.errors import FactsError
 
 
-def configured(script: Script, layer: Layer) -> Iterator[tuple[str, str]]:
+def configured(script: ReadScript, layer: Layer) -> Iterator[tuple[str, str]]:
     """The entries of an accelerate config that the script itself writes."""
     config = layer.role("config")
     text = document_text(script, plain(config)) if config is not None else None
@@ -26,7 +26,7 @@ def configured(script: Script, layer: Layer) -> Iterator[tuple[str, str]]:
         yield from ((str(key), str(value)) for key, value in data.items())
 
 
-def document_text(script: Script, name: str) -> str | None:
+def document_text(script: ReadScript, name: str) -> str | None:
     """The text of a file that the script writes, whether named with its path or by the variables around it."""
     for one in script.documents:
         if name and (one.name == name or one.name.rsplit("/", 1)[-1] == name.rsplit("/", 1)[-1]):
@@ -34,7 +34,7 @@ def document_text(script: Script, name: str) -> str | None:
     return None
 
 
-def host_lines(script: Script, layer: Layer) -> list[str]:
+def host_lines(script: ReadScript, layer: Layer) -> list[str]:
     """The lines of a host file that the script writes; one made in a loop has one line with a variable in it."""
     file = layer.role("hostfile")
     text = document_text(script, plain(file)) if file is not None else None

@@ -6,9 +6,9 @@ import re
 from dataclasses import dataclass
 
 from graph.extraction.directives import is_placeholder
-from graph.extraction.launch_chain import Program
+from graph.extraction.launch_chain import LaunchedProgram
 from graph.extraction.machine import gpus_of_queue, machine_of
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_counts import count
 from graph.extraction.script_strategy import arguments, framework_of, strategy_of
 from graph.extraction.shell_words import Field, plain, to_shell
@@ -61,7 +61,7 @@ def understand_script(text: str) -> ScriptRecord:
     return record_of(read_script(text))
 
 
-def record_of(script: Script) -> ScriptRecord:
+def record_of(script: ReadScript) -> ScriptRecord:
     """The record of a script that was read."""
     scheduler = scheduler_of(script)
     counts = count(script, scheduler)
@@ -96,7 +96,7 @@ def missing_fields(record: ScriptRecord) -> tuple[str, ...]:
     return tuple(name for name in needed if getattr(record, name) is None)
 
 
-def entry_of(program: Program) -> str | None:
+def entry_of(program: LaunchedProgram) -> str | None:
     """The program's name; None where a whole command comes from outside the text."""
     outside = program.kind == "executable" and len(program.entry) == 1 and program.entry[0].open
     return None if outside or re.fullmatch(r"\$\{?[@*]\}?", plain(program.entry)) else plain(program.entry)
@@ -107,7 +107,7 @@ def args_text(args: tuple[Field, ...]) -> str:
     return " ".join(to_shell(one) for one in args)
 
 
-def scheduler_of(script: Script) -> str:
+def scheduler_of(script: ReadScript) -> str:
     """By the directives; without any, by the variables and commands of the body; else `none`."""
     found = [one.scheduler for one in script.directives if one.active]
     if found:
@@ -116,7 +116,7 @@ def scheduler_of(script: Script) -> str:
     return next((name for name, sign in SIGNS if sign.search(code)), "none")
 
 
-def launcher_of(script: Script) -> str | None:
+def launcher_of(script: ReadScript) -> str | None:
     """What starts the workers: the innermost spawner, else the innermost parallel launcher, else python itself."""
     layers = script.layers
     program = script.program
@@ -134,7 +134,7 @@ def launcher_of(script: Script) -> str | None:
     return remote[-1] if remote else None
 
 
-def on_ray(script: Script) -> bool:
+def on_ray(script: ReadScript) -> bool:
     """Whether the script builds a Ray cluster before it trains."""
     return any(
         command.chain.program is not None
@@ -144,7 +144,7 @@ def on_ray(script: Script) -> bool:
     )
 
 
-def directive(script: Script, *options: str) -> str | None:
+def directive(script: ReadScript, *options: str) -> str | None:
     """The first of these options that is filled in."""
     for option in options:
         one = script.active.get(option)
@@ -153,7 +153,7 @@ def directive(script: Script, *options: str) -> str | None:
     return None
 
 
-def step(script: Script, role: str) -> str | None:
+def step(script: ReadScript, role: str) -> str | None:
     """What the launch line itself asks of the scheduler, where no directive does."""
     for layer in script.layers:
         value = layer.role(role) if layer.kind in ("parallel", "submit") else None
@@ -162,22 +162,22 @@ def step(script: Script, role: str) -> str | None:
     return None
 
 
-def account_of(script: Script) -> str | None:
+def account_of(script: ReadScript) -> str | None:
     return directive(script, "account", "project", "bank", "group") or step(script, "account")
 
 
-def queue_of(script: Script) -> str | None:
+def queue_of(script: ReadScript) -> str | None:
     return directive(script, "partition", "queue", "qos") or step(script, "queue") or step(script, "qos")
 
 
-def walltime(script: Script, scheduler: str) -> str | None:
+def walltime(script: ReadScript, scheduler: str) -> str | None:
     said = directive(script, "time", "walltime", "time-limit", "h_rt")
     if said is None and not any(one.active for one in script.directives):
         said = step(script, "time")
     return walltime_of(scheduler, said) if said else None
 
 
-def container_of(script: Script) -> str | None:
+def container_of(script: ReadScript) -> str | None:
     """The image, from the innermost container layer, from the launcher's options, or from a directive.
 
     Where no training step is to be seen, any step's.

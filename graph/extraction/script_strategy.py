@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.script_counts import GPU_SIGNS, VISIBLE, number
 from graph.extraction.script_files import configured, document_text
 from graph.extraction.script_request import Counts
@@ -70,7 +70,7 @@ class Arguments:
         return found
 
 
-def arguments(script: Script, counts: Counts) -> Arguments:
+def arguments(script: ReadScript, counts: Counts) -> Arguments:
     program = script.program
     args = list(program.args) if program else []
     return Arguments(tuple(pairs(args, counts.facts)), " ".join(plain(a) for a in args))
@@ -90,7 +90,7 @@ def pairs(args: list[Field], facts: Mapping[str, int]) -> Iterator[tuple[str, st
             yield "", plain(one)
 
 
-def strategy_of(script: Script, counts: Counts) -> str | None:
+def strategy_of(script: ReadScript, counts: Counts) -> str | None:
     """The strategy, or None where a bare launcher does not tell it."""
     args = arguments(script, counts)
     stage = zero_stage(script, args)
@@ -135,7 +135,7 @@ def flagged_strategy(args: Arguments) -> str | None:
     return found
 
 
-def zero_stage(script: Script, args: Arguments) -> int | None:
+def zero_stage(script: ReadScript, args: Arguments) -> int | None:
     """The ZeRO stage: said to the program, in the config that the script writes, or in the config's name."""
     said = [int(value) for name, value in args.pairs if value in ("1", "2", "3") and is_stage(name)]
     if said:
@@ -161,7 +161,7 @@ def is_stage(name: str) -> bool:
     return bool(STAGE.fullmatch(name.rsplit(".", 1)[-1]) or re.search(r"(zero|deepspeed).*\.stage$", name, re.I))
 
 
-def config_names(script: Script, args: Arguments) -> Iterator[str]:
+def config_names(script: ReadScript, args: Arguments) -> Iterator[str]:
     """Files that may hold a DeepSpeed or accelerate configuration, the most telling first."""
     yield from (value for name, value in args.pairs if "deepspeed" in name.lower() or "ds_config" in name.lower())
     for layer in script.layers:
@@ -173,13 +173,13 @@ def config_names(script: Script, args: Arguments) -> Iterator[str]:
         yield from (value for _, value in args.pairs if re.search(r"\.(json|ya?ml)$", value))
 
 
-def uses_deepspeed(script: Script, args: Arguments) -> bool:
+def uses_deepspeed(script: ReadScript, args: Arguments) -> bool:
     launcher = any(layer.name == "deepspeed" or layer.has("--use-deepspeed") for layer in script.layers)
     named = any("deepspeed" in name.lower() or name.lower() in ("ds_config", "zero-stage") for name, _ in args.pairs)
     return launcher or (named and "--no-deepspeed" not in args.text)
 
 
-def launcher_strategy(script: Script) -> str | None:
+def launcher_strategy(script: ReadScript) -> str | None:
     """What accelerate, Fabric or Horovod are told."""
     for layer in script.layers:
         value = layer.role("strategy")
@@ -204,7 +204,7 @@ def launcher_strategy(script: Script) -> str | None:
     return None
 
 
-def named_strategy(script: Script, args: Arguments) -> str | None:
+def named_strategy(script: ReadScript, args: Arguments) -> str | None:
     """A strategy in the program's own name or in the name of its configuration, Horovod anywhere near it."""
     program = script.program
     entry = plain(program.entry) if program else ""
@@ -223,7 +223,7 @@ def named_strategy(script: Script, args: Arguments) -> str | None:
     return "ddp" if by_name and not uses_deepspeed(script, args) else None
 
 
-def alone(script: Script, counts: Counts) -> bool:
+def alone(script: ReadScript, counts: Counts) -> bool:
     """Whether the program runs on one GPU: the only one of the job, or one of many independent runs."""
     if counts.nodes in (1, None) and counts.gpus_per_node == 1:
         return True
@@ -238,7 +238,7 @@ def alone(script: Script, counts: Counts) -> bool:
     return tasks is not None and plain(tasks) == "1" and len(layers) == 1 and layers[0].name == "ibrun"
 
 
-def framework_of(script: Script, counts: Counts, strategy: str | None) -> str | None:
+def framework_of(script: ReadScript, counts: Counts, strategy: str | None) -> str | None:
     """accelerate, lightning, deepspeed, megatron where named; pytorch where a program is started; jax by its name."""
     args = arguments(script, counts)
     program = script.program
@@ -270,7 +270,7 @@ def framework_of(script: Script, counts: Counts, strategy: str | None) -> str | 
     return "pytorch"
 
 
-def environments(script: Script) -> Iterator[str]:
+def environments(script: ReadScript) -> Iterator[str]:
     """The modules and the conda environments that are loaded, by name."""
     yield from (name for _, name in script.modules)
     yield from (
@@ -278,6 +278,6 @@ def environments(script: Script) -> Iterator[str]:
     )
 
 
-def container_text(script: Script) -> str:
+def container_text(script: ReadScript) -> str:
     found = [one.value for one in script.active.values() if one.option in ("environment", "image", "container-image")]
     return " ".join([*found, *(plain(layer.operand or ()) for layer in script.layers)])

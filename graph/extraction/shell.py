@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from tree_sitter import Node
 
 from graph.extraction import shell_commands
-from graph.extraction.commands import Assignment, Command, Document, Job, Place, mark_exported
+from graph.extraction.commands import Assignment, Command, InnerJob, Place, WrittenFile, mark_exported
 from graph.extraction.conditions import decide, matches, settled
 from graph.extraction.expansion import Environment
 from graph.extraction.shell_merging import array_value, bounded, merge, merged_value
 from graph.extraction.shell_tree import adjacent_words, descendants, faulty, if_parts, parse, text_of
-from graph.extraction.shell_values import Choice, Scalar, Table, Value
+from graph.extraction.shell_values import AssociativeArray, BranchValue, Scalar, Value
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
 MOST_COMMANDS = 20_000
@@ -31,8 +31,8 @@ class ShellReader:
     files: Mapping[str, str] = field(default_factory=dict)
     commands: list[Command] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
-    documents: dict[str, Document] = field(default_factory=dict)
-    jobs: list[Job] = field(default_factory=list)
+    documents: dict[str, WrittenFile] = field(default_factory=dict)
+    jobs: list[InnerJob] = field(default_factory=list)
     sourced: list[tuple[int, str]] = field(default_factory=list)
     errors: list[tuple[int, str]] = field(default_factory=list)
     functions: dict[str, tuple[Node, int]] = field(default_factory=dict)
@@ -125,7 +125,7 @@ class ShellReader:
             return
         name_text, _, written = text_of(node).partition("=")
         name = name_text.rstrip("+").partition("[")[0]
-        value = array_value(value_node, env, table or isinstance(env.values.get(name), Table))
+        value = array_value(value_node, env, table or isinstance(env.values.get(name), AssociativeArray))
         env.values[name] = merged_value(env.values.get(name), value, "", name_text.endswith("+"))
         self.assignments.append(Assignment(line, name, "", written, exported, True, place.inside))
 
@@ -234,14 +234,14 @@ class ShellReader:
             if len(fields) == 1 and is_known(fields[0]):
                 env.values[name] = Scalar(fields[0])
             elif fields and all(is_known(f) for f in fields):
-                env.values[name] = Choice(tuple(fields), loop=True)
+                env.values[name] = BranchValue(tuple(fields), loop=True)
             else:
-                env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
+                env.values[name] = BranchValue(((Piece(f"${name}", True),),), loop=True)
         else:
             for part in node.named_children:
                 if part != body and "=" in text_of(part):
                     name = text_of(part).partition("=")[0].strip()
-                    env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
+                    env.values[name] = BranchValue(((Piece(f"${name}", True),),), loop=True)
         if body is not None:
             self.statement(body, env, place.within("loop"))
             self.stopped = False
@@ -264,7 +264,7 @@ class ShellReader:
             name = text_of(node).partition("=")[0].rstrip("+")
             value = env.values.get(name)
             if value is None or (isinstance(value, Scalar) and not plain(value.field)):
-                env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
+                env.values[name] = BranchValue(((Piece(f"${name}", True),),), loop=True)
 
     def define(self, node: Node, place: Place) -> None:
         name, body = node.child_by_field_name("name"), node.child_by_field_name("body")

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from tree_sitter import Node
 
-from graph.extraction.commands import Command, Document, Job, Place
+from graph.extraction.commands import Command, InnerJob, Place, WrittenFile
 from graph.extraction.expansion import Environment
-from graph.extraction.launch_chain import Chain
+from graph.extraction.launch_chain import LaunchChain
 from graph.extraction.launchers import read_chain
 from graph.extraction.shell_tree import adjacent_words, text_of
-from graph.extraction.shell_values import Array, Choice, Scalar
+from graph.extraction.shell_values import Array, BranchValue, Scalar
 from graph.extraction.shell_words import Piece, join_fields, literal, plain
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def follow(reader: ShellReader, command: Command, env: Environment, place: Place
     if document is None or entry.endswith(".py"):
         return
     if any(layer.kind == "submit" for layer in chain.layers):
-        reader.jobs.append(Job(command.name, document.text, document.line))
+        reader.jobs.append(InnerJob(command.name, document.text, document.line))
     nested = env.copy()
     nested.positional = (program.entry, *program.args)
     reader.read(document.text, nested, Place((*place.inside, f"heredoc {document.name}"), command, document.line))
@@ -151,7 +151,7 @@ def builtin_read(reader: ShellReader, command: Command, env: Environment, place:
         if command.name != "read" or "-a" in command.argv:
             env.values[name] = Array(((Piece(f"$({source.lstrip('< (').rstrip(')')})", True),),))
         else:
-            env.values[name] = Choice(((Piece(f"${name}", True),),), loop=True)
+            env.values[name] = BranchValue(((Piece(f"${name}", True),),), loop=True)
 
 
 def builtin_nothing(reader: ShellReader, command: Command, env: Environment, place: Place) -> None:
@@ -254,13 +254,13 @@ def use_heredoc(
         keep_text(reader, target, text.rstrip("\n"), line, more=target == reader.group_target)
     for name in names:
         if name in SUBMIT or (command is not None and name == "flux" and "batch" in command.argv):
-            reader.jobs.append(Job(name, text, line))
+            reader.jobs.append(InnerJob(name, text, line))
             reader.read(text, env.copy(), Place((*place.inside, f"heredoc for {name}"), None, line))
         elif name in SHELLS or (command is not None and name == names[0] and takes_shell_text(command.chain)):
             reader.read(text, env.copy(), Place((*place.inside, f"heredoc for {name}"), command, line))
 
 
-def takes_shell_text(chain: Chain) -> bool:
+def takes_shell_text(chain: LaunchChain) -> bool:
     """Whether a command reads shell text from its input (`ssh host <<EOF`, `srun bash <<EOF`)."""
     last = chain.layers[-1] if chain.layers else None
     return last is not None and last.name in ("ssh", "bash") and chain.program is None and chain.shell_text is None
@@ -277,4 +277,4 @@ def keep_text(reader: ShellReader, target: str, text: str, line: int, more: bool
     """Remember what a file holds; `more` appends to what it held."""
     old = reader.documents.get(target) if more else None
     before = f"{old.text}\n" if old else ""
-    reader.documents[target] = Document(target, before + text, old.line if old else line)
+    reader.documents[target] = WrittenFile(target, before + text, old.line if old else line)

@@ -6,7 +6,7 @@ from tree_sitter import Node
 
 from graph.extraction.expansion import Environment
 from graph.extraction.shell_tree import adjacent_words
-from graph.extraction.shell_values import Array, Choice, Scalar, Table, Value
+from graph.extraction.shell_values import Array, AssociativeArray, BranchValue, Scalar, Value
 from graph.extraction.shell_words import Field, Piece, plain
 
 LONGEST_VALUE = 100_000
@@ -23,16 +23,16 @@ def array_value(node: Node, env: Environment, table: bool) -> Value:
     words = adjacent_words((c for c in node.named_children if c.type != "comment"), node)
     if table:
         pairs = [w[1:].partition("]=") for w in words if w.startswith("[")]
-        return Table(tuple((plain(env.expand_whole(k)), env.expand_whole(v)) for k, _, v in pairs))
+        return AssociativeArray(tuple((plain(env.expand_whole(k)), env.expand_whole(v)) for k, _, v in pairs))
     return Array(tuple(env.expand_words(words)))
 
 
 def merged_value(old: Value | None, new: Value, index: str, more: bool) -> Value:
     """The value after `+=` or an assignment to one element."""
     if index and isinstance(new, Scalar):
-        if isinstance(old, Table) or not index.isdigit():
-            entries = dict(old.entries) if isinstance(old, Table) else {}
-            return Table(tuple((entries | {index: new.field}).items()))
+        if isinstance(old, AssociativeArray) or not index.isdigit():
+            entries = dict(old.entries) if isinstance(old, AssociativeArray) else {}
+            return AssociativeArray(tuple((entries | {index: new.field}).items()))
         fields = list(old.fields) if isinstance(old, Array) else []
         fields += [()] * (int(index) + 1 - len(fields)) if int(index) < 1000 else []
         fields[int(index) if int(index) < len(fields) else -1] = new.field
@@ -61,11 +61,11 @@ def merge(env: Environment, outcomes: list[Environment]) -> None:
         distinct = list(dict.fromkeys(values))
         if len(distinct) == 1:
             merged[name] = distinct[0]
-        elif all(isinstance(v, Scalar | Choice) for v in distinct):
+        elif all(isinstance(v, Scalar | BranchValue) for v in distinct):
             options = [
-                f for v in distinct for f in (v.options if isinstance(v, Choice) else (getattr(v, "field", ()),))
+                f for v in distinct for f in (v.options if isinstance(v, BranchValue) else (getattr(v, "field", ()),))
             ]
-            merged[name] = Choice(tuple(dict.fromkeys(options))[-MOST_OPTIONS:])
+            merged[name] = BranchValue(tuple(dict.fromkeys(options))[-MOST_OPTIONS:])
         else:
             merged[name] = max(distinct, key=lambda v: len(v.fields) if isinstance(v, Array) else 0)
     env.values = merged

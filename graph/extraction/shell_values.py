@@ -21,21 +21,21 @@ class Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class AssociativeArray:
     """An associative array."""
 
     entries: tuple[tuple[str, Field], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BranchValue:
     """A value that depends on a branch not decided by the text, or on the turn of a loop."""
 
     options: tuple[Field, ...]
     loop: bool = False
 
 
-Value = Scalar | Array | Table | Choice
+Value = Scalar | Array | AssociativeArray | BranchValue
 
 
 @dataclass(slots=True)
@@ -93,7 +93,7 @@ def field_amount(one: Field) -> str:
     return ""
 
 
-def chosen(value: Choice, as_written: Piece) -> Field:
+def chosen(value: BranchValue, as_written: Piece) -> Field:
     """A value with several possibilities: the last where it is a piece of a command, else the name as written.
 
     A loop over numbers counts as its largest: that is what the job must hold.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.shell_tree import parse, text_of
 
 # What holds other statements. Of one that holds the training, the head and each statement count by themselves.
@@ -38,7 +38,7 @@ class Statement:
         return text if len(text) <= 70 else text[:69] + "…"
 
 
-def statements(script: Script, training: int) -> Iterator[Statement]:
+def statements(script: ReadScript, training: int) -> Iterator[Statement]:
     """Every statement that is no comment; `training` is the line on which the training command begins."""
     if script.language != "bash":
         yield from by_line(script)
@@ -46,7 +46,7 @@ def statements(script: Script, training: int) -> Iterator[Statement]:
     yield from of_node(parse(script.text).root_node, training, 0)
 
 
-def by_line(script: Script) -> Iterator[Statement]:
+def by_line(script: ReadScript) -> Iterator[Statement]:
     """Scripts of other shells: each line by itself."""
     for number, line in enumerate(script.text.splitlines(), 1):
         if line.strip() and not line.lstrip().startswith(("#", "REM ", "::")):

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from graph.incidents.subjects import KINDS, Kind, Subject
+from graph.incidents.subjects import KINDS, Kind, SharedSubject
 from graph.incidents.usual import HOUR_S, Weeks, usual
 
 # Looked at is the time in which the last 3, 4, 5, ... people came: of at least half an hour, at most a day.
@@ -65,7 +65,7 @@ class Rules:
     over_s: float = 2 * HOUR_S
     doubt_s: float = 14 * 24 * HOUR_S
 
-    def doubting(self, subject: Subject, past: Iterable[Incident], at: float) -> Rules:
+    def doubting(self, subject: SharedSubject, past: Iterable[Incident], at: float) -> Rules:
         """The rules for a subject: stricter where the team said of late that it was no incident."""
         false = [one for one in past if one.dismissed and (one.closed or 0.0) > at - self.doubt_s]
         people = [MORE_PEOPLE * one.people for one in false if subject in (one.subject, *one.also)]
@@ -79,7 +79,7 @@ class Unusual:
     mean: how many in the time that is looked at. chance: how many such messages a day chance alone would send.
     """
 
-    subject: Subject
+    subject: SharedSubject
     seen: tuple[Sighting, ...]
     usual: float
     mean: float
@@ -108,10 +108,10 @@ class Incident:
 
     id: str
     source: str
-    subject: Subject
+    subject: SharedSubject
     seen: tuple[Sighting, ...]
     usual: float
-    also: tuple[Subject, ...] = ()
+    also: tuple[SharedSubject, ...] = ()
     closed: float | None = None
     dismissed: str = ""
 
@@ -134,7 +134,7 @@ def is_over(incident: Incident, now: float, rules: Rules) -> bool:
     return late <= 2 * incident.usual * rules.over_s / HOUR_S and now - incident.since > rules.over_s
 
 
-def dismissed(incident: Incident, shared: Iterable[Subject], who: str, now: float) -> Incident:
+def dismissed(incident: Incident, shared: Iterable[SharedSubject], who: str, now: float) -> Incident:
     """The incident as a false message, with all words for its tickets, so that none of them tells it anew.
 
     shared: the subjects of each of its tickets, one after another.
@@ -161,7 +161,7 @@ class Crowd:
 
 
 def unusual(
-    subject: Subject, seen: Sequence[Sighting], crowd: Crowd, mine: Weeks, totals: Weeks, rules: Rules
+    subject: SharedSubject, seen: Sequence[Sighting], crowd: Crowd, mine: Weeks, totals: Weeks, rules: Rules
 ) -> Unusual | None:
     """Whether a subject shows more often than usual up to its last sighting, by the time that says so most plainly.
 
@@ -234,7 +234,7 @@ def grown(incident: Incident, found: Unusual, wider: bool) -> Incident:
     known = {one.key for one in incident.seen}
     if (cause := one_cause(found, incident)) and not known & {one.key for one in found.seen}:
         also = tuple(dict.fromkeys((*incident.also, incident.subject, found.subject)))
-        both = replace(incident, subject=Subject("cause", cause), usual=incident.usual + found.usual, also=also)
+        both = replace(incident, subject=SharedSubject("cause", cause), usual=incident.usual + found.usual, also=also)
         return with_seen(both, found.seen)
     covered = len(known & {one.key for one in found.seen}) >= NEARLY * len(known)
     was_place, is_place = (kind not in OF_WORDS for kind in (incident.subject.kind, found.subject.kind))

@@ -22,10 +22,10 @@ from graph.incidents.incident import (
     unusual,
     with_seen,
 )
-from graph.incidents.subjects import Subject
+from graph.incidents.subjects import SharedSubject
 from graph.incidents.usual import HOUR_S, Counts, Weeks
 
-EVERYTHING = Subject("cause", "")
+EVERYTHING = SharedSubject("cause", "")
 """Stands for anything at all where sightings are kept."""
 
 
@@ -35,20 +35,22 @@ class New:
 
     sighting: Sighting
     source: str
-    subjects: tuple[Subject, ...]
+    subjects: tuple[SharedSubject, ...]
 
 
-class Memory(Protocol):
+class KnownSource(Protocol):
     """What is known of one source, the new tickets included."""
 
-    def seen(self, subject: Subject, since: float) -> list[Sighting]:
+    def seen(self, subject: SharedSubject, since: float) -> list[Sighting]:
         """In order of time."""
 
-    def hours(self, subject: Subject, at: float) -> Counts:
+    def hours(self, subject: SharedSubject, at: float) -> Counts:
         """Of the weeks before."""
 
 
-def judge(fresh: Sequence[New], memory: Memory, known: Sequence[Incident], rules: Rules, now: float) -> list[Incident]:
+def judge(
+    fresh: Sequence[New], memory: KnownSource, known: Sequence[Incident], rules: Rules, now: float
+) -> list[Incident]:
     """The incidents that began or grew. known: those of this source that are open or were in the last weeks."""
     late = {one.id: one for one in known if one.closed is None or belongs(one, now)}
     before = dict(late)
@@ -79,7 +81,7 @@ def belongs(incident: Incident, now: float) -> bool:
 class Look:
     """One look at new sightings. last: when each subject of them was seen last."""
 
-    def __init__(self, fresh: Sequence[New], memory: Memory, known: Sequence[Incident], rules: Rules) -> None:
+    def __init__(self, fresh: Sequence[New], memory: KnownSource, known: Sequence[Incident], rules: Rules) -> None:
         self.memory, self.rules = memory, rules
         self.last = {subject: one.sighting.at for one in fresh for subject in one.subjects}
         oldest = min(self.last.values(), default=0.0) - LONGEST_S
@@ -88,7 +90,7 @@ class Look:
         everything, hours = memory.seen(EVERYTHING, oldest), memory.hours(EVERYTHING, oldest)
         self.around = {at: (Crowd(everything, at), Weeks(hours, at)) for at in set(self.last.values())}
 
-    def at(self, subject: Subject, explained: Collection[str] = ()) -> Unusual | None:
+    def at(self, subject: SharedSubject, explained: Collection[str] = ()) -> Unusual | None:
         """Whether a subject shows more often than usual, without the sightings that something else explains."""
         at = self.last[subject]
         seen = [one for one in self.memory.seen(subject, at - LONGEST_S) if one.at <= at and one.key not in self.over]
@@ -100,7 +102,7 @@ class Look:
         return unusual(subject, seen, crowd, mine, totals, self.rules.doubting(subject, self.past, at))
 
 
-def without(counts: Counts, past: Iterable[Incident], subject: Subject) -> Counts:
+def without(counts: Counts, past: Iterable[Incident], subject: SharedSubject) -> Counts:
     """The counts without the hours of past incidents: what was unusual then is no part of what is usual.
 
     What the team called no incident is.

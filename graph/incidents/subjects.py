@@ -25,14 +25,14 @@ NO_CAUSE = ("unknown", "no-failure")
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SharedSubject:
     """One thing that failures may share."""
 
     kind: Kind
     name: str
 
 
-def subjects_of(record: JobRecord) -> tuple[Subject, ...]:
+def subjects_of(record: JobRecord) -> tuple[SharedSubject, ...]:
     """All that a failed job may share with others; nothing for one that did not fail."""
     if not record.failed:
         return ()
@@ -47,16 +47,16 @@ def subjects_of(record: JobRecord) -> tuple[Subject, ...]:
     named += [("in_queue", f"{cause} in {queue}" if cause and queue else ""), ("queue", queue)]
     named += [("mark", record.mark if len(record.mark) >= SHORTEST_MARK else ""), ("signature", record.signature)]
     named += [("cause", cause)]
-    return tuple(Subject(kind, name) for kind, name in named if name)
+    return tuple(SharedSubject(kind, name) for kind, name in named if name)
 
 
-def news_of(record: JobRecord) -> tuple[Subject, ...]:
+def news_of(record: JobRecord) -> tuple[SharedSubject, ...]:
     """What to count besides, where the words of the telling line are new."""
     cause = "" if record.cause in NO_CAUSE else record.cause
-    return tuple(Subject("news", name) for name in (cause, record.filesystem) if record.failed and name)
+    return tuple(SharedSubject("news", name) for name in (cause, record.filesystem) if record.failed and name)
 
 
-def titled(subject: Subject) -> str:
+def titled(subject: SharedSubject) -> str:
     """The subject in words."""
     match subject.kind:
         case "node" | "module" | "queue":

@@ -19,15 +19,15 @@ from typing import Any, Literal
 from graph.modelling.model import (
     LETTERS_PER_TOKEN,
     BadAnswerError,
-    Call,
     Completion,
-    Message,
     Model,
     ModelError,
+    ModelMessage,
     NoToolsError,
     Role,
     Schema,
     Tool,
+    ToolCall,
 )
 from knowledge.catalogue import catalogue
 from knowledge.data_file import parse_json
@@ -74,7 +74,7 @@ class Prompt:
     role: Role
     model: str
     leaves: bool
-    messages: tuple[Message, ...]
+    messages: tuple[ModelMessage, ...]
     schema: Schema | None = None
     tools: tuple[Tool, ...] = ()
 
@@ -87,7 +87,7 @@ class Reply:
     text: str = ""
     value: Mapping[str, Any] | None = None
     trouble: str = ""
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     tokens: int = 0
 
 
@@ -166,7 +166,7 @@ class Models:
         self,
         purpose: str,
         role: Role,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: Schema | None = None,
         tools: Sequence[Tool] = (),
@@ -291,24 +291,24 @@ class Hearing:
             self.on_text(self.masker.mask("").restore(self.waiting))
 
 
-def all_masked(messages: Sequence[Message], masker: Masker) -> list[Message]:
+def all_masked(messages: Sequence[ModelMessage], masker: Masker) -> list[ModelMessage]:
     """The messages masked alike: what only a later one tells to be a name (`account=`) is one in the first too."""
     for message in messages:
         masked(message, masker)
     return [masked(message, masker) for message in messages]
 
 
-def masked(message: Message, masker: Masker) -> Message:
+def masked(message: ModelMessage, masker: Masker) -> ModelMessage:
     """What a person, a log or an earlier call says, masked; our own instructions hold nothing private."""
     return message if message.role == "system" else rewritten(message, lambda text: masker.mask(text).text)
 
 
-def plain(message: Message) -> Message:
+def plain(message: ModelMessage) -> ModelMessage:
     """The message without marks that a chat template would take for the start of another one."""
     return message if message.role == "system" else rewritten(message, lambda t: TEMPLATE_MARKS.sub(_in_brackets, t))
 
 
-def rewritten(message: Message, change: Callable[[str], str]) -> Message:
+def rewritten(message: ModelMessage, change: Callable[[str], str]) -> ModelMessage:
     """The message with every text in it changed so, those in the arguments of its calls too."""
     calls = tuple(replace(one, arguments=deep(one.arguments, change)) for one in message.calls)
     return replace(message, text=change(message.text), calls=calls)

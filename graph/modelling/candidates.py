@@ -34,7 +34,7 @@ Value = str | int
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FieldCandidate:
     """A value that a field may have, and the words that bear it."""
 
     field: str
@@ -48,11 +48,11 @@ def tables() -> Mapping[str, Any]:
     return read
 
 
-def candidates(text: str, request: JobRequest, catalogue: Catalogue) -> tuple[Candidate, ...]:
+def candidates(text: str, request: JobRequest, catalogue: Catalogue) -> tuple[FieldCandidate, ...]:
     """The values that the text bears for the empty fields; none that rests on words which say something else."""
     folded = fold(text)
     spoken = [fold(heard.words) for heard in request.heard if heard.words]
-    found: list[Candidate] = []
+    found: list[FieldCandidate] = []
     for field, value, start, end in borne(folded, catalogue):
         together = COUNTS if field in COUNTS else (field,)
         free = all(getattr(request, one) is None for one in together) and not any(
@@ -60,12 +60,12 @@ def candidates(text: str, request: JobRequest, catalogue: Catalogue) -> tuple[Ca
         )
         fits = field != "strategy" or not str(value).startswith(NOT_WITH.get(request.framework or "", "?"))
         if free and fits and not denied(folded, start):
-            one = Candidate(field, value, text[start:end])
+            one = FieldCandidate(field, value, text[start:end])
             found += [] if any((c.field, c.value) == (field, value) for c in found) else [one]
     return highest_stage(found)
 
 
-def highest_stage(found: list[Candidate]) -> tuple[Candidate, ...]:
+def highest_stage(found: list[FieldCandidate]) -> tuple[FieldCandidate, ...]:
     """Of ZeRO's stages only the highest that words bear: each shards what the ones below it do."""
     stages = [str(c.value) for c in found if str(c.value).startswith("zero")]
     return tuple(c for c in found if c.value == max(stages, default="") or c.value not in stages)

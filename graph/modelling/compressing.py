@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import re2
 
-from graph.debugging.log import Source, blocks, message, printable
+from graph.debugging.log import LogSource, blocks, message, printable
 from knowledge.signatures.matcher import options
 
 TROUBLE = re2.compile(
@@ -63,7 +63,7 @@ def _shown(line: LogLine) -> str:
     return f"{line.text}{times}"
 
 
-def compress(sources: Sequence[Source], room: int) -> Compressed:
+def compress(sources: Sequence[LogSource], room: int) -> Compressed:
     """The most telling lines within about `room` letters. Raises InputError when a log cannot be read."""
     troubled: dict[str, LogLine] = {}
     ends: list[LogLine] = []

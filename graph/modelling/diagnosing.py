@@ -12,11 +12,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.debugging.lines import LEVEL, PROGRESS
-from graph.debugging.log import Source, message
+from graph.debugging.log import LogSource, message
 from graph.debugging.secrets import masked
 from graph.modelling.asking import Models, never
 from graph.modelling.compressing import TROUBLE, Compressed, LogLine, compress
-from graph.modelling.model import Message, fenced
+from graph.modelling.model import ModelMessage, fenced
 from graph.modelling.vocabulary import borne_by
 from knowledge.signatures.loader import library
 from knowledge.signatures.matcher import matcher
@@ -56,7 +56,7 @@ class Helped:
 
 def help_with(
     diagnosis: Diagnosis,
-    sources: Sequence[Source],
+    sources: Sequence[LogSource],
     models: Models,
     passages: Sequence[Passage] = (),
     stopped: Callable[[], bool] = never,
@@ -71,7 +71,7 @@ def help_with(
     offered = offers(log.lines) if log else {}
     if log is None or not offered:
         return Helped(diagnosis)
-    asked = [Message("system", instructions), Message("user", question(log, shown))]
+    asked = [ModelMessage("system", instructions), ModelMessage("user", question(log, shown))]
     reply = models.ask("diagnose", "large", asked, schema=schema(offered), max_tokens=MOST_TOKENS, stopped=stopped)
     if reply.value is None:
         return Helped(diagnosis, reply.trouble)

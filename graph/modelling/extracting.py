@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.modelling.asking import Models, never
-from graph.modelling.candidates import FIELDS, MOST_LETTERS, Candidate, candidates
-from graph.modelling.model import Message, fenced
+from graph.modelling.candidates import FIELDS, MOST_LETTERS, FieldCandidate, candidates
+from graph.modelling.model import ModelMessage, fenced
 from knowledge.catalogue import Catalogue
 from knowledge.types import Heard, JobRequest
 
@@ -30,7 +30,7 @@ class Filled:
     """The request with what the model read in it; trouble: the one line to say where it did not answer."""
 
     request: JobRequest
-    chosen: tuple[Candidate, ...] = ()
+    chosen: tuple[FieldCandidate, ...] = ()
     trouble: str = ""
 
 
@@ -60,12 +60,15 @@ def fill(
     return Filled(replace(request, **values, heard=(*request.heard, *heard)), chosen)
 
 
-def messages(text: str, offered: Sequence[Candidate]) -> list[Message]:
+def messages(text: str, offered: Sequence[FieldCandidate]) -> list[ModelMessage]:
     options = "\n".join(f"{field}: {', '.join(map(str, of))} or null" for field, of in by_field(offered).items())
-    return [Message("system", INSTRUCTIONS), Message("user", f"Fields:\n{options}\n\nMessage:\n{fenced(text)}")]
+    return [
+        ModelMessage("system", INSTRUCTIONS),
+        ModelMessage("user", f"Fields:\n{options}\n\nMessage:\n{fenced(text)}"),
+    ]
 
 
-def schema(offered: Sequence[Candidate]) -> Mapping[str, Any]:
+def schema(offered: Sequence[FieldCandidate]) -> Mapping[str, Any]:
     """Closed lists only: what is not offered cannot be said."""
     fields = by_field(offered)
     return {
@@ -76,7 +79,7 @@ def schema(offered: Sequence[Candidate]) -> Mapping[str, Any]:
     }
 
 
-def by_field(offered: Sequence[Candidate]) -> dict[str, list[str | int]]:
+def by_field(offered: Sequence[FieldCandidate]) -> dict[str, list[str | int]]:
     found: dict[str, list[str | int]] = {}
     for field in FIELDS:
         values = [c.value for c in offered if c.field == field]
@@ -85,7 +88,7 @@ def by_field(offered: Sequence[Candidate]) -> dict[str, list[str | int]]:
     return found
 
 
-def accepted(value: Mapping[str, Any], offered: Sequence[Candidate]) -> tuple[Candidate, ...]:
+def accepted(value: Mapping[str, Any], offered: Sequence[FieldCandidate]) -> tuple[FieldCandidate, ...]:
     """The candidates that were chosen; anything else is dropped, and so are words that were taken twice."""
     chosen = tuple(c for c in offered if type(value.get(c.field)) is type(c.value) and value[c.field] == c.value)
     twice = {c.words for n, c in enumerate(chosen) if any(c.words == other.words for other in chosen[:n])}

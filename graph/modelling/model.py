@@ -45,7 +45,7 @@ class Tool:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class ToolCall:
     """One call of a tool. arguments None: what came was no JSON object."""
 
     name: str
@@ -54,7 +54,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ModelMessage:
     """One message to a model. What a person or a log says is only ever in a `user` or a `tool` message.
 
     calls: what an `assistant` message called; call_id: which of them a `tool` message answers.
@@ -62,7 +62,7 @@ class Message:
 
     role: Literal["system", "user", "assistant", "tool"]
     text: str
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
     call_id: str = ""
 
 
@@ -77,7 +77,7 @@ class Completion:
     seconds: float = 0.0
     first_token_s: float = 0.0
     reused: int = 0
-    calls: tuple[Call, ...] = ()
+    calls: tuple[ToolCall, ...] = ()
 
 
 class Model(Protocol):
@@ -98,7 +98,7 @@ class Model(Protocol):
 
     def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: Schema | None = None,
         tools: Sequence[Tool] = (),

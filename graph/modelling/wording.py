@@ -10,9 +10,9 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from graph.answering.grounds import Grounds
+from graph.answering.grounds import AnswerContext
 from graph.modelling.asking import Models, never
-from graph.modelling.model import Message, fenced
+from graph.modelling.model import ModelMessage, fenced
 from knowledge.wording import stems
 
 INSTRUCTIONS = """\
@@ -64,7 +64,7 @@ class Checking:
 
 
 def worded(
-    found: Grounds, told: str, models: Models, write: Callable[[str], None], stopped: Callable[[], bool] = never
+    found: AnswerContext, told: str, models: Models, write: Callable[[str], None], stopped: Callable[[], bool] = never
 ) -> tuple[str, str]:
     """The answer in the model's words with the rules' list of sources, or `told`; and the trouble, if there was one.
 
@@ -76,8 +76,8 @@ def worded(
     check = Checking(found.question, texts, write)
     shown = "\n".join(f"[{n}] {text[:LONGEST_TEXT]}" for n, text in texts.items())
     asked = [
-        Message("system", INSTRUCTIONS),
-        Message("user", f"Texts:\n{fenced(shown)}\nQuestion:\n{fenced(found.question)}"),
+        ModelMessage("system", INSTRUCTIONS),
+        ModelMessage("user", f"Texts:\n{fenced(shown)}\nQuestion:\n{fenced(found.question)}"),
     ]
     reply = models.ask("answer", "large", asked, max_tokens=MOST_TOKENS, on_text=check.hear, stopped=stopped)
     if reply.trouble:
@@ -88,7 +88,7 @@ def worded(
     return f"{answer}{SOURCES}{told.rpartition(SOURCES)[2]}", ""
 
 
-def numbered(found: Grounds) -> dict[int, str]:
+def numbered(found: AnswerContext) -> dict[int, str]:
     """Number of a source, as the rules' text gives it -> what it says."""
     texts: list[str] = []
     if found.fact:

@@ -12,11 +12,11 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.conversation.fix_followup import go_on, is_unhelped
 from graph.conversation.scripts import said_of
-from graph.conversation.turn import Turn, open_turn
+from graph.conversation.turn import TurnContext, open_turn
 from graph.debugging.advice import for_cluster
 from graph.debugging.counting import counted
 from graph.debugging.diagnosis import diagnose as find_cause
-from graph.debugging.log import Source, from_paths, from_text
+from graph.debugging.log import LogSource, from_paths, from_text
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.run_signs import with_signs
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
@@ -56,7 +56,7 @@ def diagnose(state: State, runtime: Runtime[Context]) -> State:
         return State(outcome=Refusal("I cannot read that log.", f"{str(error)[:1].upper()}{str(error)[1:]}."))
 
 
-def told(turn: Turn, found: Diagnosis, said: tuple[Say, ...]) -> State:
+def told(turn: TurnContext, found: Diagnosis, said: tuple[Say, ...]) -> State:
     """The diagnosis, and what it means for the script in hand."""
     state, own = turn.state, turn.state.get("own")
     before = (*state["said"], *said)
@@ -90,7 +90,7 @@ def is_only_words(found: Diagnosis) -> bool:
     return found.cause in NO_CAUSE and not found.evidence
 
 
-def sources(logs: Sequence[Paste], context: Context) -> list[Source]:
+def sources(logs: Sequence[Paste], context: Context) -> list[LogSource]:
     """Files are read with progress; what was typed is at hand."""
     paths = [Path(one.path) for one in logs if one.path]
     texts = [from_text(one.text) for one in logs if not one.path]

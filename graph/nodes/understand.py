@@ -17,7 +17,7 @@ from graph.conversation.pending import by_pending
 from graph.conversation.planning import as_planning
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_part_back, by_script, by_what_changed
-from graph.conversation.turn import SURE, Turn, open_turn, view_of
+from graph.conversation.turn import SURE, TurnContext, open_turn, view_of
 from graph.conversation.words import by_words
 from graph.debugging.diagnosis import diagnose as find_cause
 from graph.reading.reader import read_utterance
@@ -41,7 +41,7 @@ ASIDE = re.compile(r"(?i)\b(?:ok(?:ay)?|and|now|please|pls|thanks?|thx|fine|then
 ENOUGH = 3
 
 
-def by_output(turn: Turn) -> State | None:
+def by_output(turn: TurnContext) -> State | None:
     """What a scheduler printed, or the reason that it gave: why the job waits, and what helps."""
     message = turn.message
     refused = not message.scripts and not message.outputs and only_refuses(turn.state["text"], message.logs)
@@ -62,12 +62,12 @@ def by_output(turn: Turn) -> State | None:
     )
 
 
-def wants_script(turn: Turn) -> bool:
+def wants_script(turn: TurnContext) -> bool:
     """Whether, beside what is told of a job, a clause plainly wants a script written."""
     return any(one.share("write", "port") >= SURE for one in turn.utterance.clauses)
 
 
-def by_show(turn: Turn) -> State | None:
+def by_show(turn: TurnContext) -> State | None:
     """The script in hand, whole."""
     bundle, main = turn.state.get("bundle"), turn.utterance.main
     asked = (main.topic == "script.show" and main.share("ask") >= SURE) or SHOW.search(turn.words)
@@ -90,11 +90,11 @@ def text_of(paste: Paste) -> str:
     return paste.text or (read_plain(paste.path, LARGEST_SCRIPT).decode("utf-8", "replace") if paste.path else "")
 
 
-def machine_of_words(turn: Turn) -> Cluster | None:
+def machine_of_words(turn: TurnContext) -> Cluster | None:
     return next((one for name in turn.utterance.machines() if (one := turn.context.catalogue.find(name))), None)
 
 
-def by_log(turn: Turn) -> State | None:
+def by_log(turn: TurnContext) -> State | None:
     """A log: it is diagnosed, with the script that came along or is in hand."""
     logs = turn.message.logs
     if not logs:
@@ -105,7 +105,7 @@ def by_log(turn: Turn) -> State | None:
     return State(way="diagnose", logs=logs, own=own, request=request, since=turn.words)
 
 
-HANDLERS: tuple[Callable[[Turn], State | None], ...] = (
+HANDLERS: tuple[Callable[[TurnContext], State | None], ...] = (
     by_misuse,
     by_key,
     by_own_machines,
@@ -123,7 +123,7 @@ HANDLERS: tuple[Callable[[Turn], State | None], ...] = (
 )
 
 
-def with_rest(turn: Turn) -> Turn | None:
+def with_rest(turn: TurnContext) -> TurnContext | None:
     """`Set it to that and show me the whole script`: the message without that, where more is said; else None."""
     found = SHOW.search(turn.words)
     rest = ASIDE.sub(" ", f"{turn.words[: found.start()]} {turn.words[found.end() :]}") if found else ""

@@ -34,7 +34,7 @@ SIM = Program("sim.py", gpus_per_node=1)
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class CoveredEdit:
     """One change: its name, a sentence that asks for it, and what the request then says."""
 
     name: str
@@ -42,8 +42,8 @@ class Edit:
     change: Callable[[JobRequest], JobRequest]
 
 
-def edit(name: str, sentence: str, **fields: object) -> Edit:
-    return Edit(name, sentence, lambda request: replace(request, **fields))  # type: ignore[arg-type]
+def edit(name: str, sentence: str, **fields: object) -> CoveredEdit:
+    return CoveredEdit(name, sentence, lambda request: replace(request, **fields))  # type: ignore[arg-type]
 
 
 EDITS = (
@@ -112,7 +112,7 @@ SHOWN = (
 """Edits that have a golden script of their own on each of the machines that do them; TOGETHER have one in common."""
 
 
-def asked(cluster: Cluster, *edits: Edit) -> LaunchPlan | Refusal:
+def asked(cluster: Cluster, *edits: CoveredEdit) -> LaunchPlan | Refusal:
     """The plan of the usual request with these changes."""
     request = replace(BASE, machine=cluster.id)
     for one in edits:
@@ -172,7 +172,7 @@ def refusals(machines: list[Cluster]) -> Iterator[tuple[str, str, str]]:
                 yield one.name, machine.title, f"{made.says} {made.why}".strip()
 
 
-def cell(machine: Cluster, one: Edit, render: Callable[[LaunchPlan], LaunchBundle]) -> str:
+def cell(machine: Cluster, one: CoveredEdit, render: Callable[[LaunchPlan], LaunchBundle]) -> str:
     before, after = asked(machine), asked(machine, one)
     if isinstance(after, Refusal):
         return f"no; nearest: {after.instead[0].says}" if after.instead else "no"

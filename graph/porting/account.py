@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graph.extraction.commands import Command
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.shell_words import plain
 from graph.extraction.statements import Statement, statements
 from graph.porting.arguments import HOSTS
-from graph.porting.collector import Note
+from graph.porting.collector import PortNote
 from graph.porting.lost import WORDLESS
 from graph.porting.ownership import is_machine_variable
 from graph.porting.parts import UserPart, is_launch
@@ -57,12 +57,12 @@ class AccountLine:
 class Ledger:
     """What the fates are told from."""
 
-    script: Script
+    script: ReadScript
     part: UserPart
     bundle: LaunchBundle
     source: Cluster | None
     target: Cluster
-    notes: tuple[Note, ...]
+    notes: tuple[PortNote, ...]
 
     @property
     def new(self) -> str:
@@ -250,7 +250,7 @@ def is_training(one: Statement, ledger: Ledger) -> bool:
     return any(one.first <= line <= one.last for line in places)
 
 
-def told(lines: Iterable[AccountLine], notes: tuple[Note, ...]) -> Iterator[Note]:
+def told(lines: Iterable[AccountLine], notes: tuple[PortNote, ...]) -> Iterator[PortNote]:
     """A note for what is named and no note speaks of; neighbours are told together."""
     open_lines = [one for one in lines if one.fate == "named" and one.why != PRINTS and not is_noted(one, notes)]
     left = open_lines
@@ -259,10 +259,10 @@ def told(lines: Iterable[AccountLine], notes: tuple[Note, ...]) -> Iterator[Note
         left = [one for one in left if one.why != left[0].why]
         shown = ", ".join(f"`{one.text}`" for one in same[:MOST_SHOWN])
         more = f" and {len(same) - MOST_SHOWN} more" if len(same) > MOST_SHOWN else ""
-        yield Note(same[0].first, f"{shown}{more}: {same[0].why}.")
+        yield PortNote(same[0].first, f"{shown}{more}: {same[0].why}.")
 
 
-def is_noted(one: AccountLine, notes: tuple[Note, ...]) -> bool:
+def is_noted(one: AccountLine, notes: tuple[PortNote, ...]) -> bool:
     return any(one.first <= note.line <= one.last and note.says == one.why for note in notes) or one.why.startswith(
         ("nothing else in the script", "only what is not carried")
     )

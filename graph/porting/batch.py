@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from graph.porting.collector import Note
+from graph.porting.collector import PortNote
 from knowledge.types import LaunchPlan, Variable
 
 # transformers (and its example programs without Trainer), DeepSpeed, Megatron, Lightning's litgpt.
@@ -42,7 +42,7 @@ class Number:
     variable: str = ""
 
 
-def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tuple[Note, ...]]:
+def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tuple[PortNote, ...]]:
     """The plan with the same global batch as on `before` ranks, and what a person should know about it."""
     after = decided.ranks
     if not before or before == after:
@@ -54,42 +54,44 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     found = tuple(numbers(decided.args, decided.user_variables))
     whole, a_rank, steps = (first(found, names) for names in (WHOLE, A_RANK, STEPS))
     if whole:
-        return decided, (Note(0, whole_batch(head, whole, a_rank, decided)),)
+        return decided, (PortNote(0, whole_batch(head, whole, a_rank, decided)),)
     if a_rank is None:
-        return decided, (Note(0, unclear(head, first(found, UNCLEAR), steps, before, after)),)
+        return decided, (PortNote(0, unclear(head, first(found, UNCLEAR), steps, before, after)),)
     old_steps = steps.value if steps else 1
     total = a_rank.value * old_steps * before
     new_steps, rest = divmod(old_steps * before, after)
     if rest == 0 and (steps or TAKES_STEPS.fullmatch(a_rank.name)):
         says = f"{head}: gradient accumulation {old_steps} becomes {new_steps}, so the global batch stays {total}."
-        return with_steps(decided, steps, new_steps), (Note(0, says),)
+        return with_steps(decided, steps, new_steps), (PortNote(0, says),)
     size, rest = divmod(a_rank.value * before, after)
     if rest == 0 and after > before:
         says = f"{head}: {a_rank.name} {a_rank.value} becomes {size}, so the global batch stays {total}."
-        return changed(decided, a_rank, size), (Note(0, says),)
+        return changed(decided, a_rank, size), (PortNote(0, says),)
     now = a_rank.value * old_steps * after
     says = f"{head}: the global batch {total} becomes {now}, and the learning rate may have to follow."
-    return decided, (Note(0, says),)
+    return decided, (PortNote(0, says),)
 
 
 def keep_in_file(
     decided: LaunchPlan, head: str, told: dict[str, int], before: int
-) -> tuple[LaunchPlan, tuple[Note, ...]]:
+) -> tuple[LaunchPlan, tuple[PortNote, ...]]:
     """The same for a DeepSpeed file that the script writes, where train_batch_size = micro batch x steps x ranks."""
     steps, after = told.get(FILE_STEPS), decided.ranks
     total, micro = told.get("train_batch_size"), told.get("train_micro_batch_size_per_gpu", 1)
     if steps is None and total is not None and total % (micro * after) == 0:
-        return decided, (Note(0, f"{head}: train_batch_size {total} counts the whole job, so the global batch stays."),)
+        return decided, (
+            PortNote(0, f"{head}: train_batch_size {total} counts the whole job, so the global batch stays."),
+        )
     new, rest = divmod((steps or 1) * before, after)
     if steps is None or rest:
         says = f"{head}: the batch sizes in the DeepSpeed file are for {before}; change them, or DeepSpeed may stop."
-        return decided, (Note(0, says),)
+        return decided, (PortNote(0, says),)
     setup = tuple(
         IN_FILE.sub(lambda m: m[0][: m.start(2) - m.start()] + str(new) if m[1] == FILE_STEPS else m[0], line)
         for line in decided.user_setup
     )
     says = f"{head}: {FILE_STEPS} {steps} becomes {new} in the DeepSpeed file, so the global batch stays."
-    return replace(decided, user_setup=setup), (Note(0, says),)
+    return replace(decided, user_setup=setup), (PortNote(0, says),)
 
 
 def whole_batch(head: str, whole: Number, a_rank: Number | None, decided: LaunchPlan) -> str:

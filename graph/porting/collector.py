@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Assignment
 from graph.extraction.launcher_table import words
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.shell_words import Field, Piece, expansion, plain
 from graph.porting.own_names import JOB_ID, JOB_ID_NAMES, PLAIN_VARIABLE, inner_names, is_elsewhere
 from graph.porting.ownership import facts_variables, is_machine_variable, is_site_path
@@ -35,7 +35,7 @@ DEFAULT = re.compile(r"[\"']?(\$\{(\w+):?[-=][^$`\\\"'{}\n]*\})[\"']?")
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class PortNote:
     """Something that a person should look at after the port; line is the source's, 0 for the whole script."""
 
     line: int
@@ -46,12 +46,12 @@ class Note:
 class Collector:
     """Gathers the part while words are turned into what a rendered script can hold."""
 
-    script: Script
+    script: ReadScript
     source: Cluster | None
     target: Cluster
     facts: Mapping[str, int]
     variables: dict[str, Variable] = field(default_factory=dict)
-    notes: list[Note] = field(default_factory=list)
+    notes: list[PortNote] = field(default_factory=list)
     made: int = 0
     following: set[str] = field(default_factory=set)
     step_lines: set[int] = field(default_factory=set)
@@ -263,8 +263,8 @@ class Collector:
         return bool(what)
 
     def note(self, line: int, says: str) -> None:
-        if Note(line, says) not in self.notes:
-            self.notes.append(Note(line, says))
+        if PortNote(line, says) not in self.notes:
+            self.notes.append(PortNote(line, says))
 
 
 def is_secret_line(name: str, written: str) -> bool:

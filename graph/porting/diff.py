@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.shell_words import plain
 from graph.planning.queues import plural
 from graph.porting.ownership import OWN_STEPS, is_machine_variable
@@ -39,7 +39,7 @@ ALIKE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class DiffLine:
     """A line of one of the scripts: its number, its text, and what it sets or starts."""
 
     number: int
@@ -47,11 +47,11 @@ class Line:
     about: str
 
 
-NOTHING = Line(0, "", "")
+NOTHING = DiffLine(0, "", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """One row: line numbers (0: none) and texts of both sides, and why they differ (empty where they do not)."""
 
     section: str
@@ -62,7 +62,7 @@ class Row:
     why: str = ""
 
 
-def side_by_side(ported: Ported, target: Cluster) -> tuple[Row, ...]:
+def side_by_side(ported: Ported, target: Cluster) -> tuple[DiffRow, ...]:
     """The rows, in the order of the sections. Blank lines and comments of the old script are left out."""
     source = catalogue().find(ported.record.machine) if ported.record.machine else None
     left = sections(replace(ported.source, text=hide(ported.source.text)), source)
@@ -74,7 +74,7 @@ def side_by_side(ported: Ported, target: Cluster) -> tuple[Row, ...]:
     return tuple(replace(row, why=noted.get(row.left_line, row.why)) if row.why else row for row in made)
 
 
-def rows(name: str, left: list[Line], right: list[Line], why: str) -> Iterator[Row]:
+def rows(name: str, left: list[DiffLine], right: list[DiffLine], why: str) -> Iterator[DiffRow]:
     """The lines of a section: equal ones paired first, then those about the same thing, then the others.
 
     Others stand alone, but where a section is one command (the launch) or one purpose, against each other.
@@ -84,43 +84,43 @@ def rows(name: str, left: list[Line], right: list[Line], why: str) -> Iterator[R
         for one in list(old):
             other = next((line for line in new if same(line) == same(one)), None)
             if other is not None:
-                yield Row(name, one.number, one.text, other.number, other.text, reason)
+                yield DiffRow(name, one.number, one.text, other.number, other.text, reason)
                 old.remove(one)
                 new.remove(other)
     pairs = [*((one, NOTHING) for one in old), *((NOTHING, one) for one in new)]
     for a, b in zip_longest(old, new, fillvalue=NOTHING) if name in FACING else pairs:
-        yield Row(name, a.number, a.text, b.number, b.text, why)
+        yield DiffRow(name, a.number, a.text, b.number, b.text, why)
 
 
-def in_order(found: Iterator[Row]) -> list[Row]:
+def in_order(found: Iterator[DiffRow]) -> list[DiffRow]:
     """By the old script's lines; what is new comes last."""
     return sorted(found, key=lambda row: (row.left_line == 0, row.left_line))
 
 
-def bare(line: Line) -> str:
+def bare(line: DiffLine) -> str:
     return line.text.strip().removesuffix("\\").rstrip()
 
 
-def about(line: Line) -> str:
+def about(line: DiffLine) -> str:
     return line.about
 
 
-def sections(script: Script, machine: Cluster | None) -> dict[str, list[Line]]:
+def sections(script: ReadScript, machine: Cluster | None) -> dict[str, list[DiffLine]]:
     """Each line of a script by what it is about; a line that starts nothing goes with the one before it."""
     kinds = line_kinds(script, machine)
     options = {one.line: ALIKE.get(one.option, one.option) for one in script.directives if one.active}
-    found: dict[str, list[Line]] = {name: [] for name in SECTIONS}
+    found: dict[str, list[DiffLine]] = {name: [] for name in SECTIONS}
     kind = "other"
     for number, text in enumerate(script.text.splitlines(), 1):
         words = text.strip().removeprefix("export ")
         if words and (number in kinds or not words.startswith("#")):
             kind = kinds.get(number, kind)
             subject = options.get(number) or re.split(r"[=\s]", words, maxsplit=1)[0]
-            found[kind].append(Line(number, text, subject))
+            found[kind].append(DiffLine(number, text, subject))
     return found
 
 
-def line_kinds(script: Script, machine: Cluster | None) -> dict[int, str]:
+def line_kinds(script: ReadScript, machine: Cluster | None) -> dict[int, str]:
     """Line -> section, for every line that starts something."""
     kinds: dict[int, str] = {}
     for command in script.commands:
@@ -142,7 +142,7 @@ def line_kinds(script: Script, machine: Cluster | None) -> dict[int, str]:
     return kinds | {first: "head"}
 
 
-def argument_lines(script: Script, start: int) -> Iterator[int]:
+def argument_lines(script: ReadScript, start: int) -> Iterator[int]:
     """The first line below the program's own, where the command goes on there: from it on, the arguments stand."""
     entry = plain(script.program.entry).rsplit("/", 1)[-1] if script.program else ""
     lines = script.text.splitlines()
@@ -181,7 +181,7 @@ def reasons(ported: Ported, target: Cluster, source: Cluster | None) -> dict[str
     }
 
 
-def as_text(rows_: tuple[Row, ...], width: int = 150) -> str:
+def as_text(rows_: tuple[DiffRow, ...], width: int = 150) -> str:
     """Two columns, each section under its reason; a line with a reason of its own has it below."""
     out: list[str] = []
     for name in SECTIONS:
@@ -196,7 +196,7 @@ def as_text(rows_: tuple[Row, ...], width: int = 150) -> str:
     return "\n".join(out).strip("\n")
 
 
-def columns(row: Row, half: int) -> list[str]:
+def columns(row: DiffRow, half: int) -> list[str]:
     left = textwrap.wrap(row.left, half, subsequent_indent="    ", drop_whitespace=False) or [""]
     right = textwrap.wrap(row.right, half, subsequent_indent="    ", drop_whitespace=False) or [""]
     mark = " " if not row.why else "|" if row.left and row.right else "<" if row.left else ">"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from graph.extraction.script_record import ScriptRecord
 from graph.planning.plan import plan
-from graph.porting.collector import Note
+from graph.porting.collector import PortNote
 from knowledge.cluster import Cluster
 from knowledge.types import Alternative, JobRequest, LaunchPlan, Refusal
 
@@ -18,7 +18,7 @@ def spread_evenly(request: JobRequest, target: Cluster) -> JobRequest:
     return replace(request, nodes=total // each, gpus_per_node=each, total_gpus=None)
 
 
-def layout_note(request: JobRequest, record: ScriptRecord, target: Cluster) -> tuple[Note, ...]:
+def layout_note(request: JobRequest, record: ScriptRecord, target: Cluster) -> tuple[PortNote, ...]:
     """What became of nodes x GPUs where the number of ranks stays, and how many GPUs that leaves idle."""
     each, total = request.gpus_per_node or 1, (request.nodes or 1) * (request.gpus_per_node or 1)
     if (request.nodes, each) == (record.nodes, record.gpus_per_node):
@@ -31,10 +31,10 @@ def layout_note(request: JobRequest, record: ScriptRecord, target: Cluster) -> t
         stay = "stays" if devices - each == 1 else "stay"
         says += f" {devices - each} of a node's {devices} GPUs {stay} idle; "
         says += f"--nodes {full} --gpus-per-node {devices} uses all ({full * devices} ranks)."
-    return (Note(0, says),)
+    return (PortNote(0, says),)
 
 
-def planned(request: JobRequest, target: Cluster, may_cut: bool) -> tuple[LaunchPlan | Refusal, tuple[Note, ...]]:
+def planned(request: JobRequest, target: Cluster, may_cut: bool) -> tuple[LaunchPlan | Refusal, tuple[PortNote, ...]]:
     """The plan; where only the walltime does not fit the machine, the longest that does, said.
 
     Too many nodes for every queue: with DDP the most ranks that are taken and divide the number before, since a rank
@@ -49,13 +49,13 @@ def planned(request: JobRequest, target: Cluster, may_cut: bool) -> tuple[Launch
         if set(change) <= {"walltime", "queue"} and isinstance(change.get("walltime"), str):
             again = plan(replace(request, **change), target)  # type: ignore[arg-type]
             if not isinstance(again, Refusal):
-                return again, (Note(0, f"{decided.says} Taken instead: {way.says}."),)
+                return again, (PortNote(0, f"{decided.says} Taken instead: {way.says}."),)
     fewer = fewer_ranks(request, target)
     if fewer is None:
         return decided, ()
     says = f"{fewer.nodes} x {fewer.ranks_per_node} = {fewer.ranks} ranks for {fewer.walltime}"
     if request.strategy == "ddp" and may_cut:
-        return fewer, (Note(0, f"{decided.says} Taken instead: {says}; the training takes longer."),)
+        return fewer, (PortNote(0, f"{decided.says} Taken instead: {says}; the training takes longer."),)
     counts = (("nodes", fewer.nodes), ("gpus_per_node", fewer.ranks_per_node), ("total_gpus", None))
     way = Alternative(says if request.strategy == "ddp" else f"{says}, each holding more of the model", counts)
     return replace(decided, instead=(way, *decided.instead)), ()

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launcher_table import BY_NAME, words
 from graph.extraction.launchers import base_name, is_python
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.script_files import configured
 from graph.extraction.script_record import ScriptRecord
 from graph.extraction.shell_words import plain
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
-from graph.porting.collector import Note
+from graph.porting.collector import PortNote
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
@@ -43,31 +43,31 @@ KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
 PLAIN_PRECISION = "no"
 
 
-def lost(script: Script, record: ScriptRecord, target: Cluster, decided: LaunchPlan) -> tuple[Note, ...]:
+def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: LaunchPlan) -> tuple[PortNote, ...]:
     """Notes on the queue, the account, the container, wishes in directives, and launcher options."""
     source = catalogue().find(record.machine) if record.machine else None
     old = source.title if source else "the old machine"
     notes = []
     if record.queue and record.queue != decided.queue:
         says = f"Queue {record.queue} is {old}'s: the new job goes to {decided.queue}; --queue names another."
-        notes.append(Note(line(script, "partition", "queue", "qos"), says))
+        notes.append(PortNote(line(script, "partition", "queue", "qos"), says))
     if record.account and record.account != decided.account:
         notes += account_note(script, record.account, old, target, decided)
     if record.container:
         says = f"Container {record.container} is not carried over: {target.title}'s own software is loaded instead."
-        notes.append(Note(0, says))
+        notes.append(PortNote(0, says))
     for option in WISHES:
         if option in script.active:
             value = f"--{option} {script.active[option].value}".strip()
             says = f"{value} is not carried over: add it in {SCHEDULERS[target.scheduler]}'s words if you want it."
-            notes.append(Note(script.active[option].line, says))
+            notes.append(PortNote(script.active[option].line, says))
     notes += [*constraint_note(script, old, decided), *output_notes(script)]
     spawners = [layer for layer in script.layers if layer.kind == "spawner"]
     notes += [note for layer in spawners for note in launcher_notes(script, layer, decided)]
     return (*notes, *wrapper_notes(script), *inner_notes(script))
 
 
-def wrapper_notes(script: Script) -> Iterator[Note]:
+def wrapper_notes(script: ReadScript) -> Iterator[PortNote]:
     """Programs that stood around the training and that the new launch does not know."""
     training = script.training
     if training is None:
@@ -78,14 +78,14 @@ def wrapper_notes(script: Script) -> Iterator[Note]:
     itself = program is None or plain(first) == plain(program.entry)
     if unknown and not itself and not is_python(first) and base_name(first) not in BY_NAME:
         says = f"`{plain(first)}` stood around the program and is not carried over: look at what it sets."
-        yield Note(training.line, says)
+        yield PortNote(training.line, says)
     names = [layer.written for layer in script.layers if layer.kind == "wrapper" and layer.name in KEPT_OUT]
     if names:
         says = f"{', '.join(dict.fromkeys(names))} around the program is not carried over: binding is the new launch's."
-        yield Note(training.line, says)
+        yield PortNote(training.line, says)
 
 
-def inner_notes(script: Script) -> Iterator[Note]:
+def inner_notes(script: ReadScript) -> Iterator[PortNote]:
     """What each task ran beside the training (`bash -c "module load x; cd y; python train.py"`)."""
     training = script.training
     outer = training.outer if training else None
@@ -96,19 +96,19 @@ def inner_notes(script: Script) -> Iterator[Note]:
     told = [one for one in beside if one.argv[0] not in WORDLESS or one.argv[0] in sets_up]
     if told:
         shown = ", ".join(f"`{hide(' '.join(one.written[:6]))}`" for one in told[:4])
-        yield Note(training.line, f"{shown}: each task ran it before the program; it is not carried over.")
+        yield PortNote(training.line, f"{shown}: each task ran it before the program; it is not carried over.")
 
 
-def constraint_note(script: Script, old: str, decided: LaunchPlan) -> list[Note]:
+def constraint_note(script: ReadScript, old: str, decided: LaunchPlan) -> list[PortNote]:
     """A kind of node that was asked for; the bare word for GPU nodes says no more than the plan does."""
     directive = script.active.get("constraint")
     if directive is None or directive.value.strip("\"'").lower() in ("gpu", "gpus"):
         return []
     says = f"--constraint {directive.value} is {old}'s: the new job takes {decided.gpu_model} nodes."
-    return [Note(directive.line, says)]
+    return [PortNote(directive.line, says)]
 
 
-def output_notes(script: Script) -> list[Note]:
+def output_notes(script: ReadScript) -> list[PortNote]:
     """What the script does with the training's output."""
     if script.training is None:
         return []
@@ -117,45 +117,45 @@ def output_notes(script: Script) -> list[Note]:
     piped = next((one for one in steps if one.argv[0] == "tee" and 0 <= one.line - at <= PIPED), None)
     if piped is not None:
         says = f"`| {' '.join(piped.written)}` is not carried over: the scheduler's output file holds the same text."
-        notes.append(Note(piped.line, says))
+        notes.append(PortNote(piped.line, says))
     return notes
 
 
-def account_note(script: Script, account: str, old: str, target: Cluster, decided: LaunchPlan) -> list[Note]:
+def account_note(script: ReadScript, account: str, old: str, target: Cluster, decided: LaunchPlan) -> list[PortNote]:
     """Said where the new script has a placeholder or none at all; an account that was given needs no word."""
     if decided.account and not decided.account.startswith(ACCOUNT_PLACEHOLDER):
         return []
     instead = "give" if decided.account else "the default allocation pays unless you give"
     says = f"Account {account} is {old}'s: {instead} {target.title}'s with --account."
-    return [Note(line(script, "account", "project", "bank", "group"), says)]
+    return [PortNote(line(script, "account", "project", "bank", "group"), says)]
 
 
-def launcher_notes(script: Script, layer: Layer, decided: LaunchPlan) -> list[Note]:
+def launcher_notes(script: ReadScript, layer: Layer, decided: LaunchPlan) -> list[PortNote]:
     """Options of torchrun, accelerate or deepspeed that were the user's choice."""
     at = script.training.line if script.training else 0
     notes = []
     own = [name for name, _ in layer.options if name not in ANEW]
     if layer.name not in ("torchrun", "accelerate", "deepspeed", "lightning"):
         says = f"{layer.written} is replaced by {decided.launch.launcher}: look at what else it set for the program."
-        notes.append(Note(at, says))
+        notes.append(PortNote(at, says))
     if own:
         shown = ", ".join(dict.fromkeys(own))
         says = f"not carried over: {decided.launch.launcher} starts the ranks there, without {layer.name}."
         if decided.launch.workers == layer.name:
             where = "to accelerate.yaml" if layer.name == "accelerate" else "to the new launch line"
             says = f"not carried over: add {where} what you still need."
-        notes.append(Note(at, f"{layer.name}'s {shown}: {says}"))
+        notes.append(PortNote(at, f"{layer.name}'s {shown}: {says}"))
     config = layer.role("config")
     if config is not None and not dict(configured(script, layer)):
         says = f"{plain(config)} is not read here: compare it with what the new script sets for Accelerate."
-        notes.append(Note(at, says))
+        notes.append(PortNote(at, says))
     elif layer.name == "accelerate" and precision_of(script) == PLAIN_PRECISION:
         says = f"The old script names no mixed precision, the new one says {decided.mixed_precision}: change it there."
-        notes.append(Note(at, says))
+        notes.append(PortNote(at, says))
     return notes
 
 
-def precision_of(script: Script) -> str:
+def precision_of(script: ReadScript) -> str:
     """The mixed precision that accelerate was told by an option or by a file that the script writes; `no` if none."""
     for layer in script.layers:
         if layer.name == "accelerate":
@@ -165,5 +165,5 @@ def precision_of(script: Script) -> str:
     return PLAIN_PRECISION
 
 
-def line(script: Script, *options: str) -> int:
+def line(script: ReadScript, *options: str) -> int:
     return next((script.active[name].line for name in options if name in script.active), 0)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from graph.extraction.commands import Assignment
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.shell_words import plain
 from graph.porting.ownership import facts_variables, is_machine_variable, is_site_path
 from knowledge.cluster import Cluster
@@ -22,7 +22,7 @@ READ_BY_NAME = re.compile(
 )
 
 
-def by_name(script: Script, source: Cluster | None, target: Cluster) -> Script:
+def by_name(script: ReadScript, source: Cluster | None, target: Cluster) -> ReadScript:
     """The script read again, simple variables of the user kept as names; as it was where that changes the launch."""
     taken = facts_variables(target)
     written = Counter(one.name for one in script.assignments)
@@ -50,7 +50,7 @@ def inner_names(text: str) -> Iterator[str]:
     return (found[1] or found[2] for found in PLAIN_VARIABLE.finditer(text))
 
 
-def same_launch(script: Script, named: Script, names: frozenset[str]) -> bool:
+def same_launch(script: ReadScript, named: ReadScript, names: frozenset[str]) -> bool:
     """Whether both readings start the same program with the same words, once the names are filled in."""
     one, two = script.training, named.training
     if one is None or two is None or one.chain.program is None or two.chain.program is None or one.line != two.line:
@@ -61,7 +61,7 @@ def same_launch(script: Script, named: Script, names: frozenset[str]) -> bool:
     return old == new and before.kind == after.kind
 
 
-def filled_in(text: str, script: Script, names: frozenset[str]) -> str:
+def filled_in(text: str, script: ReadScript, names: frozenset[str]) -> str:
     """Kept names replaced by their values; what a value is made of is filled in already."""
 
     def value(found: re.Match[str]) -> str:
@@ -71,7 +71,7 @@ def filled_in(text: str, script: Script, names: frozenset[str]) -> str:
     return PLAIN_VARIABLE.sub(value, text)
 
 
-def is_elsewhere(text: str, script: Script) -> bool:
+def is_elsewhere(text: str, script: ReadScript) -> bool:
     """Whether a word is a place on the old machine, and not behind a variable that the script itself sets."""
     found = PLAIN_VARIABLE.match(text)
     own = found is not None and script.value_of(found[1] or found[2]) is not None

@@ -7,17 +7,17 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from graph.extraction.commands import Assignment, Command, Document
+from graph.extraction.commands import Assignment, Command, WrittenFile
 from graph.extraction.launcher_table import words
 from graph.extraction.launchers import read_chain
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.script_counts import count
 from graph.extraction.script_files import document_text
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_words import Field, Piece, literal, plain, split_words, to_shell
 from graph.extraction.statements import Statement, statements
 from graph.porting.arguments import HOSTS, arguments
-from graph.porting.collector import Collector, Note, inside_quotes, is_secret_line
+from graph.porting.collector import Collector, PortNote, inside_quotes, is_secret_line
 from graph.porting.own_names import JOB_ID_NAMES, by_name, inner_names, is_elsewhere
 from graph.porting.ownership import OWN_STEPS, is_machine_variable
 from knowledge.cluster import Cluster
@@ -48,13 +48,13 @@ class UserPart:
     args: tuple[str, ...]
     variables: tuple[Variable, ...]
     setup: tuple[str, ...]
-    notes: tuple[Note, ...]
+    notes: tuple[PortNote, ...]
     late: tuple[str, ...] = ()
     step_lines: frozenset[int] = frozenset()
     """Lines of the old script whose steps are in setup."""
 
 
-def user_part(script: Script, source: Cluster | None, target: Cluster) -> UserPart | None:
+def user_part(script: ReadScript, source: Cluster | None, target: Cluster) -> UserPart | None:
     """The user's part of a script, its job id renamed for the target; None where no training program is seen."""
     program, training = script.program, script.training
     if program is None or training is None:
@@ -99,7 +99,7 @@ def is_launch(value: str) -> bool:
     return any(layer.kind in ("parallel", "spawner") for layer in layers)
 
 
-def steps(script: Script, training: Command, collector: Collector) -> Iterator[str]:
+def steps(script: ReadScript, training: Command, collector: Collector) -> Iterator[str]:
     """The user's own steps before the training, whole blocks of them too. Others are named, not guessed at."""
     blocks = own_blocks(script, training)
     done: set[int] = set()
@@ -136,13 +136,13 @@ def step(command: Command, collector: Collector) -> Iterator[str]:
         yield " ".join((text, *command.redirects))
 
 
-def own_blocks(script: Script, training: Command) -> list[Statement]:
+def own_blocks(script: ReadScript, training: Command) -> list[Statement]:
     """Conditions and loops before the training in which nothing but a user's own steps stands (`if [ ! -d data ]`)."""
     found = [one for one in statements(script, training.line) if one.kind in BLOCKS and one.last < training.line]
     return [one for one in found if not one.holds and is_own_block(one, script)]
 
 
-def is_own_block(block: Statement, script: Script) -> bool:
+def is_own_block(block: Statement, script: ReadScript) -> bool:
     inside = [one for one in script.commands if block.first <= one.line <= block.last and one.argv]
     names = {one.name.rsplit("/", 1)[-1] for one in inside}
     sets = any(block.first <= one.line <= block.last for one in script.assignments)
@@ -226,7 +226,7 @@ def written_files(names: tuple[str, ...], args: tuple[Field, ...], collector: Co
         yield from (f"cat > {path} <<{quote}{END}{quote}", *collector.renamed(text.rstrip("\n")).split("\n"), END)
 
 
-def own_documents(script: Script, before: int) -> Iterator[Document]:
+def own_documents(script: ReadScript, before: int) -> Iterator[WrittenFile]:
     """Files that the script writes above the training for its program, and not for the old launch."""
     inside = " ".join(where for one in script.commands for where in one.inside)
     for one in script.documents:

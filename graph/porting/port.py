@@ -12,12 +12,12 @@ from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 
 from graph.extraction.dialects import NOT_SHELL
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_counts import DEVICE_OPTIONS
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.porting.account import AccountLine, Ledger, account, told
 from graph.porting.batch import default_of, keep_batch
-from graph.porting.collector import Note
+from graph.porting.collector import PortNote
 from graph.porting.layout import layout_note, planned, spread_evenly
 from graph.porting.lost import lost, precision_of
 from graph.porting.parts import UserPart, user_part
@@ -56,12 +56,12 @@ SAID_BESIDE = tuple(one.name for one in fields(JobRequest) if one.name not in NO
 class Ported:
     """The new script with all that led to it. notes are for a person: what to look at before submitting."""
 
-    source: Script
+    source: ReadScript
     record: ScriptRecord
     part: UserPart
     plan: LaunchPlan
     bundle: LaunchBundle
-    notes: tuple[Note, ...]
+    notes: tuple[PortNote, ...]
     account: tuple[AccountLine, ...] = ()
 
 
@@ -134,11 +134,11 @@ def own_request(record: ScriptRecord, part: UserPart) -> JobRequest:
 
 def request_for(
     record: ScriptRecord, part: UserPart, target: Cluster, changes: JobRequest
-) -> tuple[JobRequest, tuple[Note, ...]]:
+) -> tuple[JobRequest, tuple[PortNote, ...]]:
     """The request for the new machine: the script's own part, then what was said beside it."""
     if record.framework is not None and record.framework not in FRAMEWORKS and changes.framework is None:
         raise InputError(f"the script uses {record.framework}: scripts are written for {', '.join(FRAMEWORKS)}")
-    notes: tuple[Note, ...] = ()
+    notes: tuple[PortNote, ...] = ()
     said = {name: value for name in SAID_BESIDE if (value := getattr(changes, name)) not in (None, ())}
     if record.machine == target.id:
         queue = record.queue if record.queue and target.queue(record.queue) else None
@@ -151,7 +151,7 @@ def request_for(
         usual = usual_strategy(request.framework)
         request = replace(request, strategy=usual)
         says = f"The script does not name its strategy: {usual} assumed; the program decides, the launch is the same."
-        notes = (Note(0, says),)
+        notes = (PortNote(0, says),)
     if counts_said(changes):
         return replace(request, total_gpus=None), notes
     if request.total_gpus is None:
@@ -175,7 +175,7 @@ def split(args: str | None) -> tuple[str, ...]:
 
 def counted_args(
     args: tuple[str, ...], record: ScriptRecord, decided: LaunchPlan
-) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+) -> tuple[tuple[str, ...], tuple[PortNote, ...]]:
     """Arguments that tell the program its nodes and GPUs (`--devices 4`) follow the new counts."""
     made, notes, i = list(args), [], 0
     while i < len(made):
@@ -187,7 +187,7 @@ def counted_args(
         if new is not None and (equals or following) and str(new) != old:
             made[at] = f"{name}={new}" if equals else str(new)
             told = "its nodes and GPUs" if str(new).isdigit() else f"the word for {decided.gpu_model} GPUs"
-            notes.append(Note(0, f"{name} {old} becomes {new}: the program is told {told}."))
+            notes.append(PortNote(0, f"{name} {old} becomes {new}: the program is told {told}."))
         i = at + 1 if new is not None and following else i + 1
     return tuple(made), tuple(notes)
 
@@ -208,7 +208,7 @@ def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) 
     return None
 
 
-def own_choices(script: Script, decided: LaunchPlan) -> LaunchPlan:
+def own_choices(script: ReadScript, decided: LaunchPlan) -> LaunchPlan:
     """The job's name and accelerate's precision are the user's, where the script tells them."""
     directive = script.active.get("job-name")
     if directive is not None and JOB_NAME.fullmatch(directive.value):
@@ -217,7 +217,7 @@ def own_choices(script: Script, decided: LaunchPlan) -> LaunchPlan:
     return replace(decided, mixed_precision=precision) if precision in ("bf16", "fp16") else decided  # type: ignore[arg-type]
 
 
-def own_threads(decided: LaunchPlan, target: Cluster) -> tuple[LaunchPlan, tuple[Note, ...]]:
+def own_threads(decided: LaunchPlan, target: Cluster) -> tuple[LaunchPlan, tuple[PortNote, ...]]:
     """OMP_NUM_THREADS of the old machine where a rank has fewer cores on the new one."""
     told = next((one for one in decided.user_variables if one.name == "OMP_NUM_THREADS"), None)
     queue = target.queue(decided.queue or "") or target.default_queue
@@ -227,7 +227,7 @@ def own_threads(decided: LaunchPlan, target: Cluster) -> tuple[LaunchPlan, tuple
         return decided, ()
     changed = tuple(replace(one, value=str(cores)) if one is told else one for one in decided.user_variables)
     says = f"OMP_NUM_THREADS {told.value} becomes {cores}: {cpu.cores} cores for {decided.ranks_per_node} ranks."
-    return replace(decided, user_variables=changed), (Note(0, says),)
+    return replace(decided, user_variables=changed), (PortNote(0, says),)
 
 
 def own_sizes(decided: LaunchPlan) -> LaunchPlan:

@@ -256,7 +256,7 @@ def _real_one(match: re.Match[str], request: JobRequest) -> Built:
 
 
 @dataclass(frozen=True)
-class Part:
+class WishPart:
     """written: how a wish sounds; build: its edits; changing: read only where a job stands already."""
 
     written: str
@@ -272,14 +272,14 @@ class Part:
 DEGREES = ("tensor_parallel", "pipeline_parallel", "context_parallel")
 
 
-def _row(pattern: str, build: Builder, changing: bool = False) -> Part:
+def _row(pattern: str, build: Builder, changing: bool = False) -> WishPart:
     filled = pattern.replace("{N}", N).replace("{NAME}", NAME).replace("{PATH}", PATH).replace("{NOT}", NOT)
     filled = filled.replace("{EVENT}", EVENT).replace("{ADDRESS}", ADDRESS).replace("{SMALL_WORD}", SMALL_WORD)
-    return Part(filled, build, changing)
+    return WishPart(filled, build, changing)
 
 
 LIST = r"(?P<v>[\w./+-]*\w(?:(?:\s*,\s*|\s+and\s+|\s+und\s+|\s+et\s+|\s+y\s+|\s+e\s+)(?!\w+ing\b)[\w./+-]*\w)*)"
-PARTS: tuple[Part, ...] = (
+PARTS: tuple[WishPart, ...] = (
     _row(
         r"\bif [^,.\n]{0,40}(?:fails?|crashes|dies|ends"
         r"|finishes)[^,.\n]{0,20}\b(?:an?\s+)?(?:e-?)?mail\b(?:(?![.;\n]\s)[^;\n])*(?P<no>\b\B)?",

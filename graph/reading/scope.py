@@ -30,7 +30,7 @@ BEGINS, ENDS = 14, 3
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class ScopeStretch:
     """start, body, end: in characters of the text, body behind the word that opens it; scope: what its words are.
 
     keeps: a denial that leaves a thing as it is.
@@ -45,9 +45,9 @@ class Stretch:
 
 
 @lru_cache(maxsize=256)
-def stretches(text: str) -> tuple[Stretch, ...]:
+def stretches(text: str) -> tuple[ScopeStretch, ...]:
     """The stretches that are not plainly wanted, in the order of the text, none overlapping another."""
-    out: list[Stretch] = []
+    out: list[ScopeStretch] = []
     for one in sorted(_found(text), key=lambda s: (s.start, -s.end)):
         if not out or one.start >= out[-1].end:
             out.append(one)
@@ -66,7 +66,7 @@ def words(name: str) -> re.Pattern[str]:
     return re.compile(filled("|".join((*ends, *lists[name]))), re.I)
 
 
-def _found(text: str) -> Iterator[Stretch]:
+def _found(text: str) -> Iterator[ScopeStretch]:
     for scope, ending in KINDS:
         for found in words(scope).finditer(text):
             stop = words(ending).search(text, found.end())
@@ -75,7 +75,7 @@ def _found(text: str) -> Iterator[Stretch]:
                 before = [m.end() for m in words("phrase").finditer(text, 0, start)]
                 start = before[-1] if before else 0
             body = start if start < found.start() else found.end()
-            yield Stretch(
+            yield ScopeStretch(
                 start,
                 body,
                 end,
@@ -85,12 +85,12 @@ def _found(text: str) -> Iterator[Stretch]:
             )
 
 
-def stretch_at(text: str, at: int) -> Stretch | None:
+def stretch_at(text: str, at: int) -> ScopeStretch | None:
     """The stretch that a reader's words, which begin at this place, stand in behind the word that opens it."""
     return next((one for one in stretches(text) if one.body <= at < one.end), None)
 
 
-def denials(text: str) -> tuple[Stretch, ...]:
+def denials(text: str) -> tuple[ScopeStretch, ...]:
     """What the text says is not wanted, or is to stay."""
     return tuple(one for one in stretches(text) if one.scope == "negated")
 

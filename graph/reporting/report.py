@@ -31,7 +31,7 @@ MOST_LIKES = 60
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TableRow:
     """Values under the table's columns, and the failed jobs that they count, as numbers in Report.failed."""
 
     cells: tuple[Cell, ...]
@@ -45,12 +45,12 @@ class Table:
     id: str
     title: str
     columns: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[TableRow, ...]
     says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class FailureReport:
     """first, last: when the earliest and the latest job ended (None: no time is known)."""
 
     jobs: int
@@ -72,14 +72,14 @@ class Report:
         return next(table for table in self.tables if table.id == name)
 
 
-def make_report(records: Sequence[JobRecord], earlier: Iterable[JobRecord] = ()) -> Report:
+def make_report(records: Sequence[JobRecord], earlier: Iterable[JobRecord] = ()) -> FailureReport:
     """The report of these jobs; `earlier` are known from reports before, for what is new only."""
     earlier = list(earlier)
     ended = [one.ended for one in records if one.ended is not None]
     # The clock of the logs, not of this computer: a folder of last year's logs has a last week too.
     last = max(ended, default=None)
     failed = tuple(sorted((one for one in records if one.failed), key=lambda one: (one.ended or 0.0, one.job)))
-    counts = Counts(failed, {id(one): number for number, one in enumerate(failed)}, records)
+    counts = TableMaker(failed, {id(one): number for number, one in enumerate(failed)}, records)
     nodes, rises = worst_nodes(records), risen([*earlier, *records], last) if last else []
     tables = (
         counts.by("causes", "Failures by cause", "Cause", lambda one: one.cause),
@@ -95,7 +95,7 @@ def make_report(records: Sequence[JobRecord], earlier: Iterable[JobRecord] = ())
         counts.by("groups", "By account (user group)", "Account", lambda one: one.account),
         counts.by("users", "By user", "User", lambda one: one.user),
     )
-    return Report(
+    return FailureReport(
         jobs=len(records),
         cancelled=sum(1 for one in records if one.cause == "sched-cancelled"),
         failed=failed,
@@ -119,15 +119,15 @@ def day_of(record: JobRecord) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class TableMaker:
     """Makes the tables. numbers: of each failed record by its identity."""
 
     failed: tuple[JobRecord, ...]
     numbers: dict[int, int]
     records: Sequence[JobRecord]
 
-    def row(self, jobs: Iterable[JobRecord], *cells: Cell) -> Row:
-        return Row(cells, tuple(sorted(self.numbers[id(one)] for one in jobs if id(one) in self.numbers)))
+    def row(self, jobs: Iterable[JobRecord], *cells: Cell) -> TableRow:
+        return TableRow(cells, tuple(sorted(self.numbers[id(one)] for one in jobs if id(one) in self.numbers)))
 
     def by(self, name: str, title: str, head: str, key: Callable[[JobRecord], str | tuple[str, ...]]) -> Table:
         """Failed jobs, their share of all, GPU hours and the median time to failure, by one property.

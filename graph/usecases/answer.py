@@ -10,7 +10,7 @@ from graph.answering.ask import Ask
 from graph.answering.facts import answer_from_facts, compare_queues
 from graph.answering.failure import anything, by_failure, told_facts
 from graph.answering.grounds import SURE as NEAR
-from graph.answering.grounds import Grounds, common_grounds, grounds, leans
+from graph.answering.grounds import AnswerContext, common_grounds, grounds, leans
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.options import names_options
 from graph.answering.planned import as_planned
@@ -61,7 +61,7 @@ class Answered:
     it answers what was asked rather than what comes nearest."""
 
     document: Document
-    found: Grounds | None = None
+    found: AnswerContext | None = None
     text: str = ""
     sure: bool = True
 
@@ -71,7 +71,7 @@ class Answered:
         return bool(self.found and is_near(self.found))
 
 
-def is_near(found: Grounds) -> bool:
+def is_near(found: AnswerContext) -> bool:
     """Whether a passage speaks of the very words."""
     return bool(found.passages and found.passages[0].score >= NEAR)
 
@@ -131,7 +131,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return Answered(reason)
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:
-        return from_grounds(Grounds(ask.text, ask.machine.id, apart))
+        return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     why_not = tell_why_not(ask) if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) else None
     if why_not:
         return Answered(why_not)
@@ -264,7 +264,7 @@ def first_sentence(document: Document) -> str:
 def by_facts(ask: Ask) -> Document | None:
     """What the machine's typed facts say to the topic."""
     fact = answer_from_facts(ask)
-    return from_grounds(Grounds(ask.text, ask.machine.id, fact)).document if fact and ask.machine else None
+    return from_grounds(AnswerContext(ask.text, ask.machine.id, fact)).document if fact and ask.machine else None
 
 
 def covers(told: Document, topic: str, ask: Ask) -> bool:
@@ -308,6 +308,6 @@ def sets_apart(ask: Ask) -> bool:
     return ask.topic.startswith("machine.") and len(ask.utterance.machines()) > 1
 
 
-def from_grounds(found: Grounds) -> Answered:
+def from_grounds(found: AnswerContext) -> Answered:
     text = answer_text(found, date.today())
     return Answered(Document((Paragraph(text),)), found, text)

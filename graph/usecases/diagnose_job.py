@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from graph.debugging.advice import for_cluster
 from graph.debugging.diagnosis import diagnose
-from graph.debugging.log import Source
+from graph.debugging.log import LogSource
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.remedies import request_of, revise
 from graph.debugging.run_signs import with_signs
@@ -41,7 +41,7 @@ class JobReport:
 
 
 def diagnose_job(
-    logs: Sequence[Source] | str,
+    logs: Sequence[LogSource] | str,
     script: str = "",
     machine: Cluster | None = None,
     *,
@@ -78,10 +78,10 @@ def machine_of(script: str) -> Cluster | None:
     return catalogue().find(name) if name else None
 
 
-def source_of_state(job: QueuedJob) -> list[Source]:
+def source_of_state(job: QueuedJob) -> list[LogSource]:
     """The state in the scheduler's record as one more log, where it tells a cause (time limit, memory, node)."""
     state = ended_state(job)
     if state not in TELLING:
         return []
     line = f"JobState={state} ExitCode={job.exit_code}\n"
-    return [Source(f"the scheduler's record of {job.id}", stream=io.BytesIO(line.encode()))]
+    return [LogSource(f"the scheduler's record of {job.id}", stream=io.BytesIO(line.encode()))]

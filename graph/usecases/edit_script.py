@@ -15,7 +15,7 @@ from typing import Any
 from graph.debugging.remedies import request_of
 from graph.extraction.directives import DirectiveLine
 from graph.extraction.request import understand as read
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import record_of
 from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, mail_words
 from graph.planning.fields import check_directive
@@ -138,7 +138,7 @@ class Edited:
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
+class ScriptSetting:
     """Something that the script sets: its name, its value, and where the value stands in the text."""
 
     name: str
@@ -386,7 +386,7 @@ def in_place(value: str, name: str, old: object, new: object) -> str:
     return re.sub(rf"(?<=ngpus=){old}(?!\d)" if "ngpus=" in value else rf"(?:^|(?<=:)){old}$", str(new), value)
 
 
-def holds(script: Script, option: str, name: str, old: object) -> bool:
+def holds(script: ReadScript, option: str, name: str, old: object) -> bool:
     """Whether that directive is the one; a queue may be a partition or a quality of service."""
     found = script.active.get(option)
     if found is None or (name == "gpus_per_node" and in_place(found.value, name, old, 0) == found.value):
@@ -476,7 +476,7 @@ def alike(old: str, new: str) -> bool:
     return not number.fullmatch(old) or bool(number.fullmatch(new))
 
 
-def put(now: Edited, setting: Setting, value: str) -> Edited:
+def put(now: Edited, setting: ScriptSetting, value: str) -> Edited:
     text = now.text[: setting.start] + shell_word(value) + now.text[setting.end :]
     return (
         replace(now, text=text, says=(*now.says, f"{setting.name} {setting.value} → {value}"))
@@ -507,7 +507,7 @@ SET = re.compile(
 )
 
 
-def settings(text: str) -> list[Setting]:
+def settings(text: str) -> list[ScriptSetting]:
     """Everything that the text sets, in its order; directives are fields, and not among them."""
     found = []
     for match in SET.finditer(text):
@@ -515,7 +515,7 @@ def settings(text: str) -> list[Setting]:
         if line.lstrip().startswith("#"):
             continue
         group = "value" if match["name"] else "given"
-        found.append(Setting(match["name"] or match["key"], match[group], match.start(group), match.end(group)))
+        found.append(ScriptSetting(match["name"] or match["key"], match[group], match.start(group), match.end(group)))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graph.waiting.case import Note, WaitCase, filled, known_values, open_names
+from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open_names
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import notes_of, seen
 from graph.waiting.languages import language_of, verdict_in
@@ -19,7 +19,7 @@ from graph.waiting.verdict import reason_of
 from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
 from knowledge.schedulers.outputs import scheduler_output
-from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind
+from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind
 from knowledge.schedulers.reasons import FoundReason, spoken_reason
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 from knowledge.site import as_there
@@ -191,7 +191,9 @@ STARTS: Mapping[Starts, str] = {
 }
 
 
-def headline(case: WaitCase, notes: Sequence[Note], kind: WaitKind, starts: Starts, values: Mapping[str, str]) -> str:
+def headline(
+    case: WaitCase, notes: Sequence[WaitingNote], kind: WaitKind, starts: Starts, values: Mapping[str, str]
+) -> str:
     """Who waits, for what, and whether it starts by itself: the answer in one paragraph."""
     says = filled(next((note.instead for note in notes if note.instead), case.found.reason.says), values)
     job = case.job
@@ -250,15 +252,15 @@ OUTPUT = {
 }
 
 
-def remedies(case: WaitCase, notes: Sequence[Note]) -> list[Remedy]:
+def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[ReasonRemedy]:
     """What helps: the evidence's own first, then the reason's, unless the evidence knows better."""
     own = [remedy for note in notes for remedy in note.do]
     rest = [] if any(note.only for note in notes) else list(case.found.reason.do)
-    asked = [Remedy(text=f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
+    asked = [ReasonRemedy(text=f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
     return [*own, *rest, *asked]
 
 
-def steps(remedies: Sequence[Remedy], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
+def steps(remedies: Sequence[ReasonRemedy], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
     """The remedies with the job's values, their commands as the machine (its id, or empty) takes them."""
     there = ((one.text, as_there(one.command, machine)) for one in remedies)
     return tuple(Step(filled(text, values), filled(command, values)) for text, command in there)

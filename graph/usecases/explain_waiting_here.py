@@ -14,7 +14,7 @@ from graph.waiting.trial import TriedChange, as_it_is, change_words, refused_cha
 from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
 from knowledge.schedulers.asking import CouldNotAsk
-from knowledge.schedulers.live import Ask, Asked, one_job, script_of, with_surroundings
+from knowledge.schedulers.live import Ask, LiveOutput, one_job, script_of, with_surroundings
 from knowledge.schedulers.records import QueuedJob
 
 TRIED = "Tried with `sbatch --test-only` (nothing was submitted). It starts sooner:"
@@ -35,7 +35,7 @@ class WaitingHere:
     failures: tuple[CouldNotAsk, ...] = ()
 
 
-def explain_waiting_here(asked: Asked, ask: Ask, machine: Cluster | None = None) -> WaitingHere:
+def explain_waiting_here(asked: LiveOutput, ask: Ask, machine: Cluster | None = None) -> WaitingHere:
     """What holds these jobs, with what stands beside them, and changes tried for the one that is told first."""
     whole = with_surroundings(asked, ask)
     waits = [job for job in asked.jobs if job.phase == "waiting"]

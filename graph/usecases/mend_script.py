@@ -12,10 +12,10 @@ from difflib import unified_diff
 
 from graph.debugging.remedies import Change, Remedy, case_of, changed_request, price, remedies_for, request_of
 from graph.debugging.remedies import says as in_words
-from graph.debugging.script_edits import Case
+from graph.debugging.script_edits import FailedScript
 from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
 from graph.verification.checks.rule import Edit
-from graph.verification.checks.run import Checked, checked
+from graph.verification.checks.run import CheckedFinding, checked
 from knowledge.cluster import Cluster
 from knowledge.types import Diagnosis, Finding, Offer
 
@@ -59,7 +59,7 @@ def mend_script(script: str, trouble: Diagnosis | None, cluster: Cluster | None,
     return Mended(name, text, says, difference(script, text, name), offered, findings)
 
 
-def applied(case: Case) -> tuple[tuple[str, str] | None, tuple[Offer, ...]]:
+def applied(case: FailedScript) -> tuple[tuple[str, str] | None, tuple[Offer, ...]]:
     """The first cure that costs nothing, done; and those that cost, with their price.
 
     A cure that the text has no place for (another strategy lies in the program) is left to the diagnosis's steps.
@@ -74,7 +74,7 @@ def applied(case: Case) -> tuple[tuple[str, str] | None, tuple[Offer, ...]]:
     return done, tuple(offer for edit, offer in offered if edit and (offer.price or offer.change))
 
 
-def tried(remedy: Remedy, case: Case) -> tuple[tuple[str, str] | None, Offer]:
+def tried(remedy: Remedy, case: FailedScript) -> tuple[tuple[str, str] | None, Offer]:
     """What the cure makes of the text (None: nothing), and as an offer, with its price."""
     before = request_of(case.record)
     change = remedy.change(case.cluster, before) if remedy.change and case.cluster else ()
@@ -86,7 +86,7 @@ def tried(remedy: Remedy, case: Case) -> tuple[tuple[str, str] | None, Offer]:
     return edit, Offer(says, costs, change, edit[0])
 
 
-def put(case: Case, change: Change) -> tuple[str, str] | None:
+def put(case: FailedScript, change: Change) -> tuple[str, str] | None:
     """The fields' new values where the script's directives hold them; None unless they hold all."""
     if any(value is None or name not in DIRECTIVES for name, value in change):
         return None
@@ -94,7 +94,7 @@ def put(case: Case, change: Change) -> tuple[str, str] | None:
     return (now.text, ", ".join(now.says)) if len(now.says) == len(change) > 0 else None
 
 
-def by_check(case: Case) -> tuple[str, str] | None:
+def by_check(case: FailedScript) -> tuple[str, str] | None:
     """The edit of the rules that speak of the same matter as the cause."""
     cause = case.diagnosis.cause
     families = SAME_MATTER.get(cause) or SAME_MATTER.get(cause.partition("-")[0], frozenset())
@@ -154,15 +154,15 @@ def cure(text: str, cluster: Cluster | None) -> Cured:
     return Cured(text, tuple(cured), tuple(one.finding for one in found))
 
 
-def weight(found: Iterable[Checked]) -> tuple[int, int]:
+def weight(found: Iterable[CheckedFinding]) -> tuple[int, int]:
     """(errors, findings): fewer errors are better, then fewer findings."""
     severities = [one.finding.severity for one in found]
     return severities.count("error"), len(severities)
 
 
-def apart(found: list[Checked]) -> list[Checked]:
+def apart(found: list[CheckedFinding]) -> list[CheckedFinding]:
     """Those whose lines do not overlap with an edit taken before; the rest wait for the next round."""
-    taken: list[Checked] = []
+    taken: list[CheckedFinding] = []
     for one in found:
         edit = one.edit
         if edit is not None and not any(overlap(edit, other.edit) for other in taken if other.edit is not None):

@@ -8,7 +8,7 @@ from graph.reporting.inputs import JobInput
 from graph.reporting.kept import KeptRecords, lean
 from graph.reporting.new_causes import WEEK
 from graph.reporting.reading import Reading, read_jobs
-from graph.reporting.report import Report, make_report
+from graph.reporting.report import FailureReport, make_report
 from knowledge.job_record import JobRecord
 from knowledge.signatures.loader import rules_mark
 
@@ -62,7 +62,7 @@ def report_failures(
     kept: KeptRecords,
     read: Read = read_here,
     progress: Progress | None = None,
-) -> tuple[Report, list[JobRecord]]:
+) -> tuple[FailureReport, list[JobRecord]]:
     """The report, and the record of every job. What earlier reports kept of other jobs tells what is new."""
     records = read_records(inputs, how, kept, read, progress)
     ended = [one.ended for one in records if one.ended is not None]

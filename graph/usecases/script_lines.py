@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.reading.mentions import find_mentions
 from graph.reading.parts import NUMBERS
 from graph.reading.scope import Stretch, stretches, wanted
@@ -63,7 +63,7 @@ NUMBER = re.compile(r"\d+(?:\.\d+)?(?:[eE]-?\d+)?")
 CLOCK = re.compile(r"(?:(\d+)-)?(\d+)[:h](\d\d)(?::(\d\d))?")
 
 
-def name_pieces(script: Script, lines: list[str]) -> list[set[str]]:
+def name_pieces(script: ReadScript, lines: list[str]) -> list[set[str]]:
     """For each line the words that its name is made of: a directive's, a variable's, a command's and its options'."""
     out: list[set[str]] = []
     for line in lines:
@@ -98,7 +98,7 @@ def named_lines(text: str, words: str) -> list[int]:
     return found if best and len(found) <= MOST_LINES else []
 
 
-def joined(script: Script, lines: list[str]) -> set[int]:
+def joined(script: ReadScript, lines: list[str]) -> set[int]:
     """The launch, and every line that is only a part of a command: none of them goes by itself."""
     ends = [at for at, line in enumerate(lines) if line.rstrip().endswith("\\")]
     launch = {script.training.line - 1} if script.training else set()

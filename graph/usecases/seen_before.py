@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from graph.incidents.subjects import Subject, titled
+from graph.incidents.subjects import SharedSubject, titled
 from knowledge.document import Document, Paragraph, Part
 
 # What a subject made of a log's words is called: they may be somebody else's words.
@@ -23,12 +23,12 @@ class Ongoing:
 
     others: int
     since: float
-    subject: Subject
+    subject: SharedSubject
     team_knows: bool
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastTicket:
     """A ticket of before. rating: what was said of the answer (helpful, wrong or nothing). cure: what cured it.
 
     mine: of the same person. likeness: how much it tells, 0 and more.
@@ -47,16 +47,16 @@ class Past:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class SeenBefore:
     """What is known of the like: how often the same line was seen (`most`: or more), when last, and the best cases."""
 
     times: int = 0
     last: float = 0.0
-    cases: tuple[Past, ...] = ()
+    cases: tuple[PastTicket, ...] = ()
     most: int = 1_000
 
 
-def told_with(now: Ongoing | None, seen: Seen) -> Document | None:
+def told_with(now: Ongoing | None, seen: SeenBefore) -> Document | None:
     """What to add to a diagnosis; None where nobody had it, or nobody may know."""
     parts: list[Part] = []
     if now:
@@ -73,7 +73,7 @@ def ongoing_words(now: Ongoing) -> str:
     return f"**{others} this since {clock(now.since)}{where}{knows}.** It may well not be your job."
 
 
-def past_words(seen: Seen) -> list[str]:
+def past_words(seen: SeenBefore) -> list[str]:
     """How often it was seen, and the cases with what cured them."""
     cases = [one for one in seen.cases if one.rating or one.cure][:MOST_CASES]
     # Where nobody said what helped, one place to read on is enough.
@@ -88,7 +88,7 @@ def past_words(seen: Seen) -> list[str]:
     return [often + "\n" + "\n".join(f"- {one}" for one in words)]
 
 
-def case_words(one: Past) -> str:
+def case_words(one: PastTicket) -> str:
     """When, where to read it, what was said of it, and what cured it."""
     where = f"[{day(one.at)}]({one.link})" if one.link else f"{day(one.at)}{f' (`{one.thread}`)' if one.mine else ''}"
     if one.cure:

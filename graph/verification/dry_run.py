@@ -26,7 +26,7 @@ NONE_THERE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RefusalMessage:
     """A message of Slurm: what it means, what to do, and the options that it is about."""
 
     pattern: str
@@ -59,41 +59,41 @@ BY_NODE = (
     "mem-per-gpu",
     "constraint",
 )
-TABLE: tuple[Refused, ...] = (
-    Refused(r"unrecognized option '(?P<word>[^']*)'", "option", "sbatch does not know the option {word}", "it is misspelt, or belongs to another tool"),
-    Refused(r"option '(?P<word>[^']*)' is ambiguous", "option", "the option {word} is short for several", "write it out"),
-    Refused(r"invalid option -- '(?P<word>.)'", "option", "sbatch has no option -{word}", "it belongs to another tool"),
-    Refused(r"option '?(?P<word>\S+?)'? requires an argument", "option", "the option {word} has no value", "write one behind it"),
-    Refused(r"Invalid --?(?P<word>[\w-]+) specification", "value", "the value of --{word} cannot be read", "see sbatch's page for its form"),
-    Refused(r"\"(?P<word>[^\"]*)\" is not a valid node count", "nodes", "'{word}' is no number of nodes", "write a number, or MIN-MAX", ("nodes",)),
-    Refused(r"Maximum node count (?P<word>\d+ is less than minimum node count \d+)", "nodes", "the most nodes are fewer than the fewest: {word}", "write MIN-MAX", ("nodes",)),
-    Refused(r"Invalid numeric value \"(?P<value>[^\"]*)\" for --?(?P<word>[\w-]+)", "value", "the value of --{word} is no number", "write a whole number"),
-    Refused(r"Invalid job array specification", "array", "the list of task numbers cannot be read, or is beyond the site's MaxArraySize", "write 1-4, 1,3,5 or 0-15:4; `scontrol show config | grep MaxArraySize` shows the limit", ("array",)),
-    Refused(r"DOS line breaks", "line-ends", "the script has Windows line ends", "save it with Unix line ends: sed -i 's/\\r$//'"),
-    Refused(r"does not look like a batch script", "shebang", "the first line is no #! line", "write #!/bin/bash there"),
-    Refused(r"Unable to open file (?P<word>\S+)", "file", "sbatch cannot open {word}", "look at its path and rights"),
-    Refused(r"[Ii]nvalid partition specified: (?P<word>\S+)", "queue", "there is no partition '{word}'", "`sinfo -s` lists them", ("partition",)),
-    Refused(r"Invalid partition name specified", "queue", "there is no such partition", "`sinfo -s` lists them", ("partition",)),
-    Refused(r"Invalid qos specification", "qos", "there is no such QOS for you", "`sacctmgr show assoc user=$USER format=account,qos` lists yours", ("qos",)),
-    Refused(r"Invalid account or account/partition combination", "account", "the account is not yours, or not allowed on this partition", "`sacctmgr show assoc user=$USER format=account,partition` lists yours", ("account", "partition")),
-    Refused(r"Requested time limit is invalid", "walltime", "the walltime is missing or longer than the partition gives", "`sinfo -o '%P %l'` shows the limits", ("time",)),
-    Refused(r"More processors requested than permitted", "nodes", "the nodes or tasks are more than the partition has", "`sinfo -s` shows how many nodes there are", ("nodes", "ntasks")),
-    Refused(r"Node count specification invalid|More nodes requested than", "nodes", "the partition does not give that many nodes", "`scontrol show partition` shows MinNodes and MaxNodes", ("nodes",)),
-    Refused(r"Invalid feature specification", "constraint", "no node has such a feature", "`sinfo -o '%P %f'` lists them", ("constraint",)),
-    Refused(r"Invalid generic resource", "gpus", "there is no such generic resource", "`sinfo -o '%P %G'` lists them", ("gres", "gpus", "gpus-per-node")),
-    Refused(r"with and without type identification", "gpus", "GPUs are asked for once with and once without their type", "name the type in all options or in none", ("gpus", "gpus-per-node", "gres")),
-    Refused(r"Memory specification can not be satisfied|Requested memory", "memory", "no node has that much memory", "`sinfo -o '%P %m'` shows it in MB", ("mem", "mem-per-cpu")),
-    Refused(r"CPU count per (node|task) can not be satisfied", "cpus", "no node has that many CPUs", "`sinfo -o '%P %c'` shows them", ("cpus-per-task",)),
-    Refused(r"Requested node configuration is not available", "node", "no node can serve what is asked for a node", "GPUs, CPUs or memory a node are more than a node has, or of a type that is not there", BY_NODE),
-    Refused(r"Requested reservation is invalid", "reservation", "there is no such reservation for you", "`scontrol show reservation` lists them", ("reservation",)),
-    Refused(r"Invalid node name specified", "nodelist", "there is no such node", "leave the choice of nodes to the scheduler", ("nodelist",)),
-    Refused(r"(QOS|Assoc)MaxWall\w*PerJob\w*", "walltime", "the walltime is longer than the QOS or the account gives", "`sacctmgr show qos format=name,maxwall` shows the limits: a shorter walltime, or another QOS", ("time", "qos")),
-    Refused(r"(QOS|Assoc)MaxNodePerJob\w*", "nodes", "the nodes are more than the QOS or the account gives", "`sacctmgr show qos format=name,maxtres` shows the limits: fewer nodes, or another QOS", ("nodes", "qos")),
-    Refused(r"Job violates accounting/QOS policy", "policy", "the job is outside the limits of your account or QOS", "walltime, nodes or number of jobs: `sacctmgr show qos` shows the limits", ("qos", "account")),
-    Refused(r"Access/permission denied|User's group not permitted", "access", "you may not use this partition", "ask the site's support, or take another one", ("partition",)),
-    Refused(r"Invalid dependency|Job dependency", "dependency", "the job that this one waits for is not known", "look at its number", ("dependency",)),
-    Refused(r"Invalid license specification", "licenses", "there is no such licence", "`scontrol show lic` lists them", ("licenses",)),
-    Refused(r"does not match any supported policy", "policy", "the site's own rules refuse the job", "account, QOS and constraint must fit together", ("qos", "constraint")),
+TABLE: tuple[RefusalMessage, ...] = (
+    RefusalMessage(r"unrecognized option '(?P<word>[^']*)'", "option", "sbatch does not know the option {word}", "it is misspelt, or belongs to another tool"),
+    RefusalMessage(r"option '(?P<word>[^']*)' is ambiguous", "option", "the option {word} is short for several", "write it out"),
+    RefusalMessage(r"invalid option -- '(?P<word>.)'", "option", "sbatch has no option -{word}", "it belongs to another tool"),
+    RefusalMessage(r"option '?(?P<word>\S+?)'? requires an argument", "option", "the option {word} has no value", "write one behind it"),
+    RefusalMessage(r"Invalid --?(?P<word>[\w-]+) specification", "value", "the value of --{word} cannot be read", "see sbatch's page for its form"),
+    RefusalMessage(r"\"(?P<word>[^\"]*)\" is not a valid node count", "nodes", "'{word}' is no number of nodes", "write a number, or MIN-MAX", ("nodes",)),
+    RefusalMessage(r"Maximum node count (?P<word>\d+ is less than minimum node count \d+)", "nodes", "the most nodes are fewer than the fewest: {word}", "write MIN-MAX", ("nodes",)),
+    RefusalMessage(r"Invalid numeric value \"(?P<value>[^\"]*)\" for --?(?P<word>[\w-]+)", "value", "the value of --{word} is no number", "write a whole number"),
+    RefusalMessage(r"Invalid job array specification", "array", "the list of task numbers cannot be read, or is beyond the site's MaxArraySize", "write 1-4, 1,3,5 or 0-15:4; `scontrol show config | grep MaxArraySize` shows the limit", ("array",)),
+    RefusalMessage(r"DOS line breaks", "line-ends", "the script has Windows line ends", "save it with Unix line ends: sed -i 's/\\r$//'"),
+    RefusalMessage(r"does not look like a batch script", "shebang", "the first line is no #! line", "write #!/bin/bash there"),
+    RefusalMessage(r"Unable to open file (?P<word>\S+)", "file", "sbatch cannot open {word}", "look at its path and rights"),
+    RefusalMessage(r"[Ii]nvalid partition specified: (?P<word>\S+)", "queue", "there is no partition '{word}'", "`sinfo -s` lists them", ("partition",)),
+    RefusalMessage(r"Invalid partition name specified", "queue", "there is no such partition", "`sinfo -s` lists them", ("partition",)),
+    RefusalMessage(r"Invalid qos specification", "qos", "there is no such QOS for you", "`sacctmgr show assoc user=$USER format=account,qos` lists yours", ("qos",)),
+    RefusalMessage(r"Invalid account or account/partition combination", "account", "the account is not yours, or not allowed on this partition", "`sacctmgr show assoc user=$USER format=account,partition` lists yours", ("account", "partition")),
+    RefusalMessage(r"Requested time limit is invalid", "walltime", "the walltime is missing or longer than the partition gives", "`sinfo -o '%P %l'` shows the limits", ("time",)),
+    RefusalMessage(r"More processors requested than permitted", "nodes", "the nodes or tasks are more than the partition has", "`sinfo -s` shows how many nodes there are", ("nodes", "ntasks")),
+    RefusalMessage(r"Node count specification invalid|More nodes requested than", "nodes", "the partition does not give that many nodes", "`scontrol show partition` shows MinNodes and MaxNodes", ("nodes",)),
+    RefusalMessage(r"Invalid feature specification", "constraint", "no node has such a feature", "`sinfo -o '%P %f'` lists them", ("constraint",)),
+    RefusalMessage(r"Invalid generic resource", "gpus", "there is no such generic resource", "`sinfo -o '%P %G'` lists them", ("gres", "gpus", "gpus-per-node")),
+    RefusalMessage(r"with and without type identification", "gpus", "GPUs are asked for once with and once without their type", "name the type in all options or in none", ("gpus", "gpus-per-node", "gres")),
+    RefusalMessage(r"Memory specification can not be satisfied|Requested memory", "memory", "no node has that much memory", "`sinfo -o '%P %m'` shows it in MB", ("mem", "mem-per-cpu")),
+    RefusalMessage(r"CPU count per (node|task) can not be satisfied", "cpus", "no node has that many CPUs", "`sinfo -o '%P %c'` shows them", ("cpus-per-task",)),
+    RefusalMessage(r"Requested node configuration is not available", "node", "no node can serve what is asked for a node", "GPUs, CPUs or memory a node are more than a node has, or of a type that is not there", BY_NODE),
+    RefusalMessage(r"Requested reservation is invalid", "reservation", "there is no such reservation for you", "`scontrol show reservation` lists them", ("reservation",)),
+    RefusalMessage(r"Invalid node name specified", "nodelist", "there is no such node", "leave the choice of nodes to the scheduler", ("nodelist",)),
+    RefusalMessage(r"(QOS|Assoc)MaxWall\w*PerJob\w*", "walltime", "the walltime is longer than the QOS or the account gives", "`sacctmgr show qos format=name,maxwall` shows the limits: a shorter walltime, or another QOS", ("time", "qos")),
+    RefusalMessage(r"(QOS|Assoc)MaxNodePerJob\w*", "nodes", "the nodes are more than the QOS or the account gives", "`sacctmgr show qos format=name,maxtres` shows the limits: fewer nodes, or another QOS", ("nodes", "qos")),
+    RefusalMessage(r"Job violates accounting/QOS policy", "policy", "the job is outside the limits of your account or QOS", "walltime, nodes or number of jobs: `sacctmgr show qos` shows the limits", ("qos", "account")),
+    RefusalMessage(r"Access/permission denied|User's group not permitted", "access", "you may not use this partition", "ask the site's support, or take another one", ("partition",)),
+    RefusalMessage(r"Invalid dependency|Job dependency", "dependency", "the job that this one waits for is not known", "look at its number", ("dependency",)),
+    RefusalMessage(r"Invalid license specification", "licenses", "there is no such licence", "`scontrol show lic` lists them", ("licenses",)),
+    RefusalMessage(r"does not match any supported policy", "policy", "the site's own rules refuse the job", "account, QOS and constraint must fit together", ("qos", "constraint")),
 )  # fmt: skip
 NO_ANSWER = re.compile(r"Unable to contact slurm controller|Connection refused|Could not establish a configuration|Unable to process configuration|"
                        r"Socket timed out|fatal: .*(slurm\.conf|configuration|munge)|Unable to resolve|auth.*munge|error: .*slurm_set_addr", re.I)  # fmt: skip
@@ -154,7 +154,7 @@ def understood(text: str, output: str) -> list[Finding]:
     )
 
 
-def line_of(directives: list[DirectiveLine], row: Refused, word: str) -> int:
+def line_of(directives: list[DirectiveLine], row: RefusalMessage, word: str) -> int:
     """The directive that the message is about; 0 where it names none, or where several lines may be meant."""
     if row.rule in ("option", "value"):
         name = word.split("=")[0].lstrip("-")

@@ -39,7 +39,7 @@ UNSEEN = (
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SubmittedJob:
     """A job that was submitted."""
 
     id: str
@@ -62,7 +62,7 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TrialOutcome:
     """How the trial went. ranks are the mini-app's reports; diagnosis is there where it failed.
 
     unseen says what this rung cannot see.
@@ -90,7 +90,7 @@ def ready(trial: Trial) -> None:
         raise InputError("the script holds no account; give --account, the project that is charged")
 
 
-def submit(trial: Trial, reach: Reach) -> Job:
+def submit(trial: Trial, reach: Reach) -> SubmittedJob:
     """Send the files and submit. Raises InputError where the scheduler refuses, with its words."""
     ready(trial)
     reach.send(trial.files)
@@ -99,11 +99,11 @@ def submit(trial: Trial, reach: Reach) -> Job:
     if done.code or not found:
         words = last_line(done.errors or done.output.decode("utf-8", "replace"))
         raise InputError(f"{trial.submit[0]} refuses the job: {words}; see `maple-chat check` for the script")
-    return Job(found[-1], trial.plan.scheduler, reach)
+    return SubmittedJob(found[-1], trial.plan.scheduler, reach)
 
 
 def follow(
-    job: Job,
+    job: SubmittedJob,
     pauses: tuple[float, float] = PAUSES,
     sleep: Callable[[float], None] = time.sleep,
 ) -> Iterator[JobState]:
@@ -130,7 +130,7 @@ def follow(
         pause = min(pauses[1], pause * 1.5)
 
 
-def ask(job: Job) -> JobState:
+def ask(job: SubmittedJob) -> JobState:
     """The job's state now, by the first question that tells it; `gone` where the scheduler does not know the job.
 
     Raises UnavailableError where there is no answer: the connection, or a scheduler that is busy.
@@ -152,7 +152,7 @@ def ask(job: Job) -> JobState:
     return JobState("gone", "unknown to the scheduler")
 
 
-def fetch(job: Job, sleep: Callable[[float], None] = time.sleep) -> str:
+def fetch(job: SubmittedJob, sleep: Callable[[float], None] = time.sleep) -> str:
     """What the job printed; empty where there is nothing. Raises UnavailableError where the machine does not answer."""
     failed: UnavailableError | None = None
     for look in range(LOOKS):
@@ -170,12 +170,12 @@ def fetch(job: Job, sleep: Callable[[float], None] = time.sleep) -> str:
     return ""
 
 
-def judge(trial: Trial, job: Job, state: JobState, output: str) -> Outcome:
+def judge(trial: Trial, job: SubmittedJob, state: JobState, output: str) -> TrialOutcome:
     """Whether the whole world formed. Where it did not, why."""
     ranks = reports(output)
     says = tuple(wrong(trial, state, ranks))
     diagnosis = diagnose(output) if says and output.strip() else None
-    return Outcome(not says, job.id, state, trial.plan.ranks, ranks, says, diagnosis, output)
+    return TrialOutcome(not says, job.id, state, trial.plan.ranks, ranks, says, diagnosis, output)
 
 
 def reports(output: str) -> tuple[dict[str, Any], ...]:

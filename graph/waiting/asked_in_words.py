@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graph.waiting.case import Note, WaitCase
+from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.spoken import listed
 from knowledge.schedulers.reason_types import WaitKind
 
@@ -66,14 +66,14 @@ LONG = re.compile(
 )
 
 
-def answers(case: WaitCase) -> Note | None:
+def answers(case: WaitCase) -> WaitingNote | None:
     """The lines for what the words ask; a table pasted beside them asks nothing."""
     kind = case.found.reason.kind
     told = [line for asked, kinds, line in ANSWERS if kind in kinds and asked.search(case.words)]
     shown = case.rows("sinfo")
     told = [line for line in told if not (shown and line.startswith("Nodes that look idle"))]
     told += list(filter(None, (look(case) for look in (only_its_name, too_long, others_end, its_own_time))))
-    return Note(" ".join(told)) if told else None
+    return WaitingNote(" ".join(told)) if told else None
 
 
 def only_its_name(case: WaitCase) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from graph.waiting.spoken import spoken_date
 from knowledge.cluster import Cluster
-from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind
+from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind
 from knowledge.schedulers.reasons import FoundReason
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 
@@ -32,12 +32,12 @@ class WaitCase:
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class WaitingNote:
     """What one look at the evidence found: a sentence, values for commands, and what it makes of the verdict."""
 
     says: str = ""
     fill: Mapping[str, str] = field(default_factory=dict)
-    do: tuple[Remedy, ...] = ()
+    do: tuple[ReasonRemedy, ...] = ()
     kind: WaitKind | None = None
     starts: Starts | None = None
     instead: str = ""

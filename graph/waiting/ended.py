@@ -11,7 +11,7 @@ from knowledge.schedulers import slurm
 from knowledge.schedulers.accounting import end_of
 from knowledge.schedulers.asking import CouldNotAsk
 from knowledge.schedulers.live import Ask, ended_mine
-from knowledge.schedulers.reason_types import Remedy, WaitReason
+from knowledge.schedulers.reason_types import ReasonRemedy, WaitReason
 from knowledge.schedulers.reasons import FoundReason, sentence_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler
 from knowledge.schedulers.times import spoken_time
@@ -58,7 +58,9 @@ RECORD = {"pbs": "qstat -xf <JOBID>", "lsf": "bhist -l <JOBID>", "flux": "flux j
 
 def elsewhere(reason: WaitReason, scheduler: Scheduler) -> WaitReason:
     """The reason with the scheduler's own record in place of sacct, and without Slurm's commands."""
-    do = tuple(remedy if remedy.command.startswith("maple-chat") else Remedy(text=remedy.text) for remedy in reason.do)
+    do = tuple(
+        remedy if remedy.command.startswith("maple-chat") else ReasonRemedy(text=remedy.text) for remedy in reason.do
+    )
     return replace(reason, look=(RECORD[scheduler],), do=do)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from graph.waiting import asked_in_words, limits_seen, nodes_seen, others_seen, own_fields, pbs_seen
-from graph.waiting.case import Note, WaitCase
+from graph.waiting.case import WaitCase, WaitingNote
 
-Look = Callable[[WaitCase], Note | None]
+Look = Callable[[WaitCase], WaitingNote | None]
 # In the order in which their sentences are read.
 LOOKS: tuple[Look, ...] = (
     own_fields.hold_of_pbs,
@@ -47,10 +47,10 @@ LOOKS: tuple[Look, ...] = (
 )
 
 
-def notes_of(case: WaitCase) -> list[Note]:
+def notes_of(case: WaitCase) -> list[WaitingNote]:
     """Everything that the evidence says of the case."""
     return list(seen(look(case) for look in LOOKS))
 
 
-def seen(notes: Iterable[Note | None]) -> Iterable[Note]:
+def seen(notes: Iterable[WaitingNote | None]) -> Iterable[WaitingNote]:
     return (note for note in notes if note is not None)

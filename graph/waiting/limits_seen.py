@@ -6,16 +6,16 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-from graph.waiting.case import Note, WaitCase
+from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.spoken import listed, moment_of, spoken_date
 from knowledge.cluster import Cluster, Queue
-from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import printed_seconds, slurm_time, spoken_time
 
 TIME_WORDS = ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit")
 
 
-def partition_limits(case: WaitCase) -> Note | None:
+def partition_limits(case: WaitCase) -> WaitingNote | None:
     """The partition's own numbers, where they were pasted."""
     rows = [
         row
@@ -32,12 +32,12 @@ def partition_limits(case: WaitCase) -> Note | None:
         high, least, asked = limits.get("MaxNodes", ""), limits.get("MinNodes", ""), case.job.nodes
         if asked and least.isdigit() and asked < int(least):
             says = f"It asks for {asked} {'node' if asked == 1 else 'nodes'}; the partition takes no job below {least}."
-            return Note(says, {"N": least})
+            return WaitingNote(says, {"N": least})
         return node_note(asked, int(high)) if high.isdigit() else None
     return None
 
 
-def partition_access(case: WaitCase) -> Note | None:
+def partition_access(case: WaitCase) -> WaitingNote | None:
     """A QOS that the partition does not take: Slurm itself gives a reason of its nodes then."""
     rows = [row for row in case.rows("scontrol show partition") if row.get("PartitionName") in (case.job.queue, "")]
     if case.found.reason.word == "AccountNotAllowed":
@@ -51,13 +51,15 @@ def partition_access(case: WaitCase) -> Note | None:
     ):
         return None
     first = taken.split(",")[0]
-    do = Remedy(text=f"take a QOS of the partition ({taken})", command=f"scontrol update jobid=<JOBID> QOS={first}")
-    other = Remedy(text="or another partition", command="scontrol update jobid=<JOBID> Partition=<OTHER>")
+    do = ReasonRemedy(
+        text=f"take a QOS of the partition ({taken})", command=f"scontrol update jobid=<JOBID> QOS={first}"
+    )
+    other = ReasonRemedy(text="or another partition", command="scontrol update jobid=<JOBID> Partition=<OTHER>")
     says = f"its QOS `{case.job.qos}` is none that the partition {case.job.queue} takes ({taken})"
-    return Note(instead=says, kind="config", starts="no", do=(do, other), only=True)
+    return WaitingNote(instead=says, kind="config", starts="no", do=(do, other), only=True)
 
 
-def account_access(case: WaitCase) -> Note | None:
+def account_access(case: WaitCase) -> WaitingNote | None:
     """The accounts that the partition takes, beside the one asked for and those that the person has."""
     allowed = next((row["AllowAccounts"] for row in case.rows("scontrol show partition") if "AllowAccounts" in row), "")
     taken = [name for name in allowed.split(",") if name != "ALL"]
@@ -68,14 +70,14 @@ def account_access(case: WaitCase) -> Note | None:
     yours = [name for name in taken if name != asked and re.search(rf"(?m)^\s*{re.escape(name)}\b", case.text)]
     who = f"; of these you have {listed(yours)}" if yours else ""
     first = yours[0] if yours else "<OTHER_ACCOUNT>"
-    do = Remedy(
+    do = ReasonRemedy(
         text="an account that may, if the work belongs to it", command=f"scontrol update jobid=<JOBID> Account={first}"
     )
     name = f"account {asked}" if asked else "its account"
-    return Note(f"The partition takes {listed(taken)}, not {name}{who}.", do=(do,))
+    return WaitingNote(f"The partition takes {listed(taken)}, not {name}{who}.", do=(do,))
 
 
-def memory_limit(case: WaitCase) -> Note | None:
+def memory_limit(case: WaitCase) -> WaitingNote | None:
     """Memory a core or a node beside the partition's own limit."""
     if case.found.reason.word != "MaxMemPerLimit":
         return None
@@ -87,8 +89,10 @@ def memory_limit(case: WaitCase) -> Note | None:
         asked = re.search(rf"(?:{option})[= ](\d+(?:\.\d+)?)([KMGT]?)", case.text)
         if most and asked:
             top = f"{most[1]} MB"
-            do = Remedy(text=f"at most {top} a {noun} (`{option.split('|')[0]}={most[1]}M`), and submit again")
-            return Note(f"It asks for {asked[1]} {asked[2] or 'M'}B a {noun}; the partition allows {top}.", do=(do,))
+            do = ReasonRemedy(text=f"at most {top} a {noun} (`{option.split('|')[0]}={most[1]}M`), and submit again")
+            return WaitingNote(
+                f"It asks for {asked[1]} {asked[2] or 'M'}B a {noun}; the partition allows {top}.", do=(do,)
+            )
     return None
 
 
@@ -100,22 +104,22 @@ def sinfo_limit(case: WaitCase) -> float | None:
     return None
 
 
-def time_note(asked: float | None, most: float) -> Note:
+def time_note(asked: float | None, most: float) -> WaitingNote:
     request = f"It asks for {spoken_time(asked)}; the" if asked else "The"
-    return Note(f"{request} limit is {spoken_time(most)}.", {"MAXTIME": slurm_time(most)})
+    return WaitingNote(f"{request} limit is {spoken_time(most)}.", {"MAXTIME": slurm_time(most)})
 
 
-def own_time(case: WaitCase) -> Note | None:
+def own_time(case: WaitCase) -> WaitingNote | None:
     """What it asks for, where the limit itself was not pasted and no machine is known that tells it."""
-    return Note(f"It asks for {spoken_time(case.job.limit)}.") if case.job.limit and not case.machine else None
+    return WaitingNote(f"It asks for {spoken_time(case.job.limit)}.") if case.job.limit and not case.machine else None
 
 
-def node_note(asked: int | None, most: int) -> Note:
+def node_note(asked: int | None, most: int) -> WaitingNote:
     request = f"It asks for {asked} nodes; the" if asked else "The"
-    return Note(f"{request} limit is {most} nodes.", {"N": str(most)})
+    return WaitingNote(f"{request} limit is {most} nodes.", {"N": str(most)})
 
 
-def machine_limits(case: WaitCase) -> Note | None:
+def machine_limits(case: WaitCase) -> WaitingNote | None:
     """What the machine's facts say of the request, where the machine is known."""
     # What the scheduler here says of the partition comes before a machine's facts: it may want more nodes, not fewer.
     if case.machine is None or (case.found.reason.word == "PartitionNodeLimit" and partition_limits(case)):
@@ -131,7 +135,7 @@ def machine_limits(case: WaitCase) -> Note | None:
     ):
         most = printed_seconds(queue.max_walltime)
         return (
-            Note(
+            WaitingNote(
                 (
                     f"On {case.machine.title} {queue.id} takes at most "
                     f"{spoken_time(most)} (facts of {case.machine.as_of})."
@@ -155,7 +159,7 @@ def asked_nodes(case: WaitCase) -> int | None:
     return case.job.nodes or (int(next(n for n in found.groups() if n)) if found else None)
 
 
-def too_many_nodes(case: WaitCase, machine: Cluster) -> Note | None:
+def too_many_nodes(case: WaitCase, machine: Cluster) -> WaitingNote | None:
     """The nodes asked for beside those that exist, and the most that a queue gives."""
     asked = asked_nodes(case)
     total = sum(node.count or 0 for node in machine.node_types if node.gpus.per_node)
@@ -167,14 +171,14 @@ def too_many_nodes(case: WaitCase, machine: Cluster) -> Note | None:
     )
     most = f"; {largest.id} takes at most {largest.max_nodes} in one job" if largest.max_nodes else ""
     do = (
-        Remedy(
+        ReasonRemedy(
             text=f"at most {largest.max_nodes} nodes in {largest.id}; submit again",
             command=resize(machine, largest.max_nodes),
         )
         if largest.max_nodes
         else None
     )
-    return Note(
+    return WaitingNote(
         f"{exist}{most} (facts of {machine.as_of}).",
         {"N": str(largest.max_nodes or "")},
         do=(do,) if do else (),
@@ -192,42 +196,42 @@ def resize(machine: Cluster, nodes: int) -> str:
     )
 
 
-def too_many_gpus(case: WaitCase, machine: Cluster) -> Note | None:
+def too_many_gpus(case: WaitCase, machine: Cluster) -> WaitingNote | None:
     """GPUs asked of one host beside those that a host has."""
     found = re.search(r"num=(\d+)", case.text)
     has = max((node.gpus.per_node or 0 for node in machine.node_types), default=0)
     if not found or not has or int(found[1]) <= has:
         return None
     hosts = -(-int(found[1]) // has)
-    do = Remedy(
+    do = ReasonRemedy(
         text=f"{has} GPUs a host on {hosts} hosts; submit again",
         command=f'#BSUB -n {hosts} -gpu "num={has}" -R "span[ptile=1]"',
     )
-    return Note(
+    return WaitingNote(
         f"It asks for {found[1]} GPUs on one host, and hosts of {machine.title} have {has}.",
-        do=(do, Remedy(text=f"or `-nnodes {hosts}` with jsrun, as the site shows it")),
+        do=(do, ReasonRemedy(text=f"or `-nnodes {hosts}` with jsrun, as the site shows it")),
         only=True,
     )
 
 
-def reservation_window(case: WaitCase) -> Note | None:
+def reservation_window(case: WaitCase) -> WaitingNote | None:
     """The hours of its reservation beside the time it asks for."""
     if case.found.reason.word != "Reservation":
         return None
     name = case.job.printed("Reservation")
     rows = [row for row in case.rows("scontrol show reservation") if not name or row.get("ReservationName") == name]
     if not rows:
-        return Note(f"Its reservation is {name}.") if name and name != "(null)" else None
+        return WaitingNote(f"Its reservation is {name}.") if name and name != "(null)" else None
     row = rows[0]
     name, start, end = row.get("ReservationName", name), row.get("StartTime", ""), row.get("EndTime", "")
     begin, close = moment_of(start), moment_of(end)
     until = spoken_date(end)[-5:] if start[:10] == end[:10] else spoken_date(end)
     says = f"The reservation {name} lasts from {spoken_date(start)} to {until}."
     if not begin or not close or not case.job.limit:
-        return Note(says)
+        return WaitingNote(says)
     length = (close - begin).total_seconds()
     if case.job.limit <= length:
-        return Note(
+        return WaitingNote(
             (
                 f"{says} Its {spoken_time(case.job.limit)} fit into these "
                 f"{spoken_time(length)}: it starts by itself when the reservation begins."
@@ -235,13 +239,13 @@ def reservation_window(case: WaitCase) -> Note | None:
             starts="yes",
         )
     do = (
-        Remedy(
+        ReasonRemedy(
             text=f"ask for {spoken_time(length)} or less",
             command=f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(length)}",
         ),
-        Remedy(text="or leave the reservation", command="scontrol update jobid=<JOBID> ReservationName="),
+        ReasonRemedy(text="or leave the reservation", command="scontrol update jobid=<JOBID> ReservationName="),
     )
-    return Note(
+    return WaitingNote(
         (
             f"{says} It asks for {spoken_time(case.job.limit)}, which do not "
             f"fit into {spoken_time(length)}: it never starts there as it is."
@@ -252,7 +256,7 @@ def reservation_window(case: WaitCase) -> Note | None:
     )
 
 
-def maintenance(case: WaitCase) -> Note | None:
+def maintenance(case: WaitCase) -> WaitingNote | None:
     """The maintenance that it would run into, and the time that ends before it."""
     if "aintenance" not in case.job.reason and case.found.reason.word not in ("dedicated-time", "reservation"):
         return None
@@ -266,9 +270,9 @@ def maintenance(case: WaitCase) -> Note | None:
     if not asked and said:
         asked = f" Its {said[1]} would run into it."
     if not rows:
-        return Note(asked.strip()) if asked else None
+        return WaitingNote(asked.strip()) if asked else None
     begins = moment_of(rows[0].get("StartTime", ""))
-    return Note(f"It begins {spoken_date(rows[0].get('StartTime', ''))}.{asked}{left_until(begins, case)}")
+    return WaitingNote(f"It begins {spoken_date(rows[0].get('StartTime', ''))}.{asked}{left_until(begins, case)}")
 
 
 def left_until(begins: datetime | None, case: WaitCase) -> str:
@@ -281,7 +285,7 @@ def left_until(begins: datetime | None, case: WaitCase) -> str:
 TRES = {"cpu": "cpu", "mem": "mem", "memory": "mem", "node": "node", "gres": r"gres/gpu", "billing": "billing"}
 
 
-def limit_beside_request(case: WaitCase) -> Note | None:
+def limit_beside_request(case: WaitCase) -> WaitingNote | None:
     """The limit's own number, where sacctmgr or assoc_mgr was pasted, beside what this job asks for."""
     limit = case.found.limit
     if limit is not None and limit.counts == "minimum":
@@ -296,12 +300,14 @@ def limit_beside_request(case: WaitCase) -> Note | None:
     row = limit_row(case)
     top = amount_of(resource, row.get(COLUMN[limit.set_on, limit.whose], "")) if row else amount_of(resource, rest)
     if top is None:
-        return Note(f"It asks for {asked} {limit.noun.split(' (')[0]}.") if asked and limit.whose == "job" else None
+        return (
+            WaitingNote(f"It asks for {asked} {limit.noun.split(' (')[0]}.") if asked and limit.whose == "job" else None
+        )
     used = re.search(rf"{resource}(?::\w+)?=\d+\((\d+)\)", rest)
     now = f", of which {used[1]} are in use" if used else ""
     noun = limit.noun.split(" (")[0]
     if asked is None:
-        return Note(f"The limit is {top} {noun}{now}.")
+        return WaitingNote(f"The limit is {top} {noun}{now}.")
     if asked > top:
         name, where = ("QOS", "a QOS") if limit.set_on == "qos" else ("account", "an account")
         fewer = (
@@ -309,25 +315,25 @@ def limit_beside_request(case: WaitCase) -> Note | None:
         )
         noun_of_top = noun.removesuffix("s") if top == 1 else noun
         again = "" if fewer else " and submit again"
-        do = Remedy(
+        do = ReasonRemedy(
             text=f"ask for at most {top} {noun_of_top}{again}, or take {where} with a higher limit", command=fewer
         )
         says = f"alone it asks for more than is allowed: {asked} {noun}, and the {name} allows {top}"
-        return Note(instead=says, starts="no", do=(do,), only=True)
-    return Note(f"It asks for {asked} {noun}; the limit is {top}{now}.")
+        return WaitingNote(instead=says, starts="no", do=(do,), only=True)
+    return WaitingNote(f"It asks for {asked} {noun}; the limit is {top}{now}.")
 
 
-def fewest_of_qos(case: WaitCase) -> Note | None:
+def fewest_of_qos(case: WaitCase) -> WaitingNote | None:
     """The nodes that a QOS wants at least, beside those asked for."""
     least, asked = amount_of("node", limit_row(case).get("MinTRES", "")), case.job.nodes
     if not least or not asked or asked >= least:
         return None
-    more = Remedy(
+    more = ReasonRemedy(
         text=f"ask for {least} nodes, if the job can use them, or take a QOS for small jobs",
         command=f"scontrol update jobid=<JOBID> NumNodes={least}-{least}",
     )
     says = f"It asks for {asked} {'node' if asked == 1 else 'nodes'}; the QOS takes no job below {least}."
-    return Note(says, do=(more,), only=True)
+    return WaitingNote(says, do=(more,), only=True)
 
 
 # Where sacctmgr prints whose limit (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).
@@ -358,7 +364,7 @@ def amount_of(resource: str, text: str) -> int | None:
 LEFT = re.compile(r"(?i)balance|remaining|available|left")
 
 
-def budget(case: WaitCase) -> Note | None:
+def budget(case: WaitCase) -> WaitingNote | None:
     """Size x time beside what is left of the allocation, where a balance was pasted."""
     if case.found.reason.kind != "limit-budget":
         return None
@@ -370,13 +376,13 @@ def budget(case: WaitCase) -> Note | None:
     unit = "GPU hours" if gpus else "node hours"
     parts = f"{nodes} nodes" + (f" x {gpus} GPUs" if gpus else "") + f" x {hours:g} h = {size * hours:g} {unit}"
     if size * hours <= left:
-        return Note(f"{parts}; {left:g} are left.")
+        return WaitingNote(f"{parts}; {left:g} are left.")
     most = left / size
-    do = Remedy(
+    do = ReasonRemedy(
         text=f"with {nodes} nodes ask for at most {int(most * 10) / 10:g} h ({left:g} / {size}), or take fewer nodes",
         command=f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(int(most) * 3600)}",
     )
-    return Note(
+    return WaitingNote(
         f"{parts}, more than the {left:g} that are left: as it is it never starts, until the allocation is filled up.",
         do=(do,),
         only=True,
@@ -415,7 +421,7 @@ def gpus_each(case: WaitCase) -> int | None:
     return nodes[0].gpus.per_node if nodes else None
 
 
-def licences(case: WaitCase) -> Note | None:
+def licences(case: WaitCase) -> WaitingNote | None:
     """The licences that are used up, or gone."""
     if case.found.reason.word != "Licenses":
         return None
@@ -423,10 +429,10 @@ def licences(case: WaitCase) -> Note | None:
         if row.get("Total") == "0" or (row.get("Free") == "0" and row.get("Reserved") == row.get("Total")):
             name = row["LicenseName"]
             none = "a total of 0" if row.get("Total") == "0" else "none free: all are reserved"
-            do = Remedy(
+            do = ReasonRemedy(
                 text=f"wait for {name} (status page, support); leave `-L {name}` out only if the job does not use it"
             )
-            return Note(
+            return WaitingNote(
                 (
                     f"The licence {name} has {none}. Where a file system is counted as a licence (it is no program's "
                     f"then), that means that {name} is taken out or down; it starts when that is back."
@@ -435,6 +441,6 @@ def licences(case: WaitCase) -> Note | None:
                 only=True,
             )
         if row.get("Free") == "0":
-            return Note(f"Of the licence {row['LicenseName']} all {row.get('Total')} are in use.")
+            return WaitingNote(f"Of the licence {row['LicenseName']} all {row.get('Total')} are in use.")
     asked = case.job.printed("Licenses")
-    return Note(f"It asks for {asked}.") if asked and asked != "(null)" else None
+    return WaitingNote(f"It asks for {asked}.") if asked and asked != "(null)" else None

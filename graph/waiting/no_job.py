@@ -13,7 +13,7 @@ from graph.waiting.verdict import made, reason_of
 from knowledge.cluster import Cluster
 from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import PHASES
-from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import FoundReason, message_reason, slurm_reason, spoken_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
 from knowledge.schedulers.times import printed_seconds, spoken_time
@@ -118,7 +118,7 @@ def priorities(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     found = slurm_reason("Priority")
     assert found is not None
     says = "it waits its turn by priority, and is not blocked"
-    less = Remedy(
+    less = ReasonRemedy(
         text=(
             "a shorter or smaller job may fit a gap before its turn "
             "(backfill); using less for some days lets the share recover"
@@ -141,7 +141,7 @@ def empty_queue(outputs: Sequence[SchedulerOutput], text: str) -> FoundReason | 
         "lsf": "bjobs -a",
         "flux": "flux jobs -a",
     }[outputs[0].scheduler]
-    return made("none", "no-job", "depends", says, Remedy(text="how it ended is shown by", command=past))
+    return made("none", "no-job", "depends", says, ReasonRemedy(text="how it ended is shown by", command=past))
 
 
 def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
@@ -151,7 +151,7 @@ def nodes_out(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         return None
     out = listed([f"{row.get('NODELIST')} ({row['REASON']})" for row in rows])
     says = f"these nodes are out: {out}; staff bring them back. This says nothing of a job yet"
-    return made("none", "no-job", "depends", says, Remedy(text="paste what this prints", command=ASK["slurm"]))
+    return made("none", "no-job", "depends", says, ReasonRemedy(text="paste what this prints", command=ASK["slurm"]))
 
 
 def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
@@ -185,7 +185,7 @@ def nodes_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
         "no-job",
         "depends",
         says,
-        Remedy(text="paste what this prints", command=ASK["slurm"]),
+        ReasonRemedy(text="paste what this prints", command=ASK["slurm"]),
     )
 
 
@@ -230,7 +230,7 @@ def queues_shown(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     shown = next((output.command for output in outputs if output.rows), "")
     if not shown:
         return None
-    look = Remedy(text="paste what this prints", command=ASK[outputs[0].scheduler])
+    look = ReasonRemedy(text="paste what this prints", command=ASK[outputs[0].scheduler])
     return made("none", "no-job", "depends", f"this is what `{shown}` prints; it speaks of no job yet", look)
 
 
@@ -255,8 +255,8 @@ PLANNED = {
 def nothing_told(scheduler: Scheduler) -> FoundReason:
     """Words alone, with no reason in them: the one command whose output tells it."""
     says = "why a job waits stands in what its scheduler prints, and none of that is here yet"
-    ask = Remedy(text="on the login node run this, and paste what it prints", command=ASK[scheduler])
-    planned = Remedy(
+    ask = ReasonRemedy(text="on the login node run this, and paste what it prints", command=ASK[scheduler])
+    planned = ReasonRemedy(
         text="when it is planned to start (an estimate, empty where none is made)", command=PLANNED[scheduler]
     )
     return made("none", "no-job", "depends", says, ask, planned)

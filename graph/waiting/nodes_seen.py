@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from graph.waiting.case import Note, WaitCase
+from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.spoken import listed
-from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import spoken_time
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
@@ -20,7 +20,7 @@ def number_of(nodes: int) -> str:
     return f"{nodes} node{'s' if nodes != 1 else ''}"
 
 
-def usable_nodes(case: WaitCase) -> Note | None:
+def usable_nodes(case: WaitCase) -> WaitingNote | None:
     """How many nodes of the partition can be used at all, beside those asked for."""
     rows = [
         row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("STATE")
@@ -33,14 +33,14 @@ def usable_nodes(case: WaitCase) -> Note | None:
     if not lost or usable >= asked:
         return None
     names = ", ".join(row.get("NODELIST", "") for row in out)
-    fewer = Remedy(
+    fewer = ReasonRemedy(
         text=f"ask for {number_of(usable)}, if that is enough",
         command=f"scontrol update jobid=<JOBID> NumNodes={usable}-{usable}",
     )
-    back = Remedy(text=f"{'or ' if usable else ''}ask support when {names} return")
+    back = ReasonRemedy(text=f"{'or ' if usable else ''}ask support when {names} return")
     do = (fewer, back) if usable else (back,)
     can = f"only {usable} can" if usable else "none can"
-    return Note(
+    return WaitingNote(
         (
             f"It asks for {number_of(asked)}, and of {case.job.queue} {can} be used now: {lost} ({names}) are out. "
             f"It starts only when they come back{', or with fewer nodes' if usable else ''}."
@@ -57,7 +57,7 @@ GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
 ASKED_GPUS = re.compile(r"--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?(\d+)")
 
 
-def gpus_on_nodes(case: WaitCase) -> Note | None:
+def gpus_on_nodes(case: WaitCase) -> WaitingNote | None:
     """More GPUs a node than any node of its partition has, by sinfo's GRES column."""
     asked = GPUS.search(case.job.printed("TresPerNode")) or ASKED_GPUS.search(case.text)
     rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
@@ -65,26 +65,30 @@ def gpus_on_nodes(case: WaitCase) -> Note | None:
     if not asked or not there or int(asked[1]) <= max(there):
         return None
     most, refused = max(there), case.found.reason.kind == "client-error"
-    return Note(
+    return WaitingNote(
         f"It asks for {asked[1]} GPUs a node, and no node shown has more than {most}.",
         kind=None if refused else "limit-request",
         starts="no",
-        do=(Remedy(text=f"ask for at most {most} a node (`--gpus-per-node={most}`), on more nodes, and submit again"),),
+        do=(
+            ReasonRemedy(
+                text=f"ask for at most {most} a node (`--gpus-per-node={most}`), on more nodes, and submit again"
+            ),
+        ),
         only=True,
         instead="" if refused else "it asks for more GPUs on one node than the nodes have",
     )
 
 
-def out_reasons(case: WaitCase) -> Note | None:
+def out_reasons(case: WaitCase) -> WaitingNote | None:
     """Which nodes are out and why, by a pasted `sinfo -R`."""
     rows = [row for row in case.rows("sinfo") if row.get("REASON") and row.get("NODELIST")]
     if not rows or case.found.reason.starts != "depends" or case.found.reason.kind not in ("wait", "node"):
         return None
     out = listed([f"{row['NODELIST']} ({row['REASON']})" for row in rows])
-    return Note(f"Out now: {out}.")
+    return WaitingNote(f"Out now: {out}.")
 
 
-def idle_nodes(case: WaitCase) -> Note | None:
+def idle_nodes(case: WaitCase) -> WaitingNote | None:
     """Idle nodes beside the request: too few, or kept for others."""
     rows = [row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue]
     idle = sum(count(row.get("NODES", "")) for row in rows if row.get("STATE", "").rstrip("*~#!%$@^-") == "idle")
@@ -92,53 +96,57 @@ def idle_nodes(case: WaitCase) -> Note | None:
     if not idle or not asked or case.found.reason.word not in ("Resources", "Priority"):
         return None
     if idle < asked:
-        return Note(f"{idle} nodes of {case.job.queue} are idle, fewer than the {asked} that it asks for.")
-    return Note(
+        return WaitingNote(f"{idle} nodes of {case.job.queue} are idle, fewer than the {asked} that it asks for.")
+    return WaitingNote(
         f"{idle} nodes of {case.job.queue} are idle: they are kept for a job that stands "
         "before it, or do not have what "
         "this one asks for (memory, GPUs, a constraint)."
     )
 
 
-def named_nodes(case: WaitCase) -> Note | None:
+def named_nodes(case: WaitCase) -> WaitingNote | None:
     """Whether the job asked for nodes by name, where that is printed."""
     asked = case.job.printed("ReqNodeList")
     if case.found.reason.word != "ReqNodeNotAvail" or not asked:
         return None
     if asked == "(null)":
-        return Note("It named no nodes itself (ReqNodeList=(null)), so any others will do.")
-    do = Remedy(
+        return WaitingNote("It named no nodes itself (ReqNodeList=(null)), so any others will do.")
+    do = ReasonRemedy(
         text="take the named nodes out, so that any will do", command="scontrol update jobid=<JOBID> ReqNodeList="
     )
     says = f"it asks for {asked} by name (`-w`), and that is not available now: it waits for just these"
-    return Note(instead=says, do=(do,), only=True)
+    return WaitingNote(instead=says, do=(do,), only=True)
 
 
-def partition_state(case: WaitCase) -> Note | None:
+def partition_state(case: WaitCase) -> WaitingNote | None:
     """Whether the partition is shown as closed."""
     for row in case.rows("sinfo"):
         if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("AVAIL") in ("down", "inact", "drain"):
-            return Note(f"sinfo shows {case.job.queue} as {row['AVAIL']}.")
+            return WaitingNote(f"sinfo shows {case.job.queue} as {row['AVAIL']}.")
     return None
 
 
 STOPPED = re.compile(r"\bScheduling is stopped(?:: (.*))?")
 
 
-def queue_state(case: WaitCase) -> Note | None:
+def queue_state(case: WaitCase) -> WaitingNote | None:
     """Whether the queue takes and starts jobs, by qstat -Q or by flux queue status."""
     if case.found.reason.word in ("sched", "eta") and (stopped := STOPPED.search(case.text)):
         why = f" (`{stopped[1].strip()}`)" if stopped[1] else ""
-        return Note(
+        return WaitingNote(
             instead=f"its queue starts no job now: staff stopped the scheduling{why}; it starts once that goes on",
-            do=(Remedy(text="nothing: staff start it again; another queue may be open", command="flux queue status"),),
+            do=(
+                ReasonRemedy(
+                    text="nothing: staff start it again; another queue may be open", command="flux queue status"
+                ),
+            ),
             kind="config",
             starts="depends",
             only=True,
         )
     for row in case.rows("qstat -Q"):
         if row.get("Str") == "no":
-            return Note(
+            return WaitingNote(
                 (
                     f"{row['Queue']}: Ena {row.get('Ena')}, Str no, "
                     f"{row.get('Que')} jobs queued, {row.get('Run')} running."
@@ -148,7 +156,7 @@ def queue_state(case: WaitCase) -> Note | None:
     return None
 
 
-def own_host(case: WaitCase) -> Note | None:
+def own_host(case: WaitCase) -> WaitingNote | None:
     """The one host that a select line of PBS insists on, and its state by `pbsnodes -l`."""
     select = case.job.printed("Resource_List.select")
     host = re.search(r":?(?:host|vnode)=([\w.-]+)", select)
@@ -158,36 +166,38 @@ def own_host(case: WaitCase) -> Note | None:
     is_so = (
         f", which staff have set {state[1]}" if state and "offline" in state[1] else f" ({state[1]})" if state else ""
     )
-    do = Remedy(text="leave the host out", command=f"qalter -l select={select.replace(host[0], '')} <JOBID>")
-    back = Remedy(text=f"or ask support when {host[1]} comes back")
+    do = ReasonRemedy(text="leave the host out", command=f"qalter -l select={select.replace(host[0], '')} <JOBID>")
+    back = ReasonRemedy(text=f"or ask support when {host[1]} comes back")
     says = f"it insists on host {host[1]}{is_so}, and waits until that comes back; other free nodes are not used"
-    return Note(instead=says, do=(do, back), only=True)
+    return WaitingNote(instead=says, do=(do, back), only=True)
 
 
-def reservation_of_pbs(case: WaitCase) -> Note | None:
+def reservation_of_pbs(case: WaitCase) -> WaitingNote | None:
     """When the reservation in its way begins and ends, by pbs_rstat."""
     row = re.search(r"(?m)^(\w\S*)(?:[ \t]+\S+){3}[ \t]+(\w[^/\n]*?) / (\d+) / (\S.*?)[ \t]*$", case.text)
     if not row or case.found.reason.word not in ("reservation-or-top", "reservation"):
         return None
     long = f", before its {spoken_time(case.job.limit)} would be over" if case.job.limit else ""
-    return Note(
+    return WaitingNote(
         f"Reservation {row[1]} begins {row[2]}{long}, and ends {row[4]}: free nodes do not help a job of that length.",
-        do=(Remedy(text=f"a walltime that ends before {row[2]}", command="qalter -l walltime=<SHORTER> <JOBID>"),),
+        do=(
+            ReasonRemedy(text=f"a walltime that ends before {row[2]}", command="qalter -l walltime=<SHORTER> <JOBID>"),
+        ),
         only=True,
     )
 
 
-def hosts_of_lsf(case: WaitCase) -> Note | None:
+def hosts_of_lsf(case: WaitCase) -> WaitingNote | None:
     """How many hosts could take it at all, and that the others do not matter."""
     every = re.fullmatch(r"[^;]*: (\d+) hosts?;?", case.job.reason.strip())
     if every and case.found.reason.word == "resource requirements" and re.search(rf"\b{every[1]} hosts", case.words):
-        return Note(
+        return WaitingNote(
             f"All {every[1]} hosts say so: what select[...] asks for, no host has.",
             instead="no host meets its `-R`",
             kind="limit-request",
             starts="no",
             do=(
-                Remedy(
+                ReasonRemedy(
                     text="ask for what hosts have (lshosts), or spread it over several",
                     command='bmod -R "<RESOURCES>" <JOBID>',
                 ),
@@ -199,11 +209,11 @@ def hosts_of_lsf(case: WaitCase) -> Note | None:
         return None
     candidates, hosts = int(found[1]), int(found[2])
     if candidates == 0:
-        return Note(
+        return WaitingNote(
             "No host is a candidate: none can ever take it as it is asked for.", kind="limit-request", starts="no"
         )
     rest = hosts - candidates
-    return Note(
+    return WaitingNote(
         f"{candidates} of {hosts} hosts could take it"
         + (f"; the {rest} others (closed, down or outside its choice) do not matter." if rest else ".")
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.waiting.case import Note, WaitCase, parent_ids
+from graph.waiting.case import WaitCase, WaitingNote, parent_ids
 from graph.waiting.spoken import listed, running_job
-from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import find_reason
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.slurm import state_name
@@ -30,7 +30,7 @@ CONDITION = {
 }
 
 
-def parents(case: WaitCase) -> Note | None:
+def parents(case: WaitCase) -> WaitingNote | None:
     """The jobs that it waits for, what they have to do, and what is known of them."""
     if case.found.reason.kind != "dependency":
         return None
@@ -41,31 +41,31 @@ def parents(case: WaitCase) -> Note | None:
     if "singleton" in depends and not ids and case.job.name:
         same = [job for job in case.others if job.name == case.job.name and job.phase == "running"]
         who = f" {listed([running_job(job) for job in same])} has that name." if same else ""
-        return Note(
+        return WaitingNote(
             f"Not for ever: it waits until no other job of yours is called {case.job.name}, however that ends.{who}",
             instead="singleton: one job of a name at a time",
             starts="yes",
-            do=(Remedy(text="nothing; another job name, where both may run at once"),),
+            do=(ReasonRemedy(text="nothing; another job name, where both may run at once"),),
             only=True,
         )
     if not ids and (spoken := other_ids(case)):
         ended = re.search(r"(?i)\b(failed|cancelled|canceled|timeout|out_of_memory|node_fail)\b", case.words)
         never = " If that one failed and the condition is afterok, this one never starts." if ended else ""
-        return Note(f"As you say it, it waits for {listed(spoken)}.{never}", {"PARENTS": ",".join(spoken)})
+        return WaitingNote(f"As you say it, it waits for {listed(spoken)}.{never}", {"PARENTS": ",".join(spoken)})
     if not ids:
         # The paste does not name the parent; a job of the same user that failed is the likely one.
         ids = [job.id for job in failed if case.found.reason.starts == "no" and "." not in job.id]
         if not ids:
             return None
         states = listed([f"{job.id}{f' ({job.name})' if job.name else ''}" for job in failed])
-        return Note(
+        return WaitingNote(
             f"In what you pasted {states} failed: that is the one it waits for, as far as can be seen.",
             {"PARENTS": ",".join(ids)},
         )
     if case.found.reason.starts == "no":
         gone = [i for _, names, mark in dependency_clauses(depends) if mark == "failed" for i in names]
         says = f"{listed(gone)} failed." if gone else f"It names {listed(ids)}."
-        return Note(says, {"PARENTS": ",".join(ids)})
+        return WaitingNote(says, {"PARENTS": ",".join(ids)})
     clauses = dependency_clauses(depends)
     told = [f"{listed(names)} {CONDITION.get(kind, 'to be done')}" for kind, names, _ in clauses]
     waits = f"It waits for {listed(told)}."
@@ -76,12 +76,12 @@ def parents(case: WaitCase) -> Note | None:
     if dead:
         dead = list(dict.fromkeys(dead))
         says = f"{waits} {listed(dead)} {'have' if len(dead) > 1 else 'has'} failed, so it never starts as it is."
-        return Note(says, {"PARENTS": ",".join(ids)}, starts="no", do=never_satisfied(case), only=True)
+        return WaitingNote(says, {"PARENTS": ",".join(ids)}, starts="no", do=never_satisfied(case), only=True)
     if needed:
         ends = "is cancelled by Flux" if case.job.scheduler == "flux" else "never starts"
         waits += f" If {listed(needed)} {'fail' if len(needed) > 1 else 'fails'}, this one {ends}."
     now = [f"{i} is {told_state(job)} now{time_left(job)}" for i in ids if (job := known.get(i))]
-    return Note(f"{waits} {listed(now)}." if now else waits, {"PARENTS": ",".join(ids)})
+    return WaitingNote(f"{waits} {listed(now)}." if now else waits, {"PARENTS": ",".join(ids)})
 
 
 MUST_SUCCEED = ("afterok", "after-success", "aftercorr")
@@ -105,11 +105,11 @@ def other_ids(case: WaitCase) -> list[str]:
     return [one for one in dict.fromkeys(found) if one != own]
 
 
-def never_satisfied(case: WaitCase) -> tuple[Remedy, ...]:
+def never_satisfied(case: WaitCase) -> tuple[ReasonRemedy, ...]:
     """What helps where the condition can never be met any more; Flux cancels such a job by itself."""
     said = {"slurm": "DependencyNeverSatisfied", "lsf": "Dependency condition invalid or never satisfied"}
     if case.job.scheduler == "flux":
-        return (Remedy(text="mend that one and submit both again: Flux cancels this one by itself"),)
+        return (ReasonRemedy(text="mend that one and submit both again: Flux cancels this one by itself"),)
     found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
     return found.reason.do if found and case.job.scheduler in said else case.found.reason.do
 
@@ -131,7 +131,7 @@ def told_state(job: QueuedJob) -> str:
     return {"waiting": "waiting", "running": "running", "ended": "over", "ending": "ending"}.get(job.phase, job.state)
 
 
-def array_tasks(case: WaitCase) -> Note | None:
+def array_tasks(case: WaitCase) -> WaitingNote | None:
     """The array's own throttle, and its tasks that run."""
     if case.found.reason.word not in ("JobArrayTaskLimit", "subjobs", "array limit"):
         return None
@@ -141,10 +141,10 @@ def array_tasks(case: WaitCase) -> Note | None:
     tasks = [job for job in case.others if job.phase == "running" and re.split(r"[_\[]", job.id)[0] == base]
     says = f"The array's own `%{most}` lets {most} tasks run at once" if most else "The array's own throttle"
     running = f"; running now: {listed([job.id for job in tasks], 8)}" if tasks else ""
-    return Note(f"{says}{running}.") if most else None
+    return WaitingNote(f"{says}{running}.") if most else None
 
 
-def running_jobs(case: WaitCase) -> Note | None:
+def running_jobs(case: WaitCase) -> WaitingNote | None:
     """The running jobs that hold the limit, as far as they were pasted."""
     reason, limit = case.found.reason, case.found.limit
     if reason.kind != "limit-aggregate":
@@ -159,9 +159,9 @@ def running_jobs(case: WaitCase) -> Note | None:
     whose = limit.whose if limit else "user"
     own = [job for job in running if job.user == case.job.user]
     if whose == "user":
-        return own_note(case, own, throttle) if own else Note(throttle.strip()) if throttle else None
+        return own_note(case, own, throttle) if own else WaitingNote(throttle.strip()) if throttle else None
     if not running:
-        return Note(COUNTED[whose]) if whose in COUNTED else None
+        return WaitingNote(COUNTED[whose]) if whose in COUNTED else None
     together = sum(job.nodes or 0 for job in running)
     users = listed(
         [
@@ -174,7 +174,9 @@ def running_jobs(case: WaitCase) -> Note | None:
         f"if they are of the same {'QOS' if whose == 'qos' else 'account'}."
     )
     names = listed([job.id for job in running])
-    return Note(f"{COUNTED[whose]} {says} It starts when enough of them ({names}) end.", do=talk_to(case, running))
+    return WaitingNote(
+        f"{COUNTED[whose]} {says} It starts when enough of them ({names}) end.", do=talk_to(case, running)
+    )
 
 
 COUNTED = {
@@ -183,12 +185,12 @@ COUNTED = {
 }
 
 
-def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[Remedy, ...]:
+def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[ReasonRemedy, ...]:
     people = [user for user in dict.fromkeys(job.user for job in running) if user and user != case.job.user]
-    return (Remedy(text=f"or agree with {listed(people)} on who runs when"),) if people else ()
+    return (ReasonRemedy(text=f"or agree with {listed(people)} on who runs when"),) if people else ()
 
 
-def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> Note:
+def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> WaitingNote:
     """Own running jobs hold it; the first to end lets it start."""
     told = listed([running_job(job) for job in own])
     ids = listed([job.id for job in own])
@@ -200,7 +202,7 @@ def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> Note:
         else f"when enough of {ids} end"
     )
     holds = f"Yours that run: {told}."
-    return Note(f"{holds} It starts {when}.{more}")
+    return WaitingNote(f"{holds} It starts {when}.{more}")
 
 
 def one_is_enough(case: WaitCase) -> bool:

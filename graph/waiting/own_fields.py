@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from graph.waiting.case import Note, WaitCase
+from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.spoken import date_of_epoch, moment_of, spoken_date
-from knowledge.schedulers.reason_types import Remedy
+from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import printed_seconds, spoken_time
 
 ESTIMATE = (
@@ -15,12 +15,12 @@ ESTIMATE = (
 )
 
 
-def restarts(case: WaitCase) -> Note | None:
+def restarts(case: WaitCase) -> WaitingNote | None:
     """Whether it has run before."""
     count = case.job.printed("Restarts") or case.job.printed("run_count")
     word = case.found.reason.word
     if word == "BeginTime" and not count and re.search(r"(?i)preempt|requeue|was running|ran before|again", case.words):
-        return Note(
+        return WaitingNote(
             "If it ran before and was put back (preempted, requeued), it waits about two minutes "
             "and `--begin` has nothing to do with it: `scontrol show job` tells Restarts."
         )
@@ -37,39 +37,39 @@ def restarts(case: WaitCase) -> Note | None:
         return None
     if int(count) == 0:
         return (
-            Note("It has not run before (Restarts=0), so its start time was given with `--begin`.")
+            WaitingNote("It has not run before (Restarts=0), so its start time was given with `--begin`.")
             if word == "BeginTime"
             else None
         )
     field = "Restarts" if case.job.scheduler == "slurm" else "run_count"
     begun = f"It ran before and was put back {count} time{'s' if int(count) > 1 else ''} ({field}={count})"
-    log = Remedy(
+    log = ReasonRemedy(
         text="read the log of the earlier run: why it was put back stands there",
         command=f"sacct -D -X -j {case.job.id} -o JobID,State,ExitCode,NodeList,Start,End",
     )
     if word == "BeginTime":
-        return Note(
+        return WaitingNote(
             f"{begun}; a job that is put back waits about two minutes, so `--begin` has nothing to do with it. "
             "It starts anew, or at its last checkpoint where the script goes on from one.",
             instead="it was put back into the queue after it had run, and may start again in about two minutes",
             do=(log,),
             only=True,
         )
-    return Note(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
+    return WaitingNote(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
 
 
-def begin_time(case: WaitCase) -> Note | None:
+def begin_time(case: WaitCase) -> WaitingNote | None:
     """Until when it waits for its own start time."""
     if epoch := case.found.named.get("epoch"):
-        return Note(f"That is {date_of_epoch(float(epoch))}.")
+        return WaitingNote(f"That is {date_of_epoch(float(epoch))}.")
     if clock := case.found.named.get("clock"):
-        return Note(f"Its earliest start is {clock}.")
+        return WaitingNote(f"Its earliest start is {clock}.")
     start = case.job.start or case.job.printed("EligibleTime")
     if case.found.reason.word == "BeginTime" and moment_of(start):
-        return Note(f"Its earliest start is {spoken_date(start)}.")
+        return WaitingNote(f"Its earliest start is {spoken_date(start)}.")
     when = OWN_START.search(case.text)
     if when and case.found.reason.word == "start time":
-        return Note(f"Its earliest start is {when[1] or when[2]}; from then on it is queued by itself.")
+        return WaitingNote(f"Its earliest start is {when[1] or when[2]}; from then on it is queued by itself.")
     return None
 
 
@@ -77,7 +77,7 @@ def begin_time(case: WaitCase) -> Note | None:
 OWN_START = re.compile(r"Execution_Time = (.+)|specified_start_time.*\n *\d+ +(\w{3} +\d+ \d\d:\d\d\S*)")
 
 
-def deadline(case: WaitCase) -> Note | None:
+def deadline(case: WaitCase) -> WaitingNote | None:
     """The deadline beside the time asked for."""
     if case.found.reason.word != "DeadLine":
         return None
@@ -86,24 +86,24 @@ def deadline(case: WaitCase) -> Note | None:
     asked = case.job.limit or printed_seconds(found[1] if (found := re.search(r"--time[= ](\S+)", case.text)) else "")
     if not until or until == "N/A":
         return None
-    return Note(
+    return WaitingNote(
         f"Its deadline is {spoken_date(until)}" + (f", and it asks for {spoken_time(asked)}." if asked else ".")
     )
 
 
-def estimate(case: WaitCase) -> Note | None:
+def estimate(case: WaitCase) -> WaitingNote | None:
     """When the scheduler plans to start it, and what that is worth."""
     job = case.job
     if eta := case.found.named.get("eta"):
-        return Note(f"Flux plans its start in about {spoken_eta(eta)}. {ESTIMATE}")
+        return WaitingNote(f"Flux plans its start in about {spoken_eta(eta)}. {ESTIMATE}")
     waits = job.phase in ("waiting", "unknown") and case.found.reason.starts != "no"
     if not waits or case.found.reason.word in ("BeginTime", "Reservation"):
         return None
     if moment_of(job.start):
         where = f" on {job.where}" if job.where else ""
-        return Note(f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}. {ESTIMATE}")
+        return WaitingNote(f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}. {ESTIMATE}")
     if job.printed("START_TIME") == "N/A":
-        return Note(f"For {job.id} there is no estimate yet: the backfill pass has not got that far.")
+        return WaitingNote(f"For {job.id} there is no estimate yet: the backfill pass has not got that far.")
     return None
 
 
@@ -113,40 +113,40 @@ def spoken_eta(eta: str) -> str:
     return f"{eta[:-1]} {units[eta[-1]]}" if eta[-1] in units else eta
 
 
-def comments(case: WaitCase) -> Note | None:
+def comments(case: WaitCase) -> WaitingNote | None:
     """What staff or the user wrote on the job."""
     if case.job.scheduler != "slurm":
         return None
     said = [(name, case.job.printed(name)) for name in ("AdminComment", "SystemComment", "Comment")]
     told = [f"{name} says: “{text}”." for name, text in said if text and text != "(null)"]
-    return Note(" ".join(told)) if told else None
+    return WaitingNote(" ".join(told)) if told else None
 
 
-def since(case: WaitCase) -> Note | None:
+def since(case: WaitCase) -> WaitingNote | None:
     """How long it is in the queue, where that is printed."""
     if case.job.phase != "waiting":
         return None
     if moment_of(case.job.submitted):
-        return Note(f"It is in the queue since {spoken_date(case.job.submitted)}.")
+        return WaitingNote(f"It is in the queue since {spoken_date(case.job.submitted)}.")
     eligible = printed_seconds(case.job.printed("eligible_time"))
-    return Note(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None
+    return WaitingNote(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None
 
 
-def missing_feature(case: WaitCase) -> Note | None:
+def missing_feature(case: WaitCase) -> WaitingNote | None:
     """The constraint that no node meets."""
     if case.found.reason.word == "resource requirements" and (wanted := case.job.printed("Requested Resources")):
-        return Note(f'It asks for `-R "{wanted}"`.')
+        return WaitingNote(f'It asks for `-R "{wanted}"`.')
     asked = case.job.printed("Features")
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
         return None
     partition = f" of {case.job.queue}" if case.job.queue else " of the partition"
-    return Note(
+    return WaitingNote(
         f"It asks for `{asked}` (Features): no node{partition} has that, or not together with the rest of the request.",
         fill={"FEATURE": "<FEATURE>"},
     )
 
 
-def hold_of_pbs(case: WaitCase) -> Note | None:
+def hold_of_pbs(case: WaitCase) -> WaitingNote | None:
     """Who holds a job of PBS, by its hold types, and who can free it."""
     types = case.job.printed("Hold_Types")
     job = case.job
@@ -156,16 +156,16 @@ def hold_of_pbs(case: WaitCase) -> Note | None:
     when = f" on {found}" if (found := case.found.named.get("when")) else ""
     if "o" in types or "s" in types:
         word = "operator" if "o" in types else "system"
-        staff = Remedy(text="such a hold is for staff to release: write to support with the job id")
-        return Note(
+        staff = ReasonRemedy(text="such a hold is for staff to release: write to support with the job id")
+        return WaitingNote(
             f"It is {'an' if word == 'operator' else 'a'} {word} hold (Hold_Types = {types}){who}{when}.",
             do=(staff,),
             only=case.found.reason.freed_by == "user",
         )
-    return Note(f"It is a user hold (Hold_Types = {types}){who}{when}.")
+    return WaitingNote(f"It is a user hold (Hold_Types = {types}){who}{when}.")
 
 
-def priority_parts(case: WaitCase) -> Note | None:
+def priority_parts(case: WaitCase) -> WaitingNote | None:
     """What its priority is made of, and what the account's share says."""
     parts = []
     for row in case.rows("sprio"):
@@ -188,7 +188,7 @@ def priority_parts(case: WaitCase) -> Note | None:
             of = f" (its part of the use is {used}, its share {owns})" if used and owns else ""
             place = f"FairShare of {row['Account']} is {row['FairShare']}, where 1 is best and 0 is nothing"
             parts.append(f"{place}{of}; it recovers as old use decays.")
-    return Note(" ".join(parts)) if parts else None
+    return WaitingNote(" ".join(parts)) if parts else None
 
 
 FACTORS = {

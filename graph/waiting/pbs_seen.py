@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from graph.waiting.case import Note, WaitCase
-from knowledge.schedulers.reason_types import Remedy
+from graph.waiting.case import WaitCase, WaitingNote
+from knowledge.schedulers.reason_types import ReasonRemedy
 
 NUMBERS = re.compile(
     r"resource: (?P<res>\S+) \(\s*R: (?P<asked>[^)]*?) A: (?P<free>[^)]*?)(?: T: (?P<total>[^)]*?))?\)"
@@ -19,7 +19,7 @@ def amount(text: str) -> float | None:
     return float(found[1]) * SIZE.get(found[2], 1) if found else None
 
 
-def shortage(case: WaitCase) -> Note | None:
+def shortage(case: WaitCase) -> WaitingNote | None:
     """What is short, by how much, and whether it can ever be had."""
     found = NUMBERS.search(case.job.reason)
     if case.found.reason.word != "insufficient-resource" or not found:
@@ -35,11 +35,11 @@ def shortage(case: WaitCase) -> Note | None:
             next((part for part in select.groups() if part), "") if select else case.job.printed("Resource_List.select")
         )
         smaller = re.sub(rf"\b{re.escape(resource)}=\w+", f"{resource}={total}", shape) if total else shape
-        do = Remedy(
+        do = ReasonRemedy(
             text=f"ask for at most {total} {resource} a chunk and submit again",
             command=f"#PBS -l select={smaller}" if smaller else "",
         )
-        return Note(
+        return WaitingNote(
             f"Each chunk asks for {asked} {resource}, and a node has {total}.",
             instead=(
                 f"it asks for {asked} {resource} a chunk and no node "
@@ -55,35 +55,35 @@ def shortage(case: WaitCase) -> Note | None:
         if wanted and amount(free) and wanted <= (amount(free) or 0)
         else ""
     )
-    return Note(
+    return WaitingNote(
         f"Of {resource} it asks for {asked}; {free} are free now, {total or 'an unknown number'} exist.{together}",
         instead=f"not enough {resource} is free now",
     )
 
 
-def whose_limit(case: WaitCase) -> Note | None:
+def whose_limit(case: WaitCase) -> WaitingNote | None:
     """Whose limit on which resource a comment (PBS) or a reason (LSF) names."""
     named = case.found.named
     who, res = named.get("who"), named.get("res")
     if case.found.reason.word == "resource limit" and res:
-        return Note(f"The limit {named['name']} (on {named['on']}) is {named['max']} {res}.")
+        return WaitingNote(f"The limit {named['name']} (on {named['on']}) is {named['max']} {res}.")
     if case.found.reason.word != "resource-limit" or not who or not res:
         return None
     queue = f" in queue {case.found.named['q']}" if "q" in case.found.named else ""
     owner = who.removesuffix("'s")
-    return Note(f"The limit is that of {owner} on {res}{queue}.")
+    return WaitingNote(f"The limit is that of {owner} on {res}{queue}.")
 
 
-def file_system(name: str, free: str, total: str) -> Note:
+def file_system(name: str, free: str, total: str) -> WaitingNote:
     """A file system that the site counts as a resource."""
     do = (
-        Remedy(text=f"wait for {name}: the site's status page tells when it is back"),
-        Remedy(
+        ReasonRemedy(text=f"wait for {name}: the site's status page tells when it is back"),
+        ReasonRemedy(
             text=f"or take {name} out of `-l filesystems=`, only if the job does not use it",
             command="qalter -l filesystems=<OTHERS> <JOBID>",
         ),
     )
-    return Note(
+    return WaitingNote(
         f"The site counts file systems as resources: {free} of {total} means that {name} is marked as not available.",
         instead=(
             f"the {name} file system is marked as not available ({free} of "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from graph.waiting.ended import ended_reason
-from knowledge.schedulers.reason_types import Remedy, Starts, WaitKind, WaitReason
+from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind, WaitReason
 from knowledge.schedulers.reasons import FoundReason, find_reason
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import spoken_time
@@ -24,7 +24,9 @@ def reason_of(job: QueuedJob) -> FoundReason:
     return by_state(job) or found or unknown(job)
 
 
-def made(word: str, kind: WaitKind, starts: Starts, says: str, *do: Remedy, look: tuple[str, ...] = ()) -> FoundReason:
+def made(
+    word: str, kind: WaitKind, starts: Starts, says: str, *do: ReasonRemedy, look: tuple[str, ...] = ()
+) -> FoundReason:
     return FoundReason(WaitReason(word=word, kind=kind, starts=starts, says=says, do=do, look=look), {})
 
 
@@ -82,7 +84,7 @@ def slurm_state(job: QueuedJob) -> FoundReason | None:
             "hold",
             "no",
             says,
-            Remedy(text="read why it ended, then release it", command="scontrol release <JOBID>"),
+            ReasonRemedy(text="read why it ended, then release it", command="scontrol release <JOBID>"),
         )
     if state in ("RD", "RESV_DEL_HOLD"):
         return find_reason("slurm", "ReservationDeleted")
@@ -93,7 +95,7 @@ def slurm_state(job: QueuedJob) -> FoundReason | None:
             "hold",
             "no",
             says,
-            Remedy(text="release it, if the hold is yours", command="scontrol release <JOBID>"),
+            ReasonRemedy(text="release it, if the hold is yours", command="scontrol release <JOBID>"),
         )
     return None
 
@@ -102,15 +104,15 @@ def pbs_state(job: QueuedJob) -> FoundReason | None:
     """Holds, dependencies and start times that PBS shows by attributes and not by a comment."""
     if job.depends and (job.printed("substate") == "22" or job.state == "H"):
         says = "it waits for another job (a system hold by its dependency, which is normal and goes away by itself)"
-        drop = Remedy(
+        drop = ReasonRemedy(
             text="nothing while that one waits or runs; to drop the dependency", command='qalter -W depend="" <JOBID>'
         )
         return made("dependency", "dependency", "depends", says, drop, look=("qstat -x <PARENTS>",))
     types = job.printed("Hold_Types")
     if job.state == "H":
         staff = "o" in types or "s" in types
-        free = Remedy(text="release it", command="qrls <JOBID>")
-        ask = Remedy(text="such a hold is for staff to release: write to support with the job id")
+        free = ReasonRemedy(text="release it", command="qrls <JOBID>")
+        ask = ReasonRemedy(text="such a hold is for staff to release: write to support with the job id")
         return made(
             "held",
             "hold",
@@ -172,5 +174,5 @@ def unknown(job: QueuedJob) -> FoundReason:
         "wait",
         "depends",
         f"it waits{shown}",
-        Remedy(text="paste what this prints", command=LOOK[job.scheduler]),
+        ReasonRemedy(text="paste what this prints", command=LOOK[job.scheduler]),
     )

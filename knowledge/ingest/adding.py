@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from knowledge.documents import Collection, Document, Documents, Known
+from knowledge.documents import Collection, Documents, KnownDocument, SourceDocument
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Answer, Fetcher, Pause, UnreachableError, pause_of
+from knowledge.fetching import Fetcher, Pause, Response, UnreachableError, pause_of
 from knowledge.ingest.chunking import chunks
-from knowledge.ingest.folder import File, files, named
+from knowledge.ingest.folder import FolderFile, files, named
 from knowledge.ingest.page import NoTextError, Page, UnreadableError, iso_date, visible
 from knowledge.ingest.parser import parser
 from knowledge.ingest.reading import CONTENT_TYPES, MOST_BYTES, MOST_PDF_BYTES, form_of
@@ -52,7 +52,7 @@ class About:
 
 
 @dataclass(slots=True)
-class Report:
+class AddingReport:
     """What came of it: how many documents were read, had not changed, held no text, are gone; and what went wrong."""
 
     origin: str
@@ -86,11 +86,11 @@ class Keeping:
     def __init__(self, documents: Documents, origin: str) -> None:
         self.documents = documents
         self.origin = origin
-        self.held: list[Document] = []
+        self.held: list[SourceDocument] = []
         self.cursor: dict[str, str] | None = None
         self.stored = time.monotonic()
 
-    def put(self, document: Document) -> None:
+    def put(self, document: SourceDocument) -> None:
         self.held.append(document)
         if time.monotonic() - self.stored >= STORE_EVERY_S:
             self.flush()
@@ -113,20 +113,20 @@ def keeping(documents: Documents, origin: str) -> Iterator[Keeping]:
 
 def add(
     documents: Documents, given: str, about: About, progress: Progress = quiet, pause: Pause = time.sleep
-) -> Report:
+) -> AddingReport:
     """Read what a path or an address holds. Raises InputError, UnavailableError; one bad page stops nothing."""
     if given.startswith(("http://", "https://")):
         return add_site(documents, address_of(given), about, progress, pause)
     return add_folder(documents, Path(given), about, progress)
 
 
-def add_folder(documents: Documents, given: Path, about: About, progress: Progress = quiet) -> Report:
+def add_folder(documents: Documents, given: Path, about: About, progress: Progress = quiet) -> AddingReport:
     """A file, a folder or a checkout."""
     found, closed = files(given, about.site)
     origin = named(given.expanduser().resolve())
     known = documents.known(origin)
     documents.begin(origin, "folder", about.collection, about.options())
-    report = Report(origin)
+    report = AddingReport(origin)
     for folder, why in closed.items():
         report.problem(str(folder), f"{why}; what was read there before is kept")
         known = {key: one for key, one in known.items() if not key.startswith(f"{named(folder)}/")}
@@ -140,7 +140,9 @@ def add_folder(documents: Documents, given: Path, about: About, progress: Progre
     return report
 
 
-def take_file(keep: Keeping, file: File, about: About, before: Known | None, report: Report) -> None:
+def take_file(
+    keep: Keeping, file: FolderFile, about: About, before: KnownDocument | None, report: AddingReport
+) -> None:
     """One file into the store, if it changed."""
     try:
         # One byte more than may be: reading says that it is too large.
@@ -162,9 +164,9 @@ def take_file(keep: Keeping, file: File, about: About, before: Known | None, rep
         report.problem(str(file.path), error.strerror or error)
 
 
-def document(key: str, source: str, page: Page, about: About, mark: str, date: str, etag: str = "") -> Document:
+def document(key: str, source: str, page: Page, about: About, mark: str, date: str, etag: str = "") -> SourceDocument:
     """A page as a document. Its own date goes before the one given."""
-    return Document(
+    return SourceDocument(
         key=key,
         source=source,
         collection=about.collection,
@@ -187,11 +189,11 @@ def mark_of(data: bytes, about: About, *more: str) -> str:
 
 def add_site(
     documents: Documents, address: str, about: About, progress: Progress = quiet, pause: Pause = time.sleep
-) -> Report:
+) -> AddingReport:
     """The pages of a site, or one page."""
     before = documents.origin(address)
     since = before.started if before and not before.finished else ""
-    report = Report(address)
+    report = AddingReport(address)
     with Fetcher(pause=pause) as fetcher, keeping(documents, address) as keep:
         found = site(address, fetcher)
         known = documents.known(address)
@@ -217,7 +219,7 @@ def add_site(
 
 
 def take_page(
-    keep: Keeping, page: Listed, about: About, before: Known | None, report: Report, fetcher: Fetcher
+    keep: Keeping, page: Listed, about: About, before: KnownDocument | None, report: AddingReport, fetcher: Fetcher
 ) -> bool:
     """One page of a site into the store, if it changed. Returns whether the server answered."""
     try:
@@ -241,7 +243,7 @@ def take_page(
     return True
 
 
-def asked(fetcher: Fetcher, page: Listed, before: Known | None) -> Answer:
+def asked(fetcher: Fetcher, page: Listed, before: KnownDocument | None) -> Response:
     """A page, after the pauses that a busy server asks for."""
     answer = fetcher.get(page.address, headers=conditions(before))
     for _ in range(fetcher.tries - 1):
@@ -265,7 +267,7 @@ def address_of(given: str) -> str:
     raise InputError("an address with a name or a password in it is not taken: answers would cite it; leave them out")
 
 
-def conditions(before: Known | None) -> dict[str, str]:
+def conditions(before: KnownDocument | None) -> dict[str, str]:
     """What makes a server answer `not changed`: its own tag of last time, or its date."""
     if not before or not before.etag:
         return {}
@@ -274,7 +276,7 @@ def conditions(before: Known | None) -> dict[str, str]:
 
 
 def take_answer(
-    keep: Keeping, page: Listed, answer: Answer, about: About, before: Known | None, report: Report
+    keep: Keeping, page: Listed, answer: Response, about: About, before: KnownDocument | None, report: AddingReport
 ) -> None:
     form = CONTENT_TYPES.get(answer.content_type, "")
     if form == "text":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from knowledge.errors import UnavailableError
-from knowledge.fetching import Answer, Pause
+from knowledge.fetching import Pause, Response
 from knowledge.ingest.chunking import cut, tokens
 from knowledge.ingest.page import Block
 
@@ -32,8 +32,12 @@ class Patience:
 
 
 def within_limits(
-    ask: Callable[[], Answer], limit_of: Callable[[Answer, float], float], who: str, patience: Patience, hint: str = ""
-) -> Answer:
+    ask: Callable[[], Response],
+    limit_of: Callable[[Response, float], float],
+    who: str,
+    patience: Patience,
+    hint: str = "",
+) -> Response:
     """The answer, after waiting where that is wished. limit_of: the seconds to wait, 0 for none. Raises LimitError."""
     while True:
         answer = ask()

@@ -39,7 +39,7 @@ INDEX = frozenset({"index", "readme"})
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class FolderFile:
     """One file to read: its path, its form, the address to cite, the day it last changed (may be empty), and the folder
     that it was found in, which no link may leave."""
 
@@ -80,7 +80,7 @@ class Addresses:
         return f"{above}{inside.stem}/" if self.suffix == "/" else f"{above}{inside.stem}.html"
 
 
-def files(given: Path, site: str = "") -> tuple[list[File], dict[Path, str]]:
+def files(given: Path, site: str = "") -> tuple[list[FolderFile], dict[Path, str]]:
     """What is to be read under a path, in order, and the folders that may not be looked into, with the reason.
 
     site: its public address. Raises InputError where there is nothing.
@@ -106,7 +106,9 @@ def files(given: Path, site: str = "") -> tuple[list[File], dict[Path, str]]:
         why = "; ".join(f"{folder}: {said}" for folder, said in closed.items())
         why = why or "no Markdown, reStructuredText, HTML, PDF or text file"
         raise InputError(f"nothing to read in {given}: {why}")
-    return [File(one, form_of(one.name), addresses.of(one), dates.get(one) or "", inside) for one in found], closed
+    return [
+        FolderFile(one, form_of(one.name), addresses.of(one), dates.get(one) or "", inside) for one in found
+    ], closed
 
 
 def existing(given: Path) -> Path:

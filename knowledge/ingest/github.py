@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from knowledge.documents import Document, Documents, Known
+from knowledge.documents import Documents, KnownDocument, SourceDocument
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Answer, Fetcher, host_of
-from knowledge.ingest.adding import About, Keeping, Progress, Report, keeping, quiet
+from knowledge.fetching import Fetcher, Response, host_of
+from knowledge.ingest.adding import About, AddingReport, Keeping, Progress, keeping, quiet
 from knowledge.ingest.api import Patience, within_limits
 from knowledge.ingest.chunking import chunks
 from knowledge.ingest.resolving import Json, read_issue
@@ -28,7 +28,7 @@ SECONDARY_WAIT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class IssueFilter:
     """Which issues. labels: all of them; since: ISO day or time; limit: how many at most in this run (0: all)."""
 
     repository: str
@@ -61,7 +61,7 @@ class GitHub:
         own = {**headers, "Authorization": f"Bearer {token}"} if token else headers
         self.fetcher = Fetcher(own, home=self.base, pause=self.patience.pause)
 
-    def get(self, address: str, params: Mapping[str, str | int] | None = None, etag: str = "") -> Answer:
+    def get(self, address: str, params: Mapping[str, str | int] | None = None, etag: str = "") -> Response:
         """One answer: 200, or 304 where an etag was given. Raises InputError, UnavailableError."""
         if host_of(address) != host_of(self.base):
             raise UnavailableError(f"GitHub at {host_of(self.base)} names another host for its next page")
@@ -74,7 +74,7 @@ class GitHub:
         return answer
 
 
-def wait_of(answer: Answer, now: float) -> float:
+def wait_of(answer: Response, now: float) -> float:
     """The seconds that GitHub wants us to wait; 0 for an answer that is no limit."""
     if answer.status not in (403, 429):
         return 0.0
@@ -92,7 +92,7 @@ class NotThereError(InputError):
     """There is no such thing, or it may not be seen."""
 
 
-def refused(answer: Answer) -> InputError | UnavailableError:
+def refused(answer: Response) -> InputError | UnavailableError:
     """Why GitHub gives nothing, and what to do."""
     if answer.status == 401:
         return InputError("GitHub does not take the token; correct or unset GITHUB_TOKEN")
@@ -104,7 +104,7 @@ def refused(answer: Answer) -> InputError | UnavailableError:
     return UnavailableError(f"GitHub answers {answer.status}; what came is kept, give the same command later")
 
 
-def sync(documents: Documents, wish: Wish, github: GitHub, progress: Progress = quiet) -> Report:
+def sync(documents: Documents, wish: IssueFilter, github: GitHub, progress: Progress = quiet) -> AddingReport:
     """Read the issues that changed since the last time. Raises InputError, UnavailableError; what came stays."""
     origin = wish.origin
     before = documents.origin(origin)
@@ -112,7 +112,7 @@ def sync(documents: Documents, wish: Wish, github: GitHub, progress: Progress = 
     if cursor.get("from", "") > wish.since:
         cursor = {}
     cursor.setdefault("from", wish.since)
-    report = Report(origin)
+    report = AddingReport(origin)
     with github.fetcher, keeping(documents, origin) as keep:
         # The first answer comes before anything is stored: a name that is wrong leaves nothing behind.
         pages = listing(github, wish, cursor)
@@ -127,10 +127,10 @@ def take_pages(
     keep: Keeping,
     pages: Iterator[list[Json]],
     page: list[Json] | None,
-    wish: Wish,
+    wish: IssueFilter,
     cursor: dict[str, str],
     github: GitHub,
-    report: Report,
+    report: AddingReport,
     progress: Progress,
 ) -> None:
     known = keep.documents.known(keep.origin)
@@ -150,7 +150,7 @@ def take_pages(
         page = next(pages, None)
 
 
-def listing(github: GitHub, wish: Wish, cursor: dict[str, str]) -> Iterator[list[Json]]:
+def listing(github: GitHub, wish: IssueFilter, cursor: dict[str, str]) -> Iterator[list[Json]]:
     """The parts of the list. cursor: `since` is moved on by the reader between two parts; the etag is kept here."""
     address = f"{github.base}/repos/{wish.repository}/issues"
     # From the second time on the open ones too: what was opened again is no longer resolved.
@@ -183,7 +183,14 @@ def with_since(params: dict[str, str | int], since: str) -> dict[str, str | int]
     return {**params, "since": since if "T" in since else f"{since}T00:00:00Z"}
 
 
-def take(keep: Keeping, issue: Json, wish: Wish, known: Mapping[str, Known], github: GitHub, report: Report) -> None:
+def take(
+    keep: Keeping,
+    issue: Json,
+    wish: IssueFilter,
+    known: Mapping[str, KnownDocument],
+    github: GitHub,
+    report: AddingReport,
+) -> None:
     """One issue into the store, if it changed and something resolved it; out of it, if it is open again."""
     key, mark = str(issue["html_url"]), f"{issue['updated_at']} {wish.about.options()}"
     if issue.get("state") == "open":
@@ -203,7 +210,7 @@ def take(keep: Keeping, issue: Json, wish: Wish, known: Mapping[str, Known], git
         return
     facts = wish.about
     keep.put(
-        Document(
+        SourceDocument(
             key=key,
             source=key,
             collection=facts.collection,
@@ -232,6 +239,6 @@ def timeline(github: GitHub, issue: Json) -> list[Json]:
     return events
 
 
-def events_of(answer: Answer) -> list[Json]:
+def events_of(answer: Response) -> list[Json]:
     found = answer.json()
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []

@@ -29,7 +29,7 @@ ALLOW, REFUSE = 0x7FFF0000, 0x00050001
 NO_NEW_PRIVILEGES, SET_FILTER, BY_FILTER = 38, 22, 2
 
 
-class Program(ctypes.Structure):
+class ParserFilter(ctypes.Structure):
     """struct sock_fprog"""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
@@ -47,7 +47,7 @@ def close_the_network() -> None:
     if calls:
         libc = ctypes.CDLL(None)
         libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
-        libc.prctl(SET_FILTER, BY_FILTER, ctypes.byref(Program(len(steps), code)), 0, 0)
+        libc.prctl(SET_FILTER, BY_FILTER, ctypes.byref(ParserFilter(len(steps), code)), 0, 0)
 
 
 def allow_seconds(seconds: int) -> None:

@@ -40,7 +40,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CrawledSite:
     """The pages to read, the seconds to leave between two, and how many more there are than are read."""
 
     pages: tuple[Listed, ...]
@@ -48,7 +48,7 @@ class Site:
     left_out: int = 0
 
 
-def site(address: str, fetcher: Fetcher) -> Site:
+def site(address: str, fetcher: Fetcher) -> CrawledSite:
     """What is to be read at an address: a page, or the pages below it in the sitemap. Raises InputError."""
     robots = robots_of(address, fetcher)
     between = 0.0 if is_loopback(address) else min(float(robots.crawl_delay(AGENT) or BETWEEN_S), LONGEST_BETWEEN_S)
@@ -57,7 +57,7 @@ def site(address: str, fetcher: Fetcher) -> Site:
     allowed = tuple(page for page in found if robots.can_fetch(AGENT, page.address))
     if found and not allowed:
         raise InputError(f"{host_of(address)} asks programs not to read these pages (robots.txt)")
-    return Site(allowed[:MOST_PAGES], between, len(allowed[MOST_PAGES:]))
+    return CrawledSite(allowed[:MOST_PAGES], between, len(allowed[MOST_PAGES:]))
 
 
 def robots_of(address: str, fetcher: Fetcher) -> RobotFileParser:

@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
-from knowledge.documents import Document, Documents, Known
+from knowledge.documents import Documents, KnownDocument, SourceDocument
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Answer, Fetcher, host_of
-from knowledge.ingest.adding import About, Keeping, Progress, Report, keeping, quiet
+from knowledge.fetching import Fetcher, Response, host_of
+from knowledge.ingest.adding import About, AddingReport, Keeping, Progress, keeping, quiet
 from knowledge.ingest.api import LimitError, Patience, shortened, within_limits
 from knowledge.ingest.chunking import chunks
 from knowledge.ingest.html import blocks_of
@@ -77,7 +77,7 @@ class StackExchange:
         return body
 
 
-def wait_of(answer: Answer, now: float) -> float:
+def wait_of(answer: Response, now: float) -> float:
     """The seconds that Stack Exchange wants us to wait; 0 for an answer that is no limit."""
     if answer.status == 429:
         after = answer.headers.get("retry-after", "")
@@ -91,14 +91,14 @@ def wait_of(answer: Answer, now: float) -> float:
     return float(found[1]) if found else 60.0
 
 
-def sync(documents: Documents, wish: Tagged, server: StackExchange, progress: Progress = quiet) -> Report:
+def sync(documents: Documents, wish: Tagged, server: StackExchange, progress: Progress = quiet) -> AddingReport:
     """Read the questions with an accepted answer that changed since the last time. Raises as `get`; what came stays."""
     for name in (wish.tag, wish.site):
         if not NAME.fullmatch(name):
             raise InputError(f"'{name[:60]}' names no tag or site of Stack Exchange; try --tag slurm")
     before = documents.origin(wish.origin)
     cursor = dict(before.cursor) if before else {}
-    report = Report(wish.origin)
+    report = AddingReport(wish.origin)
     with server.fetcher, keeping(documents, wish.origin) as keep:
         pages = listing(server, wish, cursor)
         page: list[Json] | None = next(pages, [])
@@ -147,7 +147,12 @@ def listing(server: StackExchange, wish: Tagged, cursor: dict[str, str]) -> Iter
 
 
 def take(
-    keep: Keeping, questions: list[Json], wish: Tagged, known: dict[str, Known], server: StackExchange, report: Report
+    keep: Keeping,
+    questions: list[Json],
+    wish: Tagged,
+    known: dict[str, KnownDocument],
+    server: StackExchange,
+    report: AddingReport,
 ) -> None:
     """A part of the list into the store: one request for all its accepted answers."""
     fresh = []
@@ -179,7 +184,7 @@ def mark_of(question: Json, wish: Tagged) -> str:
     return f"{question['last_activity_date']} {wish.about.options()}"
 
 
-def document(question: Json, answer: Json, wish: Tagged) -> Document:
+def document(question: Json, answer: Json, wish: Tagged) -> SourceDocument:
     """A question and its accepted answer; the source says who wrote them, and under which licence."""
     title = unescape(str(question["title"]))
     page = Page(
@@ -193,7 +198,7 @@ def document(question: Json, answer: Json, wish: Tagged) -> Document:
     )
     about = wish.about
     day = datetime.fromtimestamp(int(question["last_activity_date"]), UTC).date().isoformat()
-    return Document(
+    return SourceDocument(
         key=str(question["link"]),
         source=f"{question['link']} ({credit(question, answer)})",
         collection=about.collection,

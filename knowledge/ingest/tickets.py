@@ -19,9 +19,9 @@ from pathlib import Path
 
 from knowledge.catalogue import catalogue
 from knowledge.data_file import parse_json
-from knowledge.documents import Document, Documents
+from knowledge.documents import Documents, SourceDocument
 from knowledge.errors import InputError
-from knowledge.ingest.adding import About, Progress, Report, keeping, mark_of, quiet
+from knowledge.ingest.adding import About, AddingReport, Progress, keeping, mark_of, quiet
 from knowledge.ingest.chunking import chunks
 from knowledge.ingest.html import read_html
 from knowledge.ingest.markdown import read_markdown
@@ -62,13 +62,13 @@ class Export:
         return f"tickets:{self.path.expanduser().resolve()}"
 
 
-def sync(documents: Documents, export: Export, progress: Progress = quiet) -> Report:
+def sync(documents: Documents, export: Export, progress: Progress = quiet) -> AddingReport:
     """Read all tickets of a file; those that are no longer in it are removed. Raises InputError."""
     rows = list(rows_of(export.path))
     if not rows:
         raise InputError(f"there is no ticket in {export.path}")
     names = columns_of(dict.fromkeys(name for row in rows for name in row), export.columns)
-    report, origin = Report(export.origin), export.origin
+    report, origin = AddingReport(export.origin), export.origin
     known = documents.known(origin)
     documents.begin(origin, "tickets", export.about.collection, export.about.options())
     times: Counter[str] = Counter()
@@ -97,7 +97,7 @@ def sync(documents: Documents, export: Export, progress: Progress = quiet) -> Re
 
 def document(
     key: str, number: str, row: Mapping[str, str], names: Mapping[str, str], export: Export, mark: str
-) -> Document | None:
+) -> SourceDocument | None:
     """One ticket, masked; None where it holds no text."""
     texts = {wanted: row.get(name, "") for wanted, name in names.items()}
     if not any(texts.get(wanted, "").strip() for wanted in NEEDED):
@@ -110,7 +110,7 @@ def document(
     title, *blocks = without_names(parts, [(name, value) for name, value in row.items() if name not in shown])
     page = Page(title.text or f"Ticket {number}", tuple(blocks))
     about = export.about
-    return Document(
+    return SourceDocument(
         key=key,
         source=f"ticket {number} ({export.path.name})",
         collection=about.collection,

@@ -19,19 +19,19 @@ GOES_ON = re.compile(r"\t\s*\S|\s{6,}\S")
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class LineBlock:
     """Lines that belong together, and the number of the first."""
 
     first: int
     lines: tuple[str, ...]
 
 
-def pair_block(lines: Sequence[str], at: int) -> Block | None:
+def pair_block(lines: Sequence[str], at: int) -> LineBlock | None:
     """The lines of Key=Value pairs from `at` on."""
     end = at
     while end < len(lines) and PAIR_LINE.match(lines[end]):
         end += 1
-    return Block(at, tuple(lines[at:end])) if end > at else None
+    return LineBlock(at, tuple(lines[at:end])) if end > at else None
 
 
 def read_pairs(lines: Sequence[str]) -> Fields:
@@ -39,12 +39,12 @@ def read_pairs(lines: Sequence[str]) -> Fields:
     return tuple((m[1], m[2].strip()) for line in lines for m in PAIR.finditer(line))
 
 
-def setting_block(lines: Sequence[str], at: int) -> Block | None:
+def setting_block(lines: Sequence[str], at: int) -> LineBlock | None:
     """The `name = value` lines from `at` on, with those in which a value goes on."""
     end = at
     while end < len(lines) and (SETTING.match(lines[end]) or (end > at and GOES_ON.match(lines[end]))):
         end += 1
-    return Block(at, tuple(lines[at:end])) if end > at else None
+    return LineBlock(at, tuple(lines[at:end])) if end > at else None
 
 
 def read_settings(lines: Sequence[str]) -> Fields:

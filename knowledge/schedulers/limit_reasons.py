@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from knowledge.schedulers.limit_words import LimitWord
-from knowledge.schedulers.reason_types import Remedy, WaitReason
+from knowledge.schedulers.reason_types import ReasonRemedy, WaitReason
 
 SET_ON = {"qos": "QOS", "account": "account"}
 ALONE = "If this job alone asks for more than the limit it never starts"
@@ -55,7 +55,11 @@ def held_reason(limit: LimitWord) -> WaitReason:
         starts="yes",
         says=f"{whose} together the most {limit.noun} that {whom}",
         look=(RUNNING[limit.whose], *((ASSOC_USE,) if limit.whose == "account" else ()), limits_of(limit)),
-        do=(Remedy(text=f"it starts when enough of them end; {less}, or another {other(limit)}, starts it sooner"),),
+        do=(
+            ReasonRemedy(
+                text=f"it starts when enough of them end; {less}, or another {other(limit)}, starts it sooner"
+            ),
+        ),
         but=ALONE,
         ask=asked(limit),
     )
@@ -75,7 +79,7 @@ def jobs_reason(limit: LimitWord) -> WaitReason:
         starts="yes",
         says=says,
         look=(RUNNING[limit.whose], limits_of(limit)),
-        do=(Remedy(text="it starts when one of them ends; several runs put into one job count once"),),
+        do=(ReasonRemedy(text="it starts when one of them ends; several runs put into one job count once"),),
         ask=asked(limit),
     )
 
@@ -95,17 +99,22 @@ def request_reason(limit: LimitWord) -> WaitReason:
     """One job asks for more than is allowed: it never starts as it is."""
     place = SET_ON[limit.set_on]
     says = f"it asks for more {limit.noun} than the {place} allows one job"
-    do: tuple[Remedy, ...] = (Remedy(text="ask for less, or take a QOS with a higher limit", command=OTHER_QOS),)
+    do: tuple[ReasonRemedy, ...] = (
+        ReasonRemedy(text="ask for less, or take a QOS with a higher limit", command=OTHER_QOS),
+    )
     if limit.whose == "node":
         says = f"it asks for more {limit.noun} on one node than the {place} allows"
-        do = (Remedy(text="spread it over more nodes, or ask for less a node"), *do)
+        do = (ReasonRemedy(text="spread it over more nodes, or ask for less a node"), *do)
     elif limit.resource == "wallduration":
         says = f"its time is above what the {place} allows one job"
         lower = "scontrol update jobid=<JOBID> TimeLimit=<MAXTIME>"
         chain = "or a QOS for long jobs, or save a checkpoint and go on in a second job"
-        do = (Remedy(text="lower the time to the limit", command=lower), Remedy(text=chain, command=OTHER_QOS))
+        do = (
+            ReasonRemedy(text="lower the time to the limit", command=lower),
+            ReasonRemedy(text=chain, command=OTHER_QOS),
+        )
     elif limit.resource == "node":
-        do = (Remedy(text="fewer nodes", command="scontrol update jobid=<JOBID> NumNodes=<N>-<N>"), *do)
+        do = (ReasonRemedy(text="fewer nodes", command="scontrol update jobid=<JOBID> NumNodes=<N>-<N>"), *do)
     look = (limits_of(limit), 'scontrol show job <JOBID> | grep -E "ReqTRES|TimeLimit|QOS"')
     return WaitReason(word=limit.word, kind="limit-request", starts="no", says=says, look=look, do=do)
 
@@ -113,7 +122,7 @@ def request_reason(limit: LimitWord) -> WaitReason:
 def minimum_reason(limit: LimitWord) -> WaitReason:
     """It asks for less than the QOS demands."""
     less = "less memory" if limit.resource in ("mem", "memory") else f"fewer {limit.noun}"
-    do = Remedy(text="ask for at least the minimum (MinTRES), or take a QOS for small jobs", command=OTHER_QOS)
+    do = ReasonRemedy(text="ask for at least the minimum (MinTRES), or take a QOS for small jobs", command=OTHER_QOS)
     says = f"it asks for {less} than the QOS demands of one job"
     return WaitReason(word=limit.word, kind="limit-request", starts="no", says=says, look=(QOS_LIMITS,), do=(do,))
 
@@ -123,7 +132,7 @@ def minutes_reason(limit: LimitWord) -> WaitReason:
     place = SET_ON[limit.set_on]
     if limit.whose == "job":
         says = f"its {limit.noun} x time is above what the {place} allows one job"
-        do = Remedy(text="a shorter time or a smaller job, with checkpoints to go on from", command=SHORTER)
+        do = ReasonRemedy(text="a shorter time or a smaller job, with checkpoints to go on from", command=SHORTER)
         look = (limits_of(limit),)
         return WaitReason(word=limit.word, kind="limit-request", starts="no", says=says, look=look, do=(do,))
     what = "wall-clock time" if limit.resource == "wall" else f"{limit.noun} x time"
@@ -131,7 +140,7 @@ def minutes_reason(limit: LimitWord) -> WaitReason:
         f"the time budget of the {place} ({what}) is used up, or what is left is smaller than what this job could "
         "use (its size x its time limit); it starts only when that fits"
     )
-    do = Remedy(text="a shorter time or fewer nodes, so that size x time fits what is left", command=SHORTER)
+    do = ReasonRemedy(text="a shorter time or fewer nodes, so that size x time fits what is left", command=SHORTER)
     return WaitReason(
         word=limit.word,
         kind="limit-budget",
@@ -152,7 +161,7 @@ def run_minutes_reason(limit: LimitWord) -> WaitReason:
         f"{owner} have together so much time left x {limit.noun} that this one does not fit now; that shrinks by "
         "itself as they run on"
     )
-    do = Remedy(text="a shorter time or a smaller job fits sooner", command=SHORTER)
+    do = ReasonRemedy(text="a shorter time or a smaller job fits sooner", command=SHORTER)
     look = (RUNNING.get(limit.whose, OWN_JOBS), limits_of(limit))
     return WaitReason(
         word=limit.word, kind="limit-aggregate", starts="depends", says=says, look=look, do=(do,), but=ALONE

@@ -32,7 +32,7 @@ GONE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class LiveOutput:
     """What all questions together brought: the text as if pasted, and what could not be asked."""
 
     text: str
@@ -44,7 +44,7 @@ class Asked:
         return tuple(job for output in self.outputs for job in output.jobs)
 
 
-def own_queue(scheduler: Scheduler, ask: Ask = ask_command) -> Asked:
+def own_queue(scheduler: Scheduler, ask: Ask = ask_command) -> LiveOutput:
     """My jobs that wait or run, with their reasons."""
     user = getpass.getuser()
     first = {
@@ -57,10 +57,10 @@ def own_queue(scheduler: Scheduler, ask: Ask = ask_command) -> Asked:
     return gathered(commands, ask)
 
 
-def one_job(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> Asked:
+def one_job(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> LiveOutput:
     """A job by its id, from the queue, or from the accounting where it has left the queue."""
     if not JOB_ID.fullmatch(job):
-        return Asked("", (CouldNotAsk("", f"'{job[:40]}' is no job id"),))
+        return LiveOutput("", (CouldNotAsk("", f"'{job[:40]}' is no job id"),))
     commands = {
         "slurm": [["scontrol", "show", "job", job]],
         "pbs": [["qstat", "-xf", job]],
@@ -75,7 +75,7 @@ def one_job(scheduler: Scheduler, job: str, ask: Ask = ask_command) -> Asked:
     return found
 
 
-def accounted(job: str, ask: Ask = ask_command) -> Asked:
+def accounted(job: str, ask: Ask = ask_command) -> LiveOutput:
     """A job of Slurm's accounting, with its steps; also what a purged or unknown id gives: no job."""
     return gathered([["sacct", "-P", "-j", job, "-o", ACCOUNTED]], ask)
 
@@ -86,14 +86,14 @@ def submit_line(job: str, ask: Ask = ask_command) -> str:
     return printed.text.strip() if isinstance(printed, Printed) else ""
 
 
-def around(job: QueuedJob, ask: Ask = ask_command) -> Asked:
+def around(job: QueuedJob, ask: Ask = ask_command) -> LiveOutput:
     """What stands beside a waiting job: own running jobs, its partition or queue, its nodes, its limits."""
     if job.scheduler == "flux":
         return gathered([["flux", "queue", "status", *filter(None, [job.queue])]], ask)
     if job.scheduler == "pbs" and job.queue:
         return gathered([["qstat", "-Q", job.queue], ["qstat", "-was1", "-u", getpass.getuser()]], ask)
     if job.scheduler != "slurm":
-        return Asked("")
+        return LiveOutput("")
     commands = [["squeue", "-u", getpass.getuser(), "-t", "R", "-o", COLUMNS]]
     if job.queue:
         commands += [
@@ -115,13 +115,13 @@ def around(job: QueuedJob, ask: Ask = ask_command) -> Asked:
     return gathered(commands, ask)
 
 
-def with_surroundings(asked: Asked, ask: Ask = ask_command) -> Asked:
+def with_surroundings(asked: LiveOutput, ask: Ask = ask_command) -> LiveOutput:
     """The same with what stands beside the first waiting jobs."""
     waiting = [job for job in asked.jobs if job.phase == "waiting"][:MOST_ASKED]
     beside = [around(job, ask) for job in waiting]
     text = "\n\n".join(dict.fromkeys([asked.text, *(one.text for one in beside)]))
     failures = dict.fromkeys([*asked.failures, *(failure for one in beside for failure in one.failures)])
-    return Asked(text, tuple(failures), asked.outputs)
+    return LiveOutput(text, tuple(failures), asked.outputs)
 
 
 def ended_mine(scheduler: Scheduler, ask: Ask = ask_command) -> tuple[QueuedJob, ...] | CouldNotAsk:
@@ -165,7 +165,7 @@ def script_of(scheduler: Scheduler, job: str, ask: Ask = ask_command, told: Queu
     return submitted_script(told) if told else ""
 
 
-def gathered(commands: Sequence[Sequence[str]], ask: Ask) -> Asked:
+def gathered(commands: Sequence[Sequence[str]], ask: Ask) -> LiveOutput:
     """The answers of several commands, one below the other; no such job is an answer."""
     texts: list[str] = []
     failures: list[CouldNotAsk] = []
@@ -176,4 +176,4 @@ def gathered(commands: Sequence[Sequence[str]], ask: Ask) -> Asked:
         elif not GONE.search(printed.why):
             failures.append(printed)
     text = "\n\n".join(text for text in texts if text)
-    return Asked(text, tuple(failures), tuple(scheduler_output(text)))
+    return LiveOutput(text, tuple(failures), tuple(scheduler_output(text)))

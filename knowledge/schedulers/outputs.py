@@ -59,7 +59,7 @@ def with_id(output: SchedulerOutput, lines: Lines) -> SchedulerOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class OutputTable:
     """A command's table: the columns it may have, those of which it must have one each, and what a row becomes."""
 
     scheduler: Scheduler
@@ -74,18 +74,20 @@ def any_of(*names: str) -> frozenset[str]:
 
 
 LIMIT_COLUMNS = tuple(name for name in slurm.SACCTMGR if name.startswith(("Grp", "Max", "Min")))
-TABLES: tuple[Table, ...] = (
-    Table("lsf", "bjobs", "jobs", lsf.BJOBS, (any_of("JOBID"), any_of("STAT", "PEND_REASON"))),
-    Table("flux", "flux jobs", "jobs", flux.JOBS, (any_of("JOBID", "ID"), any_of("NTASKS", "NNODES", "INFO"))),
-    Table("slurm", "sprio", "priority", slurm.SPRIO, (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS"))),
-    Table("slurm", "squeue", "jobs", slurm.SQUEUE, (any_of("JOBID", "ST", "STATE"),)),
-    Table("slurm", "sacct", "accounting", slurm.SACCT, (any_of("JobID", "JobIDRaw"),)),
-    Table("slurm", "sacctmgr", "limits", slurm.SACCTMGR, (any_of(*LIMIT_COLUMNS),)),
-    Table("slurm", "sshare", "share", slurm.SSHARE, (any_of("FairShare", "RawShares"),)),
-    Table("slurm", "sinfo", "nodes", slurm.SINFO, (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
-    Table("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
-    Table("pbs", "qstat -Q", "queues", pbs.QUEUES, (any_of("Ena", "Str"),)),
-    Table("pbs", "qstat -q", "queues", pbs.QUEUE_LIMITS, (any_of("Lm"),)),
+TABLES: tuple[OutputTable, ...] = (
+    OutputTable("lsf", "bjobs", "jobs", lsf.BJOBS, (any_of("JOBID"), any_of("STAT", "PEND_REASON"))),
+    OutputTable("flux", "flux jobs", "jobs", flux.JOBS, (any_of("JOBID", "ID"), any_of("NTASKS", "NNODES", "INFO"))),
+    OutputTable(
+        "slurm", "sprio", "priority", slurm.SPRIO, (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS"))
+    ),
+    OutputTable("slurm", "squeue", "jobs", slurm.SQUEUE, (any_of("JOBID", "ST", "STATE"),)),
+    OutputTable("slurm", "sacct", "accounting", slurm.SACCT, (any_of("JobID", "JobIDRaw"),)),
+    OutputTable("slurm", "sacctmgr", "limits", slurm.SACCTMGR, (any_of(*LIMIT_COLUMNS),)),
+    OutputTable("slurm", "sshare", "share", slurm.SSHARE, (any_of("FairShare", "RawShares"),)),
+    OutputTable("slurm", "sinfo", "nodes", slurm.SINFO, (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
+    OutputTable("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
+    OutputTable("pbs", "qstat -Q", "queues", pbs.QUEUES, (any_of("Ena", "Str"),)),
+    OutputTable("pbs", "qstat -q", "queues", pbs.QUEUE_LIMITS, (any_of("Lm"),)),
 )
 
 
@@ -113,7 +115,7 @@ def read_table(lines: Lines, at: int) -> Read:
     return []
 
 
-def table_rows(lines: Lines, first: int, at: int, table: Table, columns: Sequence[Column]) -> SchedulerOutput:
+def table_rows(lines: Lines, first: int, at: int, table: OutputTable, columns: Sequence[Column]) -> SchedulerOutput:
     """The rows below a header, each with the lines that tell more of it."""
     jobs: list[QueuedJob] = []
     rows: list[Fields] = []
@@ -135,7 +137,7 @@ def table_rows(lines: Lines, first: int, at: int, table: Table, columns: Sequenc
     )
 
 
-def unbroken(line: str, table: Table, columns: Sequence[Column]) -> str:
+def unbroken(line: str, table: OutputTable, columns: Sequence[Column]) -> str:
     """A row of qstat -was1 without the comment at its end, which no column holds."""
     found = PBS_COMMENT.search(line) if table.command == "qstat" and columns else None
     return line[: found.start()] if found else line
@@ -163,7 +165,7 @@ LSF_REASON = re.compile(r"\s+\S.*;?\s*|.*(?:;|hosts?\)?:)\s*")
 COMMENT_BELOW = re.compile(r"\s{2,}\S.*|\s*(?:Not Running|Can Never Run|Job held|job held).*")
 
 
-def told_below(lines: Lines, at: int, table: Table, columns: Sequence[Column]) -> tuple[list[str], int]:
+def told_below(lines: Lines, at: int, table: OutputTable, columns: Sequence[Column]) -> tuple[list[str], int]:
     """The reasons below a row of bjobs and the comment below one of qstat, and the line behind them."""
     shape = {"bjobs": LSF_REASON, "qstat": COMMENT_BELOW}.get(table.command)
     said: list[str] = []
@@ -175,7 +177,7 @@ def told_below(lines: Lines, at: int, table: Table, columns: Sequence[Column]) -
     return said, at
 
 
-def job_of(table: Table, fields: Fields, said: Sequence[str]) -> list[QueuedJob]:
+def job_of(table: OutputTable, fields: Fields, said: Sequence[str]) -> list[QueuedJob]:
     if table.command == "bjobs":
         return [lsf.listed_job(fields, said)]
     if table.command == "qstat":
@@ -186,7 +188,7 @@ def job_of(table: Table, fields: Fields, said: Sequence[str]) -> list[QueuedJob]
 
 
 # The default columns of each command, for rows pasted without their header.
-DEFAULTS: tuple[tuple[Table, tuple[str, ...]], ...] = tuple(
+DEFAULTS: tuple[tuple[OutputTable, tuple[str, ...]], ...] = tuple(
     (next(table for table in TABLES if table.command == command), tuple(names.split(",")))
     for command, names in (
         ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,NODES,NODELIST(REASON)"),

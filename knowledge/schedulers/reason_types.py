@@ -17,7 +17,7 @@ Starts = Literal["yes", "no", "depends"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Remedy(Facts):
+class ReasonRemedy(Facts):
     """One thing that helps: what it does, and the command for it."""
 
     text: str
@@ -34,7 +34,7 @@ class WaitReason(Facts):
     starts: Starts
     says: str
     look: tuple[str, ...] = ()
-    do: tuple[Remedy, ...] = ()
+    do: tuple[ReasonRemedy, ...] = ()
     but: str = ""
     ask: str = ""
     freed_by: Literal["user", "staff"] = "user"

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections.abc import Mapping
 
-from knowledge.schedulers.blocks import Block
+from knowledge.schedulers.blocks import LineBlock
 from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob
 from knowledge.schedulers.times import printed_seconds
 
@@ -329,8 +329,8 @@ def block_kind(pairs: Fields) -> tuple[str, Kind] | None:
     return BLOCKS["PartitionName"] if keys & PARTITION_KEYS else None
 
 
-def split_blocks(block: Block) -> list[Block]:
+def split_blocks(block: LineBlock) -> list[LineBlock]:
     """The blocks of several jobs, partitions or reservations that stand without an empty line between them."""
     heads = [i for i, line in enumerate(block.lines) if line.lstrip().split("=")[0] in BLOCKS]
     cuts = [*heads, len(block.lines)] if heads and heads[0] == 0 else [0, *heads, len(block.lines)]
-    return [Block(block.first + a, block.lines[a:b]) for a, b in itertools.pairwise(cuts) if a < b]
+    return [LineBlock(block.first + a, block.lines[a:b]) for a, b in itertools.pairwise(cuts) if a < b]

@@ -43,7 +43,7 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class SignatureLibrary:
     """All signatures in the order of their files, and all causes by id."""
 
     signatures: tuple[Signature, ...]
@@ -68,7 +68,7 @@ def rules_mark() -> str:
 
 
 @cache
-def library() -> Library:
+def library() -> SignatureLibrary:
     """Everything, read once a process. Parsed YAML is kept as JSON under the XDG cache folder (0.2 s against 5 ms)."""
     texts = {path: read_plain(path, LARGEST_SCRIPT) for path in [CAUSES_FILE, *signature_files()]}
     stored = _cache_file(texts)
@@ -78,17 +78,17 @@ def library() -> Library:
         _to_cache(stored, loaded)
         return loaded
     signatures = tuple(Signature(**{**s, **{key: tuple(s[key]) for key in LISTS}}) for s in raw["signatures"])
-    return Library(signatures, {c["id"]: _cause(c["id"], c) for c in raw["causes"]})
+    return SignatureLibrary(signatures, {c["id"]: _cause(c["id"], c) for c in raw["causes"]})
 
 
-def load(texts: Mapping[Path, bytes]) -> Library:
+def load(texts: Mapping[Path, bytes]) -> SignatureLibrary:
     """The library from the files' bytes. The causes file must be among them. Raises FactsError."""
     causes = {str(name): _cause(str(name), body) for name, body in _yaml(CAUSES_FILE, texts[CAUSES_FILE]).items()}
     signatures: list[Signature] = []
     for path, data in texts.items():
         if path != CAUSES_FILE:
             signatures += read_signatures(path, data)
-    return Library(tuple(signatures), causes)
+    return SignatureLibrary(tuple(signatures), causes)
 
 
 def read_signatures(path: Path, data: bytes) -> list[Signature]:
@@ -151,7 +151,7 @@ def _from_cache(path: Path) -> dict[str, Any] | None:
         return None
 
 
-def _to_cache(path: Path, loaded: Library) -> None:
+def _to_cache(path: Path, loaded: SignatureLibrary) -> None:
     """Write the cache for next time; a folder that cannot be written only costs time."""
     signatures = [asdict(replace(s, example=(), unlike=())) for s in loaded.signatures]
     text = json.dumps({"signatures": signatures, "causes": [asdict(c) for c in loaded.causes.values()]})

@@ -41,7 +41,7 @@ VISIBLE = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"
 
 
 @dataclass
-class Report:
+class RankReport:
     """What one rank says. seconds: init is the time to join the group, step that of the training step."""
 
     rank: int = -1
@@ -122,7 +122,7 @@ def number(name: str) -> int:
     return int(text)
 
 
-def choose_device(report: Report, kind: str) -> torch.device:
+def choose_device(report: RankReport, kind: str) -> torch.device:
     """The device that LOCAL_RANK names, as training programs do it."""
     report.devices_seen = devices_seen(kind)
     index = report.local_rank
@@ -136,7 +136,7 @@ def choose_device(report: Report, kind: str) -> torch.device:
     return torch.device(kind, index)
 
 
-def join(report: Report, kind: str, timeout: float) -> None:
+def join(report: RankReport, kind: str, timeout: float) -> None:
     """Form the process group from the environment: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT."""
     report.backend = BACKENDS[kind]
     host, port = os.environ.get("MASTER_ADDR"), number("MASTER_PORT")
@@ -152,7 +152,7 @@ def join(report: Report, kind: str, timeout: float) -> None:
     dist.init_process_group(report.backend, timeout=timedelta(seconds=timeout))
 
 
-def sums_are_right(report: Report, device: torch.device) -> bool:
+def sums_are_right(report: RankReport, device: torch.device) -> bool:
     """One all-reduce (the sum of 1..n) and one all-gather (everyone's rank, in order)."""
     size = report.world_size
     total = torch.full((4,), float(report.rank + 1), device=device)
@@ -219,7 +219,7 @@ def accelerate_step(model: TinyGPT2, ids: torch.Tensor, device: torch.device) ->
     return loss, f"{wrapper} by Accelerate"
 
 
-def train(report: Report, device: torch.device) -> None:
+def train(report: RankReport, device: torch.device) -> None:
     """One step of the tiny GPT-2 under the strategy; every rank has data of its own."""
     torch.manual_seed(0)
     model = TinyGPT2().to(device)
@@ -238,7 +238,7 @@ def train(report: Report, device: torch.device) -> None:
         raise ArithmeticError(f"the loss is {report.loss}")
 
 
-def preflight(options: argparse.Namespace, report: Report) -> None:
+def preflight(options: argparse.Namespace, report: RankReport) -> None:
     """Everything that one rank does; fills the report as it goes, so that an error leaves what was known."""
     adopt_launcher_variables(options.framework)
     kind = device_kind()
@@ -261,7 +261,7 @@ def preflight(options: argparse.Namespace, report: Report) -> None:
     report.seconds |= {name: round(value, 3) for name, value in parts.items()}
 
 
-def say(report: Report, out: str | None) -> None:
+def say(report: RankReport, out: str | None) -> None:
     """One line a rank, in one write, so that ranks do not mix."""
     line = json.dumps(asdict(report)) + "\n"
     if out:
@@ -283,7 +283,7 @@ def read_options(words: list[str] | None = None) -> argparse.Namespace:
 def main(words: list[str] | None = None) -> int:
     """Run the check, say one line, give the exit code."""
     options: Any = read_options(words)
-    report = Report(host=socket.gethostname(), node=os.environ.get("MAPLE_REHEARSAL_NODE", socket.gethostname()))
+    report = RankReport(host=socket.gethostname(), node=os.environ.get("MAPLE_REHEARSAL_NODE", socket.gethostname()))
     start = time.perf_counter()
     try:
         preflight(options, report)

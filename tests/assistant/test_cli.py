@@ -101,6 +101,6 @@ def test_output_that_cannot_be_kept_does_not_end_the_report(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "preflight-7.out").mkdir()
-    outcome = verify.Outcome(True, "7", JobState("done"), 1, ({},), (), None, "x")
+    outcome = verify.TrialOutcome(True, "7", JobState("done"), 1, ({},), (), None, "x")
     assert verify.keep(outcome, Reach("/scratch/x", "login1")) is None
     assert "lies in /scratch/x on login1" in capsys.readouterr().err

@@ -27,7 +27,7 @@ from assistant.settings import Settings
 from assistant.storage.schema import TABLES
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
-from knowledge.documents import FILE, Chunk, Document, Documents
+from knowledge.documents import FILE, Chunk, Documents, SourceDocument
 
 ROOT = Path(__file__).parents[2]
 LIMITED = """
@@ -80,7 +80,7 @@ def test_documents_with_spoilt_pages_are_not_called_well(settings: Settings) -> 
     store = Documents(settings.data / FILE)
     store.begin("here", "folder", "docs", {})
     chunks = tuple(Chunk(f"{PRIVATE} {number} " * 20) for number in range(40))
-    store.put("here", [Document("k", "https://e.org/k", "docs", "Tokens", chunks, "h")])
+    store.put("here", [SourceDocument("k", "https://e.org/k", "docs", "Tokens", chunks, "h")])
     store.close()
     spoil(settings.data / FILE)
     found = guarded("documents", documents)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from assistant.cli import main
-from assistant.progress import Progress, line
+from assistant.progress import ProgressCallback, line
 from assistant.settings import Settings
 from knowledge.documents import Documents
 from knowledge.embedding import Embedder
@@ -248,7 +248,7 @@ def test_the_web_shows_what_it_would_send_and_asks(
 def test_progress_without_a_terminal(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert line("reading", 100, 120, 240, 10.0) == "reading: 120 of 240 (50 %), 10.0/s, 12 s left"
     monkeypatch.setattr("assistant.progress.SAY_EVERY_S", 0.0)
-    with Progress() as progress:
+    with ProgressCallback() as progress:
         progress("reading", 0, 2)
         progress("reading", 1, 2)
     said = capsys.readouterr()

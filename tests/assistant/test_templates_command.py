@@ -13,7 +13,7 @@ from assistant.cli import main
 from assistant.settings import Settings
 from knowledge.errors import InputError, UnavailableError
 from knowledge.retrieval import Index
-from knowledge.store import Server, server_at
+from knowledge.store import ChromaServer, server_at
 
 SCRIPT = "#!/bin/bash\n#SBATCH --nodes=4\nsrun python train.py\n"
 CELL = ["--machine", "perlmutter", "--framework", "pytorch", "--strategy", "fsdp"]
@@ -97,13 +97,13 @@ def test_search_and_list_say_when_nothing_fits(capsys: pytest.CaptureFixture[str
 @pytest.mark.parametrize(
     ("address", "server"),
     [
-        ("http://chroma.local:8000", Server("chroma.local", 8000)),
-        ("https://chroma.local", Server("chroma.local", 443, True)),
-        ("chroma.local:9000", Server("chroma.local", 9000)),
-        ("chroma.local", Server("chroma.local", 8000)),
+        ("http://chroma.local:8000", ChromaServer("chroma.local", 8000)),
+        ("https://chroma.local", ChromaServer("chroma.local", 443, True)),
+        ("chroma.local:9000", ChromaServer("chroma.local", 9000)),
+        ("chroma.local", ChromaServer("chroma.local", 8000)),
     ],
 )
-def test_address_of_a_chroma_server(address: str, server: Server) -> None:
+def test_address_of_a_chroma_server(address: str, server: ChromaServer) -> None:
     assert server_at(address) == server
 
 
@@ -200,4 +200,4 @@ def test_a_setting_puts_the_vectors_on_a_server(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.setenv("MAPLE_CHAT_CHROMA_TOKEN", "abc")
     index = stores.open_library(settings.data).index
     assert isinstance(index, Index)
-    assert index._server == Server("chroma.local", 1, True, "abc")
+    assert index._server == ChromaServer("chroma.local", 1, True, "abc")

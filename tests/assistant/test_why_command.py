@@ -11,7 +11,7 @@ import pytest
 
 from assistant.cli import main
 from assistant.commands import why
-from graph.debugging.jobs import Job
+from graph.debugging.jobs import JobFiles
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 TIME = "slurmstepd: error: *** JOB 9 ON n CANCELLED AT 2026-11-21T10:00:00 DUE TO TIME LIMIT ***"
@@ -123,7 +123,7 @@ def test_a_file_that_goes_away_while_it_is_read_is_left_out(
     (two_jobs / "slurm-3.out").write_text("step 3\n")
     listed = why.jobs
 
-    def then_gone(paths: list[Path]) -> list[Job]:
+    def then_gone(paths: list[Path]) -> list[JobFiles]:
         found = listed(paths)
         for name in ("slurm-1.err", "slurm-3.out"):
             (two_jobs / name).unlink()
@@ -141,7 +141,7 @@ def test_a_folder_that_goes_away_while_it_is_listed(
 ) -> None:
     listed, gone = why.jobs, [FileNotFoundError(2, "gone")]
 
-    def once(paths: list[Path]) -> list[Job]:
+    def once(paths: list[Path]) -> list[JobFiles]:
         if gone:
             raise gone.pop()
         return listed(paths)

@@ -21,7 +21,7 @@ from graph.state import State, new_turn
 from knowledge.document import Document
 from knowledge.types import Diagnosis, Intent, JobRequest, Made, Question, Refusal, Said, Say, Understood
 from templates.library import Library
-from templates.saved import Wish
+from templates.saved import SavingWish
 
 T = TypeVar("T")
 Talk = Callable[..., Sequence[Said]]
@@ -239,6 +239,6 @@ def test_a_script_that_starts_nothing_is_refused(talk: Talk) -> None:
 
 def test_a_script_that_worked_there_is_named(talk: Talk, tmp_path: Path) -> None:
     made = only(talk("machine=perlmutter strategy=ddp nodes=2"), Made)
-    wish = Wish("perlmutter", "pytorch", "ddp", "me", date(2026, 11, 1), evidence="job 17 ran")
+    wish = SavingWish("perlmutter", "pytorch", "ddp", "me", date(2026, 11, 1), evidence="job 17 ran")
     Library(folder=tmp_path / "templates").add(wish, made.bundle.script)
     assert any("job 17 ran" in note for note in only(talk("nodes=4"), Made).notes)

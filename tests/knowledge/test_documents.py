@@ -9,13 +9,15 @@ from typing import Any
 
 import pytest
 
-from knowledge.documents import Chunk, Document, Documents
+from knowledge.documents import Chunk, Documents, SourceDocument
 from knowledge.errors import UnavailableError
 
 
-def document(key: str, *texts: str, machine: str = "") -> Document:
+def document(key: str, *texts: str, machine: str = "") -> SourceDocument:
     chunks = tuple(Chunk(text, ("Jobs", "Queues")) for text in texts)
-    return Document(key, f"https://docs.example/{key}", "docs", key.title(), chunks, "h-" + key, "2026-01-02", machine)
+    return SourceDocument(
+        key, f"https://docs.example/{key}", "docs", key.title(), chunks, "h-" + key, "2026-01-02", machine
+    )
 
 
 @pytest.fixture
@@ -60,7 +62,7 @@ def test_put_is_all_or_nothing(documents: Documents) -> None:
     documents.put("here", [document("a", "1")])
     before = documents.version()
 
-    def broken() -> list[Document]:
+    def broken() -> list[SourceDocument]:
         raise RuntimeError("cut")
 
     with pytest.raises(RuntimeError):
@@ -128,7 +130,7 @@ def test_a_damaged_or_newer_file_is_one_line(tmp_path: Path) -> None:
 def test_what_a_terminal_would_obey_is_not_stored(documents: Documents) -> None:
     bad = "a\x1b[2Jb\u202ec\ud800\n\td"
     documents.begin("here", "folder", "docs", {})
-    documents.put("here", [Document("k", bad, "docs", bad, (Chunk(bad, (bad,)),), "h")])
+    documents.put("here", [SourceDocument("k", bad, "docs", bad, (Chunk(bad, (bad,)),), "h")])
     (found,) = documents.passages()
     assert {found.text, found.title, found.source, *found.path} == {"a[2Jbc\n\td"}
 

@@ -21,7 +21,7 @@ from knowledge.errors import UnavailableError
 from knowledge.generations import ForeignIndexError, Generations
 from knowledge.minilm import shipped as shipped_vectors
 from knowledge.retrieval import Entry, Index, fuse
-from knowledge.store import Server, open_folder
+from knowledge.store import ChromaServer, open_folder
 from knowledge.words import tokens
 
 TEXTS = (
@@ -332,7 +332,7 @@ def test_candidates_say_what_each_ranking_says(index: Index) -> None:
 
 
 def test_a_server_that_does_not_answer_costs_the_meaning_only(tmp_path: Path) -> None:
-    index = Index("test", folder=tmp_path, server=Server("127.0.0.1", 9))
+    index = Index("test", folder=tmp_path, server=ChromaServer("127.0.0.1", 9))
     index.refresh(ENTRIES)
     assert best(index, "tomato") == "e4"
     assert "127.0.0.1:9" in index.notices[0]
@@ -340,7 +340,7 @@ def test_a_server_that_does_not_answer_costs_the_meaning_only(tmp_path: Path) ->
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[Server]:
+def server(tmp_path: Path) -> Iterator[ChromaServer]:
     """A real Chroma server on this machine."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -354,12 +354,12 @@ def server(tmp_path: Path) -> Iterator[Server]:
                     if probe.connect_ex(("127.0.0.1", port)) == 0:
                         break
                 time.sleep(0.1)
-            yield Server("127.0.0.1", port)
+            yield ChromaServer("127.0.0.1", port)
         finally:
             process.kill()
 
 
-def test_a_server_holds_the_vectors_and_readers_of_other_data_share_it(tmp_path: Path, server: Server) -> None:
+def test_a_server_holds_the_vectors_and_readers_of_other_data_share_it(tmp_path: Path, server: ChromaServer) -> None:
     first = Index("test", folder=tmp_path / "one", server=server)
     second = Index("test", folder=tmp_path / "two", server=server)
     first.refresh(ENTRIES)

@@ -12,9 +12,9 @@ from ddgs.exceptions import RatelimitException, TimeoutException
 from ddgs.results import TextResult
 
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Answer, Fetcher, pause_of, place_of
+from knowledge.fetching import Fetcher, Response, pause_of, place_of
 from knowledge.public import public_part, public_query, public_question, vocabulary, without_private
-from knowledge.web import BACKEND, DuckDuckGo, Hit, Searx, search, to_send
+from knowledge.web import BACKEND, DuckDuckGo, Searx, WebHit, search, to_send
 
 PRIVATE = [
     "hf_abcdefghijklmnopqrst",
@@ -144,8 +144,8 @@ def test_a_search_engine_of_the_internet_may_not_lead_inside(stand_in: Any) -> N
     class Public:
         private = False
 
-        def find(self, query: str, limit: int) -> list[Hit]:
-            return [Hit(f"{stand_in.address}/secret.html", "t", "only the excerpt")]
+        def find(self, query: str, limit: int) -> list[WebHit]:
+            return [WebHit(f"{stand_in.address}/secret.html", "t", "only the excerpt")]
 
     assert [p.text for p in search("NCCL error", Public())] == ["only the excerpt"]
     assert not stand_in.asked
@@ -161,10 +161,10 @@ class Fixed:
 
     private = False
 
-    def __init__(self, *hits: Hit) -> None:
+    def __init__(self, *hits: WebHit) -> None:
         self.hits = hits
 
-    def find(self, query: str, limit: int) -> list[Hit]:
+    def find(self, query: str, limit: int) -> list[WebHit]:
         return list(self.hits)
 
 
@@ -197,7 +197,7 @@ def test_the_connection_goes_to_the_address_that_was_checked(stand_in: Any, monk
     port = stand_in.address.rsplit(":", 1)[1]
     asked = named(monkeypatch, "192.0.0.9", "127.0.0.1")  # an anycast address of the IANA: public, nobody answers here
     monkeypatch.setattr("knowledge.fetching.CONNECT_S", 0.2)
-    hit = Hit(f"http://rebinds.example:{port}/secret.html", "t", "only the excerpt")
+    hit = WebHit(f"http://rebinds.example:{port}/secret.html", "t", "only the excerpt")
     assert [one.text for one in search("NCCL error", Fixed(hit))] == ["only the excerpt"]
     assert asked.count("rebinds.example") == 1 and not stand_in.asked
 
@@ -208,7 +208,7 @@ def test_a_checked_page_is_asked_for_by_its_name(stand_in: Any, monkeypatch: pyt
     monkeypatch.setattr("knowledge.fetching.is_global", lambda address: True)
     named(monkeypatch, "127.0.0.1")
     port = stand_in.address.rsplit(":", 1)[1]
-    (found,) = search("NCCL unhandled system error", Fixed(Hit(f"http://forum.example:{port}/a.html", "t", "x")))
+    (found,) = search("NCCL unhandled system error", Fixed(WebHit(f"http://forum.example:{port}/a.html", "t", "x")))
     assert found.source == f"http://forum.example:{port}/a.html" and "NCCL_SOCKET_IFNAME" in found.text
     assert stand_in.asked[0].headers["host"] == f"forum.example:{port}"
 
@@ -226,7 +226,7 @@ def test_a_token_goes_nowhere_without_encryption() -> None:
 
 @pytest.mark.parametrize(("said", "seconds"), [("7", 7.0), ("99999", 30.0), ("soon", 2.0), ("\xb2", 2.0)])
 def test_a_server_may_ask_for_a_pause_in_reason(said: str, seconds: float) -> None:
-    assert pause_of(Answer(503, "https://a.example", {"retry-after": said}, b""), 2.0) == seconds
+    assert pause_of(Response(503, "https://a.example", {"retry-after": said}, b""), 2.0) == seconds
 
 
 def test_a_page_of_the_web_says_nothing_to_a_terminal(stand_in: Any) -> None:
@@ -269,7 +269,9 @@ class TestDuckDuckGo:
         row = TextResult()
         row.title, row.href, row.body = "A title", "https://x.example/a", "NCCL error, an excerpt"
         engine[0].answer = [row]
-        assert DuckDuckGo().find("NCCL error", 3) == [Hit("https://x.example/a", "A title", "NCCL error, an excerpt")]
+        assert DuckDuckGo().find("NCCL error", 3) == [
+            WebHit("https://x.example/a", "A title", "NCCL error, an excerpt")
+        ]
         assert [query for query, _ in engine[2:]] == ["NCCL error"] and engine[1][1] == 10
 
     @pytest.mark.parametrize(

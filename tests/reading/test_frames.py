@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from graph.extraction.request import understand
-from graph.planning.edit_coverage import BASE, EDITS, Edit
+from graph.planning.edit_coverage import BASE, EDITS, CoveredEdit
 from graph.reading.edits import apply_edits
 from graph.reading.frames import find_frames
 from graph.reading.reader import read_utterance
@@ -34,7 +34,7 @@ def changed(text: str, before: JobRequest = JOB) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("edit", EDITS, ids=[one.name for one in EDITS])
-def test_the_words_of_the_page_ask_for_the_edit(edit: Edit) -> None:
+def test_the_words_of_the_page_ask_for_the_edit(edit: CoveredEdit) -> None:
     before = replace(BASE, machine="perlmutter")
     read = heard(edit.sentence, before)
     names = {name for name in JobRequest.__dataclass_fields__ if name != "heard"}

@@ -18,7 +18,7 @@ from virtual_slurm import missing, small
 from assistant.cli import main
 from graph.verification.jobs import fetch, follow, judge, submit
 from graph.verification.on_machine.reach import reaching
-from graph.verification.on_machine.trial import Asked, Trial, trial_of
+from graph.verification.on_machine.trial import Trial, TrialWishes, trial_of
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError
 
@@ -50,7 +50,9 @@ def test_the_mini_app_forms_its_world_on_two_nodes(tmp_path, monkeypatch) -> Non
     if reason := missing():
         pytest.skip(reason)
     cluster = with_gpus(catalogue().clusters["delta"], 1)
-    trial = trial_of(SCRIPT.read_text().replace("gpus-per-node=4", "gpus-per-node=1"), cluster, Asked(account="abc"))
+    trial = trial_of(
+        SCRIPT.read_text().replace("gpus-per-node=4", "gpus-per-node=1"), cluster, TrialWishes(account="abc")
+    )
     assert isinstance(trial, Trial) and trial.plan.ranks == 2
     with small(cluster) as slurm, reaching(None, str(tmp_path / "trial")) as reach:
         for name, value in {**environment(tmp_path, 1), "SLURM_CONF": slurm.environment["SLURM_CONF"]}.items():
@@ -83,7 +85,7 @@ def test_a_failed_trial_through_ssh_is_diagnosed(at_login, tmp_path, monkeypatch
 
 
 def test_what_slurm_refuses_is_said_in_its_words(at_login, tmp_path) -> None:  # type: ignore[no-untyped-def]
-    trial = trial_of(SCRIPT.read_text(), catalogue().clusters["delta"], Asked(account="abc", queue="gpuA40x4"))
+    trial = trial_of(SCRIPT.read_text(), catalogue().clusters["delta"], TrialWishes(account="abc", queue="gpuA40x4"))
     assert isinstance(trial, Trial)
     with reaching(None, str(tmp_path / "trial")) as reach, pytest.raises(InputError, match=r"[Ii]nvalid partition"):
         submit(trial, reach)

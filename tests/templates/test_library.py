@@ -19,8 +19,8 @@ from knowledge.retrieval import Index
 from knowledge.types import LaunchPlan
 from templates.library import Library
 from templates.nearest import Undescribed, questions, same_model, vendor_of
-from templates.records import FRAMEWORK_OF, RUNS, Saved, Shipped, Template, shipped
-from templates.saved import Wish, launcher_of, scheduler_of
+from templates.records import FRAMEWORK_OF, RUNS, CatalogueRecord, Saved, Template, shipped
+from templates.saved import SavingWish, launcher_of, scheduler_of
 
 SCRIPT = """#!/bin/bash
 #SBATCH --nodes=4
@@ -49,7 +49,7 @@ def library(tmp_path: Path, vectors: Path) -> Library:
 
 def save(library: Library, evidence: str = "", when: str = "2026-11-02", text: str = SCRIPT, **more: str) -> Template:
     told = {"machine": "perlmutter", "framework": "pytorch", "strategy": "fsdp", "who": "anna", **more}
-    return library.add(Wish(evidence=evidence, when=date.fromisoformat(when), **told), text)  # type: ignore[arg-type]
+    return library.add(SavingWish(evidence=evidence, when=date.fromisoformat(when), **told), text)  # type: ignore[arg-type]
 
 
 def ids(library: Library, **asked: object) -> list[str]:
@@ -84,7 +84,7 @@ def test_shipped_launcher_is_what_planning_takes() -> None:
 
 def test_every_shipped_record_has_date_and_source() -> None:
     for one in shipped(catalogue()):
-        assert isinstance(one.provenance, Shipped)
+        assert isinstance(one.provenance, CatalogueRecord)
         assert one.provenance.as_of
         assert one.provenance.sources
 

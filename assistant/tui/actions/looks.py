@@ -70,13 +70,13 @@ async def model_line(screen: ChatScreen) -> str:
 
 async def theme(screen: ChatScreen, argument: str) -> None:
     """Change the colours; the choice is kept."""
-    from assistant.tui.offers import Offer, Picking
+    from assistant.tui.offers import OfferedValue, Picking
     from assistant.tui.screens.picker import PickerScreen
 
     chosen = argument.lower()
     if not chosen:
         now = next((name for name, full in NAMES.items() if full == screen.app.theme), "")
-        offers = tuple(Offer(name, "", name) for name in NAMES)
+        offers = tuple(OfferedValue(name, "", name) for name in NAMES)
         picked = await screen.app.push_screen_wait(PickerScreen(Picking("theme", offers, "{}"), now, ""))
         chosen = picked or now
     if chosen not in NAMES:

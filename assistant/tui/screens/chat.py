@@ -17,7 +17,7 @@ from assistant.session import Session
 from assistant.settings import Settings
 from assistant.trouble import unforeseen
 from assistant.tui import commands
-from assistant.tui.answering import Answering
+from assistant.tui.answering import TurnTaker
 from assistant.tui.keys import KEYS
 from assistant.tui.logs import NO_LOG, Logs
 from assistant.tui.memory import OPEN, remember
@@ -29,7 +29,7 @@ from assistant.tui.widgets.composer import Composer
 from assistant.tui.widgets.conversation import EXAMPLES
 from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.widgets.watch_pane import WatchPane
-from assistant.tui.work.engine import Engine
+from assistant.tui.work.engine import ChildEngine
 from knowledge.types import Attachment
 
 WAITS = "Still answering; your message waits in the box. Esc stops the answer."
@@ -60,11 +60,11 @@ class ChatScreen(PanesScreen):
         Binding("escape", "back", "Back", show=False),
     ]
 
-    def __init__(self, settings: Settings, thread: str, turns: Engine, tools: Engine) -> None:
+    def __init__(self, settings: Settings, thread: str, turns: ChildEngine, tools: ChildEngine) -> None:
         super().__init__(settings.pasted)
         self.settings = settings
         self.session = Session(settings, thread)
-        self.answering = Answering(self, turns, tools)
+        self.answering = TurnTaker(self, turns, tools)
         self.logs = Logs(self)
         self.waiting = False
         self.interrupted = float("-inf")
@@ -172,7 +172,7 @@ class ChatScreen(PanesScreen):
             self.waiting = False
             self.status("")
 
-    async def call_command(self, command: commands.Command) -> None:
+    async def call_command(self, command: commands.SlashCommand) -> None:
         """From the palette: run it, or put it into the box where it needs more."""
         if command.needs_more:
             self.composer.text = f"/{command.name} "

@@ -25,7 +25,7 @@ from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.widgets.log_view import LogView
 from assistant.tui.widgets.script_pane import ScriptPane
 from assistant.tui.widgets.watch_pane import WatchPane
-from assistant.tui.widgets.working import Working
+from assistant.tui.widgets.working import WorkingBar
 from knowledge.types import LaunchBundle
 
 WIDE = 110
@@ -47,7 +47,7 @@ class PanesScreen(Screen[None]):
             yield LogPane()
             yield WatchPane()
         yield Static(id="status", markup=False)
-        yield Working()
+        yield WorkingBar()
         yield Static(id="attached", markup=False)
         yield Completions()
         yield Composer(self.pasted, complete)
@@ -78,8 +78,8 @@ class PanesScreen(Screen[None]):
         return self.query_one(Chips)
 
     @property
-    def working(self) -> Working:
-        return self.query_one(Working)
+    def working(self) -> WorkingBar:
+        return self.query_one(WorkingBar)
 
     @property
     def bundle(self) -> LaunchBundle | None:

@@ -8,18 +8,18 @@ from textual.content import Content
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
-from assistant.tui.completing import Candidate
+from assistant.tui.completing import CompletionItem
 
 
 class Completions(OptionList, can_focus=False):
     """Never takes the focus: the box hands it the keys."""
 
-    candidates: tuple[Candidate, ...] = ()
+    candidates: tuple[CompletionItem, ...] = ()
 
     def on_mount(self) -> None:
         self.display = False
 
-    def offer(self, candidates: Sequence[Candidate]) -> None:
+    def offer(self, candidates: Sequence[CompletionItem]) -> None:
         """Show them; hide where there are none."""
         self.candidates = tuple(candidates)
         self.clear_options()
@@ -31,7 +31,7 @@ class Completions(OptionList, can_focus=False):
         self.highlighted = 0 if candidates else None
 
     @property
-    def chosen(self) -> Candidate | None:
+    def chosen(self) -> CompletionItem | None:
         """The one that is marked, while the list is in sight."""
         if not self.display or self.highlighted is None:
             return None

@@ -19,7 +19,7 @@ from textual.widgets import TextArea
 
 from assistant.attachments import is_long, keep
 from assistant.errors import MapleError
-from assistant.tui.completing import Candidate, begun, files
+from assistant.tui.completing import CompletionItem, begun, files
 from assistant.tui.widgets.completions import Completions
 from knowledge.types import Attachment
 
@@ -56,7 +56,7 @@ class Composer(TextArea):
 
         text: str
 
-    def __init__(self, folder: Path, commands: Callable[[str], Sequence[Candidate]]) -> None:
+    def __init__(self, folder: Path, commands: Callable[[str], Sequence[CompletionItem]]) -> None:
         super().__init__(
             compact=True, highlight_cursor_line=False, placeholder="Say what to run and where, or paste a log"
         )
@@ -136,12 +136,12 @@ class Composer(TextArea):
             return False
         return True
 
-    def is_whole(self, chosen: Candidate) -> bool:
+    def is_whole(self, chosen: CompletionItem) -> bool:
         """Whether it is typed already, so that Enter sends."""
         found = begun(self.before_cursor)
         return found is not None and found[0].lower() == chosen.value
 
-    def take(self, chosen: Candidate, *, send: bool) -> None:
+    def take(self, chosen: CompletionItem, *, send: bool) -> None:
         """Put it in the place of the word. A command that takes nothing more is run at once by Enter."""
         found = begun(self.before_cursor)
         if found is None:

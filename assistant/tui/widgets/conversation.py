@@ -40,7 +40,7 @@ class Note(Static):
         self.query_ancestor(Conversation).read_from_top(self)
 
 
-class Answer(Markdown):
+class AnswerView(Markdown):
     """What the assistant said. Its height is known only once it is laid out."""
 
     def on_resize(self) -> None:
@@ -51,7 +51,7 @@ class Conversation(VerticalScroll):
     """Messages and answers; `live` is the answer that grows while a model words it."""
 
     can_focus = False
-    live: Answer | None = None
+    live: AnswerView | None = None
 
     def on_mount(self) -> None:
         self.anchor()
@@ -60,7 +60,7 @@ class Conversation(VerticalScroll):
         """Show a thread: its last turns, or the welcome where it is new."""
         await self.remove_children()
         if not turns:
-            await self.mount(Answer(WELCOME))
+            await self.mount(AnswerView(WELCOME))
             return
         left_out = len(turns) - MOST_TURNS
         first = [Note(f"({left_out} earlier turns are kept and not shown)")] if left_out > 0 else []
@@ -72,7 +72,7 @@ class Conversation(VerticalScroll):
     async def stream(self, text: str) -> None:
         """A piece of an answer while it is still worded."""
         if self.live is None:
-            self.live = Answer("")
+            self.live = AnswerView("")
             await self.mount(self.live)
         await self.live.append(text)
 
@@ -90,7 +90,7 @@ class Conversation(VerticalScroll):
     async def note(self, text: str) -> None:
         await self.mount(Note(text, markup=False))
 
-    def read_from_top(self, answer: Answer | Note) -> None:
+    def read_from_top(self, answer: AnswerView | Note) -> None:
         """What does not fit is read from its first line: the newest line stays in sight only if nothing is lost."""
         if self.children and self.children[-1] is answer and answer.outer_size.height > self.size.height:
             self.release_anchor()
@@ -106,7 +106,7 @@ def answered(events: Sequence[Event]) -> Iterator[Widget]:
     """The words of an answer; what a check or a rehearsal says has its lines as they are, wrapped."""
     text = in_words([event for event in events if not isinstance(event, Report)])
     if text:
-        yield Answer(text)
+        yield AnswerView(text)
     for event in events:
         if isinstance(event, Report):
             yield Note(event.text, markup=False, classes="report")

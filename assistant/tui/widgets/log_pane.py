@@ -18,7 +18,7 @@ from textual.worker import get_current_worker
 
 from assistant.tui.logfile import LogFile
 from assistant.tui.widgets.log_view import LogView
-from assistant.tui.work.found import Hit
+from assistant.tui.work.found import TroubleSign
 
 NOTHING = "No log yet. Paste one, drop a file on the window, or type /why FILE: the line that tells is shown here."
 
@@ -45,7 +45,7 @@ class LogPane(Vertical):
 
     def __init__(self) -> None:
         super().__init__()
-        self.hits: tuple[Hit, ...] = ()
+        self.hits: tuple[TroubleSign, ...] = ()
         self.rank: int | None = None
         self.place = -1
         self.wanted = 0
@@ -71,7 +71,7 @@ class LogPane(Vertical):
         self.view.open(None)
         self.head()
 
-    def show(self, path: Path, hits: Sequence[Hit]) -> None:
+    def show(self, path: Path, hits: Sequence[TroubleSign]) -> None:
         """Open a log and go to its telling line. Raises OSError."""
         file = LogFile(path)
         self.clear()
@@ -79,7 +79,7 @@ class LogPane(Vertical):
         self.set_hits(hits)
         self.index(file)
 
-    def set_hits(self, hits: Sequence[Hit]) -> None:
+    def set_hits(self, hits: Sequence[TroubleSign]) -> None:
         """The signs of trouble; the telling line is gone to."""
         self.hits = tuple(hits)
         self.view.hits = {hit.line: hit for hit in hits}
@@ -101,7 +101,7 @@ class LogPane(Vertical):
             self.post_message(self.Indexing(*step))
 
     @property
-    def shown_hits(self) -> tuple[Hit, ...]:
+    def shown_hits(self) -> tuple[TroubleSign, ...]:
         """Those of the rank that is filtered for."""
         return tuple(hit for hit in self.hits if self.rank is None or hit.rank in (None, self.rank))
 

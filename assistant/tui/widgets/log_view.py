@@ -15,7 +15,7 @@ from textual.strip import Strip
 
 from assistant.tui.logfile import LONGEST, LogFile
 from assistant.tui.text import shown
-from assistant.tui.work.found import Hit
+from assistant.tui.work.found import TroubleSign
 
 MARKS = {True: "▶", False: "•"}
 
@@ -28,7 +28,7 @@ class LogView(ScrollView, can_focus=True):
     def __init__(self) -> None:
         super().__init__()
         self.log_file: LogFile | None = None
-        self.hits: Mapping[int, Hit] = {}
+        self.hits: Mapping[int, TroubleSign] = {}
         self.only: array[int] | None = None
         self.here = 0
         self.cached: tuple[int, list[bytes]] = (0, [])
@@ -94,7 +94,7 @@ class LogView(ScrollView, can_focus=True):
         marked = base + self.get_component_rich_style("log--number", partial=True)
         return Strip.join([Strip([Segment(gutter, style if hit else marked)]), body])
 
-    def style_of(self, number: int, hit: Hit | None) -> Style:
+    def style_of(self, number: int, hit: TroubleSign | None) -> Style:
         name = (
             "log--here" if number == self.here else "log--telling" if hit and hit.telling else "log--hit" if hit else ""
         )

@@ -25,7 +25,7 @@ COLOURS: dict[Severity, str] = {"error": "$text-error", "warning": "$text-warnin
 CHANGES = "changes"
 
 
-class Code(TextArea):
+class CodeView(TextArea):
     """Read only; the keys that edit do nothing, the ones that move and select work.
 
     marks: line (from 0) -> the worst severity there, shown between its number and its text.
@@ -79,12 +79,12 @@ class ScriptPane(Vertical):
             if name != CHANGES or text
         ]
         if len(texts) == 1:
-            await self.mount(Code(texts[0][1], "bash"))
+            await self.mount(CodeView(texts[0][1], "bash"))
         else:
             tabs = TabbedContent()
             await self.mount(tabs)
             for name, text in texts:
-                await tabs.add_pane(TabPane(name, Changes(text) if name == CHANGES else Code(text, language(name))))
+                await tabs.add_pane(TabPane(name, Changes(text) if name == CHANGES else CodeView(text, language(name))))
         await self.mount(OptionList(id="findings"))
         self.query_one("#findings").display = False
 
@@ -110,7 +110,7 @@ class ScriptPane(Vertical):
         worst: dict[int, Severity] = {}
         for finding in sorted(findings, key=lambda one: list(MARKS).index(one.severity), reverse=True):
             worst[finding.line - 1] = finding.severity
-        for code in list(self.query(Code))[:1]:
+        for code in list(self.query(CodeView))[:1]:
             code.mark(worst)
         for listed in self.query("#findings").results(OptionList):
             listed.clear_options()
@@ -123,7 +123,7 @@ class ScriptPane(Vertical):
         for tabs in self.query(TabbedContent):
             tabs.active = str(tabs.query(TabPane).first().id)
         if finding.line:
-            self.query(Code).first().go(finding.line)
+            self.query(CodeView).first().go(finding.line)
 
     def next_file(self) -> str:
         """Go to the next tab and give its name; empty after the last one, where the first comes again."""

@@ -9,7 +9,7 @@ from textual.widgets import ProgressBar, Static
 LONGEST = 46
 
 
-class Working(Horizontal):
+class WorkingBar(Horizontal):
     """Hidden while nothing is worked on. The newest piece of work is shown."""
 
     def compose(self) -> ComposeResult:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import BinaryIO
 
-from assistant.tui.work.wire import Call, Ended, Failed, receive, send
+from assistant.tui.work.wire import Ended, Failed, TaskCall, receive, send
 from knowledge.errors import MapleError
 
 TASKS = "assistant.tui.work.tasks"
@@ -42,7 +42,7 @@ def pipes() -> tuple[BinaryIO, BinaryIO]:
     return inward, outward
 
 
-def serve(call: Call, outward: BinaryIO) -> None:
+def serve(call: TaskCall, outward: BinaryIO) -> None:
     """Run one task and send what it tells, as it tells it. Raises OSError where nobody listens any more."""
     try:
         task: Callable[..., None] = getattr(importlib.import_module(TASKS), call.task)

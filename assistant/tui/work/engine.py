@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from assistant.errors import InputError, UnavailableError
-from assistant.tui.work.wire import Call, Ended, Failed, receive, send
+from assistant.tui.work.wire import Ended, Failed, TaskCall, receive, send
 
 # -P: a folder that holds a graph.py of its own must not take our place.
 CHILD = (sys.executable, "-P", "-c", "from assistant.tui.work.child import main; main()")
@@ -31,7 +31,7 @@ class EndedError(UnavailableError):
     """The child ended in the middle: killed for lack of memory, for example."""
 
 
-class Engine:
+class ChildEngine:
     """One child; its tasks run one after another. It starts at the first task, and anew after a stop.
 
     log: what the child writes to standard error.
@@ -54,7 +54,7 @@ class Engine:
             with contextlib.suppress(RuntimeError):  # the program has ended meanwhile
                 loop.call_soon_threadsafe(heard.put_nowait, value)
 
-        self._talker.submit(self._talk, Call(task, arguments), put)
+        self._talker.submit(self._talk, TaskCall(task, arguments), put)
         while True:
             value = await heard.get()
             if isinstance(value, Ended):
@@ -83,7 +83,7 @@ class Engine:
             process.kill()
         self._talker.shutdown(wait=False, cancel_futures=True)
 
-    def _talk(self, call: Call, put: Put) -> None:
+    def _talk(self, call: TaskCall, put: Put) -> None:
         self._idle.clear()
         self._stopping = False
         try:

@@ -9,7 +9,7 @@ from knowledge.types import Diagnosis, Finding
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class TroubleSign:
     """A sign of trouble in a log: its line (from 1), rank, words, and how it tells.
 
     telling is its place among the lines that the diagnosis rests on (from 1; 0: it is none of them).
@@ -29,7 +29,7 @@ class LogReport:
     """A diagnosis and every hit, in the order of the lines."""
 
     diagnosis: Diagnosis
-    hits: tuple[Hit, ...]
+    hits: tuple[TroubleSign, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from assistant.tui.work.found import Hit
+from assistant.tui.work.found import TroubleSign
 from graph.debugging.counting import counted
 from graph.debugging.diagnosis import judge
 from graph.debugging.log import cleaned, message, printable
@@ -27,7 +27,7 @@ MOST_VERDICTS = 50_000
 Tell = Callable[[object], None]
 
 
-def diagnosis_and_hits(paths: Sequence[Path], tell: Tell) -> tuple[Diagnosis, tuple[Hit, ...]]:
+def diagnosis_and_hits(paths: Sequence[Path], tell: Tell) -> tuple[Diagnosis, tuple[TroubleSign, ...]]:
     """What `diagnose` finds, and all that it found on the way. Raises InputError where a file cannot be read."""
     scanner = Scanner(matcher())
     scan = scanner.read(counted(paths, tell))
@@ -35,7 +35,7 @@ def diagnosis_and_hits(paths: Sequence[Path], tell: Tell) -> tuple[Diagnosis, tu
     return diagnosis, hits(scan.events, diagnosis)
 
 
-def hits(events: Sequence[Event], diagnosis: Diagnosis) -> tuple[Hit, ...]:
+def hits(events: Sequence[Event], diagnosis: Diagnosis) -> tuple[TroubleSign, ...]:
     """The signs of trouble in the order of their lines, the ones that the diagnosis shows among them."""
     telling = {(shown.file, shown.line): place for place, shown in enumerate(diagnosis.evidence, 1)}
     found = {
@@ -49,13 +49,13 @@ def hits(events: Sequence[Event], diagnosis: Diagnosis) -> tuple[Hit, ...]:
     return tuple(listed[:MOST_HITS])
 
 
-def hit_of(event: Event, telling: int) -> Hit:
+def hit_of(event: Event, telling: int) -> TroubleSign:
     text = masked(event.text)[:SHOWN]
-    return Hit(event.line, text, event.signature.cause, event.rank, event.file, event.count, telling)
+    return TroubleSign(event.line, text, event.signature.cause, event.rank, event.file, event.count, telling)
 
 
-def of_evidence(shown: LogEvidence, cause: str, telling: int) -> Hit:
-    return Hit(shown.line, shown.text[:SHOWN], cause, shown.rank, shown.file, shown.count, telling)
+def of_evidence(shown: LogEvidence, cause: str, telling: int) -> TroubleSign:
+    return TroubleSign(shown.line, shown.text[:SHOWN], cause, shown.rank, shown.file, shown.count, telling)
 
 
 def rank_lines(path: Path, rank: int) -> Iterator[tuple[int, int, array[int]]]:

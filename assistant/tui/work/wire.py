@@ -11,7 +11,7 @@ LENGTH = struct.Struct(">Q")
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class TaskCall:
     """A task of tasks.py and its arguments."""
 
     task: str

@@ -8,15 +8,15 @@ from dataclasses import replace
 from functools import cache
 
 from graph.extraction.sentences import choose
-from graph.extraction.sentences.choose import Said
-from graph.extraction.sentences.counts import Count, settle
+from graph.extraction.sentences.choose import SaidValue
+from graph.extraction.sentences.counts import SaidCount, settle
 from graph.extraction.sentences.durations import find_durations, hms
 from graph.extraction.sentences.intents import is_question
 from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
 from graph.extraction.sentences.line import NUMBER, Line, make_line
 from graph.extraction.sentences.machines import names, squeeze
 from graph.extraction.sentences.names import find_names
-from graph.extraction.sentences.reading import Reading, read_command
+from graph.extraction.sentences.reading import SentenceReading, read_command
 from knowledge.catalogue import catalogue
 from knowledge.types import STRATEGIES, JobRequest
 
@@ -54,7 +54,7 @@ def is_open(folded: str) -> bool:
     return bool(_patterns()["open"].search(folded))
 
 
-def bare_numbers(reading: Reading) -> list[tuple[float, int]]:
+def bare_numbers(reading: SentenceReading) -> list[tuple[float, int]]:
     """Numbers that belong to nothing, with their tokens."""
     line = reading.line
     used = {i for c in reading.counts for i in range(c.first, c.last + 1)}
@@ -66,7 +66,7 @@ def bare_numbers(reading: Reading) -> list[tuple[float, int]]:
     ]
 
 
-def answer(reading: Reading, before: JobRequest, asked: str, options: Sequence[str]) -> dict[str, Said]:
+def answer(reading: SentenceReading, before: JobRequest, asked: str, options: Sequence[str]) -> dict[str, SaidValue]:
     """The fields that a reply gives because of what was asked; fields that it names in words are not in here."""
     folded = fold(reading.message.said).strip()
     said = reading.message.said.strip()
@@ -75,7 +75,7 @@ def answer(reading: Reading, before: JobRequest, asked: str, options: Sequence[s
     if any(is_question(part) for part in re.split(r"(?<=[?])", said)) and not options:
         return {}
     if picked := pick(folded, asked, options, reading):
-        return {asked: Said(picked, said[:80])}
+        return {asked: SaidValue(picked, said[:80])}
     if is_yes(folded):
         return _agreed(before, asked, options, said)
     if asked in COUNTED:
@@ -83,11 +83,11 @@ def answer(reading: Reading, before: JobRequest, asked: str, options: Sequence[s
     return _named(reading, before, asked, folded, said)
 
 
-def _counted(reading: Reading, asked: str) -> bool:
+def _counted(reading: SentenceReading, asked: str) -> bool:
     return any(c.field == asked for c in reading.counts)
 
 
-def pick(folded: str, asked: str, options: Sequence[str], reading: Reading) -> str | int | None:
+def pick(folded: str, asked: str, options: Sequence[str], reading: SentenceReading) -> str | int | None:
     """The option meant by its place or its own words."""
     if not options:
         return None
@@ -143,11 +143,11 @@ def value_of(asked: str, option: str) -> str | int | None:
     return option
 
 
-def _agreed(before: JobRequest, asked: str, options: Sequence[str], said: str) -> dict[str, Said]:
+def _agreed(before: JobRequest, asked: str, options: Sequence[str], said: str) -> dict[str, SaidValue]:
     """Yes to what was proposed: the one option, or the nodes that a total makes on this machine."""
     if len(options) == 1:
         value = value_of(asked, options[0])
-        return {asked: Said(value, said)} if value is not None else {}
+        return {asked: SaidValue(value, said)} if value is not None else {}
     per_node = devices(before)
     if asked not in ("nodes", "gpus_per_node") or per_node is None:
         return {}
@@ -155,9 +155,11 @@ def _agreed(before: JobRequest, asked: str, options: Sequence[str], said: str) -
         nodes = -(-before.total_gpus // per_node)
         each = before.total_gpus // nodes
         return (
-            {"nodes": Said(nodes, said), "gpus_per_node": Said(each, said)} if nodes * each == before.total_gpus else {}
+            {"nodes": SaidValue(nodes, said), "gpus_per_node": SaidValue(each, said)}
+            if nodes * each == before.total_gpus
+            else {}
         )
-    return {"gpus_per_node": Said(per_node, said)} if asked == "gpus_per_node" else {}
+    return {"gpus_per_node": SaidValue(per_node, said)} if asked == "gpus_per_node" else {}
 
 
 def devices(request: JobRequest) -> int | None:
@@ -177,21 +179,21 @@ def most_devices(machine: str | None) -> int | None:
     return max((n.gpus.devices_per_node or 0 for n in cluster.node_types), default=0) or None if cluster else None
 
 
-def _number(reading: Reading, before: JobRequest, asked: str, folded: str, said: str) -> dict[str, Said]:
+def _number(reading: SentenceReading, before: JobRequest, asked: str, folded: str, said: str) -> dict[str, SaidValue]:
     if asked == "gpus_per_node" and _patterns()["all"].search(folded) and not bare_numbers(reading):
         per_node = devices(before)
-        return {asked: Said(per_node, said[:80])} if per_node else {}
+        return {asked: SaidValue(per_node, said[:80])} if per_node else {}
     numbers = [n for n, _ in bare_numbers(reading)]
     whole = [int(n) for n in numbers if n.is_integer() and n > 0]
     if not whole:
         article = re.fullmatch(r" (?:un|a|single)(?: single| so)?(?: please| [.!])? ", reading.line.canon)
-        return {asked: Said(1, said)} if article else {}
+        return {asked: SaidValue(1, said)} if article else {}
     if len(whole) > 1 and not re.search(r" (?:oops|no|so|not|but|then) ", reading.line.canon):
         return {}
-    return {asked: Said(whole[-1], said[:80])}
+    return {asked: SaidValue(whole[-1], said[:80])}
 
 
-def _named(reading: Reading, before: JobRequest, asked: str, folded: str, said: str) -> dict[str, Said]:
+def _named(reading: SentenceReading, before: JobRequest, asked: str, folded: str, said: str) -> dict[str, SaidValue]:
     """A value that only the question makes one: an account, an unknown machine, a stage, hours."""
     if is_open(folded):
         return {}
@@ -200,10 +202,12 @@ def _named(reading: Reading, before: JobRequest, asked: str, folded: str, said: 
     if asked == "strategy":
         return _strategy(reading, before, folded, said)
     if asked == "framework":
-        return {asked: Said("pytorch", said)} if _patterns()["plain"].search(folded) else {}
+        return {asked: SaidValue("pytorch", said)} if _patterns()["plain"].search(folded) else {}
     if asked == "entry":
         command = read_command(said)
-        one = {asked: Said(said, said)} if re.fullmatch(r"[\w./~$-]+", said) and not lexicon().knows(folded) else {}
+        one = (
+            {asked: SaidValue(said, said)} if re.fullmatch(r"[\w./~$-]+", said) and not lexicon().knows(folded) else {}
+        )
         return {n: s for n, s in command.items() if n in ("entry", "args")} or one
     if asked == "machine":
         return _machine(reading, folded)
@@ -211,33 +215,33 @@ def _named(reading: Reading, before: JobRequest, asked: str, folded: str, said: 
         words = _patterns()["lead"].sub("", said).strip(" .!\"'`")
         fits = re.fullmatch(r"[\w.@/:~$+-]+(?: [\w.+-]+){0,2}" if asked == "model" else r"[\w.@/:~$+-]+", words)
         return (
-            {asked: Said(words, said)}
+            {asked: SaidValue(words, said)}
             if fits and not lexicon().knows(fold(words)) and not _patterns()["none"].match(folded)
             else {}
         )
     return {}
 
 
-def _hours(reading: Reading, said: str) -> dict[str, Said]:
+def _hours(reading: SentenceReading, said: str) -> dict[str, SaidValue]:
     """A bare number for a walltime: hours up to two days, minutes beyond."""
     numbers = [n for n, _ in bare_numbers(reading)] or [float(c.value) for c in reading.counts]
     if len(numbers) != 1 or numbers[0] <= 0:
         return {}
-    return {"walltime": Said(hms(numbers[0] * (3600 if numbers[0] <= 48 else 60)), said)}
+    return {"walltime": SaidValue(hms(numbers[0] * (3600 if numbers[0] <= 48 else 60)), said)}
 
 
-def _strategy(reading: Reading, before: JobRequest, folded: str, said: str) -> dict[str, Said]:
+def _strategy(reading: SentenceReading, before: JobRequest, folded: str, said: str) -> dict[str, SaidValue]:
     if _patterns()["none"].match(folded):
-        return {"strategy": Said("none", said)}
+        return {"strategy": SaidValue("none", said)}
     if re.search(r"\b3\s?-?d\b", folded):
-        return {"strategy": Said("3d", said[:80])}
+        return {"strategy": SaidValue("3d", said[:80])}
     stages = [int(n) for n, _ in bare_numbers(reading) if n in (1, 2, 3)]
     if before.framework == "deepspeed" and len(stages) == 1 and len(said) < 16:
-        return {"strategy": Said(f"zero{stages[0]}", said)}
+        return {"strategy": SaidValue(f"zero{stages[0]}", said)}
     return {}
 
 
-def _machine(reading: Reading, folded: str) -> dict[str, Said]:
+def _machine(reading: SentenceReading, folded: str) -> dict[str, SaidValue]:
     """A machine that nobody described: its name as said."""
     if reading.values or reading.counts or _patterns()["none"].match(folded):
         return {}
@@ -247,7 +251,7 @@ def _machine(reading: Reading, folded: str) -> dict[str, Said]:
         return {}
     if any(lexicon().knows(w) or w in names().not_names or w in NO_NAMES for w in words.split()):
         return {}
-    return {"machine": Said(words, reading.message.said.strip()[:80])}
+    return {"machine": SaidValue(words, reading.message.said.strip()[:80])}
 
 
 def is_small_talk(words: str) -> bool:
@@ -256,21 +260,21 @@ def is_small_talk(words: str) -> bool:
     return all(w in small_words() for w in words.split()) or bool(_patterns()["open"].search(words))
 
 
-def _of_node(count: Count, line: Line) -> bool:
+def _of_node(count: SaidCount, line: Line) -> bool:
     """Whether GPUs named in answer to "how many per node?" are of one node: no total is spoken of."""
     keys = {t.key for t in line.tokens[count.first : count.last + 1]}
     return count.field == "gpus" or (count.field == "total_gpus" and not keys & {"total", "over"})
 
 
 def settle_counts(
-    counts: Sequence[Count],
+    counts: Sequence[SaidCount],
     line: Line,
     before: JobRequest,
     machine: str | None,
     asked: str | None,
     articles: bool,
     unsharded: bool,
-) -> dict[str, Said]:
+) -> dict[str, SaidValue]:
     """Counts as fields, each with its words. articles: "a node" is one. unsharded: no strategy is named."""
     if asked == "gpus_per_node":
         counts = [replace(c, field="gpus_per_node") if _of_node(c, line) else c for c in counts]
@@ -280,7 +284,7 @@ def settle_counts(
     words = {c.field: line.words(c.first, c.last) for c in counts}
     shown = words.get("gpus") or words.get("total_gpus") or next(iter(words.values()), "")
     out = {
-        name: Said(value, words.get(name, shown))
+        name: SaidValue(value, words.get(name, shown))
         for name, value in (
             ("nodes", layout.nodes),
             ("gpus_per_node", layout.gpus_per_node),
@@ -289,6 +293,6 @@ def settle_counts(
         if value
     }
     if layout.one_gpu and articles:
-        out |= {name: Said(1, shown) for name in COUNTED}
-        out["strategy"] = Said("none", shown)
+        out |= {name: SaidValue(1, shown) for name in COUNTED}
+        out["strategy"] = SaidValue("none", shown)
     return out

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from graph.extraction.sentences.answers import bare_numbers, most_devices
-from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.durations import hms
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.line import BEHIND_NUMBER, OF_THEM, Line
 from graph.extraction.sentences.patterns import pattern
-from graph.extraction.sentences.reading import Reading
+from graph.extraction.sentences.reading import SentenceReading
 from knowledge.types import JobRequest
 
 FACTORS = {"double": 2.0, "triple": 3.0, "halve": 0.5}
@@ -26,7 +26,7 @@ def _change(name: str) -> re.Pattern[str]:
     return pattern("grammar.yaml", "changes", name)
 
 
-def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
+def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     """The fields changed relative to `before`, and a bare number that corrects the count said last."""
     line = reading.line
     if amount := _amount(fold(reading.message.said), before):
@@ -38,7 +38,7 @@ def changes(reading: Reading, before: JobRequest, asked: str | None) -> dict[str
     return _corrected(reading, before, asked)
 
 
-def _amount(folded: str, before: JobRequest) -> dict[str, Said]:
+def _amount(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     """`extend it by an hour`, `drop one node`, `3x as many nodes`, `a third of the nodes`."""
     if found := _change("by").search(folded) or _change("dropped").search(folded):
         got = found.groupdict()
@@ -70,15 +70,15 @@ def _seconds(unit: str) -> int:
     return next((value for key, value in (("h", 3600), ("m", 60), ("d", 86400)) if unit.startswith(key)), 1)
 
 
-def _moved(before: JobRequest, field: str, by: float, words: str) -> dict[str, Said]:
+def _moved(before: JobRequest, field: str, by: float, words: str) -> dict[str, SaidValue]:
     value = getattr(before, field)
     if value is None or (field == "walltime" and abs(by) < SHORTEST):
         return {}
     changed = (seconds(value) if field == "walltime" else value) + by
-    return {field: Said(hms(changed) if field == "walltime" else int(changed), words)} if changed > 0 else {}
+    return {field: SaidValue(hms(changed) if field == "walltime" else int(changed), words)} if changed > 0 else {}
 
 
-def _multiplied(before: JobRequest, field: str, factor: float, words: str) -> dict[str, Said]:
+def _multiplied(before: JobRequest, field: str, factor: float, words: str) -> dict[str, SaidValue]:
     """A count times a factor, where that is whole; more GPUs than a node has are more nodes."""
     value = getattr(before, field)
     if field == "gpus_per_node" and value is None:
@@ -86,12 +86,12 @@ def _multiplied(before: JobRequest, field: str, factor: float, words: str) -> di
     if value is None:
         return {}
     if field == "walltime":
-        return {field: Said(hms(seconds(value) * factor), words)}
+        return {field: SaidValue(hms(seconds(value) * factor), words)}
     most = most_devices(before.machine)
     if field == "gpus_per_node" and most and value * factor > most and before.nodes:
         field, value = "nodes", before.nodes
     changed = round(value * factor, 6)
-    return {field: Said(int(changed), words)} if changed >= 1 and changed == int(changed) else {}
+    return {field: SaidValue(int(changed), words)} if changed >= 1 and changed == int(changed) else {}
 
 
 def _factors(line: Line, before: JobRequest) -> list[tuple[str, float]]:
@@ -104,14 +104,14 @@ def _factors(line: Line, before: JobRequest) -> list[tuple[str, float]]:
     return [(line.canon, again)] if again else found
 
 
-def rescaled(reading: Reading) -> dict[str, Said]:
+def rescaled(reading: SentenceReading) -> dict[str, SaidValue]:
     """`16 nodes, actually half of that`: a first message that changes its own count."""
     line = reading.line
     for key, factor in FACTORS.items():
         at = line.canon.find(f" {key} ")
         nodes = [c for c in reading.counts if c.field == "nodes" and line.starts[c.last] < at]
         if at >= 0 and nodes and (nodes[-1].value * factor).is_integer():
-            return {"nodes": Said(int(nodes[-1].value * factor), line.words(nodes[-1].first, line.at(at + 1)))}
+            return {"nodes": SaidValue(int(nodes[-1].value * factor), line.words(nodes[-1].first, line.at(at + 1)))}
     return {}
 
 
@@ -130,13 +130,13 @@ def _factor_before(before: JobRequest) -> float | None:
     return 2.0 if re.search(r"doubl|twice|doppel|dobl", words) else 0.5 if re.search(r"hal[fv]", words) else None
 
 
-def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, Said]:
+def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, SaidValue]:
     named = next((name for name in ("nodes", "gpus_per_node", "walltime") if _change(name).search(part)), None)
     field = named or last_number(before)
     return _multiplied(before, field, factor, line.words(0, len(line.tokens) - 1)) if field else {}
 
 
-def _step(line: Line, before: JobRequest) -> dict[str, Said]:
+def _step(line: Line, before: JobRequest) -> dict[str, SaidValue]:
     match = _change("step").search(line.canon) or _change("step_after").search(line.canon)
     if not match:
         return {}
@@ -151,8 +151,8 @@ def _step(line: Line, before: JobRequest) -> dict[str, Said]:
     words = line.words(line.at(match.start() + 1), line.at(match.end() - 2))
     if field == "walltime":
         changed = seconds(value) + sign * by * SECONDS[unit]
-        return {field: Said(hms(changed), words)} if changed > 0 else {}
-    return {field: Said(value + sign * by, words)} if value + sign * by > 0 else {}
+        return {field: SaidValue(hms(changed), words)} if changed > 0 else {}
+    return {field: SaidValue(value + sign * by, words)} if value + sign * by > 0 else {}
 
 
 def _ends(line: Line, token: int) -> bool:
@@ -176,7 +176,7 @@ def _is_named(line: Line, token: int) -> bool:
     return before is not None and not NO_NAMES.fullmatch(before[1])
 
 
-def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[str, Said]:
+def _corrected(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     """A bare number when nothing was asked, or said as a correction: it is of what was heard last."""
     numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0 and _ends(reading.line, i)]
     numbers = [(n, i) for n, i in numbers if not _is_named(reading.line, i)]
@@ -198,5 +198,5 @@ def _corrected(reading: Reading, before: JobRequest, asked: str | None) -> dict[
         field = "gpus_per_node"
     if field == "walltime":
         heard = next(h.words for h in reversed(before.heard) if h.field == field)
-        return {field: Said(hms(value * (60 if "min" in heard.lower() else 3600)), words)}
-    return {field: Said(value, words)}
+        return {field: SaidValue(hms(value * (60 if "min" in heard.lower() else 3600)), words)}
+    return {field: SaidValue(value, words)}

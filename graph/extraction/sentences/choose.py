@@ -25,7 +25,7 @@ IMPLIED = {"ddp": "pytorch", "fsdp": "pytorch", "zero1": "deepspeed", "zero2": "
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidValue:
     """A value and the words that it came from."""
 
     value: str | int
@@ -50,10 +50,10 @@ def denied(line: Line, kind: str) -> set[str]:
     return {m.value for i, m in line.mentions(kind) if is_negated(line, i)}
 
 
-def last(line: Line, picked: Sequence[Picked]) -> Said | None:
+def last(line: Line, picked: Sequence[Picked]) -> SaidValue | None:
     """The last that is not weak, else the last."""
     strong = [p for p in picked if not p[1].weak] or list(picked)
-    return Said(strong[-1][1].value, line.words(strong[-1][0], strong[-1][0])) if strong else None
+    return SaidValue(strong[-1][1].value, line.words(strong[-1][0], strong[-1][0])) if strong else None
 
 
 def undecided(line: Line, asks: bool) -> set[str]:
@@ -70,7 +70,7 @@ def undecided(line: Line, asks: bool) -> set[str]:
     return set() if settled or len({m.value for _, m in meant(line, kind)}) < 2 else {kind}
 
 
-def strategy(line: Line, before: str | None = None) -> Said | None:
+def strategy(line: Line, before: str | None = None) -> SaidValue | None:
     """The strategy; tensor and pipeline parallel together, or either with ZeRO, are 3D."""
     picked = meant(line, "strategy")
     if not picked:
@@ -81,10 +81,10 @@ def strategy(line: Line, before: str | None = None) -> Said | None:
         split = values & {"tp", "pp"}
         added = before in ("tp", "pp") and split and before not in split and _adds(line, picked[0][0])
         if "3d" in values or len(split) == 2 or values & ZERO or added:
-            return Said("3d", words)
+            return SaidValue("3d", words)
         if "fsdp" in values or "ddp" in values:
             return _beside(line, picked)
-    return Said(picked[-1][1].value, line.words(picked[-1][0], picked[-1][0]))
+    return SaidValue(picked[-1][1].value, line.words(picked[-1][0], picked[-1][0]))
 
 
 def _adds(line: Line, token: int) -> bool:
@@ -102,7 +102,7 @@ def world_size(folded: str) -> int | None:
     return math.prod(degrees.values()) if "d" in degrees and len(degrees) > 1 else None
 
 
-def _beside(line: Line, picked: list[Picked]) -> Said:
+def _beside(line: Line, picked: list[Picked]) -> SaidValue:
     """`tensor parallel 4, data parallel 2` is tensor parallel; `tensor parallel, no, DDP` is DDP."""
     token, mention = picked[-1]
     between = line.canon[line.starts[picked[0][0]] : line.starts[token]]
@@ -110,22 +110,22 @@ def _beside(line: Line, picked: list[Picked]) -> Said:
     split = [(i, m) for i, m in picked if m.value in PARALLEL]
     numbered = any(re.search(r"\d", m_words) for m_words in (line.words(i, i) for i, _ in split))
     if mention.value == "ddp" and joined and numbered:
-        return Said(split[-1][1].value, line.words(split[-1][0], split[-1][0]))
-    return Said(mention.value, line.words(token, token))
+        return SaidValue(split[-1][1].value, line.words(split[-1][0], split[-1][0]))
+    return SaidValue(mention.value, line.words(token, token))
 
 
-def framework(line: Line) -> Said | None:
+def framework(line: Line) -> SaidValue | None:
     """The framework named: one that wraps another before the wrapped, DeepSpeed before PyTorch."""
     picked = meant(line, "framework")
     if not picked:
         return None
     wrapping = [p for p in picked if p[1].value in WRAPPERS]
     if wrapping:
-        return Said(wrapping[-1][1].value, line.words(wrapping[-1][0], wrapping[-1][0]))
+        return SaidValue(wrapping[-1][1].value, line.words(wrapping[-1][0], wrapping[-1][0]))
     return last(line, [p for p in picked if p[1].value == "deepspeed"] or picked)
 
 
-def is_replaced(line: Line, framework: Said | None, strategy: Said | None) -> bool:
+def is_replaced(line: Line, framework: SaidValue | None, strategy: SaidValue | None) -> bool:
     """Whether the framework is only one of before, and the strategy of now brings another."""
     brought = implied(strategy)
     if framework is None or brought is None or {framework.value, brought.value} != {"deepspeed", "pytorch"}:
@@ -134,16 +134,16 @@ def is_replaced(line: Line, framework: Said | None, strategy: Said | None) -> bo
     return all(_of_another_run(line, i) for i in named) and not all(_of_another_run(line, i) for i in now)
 
 
-def implied(said: Said | None) -> Said | None:
+def implied(said: SaidValue | None) -> SaidValue | None:
     """The framework that a strategy brings; Horovod serves several and brings none."""
     if said is None or str(said.value) not in IMPLIED or is_horovod(said.words):
         return None
-    return Said(IMPLIED[str(said.value)], said.words)
+    return SaidValue(IMPLIED[str(said.value)], said.words)
 
 
-def horovod(strategy: Said | None) -> Said | None:
+def horovod(strategy: SaidValue | None) -> SaidValue | None:
     """Horovod as the framework, where only its name tells that the job is data parallel."""
-    return Said("horovod", strategy.words) if strategy and is_horovod(strategy.words) else None
+    return SaidValue("horovod", strategy.words) if strategy and is_horovod(strategy.words) else None
 
 
 SERVES = re.compile(
@@ -151,20 +151,22 @@ SERVES = re.compile(
 )
 
 
-def served(folded: str, framework: Said | None, model: Said | None, program: Said | None) -> Said | None:
+def served(
+    folded: str, framework: SaidValue | None, model: SaidValue | None, program: SaidValue | None
+) -> SaidValue | None:
     """What vLLM serves: the model is the program then, and a Python file is one of its clients."""
     if framework is None or framework.value != "vllm" or model is None:
         return None
     if program is not None and not SERVES.search(folded):
         return None
-    return Said(f"vllm serve {model.words}", model.words)
+    return SaidValue(f"vllm serve {model.words}", model.words)
 
 
-def model(line: Line) -> Said | None:
+def model(line: Line) -> SaidValue | None:
     return last(line, meant(line, "model"))
 
 
-def entry(line: Line, port: bool) -> Said | None:
+def entry(line: Line, port: bool) -> SaidValue | None:
     """The program to run. A shell script counts only where no Python program is named and no job is moved."""
     picked = [(i, m) for i, m in meant(line, "entry") if not _is_argument(line, i)]
     if port or any(not m.weak for _, m in picked):
@@ -180,11 +182,11 @@ def _is_argument(line: Line, token: int) -> bool:
     return line.text[before.end : line.tokens[token].start].isspace()
 
 
-def by_file_names(line: Line, pick: Callable[[str], bool]) -> Said | None:
+def by_file_names(line: Line, pick: Callable[[str], bool]) -> SaidValue | None:
     """A strategy or framework that only a file's name tells: train_fsdp.py."""
     for kind in ("entry", "noise"):
         for token, mention in line.mentions(kind):
             for hint in hints(mention.value):
                 if pick(hint.kind) and not is_negated(line, token):
-                    return Said(hint.value, line.words(token, token))
+                    return SaidValue(hint.value, line.words(token, token))
     return None

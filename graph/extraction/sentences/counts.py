@@ -14,7 +14,7 @@ MOST_FIELDS = 3  # counts in one match
 
 
 @dataclass(frozen=True, slots=True)
-class Count:
+class SaidCount:
     """One number read. field: nodes, gpus_per_node, total_gpus, or gpus where the words leave open which of the two.
 
     weak: an article was all there was ("a node"). boxed: said as 4xA100, as of one node.
@@ -31,7 +31,7 @@ class Count:
 FIELDS = {"n": "nodes", "g": "gpus_per_node", "t": "total_gpus", "p": "gpus"}
 
 
-def find_counts(line: Line) -> list[Count]:
+def find_counts(line: Line) -> list[SaidCount]:
     """Every count in the order of the text; those taken back ("not 4 nodes") are left out."""
     canon, found = line.canon, []
     for rule in pattern_list("grammar.yaml", "counts"):
@@ -46,7 +46,7 @@ def find_counts(line: Line) -> list[Count]:
     return found + _listed(line, canon, found)
 
 
-def of_other_runs(line: Line, counts: list[Count], stands: bool) -> set[Aside]:
+def of_other_runs(line: Line, counts: list[SaidCount], stands: bool) -> set[Aside]:
     """The pieces that count for another run: this one's own count of the same stands beside them, or "now" behind.
 
     stands: a request with its counts stands from the turns before.
@@ -64,22 +64,22 @@ def _wild(match: re.Match[str]) -> bool:
     return bool(got.get("g")) and int(got["g"]) > 64
 
 
-def _read(line: Line, match: re.Match[str]) -> list[Count]:
+def _read(line: Line, match: re.Match[str]) -> list[SaidCount]:
     first, last = line.at(match.start()), line.at(match.end() - 2)
     got = {name: value for name, value in match.groupdict().items() if value}
     counts = [
-        Count(FIELDS[name], int(value), first, last, boxed="boxed" in got)
+        SaidCount(FIELDS[name], int(value), first, last, boxed="boxed" in got)
         for name, value in got.items()
         if name in FIELDS
     ]
     if "single" in got or "article" in got:
-        counts.append(Count("nodes", 1, first, last, weak="article" in got))
+        counts.append(SaidCount("nodes", 1, first, last, weak="article" in got))
     if "one" in got:
-        counts.append(Count("gpus", 1, first, last, weak=got["one"] != "single"))
+        counts.append(SaidCount("gpus", 1, first, last, weak=got["one"] != "single"))
     return [replace(c, value=c.value) for c in counts if c.value > 0]
 
 
-def _listed(line: Line, canon: str, found: list[Count]) -> list[Count]:
+def _listed(line: Line, canon: str, found: list[SaidCount]) -> list[SaidCount]:
     """Bare numbers in a list: `polaris/ddp/4/4`, `frontier, 4 nodes, 8`."""
     has = {c.field for c in found}
     listed = pattern("grammar.yaml", "listed", "number")
@@ -91,17 +91,19 @@ def _listed(line: Line, canon: str, found: list[Count]) -> list[Count]:
         return []
     if "nodes" in has:
         value, at = bare[-1]
-        return [Count("gpus_per_node", value, at, at)] if len(bare) == 1 and 0 < value <= MOST_GPUS_OF_A_NODE else []
+        return (
+            [SaidCount("gpus_per_node", value, at, at)] if len(bare) == 1 and 0 < value <= MOST_GPUS_OF_A_NODE else []
+        )
     if len(bare) == 2 and 0 < bare[1][0] <= MOST_GPUS_OF_A_NODE and bare[0][0] > 0:
         return [
-            Count("nodes", bare[0][0], bare[0][1], bare[0][1]),
-            Count("gpus_per_node", bare[1][0], bare[1][1], bare[1][1]),
+            SaidCount("nodes", bare[0][0], bare[0][1], bare[0][1]),
+            SaidCount("gpus_per_node", bare[1][0], bare[1][1], bare[1][1]),
         ]
     return []
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class CountsLayout:
     """What the counts come to."""
 
     nodes: int | None = None
@@ -110,7 +112,9 @@ class Layout:
     one_gpu: bool = False
 
 
-def settle(counts: list[Count], nodes_before: int | None, most_per_node: int | None, articles: bool) -> Layout:
+def settle(
+    counts: list[SaidCount], nodes_before: int | None, most_per_node: int | None, articles: bool
+) -> CountsLayout:
     """Nodes, GPUs per node and total from what was said; the last word wins.
 
     most_per_node: devices of the machine's largest node, None where it is not known; 16 GPUs on 2 nodes of 8 are a
@@ -132,11 +136,11 @@ def settle(counts: list[Count], nodes_before: int | None, most_per_node: int | N
     if total and per_node and known is None and total % per_node == 0:
         nodes = total // per_node
     one = bool(plain) and plain[-1].value == 1 and (known in (None, 1)) and per_node in (None, 1) and total in (None, 1)
-    return Layout(nodes, per_node, total, one)
+    return CountsLayout(nodes, per_node, total, one)
 
 
 def _place(
-    plain: Count, nodes: int | None, before: int | None, per_node: int | None, total: int | None, most: int | None
+    plain: SaidCount, nodes: int | None, before: int | None, per_node: int | None, total: int | None, most: int | None
 ) -> tuple[int | None, int | None, int | None]:
     """GPUs of which the words leave open whether they are of one node or of the job."""
     value, known = plain.value, nodes or before

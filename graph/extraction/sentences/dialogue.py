@@ -9,20 +9,20 @@ from typing import Any
 from graph.extraction.sentences import choose
 from graph.extraction.sentences.answers import answer, is_open, is_yes, settle_counts
 from graph.extraction.sentences.changes import changes, rescaled
-from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.intents import Signs, asked, decide, has, sentences
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.merge import merge
 from graph.extraction.sentences.pasted import script_values
 from graph.extraction.sentences.patterns import pattern
-from graph.extraction.sentences.reading import Reading, read
+from graph.extraction.sentences.reading import SentenceReading, read
 from knowledge.types import Intent, JobRequest
 
 SILENT: frozenset[Intent] = frozenset(("question", "smalltalk", "other", "diagnose"))
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DialogueInput:
     """What `understand` is given."""
 
     text: str
@@ -35,12 +35,12 @@ class Turn:
 class Findings:
     """The values of one turn by where they came from."""
 
-    said: Mapping[str, Said]
-    answered: Mapping[str, Said]
-    quoted: Mapping[str, Said]
+    said: Mapping[str, SaidValue]
+    answered: Mapping[str, SaidValue]
+    quoted: Mapping[str, SaidValue]
 
 
-def reply(turn: Turn) -> tuple[Intent, JobRequest]:
+def reply(turn: DialogueInput) -> tuple[Intent, JobRequest]:
     """The intent of a message, and the request after it."""
     before = turn.before or JobRequest()
     known = before != JobRequest()
@@ -66,9 +66,9 @@ def reply(turn: Turn) -> tuple[Intent, JobRequest]:
     return intent, merge(before, findings.said, findings.answered, findings.quoted, reading.denied, turn.asked)
 
 
-def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
+def find(reading: SentenceReading, before: JobRequest, turn: DialogueInput) -> Findings:
     """All values of a turn."""
-    said: dict[str, Said] = {}
+    said: dict[str, SaidValue] = {}
     said |= changes(reading, before, turn.asked) if before != JobRequest() else rescaled(reading)
     changed = set(said)
     said = dict(reading.values) | said
@@ -98,29 +98,29 @@ def find(reading: Reading, before: JobRequest, turn: Turn) -> Findings:
     return Findings(said, answered, quoted)
 
 
-def _fails(reading: Reading) -> bool:
+def _fails(reading: SentenceReading) -> bool:
     return has("failing", fold(reading.message.said))
 
 
-def _by_degrees(reading: Reading, said: dict[str, Said]) -> None:
+def _by_degrees(reading: SentenceReading, said: dict[str, SaidValue]) -> None:
     """GPUs per node from the degrees of parallelism and the nodes, where nothing else tells them."""
     world = choose.world_size(fold(reading.message.said))
     nodes = said.get("nodes")
     if world and nodes and not said.keys() & {"gpus_per_node", "total_gpus"} and world % int(nodes.value) == 0:
-        said["gpus_per_node"] = Said(
+        said["gpus_per_node"] = SaidValue(
             world // int(nodes.value), said["strategy"].words if "strategy" in said else nodes.words
         )
 
 
-def _asks(reading: Reading) -> bool:
+def _asks(reading: SentenceReading) -> bool:
     return any(asked(reading.message.said, reading.line))
 
 
-def _resets(reading: Reading) -> bool:
+def _resets(reading: SentenceReading) -> bool:
     return pattern("grammar.yaml", "changes", "reset").search(reading.line.canon) is not None
 
 
-def _taken_back(reading: Reading, before: JobRequest) -> frozenset[str]:
+def _taken_back(reading: SentenceReading, before: JobRequest) -> frozenset[str]:
     """Fields whose value in the request so far is refused by this message."""
     back = {kind for kind, values in reading.denied.items() if getattr(before, kind, None) in values}
     return frozenset(
@@ -128,7 +128,7 @@ def _taken_back(reading: Reading, before: JobRequest) -> frozenset[str]:
     )
 
 
-def _signs(reading: Reading, findings: Findings, turn: Turn, before: JobRequest, known: bool) -> Signs:
+def _signs(reading: SentenceReading, findings: Findings, turn: DialogueInput, before: JobRequest, known: bool) -> Signs:
     folded = fold(reading.message.said)
     answers = bool(findings.answered) or bool(turn.asked and (is_yes(folded) or is_open(folded)))
     return Signs(
@@ -144,17 +144,17 @@ def _signs(reading: Reading, findings: Findings, turn: Turn, before: JobRequest,
     )
 
 
-def _asks_and_states(reading: Reading, intent: Intent) -> bool:
+def _asks_and_states(reading: SentenceReading, intent: Intent) -> bool:
     parts = asked(reading.message.said, reading.line)
     return intent in ("question", "generate", "port") and any(parts) and not all(parts)
 
 
-def _statements(reading: Reading) -> str:
+def _statements(reading: SentenceReading) -> str:
     said, parts = reading.message.said, asked(reading.message.said, reading.line)
     return " ".join(said[a:b] for (a, b), asks in zip(sentences(said), parts, strict=True) if not asks)
 
 
-def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:
+def _fitting(intent: Intent, reading: SentenceReading, findings: Findings) -> Findings:
     """What a first message's intent lets stand: talk holds no request, a question no single GPU."""
     if intent == "smalltalk" or (intent == "other" and _is_refused(reading)):
         return Findings({}, {}, {})
@@ -170,20 +170,20 @@ def _fitting(intent: Intent, reading: Reading, findings: Findings) -> Findings:
     return Findings(said, findings.answered, findings.quoted)
 
 
-def _of_one_gpu(said: dict[str, Said]) -> dict[str, Said]:
+def _of_one_gpu(said: dict[str, SaidValue]) -> dict[str, SaidValue]:
     """One GPU in all is one node without a strategy, also where a question stands beside it."""
     total = said.get("total_gpus")
     if total is None or total.value != 1 or said.keys() & {"strategy", "nodes", "gpus_per_node"}:
         return said
-    return said | dict.fromkeys(("nodes", "gpus_per_node"), total) | {"strategy": Said("none", total.words)}
+    return said | dict.fromkeys(("nodes", "gpus_per_node"), total) | {"strategy": SaidValue("none", total.words)}
 
 
-def _is_refused(reading: Reading) -> bool:
+def _is_refused(reading: SentenceReading) -> bool:
     folded = fold(reading.message.said)
     return has("off_topic", folded) or (has("orders", folded) and "machine" not in reading.values)
 
 
-def _as_told(intent: Intent, reading: Reading, said: dict[str, Said]) -> dict[str, Said]:
+def _as_told(intent: Intent, reading: SentenceReading, said: dict[str, SaidValue]) -> dict[str, SaidValue]:
     """In a failure or a question, GPUs alone say nothing of the job, and two strategies compared are none."""
     if "nodes" not in {c.field for c in reading.counts}:
         for name in ("total_gpus", "nodes") if any(c.field == "gpus" for c in reading.counts) else ():
@@ -202,7 +202,7 @@ def _as_told(intent: Intent, reading: Reading, said: dict[str, Said]) -> dict[st
     return said
 
 
-def _portable(quoted: Mapping[str, Said], said: Mapping[str, Any]) -> dict[str, Said]:
+def _portable(quoted: Mapping[str, SaidValue], said: Mapping[str, Any]) -> dict[str, SaidValue]:
     """Of a script for another machine: the words of the message go first, and no name of the machine is its target."""
     out = {name: value for name, value in quoted.items() if name != "machine"}
     machine = quoted.get("machine")

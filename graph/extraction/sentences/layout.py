@@ -40,7 +40,7 @@ VULGAR_FRACTION = re.compile(rf"(\d*)[ ]?([{''.join(VULGAR)}])")
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class LaidOutMessage:
     """said: a person's own words, quoted pieces blanked. quoted: commands and scripts. printed: what a program says."""
 
     said: str
@@ -89,7 +89,7 @@ QUOTE = re.compile(r"(?:^|[\s(:])([\"'])[^\"']*$")
 TICKS = re.compile(r"`([^`\n]+)`")
 
 
-def take_apart(text: str) -> Message:
+def take_apart(text: str) -> LaidOutMessage:
     """Split a message. Pure, and linear in the (bounded) text."""
     text = clean(text)
     quoted: list[str] = []
@@ -104,7 +104,7 @@ def take_apart(text: str) -> Message:
     rest = lines[:first] + lines[last + 1 :] if script else lines
     said, output = _printed(rest)
     printed += output
-    return Message("\n".join(said)[:MOST_SAID], tuple(quoted), "\n".join(printed), bool(script))
+    return LaidOutMessage("\n".join(said)[:MOST_SAID], tuple(quoted), "\n".join(printed), bool(script))
 
 
 def _tick(match: re.Match[str], quoted: list[str], printed: list[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from graph.extraction.sentences.choose import IMPLIED, Said, implied
+from graph.extraction.sentences.choose import IMPLIED, SaidValue, implied
 from graph.extraction.sentences.labels import queue_ids
 from graph.extraction.sentences.lexicon import fold
 from knowledge.types import Heard, JobRequest, Origin
@@ -22,9 +22,9 @@ Denied = Mapping[str, frozenset[str]]
 
 def merge(
     before: JobRequest,
-    said: Mapping[str, Said],
-    answered: Mapping[str, Said],
-    quoted: Mapping[str, Said],
+    said: Mapping[str, SaidValue],
+    answered: Mapping[str, SaidValue],
+    quoted: Mapping[str, SaidValue],
     denied: Denied,
     asked: str | None,
 ) -> JobRequest:
@@ -48,10 +48,10 @@ def merge(
 
 def _origin(
     name: str,
-    value: Said,
-    said: Mapping[str, Said],
-    answered: Mapping[str, Said],
-    quoted: Mapping[str, Said],
+    value: SaidValue,
+    said: Mapping[str, SaidValue],
+    answered: Mapping[str, SaidValue],
+    quoted: Mapping[str, SaidValue],
     asked: str | None,
 ) -> Origin:
     if name in answered or name == asked:
@@ -59,7 +59,7 @@ def _origin(
     return "script" if name in quoted and name not in said else "said"
 
 
-def _taken_back(before: JobRequest, new: Mapping[str, Said], denied: Denied) -> set[str]:
+def _taken_back(before: JobRequest, new: Mapping[str, SaidValue], denied: Denied) -> set[str]:
     """Fields whose value was refused without another in its place."""
     gone = {name for name in OWN if getattr(before, name) in denied.get(name, ()) and name not in new}
     if (
@@ -71,16 +71,16 @@ def _taken_back(before: JobRequest, new: Mapping[str, Said], denied: Denied) -> 
     if before.strategy == "3d" and "strategy" not in new and isinstance(new, dict):
         left = {"pp": "tp", "tp": "pp"}
         for refused in left.keys() & denied.get("strategy", frozenset()):
-            new["strategy"] = Said(left[refused], f"not {refused}")
+            new["strategy"] = SaidValue(left[refused], f"not {refused}")
     return gone
 
 
-def _frameworks(before: JobRequest, new: dict[str, Said], gone: set[str], denied: Denied) -> None:
+def _frameworks(before: JobRequest, new: dict[str, SaidValue], gone: set[str], denied: Denied) -> None:
     """DDP and FSDP bring PyTorch, ZeRO brings DeepSpeed, unless another framework is named or was named before."""
     strategy, brought = new.get("strategy"), implied(new.get("strategy"))
     named = new.get("framework")
     if named and brought and named.value == "pytorch":
-        new["framework"] = Said(brought.value, brought.words if brought.value != "pytorch" else named.words)
+        new["framework"] = SaidValue(brought.value, brought.words if brought.value != "pytorch" else named.words)
     if named and not strategy and before.strategy:
         unfit = {"pytorch": "deepspeed", "deepspeed": "pytorch"}.get(str(named.value))
         if IMPLIED.get(before.strategy) == unfit and not (named.value == "deepspeed" and before.strategy == "ddp"):
@@ -99,7 +99,7 @@ def _frameworks(before: JobRequest, new: dict[str, Said], gone: set[str], denied
         gone.discard("framework")
 
 
-def _totals(before: JobRequest, new: dict[str, Said], gone: set[str], asked: str | None) -> None:
+def _totals(before: JobRequest, new: dict[str, SaidValue], gone: set[str], asked: str | None) -> None:
     """Keep nodes x GPUs per node = total where all three are known."""
     value = {
         name: new[name].value if name in new else getattr(before, name)
@@ -119,19 +119,23 @@ def _totals(before: JobRequest, new: dict[str, Said], gone: set[str], asked: str
         gone.add("total_gpus")  # a script stands: other nodes are not the same GPUs spread thinner
         return
     if nodes and not each and total % nodes == 0:
-        new["gpus_per_node"] = Said(total // nodes, (new.get("nodes") or new.get("total_gpus") or Said(0, "")).words)
+        new["gpus_per_node"] = SaidValue(
+            total // nodes, (new.get("nodes") or new.get("total_gpus") or SaidValue(0, "")).words
+        )
     elif each and not nodes and total % each == 0:
-        new["nodes"] = Said(total // each, (new.get("gpus_per_node") or new.get("total_gpus") or Said(0, "")).words)
+        new["nodes"] = SaidValue(
+            total // each, (new.get("gpus_per_node") or new.get("total_gpus") or SaidValue(0, "")).words
+        )
     elif nodes and each and nodes * each != total:
         if "total_gpus" not in new:
             gone.add("total_gpus")
         elif "nodes" not in new and total % each == 0:
-            new["nodes"] = Said(total // each, new["total_gpus"].words)
+            new["nodes"] = SaidValue(total // each, new["total_gpus"].words)
         elif "gpus_per_node" not in new and total % nodes == 0:
-            new["gpus_per_node"] = Said(total // nodes, new["total_gpus"].words)
+            new["gpus_per_node"] = SaidValue(total // nodes, new["total_gpus"].words)
 
 
-def _queues(before: JobRequest, new: dict[str, Said], gone: set[str]) -> None:
+def _queues(before: JobRequest, new: dict[str, SaidValue], gone: set[str]) -> None:
     """A queue of the machine that is left is dropped, where the new machine has none of that name."""
     machine, queue = new.get("machine"), before.queue
     if not machine or not queue or "queue" in new or machine.value == before.machine:

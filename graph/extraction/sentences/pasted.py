@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.choose import SaidValue
 from knowledge.errors import InputError
 
 TAKEN = (
@@ -21,7 +21,7 @@ TAKEN = (
 WORDS = "the script"
 
 
-def script_values(text: str) -> dict[str, Said]:
+def script_values(text: str) -> dict[str, SaidValue]:
     """The fields of a pasted script; empty where it cannot be read."""
     from graph.extraction.script_record import understand_script
 
@@ -30,4 +30,4 @@ def script_values(text: str) -> dict[str, Said]:
     except InputError:
         return {}
     values = {name: getattr(record, name) for name in TAKEN}
-    return {name: Said(value, WORDS) for name, value in values.items() if value not in (None, "")}
+    return {name: SaidValue(value, WORDS) for name, value in values.items() if value not in (None, "")}

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from graph.extraction.sentences import choose
 from graph.extraction.sentences.asides import Aside, aside
-from graph.extraction.sentences.choose import Said
+from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.context import is_negated
-from graph.extraction.sentences.counts import Count, find_counts, of_other_runs
+from graph.extraction.sentences.counts import SaidCount, find_counts, of_other_runs
 from graph.extraction.sentences.durations import find_durations, hms
 from graph.extraction.sentences.flags import Flag, find_flags
-from graph.extraction.sentences.layout import Message, take_apart
+from graph.extraction.sentences.layout import LaidOutMessage, take_apart
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.line import Line, NameSpan, make_line
 from graph.extraction.sentences.names import find_names
@@ -37,22 +37,22 @@ KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class SentenceReading:
     """values: field -> what was said. counts are settled later, when the machine and the turns before are known.
 
     quoted: what commands and scripts in the message say; the person's own words go before it.
     """
 
-    message: Message
+    message: LaidOutMessage
     line: Line
-    values: Mapping[str, Said]
-    counts: tuple[Count, ...]
-    quoted: Mapping[str, Said]
+    values: Mapping[str, SaidValue]
+    counts: tuple[SaidCount, ...]
+    quoted: Mapping[str, SaidValue]
     denied: Mapping[str, frozenset[str]] = field(default_factory=dict)
     move: bool = False
 
 
-def read(text: str, before: JobRequest) -> Reading:
+def read(text: str, before: JobRequest) -> SentenceReading:
     """Read one message. Pure; bounded by layout.MOST."""
     message = take_apart(text)
     flags = find_flags(message.said, prose=True)
@@ -65,7 +65,7 @@ def read(text: str, before: JobRequest) -> Reading:
     values = _values(line, message, move, before.strategy, others)
     values = {name: said for name, said in values.items() if not (getattr(before, name) and _is_elsewhere(line, name))}
     values |= {name: said for name, said in _flag_values(flags, message.said).items() if name not in values}
-    return Reading(
+    return SentenceReading(
         message,
         line,
         values,
@@ -86,21 +86,21 @@ def _apart(flags: list[Flag]) -> list[Flag]:
 
 
 def _values(
-    line: Line, message: Message, move: bool, strategy_before: str | None, others: Set[Aside]
-) -> dict[str, Said]:
+    line: Line, message: LaidOutMessage, move: bool, strategy_before: str | None, others: Set[Aside]
+) -> dict[str, SaidValue]:
     roles = assign(line, move)
-    found: dict[str, Said | None] = {}
+    found: dict[str, SaidValue | None] = {}
     for name, token in (("machine", roles.target), ("source_machine", roles.source)):
         mention = line.tokens[token].mention if token is not None else None
-        found[name] = Said(mention.value, line.words(token, token)) if mention and token is not None else None
+        found[name] = SaidValue(mention.value, line.words(token, token)) if mention and token is not None else None
     if not line.mentions("machine") and (called := CALLED.search(message.said)):
-        found["machine"] = Said(called[1].lower(), called[0])
+        found["machine"] = SaidValue(called[1].lower(), called[0])
     found["strategy"] = choose.strategy(line, strategy_before)
     found["framework"] = choose.framework(line)
     found["model"] = choose.model(line)
     found["entry"] = choose.entry(line, move)
     own = find_options(wanted(message.said), str(entry.value) if (entry := found["entry"]) else None, flags_of(message))
-    found["args"] = Said(own, own) if own else None
+    found["args"] = SaidValue(own, own) if own else None
     for name in ("account", "queue"):
         left_behind = roles.source if roles.target is not None else None
         named = [p for p in choose.meant(line, name) if not _of(line, p[0], left_behind) and not _of_others(line, p[0])]
@@ -109,7 +109,7 @@ def _values(
     folded = fold(message.said)
     for name, finder in (("container", find_container), ("environment", find_environment)):
         value = finder(message.said, folded)
-        found[name] = Said(value, value) if value else None
+        found[name] = SaidValue(value, value) if value else None
     if choose.is_replaced(line, found["framework"], found["strategy"]):
         found["framework"] = None
     if found["strategy"] is None:
@@ -121,7 +121,7 @@ def _values(
     return {name: said for name, said in found.items() if said is not None}
 
 
-def flags_of(message: Message) -> list[int]:
+def flags_of(message: LaidOutMessage) -> list[int]:
     """Where options stand that say something about the job itself."""
     return [flag.start for flag in find_flags(message.said, prose=True)]
 
@@ -144,7 +144,7 @@ def _of_others(line: Line, token: int) -> bool:
     return told is not None and told.others
 
 
-def _walltime(line: Line, others: Set[Aside]) -> Said | None:
+def _walltime(line: Line, others: Set[Aside]) -> SaidValue | None:
     """The last length of time; one that words call a walltime goes before one that they do not.
 
     others: pieces about other runs, whose times say nothing of this one.
@@ -157,7 +157,7 @@ def _walltime(line: Line, others: Set[Aside]) -> Said | None:
     if not cued:
         return None
     chosen = durations[-1] if not durations[-1].cued and _corrects(line, durations[-1].first) else cued[-1]
-    return Said(hms(chosen.seconds), line.words(chosen.first, chosen.last))
+    return SaidValue(hms(chosen.seconds), line.words(chosen.first, chosen.last))
 
 
 def _is_bound(line: Line, token: int) -> bool:
@@ -170,19 +170,21 @@ def _corrects(line: Line, token: int) -> bool:
     return any(t.key in ("oops", "no", "so", "but", "or") for t in line.tokens[max(0, token - 3) : token])
 
 
-def _flag_values(flags: list[Flag], text: str) -> dict[str, Said]:
-    out: dict[str, Said] = {}
+def _flag_values(flags: list[Flag], text: str) -> dict[str, SaidValue]:
+    out: dict[str, SaidValue] = {}
     for flag in sorted(flags, key=lambda f: not f.weak):
         if flag.field not in ("nodes", "gpus_per_node"):
-            out[flag.field] = Said(flag.value, text[flag.start : flag.end].strip())
+            out[flag.field] = SaidValue(flag.value, text[flag.start : flag.end].strip())
     return out
 
 
-def _in_order(counts: list[Count], flags: list[Flag], line: Line) -> tuple[Count, ...]:
+def _in_order(counts: list[SaidCount], flags: list[Flag], line: Line) -> tuple[SaidCount, ...]:
     """All counts in the order of the text, so that the last word wins; those of weaker options first."""
     end = len(line.tokens) - 1
     given = [(f.weak, _token(line, f, end), f) for f in flags if f.field in ("nodes", "gpus_per_node")]
-    weak, strong = ([Count(f.field, int(f.value), at, at) for w, at, f in given if w == kind] for kind in (True, False))
+    weak, strong = (
+        [SaidCount(f.field, int(f.value), at, at) for w, at, f in given if w == kind] for kind in (True, False)
+    )
     return (*weak, *sorted((*counts, *strong), key=lambda c: c.first))
 
 
@@ -190,16 +192,16 @@ def _token(line: Line, flag: Flag, end: int) -> int:
     return next((i for i, t in enumerate(line.tokens) if t.start <= flag.start < max(t.end, t.start + 1)), max(end, 0))
 
 
-def _quoted(message: Message) -> dict[str, Said]:
+def _quoted(message: LaidOutMessage) -> dict[str, SaidValue]:
     """What the commands in backquotes say. A whole pasted script is read elsewhere."""
-    out: dict[str, Said] = {}
+    out: dict[str, SaidValue] = {}
     for command in message.quoted[: len(message.quoted) - message.has_script]:
         shown = " ".join(command.split())[:80]
-        out |= {name: Said(said.value, shown) for name, said in read_command(command).items()}
+        out |= {name: SaidValue(said.value, shown) for name, said in read_command(command).items()}
     return out
 
 
-def read_command(command: str) -> dict[str, Said]:
+def read_command(command: str) -> dict[str, SaidValue]:
     """The fields that a quoted command line gives."""
     flags = find_flags(command, prose=False)
     line = make_line(command, find_names(command, [NameSpan("noise", "", f.start, f.end) for f in _apart(flags)]))
@@ -210,8 +212,8 @@ def read_command(command: str) -> dict[str, Said]:
     }
     out = {name: said for name, said in found.items() if said is not None}
     for flag in sorted(flags, key=lambda f: not f.weak):
-        out[flag.field] = Said(flag.value, command[flag.start : flag.end].strip())
+        out[flag.field] = SaidValue(flag.value, command[flag.start : flag.end].strip())
     arguments = find_arguments(command)
     if arguments and "entry" in out:
-        out["args"] = Said(arguments, arguments)
+        out["args"] = SaidValue(arguments, arguments)
     return out

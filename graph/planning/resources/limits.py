@@ -11,7 +11,7 @@ USUAL = ("production", "preempt", "special", "shared")
 
 
 @dataclass(frozen=True, slots=True)
-class Chain:
+class JobChain:
     """jobs of at most limit_h hours each in that queue; limit_h None: the facts name none."""
 
     queue: Queue
@@ -39,12 +39,12 @@ def holds(queue: Queue, node_type: str, nodes: int, gpus: int | None) -> bool:
     return (not node_type or node_type in queue.node_types) and takes(queue, nodes, gpus)
 
 
-def chains(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> list[Chain]:
+def chains(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> list[JobChain]:
     """The queues for those nodes with the number of jobs each needs, the usual queue first."""
     found = []
     for queue in cluster.queues:
         if node_type in queue.node_types and takes(queue, nodes, gpus) and queue.purpose in USUAL:
             limit = longest_hours(queue, nodes)
-            found.append(Chain(queue, limit, max(1, math.ceil(hours / limit)) if limit else 1))
+            found.append(JobChain(queue, limit, max(1, math.ceil(hours / limit)) if limit else 1))
     order = {purpose: at for at, purpose in enumerate(USUAL)}
     return sorted(found, key=lambda chain: (not chain.queue.default, order[chain.queue.purpose], chain.jobs))

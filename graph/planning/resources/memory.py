@@ -34,7 +34,7 @@ Verdict = Literal["fits", "tight", "no"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MemoryPart:
     """One part of the sum: what, GiB as expected, GiB at worst, and how it was worked out."""
 
     name: str
@@ -47,7 +47,7 @@ class Part:
 class MemoryEstimate:
     """What one GPU holds at its peak, by part."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[MemoryPart, ...]
 
     @property
     def gib(self) -> float:
@@ -144,11 +144,11 @@ def estimate_memory(model: SizedModel, layout: Layout) -> MemoryEstimate:
     are taken off the device (`usable_gib`).
     """
     states = _full_states(model, layout) if layout.method == "full" else _adapter_states(model, layout)
-    buffers = Part("buffers", BUFFERS_GIB, 1.5 * BUFFERS_GIB)
+    buffers = MemoryPart("buffers", BUFFERS_GIB, 1.5 * BUFFERS_GIB)
     return MemoryEstimate((*states, *_beside(model, layout), *activation_parts(model, layout), buffers))
 
 
-def _beside(model: SizedModel, layout: Layout) -> list[Part]:
+def _beside(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     """A frozen reference model in 16 bit, or an average of the weights in 32. Adapters switched off are a reference."""
     if layout.beside == "none" or (layout.method != "full" and layout.beside != "ema"):
         return []
@@ -157,7 +157,7 @@ def _beside(model: SizedModel, layout: Layout) -> list[Part]:
     share = adapter_parameters(model, layout.rank) if layout.method != "full" else share_of_model(model, layout)
     gib = share * each / over / GIB
     return [
-        Part(
+        MemoryPart(
             name,
             gib,
             share * each / GIB if layout.beside == "ema" else gib * 1.1,
@@ -166,35 +166,37 @@ def _beside(model: SizedModel, layout: Layout) -> list[Part]:
     ]
 
 
-def _full_states(model: SizedModel, layout: Layout) -> list[Part]:
+def _full_states(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     share = share_of_model(model, layout)
     states = states_gib(share, layout)
     how = f"{share / 1e9:.3g} B parameters x {state_bytes(layout).total:g} bytes"
     how += f" over {layout.group} GPUs" if layout.group > 1 and whole_bytes(layout) == 0 else ""
-    return [Part("states", states, states, how), _live_part(model, layout, share)]
+    return [MemoryPart("states", states, states, how), _live_part(model, layout, share)]
 
 
-def _live_part(model: SizedModel, layout: Layout, share: float) -> Part:
+def _live_part(model: SizedModel, layout: Layout, share: float) -> MemoryPart:
     """Copies that exist for a while: gathered layers of FSDP, casts and buckets of DDP."""
     if layout.spread in ("none", "ddp"):
         held_in_16 = layout.offload_optimizer  # the 32-bit weights are with the optimizer
         cast = 2.0 * share / GIB if layout.precision == "mixed" and not held_in_16 else 0.0
         buckets = (4.0 if layout.precision != "pure" else 2.0) * share / GIB if layout.gpus > 1 else 0.0
-        return Part("copies", cast, cast + buckets, "16-bit copies of the weights; at worst DDP's buckets too")
+        return MemoryPart("copies", cast, cast + buckets, "16-bit copies of the weights; at worst DDP's buckets too")
     if layout.spread in ("zero1", "zero2"):
         bucket = min(share, 5e8) * 2 * 2 / GIB
-        return Part("copies", bucket, bucket * 2, "buckets of the gradients")
+        return MemoryPart("copies", bucket, bucket * 2, "buckets of the gradients")
     if layout.pipeline > 1:
         held = share * 6 / GIB
-        return Part("copies", held, held * 1.15, "a stage's weights and gradients stay gathered between micro-batches")
+        return MemoryPart(
+            "copies", held, held * 1.15, "a stage's weights and gradients stay gathered between micro-batches"
+        )
     tables = 2 * model.embedding * (1 if model.shape.tied else 2) / layout.tensor
     gathered = (2 * 2 + 4) * model.layer / layout.tensor
     wide = 2.0 if layout.precision == "fp32" else 1.0  # gathered in 32 bit
     live = wide * (min(tables, 2 * share) + min(gathered, 6 * share)) / GIB
-    return Part("copies", live, live * 1.2, "the layers that are gathered at a time, and the embeddings")
+    return MemoryPart("copies", live, live * 1.2, "the layers that are gathered at a time, and the embeddings")
 
 
-def _adapter_states(model: SizedModel, layout: Layout) -> list[Part]:
+def _adapter_states(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     """LoRA: the base is frozen; only adapters have gradients and Adam."""
     each = QLORA_BYTES if layout.method == "qlora" else 2.0
     over = layout.group if layout.spread in ("fsdp", "zero3") else 1
@@ -207,9 +209,9 @@ def _adapter_states(model: SizedModel, layout: Layout) -> list[Part]:
     unpacked = 2 * model.layer / GIB if layout.method == "qlora" else 0.0
     how = f"{model.parameters / 1e9:.3g} B parameters x {each:g} bytes" + (f" over {over} GPUs" if over > 1 else "")
     return [
-        Part("base model", base, base * 1.05, how),
-        Part("adapters", adapters, adapters * 1.2, f"{trained / 1e6:.0f} M parameters x 16 bytes"),
-        Part("copies", live + unpacked, 1.5 * (live + unpacked), "layers in use"),
+        MemoryPart("base model", base, base * 1.05, how),
+        MemoryPart("adapters", adapters, adapters * 1.2, f"{trained / 1e6:.0f} M parameters x 16 bytes"),
+        MemoryPart("copies", live + unpacked, 1.5 * (live + unpacked), "layers in use"),
     ]
 
 
@@ -222,21 +224,21 @@ def adapter_parameters(model: SizedModel, rank: int) -> int:
     return rank * shape.layers * (attention + mlp)
 
 
-def activation_parts(model: SizedModel, layout: Layout) -> list[Part]:
+def activation_parts(model: SizedModel, layout: Layout) -> list[MemoryPart]:
     """What forward keeps for backward, the layer in work, and the logits."""
     if model.shape.kind == "convolution":
         kept = layout.micro_batch * (model.shape.activation_mb or 100.0) * 1e6 / GIB
         kept *= 2 if layout.precision == "fp32" else 1
-        return [Part("activations", kept, kept * 1.5, f"{model.shape.activation_mb:g} MB an image")]
+        return [MemoryPart("activations", kept, kept * 1.5, f"{model.shape.activation_mb:g} MB an image")]
     kept = kept_gib(model, layout)
     working = working_gib(model, layout)
     logits = logits_gib(model, layout)
     scale = COMPILED if layout.compiled else 1.0
     how = f"{layout.micro_batch:g} x {layout.sequence} tokens, {layout.recompute} recomputation"
     doubt = ACTIVATION_DOUBT
-    parts = [Part("activations", kept * scale, kept * doubt, how)]
-    parts += [Part("layer in work", working * scale, working * doubt)] if working else []
-    parts += [Part("logits", logits * scale, logits * doubt, f"{model.shape.vocab} words")] if logits else []
+    parts = [MemoryPart("activations", kept * scale, kept * doubt, how)]
+    parts += [MemoryPart("layer in work", working * scale, working * doubt)] if working else []
+    parts += [MemoryPart("logits", logits * scale, logits * doubt, f"{model.shape.vocab} words")] if logits else []
     return parts
 
 

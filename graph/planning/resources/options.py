@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from graph.planning.resources.device import Device, bare_device, devices
 from graph.planning.resources.layout import Beside, Layout, Optimizer, Spread
-from graph.planning.resources.limits import Chain, chains
+from graph.planning.resources.limits import JobChain, chains
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.search import Fit, best_split, ease, fewest, largest_micro_batch
 from graph.planning.resources.speed import Range, tokens_per_second, training_hours
@@ -36,7 +36,7 @@ class ResourceOption:
     cluster: Cluster | None = None
     rate: Range | None = None
     hours: Range | None = None
-    chain: Chain | None = None
+    chain: JobChain | None = None
 
     @property
     def accepted(self) -> bool:

@@ -66,7 +66,7 @@ class OutOfMemory:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class RemedyOutcome:
     """A remedy by the sum: GiB as expected and at worst, and whether that fits."""
 
     name: str
@@ -84,7 +84,7 @@ def tokens_gib(estimate: MemoryEstimate) -> float:
     return sum(part.gib for part in estimate.parts if part.name in OF_TOKENS)
 
 
-def weigh(log: OutOfMemory, model: SizedModel, layout: Layout) -> list[Outcome]:
+def weigh(log: OutOfMemory, model: SizedModel, layout: Layout) -> list[RemedyOutcome]:
     """Each remedy on the same GPUs or twice as many, by the sum; empty where the log does not tell what was held.
 
     Where the fixed part alone is more than the log shows, the run ended before it was all there: then the tokens' part
@@ -103,7 +103,7 @@ def weigh(log: OutOfMemory, model: SizedModel, layout: Layout) -> list[Outcome]:
         gib = fixed_gib(after) + tokens * share
         most = fixed_gib(after) * STATES_DOUBT + tokens * min(1.0, share * (DOUBT if share < 1 else 1.0))
         verdict: Verdict = "fits" if most <= FRAGMENTS * room else "tight" if gib <= FRAGMENTS * room else "no"
-        found.append(Outcome(name, gib, most, verdict))
+        found.append(RemedyOutcome(name, gib, most, verdict))
     return found
 
 

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launcher_table import BY_NAME, TOOLS, Tool
+from graph.extraction.launcher_table import BY_NAME, TOOLS, LauncherTool
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_tree import parse
 from graph.extraction.shell_words import plain
@@ -138,7 +138,7 @@ def has(name: str, known: list[str]) -> bool:
     return any(one == name or one.startswith(name) for one in known)
 
 
-def strange(s: Subject, line: int, layer: Layer, tool: Tool, name: str, known: list[str]) -> Iterator[Hit]:
+def strange(s: Subject, line: int, layer: Layer, tool: LauncherTool, name: str, known: list[str]) -> Iterator[Hit]:
     near = get_close_matches(name, known, 1, 0.8)
     if near:
         says = f"{layer.name} has no option {name}; the nearest is {near[0]}"

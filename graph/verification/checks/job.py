@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.extraction.directives import DirectiveLine
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.walltime import seconds_of
 
 Asked = Mapping[str, DirectiveLine]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class CheckedJob:
     """asked holds option -> directive in force. GPU counts are the scheduler's; walltime is in seconds."""
 
     asked: Asked
@@ -39,12 +39,12 @@ class Job:
         return next((self.asked[name].value for name in options if name in self.asked), "")
 
 
-def read_job(script: Script, scheduler: str) -> Job:
+def read_job(script: ReadScript, scheduler: str) -> CheckedJob:
     asked = {name: one for name, one in script.active.items() if one.scheduler == scheduler}
     if re.search(r"(?m)^#SBATCH\s+(hetjob|packjob)", script.text):
-        return Job(asked, mixed=True)
+        return CheckedJob(asked, mixed=True)
     reader = READERS.get(scheduler)
-    return reader(asked, script) if reader else Job(asked)
+    return reader(asked, script) if reader else CheckedJob(asked)
 
 
 def whole(text: str) -> int | None:
@@ -71,7 +71,7 @@ def memory_of(text: str) -> float | None:
     return int(found[1]) * {"K": 1e-6, "M": 1e-3, "": 1e-3, "G": 1.0, "T": 1000.0}[found[2].upper()]
 
 
-def slurm(asked: Asked, script: Script) -> Job:
+def slurm(asked: Asked, script: ReadScript) -> CheckedJob:
     def number(name: str) -> int | None:
         return whole(asked[name].value) if name in asked else None
 
@@ -84,7 +84,7 @@ def slurm(asked: Asked, script: Script) -> Job:
         (gpus_of(asked[n].value) for n in ("gpus-per-node", "gres") if n in asked and gpu_words(asked[n])), None
     )
     total = gpus_of(asked["gpus"].value) if "gpus" in asked else None
-    return Job(
+    return CheckedJob(
         asked, nodes, ntasks, per_node, number("cpus-per-task"),
         here if here is not None else (total // nodes if total and nodes and total % nodes == 0 else None),
         total, gpus_of(asked["gpus-per-task"].value) if "gpus-per-task" in asked else None,
@@ -98,7 +98,7 @@ def gpu_words(one: DirectiveLine) -> bool:
     return one.option != "gres" or "gpu" in one.value
 
 
-def pbs(asked: Asked, script: Script) -> Job:
+def pbs(asked: Asked, script: ReadScript) -> CheckedJob:
     select = asked["select"].value if "select" in asked else ""
     chunks = [chunk for chunk in select.split("+") if chunk]
     sizes = [whole(chunk.split(":")[0]) for chunk in chunks]
@@ -109,7 +109,7 @@ def pbs(asked: Asked, script: Script) -> Job:
     parts = select if select else (torque[2] or "" if torque else "")
     time = asked["walltime"].value if "walltime" in asked else ""
     per_node = amount(parts, "mpiprocs") or amount(parts, "ppn")
-    return Job(
+    return CheckedJob(
         asked, nodes, per_node * nodes if per_node and nodes else None, per_node, None, amount(parts, "n?gpus"),
         walltime=seconds_of("pbs", time) if time else None, mixed=len(chunks) > 1,
     )  # fmt: skip
@@ -120,20 +120,20 @@ def amount(text: str, name: str) -> int | None:
     return int(found[0]) if len(set(found)) == 1 else None
 
 
-def lsf(asked: Asked, script: Script) -> Job:
+def lsf(asked: Asked, script: ReadScript) -> CheckedJob:
     gpus = re.search(r"\bnum=(\d+)(?!\d*/task)", asked["gpu"].value) if "gpu" in asked else None
-    return Job(
+    return CheckedJob(
         asked, whole(asked["nodes"].value) if "nodes" in asked else None,
         gpus_per_node=int(gpus[1]) if gpus else None,
         walltime=seconds_of("lsf", asked["time"].value) if "time" in asked else None,
     )  # fmt: skip
 
 
-def flux(asked: Asked, script: Script) -> Job:
+def flux(asked: Asked, script: ReadScript) -> CheckedJob:
     def number(name: str) -> int | None:
         return whole(asked[name].value) if name in asked else None
 
-    return Job(
+    return CheckedJob(
         asked, number("nodes"), number("nslots"), None, number("cores-per-slot"), number("gpus-per-node"),
         walltime=seconds_of("flux", asked["time-limit"].value) if "time-limit" in asked else None,
         exclusive="exclusive" in asked,

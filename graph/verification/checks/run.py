@@ -41,7 +41,7 @@ UNREAD = "script-unread"
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedFinding:
     """A finding, the edit of the text that cures it where there is one, and the family of its rule."""
 
     finding: Finding
@@ -54,16 +54,16 @@ def check(text: str, cluster: Cluster | None) -> list[Finding]:
     return [one.finding for one in checked(text, cluster)]
 
 
-def checked(text: str, cluster: Cluster | None) -> list[Checked]:
+def checked(text: str, cluster: Cluster | None) -> list[CheckedFinding]:
     """The same with the edits."""
     try:
         subject = read_subject(text, cluster)
     except InputError as error:
         why = "nothing could be checked"
-        return [Checked(Finding(UNREAD, "error", 0, str(error), why))]
+        return [CheckedFinding(Finding(UNREAD, "error", 0, str(error), why))]
     except RecursionError:
         return [
-            Checked(
+            CheckedFinding(
                 Finding(UNREAD, "error", 0, "the script is nested too deeply to be read", "nothing could be checked")
             )
         ]
@@ -72,7 +72,7 @@ def checked(text: str, cluster: Cluster | None) -> list[Checked]:
     return sorted(unique, key=lambda one: (SEVERITIES.index(one.finding.severity), one.finding.line, one.finding.rule))
 
 
-def folded(found: list[Checked], subject: Subject) -> Iterator[Checked]:
+def folded(found: list[CheckedFinding], subject: Subject) -> Iterator[CheckedFinding]:
     """One defect, one finding: what only follows from another, or stands on a line with a gap, is left out."""
     template = set(gaps(subject))
     holes = {one.line for one in subject.script.directives if is_gap(subject, one)}
@@ -102,21 +102,21 @@ def follows(rule: str, line: int, ids: Mapping[str, set[int]]) -> bool:
     return same_line or any(cause in ids for cause in FOLLOWS_ANYWHERE.get(rule, ()))
 
 
-def apply(rule: Rule, subject: Subject) -> Iterator[Checked]:
+def apply(rule: Rule, subject: Subject) -> Iterator[CheckedFinding]:
     """One rule. A fault in it must not cost a person the other rules: it is logged, and said as info."""
     try:
         hits = list(rule.look(subject))
     except Exception as error:
         LOG.exception("rule %s failed", rule.id)
         says = f"the rule {rule.id} could not read this script ({type(error).__name__})"
-        yield Checked(
+        yield CheckedFinding(
             Finding(
                 "rule-failed", "info", 0, says, "a fault of the rule, not of your script; the other rules were applied"
             )
         )
         return
     for hit in hits:
-        yield Checked(finding(rule, hit), hit.edit, rule.family)
+        yield CheckedFinding(finding(rule, hit), hit.edit, rule.family)
 
 
 def finding(rule: Rule, hit: Hit) -> Finding:

@@ -12,11 +12,11 @@ from tree_sitter import Node
 from graph.extraction.amounts import amount_of_command, arithmetic
 from graph.extraction.commands import Assignment
 from graph.extraction.dialects import checked
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_tree import parse
-from graph.verification.checks.job import Job, read_job
-from graph.verification.checks.launch import Launch, read_launch
+from graph.verification.checks.job import CheckedJob, read_job
+from graph.verification.checks.launch import CheckedLaunch, read_launch
 from knowledge.cluster import Cluster, NodeType, Queue
 
 # NEC's NQSV has PBS's mark and options of its own (`--group`, `-b` for nodes, `elapstim_req`).
@@ -36,7 +36,7 @@ class Subject:
     """original is the text as given (line ends and all); lines are those of the text as read."""
 
     original: str
-    script: Script
+    script: ReadScript
     cluster: Cluster | None
 
     @cached_property
@@ -59,11 +59,11 @@ class Subject:
         return late[0] if told == "none" and late else told
 
     @cached_property
-    def job(self) -> Job:
+    def job(self) -> CheckedJob:
         return read_job(self.script, self.scheduler)
 
     @cached_property
-    def launch(self) -> Launch | None:
+    def launch(self) -> CheckedLaunch | None:
         return read_launch(self.script, self.job, self.facts)
 
     @cached_property
@@ -203,9 +203,9 @@ def read_subject(text: str, cluster: Cluster | None) -> Subject:
     return Subject(text, with_text(read_script(unfolded(checked(text))), checked(text)), cluster)
 
 
-def with_text(script: Script, text: str) -> Script:
+def with_text(script: ReadScript, text: str) -> ReadScript:
     """The script with the text that people see, line for line the one that was read."""
-    return Script(
+    return ReadScript(
         text, script.language, script.shebang, script.directives, script.commands, script.assignments, script.sourced,
         script.documents, script.jobs, script.errors,
     )  # fmt: skip

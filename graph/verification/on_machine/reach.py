@@ -28,7 +28,7 @@ SSH_FAILED = 255
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class CommandResult:
     """What a command left: its exit code, and what it wrote."""
 
     code: int
@@ -70,7 +70,7 @@ class Reach:
             return f"written to the new folder {self.folder} on this computer"
         return f"tar -cf - FILES | {shlex.join(['ssh', self.host, at_login(self.receiving())])}"
 
-    def run(self, argv: Sequence[str]) -> Done:
+    def run(self, argv: Sequence[str]) -> CommandResult:
         """Raises UnavailableError where the command or the host is not there."""
         return finished(self.words(argv), self.host, here(self.folder) if self.host is None else None)
 
@@ -128,7 +128,7 @@ def packed(files: Sequence[SideFile]) -> bytes:
     return buffer.getvalue()
 
 
-def finished(words: Sequence[str], host: str | None, folder: Path | None, given: bytes = b"") -> Done:
+def finished(words: Sequence[str], host: str | None, folder: Path | None, given: bytes = b"") -> CommandResult:
     """Run a command to its end.
 
     stderr goes to a file: a connection that ssh leaves in the background holds it open, and a pipe would not end.
@@ -149,7 +149,7 @@ def finished(words: Sequence[str], host: str | None, folder: Path | None, given:
         raise UnavailableError(f"{words[0]} gave no answer within {PATIENCE} s; try again") from error
     if host is not None and done.returncode == SSH_FAILED:
         raise UnavailableError(f"ssh {host} fails: {last_line(errors)}; try `ssh {host}` by hand")
-    return Done(done.returncode, done.stdout, errors)
+    return CommandResult(done.returncode, done.stdout, errors)
 
 
 def last_line(text: str) -> str:

@@ -25,7 +25,7 @@ class JobState:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SchedulerQuestion:
     """One way to ask: the command (the job's id is appended to its last word), and how its answer is read.
 
     read gives None where the answer says nothing about the job: the next way is tried.
@@ -42,7 +42,7 @@ class BatchSystem:
     title: str
     submit: tuple[str, ...]
     job_id: re.Pattern[str]
-    questions: tuple[Question, ...]
+    questions: tuple[SchedulerQuestion, ...]
     cancel: tuple[str, ...]
     watch: tuple[str, ...]
 
@@ -126,9 +126,11 @@ SCHEDULERS: dict[str, BatchSystem] = {
         ("--parsable", f"--output={OUTPUT}"),
         re.compile(r"^(\d+)(?:;\S*)?\s*$", re.M),
         (
-            Question(("squeue", "--noheader", "--states=all", "--format=%T|%r", "--jobs="), read_squeue),
-            Question(("sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "--jobs="), read_sacct),
-            Question(("scontrol", "--oneliner", "show", "job", ""), read_scontrol),
+            SchedulerQuestion(("squeue", "--noheader", "--states=all", "--format=%T|%r", "--jobs="), read_squeue),
+            SchedulerQuestion(
+                ("sacct", "--noheader", "--parsable2", "--allocations", "--format=State", "--jobs="), read_sacct
+            ),
+            SchedulerQuestion(("scontrol", "--oneliner", "show", "job", ""), read_scontrol),
         ),
         ("scancel", ""),
         ("squeue", "--jobs="),
@@ -139,8 +141,8 @@ SCHEDULERS: dict[str, BatchSystem] = {
         ("-j", "oe", "-k", "doe", "-o", OUTPUT),
         re.compile(r"^(\d+(?:\.[\w.-]+)?)\s*$", re.M),
         (
-            Question(("qstat", "-x", "-f", ""), read_qstat),
-            Question(("qstat", "-f", ""), read_qstat),
+            SchedulerQuestion(("qstat", "-x", "-f", ""), read_qstat),
+            SchedulerQuestion(("qstat", "-f", ""), read_qstat),
         ),
         ("qdel", ""),
         ("qstat", ""),

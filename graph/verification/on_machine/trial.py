@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from graph.extraction.directives import is_placeholder
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.planning.plan import ACCOUNT_PLACEHOLDER, plan
 from graph.planning.queues import longest
@@ -68,7 +68,7 @@ class Trial:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TrialWishes:
     """What a person said beside the script; it wins over what the script says."""
 
     framework: Framework | None = None
@@ -78,7 +78,7 @@ class Asked:
     environment: str | None = None
 
 
-def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
+def trial_of(text: str, cluster: Cluster, asked: TrialWishes) -> Trial | Refusal:
     """The trial for a script. Raises InputError where the text is no script, or one of a framework without scripts."""
     script = read_script(text)
     record = record_of(script)
@@ -96,7 +96,7 @@ def trial_of(text: str, cluster: Cluster, asked: Asked) -> Trial | Refusal:
     return Trial(decided, files, submit, bundle.submit, folder, notes_on(record, asked))
 
 
-def notes_on(record: ScriptRecord, asked: Asked) -> tuple[str, ...]:
+def notes_on(record: ScriptRecord, asked: TrialWishes) -> tuple[str, ...]:
     """What a person should know of the choice."""
     said = []
     if record.strategy is None and asked.strategy is None:
@@ -119,7 +119,7 @@ def submit_words(decided: LaunchPlan, name: str) -> tuple[str, ...]:
     return (*shlex.split(decided.submit), *(system.submit if system else ()), name)
 
 
-def request_of(script: Script, record: ScriptRecord, cluster: Cluster, asked: Asked) -> JobRequest:
+def request_of(script: ReadScript, record: ScriptRecord, cluster: Cluster, asked: TrialWishes) -> JobRequest:
     """The script's own request, at the trial's size."""
     if record.framework is not None and record.framework not in RUNS and asked.framework is None:
         raise InputError(f"the script uses {record.framework}: a trial is written for {', '.join(RUNS)}")
@@ -162,7 +162,7 @@ def known_queue(name: str | None, cluster: Cluster) -> str | None:
     return queue.id if queue else None
 
 
-def environment_of(script: Script, cluster: Cluster) -> str | None:
+def environment_of(script: ReadScript, cluster: Cluster) -> str | None:
     """The person's environment where the script names it as ours do, and names another than the facts' example."""
     facts = [fact for software in cluster.software.values() for fact in software.settings if fact.environment]
     for fact in facts:
@@ -172,7 +172,7 @@ def environment_of(script: Script, cluster: Cluster) -> str | None:
     return None
 
 
-def with_variables(decided: LaunchPlan, script: Script) -> LaunchPlan:
+def with_variables(decided: LaunchPlan, script: ReadScript) -> LaunchPlan:
     """The plan with the script's own network variables. One that runs a command is left out."""
     own = {one.name: one for one in script.assignments if one.exported and NETWORK.fullmatch(one.name)}
     there = {(one.name, one.value) for one in decided.variables}

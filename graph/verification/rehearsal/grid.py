@@ -28,7 +28,7 @@ Written by `maple-chat rehearse --grid tests/golden -o docs/rehearsals.md` on {d
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class GridRow:
     """One script's outcome. name is the script's file name without its ending."""
 
     cluster: Cluster
@@ -59,14 +59,14 @@ def side_files(script: Path) -> tuple[SideFile, ...]:
     return tuple(SideFile(o.name.removeprefix(f"{script.stem}."), text_of(o)) for o in others if o != script)
 
 
-def rehearse_all(folder: Path, only: str, tell: Callable[[str], None]) -> list[Row]:
+def rehearse_all(folder: Path, only: str, tell: Callable[[str], None]) -> list[GridRow]:
     """One after the other; `only` keeps those whose machine/name holds that text."""
-    rows: list[Row] = []
+    rows: list[GridRow] = []
     for cluster, path in scripts(folder):
         name = f"{cluster.id}/{path.stem}"
         if only in name:
             outcome = rehearse(text_of(path), side_files(path), cluster)
-            rows.append(Row(cluster, path.stem, outcome))
+            rows.append(GridRow(cluster, path.stem, outcome))
             tell(f"{name}: {cell(outcome)}")
     return rows
 
@@ -82,7 +82,7 @@ def cell(outcome: Rehearsal) -> str:
     return f"**failed**: {rules}"
 
 
-def table(rows: list[Row], day: str) -> str:
+def table(rows: list[GridRow], day: str) -> str:
     """Markdown: machines down, scripts across, the paper's four first."""
     names = sorted(
         {row.name for row in rows},

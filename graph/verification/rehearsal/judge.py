@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.verification.rehearsal.questions import QUESTIONS, Evidence, modules
-from graph.verification.rehearsal.types import Call, Rank, Rehearsal
+from graph.verification.rehearsal.types import LauncherCall, Rank, Rehearsal
 from graph.verification.simulator.allocation import Allocation
 from graph.verification.simulator.config import StandIn
 from graph.verification.simulator.guards import arguments_wanted
@@ -26,7 +26,7 @@ UNSEEN = (
 
 
 def rehearsal(
-    ran: Ran, facts: StandIn, job: Allocation, script: Script, text: str, isolation: Isolation, seconds: float
+    ran: Ran, facts: StandIn, job: Allocation, script: ReadScript, text: str, isolation: Isolation, seconds: float
 ) -> Rehearsal:
     """Everything put together."""
     everyone = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))
@@ -73,8 +73,8 @@ def is_whole(group: list[Rank]) -> bool:
     return sizes == {len(group)} and len({rank.rank for rank in group}) == len(group)
 
 
-def call_of(one: dict[str, Any]) -> Call:
-    return Call(one["launcher"], one["ntasks"], len(one["counts"]), " ".join(one["command"])[:200])
+def call_of(one: dict[str, Any]) -> LauncherCall:
+    return LauncherCall(one["launcher"], one["ntasks"], len(one["counts"]), " ".join(one["command"])[:200])
 
 
 def not_run(e: Evidence) -> tuple[str, ...]:

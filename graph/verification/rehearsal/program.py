@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from knowledge.types import SideFile
 
 STAGE = re.compile(r"\"stage\"\s*:\s*([123])|zero[_-]?stage[\s=:]+([123])|zero[_-]?([123])\b", re.I)
@@ -23,7 +23,7 @@ class Kind:
 
 
 def kind_of(
-    script: Script, text: str, side_files: tuple[SideFile, ...], framework: str | None, strategy: str | None
+    script: ReadScript, text: str, side_files: tuple[SideFile, ...], framework: str | None, strategy: str | None
 ) -> Kind:
     """From what was said, else from the launch chain, the program's arguments and the files that the script names."""
     launchers = {word.split("/")[-1] for command in script.commands for word in command.argv[:40]}

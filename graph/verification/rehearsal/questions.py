@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.verification.rehearsal.types import Rank
 from graph.verification.simulator.allocation import Allocation
 from graph.verification.simulator.cluster import commands
@@ -30,7 +30,7 @@ class Evidence:
     ran: Ran
     facts: StandIn
     job: Allocation
-    script: Script
+    script: ReadScript
     text: str
     ranks: tuple[Rank, ...]
     promised: int

@@ -32,7 +32,7 @@ class Rank:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class LauncherCall:
     """A launcher call that was made: its tasks over nodes, and the command that each task ran."""
 
     launcher: str
@@ -57,7 +57,7 @@ class Rehearsal:
     nodes_of_job: int
     framework: str
     strategy: str
-    calls: tuple[Call, ...]
+    calls: tuple[LauncherCall, ...]
     modules: tuple[str, ...]
     variables: tuple[tuple[str, str], ...]
     not_run: tuple[str, ...]

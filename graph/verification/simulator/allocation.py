@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graph.extraction.script import Script
+from graph.extraction.script import ReadScript
 from graph.extraction.script_request import Counts, lsf_asked
 from knowledge.cluster import Cluster, NodeType
 from knowledge.errors import InputError
@@ -39,7 +39,7 @@ class Allocation:
     node_type: NodeType
 
 
-def allocation(script: Script, cluster: Cluster) -> Allocation:
+def allocation(script: ReadScript, cluster: Cluster) -> Allocation:
     """Read the active directives of the machine's own scheduler. Raises InputError on a count that is none."""
     asked = {name: one.value for name, one in script.active.items() if one.scheduler == cluster.scheduler}
     queue = queue_name(asked, cluster)

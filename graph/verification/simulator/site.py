@@ -12,7 +12,7 @@ from graph.verification.simulator.config import StandIn
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SimulatedSite:
     """stage is the rehearsal's folder, channel the number of the socket that records go out by (-1: there is none)."""
 
     stage: Path

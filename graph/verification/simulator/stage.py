@@ -14,7 +14,7 @@ import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
 
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.verification.simulator import config
 from graph.verification.simulator.allocation import Allocation, host_suffixes, node_names
 from graph.verification.simulator.cluster import commands, variables
@@ -48,7 +48,7 @@ PRELOAD = {
 
 
 def stand_in(
-    cluster: Cluster, script: Script, job: Allocation, framework: str, strategy: str, running: int,
+    cluster: Cluster, script: ReadScript, job: Allocation, framework: str, strategy: str, running: int,
     sampled: int | None, isolation: str, side_files: tuple[SideFile, ...], tools: frozenset[str],
 ) -> config.StandIn:  # fmt: skip
     """The facts that the programs in the jail work from."""
@@ -78,7 +78,7 @@ def stand_in(
     )  # fmt: skip
 
 
-def programs_by_path(script: Script, where: Mapping[str, str]) -> tuple[str, ...]:
+def programs_by_path(script: ReadScript, where: Mapping[str, str]) -> tuple[str, ...]:
     """Absolute paths by which the script calls Python or a launcher, as far as they can be worked out."""
     known = {"HOME": where["home"], "USER": "user", **dict.fromkeys(FOLDER_NAMES.split(), where["scratch"])}
     words = [word for command in script.commands for word in command.argv if PROGRAM_PATH.fullmatch(word)]

@@ -12,7 +12,7 @@ from assistant.cli import main
 from assistant.evaluating.case_types import TYPES
 from assistant.evaluating.comparing import same
 from assistant.evaluating.figures import Judged, Share, calibration, compare, expected_error, mcnemar
-from assistant.evaluating.judging import Verdict
+from assistant.evaluating.judging import CaseVerdict
 
 OOM = "step 3 loss 2.1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
 QUEUE = "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n123 gpu train me PD 0:00 2 (AssocGrpGRES)\n"
@@ -110,7 +110,7 @@ def test_figures() -> None:
     assert mcnemar(0, 0) == 1.0 and mcnemar(6, 0) == 0.03125 and round(mcnemar(10, 2), 4) == 0.0386
     flips = compare({("s", "a"): True, ("s", "b"): False}, {("s", "a"): False, ("s", "c"): True})
     assert (flips.lost, flips.gained, flips.only_before, flips.only_now) == ((("s", "a"),), (), 1, 1)
-    sure = [Judged("s", "", "log", str(n), Verdict((("cause", n < 3),), confidence=0.75)) for n in range(4)]
+    sure = [Judged("s", "", "log", str(n), CaseVerdict((("cause", n < 3),), confidence=0.75)) for n in range(4)]
     (bin_,) = calibration(sure)
     assert (bin_.low, bin_.share, expected_error([bin_])) == (0.7, Share(3, 4), 0.0)
 

@@ -14,7 +14,7 @@ from assistant.cli import main
 from assistant.events import Diagnosed, Event, Script, Text
 from assistant.session import Session
 from assistant.settings import Settings, read_settings
-from assistant.tui.work.engine import Engine
+from assistant.tui.work.engine import ChildEngine
 from graph.verification.checks.run import check
 from knowledge.catalogue import catalogue
 from knowledge.types import Attachment
@@ -47,7 +47,7 @@ def said(text: str, *attachments: Attachment) -> list[Event]:
 
 def test_the_chat_tells_what_its_child_asked(with_model: Callable[[str], StandIn]) -> None:
     with_model("right")
-    engine, settings = Engine(), read_settings()
+    engine, settings = ChildEngine(), read_settings()
 
     async def go() -> str:
         text = "PyTorch DDP on Perlmutter, a quartet of boxes, 4 GPUs each"

@@ -22,7 +22,7 @@ from graph.context import Context
 from graph.conversing import loop
 from graph.modelling.asking import Models
 from graph.modelling.extracting import fill
-from graph.modelling.model import Message, ModelError
+from graph.modelling.model import ModelError, ModelMessage
 from graph.state import new_turn
 from knowledge.catalogue import catalogue
 from knowledge.types import JobRequest
@@ -88,14 +88,14 @@ def test_an_address_alone_sends_nothing_anywhere(at: At) -> None:
 def test_an_answer_in_words_does_not_prove_the_way_to_json(serve: Serve, at: At) -> None:
     _, address = serve("refuse_schema")
     models = opened(at(openai_base_url=address))
-    assert models.ask("answer", "large", (Message("user", "hello"),)).text
+    assert models.ask("answer", "large", (ModelMessage("user", "hello"),)).text
     assert fill(TEXT, JobRequest(), catalogue(), models).request.nodes == 4
 
 
 def test_a_server_that_was_broken_is_asked_as_before_once_it_works(serve: Serve, at: At) -> None:
     stand_in, address = serve("error")
     model = load("m", at(openai_base_url=address))
-    asked = {"messages": (Message("user", "hello"),), "schema": {"type": "object", "properties": {}}}
+    asked = {"messages": (ModelMessage("user", "hello"),), "schema": {"type": "object", "properties": {}}}
     with pytest.raises(ModelError):
         model.complete(**asked)  # type: ignore[arg-type]
     stand_in.behaviour = "right"

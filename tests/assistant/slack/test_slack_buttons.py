@@ -11,7 +11,7 @@ import pytest
 
 from assistant.cli import main
 from assistant.slack.app import Bot
-from assistant.slack.feedback import Case, as_line, case_of
+from assistant.slack.feedback import LabelledCase, as_line, case_of
 from tests.assistant.slack.conftest import OOM, StartBot
 from tests.assistant.slack.standin.limits import shown
 from tests.assistant.slack.standin.people import ALICE, BOB, escaped
@@ -90,9 +90,11 @@ async def test_what_is_exported_is_what_eval_reads(
 
 
 def test_a_case_that_nobody_labelled_is_left_for_a_person() -> None:
-    wrong = json.loads(as_line(Case("wrong", "2026-11-01T10:00:00Z", cause="gpu-oom", log="x", expected="other")))
+    wrong = json.loads(
+        as_line(LabelledCase("wrong", "2026-11-01T10:00:00Z", cause="gpu-oom", log="x", expected="other"))
+    )
     assert (wrong["cause"], wrong["answered"], wrong["type"]) == (None, "gpu-oom", "log")
-    asked = json.loads(as_line(Case("helpful", "2026-11-01T10:00:00Z", question="what is a node?")))
+    asked = json.loads(as_line(LabelledCase("helpful", "2026-11-01T10:00:00Z", question="what is a node?")))
     assert (asked["type"], asked["ask"], asked["cause"]) == ("question", "what is a node?", None)
 
 
@@ -102,7 +104,7 @@ async def test_the_window_opens_before_the_log_is_gone_through(
     """Slack gives it three seconds; masking a long log may take longer."""
     there: list[int] = []
 
-    def slow(*words: Any, **named: Any) -> Case:
+    def slow(*words: Any, **named: Any) -> LabelledCase:
         there.append(len(slack.views))
         return case_of(*words, **named)
 

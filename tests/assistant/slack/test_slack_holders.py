@@ -12,12 +12,12 @@ import pytest
 from assistant.settings import Settings
 from assistant.slack.alive import Alive
 from assistant.slack.database import InFile
-from assistant.slack.inbox import Inbox, LostError
-from assistant.slack.types import Incoming, Part
+from assistant.slack.inbox import Inbox, TakenOverError
+from assistant.slack.types import Incoming, SlackPart
 from assistant.storage.database import open_database
 
 ASKED = Incoming("key", "message", "T1", "C1", "1.000001", "1.000001", "U1", "why?")
-ANSWER = Part("post", text="so")
+ANSWER = SlackPart("post", text="so")
 
 
 @pytest.fixture
@@ -57,16 +57,16 @@ def test_a_worker_that_was_taken_for_dead_changes_nothing_any_more(inboxes: tupl
         lambda: first.finish(late),
         lambda: first.release(late.key, 0),
     ):
-        with pytest.raises(LostError):
+        with pytest.raises(TakenOverError):
             change()
         assert state(second) == ("waiting", "second")
     job = second.answer(job, [ANSWER], 1)
     for change in (lambda: first.sending(late.key, 0), lambda: first.sent(late.key, 0, "9.9")):
-        with pytest.raises(LostError):
+        with pytest.raises(TakenOverError):
             change()
     assert second.parts(job.key)[0].state == "planned"
     second.finish(job)
-    with pytest.raises(LostError):
+    with pytest.raises(TakenOverError):
         first.answer(late, [ANSWER], 1)
     assert state(second) == ("done", None) and second.claim(1) == []
 

@@ -16,7 +16,7 @@ import pytest
 from assistant.commands.slack import work
 from assistant.slack.app import Listen
 from assistant.slack.settings import SlackSettings
-from assistant.slack.supervisor import LONGEST_PAUSE_S, USELESS, Worker
+from assistant.slack.supervisor import LONGEST_PAUSE_S, USELESS, WorkerPlace
 
 ROOT = Path(__file__).parents[3]
 STUBBORN = """
@@ -49,7 +49,7 @@ def starts(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, float], list[float
             begin = lambda: started.append(now[0])  # noqa: E731
             return SimpleNamespace(start=begin, is_alive=lambda: False, exitcode=exitcode)
 
-        worker = Worker(SimpleNamespace(Process=process), work, 0)  # type: ignore[arg-type]
+        worker = WorkerPlace(SimpleNamespace(Process=process), work, 0)  # type: ignore[arg-type]
         while now[0] < 1000 + seconds and worker.look():
             now[0] += 0.25
         return started
@@ -71,7 +71,7 @@ def test_a_worker_that_dies_while_it_is_looked_at_has_no_wrong_setting() -> None
     """Alive at the first look and dead at the second: that says nothing of its exit code."""
     answers = iter((True, False))
     process = SimpleNamespace(start=lambda: None, is_alive=lambda: next(answers), exitcode=None)
-    assert Worker(SimpleNamespace(Process=lambda **_: process), work, 0).look()  # type: ignore[arg-type]
+    assert WorkerPlace(SimpleNamespace(Process=lambda **_: process), work, 0).look()  # type: ignore[arg-type]
 
 
 async def test_what_does_not_end_in_time_is_killed(tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ from assistant.printing.markdown import print_markdown
 from assistant.session import Session
 from assistant.settings import Settings
 from assistant.storage.database import Database
-from assistant.storage.diagnoses import Asker, Diagnoses, Ticket
-from graph.incidents.subjects import Subject
-from graph.usecases.seen_before import Ongoing, Past, Seen, told_with
+from assistant.storage.diagnoses import Asker, Diagnoses, KeptFailure
+from graph.incidents.subjects import SharedSubject
+from graph.usecases.seen_before import Ongoing, PastTicket, SeenBefore, told_with
 from knowledge.job_record import JobRecord
 from tests.assistant.conftest import Say
 
@@ -24,15 +24,17 @@ OOM = "step 3\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.0
 
 def ticket(
     name: str, mark: str = MARK, *, who: str = "u1", place: str = "C1", question: str = "", **more: object
-) -> Ticket:
+) -> KeptFailure:
     record = JobRecord(
         name, "env-disk", 0.9, mark, mark, "stale-handle", user=who, source=f"https://x/{name}", ended=1e9
     )
-    made = Ticket(f"{name}:1:0", name, "ticket", record, "A file system let go.", ("Submit again.",), question, place)
+    made = KeptFailure(
+        f"{name}:1:0", name, "ticket", record, "A file system let go.", ("Submit again.",), question, place
+    )
     return replace(made, **more)  # type: ignore[arg-type]
 
 
-def names(kept: Diagnoses, asked: Ticket, sees: str = "all") -> list[str]:
+def names(kept: Diagnoses, asked: KeptFailure, sees: str = "all") -> list[str]:
     return [one.thread for one in kept.like(asked, sees).cases]  # type: ignore[arg-type]
 
 
@@ -134,15 +136,15 @@ def told(events: list[Event]) -> str:
 
 
 def test_in_words() -> None:
-    cured = Past("t", 1e9, "env-disk", "", (), "https://x/1", "helpful", "mounted it again", 1.0, False)
+    cured = PastTicket("t", 1e9, "env-disk", "", (), "https://x/1", "helpful", "mounted it again", 1.0, False)
     plain = replace(cured, rating="", cure="", link="")
-    now = Ongoing(3, 1_700_000_000.0, Subject("node", "nid1"), True)
-    document = told_with(now, Seen(14, 1e9, (cured, plain)))
+    now = Ongoing(3, 1_700_000_000.0, SharedSubject("node", "nid1"), True)
+    document = told_with(now, SeenBefore(14, 1e9, (cured, plain)))
     assert document
     words = print_markdown(document)
     assert "3 others see this since 22:13 UTC (node nid1), the team knows." in words
     assert "Seen 14 times before, last on 9 Sep 2001." in words and "mounted it again" in words
     sly = replace(cured, cure="see [here](https://evil.example) <!channel>\n**now**")
-    told = told_with(None, Seen(1, 1e9, (sly,)))
+    told = told_with(None, SeenBefore(1, 1e9, (sly,)))
     assert told and "](https://evil" not in print_markdown(told) and "<!" not in print_markdown(told)
-    assert told_with(None, Seen(1, 1e9, (plain,))) is None, "nothing to read and nothing that helped"
+    assert told_with(None, SeenBefore(1, 1e9, (plain,))) is None, "nothing to read and nothing that helped"

@@ -10,7 +10,7 @@ from assistant.health import database, documents, guarded
 from assistant.settings import Settings
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
-from knowledge.documents import FILE, Chunk, Document, Documents
+from knowledge.documents import FILE, Chunk, Documents, SourceDocument
 
 
 def test_sqlite_and_the_workers(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -40,6 +40,8 @@ def test_what_was_read_in(settings: Settings, tmp_path: Path) -> None:
     assert documents().says.startswith("none read in")
     store = Documents(settings.data / FILE)
     store.begin("here", "folder", "docs", {})
-    store.put("here", [Document("k", "https://e.org/k", "docs", "Tokens", (Chunk("renew it"), Chunk("twice")), "h")])
+    store.put(
+        "here", [SourceDocument("k", "https://e.org/k", "docs", "Tokens", (Chunk("renew it"), Chunk("twice")), "h")]
+    )
     store.close()
     assert documents().says == "2 of kind doc; not indexed yet: docs (the first question does it)"

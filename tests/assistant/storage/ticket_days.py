@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from assistant.storage.diagnoses import Ticket
+from assistant.storage.diagnoses import KeptFailure
 from graph.debugging.diagnosis import diagnose
 from graph.reporting.record import record_of
 from knowledge.job_record import JobRecord
@@ -86,7 +86,7 @@ INCIDENTS: dict[str, tuple[str, ...]] = {
 class Came:
     """A ticket of a day. planted: the incident that it belongs to; empty: usual trouble."""
 
-    ticket: Ticket
+    ticket: KeptFailure
     planted: str = ""
 
 
@@ -155,4 +155,4 @@ class World:
         thread = f"t{self.numbers}"
         nodes_told = {"ended_on": nodes if told.ended_on else (), "blamed": nodes if told.blamed else ()}
         record = replace(told, job=thread, user=f"u{user}", queue=queue, ended=at, **nodes_told)
-        return Came(Ticket(f"{thread}:1:0", thread, "ticket", record, found.says, found.fix), planted)
+        return Came(KeptFailure(f"{thread}:1:0", thread, "ticket", record, found.says, found.fix), planted)

@@ -14,7 +14,7 @@ from assistant.settings import Settings
 from assistant.tui.app import MapleApp
 from assistant.tui.screens.chat import ChatScreen
 from assistant.tui.widgets.conversation import Conversation, Note
-from assistant.tui.work.engine import Engine
+from assistant.tui.work.engine import ChildEngine
 
 NARROW, WIDE = (80, 24), (160, 48)
 
@@ -94,9 +94,9 @@ Open = Callable[..., AbstractAsyncContextManager[Chat]]
 
 
 @pytest.fixture(scope="session")
-def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Engine, Engine]]:
+def engines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[ChildEngine, ChildEngine]]:
     log = tmp_path_factory.mktemp("engines") / "engine.log"
-    pair = Engine(log), Engine(log)
+    pair = ChildEngine(log), ChildEngine(log)
     yield pair
     for engine in pair:
         engine.close()
@@ -112,7 +112,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def chat(settings: Settings, engines: tuple[Engine, Engine]) -> Open:
+def chat(settings: Settings, engines: tuple[ChildEngine, ChildEngine]) -> Open:
     """`async with chat() as it:` the program on a thread, narrow unless told. own: with children of its own."""
 
     @asynccontextmanager

@@ -19,7 +19,7 @@ from assistant.tui.screens.help import HelpScreen
 from assistant.tui.screens.threads import ThreadsScreen
 from assistant.tui.widgets.chips import Chips
 from assistant.tui.widgets.conversation import Conversation, Said
-from assistant.tui.widgets.script_pane import Code, ScriptPane
+from assistant.tui.widgets.script_pane import CodeView, ScriptPane
 
 NAME = "perlmutter-pytorch-fsdp.sh"
 WIDE = (160, 48)
@@ -72,7 +72,7 @@ async def test_a_narrow_terminal_shows_one_pane_at_a_time(chat: Any, whole: str)
         assert talk.display and not pane.display
         await it.press("f3")
         assert pane.display and not talk.display
-        assert "--nodes=4" in screen.query_one(Code).text
+        assert "--nodes=4" in screen.query_one(CodeView).text
         await it.press("f2")
         assert talk.display and not pane.display
 
@@ -103,7 +103,7 @@ async def test_an_answer_that_does_not_fit_is_read_from_its_first_line(chat: Any
 async def test_typing_goes_into_the_box_wherever_the_focus_is(chat: Any, whole: str) -> None:
     async with chat(WIDE) as it:
         screen = await it.say(whole)
-        screen.query_one(Code).focus()
+        screen.query_one(CodeView).focus()
         await it.press("x")
         assert screen.composer.has_focus and screen.composer.text == "x"
 

@@ -24,8 +24,8 @@ from assistant.tui.screens.threads import ThreadsScreen
 from assistant.tui.widgets import watch_pane
 from assistant.tui.widgets.chips import ChipView
 from assistant.tui.widgets.conversation import Said
-from assistant.tui.widgets.script_pane import Code
-from assistant.tui.work.engine import Engine
+from assistant.tui.widgets.script_pane import CodeView
+from assistant.tui.work.engine import ChildEngine
 from knowledge.types import Attachment
 
 LOG = "".join(f"[rank{n % 4}]: step {n // 4} loss 0.5\n" for n in range(400)) + (
@@ -279,7 +279,7 @@ async def test_findings_stand_beside_their_lines(chat: Any) -> None:
         assert listed.display and "directive-placeholder" in it.shown
         listed.focus()
         await it.press("down", "enter")
-        assert it.screen.query_one(Code).cursor_location[0] == 3
+        assert it.screen.query_one(CodeView).cursor_location[0] == 3
         await it.press("f6")
         assert "first script" in it.status
         await it.say("8 nodes")
@@ -345,7 +345,7 @@ async def test_a_message_said_before_the_engine_has_loaded_is_answered_at_the_ne
     async with chat(own=True) as it:
         session = it.screen.session
         it.screen.answering.engines["turn"].close()
-        it.screen.answering.engines["turn"] = Engine()
+        it.screen.answering.engines["turn"] = ChildEngine()
         monkeypatch.setattr("assistant.tui.work.engine.CHILD", (sys.executable, "-c", "import time; time.sleep(30)"))
         it.screen.start(it.screen.say("hello"))
         await it.until(lambda: it.screen.answering.busy)

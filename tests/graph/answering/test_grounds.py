@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from graph.answering.grounds import Grounds, grounds
+from graph.answering.grounds import AnswerContext, grounds
 from graph.answering.related import in_words, related
 from graph.answering.telling import age, answer_text, excerpt
 from graph.context import Context
@@ -21,7 +21,7 @@ TODAY = date(2026, 11, 21)
 CONTEXT = Context(knowledge=Knowledge())
 
 
-def on(question: str, machine: str | None = None, context: Context = CONTEXT) -> Grounds:
+def on(question: str, machine: str | None = None, context: Context = CONTEXT) -> AnswerContext:
     read = read_utterance(question, ThreadView())
     state = State(**{**new_turn(1, question), "utterance": read, "request": JobRequest(machine=machine)})  # type: ignore[typeddict-item]
     return grounds(ask_of(state, context, question, read.main), context)
@@ -105,7 +105,7 @@ def test_without_knowledge_facts_alone() -> None:
 def test_sources_are_numbered_and_dated_and_old_ones_marked() -> None:
     old = Passage("Use the old switch.", "Switches", "https://example.org/a", "2024-03", kind="fact")
     new = Passage("Turn it.", "A bug", "https://example.org/b", "2026-11-01", kind="card")
-    text = answer_text(Grounds("switch?", passages=(old, new)), TODAY)
+    text = answer_text(AnswerContext("switch?", passages=(old, new)), TODAY)
     assert text.startswith("Use the old switch. [1]")
     assert "- [1] https://example.org/a (as of 2024-03, 32 months old: check it)" in text
     assert "Known issue: *A bug*. Turn it. [2]" in text
@@ -122,7 +122,7 @@ def test_texts_of_others_are_quoted_in_part() -> None:
     page = Passage(
         f"{long} The token is renewed with renew-token. {long}", "Tokens", "https://e.org/t", path=("Login",)
     )
-    text = answer_text(Grounds("how do I renew the token?", passages=(page,)), TODAY)
+    text = answer_text(AnswerContext("how do I renew the token?", passages=(page,)), TODAY)
     assert "> " in text
     assert "renew-token" in text
     assert "**Tokens > Login** [1]" in text

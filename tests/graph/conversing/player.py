@@ -11,18 +11,18 @@ from assistant.events import event_of
 from assistant.running import lent
 from graph.context import Context
 from graph.modelling.asking import Models
-from graph.modelling.model import Call, Completion, Message, NoToolsError, Schema, Tool, guessed
+from graph.modelling.model import Completion, ModelMessage, NoToolsError, Schema, Tool, ToolCall, guessed
 from graph.nodes.converse import rules_graph
 from graph.state import State, new_turn
 
-Move = str | Call | list[Call] | Exception | Callable[[Sequence[Message]], Any]
+Move = str | ToolCall | list[ToolCall] | Exception | Callable[[Sequence[ModelMessage]], Any]
 
 
 FIRST = "perlmutter, pytorch fsdp, 2 nodes, train.py --bs 8, account m1234_g, 4 hours"
 
 
-def call(name: str, **arguments: Any) -> Call:
-    return Call(name, arguments, f"id-{name}")
+def call(name: str, **arguments: Any) -> ToolCall:
+    return ToolCall(name, arguments, f"id-{name}")
 
 
 class Player:
@@ -32,7 +32,7 @@ class Player:
 
     def __init__(self, *moves: Move, takes_tools: bool = True, context: int = 32_768) -> None:
         self.moves, self.takes_tools, self.context = list(moves), takes_tools, context
-        self.asked: list[list[Message]] = []
+        self.asked: list[list[ModelMessage]] = []
         self.schemas: list[Schema | None] = []
         self.offered: list[Sequence[Tool]] = []
 
@@ -41,7 +41,7 @@ class Player:
 
     def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: Schema | None = None,
         tools: Sequence[Tool] = (),

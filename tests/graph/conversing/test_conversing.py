@@ -19,7 +19,7 @@ from graph.conversing import loop
 from graph.conversing.guard import GENERAL, NOTHING_CHANGED
 from graph.conversing.instructions import size
 from graph.conversing.sources import Numbered
-from graph.modelling.model import Call, ModelError, guessed
+from graph.modelling.model import ModelError, ToolCall, guessed
 from graph.state import new_turn
 from graph.verification.checks import check
 from knowledge.catalogue import catalogue
@@ -221,11 +221,11 @@ def test_endless_calls_end() -> None:
         call("log_lines", find="x"),
         call("plan_resources", model=LONG),
         call("compare_clusters", machines=["atlantis"]),
-        Call("cluster_facts", None),
+        ToolCall("cluster_facts", None),
     ],
     ids=lambda one: f"{one.name} {str(one.arguments)[:40]}",
 )
-def test_a_wrong_call_is_answered_with_what_is_wrong(wrong: Call) -> None:
+def test_a_wrong_call_is_answered_with_what_is_wrong(wrong: ToolCall) -> None:
     thread = started(wrong, "All is as it was.")
     before = thread.script
     thread.say("what now?")

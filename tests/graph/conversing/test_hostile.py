@@ -10,7 +10,7 @@ import yaml
 from player import Player, Thread, first_script
 
 from graph.conversing.guard import GENERAL, NOTHING_CHANGED, PASTED
-from graph.modelling.model import Call
+from graph.modelling.model import ToolCall
 from graph.verification.checks import check
 from knowledge.catalogue import catalogue
 from knowledge.types import Passage
@@ -51,7 +51,7 @@ def told_in(place: str, order: str) -> str:
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: str(case["order"])[:40])
 def test_an_order_that_is_obeyed_does_no_harm(case: dict[str, Any], place: str) -> None:
-    calls = [Call(one["name"], one["arguments"], f"id{n}") for n, one in enumerate(case.get("calls", ()))]
+    calls = [ToolCall(one["name"], one["arguments"], f"id{n}") for n, one in enumerate(case.get("calls", ()))]
     player = Player(*calls, case["says"])
     thread = Thread(player, first_script(), knowledge=Pages(case["order"]) if place == "page" else None)
     before = thread.script

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from assistant.printing.plain import as_text
 from graph.debugging.answer import as_json
 from graph.debugging.diagnosis import diagnose
-from graph.debugging.log import BLOCK, Source, blocks, from_paths, from_text, message
+from graph.debugging.log import BLOCK, LogSource, blocks, from_paths, from_text, message
 from graph.debugging.secrets import masked
 from knowledge.errors import InputError
 from knowledge.signatures.loader import library
@@ -196,7 +196,7 @@ def test_a_stream_that_breaks_is_said_in_words() -> None:
             raise OSError(5, "Input/output error")
 
     with pytest.raises(InputError, match="cannot read"):
-        diagnose([Source(None, stream=Broken())])  # type: ignore[arg-type]
+        diagnose([LogSource(None, stream=Broken())])  # type: ignore[arg-type]
 
 
 @settings(deadline=None, max_examples=300)

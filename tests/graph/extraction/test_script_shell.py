@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph.extraction.script import Script, read_script
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.shell_words import plain, to_shell
 from knowledge.errors import InputError
 
@@ -16,12 +16,12 @@ def launch(text: str) -> str:
     return " ".join(to_shell(one) for one in (program.entry, *program.args))
 
 
-def program_name(script: Script) -> str:
+def program_name(script: ReadScript) -> str:
     assert script.program is not None
     return plain(script.program.entry)
 
 
-def names(script: Script) -> list[str]:
+def names(script: ReadScript) -> list[str]:
     return [layer.name for layer in script.layers]
 
 

@@ -18,11 +18,11 @@ from graph.incidents.incident import (
     preferred,
     unusual,
 )
-from graph.incidents.subjects import Subject, subjects_of
+from graph.incidents.subjects import SharedSubject, subjects_of
 from graph.incidents.usual import HOUR_S, WEEK_H, Usual, Weeks, usual
 from knowledge.job_record import JobRecord
 
-NODE, CAUSE = Subject("node", "nid000077"), Subject("cause", "gpu-oom")
+NODE, CAUSE = SharedSubject("node", "nid000077"), SharedSubject("cause", "gpu-oom")
 NOW_H = 1_000 * WEEK_H
 NOW = NOW_H * HOUR_S
 # Five weeks in which every hour brings 10 people.
@@ -100,7 +100,7 @@ def test_of_two_views_the_place_is_told_and_one_that_is_always_full_is_not() -> 
     seen = tuple(sightings(6))
     node, cause = Unusual(NODE, seen[:5], 0.1, 0.1, 1e-6), Unusual(CAUSE, seen, 0.2, 0.2, 1e-9)
     assert preferred([cause, node])[0] == node
-    home = Unusual(Subject("filesystem", "/home"), seen, 4.0, 4.0, 1e-5)
+    home = Unusual(SharedSubject("filesystem", "/home"), seen, 4.0, 4.0, 1e-5)
     assert preferred([home, cause])[0] == cause
 
 
@@ -119,7 +119,7 @@ def test_what_is_told_is_the_place_and_of_two_of_a_sort_the_wider() -> None:
     assert grown(place, Unusual(CAUSE, seen, 0.1, 0.1, 1e-9), wider=True).subject == NODE, (
         "words do not take a place's place"
     )
-    wider = Subject("filesystem", "/scratch")
+    wider = SharedSubject("filesystem", "/scratch")
     assert grown(place, Unusual(wider, seen, 0.1, 0.1, 1e-9), wider=True).subject == wider
     assert grown(place, Unusual(wider, seen, 0.1, 0.1, 1e-9), wider=False).subject == NODE, "more of the usual"
     assert grown(place, Unusual(wider, seen, 9.0, 3.0, 1e-5), wider=True).subject == NODE

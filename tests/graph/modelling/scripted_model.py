@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from graph.modelling.model import Completion, Message, Schema, Tool, guessed
+from graph.modelling.model import Completion, ModelMessage, Schema, Tool, guessed
 
 
 class Scripted:
@@ -14,14 +14,14 @@ class Scripted:
 
     def __init__(self, *answers: str | Exception, leaves: bool = True, context: int = 8192) -> None:
         self.answers, self.leaves, self.context = list(answers), leaves, context
-        self.asked: list[list[Message]] = []
+        self.asked: list[list[ModelMessage]] = []
 
     def tokens(self, text: str) -> int:
         return guessed(text)
 
     def complete(
         self,
-        messages: Sequence[Message],
+        messages: Sequence[ModelMessage],
         *,
         schema: Schema | None = None,
         tools: Sequence[Tool] = (),

@@ -17,7 +17,7 @@ from graph.extraction.request import understand
 from graph.modelling.asking import Models
 from graph.modelling.diagnosing import help_with
 from graph.modelling.extracting import fill
-from graph.modelling.model import Completion, Message, Schema
+from graph.modelling.model import Completion, ModelMessage, Schema
 from knowledge.catalogue import catalogue
 
 TESTS = Path(__file__).parent.parent
@@ -28,7 +28,7 @@ STEPS = "".join(f"[rank0]: step {n} loss {9 / (n + 1):.3f} lr 1e-4\n" for n in r
 class Liar(Scripted):
     """Chooses any value but null or unknown, by chance; what was asked is counted."""
 
-    def complete(self, messages: Sequence[Message], *, schema: Schema | None = None, **rest: Any) -> Completion:
+    def complete(self, messages: Sequence[ModelMessage], *, schema: Schema | None = None, **rest: Any) -> Completion:
         assert schema is not None
         dice = random.Random(hashlib.sha256(messages[-1].text.encode()).digest())
         chosen = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from scripted_model import Scripted
 
-from graph.answering.grounds import Grounds
+from graph.answering.grounds import AnswerContext
 from graph.modelling.asking import Models
 from graph.modelling.wording import stands, worded
 from knowledge.types import Passage
@@ -16,7 +16,7 @@ PASSAGE = Passage(
     "https://docs.example.org/queues",
 )
 TOLD = "**Queues** [1]\n\n> Jobs in the debug queue ...\n\nSources:\n- [1] https://docs.example.org/queues"
-FOUND = Grounds("How long may a debug job run?", passages=(PASSAGE,))
+FOUND = AnswerContext("How long may a debug job run?", passages=(PASSAGE,))
 GOOD = "Jobs in the debug queue run for at most 30 minutes [1]. Set `--qos=debug` [1]."
 
 
@@ -59,7 +59,7 @@ def test_trouble_gives_the_rules_text_and_a_line() -> None:
 
 def test_facts_alone_are_not_worded() -> None:
     model = Scripted(GOOD)
-    worded(Grounds("x"), TOLD, Models({"large": lambda: model}), lambda piece: None)
+    worded(AnswerContext("x"), TOLD, Models({"large": lambda: model}), lambda piece: None)
     assert model.asked == []
 
 

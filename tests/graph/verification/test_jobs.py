@@ -12,8 +12,8 @@ import pytest
 
 from assistant.cli import main
 from graph.verification import jobs
-from graph.verification.jobs import Job, fetch, follow, judge, reports, submit
-from graph.verification.on_machine.reach import Done, Reach, reaching
+from graph.verification.jobs import SubmittedJob, fetch, follow, judge, reports, submit
+from graph.verification.on_machine.reach import CommandResult, Reach, reaching
 from graph.verification.on_machine.schedulers import (
     SCHEDULERS,
     JobState,
@@ -22,7 +22,7 @@ from graph.verification.on_machine.schedulers import (
     read_scontrol,
     read_squeue,
 )
-from graph.verification.on_machine.trial import Asked, Trial, trial_of
+from graph.verification.on_machine.trial import Trial, TrialWishes, trial_of
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError, UnavailableError
 
@@ -57,7 +57,7 @@ def rank_line(rank: int, size: int, error: str = "") -> str:
     return json.dumps({**one, "error": error, "backend": "gloo", "wrapper": "DistributedDataParallel"})
 
 
-def trial(machine: str, name: str = "pytorch-ddp", asked: Asked = Asked(account="abc")) -> Trial:  # noqa: B008
+def trial(machine: str, name: str = "pytorch-ddp", asked: TrialWishes = TrialWishes(account="abc")) -> Trial:  # noqa: B008
     made = trial_of((GOLDEN / machine / f"{name}.sh").read_text(), catalogue().clusters[machine], asked)
     assert isinstance(made, Trial), made
     return made
@@ -155,7 +155,7 @@ def test_only_the_account_the_environment_and_network_variables_go_along() -> No
     text = text.replace(
         "# --- Launch", "export NCCL_DEBUG=INFO HF_TOKEN=secret FI_LOG=$(date)\nrm -rf $SCRATCH/old\n# --- Launch"
     )
-    made = trial_of(text, catalogue().clusters["leonardo"], Asked())
+    made = trial_of(text, catalogue().clusters["leonardo"], TrialWishes())
     assert isinstance(made, Trial)
     sent = made.files[0].text
     assert "--account=proj_1" in sent and "/own/env" in sent and "NCCL_DEBUG=INFO" in sent
@@ -169,24 +169,24 @@ def test_a_debug_queue_that_does_not_take_it_gives_way_to_the_script_s() -> None
 
 def test_a_queue_that_was_asked_for_is_the_only_one() -> None:
     assert trial("perlmutter").plan.queue == "debug"
-    assert trial("perlmutter", asked=Asked(account="abc", queue="regular")).plan.queue == "regular"
+    assert trial("perlmutter", asked=TrialWishes(account="abc", queue="regular")).plan.queue == "regular"
 
 
 def test_a_script_of_another_framework_is_no_torch_trial() -> None:
     text = "#!/bin/bash\n#SBATCH -N 2\nexport JAX_PLATFORMS=cuda\nsrun python -m maxtext.train jax.yml\n"
     with pytest.raises(InputError, match="uses jax"):
-        trial_of(text, catalogue().clusters["perlmutter"], Asked())
+        trial_of(text, catalogue().clusters["perlmutter"], TrialWishes())
     with pytest.raises(InputError, match="no launch script"):
-        trial_of("login07\n", catalogue().clusters["perlmutter"], Asked())
+        trial_of("login07\n", catalogue().clusters["perlmutter"], TrialWishes())
 
 
 def test_an_output_that_shows_late_is_waited_for() -> None:
-    late = Scripted(Done(1, b"", "cannot open"), None, Done(0, b"here", ""))
-    assert fetch(Job("5", "slurm", late), lambda _: None) == "here"  # type: ignore[arg-type]
-    never = Scripted(*[Done(1, b"", "cannot open")] * 9)
-    assert fetch(Job("5", "slurm", never), lambda _: None) == ""  # type: ignore[arg-type]
+    late = Scripted(CommandResult(1, b"", "cannot open"), None, CommandResult(0, b"here", ""))
+    assert fetch(SubmittedJob("5", "slurm", late), lambda _: None) == "here"  # type: ignore[arg-type]
+    never = Scripted(*[CommandResult(1, b"", "cannot open")] * 9)
+    assert fetch(SubmittedJob("5", "slurm", never), lambda _: None) == ""  # type: ignore[arg-type]
     with pytest.raises(UnavailableError, match="its output is in x"):
-        fetch(Job("5", "slurm", Scripted(*[None] * 9)), lambda _: None)  # type: ignore[arg-type]
+        fetch(SubmittedJob("5", "slurm", Scripted(*[None] * 9)), lambda _: None)  # type: ignore[arg-type]
 
 
 def test_words_for_the_far_side_are_quoted() -> None:
@@ -249,10 +249,10 @@ class Scripted:
 
     folder, host = "x", None
 
-    def __init__(self, *answers: Done | None) -> None:
+    def __init__(self, *answers: CommandResult | None) -> None:
         self.answers = list(answers)
 
-    def run(self, argv: tuple[str, ...]) -> Done:
+    def run(self, argv: tuple[str, ...]) -> CommandResult:
         answer = self.answers.pop(0)
         if answer is None:
             raise UnavailableError("connection refused")
@@ -262,14 +262,14 @@ class Scripted:
         return " ".join(argv)
 
 
-UNKNOWN = Done(1, b"", "slurm_load_jobs error: Invalid job id specified")
-BUSY = Done(1, b"", "slurm_load_jobs error: Socket timed out on send/recv operation")
-RUNS = Done(0, b"RUNNING|None\n", "")
-COMPLETE = Done(0, b"COMPLETED\n", "")
+UNKNOWN = CommandResult(1, b"", "slurm_load_jobs error: Invalid job id specified")
+BUSY = CommandResult(1, b"", "slurm_load_jobs error: Socket timed out on send/recv operation")
+RUNS = CommandResult(0, b"RUNNING|None\n", "")
+COMPLETE = CommandResult(0, b"COMPLETED\n", "")
 
 
-def followed(*answers: Done | None) -> list[str]:
-    job = Job("5", "slurm", Scripted(*answers))  # type: ignore[arg-type]
+def followed(*answers: CommandResult | None) -> list[str]:
+    job = SubmittedJob("5", "slurm", Scripted(*answers))  # type: ignore[arg-type]
     return [one.word for one in follow(job, (0, 0), lambda _: None)]
 
 
@@ -286,7 +286,7 @@ def test_a_scheduler_that_never_answers_ends_the_wait_not_the_job() -> None:
 
 def test_the_whole_world_must_have_formed() -> None:
     made = trial("vista")
-    job = Job("5", "slurm", Reach("x"))
+    job = SubmittedJob("5", "slurm", Reach("x"))
     fine = JobState("ended", "COMPLETED", "", True)
     both = f"noise\n0: {rank_line(0, 2)}\n[1,1]<stdout>: {rank_line(1, 2)}\n"
     assert judge(made, job, fine, both).passed

@@ -11,9 +11,9 @@ import pytest
 
 from knowledge.documents import Documents
 from knowledge.errors import InputError, UnavailableError
-from knowledge.ingest.adding import Report
+from knowledge.ingest.adding import AddingReport
 from knowledge.ingest.api import LimitError, Patience
-from knowledge.ingest.github import GitHub, Wish, repository_named, sync
+from knowledge.ingest.github import GitHub, IssueFilter, repository_named, sync
 
 REPO = "lab/tool"
 LIST = f"/repos/{REPO}/issues"
@@ -92,10 +92,10 @@ def documents(tmp_path: Path) -> Documents:
 
 
 @pytest.fixture
-def read(documents: Documents, stand_in: Any) -> Callable[..., Report]:
-    def of(token: str = "", wait: bool = False, pauses: list[float] | None = None, **wish: Any) -> Report:
+def read(documents: Documents, stand_in: Any) -> Callable[..., AddingReport]:
+    def of(token: str = "", wait: bool = False, pauses: list[float] | None = None, **wish: Any) -> AddingReport:
         patience = Patience(wait, (pauses if pauses is not None else []).append, lambda: NOW)
-        return sync(documents, Wish(REPO, **wish), GitHub(stand_in.address, token, patience))
+        return sync(documents, IssueFilter(REPO, **wish), GitHub(stand_in.address, token, patience))
 
     return of
 

@@ -9,7 +9,7 @@ import pytest
 
 from knowledge.documents import Documents
 from knowledge.errors import InputError, UnavailableError
-from knowledge.ingest.adding import About, Report, add
+from knowledge.ingest.adding import About, AddingReport, add
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def site(stand_in: Any) -> Any:
     return stand_in
 
 
-def read(documents: Documents, stand_in: Any, path: str = "/docs/") -> Report:
+def read(documents: Documents, stand_in: Any, path: str = "/docs/") -> AddingReport:
     return add(documents, stand_in.address + path, About(), pause=lambda seconds: None)
 
 

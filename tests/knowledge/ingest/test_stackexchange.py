@@ -12,7 +12,7 @@ import pytest
 
 from knowledge.documents import Documents
 from knowledge.errors import InputError, UnavailableError
-from knowledge.ingest.adding import Report
+from knowledge.ingest.adding import AddingReport
 from knowledge.ingest.api import LimitError, Patience
 from knowledge.ingest.stackexchange import StackExchange, Tagged, sync
 
@@ -90,8 +90,8 @@ def documents(tmp_path: Path) -> Documents:
 
 
 @pytest.fixture
-def read(documents: Documents, stand_in: Any) -> Callable[..., Report]:
-    def of(wait: bool = False, pauses: list[float] | None = None, **wish: Any) -> Report:
+def read(documents: Documents, stand_in: Any) -> Callable[..., AddingReport]:
+    def of(wait: bool = False, pauses: list[float] | None = None, **wish: Any) -> AddingReport:
         patience = Patience(wait, (pauses if pauses is not None else []).append)
         return sync(documents, Tagged("slurm", **wish), StackExchange(stand_in.address, "", patience))
 

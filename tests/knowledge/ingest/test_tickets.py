@@ -9,7 +9,7 @@ import pytest
 
 from knowledge.documents import Documents
 from knowledge.errors import InputError
-from knowledge.ingest.adding import Report
+from knowledge.ingest.adding import AddingReport
 from knowledge.ingest.persons import common
 from knowledge.ingest.tickets import Export, sync
 from knowledge.public import vocabulary
@@ -67,7 +67,7 @@ def row(number: int, **more: object) -> dict[str, object]:
 
 @pytest.mark.parametrize("name", ["t.csv", "semi.csv", "t.jsonl"])
 def test_nobody_is_named(documents: Documents, tmp_path: Path, name: str) -> None:
-    report: Report = sync(documents, Export(write(tmp_path / name, row(1, Description=BODY + "Thanks, Piotr."))))
+    report: AddingReport = sync(documents, Export(write(tmp_path / name, row(1, Description=BODY + "Thanks, Piotr."))))
     assert report.read == 1
     stored = "\n".join(f"{p.title}\n{p.text}\n{p.source}" for p in documents.passages())
     assert not [private for private in PRIVATE if private in stored]

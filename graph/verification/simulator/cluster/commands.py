@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graph.verification.simulator.cluster import inner, launch, tools, wrapping
 from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 PYTHONS = ("python", "python3", "python3.9", "python3.10", "python3.11", "python3.12", "python3.13")
 OF_MPI = ("mpiexec", "mpirun", "mpiexec.hydra", "orterun", "prterun")
@@ -16,7 +16,7 @@ def names() -> list[str]:
     return sorted({*launchers, *OF_MPI, *PYTHONS, *inner.MODULES, *tools.TOOLS, *tools.NOT_RUN})
 
 
-def run(name: str, words: list[str], site: Site) -> int:
+def run(name: str, words: list[str], site: SimulatedSite) -> int:
     """Be that command. Gives its exit code; a failure of ours is recorded as one."""
     try:
         return command(name, words, site)
@@ -25,7 +25,7 @@ def run(name: str, words: list[str], site: Site) -> int:
         raise
 
 
-def command(name: str, words: list[str], site: Site) -> int:
+def command(name: str, words: list[str], site: SimulatedSite) -> int:
     if name == ".missing" and words:
         return wrapping.missing(words[0])(words[1:], site)
     if name in OF_MPI:  # both names are the site's one MPI

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from graph.verification.simulator.cluster import program
 from graph.verification.simulator.cluster.sampling import cut_to_sample
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 MODULES = {
     "torchrun": "torch.distributed.run", "torchrun_jsc": "torch.distributed.run",
@@ -28,7 +28,7 @@ HELPER = "# rehearsal: run as it is"
 FLAGS_WITH_VALUE = {"-W", "-X", "--check-hash-based-pycs"}
 
 
-def python(words: list[str], site: Site) -> int:
+def python(words: list[str], site: SimulatedSite) -> int:
     """python: code, a helper or a module of the library really runs; anything else is the training program."""
     left = list(words)
     while left and left[0].startswith("-") and left[0] not in ("-", "-c", "-m"):
@@ -48,7 +48,7 @@ def python(words: list[str], site: Site) -> int:
     return in_wrong_folder(left[0], site) or in_node(site, "program", left[0], left[1:])
 
 
-def in_wrong_folder(path: str, site: Site) -> int:
+def in_wrong_folder(path: str, site: SimulatedSite) -> int:
     """PBS starts a job in the home folder: a program named from there without `cd $PBS_O_WORKDIR` is not found."""
     job = site.job
     home = (site.stage / job.places["home"]).resolve() if job.places else None
@@ -60,7 +60,7 @@ def in_wrong_folder(path: str, site: Site) -> int:
     return 2
 
 
-def module(name: str, rest: list[str], words: list[str], site: Site) -> int:
+def module(name: str, rest: list[str], words: list[str], site: SimulatedSite) -> int:
     if name in INNER:
         return in_node(site, "inner", name, rest)
     if name.split(".")[0] in ONLY_RECORDED:
@@ -71,7 +71,7 @@ def module(name: str, rest: list[str], words: list[str], site: Site) -> int:
     return in_node(site, "program", f"-m {name}", rest)
 
 
-def is_helper(path: str, site: Site) -> bool:
+def is_helper(path: str, site: SimulatedSite) -> bool:
     """Whether this is a side file that says so, or needs the standard library alone: then it runs as it is."""
     if Path(path).name not in site.job.side_files or not Path(path).is_file():
         return False
@@ -87,11 +87,11 @@ def is_helper(path: str, site: Site) -> bool:
     return all(name.split(".")[0] in sys.stdlib_module_names for name in names)
 
 
-def real_python(site: Site, words: list[str]) -> int:
+def real_python(site: SimulatedSite, words: list[str]) -> int:
     os.execv(site.job.python, [site.job.python, *words])
 
 
-def in_node(site: Site, kind: str, name: str, words: list[str]) -> int:
+def in_node(site: SimulatedSite, kind: str, name: str, words: list[str]) -> int:
     """Do it in this process, which the node forked: torch is imported here already."""
     if kind == "code":
         return program.run_code(site, name, words)

@@ -12,14 +12,14 @@ from pathlib import Path
 from graph.verification.simulator.cluster import layout, options, variables, wire
 from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 GRACE_SECONDS = 4.0
 """How long the other tasks may go on once one has failed; then the launcher ends the step."""
 CYCLIC = {"distribution": "cyclic", "map_by": "node", "rank_by": "node"}
 
 
-def run(launcher: str, words: list[str], site: Site) -> int:
+def run(launcher: str, words: list[str], site: SimulatedSite) -> int:
     """Be that launcher. Gives its exit code."""
     job = site.job
     program = launcher.split()[0]
@@ -43,7 +43,7 @@ def run(launcher: str, words: list[str], site: Site) -> int:
     return start(launcher, parsed, plan, job, site)
 
 
-def start(launcher: str, parsed: options.Parsed, plan: layout.Layout, job: StandIn, site: Site) -> int:
+def start(launcher: str, parsed: options.Parsed, plan: layout.TaskLayout, job: StandIn, site: SimulatedSite) -> int:
     """Start the tasks of a layout that have processes here, and wait. Gives the exit code."""
     cyclic = any((parsed.last(name) or "").startswith(word) for name, word in CYCLIC.items())
     everyone = variables.seats(plan, cyclic)
@@ -61,7 +61,7 @@ def start(launcher: str, parsed: options.Parsed, plan: layout.Layout, job: Stand
     return wait(launcher, tasks, {seat.rank: seat.name for seat in here}, site)
 
 
-def new_step(site: Site, plan: layout.Layout, ranks: list[int]) -> int:
+def new_step(site: SimulatedSite, plan: layout.TaskLayout, ranks: list[int]) -> int:
     """Number the step and note which of its ranks have processes here."""
     number = 0
     while True:
@@ -78,10 +78,10 @@ def new_step(site: Site, plan: layout.Layout, ranks: list[int]) -> int:
 def environment(
     launcher: str,
     parsed: options.Parsed,
-    plan: layout.Layout,
+    plan: layout.TaskLayout,
     seat: variables.Seat,
     job: StandIn,
-    site: Site,
+    site: SimulatedSite,
     step: int,
 ) -> dict[str, str]:
     """All variables of one task: what travels from the caller, what the launcher sets, what we need to find our way."""
@@ -102,7 +102,9 @@ def environment(
     return given | {"MAPLE_REHEARSAL_NODE": seat.name, "MAPLE_REHEARSAL_STEP": str(step)}
 
 
-def travelling(launcher: str, parsed: options.Parsed, seat: variables.Seat, job: StandIn, site: Site) -> dict[str, str]:
+def travelling(
+    launcher: str, parsed: options.Parsed, seat: variables.Seat, job: StandIn, site: SimulatedSite
+) -> dict[str, str]:
     """The part of the caller's environment that reaches the task."""
     everything = dict(os.environ)
     login = login_environment(site)
@@ -129,13 +131,13 @@ def exported(text: str, everything: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def login_environment(site: Site) -> dict[str, str]:
+def login_environment(site: SimulatedSite) -> dict[str, str]:
     """What a fresh shell on a node has."""
     login: dict[str, str] = json.loads((site.stage / "batch.json").read_text())["login"]
     return login
 
 
-def wait(launcher: str, tasks: dict[str, list[wire.Task]], names: dict[int, str], site: Site) -> int:
+def wait(launcher: str, tasks: dict[str, list[wire.Task]], names: dict[int, str], site: SimulatedSite) -> int:
     """Start the tasks and wait for them. One failure ends the others after a moment of grace."""
     wires = [wire.ask(site.stage, node, "exec", of_node, (0, 1, 2)) for node, of_node in tasks.items()]
     left, worst, deadline = set(names), 0, None
@@ -169,7 +171,7 @@ def failure_words(launcher: str, node: str, rank: int, code: int) -> str:
     return f"{launcher}: rank {rank} on {node}: {how}"
 
 
-def on_node(site: Site, node: str, words: tuple[str, ...], given: dict[str, str], folder: str) -> int:
+def on_node(site: SimulatedSite, node: str, words: tuple[str, ...], given: dict[str, str], folder: str) -> int:
     """Run one command on a node, as ssh does. Gives its exit code; 255 when the node does not answer."""
     try:
         connection = wire.ask(site.stage, node, "exec", [wire.Task(0, words, given, folder)], (0, 1, 2))

@@ -36,7 +36,7 @@ OFFSET = (
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class TaskLayout:
     """Tasks by node, in rank order node by node. devices: those of each local task, or None (all of the node's)."""
 
     nodes: tuple[str, ...]
@@ -63,7 +63,7 @@ def packed(ntasks: int, per_node: int) -> tuple[int, ...]:
     return (per_node,) * full + ((rest,) if rest else ())
 
 
-def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """Slurm: options first, then the job's own variables (which is how sbatch hands its options down)."""
     named = expand(parsed.last("hosts") or "")
     if not set(named) <= set(job.nodes):
@@ -89,7 +89,7 @@ def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     counts = packed(ntasks, per_node) if per_node and parsed.last("tasks_per_node") else blocks(ntasks, nodes)
     refuse_too_many_cpus(parsed, job, variables, max(counts))
     devices = srun_devices(parsed, job, variables, max(counts))
-    return Layout((tuple(named) or job.nodes)[: len(counts)], counts, devices, tuple(warnings))
+    return TaskLayout((tuple(named) or job.nodes)[: len(counts)], counts, devices, tuple(warnings))
 
 
 def refuse_too_many_cpus(parsed: Parsed, job: StandIn, variables: Mapping[str, str], per_node: int) -> None:
@@ -141,7 +141,7 @@ def hosts_of(parsed: Parsed, job: StandIn) -> list[str]:
     return list(dict.fromkeys(name for name in short if name)) or list(job.nodes)
 
 
-def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """mpiexec of PALS, and Hydra's: --ppn ranks on each host in turn.
 
     Without --ppn, PALS fills the CPUs of the first host before the next (so 8 ranks land on one node); Hydra under
@@ -165,10 +165,10 @@ def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
         text = bind.split("list:")[-1]
         groups = [tuple(int(n) for n in group.split(",") if n.isdigit()) for group in text.split(":")]
         devices = tuple(groups[n % len(groups)] for n in range(max(counts)))
-    return Layout(tuple(hosts[: len(counts)]), counts, devices)
+    return TaskLayout(tuple(hosts[: len(counts)]), counts, devices)
 
 
-def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """mpirun fills slots host by host, unless --map-by or -npernode says otherwise."""
     hosts = hosts_of(parsed, job)
     mapped = re.match(r"ppr:(\d+):node", parsed.last("map_by") or "")
@@ -183,7 +183,7 @@ def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layo
         raise LayoutRefusedError(PPR.format(app=" ".join(parsed.command[:1]), ntasks=ntasks, per_node=per_node))
     if len(counts) > len(hosts) or (per_node and per_node > slots and "oversubscribe" not in parsed.options):
         raise LayoutRefusedError(SLOTS.format(app=" ".join(parsed.command[:1]), ntasks=ntasks))
-    return Layout(tuple(hosts[: len(counts)]), counts)
+    return TaskLayout(tuple(hosts[: len(counts)]), counts)
 
 
 def slots_per_node(parsed: Parsed, job: StandIn) -> int:
@@ -197,7 +197,7 @@ def slots_per_node(parsed: Parsed, job: StandIn) -> int:
     return job.cpus_per_node
 
 
-def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """TACC's ibrun starts the job's -n tasks over its -N nodes."""
     total = job.ntasks or (job.tasks_per_node or 1) * len(job.nodes)
     ntasks = parsed.count("ntasks") or total
@@ -205,10 +205,10 @@ def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
         raise LayoutRefusedError(OFFSET)
     per_node = -(-total // len(job.nodes))
     counts = blocks(ntasks, len(job.nodes)) if ntasks == total else packed(ntasks, per_node)
-    return Layout(job.nodes[: len(counts)], tuple(c for c in counts if c))
+    return TaskLayout(job.nodes[: len(counts)], tuple(c for c in counts if c))
 
 
-def jsrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def jsrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """Resource sets: each is some tasks, cores and GPUs of one host; its tasks see its GPUs only."""
     gpus = amount(parsed, "gpus_per_set", job.gpus_per_node, 0)
     cpus = amount(parsed, "cpus_per_set", job.cpus_per_node, 1)
@@ -219,12 +219,12 @@ def jsrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     ntasks = parsed.count("ntasks")
     if ntasks and "sets" not in parsed.options:
         sets, per_host = 1, 1
-        return Layout(job.nodes[:1], (ntasks,))
+        return TaskLayout(job.nodes[:1], (ntasks,))
     if per_host > fit or per_host < 1 or sets > per_host * len(job.nodes):
         raise LayoutRefusedError("Error: Resource sets requested do not fit on the hosts of this job")
     hosted = packed(sets, per_host)
     devices = tuple(tuple(range(s * gpus, (s + 1) * gpus)) for s in range(per_host) for _ in range(tasks))
-    return Layout(job.nodes[: len(hosted)], tuple(count * tasks for count in hosted), devices)
+    return TaskLayout(job.nodes[: len(hosted)], tuple(count * tasks for count in hosted), devices)
 
 
 def amount(parsed: Parsed, name: str, everything: int, default: int) -> int:
@@ -236,7 +236,7 @@ def amount(parsed: Parsed, name: str, everything: int, default: int) -> int:
     return whole(text) or 0
 
 
-def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """LLNL's wrapper of jsrun: the GPUs of a node are shared out among its tasks."""
     nodes = parsed.count("nodes") or len(job.nodes)
     if nodes > len(job.nodes):
@@ -251,10 +251,10 @@ def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
     )
     share = max(1, job.gpus_per_node // max(counts))
     devices = tuple(tuple(range(n * share, (n + 1) * share)) for n in range(max(counts)))
-    return Layout(job.nodes[: len(counts)], counts, devices)
+    return TaskLayout(job.nodes[: len(counts)], counts, devices)
 
 
-def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layout:
+def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """flux run: tasks in even blocks; no GPU is shown that was not asked for."""
     nodes = parsed.count("nodes")
     per_node = parsed.count("tasks_per_node")
@@ -270,13 +270,13 @@ def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Layo
     if settings.get("gpu-affinity") == "per-task" or settings.get("mpibind", "off") != "off":
         share = per_task or max(1, job.gpus_per_node // max(counts))
         devices = tuple(tuple(range(n * share, (n + 1) * share)) for n in range(max(counts)))
-        return Layout(job.nodes[: len(counts)], counts, devices)
+        return TaskLayout(job.nodes[: len(counts)], counts, devices)
     exclusive = bool({"x", "exclusive", "gpus_per_node"} & set(parsed.options))
     shown = job.gpus_per_node if exclusive else per_task * max(counts)
-    return Layout(job.nodes[: len(counts)], counts, tuple(tuple(range(shown)) for _ in range(max(counts))))
+    return TaskLayout(job.nodes[: len(counts)], counts, tuple(tuple(range(shown)) for _ in range(max(counts))))
 
 
-LAYOUTS: dict[str, Callable[[Parsed, StandIn, Mapping[str, str]], Layout]] = {
+LAYOUTS: dict[str, Callable[[Parsed, StandIn, Mapping[str, str]], TaskLayout]] = {
     "srun": srun, "mpiexec": pals, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": lrun,
     "flux run": flux_run,
 }  # fmt: skip

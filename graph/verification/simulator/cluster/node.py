@@ -17,10 +17,10 @@ from pathlib import Path
 
 from graph.verification.simulator.cluster import commands, wire
 from graph.verification.simulator.jail import kernel
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 
-def serve(site: Site) -> None:
+def serve(site: SimulatedSite) -> None:
     """Answer requests for ever, each in a process of its own."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
@@ -34,7 +34,7 @@ def serve(site: Site) -> None:
             connection.close()
 
 
-def handle(connection: socket.socket, site: Site) -> None:
+def handle(connection: socket.socket, site: SimulatedSite) -> None:
     """One request, from start to end. Never returns; dies with the node."""
     kernel.die_with_parent()
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -50,7 +50,7 @@ def handle(connection: socket.socket, site: Site) -> None:
         os._exit(0)
 
 
-def start(kind: str, task: wire.Task, descriptors: list[int], site: Site, connection: socket.socket) -> int:
+def start(kind: str, task: wire.Task, descriptors: list[int], site: SimulatedSite, connection: socket.socket) -> int:
     """Fork one task into a process group of its own; gives its process id."""
     process = os.fork()
     if process:
@@ -77,7 +77,7 @@ def start(kind: str, task: wire.Task, descriptors: list[int], site: Site, connec
         os._exit(code)
 
 
-def become(kind: str, task: wire.Task, site: Site) -> int:
+def become(kind: str, task: wire.Task, site: SimulatedSite) -> int:
     """Turn this process into the task: another program by exec, or a command of the cluster by a call."""
     os.chdir(task.folder if Path(task.folder).is_dir() else "/")
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)

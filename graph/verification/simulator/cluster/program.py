@@ -19,7 +19,7 @@ from typing import Any
 
 from graph.verification.simulator.cluster import own_ranks
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 MINIAPP = "maple_preflight"
 
@@ -44,7 +44,7 @@ def settle(stand_in: StandIn) -> None:
     gc.freeze()
 
 
-def run_miniapp(site: Site) -> int:
+def run_miniapp(site: SimulatedSite) -> int:
     """The mini-app with the environment that the training program would have had."""
     job = site.job
     if not site.networked:
@@ -64,12 +64,12 @@ def run_miniapp(site: Site) -> int:
     return code
 
 
-def tell(site: Site, report: Any) -> None:
+def tell(site: SimulatedSite, report: Any) -> None:
     facts = asdict(report)
     site.record("rank", **facts | {"seconds": facts["seconds"].get("all", 0.0)})
 
 
-def adopt(site: Site) -> None:
+def adopt(site: SimulatedSite) -> None:
     """Fill in what the program would find out by itself, and note that it must. Frameworks keep their own way."""
     job = site.job
     if job.strategy == "accelerate" or (job.framework in ("lightning", "deepspeed") and told_by_launcher()):
@@ -91,7 +91,7 @@ def join_seconds(job: StandIn) -> str:
     return str(15 + job.running * here)
 
 
-def cut_world(site: Site) -> None:
+def cut_world(site: SimulatedSite) -> None:
     """Where the step is larger than what runs here: number the ranks that run, and make the world that large."""
     step = os.environ.get("MAPLE_REHEARSAL_STEP", "")
     if not step.isdigit() or "TORCHELASTIC_RUN_ID" in os.environ or not os.environ.get("RANK", "").isdigit():
@@ -113,7 +113,7 @@ def watched() -> dict[str, str]:
     return {name: value for name, value in sorted(os.environ.items()) if name.startswith(WATCHED)}
 
 
-def run_inner(site: Site, name: str, words: list[str]) -> int:
+def run_inner(site: SimulatedSite, name: str, words: list[str]) -> int:
     """The real torchrun, accelerate or deepspeed; its children are the stand-in python."""
     if "MAPLE_REHEARSAL_STEP" not in os.environ:
         os.environ.setdefault("MAPLE_REHEARSAL_GROUP", f"launcher {os.getpid()}")
@@ -152,7 +152,7 @@ def show_devices(stand_in: StandIn) -> None:
         deepspeed.get_accelerator().device_count = lambda: count
 
 
-def run_code(site: Site, code: str, words: list[str]) -> int:
+def run_code(site: SimulatedSite, code: str, words: list[str]) -> int:
     """`python -c`, or a program on standard input: from here on this process is the script's."""
     site.stop_recording()
     if site.job.preload:

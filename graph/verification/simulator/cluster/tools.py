@@ -25,7 +25,7 @@ from graph.verification.simulator.cluster.wrapping import (
     ssh,
 )
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 NOT_RUN_NAMES = """
     sbatch qsub bsub qdel scancel bkill salloc squeue sinfo sacct sstat sattach sbcast qstat bjobs bhosts bpeek jutil
@@ -48,14 +48,14 @@ def node_address(name: str) -> str | None:
     return None
 
 
-def hostname(words: list[str], site: Site) -> int:
+def hostname(words: list[str], site: SimulatedSite) -> int:
     name = site.node
     if {"-i", "-I", "--ip-address", "--all-ip-addresses"} & set(words):
         return say(node_address(name) or "127.0.0.1")
     return say(name)
 
 
-def scontrol(words: list[str], site: Site) -> int:
+def scontrol(words: list[str], site: SimulatedSite) -> int:
     """show hostnames, show job; the rest is recorded."""
     if len(words) > 1 and words[0] == "show" and words[1].startswith("hostname"):
         listed = words[2] if len(words) > 2 else os.environ.get("SLURM_JOB_NODELIST", "")
@@ -69,7 +69,7 @@ def scontrol(words: list[str], site: Site) -> int:
     return recorded("scontrol")(words, site)
 
 
-def nslookup(words: list[str], site: Site) -> int:
+def nslookup(words: list[str], site: SimulatedSite) -> int:
     name = next((word for word in words if not word.startswith("-")), "")
     found = node_address(name) or node_address(name.removesuffix("i"))
     if not found:
@@ -78,20 +78,20 @@ def nslookup(words: list[str], site: Site) -> int:
     return say(f"Server:\t\t127.0.0.53\nAddress:\t127.0.0.53#53\n\nName:\t{name}\nAddress: {found}\n")
 
 
-def getent(words: list[str], site: Site) -> int:
+def getent(words: list[str], site: SimulatedSite) -> int:
     if len(words) < 2 or words[0] not in ("hosts", "ahosts", "ahostsv4"):
         return recorded("getent")(words, site)
     found = node_address(words[1])
     return say(f"{found}     {words[1]}") if found else 2
 
 
-def resolve_short(words: list[str], site: Site) -> int:
+def resolve_short(words: list[str], site: SimulatedSite) -> int:
     name = next((word for word in words if not word.startswith(("-", "+", "@"))), "")
     found = node_address(name)
     return say(found or f"Host {name} not found: 3(NXDOMAIN)") if found else 1
 
 
-def gpu_query(words: list[str], site: Site) -> int:
+def gpu_query(words: list[str], site: SimulatedSite) -> int:
     """nvidia-smi, rocm-smi, xpu-smi: one line a device, which is what scripts count."""
     job = site.job
     model = {"nvidia": "NVIDIA stand-in", "amd": "AMD stand-in", "intel": "Intel stand-in"}[job.vendor]
@@ -105,7 +105,7 @@ def gpu_query(words: list[str], site: Site) -> int:
     return 0
 
 
-def flux(words: list[str], site: Site) -> int:
+def flux(words: list[str], site: SimulatedSite) -> int:
     """run, and the queries that scripts make; the rest is recorded."""
     job = site.job
     command, rest = (words[0], words[1:]) if words else ("", [])
@@ -149,7 +149,7 @@ HOSTLIST = options.Accepts(
 )
 
 
-def note(words: list[str], site: Site) -> int:
+def note(words: list[str], site: SimulatedSite) -> int:
     """Called by the shell functions: `.note KIND WORDS...`."""
     if len(words) < 2 and words[:1] != ["module"]:
         return 0

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from graph.verification.simulator.cluster.hostlist import compress
-from graph.verification.simulator.cluster.layout import Layout
+from graph.verification.simulator.cluster.layout import TaskLayout
 from graph.verification.simulator.config import StandIn
 
 Variables = dict[str, str]
@@ -27,7 +27,7 @@ class Seat:
     local: int
 
 
-def seats(layout: Layout, cyclic: bool) -> list[Seat]:
+def seats(layout: TaskLayout, cyclic: bool) -> list[Seat]:
     """All tasks in rank order: node by node, or dealt out one node after the other."""
     places = [(node, local) for node, count in enumerate(layout.counts) for local in range(count)]
     if cyclic:
@@ -46,7 +46,7 @@ def per_node_text(counts: tuple[int, ...]) -> str:
     return ",".join(f"{count}(x{times})" if times > 1 else str(count) for count, times in parts)
 
 
-def srun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def srun(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     """What srun(1) lists, as far as programs read it."""
     size, nodes = str(layout.ntasks), str(len(layout.counts))
     names = compress(layout.nodes)
@@ -61,7 +61,7 @@ def srun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-def pals(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def pals(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     return {
         "PALS_RANKID": str(seat.rank), "PALS_NODEID": str(seat.node), "PALS_LOCAL_RANKID": str(seat.local),
         "PALS_APID": f"stand-in-{step}", "PALS_SPOOL_DIR": "/tmp", "PMI_RANK": str(seat.rank),
@@ -70,7 +70,7 @@ def pals(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-def open_mpi(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def open_mpi(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     rank, size, local = str(seat.rank), str(layout.ntasks), str(seat.local)
     return {
         "OMPI_COMM_WORLD_RANK": rank, "OMPI_COMM_WORLD_SIZE": size, "OMPI_COMM_WORLD_LOCAL_RANK": local,
@@ -79,14 +79,14 @@ def open_mpi(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-def intel_mpi(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def intel_mpi(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     return {
         "PMI_RANK": str(seat.rank), "PMI_SIZE": str(layout.ntasks), "MPI_LOCALRANKID": str(seat.local),
         "MPI_LOCALNRANKS": str(layout.counts[seat.node]),
     }  # fmt: skip
 
 
-def mvapich(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def mvapich(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     local_size = str(layout.counts[seat.node])
     return {
         "MV2_COMM_WORLD_RANK": str(seat.rank), "MV2_COMM_WORLD_SIZE": str(layout.ntasks),
@@ -94,18 +94,18 @@ def mvapich(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-def mpiexec(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def mpiexec(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     """Hydra's launcher of Intel MPI has PALS's options and variables of its own."""
     return (intel_mpi if job.mpi == "impi" else pals)(seat, layout, job, step)
 
 
-def ibrun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def ibrun(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     """ibrun starts the tasks through whichever MPI is loaded."""
     by_mpi = {"impi": intel_mpi, "mvapich2": mvapich}
     return by_mpi.get(job.mpi, open_mpi)(seat, layout, job, step)
 
 
-def jsrun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def jsrun(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     rank, size, local = str(seat.rank), str(layout.ntasks), str(seat.local)
     return {
         "JSM_NAMESPACE_RANK": rank, "JSM_NAMESPACE_SIZE": size, "JSM_NAMESPACE_LOCAL_RANK": local,
@@ -115,7 +115,7 @@ def jsrun(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-def flux_run(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
+def flux_run(seat: Seat, layout: TaskLayout, job: StandIn, step: int) -> Variables:
     return {
         "FLUX_TASK_RANK": str(seat.rank), "FLUX_TASK_LOCAL_ID": str(seat.local), "FLUX_JOB_SIZE": str(layout.ntasks),
         "FLUX_JOB_NNODES": str(len(layout.counts)), "FLUX_JOB_ID": f"f{step}StandIn", "PMI_RANK": str(seat.rank),
@@ -123,13 +123,13 @@ def flux_run(seat: Seat, layout: Layout, job: StandIn, step: int) -> Variables:
     }  # fmt: skip
 
 
-OF_TASK: dict[str, Callable[[Seat, Layout, StandIn, int], Variables]] = {
+OF_TASK: dict[str, Callable[[Seat, TaskLayout, StandIn, int], Variables]] = {
     "srun": srun, "mpiexec": mpiexec, "mpirun": open_mpi, "ibrun": ibrun, "jsrun": jsrun, "lrun": jsrun,
     "flux run": flux_run,
 }  # fmt: skip
 
 
-def of_devices(launcher: str, seat: Seat, layout: Layout, job: StandIn) -> Variables:
+def of_devices(launcher: str, seat: Seat, layout: TaskLayout, job: StandIn) -> Variables:
     """What limits a task to devices; empty where the launcher leaves visibility alone."""
     if layout.devices is None:
         return {}

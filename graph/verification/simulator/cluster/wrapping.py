@@ -13,14 +13,14 @@ from pathlib import Path
 from graph.verification.simulator import config
 from graph.verification.simulator.cluster import launch
 from graph.verification.simulator.cluster.hostlist import expand
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 STAGE = "/stand-in"
 """Where the rehearsal's folder is in namespaces (root.py)."""
-Tool = Callable[[list[str], Site], int]
+Tool = Callable[[list[str], SimulatedSite], int]
 
 
-def chmod(words: list[str], site: Site) -> int:
+def chmod(words: list[str], site: SimulatedSite) -> int:
     """The real chmod in namespaces. Under Landlock it does nothing, so what was made executable is written down."""
     if site.stage == Path(STAGE):
         os.execv("/bin/chmod", ["chmod", *words])
@@ -32,7 +32,7 @@ def chmod(words: list[str], site: Site) -> int:
 
 
 def recorded(name: str) -> Tool:
-    def noted(words: list[str], site: Site) -> int:
+    def noted(words: list[str], site: SimulatedSite) -> int:
         site.record("not_run", name=name, words=words)
         return 0
 
@@ -56,7 +56,7 @@ def missing(name: str) -> Tool:
     In a step of a launcher it is the training program itself.
     """
 
-    def stood_in(words: list[str], site: Site) -> int:
+    def stood_in(words: list[str], site: SimulatedSite) -> int:
         if is_slip(name):
             site.record("shell", what="unknown", words=[name, *words])
             print(f"{name}: No such file or directory", file=sys.stderr)
@@ -70,13 +70,13 @@ def missing(name: str) -> Tool:
     return stood_in
 
 
-def in_step(name: str, words: list[str], site: Site) -> int:
+def in_step(name: str, words: list[str], site: SimulatedSite) -> int:
     from graph.verification.simulator.cluster import inner
 
     return inner.in_node(site, "program", name, words)
 
 
-def ssh(words: list[str], site: Site) -> int:
+def ssh(words: list[str], site: SimulatedSite) -> int:
     """A command on another node of the job, with a fresh environment; other hosts are recorded only."""
     left = list(words)
     while left and left[0].startswith("-"):
@@ -89,7 +89,7 @@ def ssh(words: list[str], site: Site) -> int:
     return remote(host, " ".join(left[1:]) or "true", site)
 
 
-def remote(host: str, command: str, site: Site) -> int:
+def remote(host: str, command: str, site: SimulatedSite) -> int:
     """Run a command line on a node of the job, named or by its address. Other hosts: noted only."""
     job = site.job
     by_address = {config.address(number, True): name for number, name in enumerate(job.hosts)}
@@ -100,7 +100,7 @@ def remote(host: str, command: str, site: Site) -> int:
     return launch.on_node(site, host, ("bash", "-c", command), given, given["HOME"])
 
 
-def pdsh(words: list[str], site: Site) -> int:
+def pdsh(words: list[str], site: SimulatedSite) -> int:
     """A command on several nodes at once; %n is the node's number, %h its name (pdsh's own words)."""
     hosts: list[str] = []
     left = list(words)
@@ -121,7 +121,7 @@ def pdsh(words: list[str], site: Site) -> int:
     return max((abs(code) for code in codes), default=0)
 
 
-def pbsdsh(words: list[str], site: Site) -> int:
+def pbsdsh(words: list[str], site: SimulatedSite) -> int:
     return pdsh(["-w", ",".join(site.job.nodes), *(w for w in words if w not in ("-u", "-v", "-s", "--"))], site)
 
 
@@ -135,7 +135,7 @@ CONTAINER_VALUES = frozenset(VALUES_TEXT.split())
 PREFIXES = ("SINGULARITYENV_", "APPTAINERENV_")
 
 
-def container(words: list[str], site: Site) -> int:
+def container(words: list[str], site: SimulatedSite) -> int:
     """The command inside the image, run outside of it: what the image holds is not seen."""
     left = list(words)
     while left and left[0].startswith("-"):
@@ -153,7 +153,7 @@ def container(words: list[str], site: Site) -> int:
     return inside(image, options, left, site)
 
 
-def shifter(words: list[str], site: Site) -> int:
+def shifter(words: list[str], site: SimulatedSite) -> int:
     left, options = list(words), []
     while left and left[0].startswith("-"):
         option = left.pop(0)
@@ -163,7 +163,7 @@ def shifter(words: list[str], site: Site) -> int:
     return inside("", options, left, site)
 
 
-def inside(image: str, options: list[str], command: list[str], site: Site) -> int:
+def inside(image: str, options: list[str], command: list[str], site: SimulatedSite) -> int:
     """The command of a container call, with the variables that the call hands in."""
     site.record("container", image=image)
     for name, value in list(os.environ.items()):
@@ -188,7 +188,7 @@ def become(command: list[str]) -> int:
         return 127
 
 
-def binding(words: list[str], site: Site) -> int:
+def binding(words: list[str], site: SimulatedSite) -> int:
     """numactl, taskset and the like: their options and masks are dropped, the command runs."""
     left = list(words)
     if {"--hardware", "-H"} & set(left):

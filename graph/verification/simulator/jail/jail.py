@@ -21,7 +21,7 @@ from graph.verification.simulator import config
 from graph.verification.simulator.cluster import node, program, wire
 from graph.verification.simulator.jail import kernel, limits, netlink, root, seccomp, warden
 from graph.verification.simulator.jail.listener import Listener
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 
 BRIDGE = "standin0"
 WRITABLE = ("work", "home", "scratch", "tmp", "elsewhere", "steps", "run")
@@ -39,7 +39,7 @@ def main() -> int:
         signal.signal(signal.SIGTERM, leave)
         kernel.die_with_parent(signal.SIGTERM)  # orphans are ended before this process does
         try:
-            return guarded(order, Site(Path(order.stage), job, "", False, order.channel), outside)
+            return guarded(order, SimulatedSite(Path(order.stage), job, "", False, order.channel), outside)
         finally:
             warden.end_descendants()
     kernel.die_with_parent()
@@ -51,7 +51,7 @@ def main() -> int:
     networked = cable_works()
     root.build(order.stage, job, hosts_file(job, networked))
     kernel.close_to_others()
-    os._exit(guarded(order, Site(Path(root.STAGE), job, "", networked, order.channel), outside))
+    os._exit(guarded(order, SimulatedSite(Path(root.STAGE), job, "", networked, order.channel), outside))
 
 
 def leave(*_: object) -> None:
@@ -60,7 +60,7 @@ def leave(*_: object) -> None:
     sys.exit(143)
 
 
-def guarded(order: config.JailOrder, site: Site, outside: int) -> int:
+def guarded(order: config.JailOrder, site: SimulatedSite, outside: int) -> int:
     """This process becomes the warden of another, which runs the job."""
     ours, theirs = socket.socketpair()
     runner = os.fork()
@@ -88,7 +88,7 @@ def guarded(order: config.JailOrder, site: Site, outside: int) -> int:
     return watch.watch(listener)
 
 
-def close_doors(order: config.JailOrder, site: Site, warden_socket: socket.socket) -> None:
+def close_doors(order: config.JailOrder, site: SimulatedSite, warden_socket: socket.socket) -> None:
     """All that confines the runner and whatever it starts, as far as it does not need it itself any more."""
     limits.bound_each(order.most_memory)
     if not order.landlock:
@@ -139,7 +139,7 @@ def hosts_file(stand_in: config.StandIn, networked: bool) -> str:
     return "\n".join(rows) + "\n"
 
 
-def run(order: config.JailOrder, site: Site, outside: int) -> int:
+def run(order: config.JailOrder, site: SimulatedSite, outside: int) -> int:
     """Start the nodes, prove the jail, run the batch script on the first node, and give its exit code."""
     job = site.job
     sys.path += [path for path in job.packages if path not in sys.path]
@@ -148,7 +148,7 @@ def run(order: config.JailOrder, site: Site, outside: int) -> int:
     program.settle(job)
     batch = json.loads((site.stage / "batch.json").read_text())
     for number, name in enumerate(job.hosts):
-        start_node(Site(site.stage, job, name, site.networked, site.channel), number, not order.landlock)
+        start_node(SimulatedSite(site.stage, job, name, site.networked, site.channel), number, not order.landlock)
     if not order.landlock:
         drop()
     limits.bound_threads(job.max_processes, outside)
@@ -163,7 +163,7 @@ def run(order: config.JailOrder, site: Site, outside: int) -> int:
     return code if 0 <= code < 256 else 128 - code if code < 0 else 1
 
 
-def attempt(order: config.JailOrder, site: Site, batch: dict[str, object]) -> dict[str, Any]:
+def attempt(order: config.JailOrder, site: SimulatedSite, batch: dict[str, object]) -> dict[str, Any]:
     """What a program that a node starts could and could not do. Where it cannot tell, that counts as open."""
     reading, writing = os.pipe()
     words = (site.job.python, "-IS", str(Path(__file__).parent / "attempts.py"), json.dumps(order.targets))
@@ -184,7 +184,7 @@ def first_answer(connection: socket.socket) -> int:
     return next((code for _, code in wire.answers(connection)), 1)
 
 
-def start_node(site: Site, number: int, own: bool) -> None:
+def start_node(site: SimulatedSite, number: int, own: bool) -> None:
     """Fork a node and give it its own network, host name and /tmp where the kernel lets us."""
     ready, go = os.pipe(), os.pipe()
     process = os.fork()
@@ -211,7 +211,7 @@ def start_node(site: Site, number: int, own: bool) -> None:
         os.close(descriptor)
 
 
-def own_namespaces(site: Site, number: int, ready: int, go: int) -> None:
+def own_namespaces(site: SimulatedSite, number: int, ready: int, go: int) -> None:
     """A node's own host name, network and /tmp; then no rights are left to change them."""
     kernel.unshare(kernel.CLONE_NEWUTS | kernel.CLONE_NEWNS | (kernel.CLONE_NEWNET if site.networked else 0))
     kernel.set_host_name(site.node)

@@ -31,7 +31,7 @@ _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class SystemCall:
     """One call that waits for an answer: of which thread of which process, its name and its arguments."""
 
     id: int
@@ -60,13 +60,13 @@ class Listener:
             return
         number, thread, _, call, _, _, *arguments = struct.unpack(NOTICE, notice)
         names = {n: name for name, n in seccomp.NUMBERS[os.uname().machine].items()}
-        one = Call(number, thread, process_of(thread), names.get(call, ""), tuple(arguments))
+        one = SystemCall(number, thread, process_of(thread), names.get(call, ""), tuple(arguments))
         if self.under_way.acquire(blocking=False):
             threading.Thread(target=self.answer, args=(one,), daemon=True).start()
         else:
             self.say(one, errno.EAGAIN)
 
-    def answer(self, call: Call) -> None:
+    def answer(self, call: SystemCall) -> None:
         try:
             CALLS[call.name](self, call)
             said = 0
@@ -78,7 +78,7 @@ class Listener:
             self.under_way.release()
         self.say(call, said)
 
-    def say(self, call: Call, error: int) -> None:
+    def say(self, call: SystemCall, error: int) -> None:
         with contextlib.suppress(OSError):  # the caller is gone
             fcntl.ioctl(self.descriptor, SEND, struct.pack(ANSWER, call.id, 0, -error, 0))
 
@@ -107,7 +107,7 @@ def memory_of(thread: int, address: int, size: int) -> bytes:
     return buffer.raw[:copied]
 
 
-def socket_of(call: Call) -> socket.socket:
+def socket_of(call: SystemCall) -> socket.socket:
     """Our own duplicate of the socket that the call names. Raises OSError, also where it is none."""
     process = os.pidfd_open(call.process)
     try:
@@ -116,7 +116,7 @@ def socket_of(call: Call) -> socket.socket:
         os.close(process)
 
 
-def connect(listener: Listener, call: Call) -> None:
+def connect(listener: Listener, call: SystemCall) -> None:
     """To sockets in the rehearsal's folder, and to ports of this computer that a program of the jail listens on."""
     address = memory_of(call.thread, call.arguments[1], min(call.arguments[2] & 0xFFFFFFFF, LONGEST_ADDRESS))
     (family,) = struct.unpack_from("H", address)
@@ -135,7 +135,7 @@ def connect(listener: Listener, call: Call) -> None:
         checked(_LIBC.connect(own.fileno(), address, len(address)))
 
 
-def connect_path(listener: Listener, call: Call, own: socket.socket, path: bytes) -> None:
+def connect_path(listener: Listener, call: SystemCall, own: socket.socket, path: bytes) -> None:
     """The file is opened first and judged by where it really lies; then that very file is connected to."""
     if not path:
         raise OSError(errno.ECONNREFUSED, "abstract sockets lie outside")
@@ -160,7 +160,7 @@ def is_loopback(family: int, address: bytes) -> bool:
     return host == b"\0" * 15 + b"\1" or (host[:12] == b"\0" * 10 + b"\xff\xff" and host[12] == 127)
 
 
-def listen(listener: Listener, call: Call) -> None:
+def listen(listener: Listener, call: SystemCall) -> None:
     """A port is opened to this computer alone: the socket is bound to its loopback interface, for good."""
     with socket_of(call) as own:
         if own.family != socket.AF_UNIX:
@@ -170,7 +170,7 @@ def listen(listener: Listener, call: Call) -> None:
             listener.ports.add(own.getsockname()[1])
 
 
-def kill(listener: Listener, call: Call) -> None:
+def kill(listener: Listener, call: SystemCall) -> None:
     """To processes of the jail alone; a group's members are taken one by one."""
     target, number = (ctypes.c_int(value).value for value in call.arguments[:2])
     if target > 0:
@@ -196,7 +196,7 @@ def signal_one(listener: Listener, process: int, number: int) -> None:
         os.close(descriptor)
 
 
-def signal_thread(listener: Listener, call: Call) -> None:
+def signal_thread(listener: Listener, call: SystemCall) -> None:
     """tgkill and tkill: a thread of a process of the jail."""
     words = [ctypes.c_int(value).value for value in call.arguments[:3]]
     thread, number = words[1:] if call.name == "tgkill" else words[:2]
@@ -217,6 +217,6 @@ def group_of(process: int) -> int:
         return -1
 
 
-CALLS: dict[str, Callable[[Listener, Call], None]] = {
+CALLS: dict[str, Callable[[Listener, SystemCall], None]] = {
     "connect": connect, "listen": listen, "kill": kill, "tkill": signal_thread, "tgkill": signal_thread,
 }  # fmt: skip

@@ -73,7 +73,7 @@ SET_FILTER, NEW_LISTENER, WAIT_KILLABLE = 1, 1 << 3, 1 << 5
 Steps = list[bytes]
 
 
-class Program(ctypes.Structure):
+class FilterProgram(ctypes.Structure):
     """struct sock_fprog"""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
@@ -153,7 +153,7 @@ def install(landlocked: bool, asked: bool) -> int:
     """
     machine = os.uname().machine
     code = filter_of(machine, landlocked, asked)
-    program = Program(len(code) // 8, code)
+    program = FilterProgram(len(code) // 8, code)
     flags = NEW_LISTENER | WAIT_KILLABLE if asked else 0
     libc = ctypes.CDLL(None, use_errno=True)
     found = int(libc.syscall(NUMBERS[machine]["seccomp"], SET_FILTER, flags, ctypes.byref(program)))
