@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from graph.extraction.script import ReadScript, read_script
 from graph.reading.mentions import find_mentions
 from graph.reading.parts import NUMBERS
-from graph.reading.scope import Stretch, stretches, wanted
+from graph.reading.scope import ScopeStretch, stretches, wanted
 from knowledge.errors import InputError
 
 # A directive's long name -> what people call it beside that.
@@ -140,7 +140,7 @@ def bring_back(now: str, before: str, words: str) -> str:
     return "".join(out)
 
 
-def does_without(one: Stretch) -> bool:
+def does_without(one: ScopeStretch) -> bool:
     return not one.keeps and DOES_WITHOUT.match(one.text) is not None
 
 
