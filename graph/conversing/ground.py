@@ -17,6 +17,10 @@ from knowledge.types import Grounds
 # How many items of earlier turns are kept: of facts and answers, of the person's words, of what was pasted.
 MOST_KNOWN, MOST_WORDS, MOST_PASTED = 800, 200, 300
 ITEM = re.compile(r"[^\s,;|()\[\]'\"<>`*]+")
+# What lies in any environment.
+STANDARD_PARTS = frozenset(
+    ("bin", "etc", "lib", "activate", "python", "python3", "pip", "profile.d", "conda.sh", "..", "envs")
+)
 TELLING = re.compile(r"[\d_/=@]|^--|^\$")
 
 
@@ -65,6 +69,15 @@ class Ground:
 
     def has(self, item: str) -> bool:
         return stands(item, self.text()) or stands(item, self.words.lower())
+
+    def has_path(self, path: str) -> bool:
+        """Whether it lies in a folder that the person named, or each of its parts is known (`/flare/`, a project)."""
+        parts = [part for part in path.strip("/").split("/") if part]
+        words = self.words.lower()
+        below = ("/".join(parts[:most]) for most in range(len(parts), 1, -1))
+        return any(stands(one, words) for one in below) or all(
+            part in STANDARD_PARTS or stands(part, words) or stands(part, self.text()) for part in parts
+        )
 
     def names_queue(self, name: str) -> bool:
         """Whether it is a queue of a machine's facts that is spoken of here, or one that the machine itself printed."""

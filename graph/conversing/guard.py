@@ -17,6 +17,7 @@ from graph.conversing.claims import (
     CITED,
     CODE,
     NUMBER,
+    PATH,
     items_of,
     machine_names,
     queues_of,
@@ -210,7 +211,8 @@ class Guard:
                 self.theirs[counted(one, plain) if one in numbers else shown] = None
 
     def is_known(self, item: str) -> bool:
-        return item in vocabulary() or standard().fullmatch(item) is not None or self.ground.has(item)
+        known = item in vocabulary() or standard().fullmatch(item) is not None or self.ground.has(item)
+        return known or ("/" in item.strip("/") and PATH.fullmatch(item) is not None and self.ground.has_path(item))
 
     def odd_numbers(self, sentence: str) -> list[str]:
         """Numbers about a machine that stand nowhere and do not follow from numbers that do."""

@@ -29,6 +29,15 @@ def judged(text: str, **ground: list[str]) -> str:
     return guard.end()
 
 
+def test_a_path_below_a_folder_that_the_person_named_is_theirs() -> None:
+    """And one that is put together from known parts; a site's folder proves nothing of what lies in it."""
+    ground = Ground(
+        ["projects lie in /flare/PROJECT; images in /appl/local"], "my env is /work/p1/env, project NeuroFM"
+    )
+    assert ground.has_path("/work/p1/env/bin/activate") and ground.has_path("/flare/NeuroFM")
+    assert not ground.has_path("/appl/local/containers/torch-9.sif") and not ground.has_path("/flare/Other")
+
+
 @pytest.mark.parametrize(
     "text",
     [
