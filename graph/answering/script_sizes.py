@@ -240,6 +240,7 @@ def when_it_dies(hand: InHand | None) -> Document:
 
 
 # A question to which "nothing" is the good answer.
+CARRY = "Name the machine that you have now and I carry the script over."
 WRONG = re.compile(r"(?i)\b(?:wrong|missing|problems?|mistakes?|errors?|issues?|bugs?|else)\b")
 
 
@@ -251,6 +252,12 @@ def review_script(ask: Ask) -> Document | None:
     found = [one for one in check(hand.text, hand.cluster) if one.severity != "info"]
     errors = [one for one in found if one.severity == "error"]
     where = f" on {hand.cluster.title}" if hand.cluster else ""
+    site = site_of(hand.cluster.id) if hand.cluster else None
+    if hand.cluster and site and site.retired:
+        gone = (
+            f"No: {hand.cluster.title} is gone since {site.retired.date} ({site.retired.what}); nothing starts there."
+        )
+        return write_document(gone, CARRY, cite(site.retired.sources, site.retired.date))
     unknown = "" if hand.cluster else "Which machine is it for? Then I hold it against its queues and nodes as well."
     if not found:
         yes = "" if WRONG.search(ask.text) else "Yes: "
