@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import fields, replace
+from typing import get_args, get_type_hints
 
 from langgraph.runtime import Runtime
 
@@ -31,6 +32,7 @@ MISSING = "nothing written; missing (ask the person, or give what you take: it i
 NOT_DONE = "not done: {}={}: the script is the same with and without it; tell the person, or give it as a patch"
 # Fields that a plan holds as they were given.
 PLANNED = ("framework", "strategy", "nodes", "walltime", "queue", "account", "entry", "args")
+HINTS = get_type_hints(JobRequest)
 SAME = "the script has that already: nothing changed"
 
 
@@ -96,14 +98,34 @@ def not_done(hand: Hand, given: Collection[str], request: JobRequest, start: Sta
     told = []
     for name in (one for one in differing(before, request) if one in given):
         value, blank = getattr(request, name), getattr(JobRequest(), name)
-        if name in PLANNED and getattr(plan, name) == value:
+        if value in (None, "", ()) or (name in PLANNED and getattr(plan, name) == value):
             continue
         old = getattr(before, name) if getattr(before, name) != value else blank
         without = written(State(**{**start, "request": replace(request, **{name: old})}), hand.context)
         usual = getattr(without["outcome"], "assumptions", ())
-        if without.get("draft") == done["draft"] and (name, str(value)) not in {(a.field, a.value) for a in usual}:
+        decided = (name, str(value)) in {(a.field, a.value) for a in usual}
+        if without.get("draft") == done["draft"] and not decided and not counts(hand, name, request, start, done):
             told.append(NOT_DONE.format(name, in_short(value) or "(none)"))
     return told
+
+
+def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State) -> bool:
+    """Whether another value would make another script, or none: then this one is in it, as what is usual anyhow."""
+    other = another(name, getattr(request, name))
+    if other is None:
+        return False
+    varied = replace(request, **{name: other})  # type: ignore[arg-type]
+    changed = written(State(**{**start, "request": varied}), hand.context)
+    return isinstance(changed["outcome"], Refusal) or changed.get("draft") != done["draft"]
+
+
+def another(name: str, value: object) -> object:
+    """Another value that the field may have; None where no such is known."""
+    hints = [get_args(one) or (one,) for one in (HINTS[name], *get_args(HINTS[name]))]
+    literal = next((values for values in hints if value in values and all(isinstance(v, str) for v in values)), ())
+    if literal:
+        return next((one for one in literal if one != value), None)
+    return value + 1 if type(value) is int else f"{value}-other" if isinstance(value, str) else None
 
 
 def with_usual(request: JobRequest, cluster: Cluster) -> tuple[JobRequest, tuple[Assumption, ...]]:

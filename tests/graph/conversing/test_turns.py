@@ -174,6 +174,16 @@ def test_a_field_that_changes_nothing_is_told_to_the_model_and_the_person() -> N
     assert "memory_gb" not in results(thread) and "--mem=100G" in thread.script
 
 
+def test_a_field_that_is_so_anyhow_is_not_told_as_missing() -> None:
+    """A job is called after its program anyhow: the name that was given is in the script."""
+    write = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=2, entry="train.py",
+                 more_fields={"job_name": "train"})  # fmt: skip
+    thread = Thread(Player(write, "Below."))
+    told = thread.say("train.py with ddp on 2 nodes of delta, call the job train")
+    assert "#SBATCH --job-name=train" in thread.script
+    assert "not done" not in results(thread) and "Not in the script" not in told
+
+
 def test_a_ported_script_takes_variables_and_memory_and_a_draft_its_cores() -> None:
     edit = call("edit_script", fields={"variables": "NCCL_DEBUG=INFO", "memory_gb": "200"})
     thread = Thread(Player(edit, "Done."), started("ported").state)
