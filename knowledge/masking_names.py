@@ -20,6 +20,7 @@ WORDS = """
     jovyan vagrant opc ec2-user software apps agent support help security settings session sessions context access
     error. provided supplied specified interrupt did do does done what why how which when where who can could should
     would will then than just also only one two new old same run running ran see say apply needed https http salloc
+    me you he she we they us them him her insufficient portal x86 x64
     srun sbatch squeue sacct sacctmgr scontrol qsub bsub mpirun mpiexec torchrun interrupted hostname myself args
     config self os tmp var usr opt runs logs checkpoints results
 """

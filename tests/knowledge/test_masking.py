@@ -220,6 +220,13 @@ def test_no_line_of_goldens_logs_and_scripts_loses_a_part_as_a_credential() -> N
     assert lines > 10_000 and len(wrong) <= lines // 1000, wrong
 
 
+@pytest.mark.parametrize(
+    "text", ["what's squeue -u me?", "srun: error: Insufficient privileges for you", "nodes of x86 and of arm"]
+)
+def test_words_that_name_nobody_stay(text: str) -> None:
+    assert mask(text).text == text
+
+
 def test_public_text_stays() -> None:
     """Nothing in the golden scripts and the logs is masked falsely: what is private there are invented folders."""
     lines, wrong = 0, []
