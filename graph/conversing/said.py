@@ -18,6 +18,7 @@ SPOKEN = (
     | dict.fromkeys(("zwölf", "douze", "doce", "dodici"), 12)
     | dict.fromkeys(("sechzehn", "seize", "dieciséis", "sedici"), 16)
 )
+SPOKEN_TENS = re.compile(rf"\b({'|'.join(TENS)})[ -]({'|'.join(ONES[1:10])})\b")
 CLOCK = re.compile(r"(\d+):(\d\d)(?::(\d\d))?")
 # `A day`, `half an hour`: a number without a numeral.
 SPOKEN_ONE = re.compile(r"\b(half )?an? (?=day|hour|week|night|node|gpu|card)", re.I)
@@ -40,7 +41,10 @@ def is_said(value: str, words: str, *, grows: bool = True) -> bool:
         return value in words or bool(parts & numbers) or bool(amount.search(words))
     if value.isdigit():
         return int(value) in numbers_in(words) or bool(amount.search(words))
-    return plain(value) in plain(words) or any(token in plain(value) for token in telling(words))
+    # `preemptable` orders a queue gpu-preempt: a long piece of its name begins a word.
+    pieces = [rf"\b{piece}" for piece in re.findall(r"[a-z]{6,}", value.lower())]
+    begun = re.search("|".join(pieces), words.lower()) if pieces else None
+    return plain(value) in plain(words) or begun is not None or any(token in plain(value) for token in telling(words))
 
 
 def telling(words: str) -> list[str]:
@@ -60,4 +64,5 @@ def numbers_in(text: str) -> frozenset[float]:
     text = SPOKEN_ONE.sub(lambda one: "0.5 " if one[1] else "1 ", text)
     found = {float(one) for one in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
     found |= {float(SPOKEN[word]) for word in re.findall(r"[^\W\d_]+", text.lower()) if word in SPOKEN}
+    found |= {float(TENS[ten] + ONES.index(one)) for ten, one in SPOKEN_TENS.findall(text.lower())}
     return frozenset(found)

@@ -149,6 +149,10 @@ def test_an_offer_for_the_own_script_keeps_what_is_changed_beside_it() -> None:
         ("1", "on a node", True),
         ("8", "huit noeuds", True),
         ("8", "as it is", False),
+        ("32", "make it thirty two", True),
+        ("32", "make it thirty", False),
+        ("gpu-preempt", "all at once after all but preemptable", True),
+        ("gpu-preempt", "all at once after all", False),
     ],
 )
 def test_values_are_found_in_words(value: str, words: str, said: bool) -> None:
