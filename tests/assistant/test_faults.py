@@ -195,7 +195,7 @@ fails = s.give(s.ERROR | errno.ENOLCK)
 steps = [s.step(s.LOAD, 0), *s.one_of([flock], fails), s.step(s.JUMP_EQUAL, s.NUMBERS[os.uname().machine]["fcntl"], 1)]
 steps += [*s.give(s.ALLOW), s.step(s.LOAD, s.AT_ARGUMENTS + 8), *s.one_of([6, 7, 37, 38], fails), *s.give(s.ALLOW)]
 code = b"".join(steps)
-program = s.Program(len(steps), code)
+program = s.FilterProgram(len(steps), code)
 import ctypes
 kernel.no_new_privileges()
 assert ctypes.CDLL(None).prctl(22, 2, ctypes.byref(program), 0, 0) == 0

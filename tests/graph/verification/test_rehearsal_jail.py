@@ -343,7 +343,7 @@ kernel.no_new_privileges()
 from graph.verification.simulator.jail import seccomp as s
 unshare = {"x86_64": 272, "aarch64": 97}[os.uname().machine]
 code = b"".join([s.step(s.LOAD, 0), *s.one_of([unshare], s.give(s.REFUSE)), *s.give(s.ALLOW)])
-program = s.Program(len(code) // 8, code)
+program = s.FilterProgram(len(code) // 8, code)
 assert ctypes.CDLL(None).prctl(22, 2, ctypes.byref(program), 0, 0) == 0
 import tempfile
 from graph.verification.simulator import isolation, running
@@ -358,7 +358,7 @@ for abi in (6, 5, 4, 3):
     print(json.dumps([abi, os.getuid(), ran.code, proved, ran.output[-300:]]))
 # As where Landlock is off, too: landlock_create_ruleset fails.
 code = b"".join([s.step(s.LOAD, 0), *s.one_of([444], s.give(s.REFUSE)), *s.give(s.ALLOW)])
-program = s.Program(len(code) // 8, code)
+program = s.FilterProgram(len(code) // 8, code)
 assert ctypes.CDLL(None).prctl(22, 2, ctypes.byref(program), 0, 0) == 0
 from knowledge.errors import UnavailableError
 for ask in (isolation.required, lambda: tests.jailed("landlock 4", "echo STARTED")):

@@ -30,9 +30,9 @@ from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from graph.verification.simulator import config
 from graph.verification.simulator.cluster import node
-from graph.verification.simulator.site import Site
+from graph.verification.simulator.site import SimulatedSite
 stage = Path(sys.argv[2])
-node.serve(Site(stage, config.read(stage), "nid000002", False, int(sys.argv[3])))
+node.serve(SimulatedSite(stage, config.read(stage), "nid000002", False, int(sys.argv[3])))
 """
 RECORDS: list[dict[str, object]] = []
 
