@@ -107,8 +107,8 @@ def price(before: JobRequest, after: JobRequest) -> str:
         parts.append("another account is charged")
     if after.strategy != before.strategy and after.strategy:
         parts.append(f"your program has to be written for {after.strategy}")
-    if after.args != before.args:
-        parts.append(SMALLER_STEPS if before.args else "")
+    if 0 < text.batch_of(after.args) < text.batch_of(before.args):
+        parts.append(SMALLER_STEPS)
     return "; ".join(filter(None, parts))
 
 

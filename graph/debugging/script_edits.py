@@ -194,6 +194,12 @@ BATCH = re.compile(
 GATHER = re.compile(r"(?P<before>--?(?:gradient_accumulation_steps|grad[-_]?accum\w*|accumulat\w*)[= ])(?P<value>\d+)")
 
 
+def batch_of(args: str | None) -> int:
+    """Samples a GPU as the arguments name them; 0 where they do not."""
+    found = BATCH.search(args or "")
+    return int(found["value"]) if found else 0
+
+
 def halve_batch(words: str) -> tuple[str, str] | None:
     """Half the samples a GPU, and twice the accumulation where the program takes one; for a script or arguments."""
     found = BATCH.search(words)

@@ -122,7 +122,8 @@ def no_queue(
     for queue in candidates:
         ways += near_ways(queue, nodes, walltime, ranks)
     ways.sort(key=lambda way: way[0])
-    which = f"queue {candidates[0].id}" if len(candidates) == 1 else "no queue"
+    # What a way below does is not denied in the first sentence.
+    which = "no usual queue" if any(takes(other, nodes, walltime, ranks) for other in others) else "no queue"
     says = f"On {cluster.title} {which} takes {plural(nodes, 'node')} for {walltime}."
     if len(candidates) == 1:
         says = f"Queue {candidates[0].id} of {cluster.title} does not take {plural(nodes, 'node')} for {walltime}."

@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from graph.debugging.remedies import price
 from graph.reading.message import take_apart
 from graph.usecases.diagnose_job import diagnose_job
 from knowledge.catalogue import catalogue
+from knowledge.types import JobRequest
 
 SCRIPT = """#!/bin/bash
 #SBATCH -A m1234_g
@@ -135,3 +137,9 @@ def test_a_message_quoted_in_the_words_is_read_to_its_closing_quote() -> None:
 def test_the_limit_of_jobs_is_told_as_one_of_jobs() -> None:
     found = diagnose_job("qsub: would exceed queue generic's per-user limit of jobs in 'Q' state").diagnosis
     assert found.cause == "sched-over-limit" and found.fix[0].startswith("Fewer jobs at once")
+
+
+def test_only_a_smaller_batch_costs_more_steps() -> None:
+    before = JobRequest(args="--bs 64 --id 3")
+    assert price(before, JobRequest(args="--bs 64")) == "" == price(before, JobRequest(args="--bs 128"))
+    assert price(before, JobRequest(args="--bs 32 --id 3")).startswith("smaller steps")
