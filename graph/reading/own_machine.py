@@ -40,6 +40,7 @@ OWN = re.compile(
     re.I,
 )
 NO_ACCOUNT = re.compile(r"\b(?:no|without|do(?:n'?t| not) (?:have|need|use)(?: any| an)?) accounts?\b", re.I)
+DIRECTIVE_MARK = re.compile(r"#\s?(?:SBATCH|PBS|BSUB)\b|#flux:")
 OF_SCHEDULER: tuple[tuple[Scheduler, re.Pattern[str]], ...] = (
     ("slurm", re.compile(r"\b(?:slurm|sbatch|squeue|srun|sinfo)\b", re.I)),
     ("pbs", re.compile(r"\b(?:pbs(?:[ -]?pro)?|openpbs|torque|qsub|qstat)\b", re.I)),
@@ -88,7 +89,10 @@ def is_name(word: str, *, named: bool = False) -> bool:
 
 
 def scheduler_told(words: str) -> Scheduler | None:
-    return next((name for name, pattern in OF_SCHEDULER if pattern.search(words)), None)
+    """The scheduler that the words name, or whose commands they do; a directive tells it only where nothing else does:
+    `it uses qsub, someone told me to write #SBATCH`."""
+    plain = DIRECTIVE_MARK.sub(" ", words)
+    return next((name for text in (plain, words) for name, pattern in OF_SCHEDULER if pattern.search(text)), None)
 
 
 def tells_of_site(words: str) -> bool:
