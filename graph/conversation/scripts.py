@@ -66,7 +66,8 @@ OTHER_PYTHON = (
     "`pip list` without that line looks into another one."
 )
 GOES_BACK = re.compile(
-    r"(?i)\bback\b|\brestore\b|\bas (?:it|that|they) (?:was|were)\b|\bnot the \w+|\bno,? not\b|\bwieder\b"
+    r"(?i)\bback\b|\brestore\b|\bas (?:it|that|they) (?:was|were)\b|\bwieder\b"
+    r"|^\W*(?:no\W+)?not the [\w-]+(?: [\w-]+)?\W*$"
     r"|\bzur[üu]ck\b|\bremets?\b|\bcomme avant\b|\bcomo (?:estaba|antes)\b|\bcom'era\b|\bundo the\b|\brevert the\b"
 )
 WHAT_CHANGED = re.compile(
@@ -177,7 +178,7 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
         )
     left = left_open(own.text, edited, words)
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
-    unclear = unsaid(own.text, edited.text, words, edited.says)
+    unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
     named = (Say(UNPLACED.format("*, *".join(left))),) if left else ()
     if against or unclear or not may_act(turn, left):
         changes = "; ".join((*edited.says, *(f"`{line.strip()}`" for line in unclear)))
@@ -195,7 +196,7 @@ def by_part_back(turn: TurnContext) -> State | None:
     words = turn.words
     if own is None or turn.message.scripts or turn.message.logs or not GOES_BACK.search(words) or is_asked(turn):
         return None
-    if any(value not in own.text for _, value in values_of(words)):
+    if unaccounted(words, own.text.splitlines()):
         return None  # a new value is an edit
     for earlier in (one.own for one in reversed(revisions[:-1]) if one.own):
         text = bring_back(own.text, earlier.text, words)

@@ -19,11 +19,13 @@ from knowledge.data_file import read_data
 from knowledge.types import JobRequest
 
 Span = tuple[int, int]
-KINDS: tuple[tuple[Scope, str], ...] = (
-    ("others", "sentence"),
-    ("hypothetical", "sentence"),
-    ("past", "sentence"),
-    ("negated", "phrase"),
+# What opens a stretch, its scope, and what ends it.
+KINDS: tuple[tuple[str, Scope, str], ...] = (
+    ("others", "others", "sentence"),
+    ("hypothetical", "hypothetical", "sentence"),
+    ("past", "past", "account"),
+    ("negated", "negated", "phrase"),
+    ("without", "negated", "noun"),
 )
 # Characters of a clause that may stand outside of the stretch that it is.
 BEGINS, ENDS = 14, 3
@@ -62,13 +64,12 @@ def words(name: str) -> re.Pattern[str]:
     def filled(one: str) -> str:
         return re.sub(r"\{([a-z]+)\}", lambda named: "(?:" + filled("|".join(lists[named[1]])) + ")", one)
 
-    ends = lists["stop"] if name in ("phrase", "sentence") else []
-    return re.compile(filled("|".join((*ends, *lists[name]))), re.I)
+    return re.compile(filled("|".join(lists[name])), re.I)
 
 
 def _found(text: str) -> Iterator[ScopeStretch]:
-    for scope, ending in KINDS:
-        for found in words(scope).finditer(text):
+    for opening, scope, ending in KINDS:
+        for found in words(opening).finditer(text):
             stop = words(ending).search(text, found.end())
             end, start = stop.start() if stop else len(text), found.start()
             if words("behind").search(found[0]):

@@ -25,7 +25,6 @@ from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
 from graph.reading.scope import denials, wanted
 from graph.usecases.script_lines import (
-    FOLLOWS,
     bring_back,
     changed_lines,
     content,
@@ -61,6 +60,8 @@ JOINS = re.compile(
     r"|\bjoin\w*.{0,20}\b(?:stderr|errors?)\b",
     re.I,
 )
+# Said of a change of nodes whose consequences the launch has.
+FOLLOWS = ", and the launch line's own counts with it"
 RESUMES = " (the program has to go on from its newest checkpoint by itself)"
 MAKES_FOLDER = " (make the folder first: mkdir -p {})"
 OUTPUT: Forms = {
@@ -98,12 +99,23 @@ NUMBER_WORDS = dict(
 VALUE = r"(?P<value>'[^']*'|\"[^\"]*\"|\$?[\w./:@%+$({})-]*[\w})/])"
 # Between a name and its value: "epochs from 10 to 12", "epochs to 12", "epochs=12", "epochs 12".
 JOINED = r"(?:\s*(?:=|:)\s*|\s+(?:from\s+\S+\s+)?(?:back\s+)?(?:(?:should be|becomes|to|=|is|as|at|auf|a|sur)\s+)?)"
-# `Every 500 steps` sets no number of steps.
-UNCOUNTED = "".join(
-    rf"(?<!\b{word} )" for word in ("every", "each", "first", "last", "after", "per", "alle", "toutes les")
+# A count in front of a name sets it where the two are all that is ordered: not `every 500 steps`, `patience 3 epochs`.
+ORDERED = (
+    r"(?:^|[,;:.!]|\b(?:use|set|make|it|do|run|train|want|need|take|go|for|to|with|and|und|et|y|e|only|just|but|now"
+    r"|please|auf|f[üu]r|pour|para|per))\s*"
 )
+ALONE = r"(?=\s*(?:$|[,;.!?)]|(?:and|und|et|y|e|then|please|bitte|on|for|now|instead|but|too|also|as|again)\b))"
 TASK_ID = re.compile(r"\$\{?(?:SLURM_ARRAY_TASK_ID|PBS_ARRAY_INDEX|LSB_JOBINDEX)\b")
 MODULES = re.compile(r"\bmodules?\b", re.I)
+# Words that say whose an option is, and options of sbatch that programs have too.
+OF_PROGRAM = re.compile(
+    r"(?i)\.py\b|\b(?:to|into|in) (?:(?:the|my|our) )?(?:program(?:me?)?|code|launch|trainer|python)\b"
+)
+BETWEEN = re.compile(r"[,;!?\n]|\.\s|\s(?:and|und|et|y|e|then)\s", re.I)
+BOTH = re.compile(
+    "batch|context|distribution|error|export|extra|hint|input|network|output|priority|profile|quiet|resources|segment"
+    "|tmp|verbose|version|wait"
+)
 # torchrun's own options, which stand before the program.
 OF_TORCHRUN = re.compile(r"--(?:rdzv|nproc|nnodes|max[_-]restarts|standalone|tee|redirects|log[_-]dir|monitor)[\w-]*")
 OPTION = re.compile(r"(?<![\w/-])(?P<name>--[A-Za-z][\w.-]*)(?:[= ](?P<value>'[^']*'|\"[^\"]*\"|[^\s,;-][^\s,;]*))?")
@@ -130,11 +142,12 @@ NEW_VALUE = re.compile(r"\b(?:to|=|:)?\s*(?P<value>\d[\w.:-]*)\b")
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """The script's text after the change, what was changed, a clause each, and words that this answers."""
+    """The text after the change; what was changed, a clause each; words that this answers; lines that nodes changed."""
 
     text: str
     says: tuple[str, ...]
     placed: tuple[str, ...] = ()
+    follows: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +177,7 @@ def edit_script(text: str, words: str, cluster: Cluster | None) -> Edited | None
 def leave_out(now: Edited, before: str, words: str) -> Edited:
     """What the words say is to go: an option of the launch, else the lines that they name."""
     for one in filter(does_without, denials(words)):
-        said = content(one.text)
+        said = content(OPTION.sub("", one.text))
         options = [found["name"] for found in OPTION.finditer(one.text)]
         options += [name for name in bare_options(now.text) if name.lstrip("-").lower() in said]
         told = now
@@ -173,7 +186,7 @@ def leave_out(now: Edited, before: str, words: str) -> Edited:
         lines = named_lines(now.text, one.text) if now == told else []
         if lines and not (MODULES.search(one.text) and now.text != before):
             gone = "`, `".join(now.text.splitlines()[at].strip() for at in lines)
-            now = Edited(without_lines(now.text, lines), (*now.says, f"taken out: `{gone}`"), now.placed)
+            now = replace(now, text=without_lines(now.text, lines), says=(*now.says, f"taken out: `{gone}`"))
             if "array" in gone and (used := TASK_ID.search(now.text)):
                 now = replace(now, says=(*now.says, f"`{used[0]}` is still used in it, and will be empty"))
         now = replace(now, placed=(*now.placed, one.text)) if now != told else now
@@ -192,19 +205,14 @@ NOT_BUT = re.compile(
 
 
 def change_corrected(now: Edited, words: str) -> Edited:
-    """`Not auto, latest`: the one value that the script has so."""
+    """`Not auto, latest`: a value that stands once in the script, and is no number of an array's tasks."""
     found = NOT_BUT.search(words)
-    old = [one for one in settings(now.text) if found and one.value == found["old"]]
-    if not found or len(old) > 1:
+    if not found:
         return now
-    if old:
-        return put(now, old[0], found["new"])
-    if found["old"].isdigit() and found["new"].isdigit():
-        tasks, wanted_tasks = int(found["old"]) - 1, int(found["new"]) - 1
-        text = re.sub(rf"(?<=--array=0-){tasks}(?!\d)", str(wanted_tasks), now.text)
-        told = f"--array=0-{tasks} → 0-{wanted_tasks}"
-        return replace(now, text=text, says=(*now.says, told), placed=(found[0],)) if text != now.text else now
-    return now
+    old = [one for one in settings(now.text) if one.value == found["old"]]
+    last = rf"|0-{int(found['old']) - 1}" if found["old"].isdecimal() else ""
+    stands = re.findall(rf"(?<![\w.-])(?:{re.escape(found['old'])}{last})(?![\w.-])", now.text)
+    return put(now, old[0], found["new"]) if len(old) == len(stands) == 1 else now
 
 
 def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
@@ -324,7 +332,8 @@ def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) 
         if text != now.text:
             counts = FOLLOWS if name == "nodes" and launch_of(text) != launch_of(now.text) else ""
             told = f"{name.replace('_', ' ')} {old or 'not set'} → {new}{counts}"
-            now = replace(now, text=text, says=(*now.says, told))
+            follows = changed_lines(now.text, text) if name == "nodes" else ()
+            now = replace(now, text=text, says=(*now.says, told), follows=(*now.follows, *follows))
     return now
 
 
@@ -452,8 +461,8 @@ def change_settings(now: Edited, words: str) -> Edited:
             plain = re.escape(name)
             found = re.search(rf"(?<![\w$./-])-{{0,2}}{plain}(?:e?s)?{JOINED}{VALUE}(?![\w/])", words, re.I)
             counted_so = (
-                rf"{UNCOUNTED}(?<![\w.,/=-])(?P<value>\d{{1,7}})\s+{plain}(?![\w/]|\s*[=:]?\s*\d)"
-                if len(name) > 3
+                rf"{ORDERED}(?P<value>\d{{1,7}})\s+{plain}{ALONE}"
+                if len(name) > 3 and is_lone(now.text, name)
                 else "(?!)"
             )
             found = found if found and found["value"].lower() not in NO_VALUES else re.search(counted_so, words, re.I)
@@ -468,6 +477,12 @@ def change_settings(now: Edited, words: str) -> Edited:
                 now = put(now, again, value) if again else now
             break
     return now
+
+
+def is_lone(text: str, name: str) -> bool:
+    """Whether no more than one setting has the last word of this name: not beside `--epochs` and `--warmup-epochs`."""
+    word = name.lower().split()[-1].rsplit("_", 1)[-1]
+    return len({one.name for one in settings(text) if word in re.split(r"[-_.]", one.name.lower())}) < 2
 
 
 def alike(old: str, new: str) -> bool:
@@ -526,12 +541,13 @@ def change_options(now: Edited, words: str) -> Edited:
             value = (found["value"] or "").rstrip(".!?")
             if value.lower() in NO_VALUES or not re.search(r"[\w$]", value):
                 value = ""
-            now = give(now, found["name"], value, pattern is PAIR)
+            piece = f"{BETWEEN.split(words[: found.start()])[-1]} {BETWEEN.split(words[found.end() :])[0]}"
+            now = give(now, found["name"], value, pattern is PAIR, OF_PROGRAM.search(piece) is not None)
     return now
 
 
-def give(now: Edited, name: str, value: str, pair: bool) -> Edited:
-    """The option with that value, where it stands already or behind the program's other arguments."""
+def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False) -> Edited:
+    """The option with that value, where it stands already or behind the others. programs: the words say whose it is."""
     old = next((one for one in settings(now.text) if one.name == name), None)
     if old is not None:
         return put(now, old, value) if value and old.value != value and alike(old.value, value) else now
@@ -540,7 +556,10 @@ def give(now: Edited, name: str, value: str, pair: bool) -> Edited:
     if not pair and not value and name.startswith("--rdzv"):
         return now  # it takes a value, and none is said
     option = name.lstrip("-")
-    if option in slurm_options().of("sbatch") and read_script(now.text).directives and "#SBATCH" in now.text:
+    known = None if programs or pair or "#SBATCH" not in now.text else slurm_options().of("sbatch").get(option)
+    if known and (BOTH.fullmatch(option) or (known.takes == "value" and not value)):
+        return now
+    if known:
         text = with_directive(now.text, Word(f"--{option}=" if value else f"--{option}", value), PREFIX["slurm"])
         return replace(now, text=text, says=(*now.says, f"{name}{f'={value}' if value else ''} set"))
     shown = f"{name}={shell_word(value)}" if pair else f"{name} {shell_word(value)}".strip() if value else name

@@ -13,7 +13,7 @@ from difflib import SequenceMatcher
 from graph.extraction.script import ReadScript, read_script
 from graph.reading.mentions import find_mentions
 from graph.reading.parts import NUMBERS
-from graph.reading.scope import ScopeStretch, stretches, wanted
+from graph.reading.scope import ScopeStretch, stretches
 from knowledge.errors import InputError
 
 # A directive's long name -> what people call it beside that.
@@ -48,11 +48,17 @@ DOES_WITHOUT = re.compile(
     r"|sans|sin|senza|quita|entfern\w*|l[öo]sch\w*|enl[eè]ve\w*|togli|rimuovi)\b"
     r"|.*\b(?:use|add|want|need|load|include|have|ask|pass|export|send|usar?)\b"
 )
+# A denial of so much of a thing, which is a limit and leaves the thing; a number behind an option is its value.
+AMOUNT = re.compile(
+    r"(?i)\b(?:more|less|fewer|longer|mehr|weniger|plus de|moins de|m[áa]s de|pi[uù] di)\b"
+    r"|\b(?:so|that|too|as|this|zu) (?:much|many|long|big|large|high|viele?|lange?)\b"
+    r"|\bat (?:most|least)\b|(?<![\w./=-])\d"
+)
+TYPED = re.compile(r"(?<!\S)--?[A-Za-z]\S*(?:\s+\d\S*)?")
+LIMITS = "*{}*: I take that for a limit and take nothing out for it; say the value that it shall have."
 NAMES = re.compile(r"(?:export\s+|declare\s+-x\s+)?([A-Za-z_]\w*)=|(?<!\S)(--?[A-Za-z][\w-]*)")
 PIECE = re.compile(r"[^\W_]+")
 MOST_LINES = 6
-# Said of an edit whose consequences it brings along.
-FOLLOWS = ", and the launch line's own counts with it"
 # What carries a value in words: an option, a variable, a path, an address, a number with what is joined to it.
 VALUED = re.compile(
     r"(?P<option>(?<![\w/.-])--?[A-Za-z][\w.-]*)|(?P<name>\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|[\w.+-]+@[\w.-]+\w"
@@ -141,19 +147,25 @@ def bring_back(now: str, before: str, words: str) -> str:
 
 
 def does_without(one: ScopeStretch) -> bool:
-    return not one.keeps and DOES_WITHOUT.match(one.text) is not None
+    return not one.keeps and DOES_WITHOUT.match(one.text) is not None and not is_limit(one)
+
+
+def is_limit(one: ScopeStretch) -> bool:
+    return AMOUNT.search(TYPED.sub("", one.text)) is not None
 
 
 def scope_notes(text: str, words: str) -> tuple[str, ...]:
     """A sentence for each thing that is denied and not there, that is to stay, or that somebody else says."""
     out = []
     for one in stretches(words):
-        said = " ".join(one.text.split()).strip(" ,.")
+        said, denied = " ".join(one.text.split()).strip(" ,."), one.scope == "negated"
         if not content(said):
             continue
         if one.keeps:
             out.append(f"*{said}*: it stays as it is.")
-        elif one.scope == "negated" and does_without(one) and not content(said) & content(text):
+        elif denied and DOES_WITHOUT.match(said) and is_limit(one):
+            out.append(LIMITS.format(said))
+        elif denied and does_without(one) and not (content(said) & content(text) or named_lines(text, said)):
             out.append(f"*{said}*: the script has no such thing, and gets none.")
         elif one.scope in ("others", "hypothetical") and any(True for _ in VALUED.finditer(said)):
             out.append(f"*{said}*: I take that for what others say or what may be, and change nothing by it.")
@@ -162,17 +174,22 @@ def scope_notes(text: str, words: str) -> tuple[str, ...]:
 
 def values_of(words: str) -> Iterator[tuple[str, str]]:
     """What in the words has to end up somewhere: (kind, text)."""
-    for found in VALUED.finditer(wanted(words)):
+    for found in VALUED.finditer(words):
         before = words[: found.start()]
+        inside = next((one for one in stretches(words) if one.start <= found.start() < one.end), None)
+        if inside and (inside.scope != "negated" or inside.keeps or found.lastgroup != "number"):
+            continue  # a number that is denied stands in a line that changed, or was no denial's
         if not re.search(r"(?i)\b(?:line|step|rank|from|keep|leave)\s+(?:the |my |it at )?$", before):
             yield found.lastgroup or "", found[0].rstrip(".,:;!?-")
 
 
 def unaccounted(words: str, lines: Iterable[str]) -> tuple[str, ...]:
     """The values in the words that no line holds. lines: those that changed, and what was said of the change."""
+    lines = tuple(lines)
     held = " ".join(lines)
     low = held.lower().replace("_", "-")
     numbers = {float(one) for one in NUMBER.findall(held)}
+    counts = {float(one) + 1 for line in lines if "array" in line or "-J " in line for one in NUMBER.findall(line)}
     seconds = {clock_seconds(one) for one in CLOCK.finditer(held)} | numbers | {60 * one for one in numbers}
     times = [one for one in find_mentions(words)[1] if one.kind == "Duration"]
     out = []
@@ -187,9 +204,8 @@ def unaccounted(words: str, lines: Iterable[str]) -> tuple[str, ...]:
             number = NUMBER.match(text.lstrip("-"))
             value = float(number[0]) if number else -1.0
             placed = (
-                value in numbers
+                value in numbers | counts
                 or bool(set(said) & seconds)
-                or value - 1 in numbers
                 or re.search(rf"(?<![\w.]){re.escape(text.lower())}(?![\w.])", low) is not None
             )
         if not placed:
@@ -208,7 +224,5 @@ def unsaid(before: str, after: str, words: str, told: Iterable[str]) -> tuple[st
     known = {float(one) for text in (*a, words, *told) for one in NUMBER.findall(text)}
     known |= {float(n) for word, n in NUMBERS.items() if re.search(rf"(?i)\b{word}\b", words)}
     known |= {float(one.value) for one in find_mentions(words)[1] if one.kind == "Duration"}
-    if any(FOLLOWS in one for one in told):
-        return ()
     new = [line for line in after.splitlines() if line not in a]
     return tuple(line for line in new if not {float(one) for one in NUMBER.findall(CLOCK.sub("", line))} <= known)

@@ -101,7 +101,8 @@ def test_a_time_is_the_same_in_every_form() -> None:
 def test_what_is_denied_and_not_there_is_said() -> None:
     assert "gets none" in scope_notes(SCRIPT, "don't add --exclusive")[0]
     assert "stays" in scope_notes(SCRIPT, "don't touch the mail")[0]
-    assert scope_notes(SCRIPT, "8 nodes") == ()
+    assert scope_notes(SCRIPT, "8 nodes") == () == scope_notes(WISHED, "no memory line please")
+    assert "limit" in scope_notes(WISHED, "don't use so much memory")[0]
 
 
 LONG = """#!/bin/bash
@@ -119,7 +120,7 @@ srun python t.py \\
     [
         ("no amp", " --amp", ""),
         ("not auto, latest", "--mode auto", "--mode latest"),
-        ("not 10, 20", "0-9", "0-19"),
+        ("not 10, 20", "", ""),
         ("save every 500 steps", "", ""),
         ("4 nodes", "-N 2", "-N 4"),
         ("5000 steps", "--steps 9000", "--steps 5000"),
@@ -135,3 +136,76 @@ def test_what_an_array_leaves_behind_is_said() -> None:
     assert edited is not None
     assert edited.text == LONG.replace("#SBATCH --array=0-9\n", "")
     assert "SLURM_ARRAY_TASK_ID" in " ".join(edited.says)
+
+
+WISHED = """#!/bin/bash
+#SBATCH --nodes=4
+#SBATCH --time=12:00:00
+#SBATCH --mem=200G
+#SBATCH --gpus-per-node=4
+#SBATCH --array=0-7
+export OMP_NUM_THREADS=8
+srun python train.py --epochs 10 --warmup-epochs 2 --mode auto
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "new"),
+    [
+        ("don't use more than 2 nodes", []),
+        ("I don't need 12 hours", []),
+        ("don't use so much memory", []),
+        ("never use more than 8 threads", []),
+        ("instead of 4 nodes use 2", []),
+        ("use 2 nodes instead of 4 for 6 hours", ["#SBATCH --nodes=2", "#SBATCH --time=06:00:00"]),
+        ("without the memory line for 6 hours", ["#SBATCH --time=06:00:00"]),
+        ("never run it for 6 hours", []),
+        ("add --profile to train.py", [" --mode auto --profile"]),
+        ("pass --export onnx to train.py", [" --mode auto --export onnx"]),
+        ("add --exclusive", ["#SBATCH --exclusive"]),
+        ("add --verbose", []),
+        ("add --exclusive and pass --export onnx to train.py", ["#SBATCH --exclusive", " --export onnx"]),
+        ("remove --warmup-epochs 2", [" --epochs 10 --mode auto"]),
+        ("add --constraint", []),
+        ("add --constraint a100", ["#SBATCH --constraint=a100"]),
+        ("use a warmup of 5 epochs", []),
+        ("early stopping with patience 3 epochs", []),
+        ("because it takes 6 hours set the time to 7 h", ["#SBATCH --time=07:00:00"]),
+        ("I tried 8 nodes now use 2 nodes", ["#SBATCH --nodes=2"]),
+        ("I used 8 nodes last time so use 2 nodes", ["#SBATCH --nodes=2"]),
+        ("I tried to use 2 nodes", []),
+        ("not 8, 4", []),
+        ("not 20, 0", []),
+        ("not auto, latest", [" --mode latest"]),
+    ],
+)
+def test_a_wish_that_is_not_surely_read_changes_nothing(words: str, new: list[str]) -> None:
+    edited = edit_script(WISHED, words, None)
+    after = edited.text.splitlines() if edited else WISHED.splitlines()
+    found = [line for line in after if line not in WISHED.splitlines()]
+    assert len(found) == len(new) and all(map(str.endswith, found, new))
+    added = "--exclusive" in words or words.endswith("a100")
+    assert len(after) == len(WISHED.splitlines()) + added - ("memory line" in words)
+
+
+@pytest.mark.parametrize("words", ["20 epochs", "train for 20 epochs please", "go to 20 epochs and 4 nodes"])
+def test_a_count_alone_sets_what_it_counts(words: str) -> None:
+    text = WISHED.replace(" --warmup-epochs 2", "")
+    edited = edit_script(text, words, None)
+    assert edited is not None and "--epochs 20 " in edited.text
+    kept = edit_script(text, "early stopping with patience 3 epochs", None)
+    assert kept is None
+
+
+def test_a_number_one_less_counts_for_an_array_alone() -> None:
+    assert unaccounted("5 workers", ["#SBATCH --nodes=4"]) == ("5",)
+    assert unaccounted("5 tasks", ["#SBATCH --array=0-4"]) == ()
+    assert unaccounted("4 nodes, without 6 of them", ["#SBATCH --nodes=4"]) == ("6",)
+
+
+def test_counts_that_follow_hide_no_other_number() -> None:
+    edited = edit_script(SCRIPT, "4 nodes", None)
+    assert edited is not None
+    told = (*edited.says, *edited.follows)
+    assert unsaid(SCRIPT, edited.text, "4 nodes", told) == ()
+    assert unsaid(SCRIPT, edited.text.replace("=8", "=77"), "4 nodes", told) == ("export OMP_NUM_THREADS=77",)
