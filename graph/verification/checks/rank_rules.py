@@ -159,10 +159,18 @@ def set_in_batch(s: Subject) -> Iterator[Hit]:
         if not variable or one.inside or one.line > launch.line:
             continue
         read = one.name in names and one.name in s.exported and one.name not in own
-        if read or (one.name in handed and ARITHMETIC.fullmatch(one.written) and "rank" in one.name.lower()):
+        if read or (one.name in handed and ARITHMETIC.fullmatch(one.written) and "rank" in one.name.lower().split("_")):
+            weight: Severity | None = None if read or is_given_as_rank(launch, one.name) else "warning"
             says = f"{one.name} is set in the batch script, where {variable[1]} has one value: every task gets the same"
             yield Hit(one.line, says, f"set it inside what {launch.parallel.name} starts: bash -c 'export {one.name}=${variable[1]}; exec ...'",
-                      sources.SRUN if launch.parallel.name == "srun" else None)  # fmt: skip
+                      sources.SRUN if launch.parallel.name == "srun" else None, weight)  # fmt: skip
+
+
+def is_given_as_rank(launch: CheckedLaunch, name: str) -> bool:
+    """Whether an option or a variable of a rank takes it: `--node_rank=$NAME`, `RANK=$NAME`. A log's name may be one for all."""
+    command = root_with_launcher(launch)
+    text = " ".join(command.written) if command else ""
+    return bool(re.search(rf"\b(?:[a-z]+[-_])*rank[=\s][\"']?\$\{{?{name}\b", text, re.I))
 
 
 def half_set(s: Subject) -> Iterator[Hit]:

@@ -120,13 +120,18 @@ def step_cpus(s: Subject) -> Iterator[Hit]:
 
 
 def step_gpus(s: Subject) -> Iterator[Hit]:
-    """srun's tasks x GPUs against the GPUs that the job has on a node."""
-    launch, has = s.launch, s.job.gpus_per_node
+    """srun's tasks x GPUs against the GPUs that the job has: on a node, or in all where only --gpus is asked (3 + 1 is an allocation, too)."""
+    launch, job = s.launch, s.job
     layer = launch.parallel if launch else None
-    if launch is None or layer is None or layer.name != "srun" or not launch.per_node or not has or s.job.exclusive:
+    each = launch.number(layer, "gpus_per_task") if launch is not None and layer is not None else None
+    if launch is None or layer is None or layer.name != "srun" or not each or job.exclusive:
         return
-    each = launch.number(layer, "gpus_per_task")
-    if each and each * launch.per_node > has:
+    if not {"gpus-per-node", "gres"} & set(job.asked):
+        if launch.tasks and job.total_gpus and each * launch.tasks > job.total_gpus:
+            says = f"srun asks for {launch.tasks} tasks with {each} GPUs each; the job has {job.total_gpus} GPUs"
+            yield Hit(launch.line, says, "the step is refused, or waits for ever", sources.SRUN, "warning")
+    elif launch.per_node and job.gpus_per_node and each * launch.per_node > job.gpus_per_node:
+        has = job.gpus_per_node
         says = f"srun asks for {launch.per_node} tasks a node with {each} GPUs each; the job has {has} GPUs there"
         yield Hit(launch.line, says, "'Unable to create step: Invalid generic resource (gres) specification'", sources.SRUN)  # fmt: skip
 

@@ -213,3 +213,32 @@ def test_planted_defects_are_errors(text: str, rule: str) -> None:
 )
 def test_words_that_options_take_are_not_loose(line: str) -> None:
     assert not {"directive-loose-word", "directive-value"} & {one.rule for one in of(HEAD + line + "\n" + SPAWN)}
+
+
+@pytest.mark.parametrize(
+    ("name", "argument", "severities"),
+    [
+        ("frank", "--franklog $frank", []),
+        ("rank", "--out run_$rank", ["warning"]),
+        ("MY_RANK", "--node-rank=${MY_RANK}", ["error"]),
+        ("node_rank", "--machine_rank $node_rank", ["error"]),
+    ],
+)
+def test_a_number_of_the_batch_shell_is_wrong_where_a_rank_is_read(
+    name: str, argument: str, severities: list[str]
+) -> None:
+    text = HEAD + f"{name}=$SLURM_PROCID\nsrun python work.py {argument}\n"
+    assert [one.severity for one in of(text) if one.rule == "rank-set-in-batch"] == severities
+
+
+@pytest.mark.parametrize(
+    ("gpus", "step", "severities"),
+    [
+        ("--gpus=4", "--ntasks-per-node=1 --gpus-per-task=3", ["warning"]),
+        ("--gpus=4", "-n 1 --ntasks-per-node=1 --gpus-per-task=3", []),
+        ("--gpus-per-node=2", "--ntasks-per-node=1 --gpus-per-task=3", ["error"]),
+    ],
+)
+def test_gpus_of_a_whole_job_may_lie_unevenly(gpus: str, step: str, severities: list[str]) -> None:
+    text = HEAD.replace("--gres=gpu:4", gpus) + f"srun {step} python train.py\n"
+    assert [one.severity for one in of(text) if one.rule == "launch-step-gpus"] == severities
