@@ -12,7 +12,9 @@ from knowledge.schedulers.submitted import sbatch_parts
 
 # https://slurm.schedmd.com/sbatch.html, "filename pattern" (read 2026-11-22). The rest becomes `*`.
 PATTERN = re.compile(r"%(\d*)([A-Za-z%])")
-DIRECTIVE = re.compile(r"^#(?:SBATCH|flux:)([ \t].*?)(?:[ \t]#.*)?$", re.MULTILINE)
+# Flux takes `flux:` and `FLUX:` behind anything that is no word:
+# https://github.com/flux-framework/flux-core/blob/master/src/bindings/python/flux/job/directives.py (2026-11-22).
+DIRECTIVE = re.compile(r"^(?:#SBATCH|[^\w\n]*(?:flux|FLUX):)([ \t].*?)(?:[ \t]#.*)?$", re.MULTILINE)
 # Flux's own, `{{id}}` and `{{jobid}}` in any form; https://flux-framework.readthedocs.io flux-submit(1) (2026-11-22).
 BRACES = re.compile(r"\{\{(\w+)(?:\.\w+)?\}\}")
 # More files than these are a sweep's, not a job's.
@@ -35,7 +37,14 @@ def output_files(job: QueuedJob, script: str = "", submitted: str = "") -> tuple
     if job.scheduler in ("slurm", "flux") and not any(told):
         told = typed(submitted) or directed(script) or [default_name(job)]
     folder = Path(job.printed("WorkDir") or job.printed("CWD") or ".")
-    return existing(folder, (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern))
+    named = (expanded(pattern, job) for pattern in dict.fromkeys(told) if pattern)
+    return existing(folder, (path for path in named if "*" not in path or has_number(path, job)))
+
+
+def has_number(path: str, job: QueuedJob) -> bool:
+    """Whether the job's number stands in it: without one `*.out` and `train-*.out` are other jobs' files, too."""
+    whole = job.id[1:] if job.scheduler == "flux" else job.id.partition("_")[0]
+    return any(one and one in path for one in (whole, job.printed("JobId"), job.printed("JobIDRaw")))
 
 
 def typed(line: str) -> list[str]:
@@ -62,7 +71,8 @@ def default_name(job: QueuedJob) -> str:
 def expanded(pattern: str, job: QueuedJob) -> str:
     """The path with Slurm's or Flux's signs filled in; what is not known becomes `*`."""
     if job.scheduler == "flux":
-        return BRACES.sub(lambda found: f"*{job.id[1:]}" if found[1] in ("id", "jobid") else "*", pattern)
+        known = {"id": f"*{job.id[1:]}", "jobid": f"*{job.id[1:]}", "name": job.name}
+        return BRACES.sub(lambda found: known.get(found[1]) or "*", pattern)
     whole, _, task = job.id.partition("_")
     values: Mapping[str, str] = {
         "j": job.printed("JobId") or job.printed("JobIDRaw") or whole,

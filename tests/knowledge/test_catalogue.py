@@ -234,3 +234,37 @@ def test_a_wrong_file_is_refused_with_file_key_and_reason(own: Path, case: str) 
     assert message.startswith(f"{own / 'hill.yaml'}: ")
     assert re.search(reason, message)
     assert "\n" not in message
+
+
+@pytest.mark.parametrize("cluster", catalogue().clusters.values(), ids=lambda cluster: cluster.id)
+def test_no_queue_advises_what_the_machine_calls_wrong(cluster: Cluster) -> None:
+    advised = [
+        (queue.id, one.option)
+        for queue in cluster.queues
+        for one in cluster.forbidden
+        if f"{one.option}=" in (queue.note or "")
+    ]
+    assert advised == []
+
+
+def test_the_variable_for_srun_s_cpus_names_the_versions_that_read_it() -> None:
+    """From 23.11 on srun does not read it: https://github.com/SchedMD/slurm/blob/master/CHANGELOG/slurm-23.11.md."""
+    told = {
+        cluster.id: fact.why for cluster in catalogue().clusters.values() for fact in cluster.environment
+        if fact.name == "SRUN_CPUS_PER_TASK"
+    }  # fmt: skip
+    assert told
+    assert [name for name, why in told.items() if "22.05 and 23.02" not in why or "23.11" not in why] == []
+
+
+def test_limits_from_another_page_are_not_cited_as_the_site_s() -> None:
+    perlmutter = catalogue().clusters["perlmutter"]
+    unread = "https://docs.nersc.gov/jobs/policy"
+    assert [queue.id for queue in perlmutter.queues if queue.as_of and queue.source == unread] == []
+    small = next(queue for queue in catalogue().clusters["bridges2"].queues if queue.id == "GPU-small")
+    assert "second-hand" in (small.note or "") and "wait" not in (small.note or "")
+
+
+def test_who_runs_polaris_s_script_reads_why_its_module_may_be_missing() -> None:
+    lines = catalogue().clusters["polaris"].software["default"].lines
+    assert lines[lines.index("module load conda") - 1].startswith("#")

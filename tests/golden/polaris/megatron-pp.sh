@@ -25,6 +25,8 @@ PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-paral
 
 # --- Software
 module use /soft/modulefiles
+# 2026-08-22: no conda module was found after the upgrade (https://github.com/saforem2/ezpz/issues/220).
+# If that still holds, the job ends here: activate a venv with its own torch in the place of these two lines.
 module load conda
 conda activate
 # After the software: module and environment scripts read unset variables.

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from knowledge.schedulers.accounting import APART, read_accounting
-from knowledge.schedulers.output_files import typed
+from knowledge.schedulers.output_files import output_files, typed
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.submitted import as_submitted
+from knowledge.types import Scheduler
 
 SCRIPT = "#!/bin/bash\n#SBATCH --nodes=900\n#SBATCH --output=out-%j.txt\nsrun python train.py\n"
 
@@ -68,3 +69,31 @@ def test_a_command_line_of_several_lines_is_one_row() -> None:
 )
 def test_an_output_typed_behind_the_script_is_the_program_s(line: str, names: list[str]) -> None:
     assert typed(line) == names
+
+
+@pytest.mark.parametrize("mark", ["#flux:", "#FLUX:", "# flux:", "#  FLUX:"])
+@pytest.mark.parametrize("pattern", ["{{name}}-{{id}}.out", "out-{{jobid.f58}}.txt", "{{name}}.out"])
+def test_a_flux_job_s_own_output_is_found_and_no_other_job_s(tmp_path: Path, mark: str, pattern: str) -> None:
+    for name, number in (("train", "f7"), ("other", "f8")):
+        path = tmp_path / pattern.replace("{{name}}", name).replace("{{id}}", number).replace("{{jobid.f58}}", number)
+        path.write_text("x")
+    job = QueuedJob("flux", "f7", name="train", fields=(("WorkDir", str(tmp_path)),))
+    found = output_files(job, f"#!/bin/bash\n{mark} -N 2\n{mark} --output={pattern}\nflux run ./a.out\n")
+    assert [path.name for path in found] == [
+        pattern.replace("{{name}}", "train").replace("{{id}}", "f7").replace("{{jobid.f58}}", "f7")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "script"),
+    [
+        ("flux", "#flux: --output={{tmpdir}}.out\n"),
+        ("slurm", "#SBATCH -o %N.out\n"),
+        ("slurm", "#SBATCH -o %x-%N.out\n"),
+    ],
+)
+def test_a_name_that_tells_no_job_is_not_read(tmp_path: Path, scheduler: Scheduler, script: str) -> None:
+    for name in ("other.out", "train-gpu003.out"):
+        (tmp_path / name).write_text("of another job")
+    job = QueuedJob(scheduler, "f7", name="train", fields=(("WorkDir", str(tmp_path)),))
+    assert output_files(job, "#!/bin/bash\n" + script) == ()
