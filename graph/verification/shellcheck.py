@@ -62,7 +62,7 @@ def lint(text: str) -> list[Finding]:
         line = int(row["line"])
         if row.get("code") in CODES and row["level"] in ("error", "warning") and hurts(row, lines[line - 1]):
             lines_of.setdefault(int(row["code"]), []).append(line)
-    gaps = gap_lines(tuple(lines), False)
+    gaps = gap_lines(tuple(lines), False, every=True)
     return [made(code, kept) for code, told in lines_of.items() if (kept := sorted(set(told) - set(gaps)))]
 
 

@@ -11,7 +11,7 @@ from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launcher_table import BY_NAME, TOOLS, LauncherTool
 from graph.extraction.launchers import is_python
-from graph.extraction.shell_tree import parse
+from graph.extraction.shell_tree import parse, text_of
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
 from graph.verification.checks import sources
@@ -21,7 +21,9 @@ from graph.verification.checks.subject import Subject
 # A command goes on over so many lines at most.
 LONGEST = 40
 # What may follow a launch in the background without keeping the job alive.
-SHORT_LIVED = ("echo", "date", "printf", "exit", "true", ":")
+SHORT_LIVED = ("echo", "date", "printf", "exit", "true", ":", "sleep")
+# What keeps it alive; of the sleeps only those without an end or of hours.
+WAITS = re.compile(r"(^|[;&\s])(wait|fg|tail -f|sleep (inf\w*|\d{4,}|[\d.]+[hd]))\b")
 PAGES = {"torchrun": sources.TORCHRUN, "accelerate": sources.ACCELERATE, "deepspeed": sources.DEEPSPEED}
 # Spawners whose parser knows every option that stands before the program, so that any other ends it.
 STRICT = ("torchrun", "accelerate", "deepspeed")
@@ -182,7 +184,11 @@ def ends_too_soon(s: Subject) -> Iterator[Hit]:
     after = [one for one in s.script.commands if one.line > launch.line and one.argv and one.outer is None]
     if any(one.name not in SHORT_LIVED and not one.background for one in after):
         return
-    if not any(re.search(r"(^|[;&\s])(wait|fg|sleep|tail -f)\b", line) for line in below):
+    # `until` is a while_statement of the parser, too.
+    loops = [node for node in parse(s.script.text).root_node.children if node.type == "while_statement"]
+    if any("sleep" in text_of(node) and node.start_point[0] >= launch.line for node in loops):
+        return
+    if not any(WAITS.search(line) for line in below):
         yield Hit(
             launch.line,
             "the launch goes on in the background and nothing waits for it",

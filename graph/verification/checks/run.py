@@ -10,7 +10,7 @@ from graph.verification.checks.directive_values import is_gap
 from graph.verification.checks.rule import Edit, Family, Hit, Rule
 from graph.verification.checks.subject import Subject, read_subject
 from graph.verification.checks.table import RULES
-from graph.verification.checks.template_rules import gaps
+from graph.verification.checks.template_rules import gap_of, gaps
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.types import Finding
@@ -20,6 +20,8 @@ SEVERITIES = ("error", "warning", "info")
 TEMPLATE, PLACEHOLDER = "script-template", "directive-placeholder"
 # What a template's gaps bring about, wherever they stand.
 OF_TEMPLATES = ("shell-syntax", "directive-after-command", PLACEHOLDER)
+# What is wrong with an option's name, whatever its value will be.
+OF_NAMES = ("directive-unknown-option", "launch-option")
 # Rule -> the rules whose finding on the same line says it already.
 FOLLOWS = {
     "directive-said-twice": ("directive-unknown-option",),
@@ -83,6 +85,7 @@ def folded(found: list[CheckedFinding], subject: Subject) -> Iterator[CheckedFin
         rule, line = one.finding.rule, one.finding.line
         on_gap = rule != TEMPLATE and bool(template) and any(at in template for at in continued(subject, line))
         on_gap = on_gap or (line in holes and rule not in (PLACEHOLDER, TEMPLATE))
+        on_gap = on_gap and not (rule in OF_NAMES and not gap_of(tuple(subject.lines)).search(one.finding.says))
         if on_gap or (template and rule in OF_TEMPLATES) or follows(rule, line, ids):
             continue
         yield one

@@ -131,7 +131,12 @@ def loose_word(s: Subject) -> Iterator[Hit]:
             if not word.startswith("-"):
                 if not taken and not word.startswith("=") and words[0] not in ("hetjob", "packjob"):
                     says = f"'{word}' belongs to no option: a value has no blanks"
-                    yield Hit(line, says, "sbatch answers 'Invalid directive found in batch script'", SET_OPTIONS)
+                    yield Hit(
+                        line,
+                        says,
+                        "sbatch from 19.05 on answers 'Invalid directive found in batch script'; older ones ignore every directive after it",
+                        SET_OPTIONS,
+                    )
                     break
                 taken = False
             elif word.startswith("--"):
@@ -166,7 +171,7 @@ def cured(s: Subject, one: DirectiveLine, part: str, instead: str) -> Edit | Non
     return swapped(s, one.line, one.value, one.value.replace(part, instead, 1))
 
 
-SET_OPTIONS = "https://github.com/SchedMD/slurm/blob/master/src/sbatch/opt.c"
+SET_OPTIONS = "https://github.com/SchedMD/slurm/commit/540dac06ee6c0c70aa8dcc9a8bd8ccccd3b3bcb9"
 RULES = (
     Rule("directive-loose-word", "directives", "error", "a word that belongs to no option: `--mem=200 GB`", loose_word),
     Rule("directive-value", "directives", "error", "a value that sbatch cannot read: memory, array, dependency, begin, mail, signal, exclusive, gres, MIN-MAX nodes", unreadable, sources.SBATCH),

@@ -18,24 +18,26 @@ GAP = re.compile(
 HOLE = re.compile(r"(?<![<\w$&\d])<[A-Za-z][\w .:/-]*>(?!\()")
 
 
-# Python's `{nodes}`. The shell leaves it as it is, so it is a gap where a directive holds one.
-FORMAT = re.compile(r"(?<![$\w{\\])\{[A-Za-z_]\w*\}(?!\})")
+# Python's `{nodes}`. The shell leaves it as it is, so it is a gap where a directive holds one of the same name.
+FORMAT = r"(?<![$\w{{\\])\{{({})\}}(?!\}})"
+ANY_NAME = re.compile(FORMAT.format(r"[A-Za-z_]\w*"))
 DIRECTIVE = re.compile(r"#(SBATCH|PBS|BSUB|MSUB)\s")
 
 
 @cache
-def gap_lines(lines: tuple[str, ...], flux: bool) -> tuple[int, ...]:
+def gap_lines(lines: tuple[str, ...], flux: bool, every: bool = False) -> tuple[int, ...]:
     """The lines that hold a gap of a template engine. Flux's own `{{id}}` in a directive is none."""
-    gap = gap_of(lines)
+    gap = gap_of(lines, every)
     found = (number for number, line in enumerate(lines, 1) if gap.search(line) and not own_comment(line))
     return tuple(number for number in found if not (flux and lines[number - 1].lstrip().startswith("#")))
 
 
 @cache
-def gap_of(lines: tuple[str, ...]) -> re.Pattern[str]:
-    """What a gap looks like in this script."""
-    formatted = any(DIRECTIVE.match(line) and FORMAT.search(line) for line in lines)
-    return re.compile(f"{GAP.pattern}|{FORMAT.pattern}") if formatted else GAP
+def gap_of(lines: tuple[str, ...], every: bool = False) -> re.Pattern[str]:
+    """What a gap looks like in this script. every: with a name of Python's in a directive, each such name is one."""
+    names = sorted({name for line in lines if DIRECTIVE.match(line) for name in ANY_NAME.findall(line)})
+    own = ANY_NAME.pattern if every else FORMAT.format("|".join(names))
+    return re.compile(f"{GAP.pattern}|{own}") if names else GAP
 
 
 def own_comment(line: str) -> bool:

@@ -242,3 +242,40 @@ def test_a_number_of_the_batch_shell_is_wrong_where_a_rank_is_read(
 def test_gpus_of_a_whole_job_may_lie_unevenly(gpus: str, step: str, severities: list[str]) -> None:
     text = HEAD.replace("--gres=gpu:4", gpus) + f"srun {step} python train.py\n"
     assert [one.severity for one in of(text) if one.rule == "launch-step-gpus"] == severities
+
+
+def test_what_old_and_new_sbatch_do_with_a_loose_word_is_told() -> None:
+    told = next(one for one in of(HEAD + "#SBATCH --mem=200 GB\n" + SPAWN) if one.rule == "directive-loose-word")
+    assert "19.05" in told.why and "ignore" in told.why
+    assert told.source and "/master/" not in told.source
+
+
+@pytest.mark.parametrize(
+    ("below", "waited"),
+    [
+        ("sleep 5\n", False),
+        ("while true; do sleep 60; done\n", True),
+        ("while [ -d /proc/$pid ]; do\n  sleep 60\ndone\n", True),
+        ("sleep infinity\n", True),
+        ("echo started\nwait\n", True),
+    ],
+)
+def test_a_short_sleep_waits_for_no_launch(below: str, waited: bool) -> None:
+    for start in ("srun python train.py &\n", "for n in 0 1; do\n  srun -N1 -n1 python train.py &\n  sleep 5\ndone\n"):
+        assert ("launch-ends-soon" in {one.rule for one in of(HEAD + start + below)}) is not waited
+
+
+def test_a_format_s_name_in_a_directive_is_its_gap_alone() -> None:
+    text = HEAD.replace("--nodes=2", "--nodes={nodes}")
+    launch = "srun --ntasks={nodes} python train.py --ckpt run-{epoch}.pt --lr $SLURM_TASK_ARRAY_ID\n"
+    assert [one.rule for one in of(text + launch)] == ["script-template"]
+    found = of(text + launch.replace("--ntasks={nodes} ", ""))
+    assert [(one.rule, one.line) for one in found] == [("variable-misspelt", 6), ("script-template", 2)]
+
+
+@pytest.mark.parametrize("gap", ["{nodes}", "{{ nodes }}"])
+def test_an_option_s_name_is_held_where_its_value_is_a_gap(gap: str) -> None:
+    found = of(HEAD.replace("--nodes=2", f"--noeds={gap}") + "srun python train.py\n")
+    assert ("directive-unknown-option", 2) in [(one.rule, one.line) for one in found]
+    found = of(HEAD.replace("--nodes=2", "--{key}={nodes}") + "srun python train.py\n")
+    assert "directive-unknown-option" not in {one.rule for one in found}
