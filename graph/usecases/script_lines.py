@@ -57,7 +57,8 @@ AMOUNT = re.compile(
 TYPED = re.compile(r"(?<!\S)--?[A-Za-z]\S*(?:\s+\d\S*)?")
 LIMITS = "*{}*: I take that for a limit and take nothing out for it; say the value that it shall have."
 NAMES = re.compile(r"(?:export\s+|declare\s+-x\s+)?([A-Za-z_]\w*)=|(?<!\S)(--?[A-Za-z][\w-]*)")
-PIECE = re.compile(r"[^\W_]+")
+# A word of a name; what a thing is counted by (`--gpus-per-node`) names no line.
+PIECE = re.compile(r"(?<!-per-)(?<![^\W_])[^\W_]+")
 MOST_LINES = 6
 # What carries a value in words: an option, a variable, a path, an address, a number with what is joined to it.
 VALUED = re.compile(

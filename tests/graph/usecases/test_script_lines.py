@@ -188,6 +188,11 @@ def test_a_wish_that_is_not_surely_read_changes_nothing(words: str, new: list[st
     assert len(after) == len(WISHED.splitlines()) + added - ("memory line" in words)
 
 
+def test_what_is_counted_per_node_is_no_node_line() -> None:
+    assert named_lines(WISHED, "the node line") == [1]
+    assert named_lines(WISHED.replace("#SBATCH --nodes=4\n", ""), "the node line") == []
+
+
 @pytest.mark.parametrize("words", ["20 epochs", "train for 20 epochs please", "go to 20 epochs and 4 nodes"])
 def test_a_count_alone_sets_what_it_counts(words: str) -> None:
     text = WISHED.replace(" --warmup-epochs 2", "")
