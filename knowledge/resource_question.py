@@ -94,7 +94,7 @@ class ResourceQuestion:
         if model and before.model and model != before.model and (self.said().keys() - {"aim"}) > {"model"}:
             gone |= {*WORK, *PLACE, "strategy", "tensor", "pipeline"}
         if self.machines and self.machines != before.machines:
-            gone |= {"gpu", "gpu_gb", "each", "or_gpus", "queue"}
+            gone |= {"gpu", "gpu_gb", "each", "or_gpus", "queue", "host_gb"}
         if self.gpu and self.gpu != before.gpu:
             gone |= {"gpu_gb", "or_gpus", "queue"} | ({"machines"} if not self.machines and before.gpu else set())
         if self.nodes or self.gpus or self.aim == "nodes":  # how many is asked: none is given

@@ -10,7 +10,15 @@ from graph.answering.planned import WHICH_MACHINE
 from graph.answering.resource_extremes import tell_largest, tell_network, tell_ways, unknown_gpu
 from graph.answering.resource_machines import tell_machine
 from graph.answering.resource_words import count_words, memory_words, option_line, way_words
-from graph.answering.resources import question_of, tell_saves, tell_split, what_fits, with_unused, work_or_fit
+from graph.answering.resources import (
+    question_of,
+    room_line,
+    tell_saves,
+    tell_split,
+    what_fits,
+    with_unused,
+    work_or_fit,
+)
 from graph.answering.situation import cite, write_document
 from graph.planning.resources.memory import SOURCES, adapter_parameters
 from graph.planning.resources.options import SPREADS, base_layout, known_devices
@@ -111,14 +119,14 @@ def why_not_machine(ask: Ask, question: ResourceQuestion) -> Document | None:
 def tell_host(ask: Ask, question: ResourceQuestion) -> Document | None:
     """What the main memory of a node must hold while each rank loads its own copy of the weights."""
     model = find_model(question.model) if question.model else None
-    if model is None:
+    if model is None or question.offload:  # what an offloaded optimizer takes is part of the plan
         return None
     device, cluster = next(iter(known_devices(question)), (None, None))
-    there = question.host_gb or (device.host_gb if device and cluster else 0.0)
+    there = (device and device.host_gb) or 0.0
     ranks = min(question.gpus or 1 << 20, device.each if device and cluster else question.gpus or 1)
     copy = model.parameters * 2 / 1e9
     need = ranks * copy
-    verdict = f"**{'Yes' if need < 0.9 * there else 'No'}: " if there else "**"
+    verdict = f"**{'Enough to load it' if need < 0.9 * there else 'No'}: " if there else "**"
     of = f" of {there:,.0f} GB" if there else ""
     where = f" on a node of {cluster.title}" if cluster else ""
     return write_document(
@@ -142,16 +150,12 @@ def tell_checkpoint(ask: Ask, question: ResourceQuestion) -> Document | None:
             f"{count_words(trained)} parameters in 16 bit), {trained * BYTES_FULL / 1e9:.2g} GB with Adam's states; "
             "the frozen base is not saved again.",
         )
-    many = ""
-    if question.disk_gb:
-        count = int(question.disk_gb // (model.parameters * BYTES_FULL / 1e9))
-        many = f"**{question.disk_gb:,.0f} GB hold {count} of them**: delete the oldest once the newest is whole."
     weights, full = (model.parameters * each / 1e9 for each in (BYTES_WEIGHTS, BYTES_FULL))
     return write_document(
         f"**A checkpoint of {model.name} to go on from is about {full:,.0f} GB**: {count_words(model.parameters)} "
         f"parameters x {BYTES_FULL:g} bytes (16-bit weights, fp32 weights and Adam's two states); 12 bytes where all "
         f"is fp32 ({model.parameters * 12 / 1e9:,.0f} GB), and {weights:,.0f} GB for the 16-bit weights alone.",
-        many,
+        room_line(question, model),
         cite(SOURCES[:1], gpu_table().as_of),
     )
 

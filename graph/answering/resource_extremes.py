@@ -89,6 +89,7 @@ USED: dict[str, frozenset[str]] = {
 }
 ALONE = {
     "epochs": "epochs count with a number of samples or tokens",
+    "host_gb": "main memory counts where the optimizer is offloaded to it",
     "users": "users count where a model is served (*serve*, *inference*)",
     "tokens": "tokens count where a model is trained",
 }
@@ -102,6 +103,8 @@ def unused_line(ask: Ask, question: ResourceQuestion, kind: str) -> str:
     used = USED.get(kind, frozenset(words))  # an answer of its own takes what it needs
     if kind in ("hours", "fit") and not (question.tokens or question.samples):
         used = used - {"epochs"}
+    if question.offload:
+        used = used | {"host_gb"}
     named = {name: text for name, text in words.items() if name not in used and text}
     told = [f"*{text}*" + (f" ({ALONE[name]})" if name in ALONE else "") for name, text in named.items()]
     told += [f"*{text}*" for text in unread(ask.utterance)]

@@ -36,7 +36,7 @@ from graph.planning.resources.options import (
 )
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.reading import read_followup, read_question
-from graph.planning.resources.saving import plan_saving
+from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS, plan_saving
 from graph.planning.resources.search import Fit, best_split
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token, published_share
@@ -112,6 +112,21 @@ def tell_saves(ask: Ask) -> str:
         f"**Every {time_words(saves.interval_s)} on {gpus} GPUs{where}**, and once before the time limit: {size} "
         f"{time_words(saves.write_s)}; so many GPUs fail about every {time_words(saves.mtbf_h * 3600)} (published "
         f"rates of large clusters); {why}. Where a save costs little, more often: what is lost is what was done since."
+        f"{' ' + room if (room := room_line(question, model)) else ''}"
+    )
+
+
+def room_line(question: ResourceQuestion, model: SizedModel | None) -> str:
+    """How many checkpoints the room for files holds, and what to do; empty where no room or size was said."""
+    if not question.disk_gb or model is None:
+        return ""
+    full, weights = (model.parameters * each / 1e9 for each in (BYTES_FULL, BYTES_WEIGHTS))
+    if count := int(question.disk_gb // full):
+        return f"**{question.disk_gb:,.0f} GB hold {count} of them**: delete the oldest once the newest is whole."
+    alone = f", or keep the 16-bit weights alone ({weights:,.0f} GB)" if weights <= question.disk_gb else ""
+    return (
+        f"**{question.disk_gb:,.0f} GB hold not one of them** ({full:,.0f} GB): save to a larger file system, ask for "
+        f"more room{alone}."
     )
 
 

@@ -24,6 +24,7 @@ from graph.planning.queues import plural
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
+from graph.planning.resources.limits import holds, takes
 from graph.planning.resources.memory import QLORA_BYTES, SOURCES, usable_gib
 from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices, wanted_gpus
 from graph.planning.resources.parameters import SizedModel, find_model
@@ -111,6 +112,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
     pages = [*SOURCES, FLOPS_SOURCE, best.fit.device.source, best.chain.queue.source if best.chain else ""]
     return write_document(
         mine_line(question),
+        queue_line(question, best),
         headline(model, best),
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
@@ -167,6 +169,20 @@ def needless_line(question: ResourceQuestion, model: SizedModel, best: ResourceO
     return f"**DDP is enough, simpler and sends less**: every GPU holds all of it ({memory_words(fit)})."
 
 
+def queue_line(question: ResourceQuestion, best: ResourceOption) -> str:
+    """That the queue which was named takes no such job, and what it takes at most; empty where it takes it."""
+    queue = next((q for q in best.cluster.queues if q.id == question.queue), None) if best.cluster else None
+    if queue is None or holds(queue, best.fit.device.node_type, best.nodes, best.fit.layout.gpus):
+        return ""
+    if takes(queue, best.nodes, best.fit.layout.gpus):
+        return f"**`{queue.id}` has no node with {best.fit.device.name}.**"
+    most = plural(queue.max_nodes, "node") if queue.max_nodes else ""
+    gpus = plural(queue.max_gpus, best.fit.device.kind) if queue.max_gpus else ""
+    least = f"{plural(queue.min_nodes, 'node')} at least" if best.nodes < queue.min_nodes else ""
+    limit = least or f"{' and '.join(filter(None, (most, gpus)))} at most"
+    return f"**`{queue.id}` takes {limit}**, so not {plural(best.nodes, 'node')}:"
+
+
 def refused_line(best: ResourceOption) -> str:
     """That no queue takes so many nodes, and how many the largest takes."""
     cluster, device = best.cluster, best.fit.device
@@ -211,6 +227,11 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
         details = f"{best.fit.layout.micro_batch:g} image(s) a GPU at once"
     checkpointed = ", activation checkpointing" if best.fit.layout.recompute == "full" else ""
     guess = "" if model.exact else " The shape is that of the nearest usual model of this size."
+    if model.guessed_experts:
+        guess = (
+            " How many experts it has, and how wide, I do not know, so this is never better than tight: "
+            "`maple-chat plan --config config.json` reads them."
+        )
     states = f" {states_words(model, best.fit)}." if best.fit.layout.method == "full" else ""
     needed = best.fit.layout.recompute == "full" and not best.fit.layout.settled and best.fit.verdict != "no"
     only = " It takes activation checkpointing there." if needed else ""
@@ -222,7 +243,7 @@ def from_here(question: ResourceQuestion, model: SizedModel) -> str:
     other = replace(question, strategy=None, tensor=None, pipeline=None)
     found = _that_fit(other, model) if question.strategy and (question.nodes or question.gpus) else []
     enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
-    if not found and (found := _that_fit(replace(other, nodes=None, gpus=None), model)):
+    if not found and (found := _fewest_there(other, model)):
         enough = f"It surely fits from there on: {option_line(found[0])}. "
     if not found and question.machines:  # another kind of node of the same machine
         found = _that_fit(replace(other, nodes=None, gpus=None, gpu=None, gpu_gb=None, queue=None, each=None), model)
@@ -243,7 +264,7 @@ def _shorter(question: ResourceQuestion, model: SizedModel) -> str:
     if fit is None or question.sequence or model.shape.kind != "decoder":
         return ""
     most = longest_sequence(model, fit.layout, fit.device)
-    return f"**Sequences of up to {most:,} tokens do fit there.** " if most else ""
+    return f"**Sequences of up to {most:,} tokens do fit there.** " if most and most < fit.layout.sequence else ""
 
 
 def _that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
@@ -252,6 +273,15 @@ def _that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOpt
         for option in sorted(all_options(question, model), key=_rank)
         if option.fit.verdict == "fits" and option.accepted
     ]
+
+
+def _fewest_there(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
+    """What surely holds it on the fewest GPUs there: each number that one asks for is tried as if it had been said, so
+    that what is named for too few or too many is what the question with that number says."""
+    open_count = replace(question, nodes=None, gpus=None)
+    sizes = sorted({gpus for device, _ in known_devices(open_count) for gpus in counts(device)})
+    tried = (_that_fit(replace(open_count, gpus=gpus), model) for gpus in sizes)
+    return next((found for found in tried if found), [])
 
 
 def batch_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
@@ -410,11 +440,10 @@ def enough_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpt
     if not (question.nodes or question.gpus) or best.fit.verdict != "fits" or best.fit.layout.gpus == 1:
         return ""
     there = (best.cluster.id,) if best.cluster else ()
-    found = _that_fit(replace(question, machines=there, nodes=None, gpus=None, gpu=best.fit.device.facts.model), model)
-    least = min(found, key=lambda one: one.fit.layout.gpus, default=best)
-    if least.fit.layout.gpus >= best.fit.layout.gpus:
+    found = _fewest_there(replace(question, machines=there, gpu=best.fit.device.facts.model), model)
+    if not found or found[0].fit.layout.gpus >= best.fit.layout.gpus:
         return ""
-    return f"The fewest that surely hold it: {option_line(least)}."
+    return f"The fewest that surely hold it: {option_line(found[0])}."
 
 
 def tight_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from assistant.drawing import markdown
 from assistant.events import Event
+from graph.usecases.answer import plain_text
+from graph.usecases.plan_resources import plan_resources
+from knowledge.resource_question import ResourceQuestion
 
 
 @pytest.mark.parametrize(
@@ -85,3 +90,50 @@ def test_a_fragment_keeps_the_rest(turns: tuple[str, ...], told: str, say: Calla
 def test_what_is_said_is_used_or_named(text: str, told: str, say: Callable[..., list[Event]]) -> None:
     shown = "\n".join(map(markdown, say(text))).replace("**", "").replace("`", "'").replace("*", "'")
     assert told in shown, shown[:600]
+
+
+@pytest.mark.parametrize(
+    ("text", "told", "never"),
+    [
+        # Main memory that is named is a value of the question, not what is asked; an offloaded optimizer goes there.
+        ("can I train a 70B model with 512 GB of RAM on 1 A100 40GB?", "70B does not fit", "Yes"),
+        (
+            "llama 3 8b, 64 GB RAM node, fits on 1 A100 80GB with offload?",
+            "of main memory on each node of 64 GB",
+            "Yes",
+        ),
+        ("how many GPUs for 70B? the CPU memory is 512 GB", "70B fits on", "ranks"),
+        ("cost of 7B on 1T tokens with host memory offload on 64 A100", "A100 GPU hours", "ranks"),
+        ("how much RAM does a node need to load 405B?", "that each load 405B", "Yes"),
+        # A queue that is named and takes no such job.
+        ("does llama 3 8b fit on 4 nodes of perlmutter in shared?", "shared takes 1 node and 2 GPUs at most", ""),
+        ("70B on 16 nodes of polaris in the debug queue, does it fit?", "debug takes 2 nodes at most", ""),
+        # The room for checkpoints.
+        ("how large is a checkpoint of 70B with a quota of 200 GB?", "200 GB hold not one of them", "hold 0"),
+        ("how often should I save a 70B on 16 nodes of polaris with 200 GB quota", "200 GB hold not one of them", ""),
+        ("how often should I save a 7B on 16 nodes of polaris with 200 GB quota", "200 GB hold 2 of them", ""),
+        # Experts whose shape is not known.
+        ("does a 100B-A10B fit on 32 nodes of polaris?", "is tight", "fits on"),
+        ("does a 100B-A10B fit on 32 nodes of polaris?", "config.json", ""),
+        ("how many GPUs for a 100B-A10B on polaris?", "is tight", "surely fits"),
+        ("how big is the batch I need for 8B", "Longest sequence", ":** Largest micro-batch"),
+    ],
+)
+def test_a_value_that_is_named_is_used_and_only_what_is_asked_is_told(
+    text: str, told: str, never: str, say: Callable[..., list[Event]]
+) -> None:
+    shown = "\n".join(map(markdown, say(text)))
+    plain = shown.replace("**", "").replace("`", "")
+    assert told in plain
+    assert not never or never not in (shown if "**" in never else plain)
+
+
+@pytest.mark.parametrize("nodes", [4, 8, 16, 32])
+def test_the_fewest_that_hold_it_are_the_same_from_below_and_from_above(nodes: int) -> None:
+    """What is named for too few nodes is what is named for too many, and it holds when it is asked for."""
+    question = ResourceQuestion(model="70B", machines=("polaris",), nodes=nodes)
+    told = plain_text(plan_resources(question).document)
+    (least,) = set(re.findall(r"(?:from there on|surely hold it): [^.]*? on (\d+) nodes", told))
+    asked = plan_resources(replace(question, nodes=int(least)))
+    assert asked.options[0].fit.verdict == "fits"
+    assert int(least) == 12

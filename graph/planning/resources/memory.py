@@ -75,7 +75,8 @@ class StateBytes:
         return self.weights + self.gradients + self.optimizer
 
 
-# A worst case above this share of the room is called tight: sums of published trainings were up to 12 % low.
+# A worst case above this share of the room is called tight. A caution taken after one case, not derived: sums
+# of published trainings were up to 12 % low, which it does not cover.
 SURE, SURE_OF_EXPERTS = 0.96, 0.9
 
 

@@ -20,7 +20,7 @@ SPREADS: dict[str, Spread] = {"ddp": "ddp", "zero1": "zero1", "zero2": "zero2", 
 OPTIMIZERS: dict[str, Optimizer] = {"adam": "adam", "adam8bit": "adam8bit", "sgd": "sgd", "adafactor": "adafactor"}
 BESIDE: dict[str, Beside] = {"reference": "reference", "several": "several", "ema": "ema"}
 SEQUENCE, IMAGE_SEQUENCE = 4096, 197
-# From so many nodes on a split inside the node is weighed too.
+# Where FSDP alone takes more nodes, a split inside the node is weighed too.
 MANY_NODES, WHOLE_NODE = 16, 8
 # What stands for a GPU where none is named; of one that is told by its memory alone, speed is an A100's.
 ANY = ""
@@ -86,7 +86,9 @@ def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | No
         meant = [device for device in there if _is_meant(device, question)]
         # A GPU that is named belongs to one of several machines.
         found += [(device, cluster) for device in meant or (there if len(clusters) > 1 else ())]
-    return found or [(device, None) for device in _bare(question)]
+    found = found or [(device, None) for device in _bare(question)]
+    said = question.host_gb  # what the person says of a node's main memory counts before our facts
+    return [(replace(device, host_gb=said), cluster) for device, cluster in found] if said else found
 
 
 def _is_meant(device: Device, question: ResourceQuestion) -> bool:
@@ -182,9 +184,12 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
         free = count > 1 and not question.strategy
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
-        large = free and split is None and device.nodes_for(count) >= MANY_NODES
-        if large and (tensor := _inside(model, device)) > 1 and count % tensor == 0:
-            split = ease(model, replace(base, spread="fsdp", gpus=count, tensor=tensor), device)
+        whole = free and split is None and base.method == "full"
+        if whole and (tensor := _inside(model, device)) > 1 and count % tensor == 0:
+            alone = fewest(model, replace(base, spread="fsdp"), device, _most_nodes(cluster, device))
+            if alone is None or alone.nodes > MANY_NODES:  # where an open question weighs it, too
+                inside = ease(model, replace(base, spread="fsdp", gpus=count, tensor=tensor), device)
+                split = inside if inside.verdict != "no" else None
         return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
     most = _most_nodes(cluster, device)
     found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]

@@ -48,6 +48,11 @@ class SizedModel:
     exact: bool = True
 
     @property
+    def guessed_experts(self) -> bool:
+        """Whether it is a mixture of experts of whose layers and widths nothing is known."""
+        return not self.exact and bool(self.shape.experts)
+
+    @property
     def embedding(self) -> int:
         """Parameters of the input embedding, which does no arithmetic."""
         return self.shape.vocab * self.shape.hidden
@@ -149,9 +154,10 @@ def find_model(name: str) -> SizedModel | None:
         return layered(*(int(one) if one else 0 for one in told.groups()))
     billions = read_size(name.rsplit("/", 1)[-1])
     active = ACTIVE.search(name)
-    if billions and active:  # layers and widths are those of what works on a token
+    if billions and active:  # how many experts of which width is not known: as many as make up the size, one at work
         working = scale_model(float(active[1]), name)
-        return replace(working, parameters=round(billions * 1e9))
+        shape = replace(working.shape, experts=math.ceil(billions / float(active[1])), experts_used=1)
+        return replace(working, shape=shape, parameters=round(billions * 1e9))
     return scale_model(billions, name) if billions else None
 
 

@@ -12,6 +12,7 @@ from graph.planning.resources.parameters import find_model, read_layers, read_si
 from graph.reading.gpu_words import GpuWords, count_nodes, find_gpu_words
 from graph.reading.training_words import find_training_words
 from graph.reading.utterance import Mention, Utterance
+from knowledge.catalogue import catalogue
 from knowledge.data_file import read_data
 from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import model_shapes
@@ -53,8 +54,11 @@ AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "mi
 # A number alone in what goes on from a question: `and 512?`, `4 of them`.
 BARE = re.compile(r"(?<![\w.,/:-])(\d{1,5})(?![\w.,:]*\w)(?!\s*(?:%|-|s\b|sec))", re.A)
 OF_HOST = re.compile(r"(?i)\s*(?:of )?(?:host|cpu|main|system|node)?[ -]?(?:memory|ram)\b")
-# `1T with 32B active`: a mixture of experts.
-ACTIVE = re.compile(r"(?i)\b(\d+(?:[.,]\d+)?)\s?b\w*(?: parameters?)? (?:active|activated|aktiv\w*|actifs|activos)\b")
+# `1T with 32B active`, `235B-A22B`: a mixture of experts.
+ACTIVE = re.compile(
+    r"(?i)\b(\d+(?:[.,]\d+)?)\s?b\w*(?: parameters?)? (?:active|activated|aktiv\w*|actifs|activos)\b"
+    r"|(?<=\d[bB]-)A(\d+(?:\.\d+)?)B\b"
+)
 # A store's room, and no card's memory; no card is larger.
 OF_DISK = re.compile(
     r"(?i)\b(?:quotas?|disk|storage|scratch|file ?system|platte|speicherplatz|almacenamiento|stockage)\b"
@@ -196,6 +200,10 @@ def _words(draft: Draft) -> None:
     utterance = draft.utterance
     if machines := utterance.machines():
         draft.values["machines"] = tuple(machines)
+    queues = [q for name in machines if (c := catalogue().find(name)) for q in c.queues]
+    for queue in queues:  # `in shared?`: an id of the machine's own, where no word says that it is a queue
+        if bare := re.search(rf"(?i)\b(?:in|on|to) {re.escape(queue.id)}(?=\s*(?:[?.,;!]|$))", utterance.text):
+            draft.set("queue", queue.id, *bare.span())
     for queue in utterance.of_kind("Queue"):
         draft.values["queue"] = str(queue.value)
         draft.taken.append((queue.start, queue.end))
@@ -235,7 +243,7 @@ def _model(draft: Draft) -> None:
         return draft.set("model", *shape)
     active = ACTIVE.search(utterance.text)
     if active and (whole := read_size(utterance.text[: active.start()])):
-        return draft.set("model", f"{whole:g}B-A{active[1].replace(',', '.')}B", *active.span())
+        return draft.set("model", f"{whole:g}B-A{(active[1] or active[2]).replace(',', '.')}B", *active.span())
     if layers := read_layers(utterance.text):
         return draft.set("model", *layers)
     sized = [m for m in mentions if find_model(str(m.value))]
@@ -282,12 +290,12 @@ def _gpus(draft: Draft) -> None:
     for one_size in sizes:
         text, gb = draft.utterance.text, float(one_size.value)
         near = text[max(0, one_size.start - 25) : one_size.end + 25]
-        if OF_DISK.search(near) or (gb > LARGEST_CARD_GB and draft.values.get("aim") != "host"):
+        if OF_HOST.match(text[one_size.end :]):
+            draft.add("host_gb", gb, one_size.start, one_size.end)
+            continue
+        if OF_DISK.search(near) or gb > LARGEST_CARD_GB:
             if OF_DISK.search(near) or draft.values.get("aim") == "checkpoint":
                 draft.add("disk_gb", gb, one_size.start, one_size.end)
-            continue
-        if OF_HOST.match(draft.utterance.text[one_size.end :]):
-            draft.add("host_gb", float(one_size.value), one_size.start, one_size.end)
             continue
         seen = SEEN.search(draft.utterance.text[: one_size.start]) and not A_CARD.match(
             draft.utterance.text[one_size.end :]

@@ -34,7 +34,8 @@ def try_layout(model: SizedModel, layout: Layout, device: Device) -> Fit:
     memory = estimate_memory(model, layout)
     # How experts are split over a tensor or pipeline split is not counted: more is left free.
     uncounted = model.shape.experts and layout.tensor * layout.pipeline > 1
-    return Fit(layout, device, memory, judge(memory, device.gb, SURE_OF_EXPERTS if uncounted else SURE))
+    verdict = judge(memory, device.gb, SURE_OF_EXPERTS if uncounted else SURE)
+    return Fit(layout, device, memory, "tight" if verdict == "fits" and model.guessed_experts else verdict)
 
 
 def ease(model: SizedModel, layout: Layout, device: Device) -> Fit:
@@ -55,11 +56,12 @@ def counts(device: Device, most_nodes: int | None = None) -> Iterator[int]:
 
 
 def fewest(model: SizedModel, layout: Layout, device: Device, most_nodes: int | None = None) -> Fit | None:
-    """The fewest GPUs on which that layout surely fits; None where no number that is there does."""
+    """The fewest GPUs on which that layout surely fits (tight, where that is the best that can be said); None where no
+    number that is there does."""
     for gpus in counts(device, most_nodes):
         if gpus % (layout.tensor * layout.pipeline) == 0:
             fit = ease(model, replace(layout, gpus=gpus), device)
-            if fit.verdict == "fits":
+            if fit.verdict == "fits" or (fit.verdict == "tight" and model.guessed_experts):
                 return fit
     return None
 

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from graph.planning.resources.parameters import find_model, read_config, read_size, scale_model
+from knowledge.model_shapes import find_shape
 
 CARDS = {
     "GPT-2": 124_439_808,
@@ -74,3 +75,41 @@ def test_a_config_file_gives_the_count() -> None:
         read_config(json.dumps({key: value for key, value in config.items() if key != "vocab_size"}))
     with pytest.raises(ValueError, match="not JSON"):
         read_config("{")
+
+
+# Elements that all convolutions of one 224 x 224 image put out, layer by layer: (blocks of each stage, bottleneck).
+@pytest.mark.parametrize(
+    ("name", "blocks", "bottleneck"),
+    [
+        ("ResNet-18", (2, 2, 2, 2), False),
+        ("ResNet-50", (3, 4, 6, 3), True),
+        ("ResNet-101", (3, 4, 23, 3), True),
+        ("ResNet-152", (3, 8, 36, 3), True),
+    ],
+)
+def test_activations_of_resnets_are_their_convolutions_outputs_twice(
+    name: str, blocks: tuple[int, ...], bottleneck: bool
+) -> None:
+    elements = 64 * 112 * 112
+    for stage, count in enumerate(blocks):
+        width, side = 64 << stage, 56 >> stage
+        for block in range(count):
+            first = block == 0
+            # In the first block of a later stage the 1 x 1 before the stride still works on the larger picture.
+            before = 2 * side if first and stage and bottleneck else side
+            if bottleneck:
+                elements += width * before**2 + width * side**2 + 4 * width * side**2
+                elements += 4 * width * side**2 if first else 0
+            else:
+                elements += 2 * width * side**2 + (width * side**2 if first and stage else 0)
+    shape = find_shape(name)
+    assert shape and shape.activation_mb == pytest.approx(elements * 2 * 2 / 1e6, rel=0.03)
+
+
+def test_a_mixture_of_experts_of_unknown_shape_has_experts_and_its_active_size() -> None:
+    model = find_model("100B-A10B")
+    assert model and model.shape.experts == 10
+    assert (model.parameters, model.active) == (100_000_000_000, 10_000_000_000)
+    known = find_model("Qwen3-235B-A22B")
+    assert known and known.exact
+    assert known.parameters == pytest.approx(235e9, rel=0.005) and known.active == pytest.approx(22e9, rel=0.01)
