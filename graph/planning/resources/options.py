@@ -184,12 +184,13 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
         free = count > 1 and not question.strategy
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
-        whole = free and split is None and base.method == "full"
-        if whole and (tensor := _inside(model, device)) > 1 and count % tensor == 0:
+        large = device.nodes_for(count) >= MANY_NODES
+        if free and split is None and base.method == "full" and not large:  # where an open question weighs it, too
             alone = fewest(model, replace(base, spread="fsdp"), device, _most_nodes(cluster, device))
-            if alone is None or alone.nodes > MANY_NODES:  # where an open question weighs it, too
-                inside = ease(model, replace(base, spread="fsdp", gpus=count, tensor=tensor), device)
-                split = inside if inside.verdict != "no" else None
+            large = alone is None or alone.nodes > MANY_NODES
+        if free and split is None and large and (tensor := _inside(model, device)) > 1 and count % tensor == 0:
+            inside = ease(model, replace(base, spread="fsdp", gpus=count, tensor=tensor), device)
+            split = inside if inside.verdict != "no" else None
         return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
     most = _most_nodes(cluster, device)
     found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]

@@ -201,9 +201,9 @@ def _words(draft: Draft) -> None:
     if machines := utterance.machines():
         draft.values["machines"] = tuple(machines)
     queues = [q for name in machines if (c := catalogue().find(name)) for q in c.queues]
-    for queue in queues:  # `in shared?`: an id of the machine's own, where no word says that it is a queue
-        if bare := re.search(rf"(?i)\b(?:in|on|to) {re.escape(queue.id)}(?=\s*(?:[?.,;!]|$))", utterance.text):
-            draft.set("queue", queue.id, *bare.span())
+    for one_queue in queues:  # `in shared?`: an id of the machine's own, where no word says that it is a queue
+        if bare := re.search(rf"(?i)\b(?:in|on|to) {re.escape(one_queue.id)}(?=\s*(?:[?.,;!]|$))", utterance.text):
+            draft.set("queue", one_queue.id, *bare.span())
     for queue in utterance.of_kind("Queue"):
         draft.values["queue"] = str(queue.value)
         draft.taken.append((queue.start, queue.end))
