@@ -25,7 +25,8 @@ from knowledge.schedulers.records import QueuedJob, Scheduler
 from knowledge.schedulers.times import spoken_time
 from knowledge.types import Paste, Say
 
-ID = r"(?P<{}>\d+(?:_\d+)?|[ƒf][1-9A-HJ-NP-Za-km-z]{{6,}})"
+# An id of Flux typed in ASCII begins with an f like any word: the digit tells it.
+ID = r"(?P<{}>\d+(?:_\d+)?|(?-i:ƒ|f(?=[A-Za-z]*\d))(?-i:[1-9A-HJ-NP-Za-km-z]{{6,}}))"
 # Which job: by id, or one's own. Words about jobs in general ("how do I cancel a job?") name none.
 NAMED = re.compile(
     rf"(?i)\bjob(?:id)?\s*(?:id\s*|nr\.?\s*|number\s*|#\s*)?{ID.format('job')}\b|"
@@ -43,7 +44,7 @@ WAITS = re.compile(
     r"(?i)\bwhy\b.*(?:\b(?:pending|wait\w*|queued|in the queue|stuck|PD|held|not (?:it )?(?:start|run)\w*)\b|"
     r"n'?t (?:(?:it|my job|the job|job \S+) )?(?:start|run|begin)\w*\b)|"
     r"\bwhen (?:will|does|is) .*\b(?:start|run|begin)\w*(?! out)\b|"
-    r"\b(?:what|who) (?:is|are|holds|blocks|keeps)\b.*\b(?:hold\w*|block\w*|keep\w*|job)\b"
+    r"\b(?:what|who)(?:'s)?(?: \w+){0,2} (?:hold|block|keep)(?:s|ing)\b"
 )
 # Of a pronoun the whole sentence asks that and no more: "is it fine to use FSDP?" asks something else.
 HOW = (

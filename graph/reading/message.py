@@ -49,6 +49,11 @@ SMALL_WORDS = re.compile(
     r"|el|los|las|una|y|con|para|que|por|il|lo|di|per|e)(?![\w/=.-])",
     re.I,
 )
+# A program with an option: small words are its values (`--langs en de it el no is`), unless it has a sentence's marks.
+CALL = re.compile(
+    r"(?:\w+=\S*\s+)*(?:(?:time|exec|nohup)\s+)?(?:srun|mpiexec|mpirun|aprun|jsrun|lrun|ibrun|flux\s+run|torchrun|deepspeed"
+    r"|accelerate|python[\d.]*|bash|singularity|apptainer|shifter|podman-hpc)\s(?:.*\s)?--?\w(?!.*(?:,\s|[.?!]\s*$))"
+)
 PRINTS = re.compile(
     r"\s*(?:#|(?:echo|printf|print|cat|logger|trap|alias|read)\b|(?:if|while|until|for|elif|case)\b.*[\[;$(])"
 )
@@ -332,7 +337,8 @@ def is_sentence(line: str) -> bool:
     text = line.strip()
     if line[:1] in " \t" or text.startswith(("#", "-", "export ", "module ")):
         return False
-    if not PRINTS.match(line) and len({one.lower() for one in SMALL_WORDS.findall(QUOTED.sub(" ", text))}) > 1:
+    called = CALL.match(text) and not TALK.search(QUOTED.sub(" ", text))
+    if not (PRINTS.match(line) or called) and len({one.lower() for one in SMALL_WORDS.findall(QUOTED.sub(" ", text))}) > 1:
         return True
     marks = SHELL_MARK.search(re.sub(r"(?<=\w)-(?=\w)", "", text))
     return is_talk(line) or (not marks and sum(word.strip(",.;:!?'").isalpha() for word in text.split()) >= 4)

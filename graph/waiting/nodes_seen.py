@@ -8,6 +8,7 @@ from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.spoken import listed
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import spoken_time
+from templates.quoting import shell_word
 
 OUT = ("drain", "drng", "down", "fail", "maint", "boot", "pow", "unk", "futr")
 
@@ -166,10 +167,20 @@ def own_host(case: WaitCase) -> WaitingNote | None:
     is_so = (
         f", which staff have set {state[1]}" if state and "offline" in state[1] else f" ({state[1]})" if state else ""
     )
-    do = ReasonRemedy(text="leave the host out", command=f"qalter -l select={select.replace(host[0], '')} <JOBID>")
+    left = without_host(select, host[1])
+    do = ReasonRemedy(text="leave the host out", command=f"qalter -l select={left} <JOBID>")
     back = ReasonRemedy(text=f"or ask support when {host[1]} comes back")
     says = f"it insists on host {host[1]}{is_so}, and waits until that comes back; other free nodes are not used"
     return WaitingNote(instead=says, do=(do, back), only=True)
+
+
+def without_host(select: str, host: str) -> str:
+    """The select line of PBS with that host asked for in no chunk, as a word of the shell."""
+    chunks = [
+        ":".join(one for one in chunk.split(":") if one not in (f"host={host}", f"vnode={host}")) or "1"
+        for chunk in select.split("+")
+    ]
+    return shell_word("+".join(chunks))
 
 
 def reservation_of_pbs(case: WaitCase) -> WaitingNote | None:
