@@ -32,7 +32,7 @@ CHAT_COMMANDS = (
     ChatCommand("attach", "FILE", "attach a log or a script to the next message", line=False),
     ChatCommand("new", "[NAME]", "start a new conversation"),
     ChatCommand("open", "[NAME]", "go back to another conversation"),
-    ChatCommand("sessions", "[WORDS]", "all conversations; search, open, rename"),
+    ChatCommand("sessions", "[WORDS]", "all conversations, or those with WORDS"),
     ChatCommand("rename", "TITLE", "give this conversation a name"),
     ChatCommand("export", "[FILE]", "write this conversation as Markdown"),
     ChatCommand("clusters", "[NAME]", "the machines that are known, or all about one"),

@@ -81,11 +81,12 @@ def rehearse(talk: OpenConversation, argument: str) -> None:
 
 
 def why(talk: OpenConversation, argument: str) -> None:
-    given = logs(argument)
+    turns = talk.session.history()
+    given = logs(argument) or next((turn.attachments for turn in reversed(turns) if turn.attachments), ())
     if not given:
         raise InputError("name the log: /why slurm-123.out")
     paths = tuple(one.path for one in given)
-    found(talk, f"/why {argument}", given, given[0].name, tasks.why, paths, talk.machine)
+    found(talk, f"/why {argument}".strip(), given, given[0].name, tasks.why, paths, talk.machine)
 
 
 def script(talk: OpenConversation, argument: str) -> None:
@@ -170,13 +171,14 @@ def show_help(talk: OpenConversation, argument: str) -> None:
     print("/quit                          leave; the conversation is kept\n@FILE in a message attaches it.")
 
 
-DEEDS: tuple[Callable[[OpenConversation, str], None], ...] = (
-    script, check, rehearse, why, save, new, open_thread, sessions, rename, export, clusters, context, model, show_help
-)  # fmt: skip
+# The command's name -> what it does.
+DEEDS: dict[str, Callable[[OpenConversation, str], None]] = {
+    "script": script, "check": check, "rehearse": rehearse, "why": why, "save": save, "new": new, "open": open_thread,
+    "sessions": sessions, "rename": rename, "export": export, "clusters": clusters, "context": context, "model": model,
+    "help": show_help,
+}  # fmt: skip
 # name -> what may follow, what it does, the function; the commands of the line mode in their order.
-COMMANDS = {
-    one.name: (one.argument, one.says, do) for one, do in zip((c for c in CHAT_COMMANDS if c.line), DEEDS, strict=True)
-}
+COMMANDS = {one.name: (one.argument, one.says, DEEDS[one.name]) for one in CHAT_COMMANDS if one.line}
 
 
 def called(line: str) -> tuple[str, str] | None:

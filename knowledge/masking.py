@@ -106,6 +106,8 @@ class Masker:
     def go_on(self, names: Iterable[tuple[str, str]]) -> Masker:
         """Keep the placeholders (name, value) of an earlier exchange: the same thing is called the same again."""
         for name, value in names:
+            if not PLACEHOLDER.fullmatch(name):
+                continue
             kind, _, number = name.rpartition("_")
             self.placeholders[kind, value], self.names[name] = name, value
             self.numbers[kind] = max(self.numbers[kind], int(number))

@@ -27,14 +27,16 @@ class SlashCommand(ChatCommand):
         return bool(self.argument) and not self.argument.startswith("[")
 
 
-DEEDS: tuple[Callable[[ChatScreen, str], Awaitable[None]], ...] = (
-    looks.script, tools.check, tools.rehearse, tools.why, tools.log, tools.watch, looks.diff, talk.save, talk.copy,
-    talk.attach_file, talk.new, talk.open_thread, talk.sessions, talk.rename, talk.export, looks.clusters,
-    looks.context, looks.model, looks.theme, looks.show_help, talk.leave,
-)  # fmt: skip
+# The command's name -> what it does.
+DEEDS: dict[str, Callable[[ChatScreen, str], Awaitable[None]]] = {
+    "script": looks.script, "check": tools.check, "rehearse": tools.rehearse, "why": tools.why, "log": tools.log,
+    "watch": tools.watch, "diff": looks.diff, "save": talk.save, "copy": talk.copy, "attach": talk.attach_file,
+    "new": talk.new, "open": talk.open_thread, "sessions": talk.sessions, "rename": talk.rename, "export": talk.export,
+    "clusters": looks.clusters, "context": looks.context, "model": looks.model, "theme": looks.theme,
+    "help": looks.show_help, "quit": talk.leave,
+}  # fmt: skip
 COMMANDS = {
-    one.name: SlashCommand(one.name, one.argument, one.says, one.line, do)
-    for one, do in zip(CHAT_COMMANDS, DEEDS, strict=True)
+    one.name: SlashCommand(one.name, one.argument, one.says, one.line, DEEDS[one.name]) for one in CHAT_COMMANDS
 }
 
 

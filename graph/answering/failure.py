@@ -38,6 +38,12 @@ LIMIT = re.compile(
     r"(?i)\b(?:limit|wall ?time|asked(?: for)?|gave it|it had|requested|-t|time)\b\D{0,16}(?:(\d{1,3}:\d\d:\d\d)"
     r"|(\d+(?:\.\d+)?)\s*(h|hours?|hrs?|min\w*|d|days?)\b)|\b(\d+(?:\.\d+)?)\s*(h|hours?|min\w*|d|days?) (?:limit|wall)"
 )
+# What asks whether a card would do: of what is done there, or of the card itself (`would an H100 help?`).
+FITS = re.compile(
+    r"(?i)\b(?:enough|fit\w*|suffic\w*|suffi\w*|(?:would|will|can|could|does) (?:it|that|this) (?:\w+ )?(?:work|run|do|go)"
+    r"|passt|reich\w*|basta|cabe)\b"
+)
+OF_THE_CARD = re.compile(r"(?i)\b(?:would|will|does|could|about)\s+(?:the\s+)?$")
 # Of another run: its limit and progress are none of this one.
 ELSEWHERE = re.compile(r"(?i)\b(?:other|another|old|previous|last (?:time|week|month|year)|before|used to|colleague)\b")
 HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
@@ -254,20 +260,24 @@ def helps(ask: Ask, report: Diagnosis) -> Document | None:
 
 
 def on_card(ask: Ask, report: Diagnosis) -> Document | None:
-    """After a GPU ran out of memory: whether what it wanted then fits the card that is asked about."""
+    """After a GPU ran out of memory: whether what it wanted then fits the cards that are asked about."""
     known = dict(report.facts) | dict(report.captured)
     asked, free, total = (gib(known.get(name, "")) for name in ("asked", "free", "total"))
     cards = [one for one in find_gpu_words(ask.utterance) if one.model]
-    card = cards[-1] if cards else None
-    facts = find_gpu(card.model) if card else None
-    sizes = (card.gb,) if card and card.gb else facts.gb if facts else ()
+    text = ask.utterance.text
+    if not (FITS.search(text) or any(OF_THE_CARD.search(text[: one.start]) for one in cards)):
+        return None
+    facts = ((card, find_gpu(card.model)) for card in cards)
+    sizes = [
+        (card.model, gb) for card, known_of in facts for gb in ((card.gb,) if card.gb else known_of.gb if known_of else ())
+    ]
     if report.cause != "gpu-oom" or not (asked and total and sizes):
         return None
     need = total - (free or 0) + asked
     told = [
-        f"{cards[-1].model} with {gb:g} GB: about {usable_gib(gb):.0f} GiB can be used, so it "
+        f"{model} with {gb:g} GB: about {usable_gib(gb):.0f} GiB can be used, so it "
         f"{'would have fitted' if usable_gib(gb) >= need else 'would not have fitted'}."
-        for gb in sizes
+        for model, gb in dict.fromkeys(sizes)
     ]
     return write_document(f"At the failing moment {need:.1f} GiB were wanted; later steps may want more.", *told)
 

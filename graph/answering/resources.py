@@ -54,6 +54,7 @@ from knowledge.cluster import Cluster
 from knowledge.document import Document
 from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
+from templates.parts import SUBMITTED, kind_of
 
 # Every machine there is, not the person's alone.
 EVERY = re.compile(
@@ -341,16 +342,20 @@ def tell_chain(cluster: Cluster, question: ResourceQuestion) -> Document:
     taking = named or [
         q for q in cluster.queues if holds(q, kind, nodes, None) and q.purpose in ("production", "preempt")
     ]
+    counted = [(q, limit, math.ceil(hours / limit)) for q in taking if (limit := longest_hours(q, nodes))]
     rows = [
         f"`{queue.id}` {jobs} of {limit:g} h" + (f" (about {math.ceil(1.1 * jobs)} with restarts)" if jobs > 1 else "")
-        for queue in taking
-        if (limit := longest_hours(queue, nodes)) and (jobs := math.ceil(hours / limit))
+        for queue, limit, jobs in counted
     ]
     told = f"**{hours:g} h on {cluster.title} are at least this many jobs: {'; '.join(rows)}**." if rows else ""
+    several = next((jobs for _, _, jobs in counted if jobs > 1), 0)
+    waits = SUBMITTED[cluster.scheduler][1].format(kind=kind_of("afterany", cluster.scheduler))
     return write_document(
         told or f"No queue of {cluster.title} with a known limit takes {plural(nodes, 'node')}.",
-        "A chain of them (*chain 20 of them*): each waits for the one before (`--dependency`), saves before its limit "
-        "and goes on from the newest checkpoint.",
+        f"A chain of them (*chain {several} of them*): each waits for the one before "
+        f"(`{waits.replace('$before', '<JOBID>')}`), saves before its limit and goes on from the newest checkpoint."
+        if several
+        else None,
         cite([queue.source for queue in taking if queue.source], cluster.as_of),
     )
 

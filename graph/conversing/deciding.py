@@ -70,8 +70,9 @@ def decide(
     if not isinstance(outcome, LaunchPlan) or draft is None:
         raise InputError("no script came of it")
     dropped = not_done(hand, given, request, State(**{**start, "request": request}), done)
+    told_of = [NOT_DONE.format(name, value) for name, value in dropped]
     if draft == kept.get("bundle") and not kept.get("own"):
-        return "\n".join(dropped) or SAME
+        return "\n".join(told_of) or SAME
     if bad := dangerous(draft.script):
         raise InputError(f"not written: {bad}")
     # What was chosen before is told no more once the person says it, or something else.
@@ -86,14 +87,13 @@ def decide(
     source = State(source=done.get("source", ""), left_to_us=given["left_to_us"])
     told = hand.adopt(State(**{**new, **source}), done, costs)
     if dropped and hand.made:
-        told_of = [one.removeprefix("not done: ").partition(":")[0] for one in dropped if "model=" not in one]
-        notes = tuple(f"Not in the script: {one}." for one in told_of)
+        notes = tuple(f"Not in the script: {name}={value}." for name, value in dropped if name != "model")
         hand.made[-1] = replace(hand.made[-1], notes=(*notes, *hand.made[-1].notes))
-    return "\n".join([*dropped, told])
+    return "\n".join([*told_of, told])
 
 
-def not_done(hand: Hand, given: Collection[str], request: JobRequest, start: State, done: State) -> list[str]:
-    """Of the fields that were given, those without which the script is the same, and was not decided so anyhow."""
+def not_done(hand: Hand, given: Collection[str], request: JobRequest, start: State, done: State) -> list[tuple[str, str]]:
+    """Of the fields that were given, with their values, those without which the script is the same, and was not decided so anyhow."""
     before, plan = hand.state.get("request") or JobRequest(), done["outcome"]
     told = []
     for name in (one for one in differing(before, request) if one in given):
@@ -105,7 +105,7 @@ def not_done(hand: Hand, given: Collection[str], request: JobRequest, start: Sta
         usual = getattr(without["outcome"], "assumptions", ())
         decided = (name, str(value)) in {(a.field, a.value) for a in usual}
         if without.get("draft") == done["draft"] and not decided and not counts(hand, name, request, start, done):
-            told.append(NOT_DONE.format(name, in_short(value) or "(none)"))
+            told.append((name, in_short(value) or "(none)"))
     return told
 
 

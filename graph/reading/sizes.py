@@ -13,7 +13,12 @@ AMOUNT = (
     r"|billions?|milliarden|milliards?|miliardi|bilhões|miljard\w*|trillions?|billionen|十亿|億|亿|万)?"
 )
 HOURS = r"(?:hours?|hrs?|h|stunden|heures?|horas?|ore|小时|時間)"
-THOUSANDS = re.compile(r"\d{1,3}(?:[.,]\d{3})+")
+THOUSANDS = re.compile(r"(?!0)\d{1,3}(?:[.,]\d{3})+")
+# Units that are measured, not counted: three digits behind a point (`38.125 GB`) are a fraction.
+MEASURED = ("GB", "TB", "second", "epoch", "token/parameter")
+# `every 500 steps` is how often, `2 batch jobs` a kind of job.
+HOW_OFTEN = r"(?<!\bevery )(?<!\bper )(?<!\bafter )(?<!\balle )(?<!\bcada )"
+KIND_OF_JOB = r"(?!\s+(?:jobs?|scripts?|files?|queues?|partitions?|systems?|nodes?)\b)"
 SCALE = {"k": 1e3, "thousand": 1e3, "tausend": 1e3, "万": 1e4, "m": 1e6, "mln": 1e6, "milli": 1e6, "milh": 1e6,
          "milio": 1e6, "亿": 1e8, "億": 1e8, "b": 1e9, "mld": 1e9, "mrd": 1e9, "bn": 1e9, "billi": 1e9, "bilh": 1e9,
          "milliar": 1e9, "miliar": 1e9, "miljard": 1e9, "mil millones": 1e9, "十亿": 1e9, "t": 1e12, "trilli": 1e12,
@@ -42,8 +47,8 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("node_hour", rf"{AMOUNT}[ -]*(?:node|knoten|n[oœ]*ud|nodo|节点)s?[ -]?{HOURS}(?!\w)"),
     ("gpu_hour", rf"{AMOUNT}[ -]*(?:gpu|card|卡)s?[ -]?{HOURS}(?!\w)"),
     ("gpu_hour", rf"{AMOUNT}[ -]*{HOURS}[ -]*(?:de )?gpus?\b"),
-    ("step", rf"{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?(?:steps?|iterations?|schritte|pasos|步)(?!\w)"),
-    ("batch", rf"{AMOUNT}[ -]+batch(?:[ _-]?size)?(?![\w])"),
+    ("step", rf"{HOW_OFTEN}{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?(?:steps?|iterations?|schritte|pasos|步)(?!\w)"),
+    ("batch", rf"{AMOUNT}[ -]+batch(?:[ _-]?size)?(?![\w]){KIND_OF_JOB}"),
     ("second", r"(?P<number>\d+(?:[.,]\d+)?)(?P<scale>)\s?(?:s|secs?|seconde?s?|sekunden|segundos?|秒)(?![\w/])"),
     ("epoch", rf"{AMOUNT}[ -]*(?:epochs?|epochen|épocas|époques)\b"),
     ("sample", rf"{AMOUNT}[ -]*(?:images?|samples?|pictures?|examples?|sequences)\b"),
@@ -52,23 +57,23 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("hidden", rf"hidden(?:[ _-]?(?:size|dim))?\s*(?:of|=|:)?\s*{AMOUNT}(?![\w])"),
 )  # fmt: skip
 # ASCII's letters bound a word: Chinese and Japanese write no blanks.
-PATTERNS = tuple((unit, re.compile(rf"(?<![\w.]){written}", re.I | re.A)) for unit, written in UNITS)
+PATTERNS = tuple((unit, re.compile(rf"(?<![\w.])(?<!\d,){written}", re.I | re.A)) for unit, written in UNITS)
 
 
 def find_sizes(text: str) -> Iterator[Mention]:
     """Quantity mentions with their unit; the value is in single units (`26B tokens`: 26e9), of a size in GB or TB."""
     for unit, shape in PATTERNS:
         for match in shape.finditer(text):
-            value = _number(match["number"], match["scale"]) * _scale(match["scale"], unit)
+            value = _number(match["number"], match["scale"], unit) * _scale(match["scale"], unit)
             number = int(value) if value.is_integer() else value
             yield Mention("Quantity", match.start(), match.end(), match[0], number, unit)
 
 
-def _number(written: str, scale: str | None) -> float:
-    """`20,000`, `20.000` (where no scale stands behind it), `1.5`, `1,5`, `10^12`."""
+def _number(written: str, scale: str | None, unit: str) -> float:
+    """`20,000`, `20.000` (of what is counted, where no scale stands behind it), `1.5`, `1,5`, `10^12`."""
     if written.startswith("10^"):
         return 10.0 ** int(written[3:])
-    whole = THOUSANDS.fullmatch(written) and ("," in written or not scale)
+    whole = THOUSANDS.fullmatch(written) and ("," in written or not (scale or unit in MEASURED))
     return float(written.replace(",", "").replace(".", "") if whole else written.replace(",", "."))
 
 

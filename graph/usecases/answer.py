@@ -100,8 +100,9 @@ def not_there(ask: Ask) -> str:
 
 
 def of_model(mention: Mention, model: str) -> bool:
-    plain = re.sub(r"[^a-z0-9]", "", model.lower())
-    return any(re.sub(r"[^a-z0-9]", "", text.lower()) in plain for text in (str(mention.value), mention.text))
+    """Whether a node's GPU has the name: A10 is no A100, MI250 is the MI250X."""
+    names = re.findall(r"[a-z]*\d+[a-z]*?(?=s?\b)", mention.text.lower())
+    return not names or any(re.search(rf"\b{one}(?!\d)", model.lower()) for one in names)
 
 
 def other_matter(ask: Ask, found: Answered) -> str:

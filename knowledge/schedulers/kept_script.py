@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
+from knowledge.data_file import parse_json
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.schedulers.records import QueuedJob
 
@@ -34,11 +34,17 @@ def script_in_jobspec(jobspec: str) -> str:
     https://flux-framework.readthedocs.io/projects/flux-rfc/en/latest/spec_14.html; the older place is `batch.script`.
     """
     try:
-        system = json.loads(jobspec)["attributes"]["system"]
-    except (ValueError, KeyError, TypeError):
+        told = parse_json(jobspec)
+    except ValueError:
         return ""
-    kept = system.get("files", {}).get("script", {}).get("data") or system.get("batch", {}).get("script")
+    system = under(under(told, "attributes"), "system")
+    kept = under(under(under(system, "files"), "script"), "data") or under(under(system, "batch"), "script")
     return kept if isinstance(kept, str) else ""
+
+
+def under(value: object, name: str) -> object:
+    """What stands under the name; None where that is no mapping."""
+    return value.get(name) if isinstance(value, dict) else None
 
 
 def text_of(folder: Path, words: list[str]) -> str:

@@ -51,7 +51,7 @@ def test_a_script_is_made_checked_shown_saved_and_exported(typed, settings: Sett
 def test_a_log_is_diagnosed_and_errors_say_what_to_do(typed) -> None:  # type: ignore[no-untyped-def]
     Path("job.log").write_text(LOG)
     said = typed(
-        "/why job.log", "/why", "/check", "/save", "/frob", "/open gone", "/clusters perlmuter", '/check "x', "/help"
+        "/why", "/why job.log", "/check", "/save", "/frob", "/open gone", "/clusters perlmuter", '/check "x', "/help"
     )
     assert "gpu-oom" in said
     for words in (
@@ -102,6 +102,12 @@ def test_what_a_command_found_is_kept(typed, settings: Settings, whole: str) -> 
     assert [event.type for event in kept] == ["report", "done", "diagnosis", "done"]
     assert [attachment.name for attachment in turns[2].attachments] == ["job.log"]
     assert "checked on Perlmutter" in typed("/export") + Path("t.md").read_text()
+
+
+def test_why_without_a_file_is_of_the_newest_log(typed, settings: Settings) -> None:  # type: ignore[no-untyped-def]
+    Path("job.log").write_text(LOG)
+    said = typed("/why job.log", "/why")
+    assert said.count("gpu-oom") == 2 and "name the log" not in said
 
 
 def test_its_commands_are_the_chats() -> None:

@@ -337,3 +337,8 @@ def test_placeholders_go_on() -> None:
     text = later.mask("/home/ben/y and /home/mvarga/x, mvarga").text
     assert "mvarga" not in text and first.mask("/home/mvarga/x").text in text
     assert not any(name.startswith("KEY") for name in first.kept()) and later.mask("").restore(text).endswith("mvarga")
+
+
+def test_a_kept_name_that_is_no_placeholder_is_passed_over() -> None:
+    later = Masker().go_on([("USER", "mvarga"), ("USER_x", "ben"), ("HOST_2", "login5.example.org")])
+    assert later.kept() == {"HOST_2": "login5.example.org"}
