@@ -184,6 +184,15 @@ def test_a_field_that_is_so_anyhow_is_not_told_as_missing() -> None:
     assert "not done" not in results(thread) and "Not in the script" not in told
 
 
+@pytest.mark.parametrize(("name", "value"), [("binds", "/own:/data"), ("binds", "/big/model=7:/data")])
+def test_a_value_that_changes_nothing_is_told_whole(name: str, value: str) -> None:
+    write = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=2, entry="train.py",
+                 more_fields={name: value})  # fmt: skip
+    thread = Thread(Player(write, "Below."))
+    told = thread.say(f"train.py with ddp on 2 nodes of delta, {name} {value}")
+    assert f"Not in the script: {name}={value}." in told
+
+
 def test_a_ported_script_takes_variables_and_memory_and_a_draft_its_cores() -> None:
     edit = call("edit_script", fields={"variables": "NCCL_DEBUG=INFO", "memory_gb": "200"})
     thread = Thread(Player(edit, "Done."), started("ported").state)
