@@ -40,7 +40,7 @@ LIMIT = re.compile(
 )
 # What asks whether a card would do: of what is done there, or of the card itself (`would an H100 help?`).
 FITS = re.compile(
-    r"(?i)\b(?:enough|fit\w*|suffic\w*|suffi\w*|(?:would|will|can|could|does) (?:it|that|this) (?:\w+ )?(?:work|run|do|go)"
+    r"(?i)\b(?:enough|fit\w*|suffi\w*|(?:would|will|can|could|does) (?:it|that|this) (?:\w+ )?(?:work|run|do|go)"
     r"|passt|reich\w*|basta|cabe)\b"
 )
 OF_THE_CARD = re.compile(r"(?i)\b(?:would|will|does|could|about)\s+(?:the\s+)?$")
@@ -269,7 +269,9 @@ def on_card(ask: Ask, report: Diagnosis) -> Document | None:
         return None
     facts = ((card, find_gpu(card.model)) for card in cards)
     sizes = [
-        (card.model, gb) for card, known_of in facts for gb in ((card.gb,) if card.gb else known_of.gb if known_of else ())
+        (card.model, gb)
+        for card, known_of in facts
+        for gb in ((card.gb,) if card.gb else known_of.gb if known_of else ())
     ]
     if report.cause != "gpu-oom" or not (asked and total and sizes):
         return None

@@ -92,8 +92,11 @@ def decide(
     return "\n".join([*told_of, told])
 
 
-def not_done(hand: Hand, given: Collection[str], request: JobRequest, start: State, done: State) -> list[tuple[str, str]]:
-    """Of the fields that were given, with their values, those without which the script is the same, and was not decided so anyhow."""
+def not_done(
+    hand: Hand, given: Collection[str], request: JobRequest, start: State, done: State
+) -> list[tuple[str, str]]:
+    """Of the fields that were given, with their values, those without which the script is the same, and was not decided
+    so anyhow."""
     before, plan = hand.state.get("request") or JobRequest(), done["outcome"]
     told = []
     for name in (one for one in differing(before, request) if one in given):

@@ -52,8 +52,9 @@ SMALL_WORDS = re.compile(
 # A program with an option: small words are its values (`--langs en de it el no is`), unless it has a sentence's marks.
 CALL = re.compile(
     r"(?:\w+=\S*\s+)*(?:(?:time|exec|nohup)\s+)?(?:srun|mpiexec|mpirun|aprun|jsrun|lrun|ibrun|flux\s+run|torchrun|deepspeed"
-    r"|accelerate|python[\d.]*|bash|singularity|apptainer|shifter|podman-hpc)\s(?:.*\s)?--?\w(?!.*(?:,\s|[.?!]\s*$))"
+    r"|accelerate|python[\d.]*|bash|singularity|apptainer|shifter|podman-hpc)\s(?:.*\s)?--?\w"
 )
+SENTENCE_MARK = re.compile(r",\s|[.?!]$")
 PRINTS = re.compile(
     r"\s*(?:#|(?:echo|printf|print|cat|logger|trap|alias|read)\b|(?:if|while|until|for|elif|case)\b.*[\[;$(])"
 )
@@ -337,8 +338,11 @@ def is_sentence(line: str) -> bool:
     text = line.strip()
     if line[:1] in " \t" or text.startswith(("#", "-", "export ", "module ")):
         return False
-    called = CALL.match(text) and not TALK.search(QUOTED.sub(" ", text))
-    if not (PRINTS.match(line) or called) and len({one.lower() for one in SMALL_WORDS.findall(QUOTED.sub(" ", text))}) > 1:
+    called = CALL.match(text) and not (SENTENCE_MARK.search(text) or TALK.search(QUOTED.sub(" ", text)))
+    if (
+        not (PRINTS.match(line) or called)
+        and len({one.lower() for one in SMALL_WORDS.findall(QUOTED.sub(" ", text))}) > 1
+    ):
         return True
     marks = SHELL_MARK.search(re.sub(r"(?<=\w)-(?=\w)", "", text))
     return is_talk(line) or (not marks and sum(word.strip(",.;:!?'").isalpha() for word in text.split()) >= 4)

@@ -47,7 +47,11 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("node_hour", rf"{AMOUNT}[ -]*(?:node|knoten|n[oœ]*ud|nodo|节点)s?[ -]?{HOURS}(?!\w)"),
     ("gpu_hour", rf"{AMOUNT}[ -]*(?:gpu|card|卡)s?[ -]?{HOURS}(?!\w)"),
     ("gpu_hour", rf"{AMOUNT}[ -]*{HOURS}[ -]*(?:de )?gpus?\b"),
-    ("step", rf"{HOW_OFTEN}{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?(?:steps?|iterations?|schritte|pasos|步)(?!\w)"),
+    (
+        "step",
+        rf"{HOW_OFTEN}{AMOUNT}[ -]*(?:optimi[sz]er |training |gradient )?"
+        r"(?:steps?|iterations?|schritte|pasos|步)(?!\w)",
+    ),
     ("batch", rf"{AMOUNT}[ -]+batch(?:[ _-]?size)?(?![\w]){KIND_OF_JOB}"),
     ("second", r"(?P<number>\d+(?:[.,]\d+)?)(?P<scale>)\s?(?:s|secs?|seconde?s?|sekunden|segundos?|秒)(?![\w/])"),
     ("epoch", rf"{AMOUNT}[ -]*(?:epochs?|epochen|épocas|époques)\b"),
