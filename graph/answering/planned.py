@@ -8,8 +8,8 @@ from dataclasses import replace
 
 from graph.answering.ask import Ask
 from graph.planning.resources.parameters import find_model
-from graph.planning.resources.reading import read_question
-from graph.reading.utterance import Clause
+from graph.planning.resources.reading import find_aim, read_question
+from graph.reading.utterance import Clause, Utterance
 
 # How probable it is that a clause tells of a planned training.
 PREMISE = 0.6
@@ -21,6 +21,9 @@ WHICH_MACHINE = re.compile(
     r"(?i)\b(?:which|what(?:'?s| is| are)?|where|cheapest|best|fastest|quickest)\b.{0,30}"
     r"\b(?:machine|cluster|system|supercomputer)s?\b"
 )
+TOLD_INTERVAL = re.compile(
+    r"(?i)\bevery\s+\d[\d.,]*\s?k?\s*(?:steps?|iter\w*|epochs?|min\w*|hours?|h|s|sec\w*|tokens?)\b"
+)
 MOST = re.compile(r"(?i)\b(?:most|largest|biggest|fastest|widest|highest|best|longest)\b")
 OF_MACHINES = re.compile(r"(?i)\b(?:memory|vram|compute|flops?|tflops?|network|bandwidth|fabric|gpus?)\b")
 
@@ -30,6 +33,7 @@ def as_planned(ask: Ask) -> Ask:
     clause = ask.clause
     if clause.act not in ("ask", "plan", "review") or ask.report:
         return ask
+    ask = replace(ask, utterance=without_interval(ask.utterance))
     said = read_question(ask.utterance)
     if said.aim == "saves" and (said.gpus or said.nodes or said.model):
         return under(ask, clause, "ask", "method.checkpoint")
@@ -41,6 +45,13 @@ def as_planned(ask: Ask) -> Ask:
         whole = replace(clause, text=ask.utterance.text, start=0, end=len(ask.utterance.text))
         return under(ask, whole, "plan")
     return ask
+
+
+def without_interval(utterance: Utterance) -> Utterance:
+    """With blanks for how often is saved, where that is told and something else is asked; as long as it was."""
+    text = TOLD_INTERVAL.sub(lambda found: " " * len(found[0]), utterance.text)
+    aim = find_aim(text)
+    return replace(utterance, text=text) if aim and aim[0] != "fit" else utterance
 
 
 def asks_for_most(ask: Ask) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from graph.answering.planned import without_interval
 from graph.conversation.followup import GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
 from graph.conversation.turn import TurnContext, view_of
 from graph.extraction.sentences.intents import is_question
@@ -47,7 +48,9 @@ def as_planning(turn: TurnContext) -> TurnContext:
     """The turn with its message as one question of resources, where it is one; else as it is."""
     if turn.message.scripts or turn.message.logs or turn.message.outputs:
         return turn
-    if goes_on(turn) or is_whole(turn):
+    read = replace(turn, utterance=without_interval(turn.utterance))
+    if goes_on(read) or is_whole(read):
+        turn = read
         words = turn.words
         asked = read_followup(turn.utterance, turn.state.get("resources"))
         act, topic = ("ask", "method.checkpoint") if asked.aim == "saves" else ("plan", "")
