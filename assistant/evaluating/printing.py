@@ -26,7 +26,9 @@ PARTS = {
         "Written and labelled before the program was tried on them, and kept out of the fitting. The date is that of "
         "their first use; whoever mends a miss of these has made them development cases."
     ),
-    "development": "Used while building: these show that nothing was lost, not how well new ones do.",
+    "development": (
+        "Used while building: these show that nothing was lost, not how well new ones do, so they have no interval."
+    ),
     "fitted": "The reader was trained on these: they show what it kept, not what it learnt.",
 }
 
@@ -123,9 +125,9 @@ def page(run: RunResult, folder: Path) -> str:
 
 def section(run: RunResult, part: str) -> str:
     """A part's sets, each measure in a row."""
-    dates = {one.name: one.date for one in run.sets}
+    dates, fresh = {one.name: one.date for one in run.sets}, part == "blind"
     rows = [
-        f"| {name} | {kind if mark == 'right' else f'{kind}: {mark}'} | {dates[name]} | {cells(share)} |"
+        f"| {name} | {kind if mark == 'right' else f'{kind}: {mark}'} | {dates[name]} | {cells(share, fresh)} |"
         for name, kind, mark, share in measures([case for case in run.cases if case.part == part])
     ]
     title = {"blind": "Blind", "development": "Development", "fitted": "Fitted on"}[part]
@@ -134,9 +136,14 @@ def section(run: RunResult, part: str) -> str:
     return "\n".join([f"## {title} sets\n", f"{PARTS[part]}\n", *head, *rows, "", *abouts, ""])
 
 
-def cells(share: Share) -> str:
+def cells(share: Share, fresh: bool = True) -> str:
+    """fresh: drawn before anything was mended on them, so that an interval tells something of further cases."""
+    return f"{share.right} of {share.of} | {share.percent:.1f} | {ends(share) if fresh else ''}"
+
+
+def ends(share: Share) -> str:
     low, high = share.interval
-    return f"{share.right} of {share.of} | {share.percent:.1f} | {low:.1f} to {high:.1f}"
+    return f"{low:.1f} to {high:.1f}"
 
 
 def past(figures: Sequence[PastFigure]) -> Iterator[str]:
@@ -167,10 +174,9 @@ def calibrated(run: RunResult) -> Iterator[str]:
         yield f"{kind}, {part}: off by {off:.1f} points on average (expected calibration error)\n"
         yield "| said | mean | cases | right | % | 95 % |\n|---|---|---|---|---|---|"
         for one in bins:
-            low, high = one.share.interval
             yield (
                 f"| {one.low:.2f} to {one.high:.2f} | {one.said:.2f} | {one.share.of} | {one.share.right} | "
-                f"{one.share.percent:.1f} | {low:.1f} to {high:.1f} |"
+                f"{one.share.percent:.1f} | {ends(one.share) if part == 'blind' else ''} |"
             )
         yield ""
 
@@ -183,11 +189,12 @@ def by_kind(cases: Iterable[Judged]) -> Iterator[tuple[tuple[str, str], list[Jud
 
 def grouped(run: RunResult, kind: str, word: str) -> Iterator[str]:
     """A type's figures by group, all sets together."""
-    found = groups(case for case in run.cases if case.type == kind and case.part != "fitted")
+    cases = [case for case in run.cases if case.type == kind and case.part != "fitted"]
+    found, fresh = groups(cases), all(case.part == "blind" for case in cases)
     if found:
         yield f"## {kind.capitalize()}s, by {word}\n".replace("Pendings", "Waiting jobs")
         yield f"| {word} | right | % | 95 % |\n|---|---|---|---|"
-        yield from (f"| `{name}` | {cells(share)} |" for name, share in found.items())
+        yield from (f"| `{name}` | {cells(share, fresh)} |" for name, share in found.items())
         yield ""
 
 
