@@ -159,7 +159,7 @@ def test_sources_are_numbered_in_the_order_of_the_answer() -> None:
 
     thread = Thread(Player(call("cluster_facts", machine="perlmutter", about=["queues"]), cites))
     told = thread.say("how long in debug on perlmutter?")
-    assert "takes 30 minutes [1]." in told and "Sources:\n[1] https://docs.nersc.gov/" in told and "[99]" not in told
+    assert "takes 30 minutes [1]." in told and "Sources:\n[1] https://" in told and "[99]" not in told
 
 
 # A model that errs on purpose: the rules' answer, nothing lost.

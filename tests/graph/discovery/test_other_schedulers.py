@@ -124,7 +124,8 @@ def login_node(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]
         if not (commands / tool).exists() and (real := next(Path("/").glob(f"usr/bin/{tool}"), None)):
             (commands / tool).symlink_to(real)
     config = str(tmp_path / "config")
-    return {**os.environ, "PATH": ":".join([str(commands), *outside]), "XDG_CONFIG_HOME": config}
+    own = {"XDG_CONFIG_HOME": config, "MAPLE_CHAT_DATA": str(tmp_path / "data")}
+    return {**os.environ, "PATH": ":".join([str(commands), *outside]), **own}
 
 
 def run(environment: dict[str, str], *words: str, status: int = 0) -> str:
