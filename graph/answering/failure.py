@@ -18,9 +18,11 @@ from graph.answering.method import choose_strategy
 from graph.answering.model_size import billions_of
 from graph.answering.resources import _larger, queue_words
 from graph.answering.situation import list_steps, write_document
+from graph.debugging.memory_sum import BY_NUMBERS
 from graph.extraction.walltime import clock
 from graph.planning.resources.memory import usable_gib
 from graph.reading.gpu_words import find_gpu_words
+from graph.reading.scope import denials
 from graph.usecases.mend_script import mend_script
 from knowledge.document import Code, Document, Part
 from knowledge.errors import InputError
@@ -53,7 +55,6 @@ DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": 
 LAUNCHING = re.compile(r"^\s*(?:srun|mpiexec|mpirun|jsrun|ibrun|torchrun|flux run|accelerate|deepspeed|python)", re.M)
 EXPORT = re.compile(r"`?export [A-Z_]+=\S+?`?(?=[\s.,;]|$)")
 NO_WORD = "That I cannot tell: the log does not speak of it. What it shows:"
-SUM = "By the log's numbers"
 # What is asked after by *whose fault was it?*; another word names a suspect.
 BLAMED = stems(
     "could can might may would is was it be that this the my mine me i we our fault node nodes machine cluster system"
@@ -286,26 +287,25 @@ def on_card(ask: Ask, report: Diagnosis) -> Document | None:
 
 def steps_of(report: Diagnosis) -> list[str]:
     """What can be done, without the sums that stand among it."""
-    return [one for one in report.fix if not one.startswith(SUM)]
+    return [one for one in report.fix if not one.startswith(BY_NUMBERS)]
 
 
 def steps_about(text: str, report: Diagnosis) -> list[str]:
     """The steps of the cure that speak of what the words speak of, the nearest first; none that they refuse."""
-    refused = stems(" ".join(one[1] for one in REFUSES.finditer(text))) - TOO_COMMON
+    denied = (text[one.body : one.end] for one in denials(text))
+    refused = stems(" ".join([*denied, *(one[1] for one in REFUSES.finditer(text))])) - TOO_COMMON
     if refused:
         left = [one for one in report.fix if not refused & stems(one)]
         left = left[1:] if left and left[0] == report.fix[0] else left
-        return [one for one in left if not one.startswith(SUM)]
+        return [one for one in left if not one.startswith(BY_NUMBERS)]
     words = stems(text)
     shared = [(len(words & stems(step)), step) for step in steps_of(report)]
     best = max((n for n, _ in shared), default=0)
     return [step for n, step in shared if n == best and n > 0]
 
 
-REFUSES = re.compile(
-    r"(?i)\b(?:do(?:n['\u2019]?t| not) want(?: to)?|can(?:no|['\u2019])?t|cannot|rather not|not allowed to|must not"
-    r"|without|keep|instead of|other than|no) ((?:\w+ ?){1,6})"
-)
+# What cannot be done, or is to stay: it denies no words of a script, but steps that speak of it.
+REFUSES = re.compile(r"(?i)\b(?:can(?:no|['\u2019])?t|cannot|keep|instead of|other than|no) ((?:\w+ ?){1,6})")
 TOO_COMMON = stems("touch change the use make set a my it that this size same do more")
 
 

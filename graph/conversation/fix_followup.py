@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from graph.debugging.memory_sum import BY_NUMBERS
 from graph.state import State
 from knowledge.types import Diagnosis, Say
 from knowledge.wording import stems
@@ -22,7 +23,6 @@ UNHELPED = re.compile(
 GENERAL = stems("same error errors message problem issue log job node nodes gpu rank again fail failed hang crash")
 NAME = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|`[^`]+`")
 # A sum among the steps, which nobody can try.
-SUM = "By the log's numbers"
 NEXT = "So that was not it, or not all: *{}*. Next: {}"
 THEN = "So that was not it. Next: {}"
 ALSO = "The log also speaks of {} (line {}: `{}`), which I put second because {}."
@@ -40,7 +40,7 @@ def is_unhelped(text: str, state: State) -> bool:
 
 def go_on(diagnosis: Diagnosis, tried: tuple[str, ...], text: str) -> tuple[Say, tuple[str, ...]]:
     """What to say next, and the steps tried by now."""
-    left = [step for step in diagnosis.fix if step not in tried and not step.startswith(SUM)]
+    left = [step for step in diagnosis.fix if step not in tried and not step.startswith(BY_NUMBERS)]
     elsewhere = NAME.search(text) is not None
     now = named(text, left) or ([] if elsewhere else left[:1])
     tried = (*tried, *now)

@@ -72,7 +72,7 @@ DO_IT = re.compile(
 DECIDED = "Nothing is open. What I took by myself: {}. Say what to change."
 NOT_IN_FILE = (
     "{}: `{}` has no line that holds this, so I leave your file as it is. It is a change of your program or of the "
-    "command that submits the job; say *write it anew* for a script of mine."
+    "command that submits the job."
 )
 WITHDRAWAL = re.compile(
     r"\W*(?:never ?mind|forget (?:it|that)|leave it|drop (?:it|that)|cancel(?: that)?|stop)\b.*", re.I
@@ -142,6 +142,8 @@ def refused_one(turn: TurnContext, pending: OfferEdit) -> State | None:
     left = tuple(one for one in pending.offers if not denied & content(one.says))
     if len(left) == len(pending.offers):
         return None
+    if not left and "?" in turn.words:  # what else there is, they ask themselves
+        return State(pending=None, way="answer", act="ask")
     told = f"{REFUSED}\n\n{offered(left)}" if left else f"{REFUSED} {NONE_LEFT}"
     return State(pending=OfferEdit(left) if left else None, said=(Say(told),), act="edit")
 

@@ -19,13 +19,13 @@ from knowledge.errors import InputError
 from knowledge.types import Diagnosis
 
 CAUSE = "gpu-oom"
-OPENING = "By the log's numbers"
+# A step that begins so is a sum and nothing to do.
+BY_NUMBERS = "By the log's numbers"
+ALLOCATOR = "expandable_segments"
 UNKNOWN = (
-    f"{OPENING} alone how much a smaller batch, checkpointing or sharding saves cannot be told: {{}}say the model, "
+    f"{BY_NUMBERS} alone how much a smaller batch, checkpointing or sharding saves cannot be told: {{}}say the model, "
     "how it is spread and on how many GPUs."
 )
-# The step that the log's own sum tells already.
-ALLOCATOR = re.compile(r"If much memory is reserved but not allocated: `?PYTORCH_\w+=expandable_segments:True`?\.\s*")
 # Values that programs and their arguments tell of a training.
 BATCH = re.compile(
     r"(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size|local[-_]batch[-_]size"
@@ -51,11 +51,16 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
         return found
     known = model_and_layout(found, script, words)
     first = tuple(filter(None, (what_was_short(log), unused_words(log), by_sum(log, *known) if known else "")))
-    steps = (ALLOCATOR.sub("", step) if log.unused_suffices else step for step in found.fix)
-    kept = tuple(step for step in steps if step and not step.startswith(OPENING))
+    steps = (without_setting(step) if log.unused_suffices else step for step in found.fix)
+    kept = tuple(step for step in steps if step and not step.startswith(BY_NUMBERS))
     open_ = UNKNOWN.format("" if script else "give the script (`--script`), or ")
     sources = dict.fromkeys((*found.sources, *(SOURCES if known else ())))
     return replace(found, fix=(*first, *kept, *(() if known else (open_,))), sources=tuple(sources))
+
+
+def without_setting(step: str) -> str:
+    """A step without the sentences on the allocator's setting, which the log's own sum tells."""
+    return " ".join(one for one in step.split(". ") if ALLOCATOR not in one)
 
 
 def out_of_memory(found: Diagnosis) -> OutOfMemory | None:
@@ -73,8 +78,9 @@ def out_of_memory(found: Diagnosis) -> OutOfMemory | None:
 def what_was_short(log: OutOfMemory) -> str:
     """The log's own sum."""
     return (
-        f"{OPENING} the process held {log.held:.1f} GiB and wanted {log.asked:.2f} more: at least {log.needed:.1f} GiB "
-        f"of {log.room:.1f} that it can have there ({log.total:.1f} less what lies outside its allocator); later steps "
+        f"{BY_NUMBERS} the process held {log.held:.1f} GiB and wanted {log.asked:.2f} more: at least "
+        f"{log.needed:.1f} GiB of {log.room:.1f} that it can have there ({log.total:.1f} less what lies outside its "
+        "allocator); later steps "
         "may want more."
     )
 
@@ -83,7 +89,7 @@ def unused_words(log: OutOfMemory) -> str:
     if not log.unused_suffices:
         return ""
     return (
-        f"{OPENING} {log.unused:.2f} GiB lie reserved and unused, more than the {log.short:.2f} that were missing: "
+        f"{BY_NUMBERS} {log.unused:.2f} GiB lie reserved and unused, more than the {log.short:.2f} that were missing: "
         "`PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True` holds this request; of later ones the log does not tell."
     )
 
@@ -95,7 +101,7 @@ def by_sum(log: OutOfMemory, model: SizedModel, layout: Layout) -> str:
     way = {"none": "on one GPU", "ddp": "with DDP"}.get(layout.spread, f"with {layout.spread.upper()}")
     method = "" if layout.method == "full" else f", {layout.method}"
     over = f" over {layout.gpus} GPUs" if layout.gpus > 1 else ""
-    told = f"{OPENING} and the sum for {model.name}{method} {way}{over}: {fixed:.1f} GiB do not depend on the batch"
+    told = f"{BY_NUMBERS} and the sum for {model.name}{method} {way}{over}: {fixed:.1f} GiB do not depend on the batch"
     told += "; no smaller batch helps" if fixed > room else ""
     lines = [_named(outcomes, "fits"), _named(outcomes, "tight"), _named(outcomes, "no")]
     return f"{told}. {' '.join(filter(None, lines))} An estimate, +-20 % of what grows with the tokens."
