@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 
 from graph.debugging import script_edits as text
 from graph.debugging.script_edits import Edit, FailedScript
+from graph.extraction.batch_numbers import STEPS, batch_numbers, named, samples_of, shrink_batch
 from graph.extraction.script import read_script
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.extraction.walltime import clock
@@ -24,19 +25,16 @@ Changing = Callable[[Cluster, JobRequest], Change]
 # What each strategy gives way to when a GPU's memory does not suffice.
 SHARD_MORE = {"none": "fsdp", "ddp": "fsdp", "zero1": "zero2", "zero2": "zero3"}
 FIELDS = frozenset(one.name for one in fields(JobRequest)) - {"heard", "machine", "source_machine"}
-SMALLER_STEPS = "smaller steps, so more of them for the same data"
 # GPUs a node follow from any of these: a mere warning does not overrule what was counted so.
 COUNTS = frozenset(("nodes", "gpus_per_node", "total_gpus"))
 
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One cure. edit: of a script's text; change: of the request. One of them is given, or both. costs: what an edit
-    costs, in words."""
+    """One cure. edit: of a script's text; change: of the request. One of them is given, or both."""
 
     edit: Callable[[FailedScript], Edit] | None = None
     change: Changing | None = None
-    costs: str = ""
 
 
 def case_of(script: str, diagnosis: Diagnosis, cluster: Cluster | None) -> FailedScript:
@@ -107,9 +105,18 @@ def price(before: JobRequest, after: JobRequest) -> str:
         parts.append("another account is charged")
     if after.strategy != before.strategy and after.strategy:
         parts.append(f"your program has to be written for {after.strategy}")
-    if 0 < text.batch_of(after.args) < text.batch_of(before.args):
-        parts.append(SMALLER_STEPS)
+    parts.append(batch_price(before.args, after.args))
     return "; ".join(filter(None, parts))
+
+
+def batch_price(before: str | None, after: str | None) -> str:
+    """What fewer samples a GPU cost, in two states of a script's text or of a program's arguments. Empty: nothing."""
+    if not 0 < samples_of(after) < samples_of(before):
+        return ""
+    was, now = (named(batch_numbers(one or ""), STEPS) for one in (before, after))
+    if now and (was is None or now.value > was.value):
+        return "each update takes more and smaller passes, so it takes longer"
+    return "smaller steps, so more of them for the same data"
 
 
 def given(name: str | None) -> bool:
@@ -197,7 +204,7 @@ def alike(one: Queue, other: Queue) -> bool:
 
 
 def smaller_batch(cluster: Cluster, request: JobRequest) -> Change:
-    found = text.halve_batch(request.args) if request.args else None
+    found = shrink_batch(request.args) if request.args else None
     return (("args", found[0]),) if found else ()
 
 
@@ -246,7 +253,7 @@ REMEDIES: dict[str, tuple[Remedy, ...]] = {
     "gpu-not-visible": (Remedy(change=devices),),
     "gpu-oom": (
         Remedy(text.grown_segments),
-        Remedy(text.smaller_batch, smaller_batch, SMALLER_STEPS),
+        Remedy(text.smaller_batch, smaller_batch),
         Remedy(change=shard_more),
         Remedy(change=more_nodes),
     ),

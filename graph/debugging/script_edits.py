@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from graph.debugging.advice import COLLECTIVES
+from graph.extraction.batch_numbers import shrink_batch
 from graph.extraction.directive_tables import SLURM_FLAGS, SLURM_LONG
 from graph.extraction.script import ReadScript
 from graph.extraction.script_record import ScriptRecord
@@ -186,44 +187,9 @@ def required(case: FailedScript) -> Edit:
     return None
 
 
-# The options by which programs take the samples of one GPU, and the steps that are gathered into one update.
-BATCH = re.compile(
-    r"(?P<before>--?(?:per_device_train_batch_size|train_micro_batch_size_per_gpu|micro[-_]batch[-_]size"
-    r"|batch[-_]size|bs|batch)[= ])(?P<value>\d+)(?![\w.])"
-)
-GATHER = re.compile(r"(?P<before>--?(?:gradient_accumulation_steps|grad[-_]?accum\w*|accumulat\w*)[= ])(?P<value>\d+)")
-
-
-def batch_of(args: str | None) -> int:
-    """Samples a GPU as the arguments name them; 0 where they do not."""
-    found = BATCH.search(args or "")
-    return int(found["value"]) if found else 0
-
-
-def halve_batch(words: str) -> tuple[str, str] | None:
-    """Half the samples a GPU, and twice the accumulation where the program takes one; for a script or arguments."""
-    found = BATCH.search(words)
-    if not found or int(found["value"]) < 2 or int(found["value"]) % 2:
-        return None
-    half = int(found["value"]) // 2
-    text = words[: found.start("value")] + str(half) + words[found.end("value") :]
-    gather = GATHER.search(text)
-    if gather is None:
-        return text, f"`{found['before'].strip()} {half}` instead of {found['value']}"
-    steps = 2 * int(gather["value"])
-    text = text[: gather.start("value")] + str(steps) + text[gather.end("value") :]
-    both = f"`{found['before'].strip()} {half}` with `{gather['before'].strip()} {steps}`"
-    return text, f"{both}: the same global batch"
-
-
 def smaller_batch(case: FailedScript) -> Edit:
-    """Half the samples a GPU in the first line, comments apart, that names them."""
-    lines = case.text.splitlines(keepends=True)
-    for at, line in enumerate(lines):
-        found = None if line.lstrip().startswith("#") else halve_batch(line)
-        if found:
-            return "".join([*lines[:at], found[0], *lines[at + 1 :]]), found[1]
-    return None
+    """Fewer samples a GPU where the script names them, and more steps of accumulation where the program takes them."""
+    return shrink_batch(case.text)
 
 
 def grown_segments(case: FailedScript) -> Edit:

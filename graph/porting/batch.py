@@ -10,25 +10,12 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from graph.extraction.batch_numbers import A_RANK, IN_FILE, STEPS, STEPS_OPTION, TAKES_STEPS, UNCLEAR, WHOLE
 from graph.porting.collector import PortNote
 from knowledge.types import LaunchPlan, Variable
 
-# transformers (and its example programs without Trainer), DeepSpeed, Megatron, Lightning's litgpt.
-A_RANK = re.compile(r"--(per_(device|gpu)_train_batch_size|train_micro_batch_size_per_gpu|micro[_-]batch[_-]size)")
-STEPS = re.compile(
-    r"--(gradient[_-]accumulation[_-]steps|grad[_-]acc(um(ulation)?)?[_-]steps|(trainer\.)?accumulate_grad_batches"
-    r"|accum[_-]iter|update[_-]freq)"
-)
-WHOLE = re.compile(r"--(global[_-](train[_-])?batch[_-]size|total[_-]batch[_-]size|train_batch_size)")
-UNCLEAR = re.compile(r"--((train[_-])?batch[_-]?size|bs|b)|-b")
-# Programs with this option take --gradient_accumulation_steps too, 1 if not given (transformers' TrainingArguments).
-TAKES_STEPS = re.compile(r"--per_(device|gpu)_train_batch_size")
-# Numbers of a DeepSpeed file; "auto" is filled in by transformers from its own options.
-IN_FILE = re.compile(
-    r"[\"'](train_batch_size|train_micro_batch_size_per_gpu|gradient_accumulation_steps)[\"']\s*:\s*(\d+)"
-)
+# "auto" in a DeepSpeed file is filled in by transformers from its own options.
 FILE_STEPS = "gradient_accumulation_steps"
-STEPS_OPTION = "--gradient_accumulation_steps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +35,7 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     if not before or before == after:
         return decided, ()
     head = f"{before} ranks become {after}"
-    in_file = dict(found for line in decided.user_setup for found in IN_FILE.findall(line))
+    in_file = {one["name"]: one["value"] for line in decided.user_setup for one in IN_FILE.finditer(line)}
     if in_file:
         return keep_in_file(decided, head, {name: int(value) for name, value in in_file.items()}, before)
     found = tuple(numbers(decided.args, decided.user_variables))
@@ -60,7 +47,7 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     old_steps = steps.value if steps else 1
     total = a_rank.value * old_steps * before
     new_steps, rest = divmod(old_steps * before, after)
-    if rest == 0 and (steps or TAKES_STEPS.fullmatch(a_rank.name)):
+    if rest == 0 and (steps or TAKES_STEPS.fullmatch(a_rank.name.lstrip("-"))):
         says = f"{head}: gradient accumulation {old_steps} becomes {new_steps}, so the global batch stays {total}."
         return with_steps(decided, steps, new_steps), (PortNote(0, says),)
     size, rest = divmod(a_rank.value * before, after)
@@ -136,7 +123,7 @@ def default_of(variable: Variable) -> str:
 
 
 def first(found: tuple[Number, ...], names: re.Pattern[str]) -> Number | None:
-    return next((one for one in found if names.fullmatch(one.name)), None)
+    return next((one for one in found if names.fullmatch(one.name.lstrip("-"))), None)
 
 
 def with_steps(decided: LaunchPlan, steps: Number | None, value: int) -> LaunchPlan:

@@ -10,7 +10,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import unified_diff
 
-from graph.debugging.remedies import Change, Remedy, case_of, changed_request, price, remedies_for, request_of
+from graph.debugging.remedies import (
+    Change,
+    Remedy,
+    batch_price,
+    case_of,
+    changed_request,
+    price,
+    remedies_for,
+    request_of,
+)
 from graph.debugging.remedies import says as in_words
 from graph.debugging.script_edits import FailedScript
 from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
@@ -81,7 +90,7 @@ def tried(remedy: Remedy, case: FailedScript) -> tuple[tuple[str, str] | None, O
     edit = remedy.edit(case) if remedy.edit else put(case, change)
     if edit is None or edit[0] == case.text:
         return None, Offer("")
-    costs = remedy.costs or (price(before, changed_request(before, dict(change))) if change else "")
+    costs = price(before, changed_request(before, dict(change))) if change else batch_price(case.text, edit[0])
     says = edit[1] if remedy.edit else in_words(before, change)
     return edit, Offer(says, costs, change, edit[0])
 

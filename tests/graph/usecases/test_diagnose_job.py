@@ -143,3 +143,5 @@ def test_only_a_smaller_batch_costs_more_steps() -> None:
     before = JobRequest(args="--bs 64 --id 3")
     assert price(before, JobRequest(args="--bs 64")) == "" == price(before, JobRequest(args="--bs 128"))
     assert price(before, JobRequest(args="--bs 32 --id 3")).startswith("smaller steps")
+    gathered = JobRequest(args="--bs 32 --accum_iter 2")
+    assert price(before, gathered).startswith("each update takes more and smaller passes")
