@@ -7,15 +7,17 @@ remedies.py's table. What needs a person's knowledge (an account, a path) is lef
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 
 from graph.debugging.advice import COLLECTIVES
 from graph.extraction.batch_numbers import shrink_batch
 from graph.extraction.directive_tables import SLURM_FLAGS, SLURM_LONG
-from graph.extraction.script import ReadScript
+from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import ScriptRecord
 from knowledge.cluster import Cluster, NodeType
+from knowledge.signatures.loader import Cause, library
 from knowledge.types import Diagnosis
 
 PORTS = {"slurm": "$((10000 + SLURM_JOB_ID % 50000))", "pbs": "$((10000 + ${PBS_JOBID%%.*} % 50000))"}
@@ -26,6 +28,10 @@ LOCAL = re.compile(
     r"(?P<before>\bMASTER_ADDR=|--master[_-]addr[= ])[\"']?(?:localhost|127\.0\.0\.1|\$\(hostname\)|`hostname`)[\"']?"
 )
 BACKEND = re.compile(r"(?P<before>(?:backend[= ]+|BACKEND=)[\"']?)(?:nccl|gloo|ccl|xccl|mpi|rccl)\b")
+# What starts the ranks of a node -> its option for the port of the rendezvous; its default is the same for every job.
+PORT_OPTIONS = {"torchrun": "--master-port", "accelerate": "--main_process_port", "deepspeed": "--master_port"}
+# A line of a step that can be put into a script as it stands; its value is plain, whatever a log gave to the step.
+LINE = re.compile(r"`(?P<line>export (?P<name>[A-Z]\w+)=[\w./:,^+-]+)`")
 INTERFACE = re.compile(r"(?P<before>\b(?:NCCL|GLOO)_SOCKET_IFNAME=)[\"']?[^\s\"';&]+[\"']?")
 
 
@@ -89,11 +95,16 @@ def export(case: FailedScript) -> Edit:
 
 
 def port(case: FailedScript) -> Edit:
-    """A port of the job's own."""
+    """A port of the job's own: where one is named there, else where the launcher, or the program, takes it from."""
     port = PORTS.get(case.record.scheduler)
     if port is None:
         return None
-    return PORT.sub(lambda found: found["before"] + port, case.text), "The port is taken from the job's number."
+    says = "The port is taken from the job's number."
+    if PORT.search(case.text):
+        return PORT.sub(lambda found: found["before"] + port, case.text), says
+    option = next((PORT_OPTIONS[one] for one in starters(case) if one in PORT_OPTIONS), "")
+    text = behind_launcher(case, f'{option}="{port}"') if option else exported(case, "MASTER_PORT", port)
+    return (text, says) if text else None
 
 
 def address(case: FailedScript) -> Edit:
@@ -105,7 +116,11 @@ def address(case: FailedScript) -> Edit:
     host = case.cluster.rendezvous.host if case.cluster else hosts.get(case.record.scheduler)
     if host is None:
         return None
-    return LOCAL.sub(lambda found: f"{found['before']}{host}", case.text), "The address of rank 0 is the first node's."
+    says = "The address of rank 0 is the first node's."
+    if "MASTER_ADDR" not in case.text and not starters(case) & set(PORT_OPTIONS):
+        text = exported(case, "MASTER_ADDR", host)
+        return (text, says) if text else None
+    return LOCAL.sub(lambda found: f"{found['before']}{host}", case.text), says
 
 
 def module(case: FailedScript) -> Edit:
@@ -238,6 +253,67 @@ def cache_elsewhere(case: FailedScript) -> Edit:
     root = ((used := WORK.search(case.text)) and used[0].replace("{", "")) or "$SCRATCH"
     line = f'export {variable}="{root}/{name}"'
     return before_launch(case, line), f"`{variable}` takes that cache out of the home, to `{root}`."
+
+
+def starters(case: FailedScript) -> frozenset[str]:
+    """The launchers of the command that starts the training."""
+    command = case.script.training
+    return frozenset(layer.name for layer in command.chain.layers) if command else frozenset()
+
+
+def behind_launcher(case: FailedScript, option: str) -> str | None:
+    """The text with an option put behind the launcher of a node's ranks; None where its word is not to be seen."""
+    lines = whole_lines(case.text)
+    at = case.script.training.line - 1 if case.script.training else len(lines)
+    for number in range(at, len(lines)):
+        line, found = re.subn(
+            r"(\btorchrun|\baccelerate launch|\bdeepspeed)(?=\s|$)", rf"\1 {option}", lines[number], count=1
+        )
+        if found:
+            return "".join([*lines[:number], line, *lines[number + 1 :]])
+        if not lines[number].rstrip().endswith("\\"):
+            return None
+    return None
+
+
+def exported(case: FailedScript, name: str, value: str) -> str | None:
+    """The text with a variable set above the launch, unless the script sets it or starts nothing."""
+    if case.script.training is None or re.search(rf"\b{name}=", case.text):
+        return None
+    return before_launch(case, f"export {name}={value}")
+
+
+def put_lines(case: FailedScript, step: str) -> Edit:
+    """What a step of the diagnosis wants set (`export NAME=VALUE`, written so in it), above the launch."""
+    text, put, ours = case.text, [], own_lines() | site_lines(case.cluster)
+    for found in LINE.finditer(step):
+        if found["line"] not in ours:
+            continue
+        value = found["line"].partition("=")[2]
+        edit = exported(replace(case, text=text, script=read_script(text)), found["name"], value)
+        if edit:
+            text = edit
+            put.append(found[0])
+    return (text, f"{' and '.join(put)} above the launch, as said there") if put else None
+
+
+@cache
+def own_lines() -> frozenset[str]:
+    """The lines that steps of the library name. A step may quote a log, and a log's line is never put into a script."""
+    told = [step for cause in library().causes.values() for step in all_steps(cause)]
+    told += [step for one in library().signatures for step in one.fix]
+    return frozenset(found["line"] for step in told for found in LINE.finditer(step))
+
+
+def all_steps(cause: Cause) -> list[str]:
+    by_scheduler = (step for steps in cause.by.values() for step in steps)
+    return [*cause.fix, *by_scheduler, *(step for _, step in cause.specific)]
+
+
+def site_lines(cluster: Cluster | None) -> frozenset[str]:
+    """The variables that a machine's facts set, as lines."""
+    facts = cluster.environment if cluster else ()
+    return frozenset(f"export {fact.name}={fact.value}" for fact in facts)
 
 
 def before_launch(case: FailedScript, line: str) -> str:

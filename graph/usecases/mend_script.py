@@ -21,7 +21,7 @@ from graph.debugging.remedies import (
     request_of,
 )
 from graph.debugging.remedies import says as in_words
-from graph.debugging.script_edits import FailedScript
+from graph.debugging.script_edits import FailedScript, put_lines
 from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
 from graph.verification.checks.rule import Edit
 from graph.verification.checks.run import CheckedFinding, checked
@@ -29,6 +29,7 @@ from knowledge.cluster import Cluster
 from knowledge.types import Diagnosis, Finding, Offer
 
 MOST_ROUNDS = 5
+MOST_STEPS = 3
 # The rules of the check (by the beginnings of their ids' families) that speak of the same matter as a cause.
 SAME_MATTER: dict[str, frozenset[str]] = {
     "sched": frozenset(("directives", "limits")),
@@ -63,6 +64,8 @@ def mend_script(script: str, trouble: Diagnosis | None, cluster: Cluster | None,
     done, offered = applied(case)
     if done is None and not offered:
         done = by_check(case)
+    if done is None:
+        offered += by_steps(case)
     text, says = done or (script, "")
     findings = tuple(one.finding for one in checked(text, cluster) if one.finding.severity == "error")
     return Mended(name, text, says, difference(script, text, name), offered, findings)
@@ -101,6 +104,12 @@ def put(case: FailedScript, change: Change) -> tuple[str, str] | None:
         return None
     now = put_fields(Edited(case.text, ()), dict(change), case.cluster)
     return (now.text, ", ".join(now.says)) if len(now.says) == len(change) > 0 else None
+
+
+def by_steps(case: FailedScript) -> tuple[Offer, ...]:
+    """The steps of the diagnosis whose line can be put into the script: to be tried, so a person decides."""
+    edits = [edit for step in case.diagnosis.fix if (edit := put_lines(case, step))]
+    return tuple(Offer(says, "", script=text) for text, says in edits[:MOST_STEPS])
 
 
 def by_check(case: FailedScript) -> tuple[str, str] | None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from graph.debugging.remedies import price
+from graph.debugging.remedies import case_of, price
+from graph.debugging.script_edits import put_lines
 from graph.reading.message import take_apart
 from graph.usecases.diagnose_job import diagnose_job
 from knowledge.catalogue import catalogue
@@ -145,3 +146,57 @@ def test_only_a_smaller_batch_costs_more_steps() -> None:
     assert price(before, JobRequest(args="--bs 32 --id 3")).startswith("smaller steps")
     gathered = JobRequest(args="--bs 32 --accum_iter 2")
     assert price(before, gathered).startswith("each update takes more and smaller passes")
+
+
+BUSY = LOG.splitlines()[3]
+SLURM_PORT = "$((10000 + SLURM_JOB_ID % 50000))"
+
+
+@pytest.mark.parametrize(
+    ("script", "line"),
+    [
+        (SCRIPT.replace("export MASTER_PORT=29500\n", ""), f'srun torchrun --master-port="{SLURM_PORT}" --nnodes=2 \\'),
+        ("#!/bin/bash\n#SBATCH -N 1\nsrun -n 4 python train.py\n", f"export MASTER_PORT={SLURM_PORT}"),
+        (
+            "#!/bin/bash\n#SBATCH -N 1\naccelerate launch --mixed_precision bf16 train.py\n",
+            f'accelerate launch --main_process_port="{SLURM_PORT}" --mixed_precision bf16 train.py',
+        ),
+        (
+            "#!/bin/bash\n#PBS -l select=2\nmpiexec -n 8 --ppn 4 python train.py\n",
+            "export MASTER_PORT=$((10000 + ${PBS_JOBID%%.*} % 50000))",
+        ),
+    ],
+)
+def test_a_port_that_nobody_named_goes_where_the_launcher_takes_it_from(script: str, line: str) -> None:
+    mended = diagnose_job(BUSY, script).mended
+    assert mended and line in mended.text.splitlines()
+    assert [one for one in script.splitlines() if one not in mended.text.splitlines()] in ([], [line_of(script)])
+
+
+def line_of(script: str) -> str:
+    return next(one for one in script.splitlines() if "torchrun" in one or "launch" in one or "python" in one)
+
+
+def test_a_step_that_names_a_line_is_offered_as_that_line() -> None:
+    """What a site documents for its network, and what records a hang: one line of the person's file each, on a yes."""
+    hung = (
+        "[rank5]:[E ProcessGroupNCCL.cpp:607] [Rank 5] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=3)"
+    )
+    mended = diagnose_job(hung, SCRIPT, catalogue().find("perlmutter")).mended
+    assert mended and mended.text == SCRIPT
+    texts = [one.script for one in mended.offers]
+    assert any("export FI_MR_CACHE_MONITOR=userfaultfd\nsrun torchrun" in text for text in texts)
+    assert any("export TORCH_NCCL_DUMP_ON_TIMEOUT=1\nsrun torchrun" in text for text in texts)
+    again = diagnose_job(hung, texts[0], catalogue().find("perlmutter")).mended
+    assert again and len(again.offers) == len(mended.offers) - 1
+
+
+def test_what_a_log_says_never_becomes_a_line() -> None:
+    case = case_of(SCRIPT, diagnose_job(BUSY).diagnosis, None)
+    assert put_lines(case, "`export A_B=$(touch x)`, `export A_B=x;y`, `export PATH=`, export A_B=1") is None
+    assert put_lines(case, "`export MASTER_PORT=1`") is None, "the script sets it"
+    assert put_lines(case, "`export LD_PRELOAD=/tmp/x.so`") is None, "no step of ours names it"
+    edit = put_lines(
+        case, "`export UCX_RC_TIMEOUT=2s`, `export UCX_RC_RETRY_COUNT=7` and `export LD_PRELOAD=/tmp/x.so`"
+    )
+    assert edit and "export UCX_RC_TIMEOUT=2s\nexport UCX_RC_RETRY_COUNT=7\nsrun" in edit[0]
