@@ -21,6 +21,7 @@ from knowledge.job_parts import (
     Patch,
     Precision,
     Program,
+    Starter,
 )
 
 Scheduler = Literal["slurm", "pbs", "lsf", "flux"]
@@ -116,6 +117,7 @@ class JobRequest:
     memory_gb: int | None = None
     cpus_per_task: int | None = None
     processes_per_node: int | None = None
+    launcher: Starter | None = None
     cpu_only: bool | None = None
     array: JobArray | None = None
     dependency: Dependency | None = None
@@ -397,7 +399,7 @@ class LaunchPlan:
     stage, None without ZeRO. late_args are arguments that name what the rendezvous sets (MASTER_ADDR, WORLD_SIZE).
     network_cards: of a node, 0 where not known.
 
-    From output on: what people add (JobRequest says what each means). before and after are commands as words; then and
+    From output on: what people add (JobRequest says what each means). before and after are shell lines; then and
     beside are further programs, each with its own words in `args`; stage_in goes to node_disk (shell text) on every
     node; files are written beside the script; submit_options stand on the submitting command; jobs follow this one.
     """
@@ -446,8 +448,8 @@ class LaunchPlan:
     chain: int = 1
     requeue: bool = False
     signal: LimitSignal | None = None
-    before: tuple[tuple[str, ...], ...] = ()
-    after: tuple[tuple[str, ...], ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
     then: tuple[PlannedProgram, ...] = ()
     beside: tuple[PlannedProgram, ...] = ()
     stage_in: tuple[str, ...] = ()

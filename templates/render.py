@@ -131,9 +131,15 @@ def render_job(plan: LaunchPlan, name: str) -> LaunchBundle:
             program_call=program_call(plan),
             walltime_s=walltime_seconds(plan.walltime),
             further_words=further_words,
+            keeps_status=keeps_status(plan),
         )
     )
     return LaunchBundle(name, script, (*side_files(plan), *plan.files), submit)
+
+
+def keeps_status(plan: LaunchPlan) -> bool:
+    """Whether a step after the program asks how that ended, so that it runs after a failure too."""
+    return any("$?" in line or "STATUS" in line for line in plan.after) and not plan.then
 
 
 def first_made(plan: LaunchPlan) -> str:

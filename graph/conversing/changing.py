@@ -7,9 +7,10 @@ from dataclasses import replace
 
 from graph.conversation.scripts import machine_for, made_of
 from graph.conversing.dangers import dangerous
-from graph.conversing.deciding import decide, differing, is_refused
+from graph.conversing.deciding import NOT_FIELD, SIZE, as_much, decide, differing, is_refused
 from graph.conversing.hand import Hand
-from graph.conversing.orders import WEIGHTY, ordered_now, unsaid, with_values
+from graph.conversing.orders import WEIGHTY, named, ordered_now, unsaid, with_each
+from graph.conversing.swaps import swapped
 from graph.conversing.tools import Swap
 from graph.debugging.remedies import price, request_of
 from graph.debugging.remedies import says as in_words
@@ -18,7 +19,8 @@ from graph.nodes.debug import as_planned
 from graph.nodes.verify import worded
 from graph.planning.patches import patches_between
 from graph.planning.strategies import with_usual_framework
-from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields, queue_of
+from graph.usecases.edit_script import Edited, queue_of
+from graph.usecases.own_fields import put_field
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -28,16 +30,32 @@ MOST_REFUSED = 3
 OFFERED = "NOT done, offered: {}. It costs ({}). Tell the person, who takes it with *yes* (or its number)."
 GIVEN_UP = "That is the third patch that was refused: tell the person what you tried and what speaks against it."
 BY_FIELDS = "{} of this script: give it in fields, not as a patch"
-NO_FIELD = (
-    "this script is the person's own: fields changes only {} where its directives hold them; give the rest as a patch"
-)
+AS_IT_IS = "{}={}: the script has that already"
+NO_REMOVAL = "an empty value takes nothing out of an own script: give it as a patch"
 
 
 def change_fields(hand: Hand, values: Mapping[str, str]) -> str:
-    """A typed edit of our script. What the person ordered is done; what costs more and was not ordered is offered."""
-    wanted = with_values(hand, hand.request, values)
+    """A typed edit of our script, each field by itself: what goes together is done, the rest told with its ways.
+
+    What the person ordered is done; what costs more and was not ordered is offered.
+    """
+    values = named(values)
+    wanted, refused = with_each(hand, hand.request, values)
     if "strategy" in values and "framework" not in values and hand.request.framework in ("pytorch", "deepspeed"):
         wanted = with_usual_framework(replace(wanted, framework=None))
+    fitting, left = as_much(hand, hand.request, wanted, values)
+    told = [NOT_FIELD.format(name, values.get(name, ""), why) for name, why in refused.items()]
+    if fitting != hand.request or not (left or refused):
+        told.append(change_request(hand, fitting, {name: values[name] for name in values if name not in left}))
+    size = tuple(name for name in left if name in SIZE)
+    for names in filter(None, (*((name,) for name in left if name not in SIZE), size)):
+        asked = replace(hand.request, **{name: getattr(wanted, name) for name in names})
+        told.append(decide(hand, asked, hand.cluster_of(asked), apart=names if len(names) < len(values) else ()))
+    return "\n".join(told)
+
+
+def change_request(hand: Hand, wanted: JobRequest, values: Mapping[str, str]) -> str:
+    """The script of a request that the machine can do, or the part of it that was ordered and the rest offered."""
     cluster = hand.cluster_of(wanted)
     costs, open_ = price_of(hand, wanted), unsaid(hand, hand.request, wanted, ordered_now(hand))
     if not (costs and open_) or is_refused(hand, wanted):
@@ -69,18 +87,42 @@ def offer_fields(hand: Hand, wanted: JobRequest, names: Sequence[str]) -> str:
 
 
 def change_own(hand: Hand, own: Paste, values: Mapping[str, str]) -> str:
-    """Fields of the person's own script, where its directives hold them."""
-    cluster = machine_for(hand.now(), own)
-    held = {name: value for name, value in values.items() if name in DIRECTIVES and value}
-    wanted = with_values(hand, JobRequest(machine=cluster.id if cluster else None), held)
-    now = Edited(own.text, ())
-    for name in held:  # one by one: each that finds no place is told
-        now, before = put_fields(now, {name: getattr(wanted, name)}, cluster), now
-        if now is before and getattr(asked_by(own.text, cluster), name) != getattr(wanted, name):
-            raise InputError(NO_FIELD.format(", ".join(DIRECTIVES)))
-    if len(held) != len(values):
-        raise InputError(NO_FIELD.format(", ".join(DIRECTIVES)))
-    return take_text(hand, own, now.text, *now.says)
+    """Fields of the person's own script, each by itself; what finds no place in it is told, what costs is offered."""
+    cluster, values = machine_for(hand.now(), own), named(values)
+    was, told = asked_by(own.text, cluster), list[str]()
+    blank, fitting = JobRequest(machine=cluster.id if cluster else None), dict[str, JobRequest]()
+    kind = with_each(hand, blank, {n: v for n, v in values.items() if n == "environment_kind" and v})[
+        0
+    ].environment_kind
+    for name, value in values.items():
+        wanted, refused = with_each(hand, blank, {name: value.removeprefix("=")})
+        if refused or not value:
+            told.append(NOT_FIELD.format(name, value, refused.get(name, NO_REMOVAL)))
+        elif name != "environment_kind" or "environment" not in values:
+            fitting[name] = replace(wanted, environment_kind=kind)
+    words = ordered_now(hand)
+    open_ = [
+        n
+        for n, one in fitting.items()
+        if n in WEIGHTY and unsaid(hand, was, replace(was, **{n: getattr(one, n)}), words)
+    ]
+    for names in ([one for one in fitting if one not in open_], open_):
+        now = Edited((hand.state.get("own") or own).text.replace("\r\n", "\n"), ())
+        for name in names:
+            try:
+                now, before = put_field(now, name, fitting[name], cluster, own.name), now
+                told += [AS_IT_IS.format(name, values[name])] if now is before else []
+            except InputError as error:
+                told.append(NOT_FIELD.format(name, values[name], error))
+        if now.says:
+            script = hand.state.get("own") or own
+            told.append(take_text(hand, script, in_its_lines(script.text, now.text), *now.says))
+    return "\n".join(told)
+
+
+def in_its_lines(before: str, after: str) -> str:
+    """The changed text with the line ends of the one before."""
+    return after.replace("\r\n", "\n").replace("\n", "\r\n") if "\r\n" in before else after
 
 
 def asked_by(text: str, cluster: Cluster | None) -> JobRequest:
@@ -92,13 +134,7 @@ def asked_by(text: str, cluster: Cluster | None) -> JobRequest:
 def change_text(hand: Hand, patch: Sequence[Swap]) -> str:
     """A patch of the script in hand. One that the checks refuse is not applied."""
     script = hand.script()
-    text = script.text
-    for swap in patch:
-        count = text.count(swap["old"]) if swap["old"] else 0
-        if count != 1:
-            raise InputError(f"old text '{swap['old'][:60]}' stands {count} times in the script; it must be once")
-        text = text.replace(swap["old"], swap["new"])
-    return take_text(hand, script, text)
+    return take_text(hand, script, in_its_lines(script.text, swapped(script.text, patch)))
 
 
 def take_text(hand: Hand, script: Paste, text: str, *says: str) -> str:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import get_args, get_type_hints
+from itertools import chain, combinations, islice
+from typing import Any, get_args, get_type_hints
 
 from langgraph.runtime import Runtime
 
@@ -12,7 +13,7 @@ from graph.context import Context
 from graph.conversation.option_choice import usual
 from graph.conversing.dangers import dangerous
 from graph.conversing.hand import Hand, in_short
-from graph.conversing.orders import WEIGHTY, unsaid
+from graph.conversing.orders import WEIGHTY, unsaid, with_each
 from graph.debugging.remedies import node_hours, price
 from graph.nodes.answer import script as announce
 from graph.nodes.debug import as_planned, debug
@@ -20,6 +21,7 @@ from graph.nodes.retrieve import retrieve
 from graph.nodes.verify import verify
 from graph.nodes.write import write
 from graph.planning.questions import still_missing
+from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
 from graph.routes import after_verify
 from graph.state import State, new_turn
@@ -30,8 +32,13 @@ from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Off
 UNSAID = "chosen for you, not said; say so if it is wrong"
 MISSING = "nothing written; missing (ask the person, or give what you take: it is told as chosen for them):"
 NOT_DONE = "not done: {}={}: the script is the same with and without it; tell the person, or give it as a patch"
+NOT_FIELD = "not done: {}={}: {}"
 # Fields that a plan holds as they were given.
 PLANNED = ("framework", "strategy", "nodes", "walltime", "queue", "account", "entry", "args")
+# What a job's size is made of, which one order gives together.
+SIZE = ("nodes", "gpus_per_node", "walltime", "queue")
+# Plans that are tried to find the fields that go together.
+MOST_TRIED = 40
 HINTS = get_type_hints(JobRequest)
 SAME = "the script has that already: nothing changed"
 
@@ -44,12 +51,13 @@ def decide(
     costs: str = "",
     whole: bool = False,
     given: Collection[str] = (),
+    apart: Sequence[str] = (),
 ) -> str:
     """Plan, write, check; the state only changes where a script came out, or where something is missing.
 
     begins: what the thread takes over with the script (a source, no script of the person's own); costs: the price of
     what was ordered; whole: it is shown as a script, not as a change; given: the fields that the call gave, of which
-    each is in the script or told as not done.
+    each is in the script or told as not done; apart: the fields that are tried here after the others of the call.
     """
     kept = hand.state
     start = State(**{**kept, **(begins or {})})
@@ -66,7 +74,7 @@ def decide(
     done = written(State(**{**start, "request": request}), hand.context)
     outcome, draft = done["outcome"], done.get("draft")
     if isinstance(outcome, Refusal):
-        return refuse(hand, outcome, request, start)
+        return refuse(hand, outcome, request, start, apart)
     if not isinstance(outcome, LaunchPlan) or draft is None:
         raise InputError("no script came of it")
     dropped = not_done(hand, given, request, State(**{**start, "request": request}), done)
@@ -143,15 +151,16 @@ def with_usual(request: JobRequest, cluster: Cluster) -> tuple[JobRequest, tuple
     return replace(request, strategy=value), (told,)  # type: ignore[arg-type]
 
 
-def refuse(hand: Hand, refusal: Refusal, request: JobRequest, start: State) -> str:
+def refuse(hand: Hand, refusal: Refusal, request: JobRequest, start: State, apart: Sequence[str] = ()) -> str:
     """What the machine cannot do; the ways round it stand as an offer, and the script in hand stands."""
     ways = [f"{at}. {way.says}{costs_of(hand, request, way)}" for at, way in enumerate(refusal.instead, 1)]
-    if refusal.instead:
+    if refusal.instead and not hand.offers:
         refused = request if hand.state.get("bundle") else None
         if refused is None:
             hand.set(request=request)
         hand.set(pending=OfferChoice(refusal, refused), source=start.get("source", ""))
-    told = f"REFUSED, nothing changed: {refusal.says} {refusal.why} {refusal.source or ''}"
+    what = f"{', '.join(apart)} not changed, the other fields are" if apart else "nothing changed"
+    told = f"REFUSED, {what}: {refusal.says} {refusal.why} {refusal.source or ''}"
     return "\n".join([told, *(["ways round it (offered to the person by number):", *ways] if ways else [])])
 
 
@@ -163,9 +172,68 @@ def costs_of(hand: Hand, request: JobRequest, way: Alternative) -> str:
     return f" ({cost})" if cost else f" (up to {hours:g} node hours)" if hours else ""
 
 
-def is_refused(hand: Hand, request: JobRequest) -> bool:
+def is_refused(hand: Hand, request: JobRequest, begins: State | None = None) -> bool:
     """Whether the machine cannot do that."""
-    return isinstance(written(State(**{**hand.state, "request": request}), hand.context)["outcome"], Refusal)
+    start = State(**{**hand.state, **(begins or {}), "request": request})
+    return isinstance(written(start, hand.context)["outcome"], Refusal)
+
+
+def as_much(
+    hand: Hand, base: JobRequest, wanted: JobRequest, names: Collection[str], begins: State | None = None
+) -> tuple[JobRequest, tuple[str, ...]]:
+    """The request with as many of the named fields as go together, and the fields that do not go with them.
+
+    base: the request without any of them. What was not ordered is left out first.
+    """
+    open_ = unsaid(hand, base, wanted)
+    changed = sorted((one for one in differing(base, wanted) if one in names), key=lambda one: one not in open_)
+    if not changed or not is_refused(hand, wanted, begins):
+        return wanted, ()
+    groups = chain.from_iterable(combinations(changed, size) for size in range(1, len(changed)))
+    for left in islice(groups, MOST_TRIED):
+        tied = ("framework", "strategy") if {"framework", "strategy"} & set(left) else ()
+        tried = replace(wanted, **{name: getattr(base, name) for name in (*left, *tied)})
+        if not is_refused(hand, tried, begins):
+            return as_a_whole(hand, base, tried, wanted, left)
+    return (wanted, ()) if is_refused(hand, base, begins) else (base, tuple(changed))
+
+
+def as_a_whole(
+    hand: Hand, base: JobRequest, fitting: JobRequest, wanted: JobRequest, left: tuple[str, ...]
+) -> tuple[JobRequest, tuple[str, ...]]:
+    """The fields of a job's size are one order: where one of them cannot be beside the others, none is done.
+
+    A queue that the machine does not have is no part of it.
+    """
+    unknown = wanted.queue is not None and hand.cluster_of(wanted).queue(wanted.queue) is None
+    if not set(left) & set(SIZE) or unknown:
+        return fitting, left
+    also = tuple(name for name in differing(base, fitting) if name in SIZE)
+    return replace(fitting, **{name: getattr(base, name) for name in also}), (*left, *also)
+
+
+def taken(
+    hand: Hand, start: JobRequest, given: Mapping[str, Any], extra: Collection[str], begins: State
+) -> tuple[JobRequest, tuple[str, ...], list[str]]:
+    """A new job's request out of what was given, without those of the extra fields that cannot be, which are told.
+
+    start: what holds before; begins: what the thread takes over with the script.
+    """
+    request, refused = with_each(hand, start, given)
+    cluster = hand.cluster_of(request)
+    told = [NOT_FIELD.format(name, given[name], why) for name, why in refused.items()]
+    usual = request if begins.get("source") else with_usual(request, cluster)[0]
+    if not begins.get("source") and still_missing(usual, cluster):
+        return request, (), told
+    loose = [name for name in extra if name in FIELDS and name not in WEIGHTY]  # its size is the job itself
+    base = replace(usual, **{name: getattr(start, name) for name in loose})
+    fitting, left = as_much(hand, base, usual, loose, begins)
+    for name in left:
+        one = replace(fitting, **{name: getattr(usual, name)})
+        outcome = written(State(**{**hand.state, **begins, "request": one}), hand.context)["outcome"]
+        why = f"{outcome.says} {outcome.why}" if isinstance(outcome, Refusal) else "it does not go with the others"
+        told.append(NOT_FIELD.format(name, given[name], why))
+    return (replace(request, **{name: getattr(start, name) for name in left}) if left else request), left, told
 
 
 def written(state: State, context: Context) -> State:

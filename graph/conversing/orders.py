@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
+from difflib import get_close_matches
 from typing import Any
 
 from graph.conversation.option_choice import AGREED
@@ -13,14 +14,35 @@ from graph.conversing.hand import Hand
 from graph.conversing.said import CLOCK, SPOKEN, is_said, numbers_in, plain
 from graph.extraction.request import understand
 from graph.extraction.walltime import clock
+from graph.planning.directives import SUBMITS
 from graph.planning.request_fields import FIELDS, with_fields
+from graph.planning.steps import shell_line
+from graph.reading.own_machine import MOST_WORDS
+from graph.undescribed import is_stand_in
 from knowledge.cluster import walltime_seconds
 from knowledge.errors import InputError
-from knowledge.types import Heard, JobRequest
+from knowledge.types import Heard, JobRequest, Variable
 
 MOST_AGREEING = 6
 AGREES = re.compile(rf"\W*{AGREED}\b", re.I)
-SPOKEN_TIME = re.compile(r"(?:(\d+(?:\.\d+)?) ?h(?:ours?)?)? ?(?:(\d+) ?m(?:in)?(?:utes)?)?")
+SPOKEN_TIME = re.compile(
+    r"(?:(\d+(?:\.\d+)?) ?d(?:ays?)?)? ?(?:(\d+(?:\.\d+)?) ?h(?:ours?)?)? ?(?:(\d+) ?m(?:in)?(?:utes)?)?"
+)
+# Below it the reading of a clause as a question is a guess.
+SURELY = 0.7
+# What a scheduler or a program calls a field.
+ALIASES: Mapping[str, str] = {
+    **dict.fromkeys(("qos", "partition"), "queue"),
+    **dict.fromkeys(("time", "time_limit"), "walltime"),
+    **dict.fromkeys(("project", "bank", "allocation"), "account"),
+    **dict.fromkeys(("env", "conda_env"), "environment"),
+    **dict.fromkeys(("mem", "memory"), "memory_gb"),
+    **dict.fromkeys(("ntasks_per_node", "ranks_per_node", "tasks_per_node"), "processes_per_node"),
+    **dict.fromkeys(("program", "script"), "entry"),
+    **dict.fromkeys(("gpus", "gpus_a_node"), "gpus_per_node"),
+    **{"name": "job_name", "arguments": "args", "email": "mail", "module": "modules", "image": "container"},
+    **{"log": "output", "directives": "extra_directives", "variable": "variables", "env_vars": "variables"},
+}
 SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
 # Nobody but the person knows these.
 OWN_TO_THEM = ("account",)
@@ -76,29 +98,91 @@ def grows(before: object, now: object) -> bool:
 
 
 def ordered_now(hand: Hand) -> str:
-    """What this message orders; one that agrees, or a few words, may mean what the answer before proposed."""
+    """What this message orders: its words without its questions. One that agrees, or a few words, may mean what the
+    answer before proposed."""
     words, talk = hand.turn.words, hand.began.get("talk", ())
     few = len(words.split()) <= MOST_AGREEING and "?" not in words
-    return f"{words}\n{talk[-1].answered}" if talk and (few or AGREES.match(words)) else words or "-"
+    if talk and (few or AGREES.match(words)):
+        return f"{words}\n{talk[-1].answered}"
+    for one in hand.turn.utterance.clauses:
+        if one.act == "ask" and one.confidence >= SURELY and one.text.rstrip().endswith("?"):
+            words = words.replace(one.text, " ")
+    return words.strip() or "-"
 
 
-def with_values(hand: Hand, request: JobRequest, values: Mapping[str, Any]) -> JobRequest:
-    """The request with these values; an account that the person never named is refused. Raises InputError."""
+def named(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The values by the names of our fields."""
+    return {ALIASES.get(name, name): value for name, value in values.items()}
+
+
+def with_each(hand: Hand, request: JobRequest, values: Mapping[str, Any]) -> tuple[JobRequest, dict[str, str]]:
+    """The request with each value that can be one, and for each other field what speaks against it."""
+    refused: dict[str, str] = {}
     for name, value in values.items():
-        text = str(value)
-        refuse_value(hand, request, name, text)
-        if name == "walltime" and (found := SPOKEN_TIME.fullmatch(text.strip())):
-            text = clock(3600 * float(found[1] or 0) + 60 * float(found[2] or 0))
-        if name == "walltime" and text and not CLOCK.fullmatch(text):
-            raise InputError(f"walltime '{text[:40]}' is not HH:MM:SS")
-        if text == "" or text.startswith("="):
-            empty = () if isinstance(getattr(request, name), tuple) else None
-            request, text = replace(request, **{name: empty}), text[1:]  # type: ignore[arg-type]
-        if text:
-            request = with_fields(without_same(request, name, text), [f"{name}={text}"])
+        try:
+            request = with_value(hand, request, name, as_field(name, value))
+        except InputError as error:
+            refused[name] = str(error)
     if COUNTS & values.keys() and "total_gpus" not in values:
         request = replace(request, total_gpus=None)
-    return as_counted(hand, request) if values.get("gpus_per_node") else request
+    return (as_counted(hand, request) if request.gpus_per_node and "gpus_per_node" in values else request), refused
+
+
+def as_field(name: str, value: Any) -> str:
+    """A value as its field is written: a time in hours, minutes and seconds, memory without its unit."""
+    text = str(value)
+    if name == "walltime" and (found := SPOKEN_TIME.fullmatch(text.strip())) and any(found.groups()):
+        hours = 24 * float(found[1] or 0) + float(found[2] or 0)
+        return clock(3600 * hours + 60 * float(found[3] or 0))
+    if name == "memory_gb" and (amount := re.fullmatch(r"(?i)(\d+)\s*g(?:i?b)?", text.strip())):
+        return amount[1]
+    return text
+
+
+def with_value(hand: Hand, request: JobRequest, name: str, text: str) -> JobRequest:
+    """The request with one value more. Raises InputError with what speaks against it and what works instead."""
+    if name == "scheduler":
+        return on_scheduler(hand, request, text)
+    refuse_value(hand, request, name, text)
+    if name == "walltime" and text and not CLOCK.fullmatch(text):
+        raise InputError(f"walltime '{text[:40]}' is not HH:MM:SS")
+    if text == "" or text.startswith("="):
+        empty = () if isinstance(getattr(request, name), tuple) else None
+        request, text = replace(request, **{name: empty}), text[1:]  # type: ignore[arg-type]
+    if not text:
+        return request
+    before, request = request, with_fields(without_same(request, name, text), [f"{name}={text}"])
+    now = getattr(request, name)
+    if isinstance(now, tuple) and name != "argument_edits":  # the same once more is there already
+        request = replace(request, **{name: tuple(dict.fromkeys(now))})  # type: ignore[arg-type]
+    return run_when_set(request) if name == "variables" and request != before else request
+
+
+def run_when_set(request: JobRequest) -> JobRequest:
+    """The request whose variables are what a command prints, where one was written: `RUN=$(date +%s)`."""
+
+    def as_shell(one: Variable) -> Variable:
+        if one.expand or "$(" not in one.value:
+            return one
+        shell_line("variables", f'{one.name}="{one.value}"')
+        if '"' in one.value or "`" in one.value:
+            raise InputError(
+                f"{one.name}: a command in it takes no double quotes; give it as before=export {one.name}=.."
+            )
+        return replace(one, expand=True)
+
+    return replace(request, variables=tuple(map(as_shell, request.variables)))
+
+
+def on_scheduler(hand: Hand, request: JobRequest, text: str) -> JobRequest:
+    """The request on a machine that nobody described, with its scheduler told; a described one has its own."""
+    cluster = hand.context.cluster(request)
+    if cluster is not None and is_stand_in(cluster):
+        return replace(request, site_words=f"{request.site_words}\nIt runs {text}."[-MOST_WORDS:])
+    if cluster is not None and cluster.scheduler == plain(text):
+        return request
+    runs = f"{cluster.title} runs {SUBMITS[cluster.scheduler]}; " if cluster else ""
+    raise InputError(f"{runs}a script for another scheduler is one for another machine: call port_script with it")
 
 
 def as_counted(hand: Hand, request: JobRequest) -> JobRequest:
@@ -117,7 +201,8 @@ def refuse_value(hand: Hand, request: JobRequest, name: str, text: str) -> None:
     if name == "machine":
         raise InputError("another machine is a port: call port_script")
     if name not in FIELDS:
-        raise InputError(f"no field '{name}'; there are {', '.join(sorted(FIELDS))}")
+        near = ", ".join(get_close_matches(name, sorted(FIELDS), 3, 0.5))
+        raise InputError(f"no field '{name}'{f' (near: {near})' if near else ''}: give it as a patch, if at all")
     if text and name in OWN_TO_THEM and plain(text) not in plain(hand.words):
         raise InputError(f"{name} '{text[:40]}' was not said: leave it out, a placeholder stands for it")
     cluster = hand.context.cluster(request)

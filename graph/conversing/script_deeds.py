@@ -12,9 +12,9 @@ from graph.conversation.history import CLEAN, restored
 from graph.conversation.pending import carry_out, pick
 from graph.conversation.scripts import machine_for, made_of, offered
 from graph.conversing.changing import change_fields, change_own, change_text
-from graph.conversing.deciding import decide
+from graph.conversing.deciding import decide, taken
 from graph.conversing.hand import NO_SCRIPT, Hand
-from graph.conversing.orders import with_values
+from graph.conversing.orders import named
 from graph.conversing.tools import Swap
 from graph.nodes.debug import after_failure
 from graph.nodes.verify import worded
@@ -36,6 +36,7 @@ STEPS_LEFT = (
 NOT_ALL = "This is what the script can do of it; the diagnosis's other steps stay yours."
 # A word of a step that tells which line it is about: an option, a variable, an assignment.
 OF_LINE = re.compile(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+=\S+")
+NO_LAUNCH = "{}; or write_script makes a job that runs the file as it is: entry: bash {}"
 PLACES = {1: "first", 2: "second", 3: "third"}
 
 
@@ -54,22 +55,22 @@ class ScriptDeeds:
         # An account goes with the person and the machine, not with the job.
         account = before.account if before.machine == name else None
         start = hand.on(name, before if going_on else JobRequest(account=account, site_words=before.site_words))
-        given = {**given, **(more_fields or {})}
-        request = with_values(hand, start, given)
+        given, extra = named({**given, **(more_fields or {})}), named(more_fields or {})
+        begins = State(source="", own=None, left_to_us=())
+        request, left, wrong = taken(hand, start, given, extra, begins)
         beside = has and bool(request.entry) and request.entry != before.entry
         kept = hand.state
         if beside:
             hand.park()
             hand.set(**{**CLEAN, "jobs": hand.state["jobs"]})
-        told = decide(hand, request, cluster, State(source="", own=None, left_to_us=()), whole=has, given=given)
+        told = decide(hand, request, cluster, begins, whole=has, given=[one for one in given if one not in left])
         if beside and not hand.state.get("bundle"):
             hand.state = kept  # nothing came of it: the job in hand stays in hand
-        return f"{told}\n{PARKED}" if beside and hand.state is not kept else told
+        return "\n".join([*wrong, told, *([PARKED] if beside and hand.state is not kept else [])])
 
     def edit_script(self, fields: Mapping[str, str] | None = None, patch: Sequence[Swap] = ()) -> str:
-        """Change the script in hand (none yet: the one of RULES), nothing else. fields: as of write_script; a list
-        (variables, modules, before) takes one more value, =VALUE replaces it, an empty value removes. patch: exact old
-        text and the new."""
+        """Change the script in hand (none yet: RULES'). fields: as of write_script, each done by itself; lists take one
+        more value, =VALUE replaces, empty removes. patch: old text or its first line's number, and the new text."""
         hand = self.hand
         hand.take_rules()
         if not hand.state.get("bundle"):
@@ -84,8 +85,16 @@ class ScriptDeeds:
         """The script in hand, ours or the person's, for another machine. fields: what else is to change."""
         hand = self.hand
         cluster, source = hand.known(machine), hand.script()
-        request = with_values(hand, hand.on(hand.name_of(cluster), carried_over(source.text)), fields or {})
-        return decide(hand, request, cluster, State(source=source.text, own=None, left_to_us=()), given=fields or ())
+        try:
+            carried = carried_over(source.text)
+        except InputError as error:
+            raise InputError(NO_LAUNCH.format(error, source.name)) from error
+        given, start = named(fields or {}), hand.on(hand.name_of(cluster), carried)
+        given.pop("scheduler", None)  # the machine has its own
+        begins = State(source=source.text, own=None, left_to_us=())
+        request, left, wrong = taken(hand, start, given, given, begins)
+        told = decide(hand, request, cluster, begins, given=[one for one in given if one not in left])
+        return "\n".join([*wrong, told])
 
     def mend_script(self) -> str:
         """Cure the script in hand of what the diagnosis or the checks say."""

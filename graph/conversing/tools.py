@@ -10,7 +10,18 @@ import inspect
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Literal, TypedDict, Union, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    Required,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 
 from graph.modelling.model import Schema, Tool
 from knowledge.errors import InputError
@@ -22,11 +33,12 @@ NEVER_OFFERED = frozenset({"cursor"})
 UNTOLD = frozenset({"notice", "more"})
 
 
-class Swap(TypedDict):
-    """A piece of the script as it stands there, and what takes its place."""
+class Swap(TypedDict, total=False):
+    """A piece of the script as it stands there, or the number of its first line, and what takes its place."""
 
     old: str
-    new: str
+    line: int
+    new: Required[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +83,7 @@ def schema_of(hint: Any) -> dict[str, Any]:
         return {"type": "object"}
     if is_typeddict(hint):
         inner = {name: schema_of(one) for name, one in get_type_hints(hint).items()}
-        return {"type": "object", "properties": inner, "required": list(inner)}
+        return {"type": "object", "properties": inner, "required": sorted(hint.__required_keys__)}
     return {"type": PLAIN[hint]}
 
 

@@ -196,27 +196,35 @@ def joined(lines: list[Directive], word: Word) -> list[Directive]:
 
 
 def mail_words(mail: Mail | None, cluster: Cluster) -> list[Word] | Refusal:
-    if mail is None:
-        return []
+    words = [] if mail is None else mail_options(mail, cluster.scheduler)
+    return (
+        words
+        if words is not None
+        else Refusal(
+            f"Flux on {cluster.title} writes no mail.",
+            "flux-batch has no option for it; `flux job wait-event -t 0 JOBID clean && mail ...` on a login node does.",
+            None,
+            (Alternative("the same without mail", (("mail", None),)),),
+        )
+    )
+
+
+def mail_options(mail: Mail, scheduler: Scheduler) -> list[Word] | None:
+    """A scheduler's words for the wish; None where it writes no mail. Raises InputError on an odd address."""
     if mail.address:
         check_directive("mail", mail.address)
     events = mail.events or ("end", "fail")
-    if cluster.scheduler == "slurm":
+    if scheduler == "slurm":
         types = ",".join(dict.fromkeys(MAIL_SLURM[event] for event in events))
         return [*([Word("--mail-user=", mail.address)] if mail.address else []), Word("--mail-type=", types)]
-    if cluster.scheduler == "pbs":
+    if scheduler == "pbs":
         letters = "".join(letter for letter in "abe" if letter in {MAIL_PBS[event] for event in events})
         return [*([Word("-M ", mail.address)] if mail.address else []), Word("-m ", letters)]
-    if cluster.scheduler == "lsf":
+    if scheduler == "lsf":
         flags = [Word("-B")] if "begin" in events else []
         flags += [Word("-N")] if set(events) - {"begin"} else []
         return [*([Word("-u ", mail.address)] if mail.address else []), *flags]
-    return Refusal(
-        f"Flux on {cluster.title} writes no mail.",
-        "flux-batch has no option for it; `flux job wait-event -t 0 JOBID clean && mail ...` on a login node does.",
-        None,
-        (Alternative("the same without mail", (("mail", None),)),),
-    )
+    return None
 
 
 def dependency_words(after: Dependency | None, request: JobRequest, cluster: Cluster) -> list[Word] | Refusal:
@@ -225,24 +233,24 @@ def dependency_words(after: Dependency | None, request: JobRequest, cluster: Clu
         return []
     for job in after.jobs:
         check_directive("dependency", job)
-    return dependency(after, cluster, request.job_name or "the same name")
+    return dependency(after, cluster.scheduler, request.job_name or "the same name")
 
 
-def dependency(after: Dependency, cluster: Cluster, name: str) -> list[Word] | Refusal:
+def dependency(after: Dependency, scheduler: Scheduler, name: str) -> list[Word] | Refusal:
     if after.kind == "singleton":
-        if cluster.scheduler == "slurm":
+        if scheduler == "slurm":
             return [Word("--dependency=", "singleton")]
         return Refusal(
-            f"{SUBMITS[cluster.scheduler]} has no `one of {name} at a time`.",
+            f"{SUBMITS[scheduler]} has no `one of {name} at a time`.",
             "It is Slurm's `--dependency=singleton`.",
             None,
             (Alternative("after a job that you name by its id", (("dependency", None),)),),
         )
-    if cluster.scheduler == "slurm":
+    if scheduler == "slurm":
         return [Word("--dependency=", ":".join((after.kind, *after.jobs)))]
-    if cluster.scheduler == "pbs":
+    if scheduler == "pbs":
         return [Word("-W ", "depend=" + ":".join((after.kind, *after.jobs)), "+")]
-    if cluster.scheduler == "lsf":
+    if scheduler == "lsf":
         return [Word("-w ", '"' + " && ".join(f"{LSF_AFTER[after.kind]}({job})" for job in after.jobs) + '"')]
     return [Word("--dependency=", f"{after.kind}:{job}", "+") for job in after.jobs]
 

@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from graph.planning.directives import LATER, SUBMITS, signal_of
 from graph.planning.fields import check_directive, check_path, shown
-from graph.planning.programs import edited, split_words, take_apart
+from graph.planning.programs import edited, take_apart
+from graph.planning.steps import shell_line
 from knowledge.cluster import Cluster, NodeType, walltime_seconds
 from knowledge.errors import InputError
 from knowledge.job_parts import ArgumentEdit, ArrayAxis, JobArray, Program
@@ -208,18 +209,10 @@ def one_a_task(output: str, decided: LaunchPlan) -> str:
 
 
 def with_steps(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
-    """Commands before and after the program, as words."""
-    before = tuple(command("before", text) for text in request.before)
-    after = tuple(command("after", text) for text in request.after)
+    """Commands before and after the program, as shell lines."""
+    before = tuple(shell_line("before", text) for text in request.before)
+    after = tuple(shell_line("after", text) for text in request.after)
     return replace(decided, before=before, after=after)
-
-
-def command(name: str, text: str) -> tuple[str, ...]:
-    """A step's words. Raises InputError where it needs a shell: pipes and redirects belong into a script of its own."""
-    words = split_words(name, text)
-    if not words or any(word in ("|", "||", "&&", ";", ">", ">>", "<", "&") for word in words):
-        raise InputError(f"{name} {shown(text)} needs a shell; put it into a script and name that: bash prepare.sh")
-    return words
 
 
 def with_programs(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:

@@ -10,6 +10,7 @@ from graph.planning.counting import Count
 from graph.planning.filling import Values, fill_all
 from graph.planning.strategies import Style
 from knowledge.cluster import Cluster, LaunchForm, NodeType, RankVariables, RefusalFact, Software, Workers
+from knowledge.job_parts import Starter
 from knowledge.types import Alternative, Assumption, Launch, Refusal
 
 # What each launcher tells its tasks. The facts override it where a site's build differs.
@@ -64,8 +65,13 @@ class LaunchChoice:
         )
 
 
-def choose_launch(cluster: Cluster, style: Style, node: NodeType, counted: Count) -> LaunchChoice | Refusal:
-    """The best form for the framework on that node type; what has none of its own starts as plain PyTorch does."""
+def choose_launch(
+    cluster: Cluster, style: Style, node: NodeType, counted: Count, wished: Starter | None = None
+) -> LaunchChoice | Refusal:
+    """The best form for the framework on that node type; what has none of its own starts as plain PyTorch does.
+
+    wished: what is to start the processes, where that was said.
+    """
     for fact in cluster.refusals:
         if refuses(fact, style, node):
             return refusal(fact)
@@ -78,6 +84,10 @@ def choose_launch(cluster: Cluster, style: Style, node: NodeType, counted: Count
         fitting[:1] = [as_ranks(form) for form in fitting[:1]]
     if not fitting:
         return Refusal(f"How to start {style.framework} on {cluster.title} ({node.id}) is not known here.", "No form.")
+    chosen = as_wished(fitting, wished, cluster) if wished else fitting
+    if isinstance(chosen, Refusal):
+        return chosen
+    fitting = chosen
     software = node.software or cluster.software.get(style.framework) or cluster.software["default"]
     workers = one_task_kind(style, counted)
     if workers is None:
@@ -90,6 +100,20 @@ def choose_launch(cluster: Cluster, style: Style, node: NodeType, counted: Count
             (Alternative("one node", (("nodes", 1), ("total_gpus", None))),),
         )
     return LaunchChoice(for_one_task(fitting, workers, cluster), software)
+
+
+def as_wished(forms: list[LaunchForm], wished: Starter, cluster: Cluster) -> list[LaunchForm] | Refusal:
+    """The forms with torchrun on each node, or with a task of the launcher for each process."""
+    if wished == "torchrun":
+        return [form for form in forms if form.workers == "torchrun"] or [for_one_task(forms, "torchrun", cluster)]
+    same = sorted((form for form in forms if form.launcher == wished), key=lambda form: form.workers != "ranks")
+    own = forms[0].launcher
+    return [as_ranks(form) for form in same] or Refusal(
+        f"{cluster.title} starts tasks with {own}; how {wished} would is not known here.",
+        "No page of the machine that is read here shows it.",
+        forms[0].source,
+        (Alternative(f"with {own}, a task for each process", (("launcher", own),)),),
+    )
 
 
 def one_task_kind(style: Style, counted: Count) -> Workers | None:

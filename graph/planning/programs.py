@@ -17,6 +17,7 @@ from graph.planning.fields import shown
 from knowledge.errors import InputError
 from knowledge.job_parts import ArgumentEdit, EnvironmentKind
 from knowledge.types import Variable
+from templates.quoting import WHOLE, SplitWords
 
 EntryKind = Literal["script", "module", "program"]
 PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
@@ -38,6 +39,8 @@ LAUNCHERS = (
     "horovodrun",
     "aprun",
 )
+# A word as it is written, quotes and all.
+WRITTEN = re.compile(r"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\")+", re.S)
 OPTION = re.compile(r"-{1,2}[A-Za-z]")
 KEY = re.compile(r"(\+{0,2})([A-Za-z_][\w./]*)=(.*)", re.S)
 
@@ -75,11 +78,19 @@ def take_apart(entry: str, args: str | None = None) -> Started:
 
 
 def split_words(name: str, text: str) -> tuple[str, ...]:
-    """A command line's words, as a shell splits them. Raises InputError on an open quote."""
+    """A command line's words, as a shell splits them. Raises InputError on an open quote.
+
+    A variable alone and without quotes stays one whose value is split.
+    """
     try:
-        return tuple(shlex.split(text))
+        words = shlex.split(text)
     except ValueError as error:
         raise InputError(f"{name} has an open quote; close it, or escape it with a backslash") from error
+    written = WRITTEN.findall(text)
+    if len(written) != len(words):
+        return tuple(words)
+    return tuple(SplitWords(word) if raw == word and WHOLE.fullmatch(word) else word
+                 for raw, word in zip(written, words, strict=True))  # fmt: skip
 
 
 def program_of(words: tuple[str, ...], text: str) -> Started:

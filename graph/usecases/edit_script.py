@@ -17,7 +17,7 @@ from graph.extraction.directives import DirectiveLine
 from graph.extraction.request import understand as read
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import record_of
-from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, mail_words
+from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, dependency, mail_options
 from graph.planning.fields import check_directive
 from graph.reading.account import apart, places, unplaced
 from graph.reading.argument_edits import NO_VALUES
@@ -36,7 +36,7 @@ from graph.usecases.script_lines import (
 )
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.job_parts import JobArray, LimitSignal, Mail
+from knowledge.job_parts import Dependency, JobArray, LimitSignal, Mail
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest, Scheduler
 from templates.quoting import shell_word
@@ -269,8 +269,10 @@ def left_open(before: str, edited: Edited, words: str) -> tuple[str, ...]:
 def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) -> list[Word]:
     """What a scheduler calls a wish; nothing where it has no word for it, or would not take it."""
     if isinstance(wish.value, Mail):
-        mail = mail_words(wish.value, cluster) if cluster and cluster.scheduler == scheduler else []
-        return mail if isinstance(mail, list) else []
+        return mail_options(wish.value, scheduler) or []
+    if isinstance(wish.value, Dependency):
+        after = dependency(wish.value, scheduler, "the same name")
+        return after if isinstance(after, list) and (wish.value.jobs or wish.value.kind == "singleton") else []
     if folder(wish) == wish.value and scheduler != "pbs":
         wish = replace(wish, value=f"{wish.value}/job-{'%j' if scheduler == 'slurm' else '%J'}.out")
     form = {**FORMS, **OWN_FORMS}.get(wish.field, {}).get(scheduler)
@@ -425,9 +427,9 @@ def counted(line: str, old: int, new: int) -> str:
         line = line.replace("--standalone", MEETS.format(new))
     here = any(one["value"] == str(old) for one in COUNTED.finditer(line))
     line = COUNTED.sub(lambda m: f"{m['before']}{new}" if m["value"] == str(old) else m[0], line)
-    each = re.search(r"(?:--ppn|--ntasks-per-node|-ppn|--npernode)[= ](\d+)", line)
+    each = re.search(r"(?:--ppn|--ntasks-per-node|-ppn|--npernode|jsrun\b.*\s(?:-r|--rs_per_host))[= ]?(\d+)", line)
     total = re.search(
-        r"(?P<before>(?:mpiexec|mpirun|srun|jsrun|flux run)\b.*?\s(?:-n|-np|--ntasks)[= ]?)(?P<value>\d+)\b", line
+        r"(?P<before>(?:mpiexec|mpirun|srun|jsrun|flux run)\b.*?\s(?:-n|-np|--ntasks|--nrs)[= ]?)(?P<value>\d+)\b", line
     )
     fits = total and (int(total["value"]) == old * int(each[1]) if each else here and int(total["value"]) % old == 0)
     if total and fits:
@@ -646,21 +648,27 @@ def base(name: str) -> str:
 def change_variables(now: Edited, words: str) -> Edited:
     """A variable of the environment: set where it is set, else exported before the first command."""
     for found in VARIABLE.finditer(words):
-        name, value = found["name"], found["value"].strip("'\"")
-        old = next((one for one in settings(now.text) if one.name == name), None)
-        if old is not None:
-            now = put(now, old, value) if old.value != value else now
-            continue
-        command = read_script(now.text).training
-        if command is None:
-            continue
-        lines = now.text.splitlines(keepends=True)
-        export = f"export {name}={value if value.startswith('$') else shell_word(value)}\n"
-        at = first_line_of(command.line, lines)
-        now = replace(
-            now, text="".join([*lines[:at], export, *lines[at:]]), says=(*now.says, f"{name}={value} exported")
-        )
+        now = set_variable(now, found["name"], found["value"].strip("'\""))
     return now
+
+
+def set_variable(now: Edited, name: str, value: str) -> Edited:
+    """The variable with that value where it is set, else exported before the launch."""
+    old = next((one for one in settings(now.text) if one.name == name), None)
+    if old is not None:
+        return put(now, old, value) if old.value != value else now
+    command = read_script(now.text).training
+    if command is None:
+        return now
+    lines = now.text.splitlines(keepends=True)
+    at = first_line_of(command.line, lines)
+    text = "".join([*lines[:at], exported(name, value), *lines[at:]])
+    return replace(now, text=text, says=(*now.says, f"{name}={value} exported"))
+
+
+def exported(name: str, value: str) -> str:
+    """The line that sets a variable for the programs behind it."""
+    return f"export {name}={value if value.startswith('$') else shell_word(value)}\n"
 
 
 def first_line_of(number: int, lines: list[str]) -> int:

@@ -34,7 +34,7 @@ from knowledge.types import (
     Strategy,
     Variable,
 )
-from templates.quoting import PLAIN_VARIABLE
+from templates.quoting import EXPANSION
 from templates.records import RUNS
 from templates.render import render
 
@@ -167,7 +167,7 @@ def environment_of(script: ReadScript, cluster: Cluster) -> str | None:
     facts = [fact for software in cluster.software.values() for fact in software.settings if fact.environment]
     for fact in facts:
         value = script.value_of(fact.name)
-        if value and value != fact.value and "$" not in PLAIN_VARIABLE.sub("", value) and "`" not in value:
+        if value and value != fact.value and "$" not in EXPANSION.sub("", value) and "`" not in value:
             return value
     return None
 
@@ -179,7 +179,7 @@ def with_variables(decided: LaunchPlan, script: ReadScript) -> LaunchPlan:
     added = tuple(
         Variable(one.name, one.value, "as in your script")
         for one in own.values()
-        if (one.name, one.value) not in there and "$" not in PLAIN_VARIABLE.sub("", one.value) and "`" not in one.value
+        if (one.name, one.value) not in there and "$" not in EXPANSION.sub("", one.value) and "`" not in one.value
     )
     return replace(decided, user_variables=added)
 

@@ -39,7 +39,7 @@ VALUES = {
     "argument_edits": "--own=1", "first_run": "yes", "spare_nodes": "1", "least_nodes": "1", "offline": "yes",
     "tensor_parallel": "2", "pipeline_parallel": "2", "micro_batch": "3", "global_batch": "96",
     "gradient_accumulation": "5", "precision": "bf16", "context_parallel": "2",
-    "sequence_length": "4096", "activation_checkpointing": "yes", "offload_optimizer": "yes",
+    "sequence_length": "4096", "launcher": "srun", "activation_checkpointing": "yes", "offload_optimizer": "yes",
     "offload_parameters": "yes", "port": "30123",
 }  # fmt: skip
 

@@ -1,0 +1,89 @@
+"""A patch put into a text: its pieces found by their words or by a line's number, the text's own blanks kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from graph.conversing.tools import Swap
+from knowledge.errors import InputError
+
+SHOWN = 80
+
+
+def swapped(text: str, patch: Sequence[Swap]) -> str:
+    """The text (line ends as LF) with every piece replaced; numbers count the lines of the text as it stood before.
+
+    Raises InputError with each piece that has no place, and what stands there: then nothing is changed.
+    """
+    rows = text.replace("\r\n", "\n").split("\n")
+    wrong = [why for one in patch if (why := misplaced(one, rows))]
+    if wrong:
+        raise InputError("nothing of the patch is applied: " + "; ".join(wrong))
+    numbered = [one for one in patch if one.get("line")]
+    for one in sorted(numbered, key=lambda swap: -swap["line"]):
+        at, size = one["line"] - 1, len(one.get("old", "").rstrip("\n").split("\n"))
+        rows[at : at + size] = new_rows(one["new"])
+    now = "\n".join(rows)
+    for one in (swap for swap in patch if not swap.get("line")):
+        now = put(now, one["old"].replace("\r\n", "\n"), one["new"].replace("\r\n", "\n"))
+    return now
+
+
+def new_rows(new: str) -> list[str]:
+    return new.rstrip("\n").split("\n") if new else []
+
+
+def misplaced(swap: Swap, rows: Sequence[str]) -> str:
+    """Why the piece has no place; empty where it has one."""
+    line, old = swap.get("line"), swap.get("old", "").replace("\r\n", "\n")
+    if not line:
+        return "" if not old or place(old, rows) else nearest(old, rows)
+    if not 1 <= line <= len(rows):
+        return f"there is no line {line}; the script has {len(rows)}"
+    wanted = old.rstrip("\n").split("\n")
+    if old and [one.strip() for one in rows[line - 1 : line - 1 + len(wanted)]] != [one.strip() for one in wanted]:
+        return f"line {line} is `{rows[line - 1][:SHOWN]}`"
+    return ""
+
+
+def place(old: str, rows: Sequence[str]) -> tuple[int, int] | None:
+    """Where the old text stands: (0, 0) where it stands once to the letter, else the rows that are it but for blanks.
+
+    None where it stands nowhere, or twice.
+    """
+    text = "\n".join(rows)
+    if text.count(old) == 1:
+        return (0, 0)
+    wanted = [one.strip() for one in old.strip("\n").split("\n")]
+    bare = [one.strip() for one in rows]
+    found = [at for at in range(len(rows)) if bare[at : at + len(wanted)] == wanted]
+    return (found[0], found[0] + len(wanted)) if len(found) == 1 and text.count(old) < 2 else None
+
+
+def put(text: str, old: str, new: str) -> str:
+    rows = text.split("\n")
+    if not old:
+        raise InputError("a piece of the patch has neither an old text nor a line")
+    found = place(old, rows)
+    if found is None:
+        raise InputError(f"nothing of the patch is applied: after its other pieces {nearest(old, rows)}")
+    if found == (0, 0):
+        return text.replace(old, new)
+    first, last = found
+    indent = rows[first][: len(rows[first]) - len(rows[first].lstrip())]
+    told = [one if one[:1].isspace() or not one else indent + one for one in new_rows(new)]
+    return "\n".join([*rows[:first], *told, *rows[last:]])
+
+
+def nearest(old: str, rows: Sequence[str]) -> str:
+    """What is wrong with an old text: how often it stands, or the line that comes nearest to what is not there."""
+    count = "\n".join(rows).count(old)
+    if count > 1:
+        numbers = [str(at) for at, row in enumerate(rows, 1) if old.split("\n")[0] in row]
+        return f"old text `{old[:SHOWN]}` stands {count} times (lines {', '.join(numbers[:6])}): give its line"
+    bare = [row.strip() for row in rows]
+    missing = next((one for one in old.split("\n") if one.strip() and one.strip() not in bare), old)
+    near = get_close_matches(missing.strip(), bare, 1, 0.4)
+    stands = f"; line {bare.index(near[0]) + 1} is `{rows[bare.index(near[0])][:SHOWN]}`" if near else ""
+    return f"old text `{missing.strip()[:SHOWN]}` stands 0 times in the script{stands}"
