@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graph.extraction.launch_chain import LaunchChain
 from graph.extraction.shell_words import Field, plain
@@ -46,10 +46,11 @@ class Command:
     inside: tuple[str, ...] = ()
     background: bool = False
     outer: Command | None = None
+    # Every rule asks for it, of every command.
+    argv: tuple[str, ...] = field(init=False, compare=False, repr=False)
 
-    @property
-    def argv(self) -> tuple[str, ...]:
-        return tuple(plain(one) for one in self.fields)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "argv", tuple(plain(one) for one in self.fields))
 
     @property
     def name(self) -> str:

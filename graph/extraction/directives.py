@@ -85,7 +85,7 @@ def split_directive(text: str) -> list[str]:
     """The words of a directive: quotes taken off, a comment behind a blank dropped."""
     words: list[str] = []
     for match in re.finditer(r"""\s+#.*$|((?:"[^"]*"|'[^']*'|\$\{[^}]*\}|[^\s"'])+)""", text):
-        if match[1] is None:
+        if match[1] is None or len(words) == 2 * MOST_OPTIONS:
             break
         words.append(re.sub(r"""["']""", "", match[1]))
     return words

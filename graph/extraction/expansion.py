@@ -18,6 +18,7 @@ from graph.extraction.shell_values import (
     field_amount,
 )
 from graph.extraction.shell_words import (
+    PLAIN_RUN,
     Atom,
     Field,
     Piece,
@@ -63,6 +64,8 @@ class Environment:
 
     def expand(self, text: str) -> list[Field]:
         """The fields that one raw word becomes: none, one, or several."""
+        if text and PLAIN_RUN.fullmatch(text):
+            return [literal(text)]
         builder = FieldBuilder()
         for atom in atoms(text):
             if atom.kind == "text":

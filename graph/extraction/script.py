@@ -40,6 +40,8 @@ class ReadScript:
     documents: tuple[WrittenFile, ...]
     jobs: tuple[InnerJob, ...]
     errors: tuple[tuple[int, str], ...]
+    # The line from which on nothing was read, as the script does more than any that a person writes; 0: all was read.
+    unread_from: int = 0
 
     @cached_property
     def active(self) -> dict[str, DirectiveLine]:
@@ -138,6 +140,7 @@ def read_script(text: str, files: Mapping[str, str] | None = None, kept: frozens
         tuple(reader.documents.values()),
         tuple(reader.jobs),
         tuple(dict.fromkeys(reader.errors)),
+        reader.unread_from,
     )
 
 

@@ -20,7 +20,8 @@ from graph.extraction.shell_tree import adjacent_words, descendants, faulty, if_
 from graph.extraction.shell_values import AssociativeArray, BranchValue, Scalar, Value
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
-MOST_COMMANDS = 20_000
+# What is read of a script, its functions' calls and its written files; honest ones have hundreds.
+MOST_COMMANDS, MOST_WORDS = 5_000, 20_000
 DEEPEST = 12
 
 
@@ -41,6 +42,9 @@ class ShellReader:
     group_target: str = ""
     calls_left: int = 2_000
     depth: int = 0
+    words_left: int = MOST_WORDS
+    # The line from which on nothing was read, as there was too much; 0 where all was read.
+    unread_from: int = 0
     stopped: bool = False
 
     def read(self, text: str, env: Environment, place: Place) -> None:
@@ -60,13 +64,23 @@ class ShellReader:
     def block(self, nodes: Iterable[Node], env: Environment, place: Place) -> None:
         listed = list(nodes)
         for number, node in enumerate(listed):
-            if self.stopped or len(self.commands) > MOST_COMMANDS:
+            if self.stopped:
                 return
             following = listed[number + 1].type if number + 1 < len(listed) else ""
             self.statement(node, env, place, following == "&")
 
+    def afforded(self, words: tuple[str, ...], line: int) -> tuple[str, ...]:
+        """The words of a statement that are still read; the first that is not ends the reading, and is remembered."""
+        taken = words[: max(self.words_left, 0)]
+        self.words_left -= len(words)
+        if self.words_left < 0 or len(self.commands) >= MOST_COMMANDS:
+            self.unread_from = self.unread_from or line
+        return taken
+
     def statement(self, node: Node, env: Environment, place: Place, background: bool = False) -> None:
         """One statement, by its kind in the tree; what is none is passed over."""
+        if self.unread_from:
+            return
         match node.type:
             case "command":
                 shell_commands.simple(self, node, env, place, background=background)
@@ -101,18 +115,19 @@ class ShellReader:
         if node.type == "variable_assignment":
             self.assign(node, env, place)
             return
-        words = adjacent_words((c for c in node.children if c.type != "comment"), node)
+        line = place.first_line + node.start_point[0]
+        words = self.afforded(tuple(adjacent_words((c for c in node.children if c.type != "comment"), node)), line)
         if node.type == "unset_command":
             for word in words[1:]:
                 env.values.pop(word, None)
             return
-        exported = words[0] == "export" or "-x" in words
+        exported = words[:1] == ("export",) or "-x" in words
         arrays = [c for c in node.named_children if shell_commands.ARRAY.match(text_of(c))]
         for child in arrays:
             self.assign(child, env, place, exported, table="-A" in words)
         for word in words:
             if shell_commands.ASSIGNMENT.match(word) and not shell_commands.ARRAY.match(word):
-                self.assign_text(word, place.first_line + node.start_point[0], env, place, exported)
+                self.assign_text(word, line, env, place, exported)
             elif exported:
                 mark_exported(self.assignments, word)
 

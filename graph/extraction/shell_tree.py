@@ -21,6 +21,7 @@ MISLEADING = re.compile(r"[$`\\\]]|^[ \t]+$")
 IN_BRACES = re.compile(r"(?<=[%#])\\'(?=\})")
 # A dollar sign that names nothing (`sed -n $=`), which the grammar takes for the begin of a name.
 NAMELESS = re.compile(r"\$(?=[=,:%])")
+BETWEEN_WORDS = re.compile(rb"[\s;&|()]")
 CONDITION = re.compile(r"[ \t]*(?:while|until|if|elif)[ \t].*\][ \t]*")
 
 
@@ -51,7 +52,8 @@ def spell(found: re.Match[str]) -> str:
 
 def original(data: bytes) -> str:
     """A piece of what was parsed, as it stood in the text."""
-    return SPELT.sub(lambda found: chr(int(found[1], 16)), data.decode("utf-8", "replace"))
+    text = data.decode("utf-8", "replace")
+    return SPELT.sub(lambda found: chr(int(found[1], 16)), text) if "\u00ff" in text else text
 
 
 def text_of(node: Node) -> str:
@@ -92,18 +94,19 @@ def adjacent_words(nodes: Iterable[Node], parent: Node | None = None) -> list[st
 
     The grammar loses a dollar sign behind a hyphen (`a-$B`): with the parent, what stands in such gaps is kept.
     """
-    words: list[str] = []
+    parts: list[list[str]] = []
     end = -1
     source = parent.text or b"" if parent is not None else b""
+    offset = parent.start_byte if parent is not None else 0
     for node in nodes:
-        start = parent.start_byte if parent is not None else 0
-        gap = original(source[end - start : node.start_byte - start]) if end >= start else " "
-        if words and (node.start_byte == end or (gap and not re.search(r"\s|[;&|()]", gap))):
-            words[-1] += gap.strip() + text_of(node) if node.start_byte != end else text_of(node)
+        begin = node.start_byte
+        gap = source[end - offset : begin - offset] if end >= offset else b" "
+        if parts and (begin == end or (gap and not BETWEEN_WORDS.search(gap))):
+            parts[-1] += [original(gap), text_of(node)]
         else:
-            words.append(text_of(node))
+            parts.append([text_of(node)])
         end = node.end_byte
-    return words
+    return ["".join(one) for one in parts]
 
 
 def descendants(node: Node, kind: str) -> Iterator[Node]:

@@ -15,6 +15,7 @@ from typing import Literal
 AtomKind = Literal["text", "parameter", "command", "arithmetic"]
 # What stands after a dollar sign without braces: a name, one digit, or a special parameter.
 BARE = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-])")
+# To the next character that means something to the shell.
 PLAIN_RUN = re.compile(r"[^\\'\"$`]*")
 ANSI_END = re.compile(r"(?<!\\)'")
 CLOSERS = {"(": ")", "{": "}"}
@@ -52,6 +53,8 @@ def literal(text: str, quoted: bool = False) -> Field:
 
 def plain(field: Field, instead: str | None = None) -> str:
     """The word as one string; open pieces keep their shell text, or stand as `instead`."""
+    if len(field) == 1 and not (field[0].open and instead is not None):
+        return field[0].text
     return "".join(instead if piece.open and instead is not None else piece.text for piece in field)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launcher_table import HOUSEKEEPING
 from graph.extraction.launchers import base_name
-from graph.extraction.shell_words import plain
+from graph.extraction.shell_words import Field, plain
 
 TRAINS = re.compile(r"train|tune|(?<![a-z])(sft|fit|ppo|dpo|grpo|distill|lora|rlhf|learn)", re.I)
 SET_UP_MODULES = frozenset(
@@ -27,8 +28,7 @@ ASIDE = re.compile(
 
 def layers_of(command: Command) -> tuple[Layer, ...]:
     """The whole chain: layers of the commands around this one, then its own."""
-    outer = layers_of(command.outer) if command.outer else ()
-    return (*outer, *command.chain.layers)
+    return (*layers_of(command.outer), *command.chain.layers) if command.outer else command.chain.layers
 
 
 def training_command(commands: tuple[Command, ...]) -> Command | None:
@@ -36,18 +36,15 @@ def training_command(commands: tuple[Command, ...]) -> Command | None:
 
     None where nothing starts a program.
     """
-    best: Command | None = None
-    best_weight = 0
-    for command in commands:
-        weight = weigh(command)
-        if weight > best_weight:
-            best, best_weight = command, weight
-    return max((c for c in commands if same_program(c, best) and weigh(c) >= best_weight), key=ranks, default=best)
+    weights = [weigh(command) for command in commands]
+    most = max(weights, default=0)
+    heaviest = [command for command, weight in zip(commands, weights, strict=True) if weight == most] if most else []
+    return max((one for one in heaviest if entry(one) == entry(heaviest[0])), key=ranks, default=None)
 
 
-def same_program(one: Command, other: Command | None) -> bool:
-    program, wanted = one.chain.program, other.chain.program if other else None
-    return program is not None and wanted is not None and program.entry == wanted.entry
+def entry(command: Command) -> Field:
+    """The program that a command starts in the end; empty where it starts none."""
+    return command.chain.program.entry if command.chain.program else ()
 
 
 def ranks(command: Command) -> int:
@@ -89,7 +86,9 @@ def weigh(command: Command) -> int:
     return max(weight, 1)
 
 
+@lru_cache(maxsize=256)
 def name_weight(name: str) -> int:
+    """How much a program's name, or its first words, speak for training: a script calls few of them often."""
     last = name.rsplit("/", 1)[-1]
     if TRAINS.search(last):
         return 15

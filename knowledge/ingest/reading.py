@@ -33,8 +33,9 @@ CONTENT_TYPES = {
     "text/plain": "text",
     "application/pdf": "pdf",
 }
-NOISY_FROM, MOST_MARKS = 50_000, 0.25
-WORDS = re.compile(r"[\w\s]+")
+# A line costs a reader of Markdown as much as some marks do.
+NOISY_FROM, MOST_MARKS, MARKS_A_LINE = 50_000, 0.35, 3
+WORDS = re.compile(r"[^\W_]+|\s+")
 UNDERLINE = re.compile(r"^([=\-~#*^\"+])\1{3,}$")
 
 
@@ -81,11 +82,13 @@ def readers(form: str) -> Callable[[str], Page]:
 
 
 def is_noise(text: str) -> bool:
-    """Whether a long text is mostly marks: to read it as Markdown takes seconds, and its words are the same without.
+    """Whether a long text is mostly marks and line ends: as Markdown it takes seconds, and its words are the same.
 
-    Of pages of documentation a tenth is marks; of a large table without words a quarter.
+    Of pages of documentation a tenth to a fifth is marks; of a large table without words a quarter.
     """
-    return len(text) > NOISY_FROM and len(WORDS.sub("", text)) > MOST_MARKS * len(text)
+    if len(text) <= NOISY_FROM:
+        return False
+    return len(WORDS.sub("", text)) + MARKS_A_LINE * text.count("\n") > MOST_MARKS * len(text)
 
 
 def decoded(data: bytes) -> str:

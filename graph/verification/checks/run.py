@@ -70,6 +70,12 @@ def checked(text: str, cluster: Cluster | None) -> list[CheckedFinding]:
             )
         ]
     found = list(folded([one for rule in RULES for one in apply(rule, subject)], subject))
+    if subject.script.unread_from:
+        says = (
+            f"from line {subject.script.unread_from} on nothing was checked: the script has too many commands or words"
+        )
+        why = "so many are not read, so that no text keeps the check busy for long"
+        found.append(CheckedFinding(Finding(UNREAD, "warning", subject.script.unread_from, says, why)))
     unique = list({(one.finding.rule, one.finding.line, one.finding.says): one for one in found}.values())
     return sorted(unique, key=lambda one: (SEVERITIES.index(one.finding.severity), one.finding.line, one.finding.rule))
 

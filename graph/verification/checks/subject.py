@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from tree_sitter import Node
@@ -200,15 +200,8 @@ def number_of(text: str, facts: dict[str, int]) -> int | None:
 
 def read_subject(text: str, cluster: Cluster | None) -> Subject:
     """Raises InputError on what is no script."""
-    return Subject(text, with_text(read_script(unfolded(checked(text))), checked(text)), cluster)
-
-
-def with_text(script: ReadScript, text: str) -> ReadScript:
-    """The script with the text that people see, line for line the one that was read."""
-    return ReadScript(
-        text, script.language, script.shebang, script.directives, script.commands, script.assignments, script.sourced,
-        script.documents, script.jobs, script.errors,
-    )  # fmt: skip
+    # The text that people see is, line for line, the one that was read.
+    return Subject(text, replace(read_script(unfolded(checked(text))), text=checked(text)), cluster)
 
 
 def unfolded(text: str) -> str:
