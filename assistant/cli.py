@@ -69,7 +69,12 @@ def help_text() -> str:
 def main(arguments: list[str] | None = None) -> int:
     set_streams()
     with printable_streams():
-        return run(sys.argv[1:] if arguments is None else arguments)
+        if arguments is not None:
+            return run(arguments)
+        try:
+            return run(sys.argv[1:])
+        finally:
+            gc.freeze()  # the process ends: nothing is left to be looked for among a million objects
 
 
 def run(words: list[str]) -> int:

@@ -18,7 +18,6 @@ from graph.incidents.subjects import subjects_of
 from graph.reporting.record import record_of
 from graph.usecases.seen_before import told_with
 from knowledge.job_record import JobRecord
-from knowledge.masking import mask
 
 NO_FAILURE = "no-failure"
 # Of one message with many jobs' logs no more are kept.
@@ -103,5 +102,6 @@ def keep_jobs(settings: Settings, records: Iterable[JobRecord]) -> int:
 def words_asked(text: str) -> str:
     """The person's own words of a message, masked; what was pasted with them is no part of it."""
     from graph.reading.message import take_apart  # not needed where nothing failed
+    from knowledge.masking import mask
 
     return mask(take_apart(text).words).text if text else ""

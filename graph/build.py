@@ -13,21 +13,15 @@ answer -> web; understand -> web                              no answer here: a 
 
 from __future__ import annotations
 
+from importlib import import_module
+from typing import Protocol
+
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.runtime import Runtime
 
 from graph.context import Context
-from graph.nodes.answer import answer
-from graph.nodes.ask import ask
-from graph.nodes.converse import converse
-from graph.nodes.debug import debug
-from graph.nodes.diagnose import diagnose
-from graph.nodes.retrieve import retrieve
-from graph.nodes.understand import understand
-from graph.nodes.verify import verify
-from graph.nodes.web import web
-from graph.nodes.write import write
 from graph.routes import (
     after_answer,
     after_ask,
@@ -40,22 +34,32 @@ from graph.routes import (
 )
 from graph.state import State
 
+# Each is a function of its name in graph/nodes/NAME.py.
+NODES = ("converse", "understand", "ask", "retrieve", "write", "verify", "debug", "diagnose", "answer", "web")
 Graph = CompiledStateGraph[State, Context, State, State]
+
+
+class Node(Protocol):
+    """A step of a turn: the state so far in, what it adds to it out."""
+
+    def __call__(self, state: State, runtime: Runtime[Context]) -> State: ...
+
+
+def first_loaded(name: str) -> Node:
+    """The node of that name; its module is imported when it first runs, for most turns pass by most nodes."""
+
+    def node(state: State, runtime: Runtime[Context]) -> State:
+        run: Node = getattr(import_module(f"graph.nodes.{name}"), name)
+        return run(state, runtime)
+
+    return node
 
 
 def build(checkpointer: BaseCheckpointSaver[str] | None = None) -> Graph:
     """The graph, ready to run. Without a checkpointer it forgets after each turn."""
     page = StateGraph(State, context_schema=Context)
-    page.add_node("converse", converse)
-    page.add_node("understand", understand)
-    page.add_node("ask", ask)
-    page.add_node("retrieve", retrieve)
-    page.add_node("write", write)
-    page.add_node("verify", verify)
-    page.add_node("debug", debug)
-    page.add_node("diagnose", diagnose)
-    page.add_node("answer", answer)
-    page.add_node("web", web)
+    for name in NODES:
+        page.add_node(name, first_loaded(name))
 
     page.add_conditional_edges(START, who_leads, {n: n for n in ("converse", "understand")})
     page.add_edge("converse", END)

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from graph.modelling.asking import Models
-from graph.undescribed import stand_in
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
-from knowledge.schedulers.live import Ask
 from knowledge.types import JobRequest, Passage, PassageKind, Said, Working, Writing
-from knowledge.web import Web
-from templates.library import Library
+
+if TYPE_CHECKING:
+    from graph.modelling.asking import Models
+    from knowledge.schedulers.live import Ask
+    from knowledge.web import Web
+    from templates.library import Library
 
 
 class PassageFinder(Protocol):
@@ -53,6 +54,12 @@ def unheard(part: Writing | Working) -> None:
     pass
 
 
+def _library() -> Library:
+    from templates.library import Library
+
+    return Library()
+
+
 @dataclass(frozen=True, slots=True)
 class Context:
     """The facts and templates that a run works with; a test hands in its own.
@@ -65,7 +72,7 @@ class Context:
     """
 
     catalogue: Catalogue = field(default_factory=catalogue)
-    library: Library = field(default_factory=Library)
+    library: Library = field(default_factory=_library)
     knowledge: PassageFinder | None = None
     model: Models | None = None
     web: Web | None = None
@@ -81,6 +88,8 @@ class Context:
     def cluster(self, request: JobRequest) -> Cluster | None:
         """The machine that was asked for, or a stand-in for one that was only told of; None while none is."""
         known = self.catalogue.find(request.machine) if request.machine else None
+        from graph.undescribed import stand_in
+
         return known or (stand_in(request) if request.machine and request.site_words else None)
 
     def names(self) -> tuple[str, ...]:

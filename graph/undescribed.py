@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from rapidfuzz.distance import OSA
-
 from graph.extraction.sentences.lexicon import fold
 from graph.reading.own_machine import NO_ACCOUNT, YOURS, card_told, scheduler_told
 from knowledge.catalogue import Catalogue, squash
@@ -152,6 +150,8 @@ def slips(name: str, catalogue: Catalogue) -> tuple[str, ...]:
 
 
 def off(one: str, other: str) -> int:
+    from rapidfuzz.distance import OSA
+
     return OSA.distance(squash(one), squash(other))
 
 

@@ -278,6 +278,10 @@ class Considered:
     evidence: LogEvidence | None = None
 
 
+# How a step of a diagnosis begins that is a sum of the log's numbers, and nothing to try.
+BY_NUMBERS = "By the log's numbers"
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
     """Why a job failed. cause is an id of causes.yaml; confidence is 0 to 1; change holds plan fields that cure it."""

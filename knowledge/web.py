@@ -10,16 +10,15 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 from urllib.parse import urlsplit
 
 from knowledge.errors import InputError, UnavailableError
-from knowledge.fetching import Fetcher, UnreachableError, host_of, is_public
-from knowledge.ingest.chunking import chunks
 from knowledge.ingest.page import UnreadableError, iso_date, one_line, visible
-from knowledge.ingest.reading import CONTENT_TYPES, read
-from knowledge.public import without_private
 from knowledge.types import Passage
+
+if TYPE_CHECKING:
+    from knowledge.fetching import Fetcher
 
 Policy = Literal["ask", "always", "never"]
 BACKEND = "duckduckgo"
@@ -87,9 +86,13 @@ class Searx:
 
     @property
     def private(self) -> bool:
+        from knowledge.fetching import host_of, is_public
+
         return not is_public(host_of(self.address))
 
     def find(self, query: str, limit: int) -> list[WebHit]:
+        from knowledge.fetching import Fetcher, UnreachableError, host_of
+
         address = self.address.rstrip("/")
         if not urlsplit(address).path:
             address += "/search"
@@ -133,6 +136,8 @@ def open_web(policy: Policy, address: str = "") -> Web | None:
 
 def to_send(query: str) -> str:
     """What leaves of a query: nothing private, and no more words than a query has. Raises InputError when empty."""
+    from knowledge.public import without_private
+
     words = without_private(query).split()[:MOST_WORDS]
     if not any(any(c.isalnum() for c in word) for word in words):
         raise InputError("nothing of that may be sent: it is all private; say it in general words")
@@ -141,6 +146,8 @@ def to_send(query: str) -> str:
 
 def search(query: str, engine: SearchEngine, limit: int = 3, progress: Progress | None = None) -> list[Passage]:
     """Ask the engine, then read the pages. Whatever is given, only `to_send` of it leaves."""
+    from knowledge.fetching import Fetcher
+
     sent = to_send(query)
     tell = progress or (lambda what, done, total: None)
     tell("searching the web", 0, limit)
@@ -155,6 +162,9 @@ def search(query: str, engine: SearchEngine, limit: int = 3, progress: Progress 
 
 def passage(hit: WebHit, query: str, fetcher: Fetcher) -> Passage:
     """A page's best piece for a query, or the engine's excerpt where the page cannot be read."""
+    from knowledge.ingest.chunking import chunks
+    from knowledge.ingest.reading import CONTENT_TYPES, read
+
     title, excerpt = one_line(hit.title), one_line(hit.excerpt)
     source = one_line(hit.address)
     plain = Passage(excerpt, title or source, source, iso_date(hit.date), kind="web")

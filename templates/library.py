@@ -20,17 +20,19 @@ import threading
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from knowledge.catalogue import Catalogue, catalogue, squash
 from knowledge.errors import FactsError, InputError
 from knowledge.retrieval import Index
 from knowledge.store import data_folder
 from knowledge.types import FRAMEWORKS, Framework, Question, Scheduler, Strategy
-from templates import saved
 from templates.nearest import Undescribed, order, questions, why_near
 from templates.records import FRAMEWORK_OF, Cell, Saved, Template, shipped
 from templates.shelf import Facts, Shelf, fitting_gpu, relaxed, stack
+
+if TYPE_CHECKING:
+    from templates import saved
 
 T = TypeVar("T")
 RANKED = 100
@@ -85,6 +87,8 @@ class Library:
 
     def _saved(self) -> list[Template]:
         """Read the files that are new or changed."""
+        from templates import saved
+
         self.file_notices.clear()
         kept: dict[Path, tuple[tuple[int, int], Template]] = {}
         for path in sorted(self.folder.glob(f"*{saved.SUFFIX}")):
@@ -107,10 +111,14 @@ class Library:
 
     def script(self, template: Template) -> str | None:
         """The saved script; None for a shipped template, which is rendered from a plan. Raises FactsError."""
+        from templates import saved
+
         return saved.split(template.provenance.path)[1] if isinstance(template.provenance, Saved) else None
 
     def add(self, wish: saved.SavingWish, script: str) -> Template:
         """Save a script. Raises InputError."""
+        from templates import saved
+
         added = saved.write(self.folder, saved.head_for(wish, script, self._known), script)
         self._forget()
         return added

@@ -6,13 +6,14 @@ import importlib
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from assistant.errors import InputError
-from assistant.models.trust import trust_of
 from assistant.settings import Settings
-from graph.modelling.asking import Loader, Models
 from graph.modelling.model import ROLES, Model, Role
+
+if TYPE_CHECKING:
+    from graph.modelling.asking import Loader, Models
 
 NONE = "none"
 BACKENDS: Mapping[str, str] = {
@@ -49,6 +50,12 @@ def open_models(settings: Settings, *, tested: bool = False) -> Models | None:
     """
     chosen = {role: (name, backend(name, settings)) for role, name in names(settings).items()}
     chosen = {role: pair for role, pair in chosen.items() if pair[1] != NONE}
+    if not chosen:
+        return None
+
+    from assistant.models.trust import trust_of
+    from graph.modelling.asking import Models
+
     trust = {role: trust_of(*pair, settings) for role, pair in chosen.items()}
     chosen = {role: pair for role, pair in chosen.items() if tested or trust[role] != "off"}
     if not chosen:

@@ -61,3 +61,8 @@ class Ask:
         told = named_scheduler(self.text, self.script.text if self.script else "")
         scheduler = told or next((output.scheduler for output in printed), None)
         return Situation(self.text, self.machine, self.request, name, job, scheduler)
+
+
+def is_of_resources(clause: Clause) -> bool:
+    """Whether a clause asks of GPUs, memory, hours, splits or machines."""
+    return clause.act == "plan" or clause.topic.startswith(("method.", "machine."))

@@ -18,16 +18,14 @@ from graph.answering.method import choose_strategy
 from graph.answering.model_size import billions_of
 from graph.answering.resources import _larger, queue_words
 from graph.answering.situation import list_steps, write_document
-from graph.debugging.memory_sum import BY_NUMBERS
 from graph.extraction.walltime import clock
 from graph.planning.resources.memory import usable_gib
 from graph.reading.gpu_words import find_gpu_words
 from graph.reading.scope import denials
-from graph.usecases.mend_script import mend_script
 from knowledge.document import Code, Document, Part
 from knowledge.errors import InputError
 from knowledge.gpu_facts import find_gpu
-from knowledge.types import Diagnosis
+from knowledge.types import BY_NUMBERS, Diagnosis
 from knowledge.what_helps import would_help
 from knowledge.wording import stems
 
@@ -317,6 +315,8 @@ def where(ask: Ask, report: Diagnosis) -> Document | None:
         file = next((one for one in report.evidence if re.search(r'File "[^"]+", line \d+', one.text)), None)
         shown = quote(file) if file else None
         return write_document(place if not file else "In the program, where it failed:", shown, paste_script())
+    from graph.usecases.mend_script import mend_script
+
     try:
         mended = mend_script(hand.text, report, hand.cluster, hand.name)
     except InputError:

@@ -11,14 +11,12 @@ from graph.answering.ask import Ask
 from graph.answering.fact_answer import as_sentence
 from graph.answering.situation import write_document
 from graph.answering.terms import find_terms
-from graph.debugging.diagnosis import diagnose
 from graph.debugging.log import printable
 from graph.planning.queues import plural
 from knowledge.document import Document, Quote
 from knowledge.errors import InputError
 from knowledge.glossary import glossary
 from knowledge.opening import open_plain
-from knowledge.signatures.loader import library
 from knowledge.types import Diagnosis, LogEvidence, Paste
 
 NO_LOG = (
@@ -91,6 +89,8 @@ def send(report: Diagnosis) -> str:
 
 
 def title(cause: str) -> str:
+    from knowledge.signatures.loader import library
+
     known = library().causes.get(cause)
     return known.means if known else cause
 
@@ -148,6 +148,8 @@ def rows(log: Paste) -> Iterator[str]:
 
 def meaning(at: int, text: str, report: Diagnosis | None) -> list[str]:
     """What the line says by itself, and what it is to the cause that was found."""
+    from graph.debugging.diagnosis import diagnose
+
     try:
         alone = diagnose(text)
     except InputError:

@@ -40,7 +40,6 @@ from graph.planning.resources.saving import BYTES_FULL, BYTES_WEIGHTS, plan_savi
 from graph.planning.resources.search import Fit, best_split
 from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token, published_share
-from graph.reading.utterance import Clause
 from graph.usecases.plan_resources import (
     RESERVE,
     headline,
@@ -80,11 +79,6 @@ def question_of(ask: Ask) -> ResourceQuestion:
         strategy=ask.request.strategy if ask.bundle and not said.model else None,
     )
     return said.after(request).over(() if EVERY.search(ask.text) else ask.own_machines)
-
-
-def is_of_resources(clause: Clause) -> bool:
-    """Whether a clause asks of GPUs, memory, hours, splits or machines."""
-    return clause.act == "plan" or clause.topic.startswith(("method.", "machine."))
 
 
 def tell_saves(ask: Ask) -> str:

@@ -10,7 +10,6 @@ from graph.answering.situation import cite, write_document
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
 from knowledge.document import Document
-from knowledge.site import site_of
 
 CAN = (
     "I write, change, check and carry over launch scripts for deep learning, tell why a job failed or does not start, "
@@ -121,6 +120,8 @@ def tell_sources(ask: Ask) -> Document:
         )
     kinds = named_kinds(ask, machine) or machine.node_types
     nodes = "; ".join(node_in_words(kind) for kind in kinds[:4])
+    from knowledge.site import site_of
+
     site = site_of(machine.id)
     pages = [
         *(kind.source or "" for kind in kinds),
@@ -143,6 +144,8 @@ def node_in_words(kind: NodeType) -> str:
 
 def decline(text: str, machine: Cluster | None = None) -> Document:
     """What is not done here: no, and the proper way; what is not our field: one friendly line and what we do."""
+    from knowledge.site import site_of
+
     for pattern, answer in DECLINED:
         if re.search(pattern, text, re.I | re.S):
             support = site_of(machine.id) if machine else None

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from graph.debugging.memory_sum import BY_NUMBERS
 from graph.state import State
-from knowledge.types import Diagnosis, Say
+from knowledge.types import BY_NUMBERS, Diagnosis, Say
 from knowledge.wording import stems
 
 LONGEST = 400

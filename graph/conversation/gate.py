@@ -12,7 +12,6 @@ from dataclasses import fields
 from typing import Any
 
 from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext
-from graph.debugging.remedies import price, says
 from graph.state import State
 from knowledge.types import JobRequest, Offer, OfferEdit, Say, Understood
 
@@ -66,6 +65,8 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
         offer = Offer("the script", request=heard.request)
         said = (Say(WOULD_WRITE.format(told(change)) + left),)
         return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
+    from graph.debugging.remedies import price
+
     cost = price(before, heard.request)
     offer = Offer(told(change, before), cost, plain(change), request=heard.request)
     left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
@@ -89,6 +90,8 @@ def plain(change: Change) -> tuple[tuple[str, str | int | None], ...]:
 def told(change: Change, before: JobRequest | None = None) -> str:
     """The fields in words; of what has parts only its name."""
     if before is not None and len(plain(change)) == len(change):
+        from graph.debugging.remedies import says
+
         return says(before, plain(change))
     was = {name: getattr(before, name) for name, value in change if isinstance(value, tuple)} if before else {}
     new = ((name, tuple(v for v in value if v not in was[name]) if name in was else value) for name, value in change)

@@ -9,21 +9,17 @@ from __future__ import annotations
 import re
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from graph.conversation.turn import TurnContext
 from graph.state import State
-from graph.usecases.explain_pending import explain_pending
-from graph.usecases.explain_waiting_here import explain_waiting_here
-from graph.waiting.ended import failed_mine
-from graph.waiting.spoken import listed
-from graph.watching.run_watch import RunWatch
-from graph.watching.tail import FileTail
 from knowledge.schedulers.asking import CouldNotAsk, scheduler_here
-from knowledge.schedulers.live import Ask, LiveOutput, accounted, one_job, own_queue, script_of
-from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
 from knowledge.schedulers.times import spoken_time
 from knowledge.types import Paste, Say
+
+if TYPE_CHECKING:
+    from knowledge.schedulers.live import Ask, LiveOutput
 
 # An id of Flux typed in ASCII begins with an f like any word: the digit tells it.
 ID = r"(?P<{}>\d+(?:_\d+)?|(?-i:ƒ|f(?=[A-Za-z]*\d))(?-i:[1-9A-HJ-NP-Za-km-z]{{6,}}))"
@@ -104,6 +100,8 @@ def by_job(turn: TurnContext) -> State | None:
         return told_to_run(turn, job, answer is cancel) if job or answer in (waiting, well) else None
     if not job and answer is failing:
         return last_failed(turn, scheduler, ask)
+    from knowledge.schedulers.live import one_job, own_queue
+
     asked = one_job(scheduler, job, ask) if job else own_queue(scheduler, ask)
     if not asked.jobs:
         return not_found(scheduler, job, asked, answer is cancel)
@@ -130,11 +128,17 @@ def asks_of_a_job(turn: TurnContext, named: str) -> bool:
 
 def last_failed(turn: TurnContext, scheduler: Scheduler, ask: Ask) -> State:
     """My last job that failed, as far as the scheduler remembers."""
+    from graph.waiting.ended import failed_mine
+
     bad = failed_mine(scheduler, ask)
     if isinstance(bad, CouldNotAsk):
+        from knowledge.schedulers.live import LiveOutput
+
         return not_found(scheduler, "", LiveOutput("", (bad,)), False)
     if not bad:
         return State(said=(Say("No ended job of yours that the scheduler still tells of failed."),), act="pending")
+    from knowledge.schedulers.live import one_job
+
     asked = one_job(scheduler, bad[0].id, ask)
     told = failing(turn, scheduler, asked, ask) if asked.jobs else not_found(scheduler, bad[0].id, asked, False)
     return State(**{**told, "job": bad[0].id})
@@ -180,6 +184,8 @@ def not_found(scheduler: Scheduler, job: str, asked: LiveOutput, end: bool) -> S
 
 def waiting(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask) -> State:
     """What holds it, with what stands beside it."""
+    from graph.usecases.explain_waiting_here import explain_waiting_here
+
     found = explain_waiting_here(asked, ask)
     told = found.answer.document
     silent = Say(f"Not everything could be read: {'; '.join(one.says for one in found.failures[:3])}.")
@@ -193,17 +199,26 @@ def well(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask) -
         return waiting(turn, scheduler, asked, ask)
     waits = [job.id for job in asked.jobs if job.phase == "waiting"]
     told = [Say(f"**{job.id}**: {what_it_is(job)}. {going(job, ask)}") for job in running[:MOST_TOLD]]
+    from graph.waiting.spoken import listed
+
     rest = [Say(f"Waiting: {listed(waits)}. `maple-chat pending` tells why.")] if waits else []
     return State(said=(*told, *rest), act="pending", output=asked.text)
 
 
 def going(job: QueuedJob, ask: Ask) -> str:
     """Step, loss and how long ago it wrote, from the end of its output."""
+    from knowledge.schedulers.live import script_of
+    from knowledge.schedulers.output_files import output_files
+
     files = output_files(job, script_of(job.scheduler, job.id, ask, told=job))
     follow = f"`maple-chat watch {job.id}` on the login node follows it and tells the first sign of trouble."
     if not files:
         return f"Its output file is not to be found from here. {follow}"
+    from graph.watching.run_watch import RunWatch
+
     run = RunWatch()
+    from graph.watching.tail import FileTail
+
     notices = run.feed([line for path in files for line in FileTail(path).read()], time.monotonic())
     age = max(0.0, time.time() - max(path.stat().st_mtime for path in files))
     last = "just now" if age < 1 else f"{spoken_time(age)} ago"
@@ -218,10 +233,20 @@ def failing(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask
     if job.phase not in ENDED:
         return well(turn, scheduler, asked, ask)
     if scheduler == "slurm":
+        from knowledge.schedulers.live import accounted
+
         more = accounted(job.id, ask)
+        from knowledge.schedulers.live import LiveOutput
+
         asked = LiveOutput(f"{asked.text}\n\n{more.text}", asked.failures, (*asked.outputs, *more.outputs))
+    from graph.usecases.explain_pending import explain_pending
+
     told = explain_pending(asked.text).document
+    from knowledge.schedulers.live import script_of
+
     script = script_of(scheduler, job.id, ask, told=job)
+    from knowledge.schedulers.output_files import output_files
+
     files = output_files(job, script)
     if not files:
         return State(said=(told,), act="diagnose", output=asked.text)
@@ -234,6 +259,8 @@ def cancel(turn: TurnContext, scheduler: Scheduler, asked: LiveOutput, ask: Ask)
     """Which job it is and the command that ends it: that is for the person to run."""
     jobs = [job for job in asked.jobs if job.phase not in ENDED]
     if not jobs:
+        from graph.usecases.explain_pending import explain_pending
+
         return State(said=(explain_pending(asked.text).document,), act="ask")
     lines = [f"`{ending(scheduler, job)}` ends {what_it_is(job)}" for job in jobs[:MOST_TOLD]]
     lines += [f"{len(jobs) - MOST_TOLD} more jobs are yours: name the one"] if len(jobs) > MOST_TOLD else []

@@ -6,10 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from graph.planning.gpus import fewest_ranks, fits
-from graph.planning.plan import choose_node_type
-from graph.planning.resources.device import device_gb
-from graph.planning.resources.parameters import read_size
 from knowledge.cluster import Cluster
 from knowledge.types import Alternative, JobRequest, Question
 
@@ -95,9 +91,17 @@ def usual(question: Question, request: JobRequest, cluster: Cluster | None) -> t
 
 def for_its_size(question: Question, request: JobRequest, cluster: Cluster | None) -> tuple[str | int, str] | None:
     """A model that says its size and does not fit on one GPU: what spreads it, and the fewest nodes that hold it."""
+    from graph.planning.resources.parameters import read_size
+
     billions = read_size(request.model or "")
+    from graph.planning.plan import choose_node_type
+
     node = choose_node_type(request, cluster) if cluster else None
+    from graph.planning.resources.device import device_gb
+
     memory = device_gb(node) if node else None
+    from graph.planning.gpus import fits
+
     if not billions or not node or not memory or fits(billions, memory):
         return None
     size = f"{billions:g} billion parameters with Adam do not fit on one GPU with {memory:g} GB"
@@ -105,6 +109,8 @@ def for_its_size(question: Question, request: JobRequest, cluster: Cluster | Non
         spread = next((name for name in SPREADING if name in question.options), None)
         return (spread, size) if spread else None
     if question.field == "nodes" and request.strategy in SPREADING:
+        from graph.planning.gpus import fewest_ranks
+
         ranks = fewest_ranks(billions, memory)
         nodes = -(-ranks // (request.gpus_per_node or node.gpus.devices_per_node or 1))
         return nodes, f"{size}; over {ranks} GPUs or more they do"

@@ -10,17 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.answering.terms import find_terms
 from graph.conversation.history import newest
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import made_of, offered
 from graph.conversation.turn import SURE, WANTING, TurnContext
-from graph.debugging.remedies import changed_request
-from graph.planning.patches import patched
-from graph.planning.strategies import with_usual_framework
 from graph.reading.scope import denials
 from graph.state import State
-from graph.usecases.script_lines import content
 from knowledge.types import (
     Alternative,
     AskField,
@@ -138,6 +133,8 @@ def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
 
 def refused_one(turn: TurnContext, pending: OfferEdit) -> State | None:
     """`Not the micro batch`: what was offered without that; the person's words for it stand in the offer."""
+    from graph.usecases.script_lines import content
+
     denied = set[str]().union(*(content(one.text) for one in denials(turn.words)))
     left = tuple(one for one in pending.offers if not denied & content(one.says))
     if len(left) == len(pending.offers):
@@ -167,6 +164,8 @@ def is_named(change: Sequence[tuple[str, str | int | None]], words: str) -> bool
 def carry_out(turn: TurnContext, offer: Offer) -> State:
     """A cure that was agreed to: in the person's own file, or by a script written anew."""
     own = turn.state.get("own")
+    from graph.planning.patches import patched
+
     if own and (text := offer.script or (patched(own.text, offer.patches)[0] if offer.patches else "")):
         return made_of(turn, Paste(own.name, text), offer.says)
     if own and offer.change and not offer.request and not turn.state.get("resources"):
@@ -176,6 +175,9 @@ def carry_out(turn: TurnContext, offer: Offer) -> State:
     change: dict[str, Any] = dict(offer.change)
     if "strategy" in change and turn.request.framework in ("pytorch", "deepspeed"):
         change["framework"] = None
+    from graph.debugging.remedies import changed_request
+    from graph.planning.strategies import with_usual_framework
+
     request = with_usual_framework(changed_request(turn.request, change))
     return State(way="write", request=request, pending=None)
 
@@ -195,6 +197,8 @@ def to_question(turn: TurnContext, pending: AskField) -> State | None:
 def asks_of_it(turn: TurnContext) -> bool:
     """Whether few words ask what the open choices are or mean, and name nothing else."""
     main = turn.utterance.main
+    from graph.answering.terms import find_terms
+
     named = turn.utterance.mentions or find_terms(turn.words)
     return (
         not named and main.topic in OF_CHOICES and main.share("ask") >= SURE and len(turn.words.split()) <= MOST_WORDS

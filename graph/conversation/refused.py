@@ -6,14 +6,11 @@ import re
 from dataclasses import replace
 
 from graph.answering.situation import write_document
-from graph.answering.us import decline, is_declined
 from graph.conversation.turn import TurnContext
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause, ThreadView, Utterance
 from graph.state import State
 from knowledge.job_parts import ArgumentEdit
-from knowledge.masking import HIDDEN
-from knowledge.site import site_of
 from knowledge.types import JobRequest, Say, Variable
 
 # From this probability of misuse on a message is refused; from the lower one where its words are on the list too.
@@ -54,13 +51,19 @@ def by_misuse(turn: TurnContext) -> State | None:
     """A no with its reason and the proper way, and nothing written."""
     if not turn.words.strip():
         return None
+    from graph.answering.us import is_declined
+
     listed = is_declined(turn.words)
     pieces = [read_as_one(piece, ThreadView()) for piece in PIECE.split(turn.words)[:MOST_PIECES]] if listed else []
     likely = max(one.share("misuse") for one in (*turn.utterance.clauses, *pieces))
     if likely < (POSSIBLE if listed else LIKELY):
         return None
     if listed:
+        from graph.answering.us import decline
+
         return State(said=(decline(turn.words, turn.cluster),), act="misuse")
+    from knowledge.site import site_of
+
     site = site_of(turn.cluster.id) if turn.cluster else None
     support = f"Support: {site.support.text}" if site and site.support else ""
     return State(said=(write_document(REFUSED, support),), act="misuse")
@@ -69,6 +72,8 @@ def by_misuse(turn: TurnContext) -> State | None:
 def by_key(turn: TurnContext) -> State | None:
     """A key that is typed alone, for a script: it reads the key from a file; without one it is only warned of."""
     words = turn.words
+    from knowledge.masking import HIDDEN
+
     if HIDDEN not in words or GIVEN.search(words) or len(words.split()) > MOST_WORDS:
         return None
     name = next((name for pattern, name in SERVICES if re.search(pattern, words, re.I)), "")
@@ -82,6 +87,8 @@ def by_key(turn: TurnContext) -> State | None:
 
 def without_keys(request: JobRequest) -> tuple[JobRequest, tuple[Say, ...]]:
     """The request with keys read from files, where its variables held them, and what is to be said of it."""
+    from knowledge.masking import HIDDEN
+
     keyed = [one.name for one in request.variables if HIDDEN in one.value]
     left = [one.name for one in request.argument_edits if HIDDEN in (one.value or "")]
     said: list[Say] = []

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 
 from graph.answering.ask import Ask
-from graph.answering.script import explain_script
-from graph.answering.script_sizes import review_script
 from graph.reading.utterance import Utterance
 from knowledge.cluster import Cluster
 from knowledge.document import Document
@@ -38,5 +36,8 @@ def reviewed(words: str, own: Paste, utterance: Utterance, machine: Cluster | No
     if not is_review(words):
         return ()
     ask = Ask(utterance.main, utterance, machine, script=own)
+    from graph.answering.script import explain_script
+    from graph.answering.script_sizes import review_script
+
     told = review_script(ask) if CHECK.search(words) else explain_script(ask)
     return (told or Document(()), Say(NEXT))

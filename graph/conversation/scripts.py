@@ -5,23 +5,17 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from difflib import SequenceMatcher
+from typing import TYPE_CHECKING
 
 from graph.conversation.gate import may_act
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
 from graph.conversation.script_review import MOVES, is_review, reviewed
 from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext, bundle_of
-from graph.debugging.remedies import request_of
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
-from graph.porting.port import carried_over
 from graph.reading.own_machine import MOST_WORDS, machine_told, queue_told
 from graph.state import State
-from graph.usecases.diagnose_job import JobReport, machine_of, report_of
-from graph.usecases.edit_script import edit_script, left_open
-from graph.usecases.explain_pending import explain_pending
-from graph.usecases.mend_script import Mended, difference, mend_script
-from graph.usecases.port_script import taken_over
 from graph.usecases.script_lines import (
     bring_back,
     changed_lines,
@@ -32,11 +26,14 @@ from graph.usecases.script_lines import (
     unsaid,
     values_of,
 )
-from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.schedulers.reasons import spoken_reason
 from knowledge.types import Made, Offer, OfferEdit, Paste, Pending, Refusal, Said, Say, Understood
+
+if TYPE_CHECKING:
+    from graph.usecases.diagnose_job import JobReport
+    from graph.usecases.mend_script import Mended
 
 MENDS = re.compile(
     r"\b(?:fix|mend|repair|correct|cure|patch|solve|repariere?|corrig\w+|arregl\w+|aggiusta)\b"
@@ -120,6 +117,8 @@ def cured(turn: TurnContext, own: Paste) -> State | None:
     report, was = turn.state.get("diagnosed"), turn.script
     if report is None or (was is not None and not is_like(was.text, own.text)):
         return None
+    from graph.usecases.diagnose_job import report_of
+
     return said_of(turn, own, report_of(report, own.text, machine_for(turn, own), name=own.name), known=True)
 
 
@@ -131,6 +130,8 @@ def is_like(one: str, other: str) -> bool:
 
 def another_machine(turn: TurnContext, own: Paste) -> Cluster | None:
     """A machine that is named and that the script is not for."""
+    from graph.usecases.diagnose_job import machine_of
+
     source = machine_of(own.text)
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
     others = [one for one in named if source is None or one.id != source.id]
@@ -152,6 +153,8 @@ def is_known(turn: TurnContext, name: str) -> bool:
 def machine_for(turn: TurnContext, own: Paste) -> Cluster | None:
     """The machine of a script: one that is named, its own marks', the thread's."""
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
+    from graph.usecases.diagnose_job import machine_of
+
     return (named[0] if named else None) or machine_of(own.text) or turn.cluster
 
 
@@ -168,6 +171,8 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
     """
     asks = "?" in turn.words or turn.utterance.main.scope == "asked"
     words = turn.wishes or ("" if asks else turn.words)
+    from graph.usecases.edit_script import edit_script
+
     edited = edit_script(own.text, words, machine_for(turn, own)) if words else None
     notes = tuple(map(Say, scope_notes(own.text, turn.words)))
     if edited is None:
@@ -176,6 +181,8 @@ def changed(turn: TurnContext, own: Paste) -> State | None:
             if notes and not turn.message.scripts
             else None
         )
+    from graph.usecases.edit_script import left_open
+
     left = left_open(own.text, edited, words)
     against = faults_of_change(own.text, edited.text, machine_for(turn, own))
     unclear = unsaid(own.text, edited.text, words, (*edited.says, *edited.follows))
@@ -232,6 +239,8 @@ def by_what_changed(turn: TurnContext) -> State | None:
     named = content(touched["what"]) if touched else set()
     if touched and named and not named & changed_words(before.script, now.script):
         return State(said=(Say(NOT_TOUCHED.format(touched["what"].strip(" ?.!"))),), act="ask")
+    from graph.usecases.mend_script import difference
+
     shown = difference(before.script, now.script, now.name).replace("(mended)", "(now)")
     return State(said=(Say(LAST_CHANGE), Made(now, title_of(turn), diff=shown)), act="ask")
 
@@ -240,6 +249,8 @@ def mended(turn: TurnContext, own: Paste) -> State | None:
     """`Fix it`, without a log: what the check can cure is cured."""
     if not MENDS.search(turn.words):
         return None
+    from graph.usecases.mend_script import mend_script
+
     cured = mend_script(own.text, None, machine_for(turn, own), own.name)
     found = "; ".join(one.says for one in cured.findings[:MOST_LEFT])
     if not cured.diff:
@@ -253,6 +264,8 @@ def taken_up(turn: TurnContext, own: Paste) -> State:
     said = reviewed(f"check this. {turn.words}", own, turn.utterance, machine_for(turn, own))
     main = turn.utterance.main
     if spoken_reason(turn.words):
+        from graph.usecases.explain_pending import explain_pending
+
         found = explain_pending(turn.words, machine=machine_for(turn, own))
         return State(**{**in_hand(turn, own), "said": (found.document,), "act": "pending", "output": turn.words})
     if main.share("ask", "plan") >= SURE and is_asked(turn):
@@ -267,6 +280,8 @@ def in_hand(turn: TurnContext, own: Paste) -> State:
     """The script is the one that is spoken of from now on."""
     cluster = machine_for(turn, own)
     bundle = bundle_of(own, understand_script(own.text).scheduler)
+    from graph.debugging.remedies import request_of
+
     request = replace(request_of(understand_script(own.text)), machine=cluster.id if cluster else None)
     agreed = agree(turn.state, request, bundle, own, "")
     return State(
@@ -285,6 +300,8 @@ def made_of(
     started = in_hand(turn, was) if was else State()
     state = in_hand(turn, own)
     revisions = (*started.get("revisions", ()), *state["revisions"][-1:])
+    from graph.usecases.mend_script import difference
+
     shown = difference(was.text, own.text, own.name) if was else ""
     made = Made(bundle, cluster.title if cluster else "your machine", changes=tuple(says), diff=shown)
     new = newly_wrong(was.text if was else "", own.text, cluster)
@@ -299,6 +316,8 @@ def newly_wrong(before: str, after: str, cluster: Cluster | None) -> tuple[Said,
 
 def faults_of_change(before: str, after: str, cluster: Cluster | None) -> list[str]:
     """What the check holds against a change: errors that were not there before, and a queue that nobody knows."""
+    from graph.verification.checks import check
+
     known = {one.rule for one in check(before, cluster)}
     found = [one for one in check(after, cluster) if one.severity == "error" or one.rule in OF_A_SITE]
     return [one.says for one in found if one.rule not in known and one.rule not in OF_A_PIECE][:MOST_LEFT]
@@ -314,6 +333,8 @@ def said_of(turn: TurnContext, own: Paste, report: JobReport, *, known: bool = F
     state = made_of(turn, replace(own, text=cured.text), cured.says, before=own) if cured.diff else in_hand(turn, own)
     said += state.get("said", ())
     wishes = turn.sure_wishes
+    from graph.usecases.edit_script import edit_script
+
     more = edit_script(state["own"].text, wishes, machine_for(turn, own)) if wishes and state["own"] else None
     if more:
         also = made_of(turn, Paste(own.name, more.text), *filter(None, (cured.says,)), *more.says, before=own)
@@ -353,6 +374,8 @@ def still_found(cured: Mended) -> str:
 
 def carry(turn: TurnContext, own: Paste) -> State:
     """A script for another machine: what the words say goes before what the script says."""
+    from graph.porting.port import carried_over
+
     try:
         carried = carried_over(own.text)
     except InputError as error:
@@ -360,9 +383,13 @@ def carry(turn: TurnContext, own: Paste) -> State:
     heard = read(turn.words, carried, None, None) if turn.words.strip() else Understood("port", carried)
     request = heard.request
     if target := unknown_target(turn):
+        from graph.debugging.remedies import request_of
+
         was = request_of(understand_script(own.text))
         request = replace(request, nodes=was.nodes, gpus_per_node=was.gpus_per_node, total_gpus=None)
         request = replace(request, machine=target, queue=queue_told(turn.words), site_words=turn.words[:MOST_WORDS])
+    from graph.usecases.port_script import taken_over
+
     return State(
         way="write",
         request=request,

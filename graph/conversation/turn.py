@@ -10,7 +10,6 @@ from graph.reading.reader import read_utterance
 from graph.reading.utterance import Clause, ThreadView, Utterance
 from graph.state import State
 from knowledge.cluster import Cluster
-from knowledge.masking import hide
 from knowledge.types import AskField, JobRequest, LaunchBundle, OfferChoice, OfferEdit, Paste, Pending, Question
 
 
@@ -91,6 +90,8 @@ class TurnContext:
 
 def open_turn(state: State, context: Context) -> TurnContext:
     message = take_apart(state["text"], state["attachments"])
+    from knowledge.masking import hide
+
     message = replace(message, words=hide(message.words))  # a key goes no further than here
     view = replace(view_of(state), new_script=bool(message.scripts), new_log=bool(message.logs))
     return TurnContext(state, context, message, read_utterance(message.words, view))

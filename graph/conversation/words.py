@@ -16,12 +16,8 @@ from graph.conversation.refused import without_keys
 from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
-from graph.modelling.extracting import fill
 from graph.reading.own_machine import MOST_WORDS, YOURS, account_told, is_word, machine_told, queue_told, tells_of_site
 from graph.state import State, Way
-from graph.undescribed import slips
-from graph.usecases.explain_pending import explain_pending
-from graph.wishes import wishes
 from knowledge.types import (
     AskField,
     AwaitLog,
@@ -151,7 +147,7 @@ def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood
     """With the machine that nobody described, where one is told of and no known one is: its name, and what is told."""
     request, words = heard.request, turn.words
     known = request.machine and turn.context.catalogue.find(request.machine)
-    if known or (request.machine and slips(request.machine, turn.context.catalogue)):
+    if known or (request.machine and is_slip(request.machine, turn)):
         return replace(heard, request=replace(request, site_words="")) if request.site_words else heard
     stands = before is not None and bool(before.site_words)
     if stands and before and not (turn.question and turn.question.field == "machine"):
@@ -171,6 +167,13 @@ def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood
     intent: Intent = "generate" if asked and not turn.only_asks else heard.intent
     theirs = replace(request, machine=name, queue=queue_told(words), site_words=words[:MOST_WORDS])
     return replace(heard, intent=intent, request=theirs)
+
+
+def is_slip(name: str, turn: TurnContext) -> bool:
+    """Whether the name of a machine that is not known may be a slip of the pen for one that is."""
+    from graph.undescribed import slips
+
+    return bool(slips(name, turn.context.catalogue))
 
 
 def names_its_machine(turn: TurnContext, now: JobRequest) -> bool:
@@ -202,6 +205,8 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
         heard = replace(heard, request=turn.request, intent="question")
     if turn.question and heard.request == before and turn.utterance.main.share(*ASKING) >= LIKELY:
         heard = replace(heard, intent="question")
+    from graph.wishes import wishes
+
     heard, said = wishes(words, before, heard, turn.context.cluster(heard.request))
     request, of_keys = without_keys(heard.request)
     heard = replace(heard, request=request)
@@ -225,6 +230,8 @@ def waits_still(turn: TurnContext, heard: Understood) -> State | None:
     output = turn.state.get("output", "")
     if not output or turn.only_asks or heard.intent != "question" or turn.state.get("bundle"):
         return None
+    from graph.usecases.explain_pending import explain_pending
+
     found = explain_pending(f"{output}\n{turn.words}", machine=turn.cluster)
     before = explain_pending(output, machine=turn.cluster)
     return State(said=(found.document,), act="pending") if found.document != before.document else None
@@ -270,6 +277,8 @@ def loosely(turn: TurnContext, heard: Understood) -> tuple[Understood, tuple[Sai
     open_to_it = heard.intent in ("generate", "port") or (heard.intent == "other" and not is_not_ours(words))
     if models is None or heard.intent in TALK or not (open_to_it or turn.question):
         return heard, ()
+    from graph.modelling.extracting import fill
+
     filled = fill(words, heard.request, turn.context.catalogue, models, turn.context.stopped)
     said = [Say(READ_AS.format(c.words, c.field.replace("_", " "), c.value)) for c in filled.chosen]
     said += [Say(filled.trouble)] if filled.trouble else []

@@ -16,11 +16,10 @@ from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.shortfall import OutOfMemory, RemedyOutcome, fixed_gib, weigh
 from graph.reading.training_words import find_training_words
 from knowledge.errors import InputError
-from knowledge.types import Diagnosis
+from knowledge.types import BY_NUMBERS, Diagnosis
 
 CAUSE = "gpu-oom"
 # A step that begins so is a sum and nothing to do.
-BY_NUMBERS = "By the log's numbers"
 ALLOCATOR = "expandable_segments"
 UNKNOWN = (
     f"{BY_NUMBERS} alone how much a smaller batch, checkpointing or sharding saves cannot be told: {{}}say the model, "

@@ -8,26 +8,19 @@ from datetime import date
 
 from langgraph.runtime import Runtime
 
-from graph.answering import related
-from graph.answering.ask import Ask
-from graph.answering.failure import after_words
-from graph.answering.resources import is_of_resources, question_of
+from graph.answering.ask import Ask, is_of_resources
 from graph.answering.us import can, decline, is_declined
 from graph.changes import changes, diff
 from graph.context import Context
-from graph.conversation.fix_followup import go_on
 from graph.conversation.history import agree, stands
 from graph.conversation.next_step import SEND_LOG, next_step, not_answered, not_understood
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
-from graph.modelling.wording import worded
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.reading.utterance import LONGEST_MESSAGE, Clause, Utterance
 from graph.state import State
-from graph.undescribed import is_stand_in
 from graph.usecases.answer import WHY, Answered, nearest
 from graph.usecases.answer import answer as find_answer
-from graph.usecases.script_lines import scope_notes
 from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import (
@@ -107,6 +100,8 @@ def refuse(state: State, refusal: Refusal) -> State:
 def beside(diagnosis: Diagnosis, state: State, runtime: Runtime[Context]) -> tuple[Say, ...]:
     """Known issues and pages that speak of the same lines."""
     get_ready(runtime)
+    from graph.answering import related
+
     found = related.related(diagnosis, state["request"], runtime.context)
     lines = " ".join(evidence.text for evidence in diagnosis.evidence)
     return (Say(related.in_words(found, lines, date.today())),) if found else ()
@@ -156,6 +151,8 @@ def unchanged(state: State) -> State:
 def notes_of(state: State) -> tuple[Say, ...]:
     """What the words deny, keep, or tell of others, where a script stands: why nothing changed by it."""
     bundle = state.get("bundle")
+    from graph.usecases.script_lines import scope_notes
+
     return tuple(map(Say, scope_notes(bundle.script, state["words"]))) if bundle else ()
 
 
@@ -212,9 +209,13 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(Say(can()),))
     act = state["act"]
     if topic(state) == "log.next" and state.get("diagnosed") is not None:
+        from graph.answering.failure import after_words
+
         more = after_words(ask_of(state, runtime.context, text, state["utterance"].main))  # type: ignore[union-attr]
         if more:
             return State(said=(more,))
+        from graph.conversation.fix_followup import go_on
+
         step, tried = go_on(state["diagnosed"], tuple(state.get("unhelped", ())), text)  # type: ignore[arg-type]
         return State(said=(step,), unhelped=tried)
     if is_declined(text) or (is_outside(state) and not is_order(text)):
@@ -331,6 +332,8 @@ def ask_of(state: State, context: Context, text: str, clause: Clause | None = No
     bundle, request = state.get("bundle"), state.get("request") or JobRequest()
     spoken_of = context.catalogue.find(state.get("last_machine", ""))
     thread = context.cluster(request)
+    from graph.undescribed import is_stand_in
+
     of_thread = None if thread and is_stand_in(thread) else thread
     return Ask(
         whole,
@@ -357,7 +360,11 @@ def ask_of(state: State, context: Context, text: str, clause: Clause | None = No
 def resources_asked(state: State, context: Context) -> ResourceQuestion | None:
     """What the thread has asked of resources so far: this message's, where it is about them."""
     asked = next((one for one in asking(state) if is_of_resources(one)), None)
-    return question_of(ask_of(state, context, asked.text, asked)) if asked else state.get("resources")
+    if asked is None:
+        return state.get("resources")
+    from graph.answering.resources import question_of
+
+    return question_of(ask_of(state, context, asked.text, asked))
 
 
 def is_sure(found: Answered) -> bool:
@@ -374,5 +381,7 @@ def in_words(ask: Ask, runtime: Runtime[Context], found: Answered | None = None)
     if models is None or found.found is None:
         return (found.document,)
     write, stopped = lambda piece: runtime.context.tell(Writing(piece)), runtime.context.stopped
+    from graph.modelling.wording import worded
+
     text, trouble = worded(found.found, found.text, models, write, stopped)
     return (Say(text), Say(trouble)) if trouble else (Say(text),)

@@ -19,10 +19,8 @@ from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_part_back, by_script, by_what_changed
 from graph.conversation.turn import SURE, TurnContext, open_turn, view_of
 from graph.conversation.words import by_words
-from graph.debugging.diagnosis import diagnose as find_cause
 from graph.reading.reader import read_utterance
 from graph.state import State
-from graph.usecases.explain_pending import explain_pending
 from knowledge.cluster import Cluster
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.schedulers.command_lines import prompted
@@ -51,12 +49,16 @@ def by_output(turn: TurnContext) -> State | None:
     text = (
         turn.state["text"] if not turn.state["attachments"] else "\n".join([turn.words, *map(text_of, message.outputs)])
     )
+    from graph.usecases.explain_pending import explain_pending
+
     found = explain_pending(text, machine=machine_of_words(turn) or turn.cluster)
     state = State(said=(found.document,), act="pending", output=text)
     wanted = by_words(turn) if wants_script(turn) else State()
     asked_for = wanted.get("request") or JobRequest()
     if wanted.get("way") == "write" and (asked_for.entry or asked_for.strategy):
         return State(**{**wanted, "output": text, "said": (found.document, *wanted.get("said", ()))})
+    from graph.debugging.diagnosis import diagnose as find_cause
+
     return (
         State(**{**state, "diagnosed": find_cause(text), "logs": message.logs}) if refused and message.logs else state
     )

@@ -34,7 +34,6 @@ from knowledge.types import (
     Refusal,
     Strategy,
 )
-from templates.render import render
 
 WORLD_OPTIONS = re.compile(r"--?(world[_-]size|total[_-]gpus)")
 # The collective library by name, as programs take it (`--dist-backend nccl`), and the devices that it is for.
@@ -94,6 +93,8 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     decided, threads = own_threads(decided, target)
     decided, batch = keep_batch(decided, None if said_args else own_request(record, part).total_gpus)
     notes += (*more, *batch, *threads, *counted, *part.notes, *lost(script, record, target, decided))
+    from templates.render import render
+
     bundle = render(decided)
     lines = account(Ledger(script, part, bundle, source, target, notes))
     return Ported(script, record, part, decided, bundle, (*notes, *told(lines, notes)), lines)

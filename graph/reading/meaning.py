@@ -11,8 +11,6 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from knowledge.embedding import embedder
 from knowledge.errors import UnavailableError
 
@@ -45,12 +43,16 @@ def meaning_model() -> MeaningModel | None:
         embedder()
     except UnavailableError:
         return None
+    import numpy as np
+
     with np.load(WEIGHTS) as data:
         return MeaningModel(data["weights"] * data["scale"], data["bias"])
 
 
 def save_meaning(weights: Any, bias: Any) -> None:
     """weights: float, 384 x labels; stored as int8 with one scale a label."""
+    import numpy as np
+
     scale = np.maximum(np.abs(weights).max(axis=0), 1e-9) / 127
     np.savez_compressed(
         WEIGHTS,

@@ -6,6 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from functools import cache
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -135,7 +136,7 @@ def _ranked(text: str, features: Sequence[str]) -> list[tuple[str, float]]:
     if read[0][1] >= PLAIN or not text.strip():
         return read
     meaning = meaning_model()
-    return model.ranked(logits + meaning.logits(text)) if meaning else read
+    return model.ranked([*map(add, logits, meaning.logits(text))]) if meaning else read
 
 
 def act_shares(read: Sequence[tuple[str, float]]) -> tuple[tuple[str, float], ...]:

@@ -151,7 +151,9 @@ def score_blind(files: Sequence[Path], names: Sequence[str], wrong: bool) -> Non
     learnt, made = {path: read_file(path, 1) for path in files}, made_examples()
     for path in (path for path in files if not names or path.stem in names):
         features, labels, weights, bias = fit([*made, *(e for other in files if other != path for e in learnt[other])])
-        model = LinearModel({n: i for i, n in enumerate(features)}, labels, weights, np.ones(len(labels)), bias)
+        model = LinearModel(
+            {n: i for i, n in enumerate(features)}, labels, weights.ravel().tolist(), [1.0] * len(labels), bias.tolist()
+        )
         acts = whole = 0
         cases = read_file(path, 0)
         for case in cases:

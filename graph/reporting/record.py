@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from graph.debugging.log import printable
 from knowledge.job_record import JobRecord
-from knowledge.masking import mask
 from knowledge.types import Diagnosis
 
 LONGEST_LINE = 300
@@ -37,6 +36,8 @@ def record_of(found: Diagnosis, job: str = "", *, names: bool = False, **known: 
     told = found.evidence[0].text if found.evidence else ""
     facts = {**dict(found.captured), **dict(found.facts)}
     told = printable(told)[:LONGEST_LINE]
+    from knowledge.masking import mask
+
     line = mask(told).text
     node = facts.get("node", "")
     made = JobRecord(

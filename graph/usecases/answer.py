@@ -8,16 +8,12 @@ from datetime import date
 
 from graph.answering.ask import Ask
 from graph.answering.facts import answer_from_facts, compare_queues
-from graph.answering.failure import anything, by_failure, told_facts
 from graph.answering.grounds import SURE as NEAR
 from graph.answering.grounds import AnswerContext, common_grounds, grounds, leans
 from graph.answering.log import UNDECIDED, tell_cause
-from graph.answering.options import names_options
 from graph.answering.planned import as_planned
-from graph.answering.planning_answers import tell_why_not
-from graph.answering.script import explain_part
 from graph.answering.situation import write_document
-from graph.answering.table import FACTS_FIRST, HANDLERS
+from graph.answering.table import FACTS_FIRST, answer_topic
 from graph.answering.telling import answer_text
 from graph.context import Context
 from graph.reading.reader import acts
@@ -133,8 +129,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
-    why_not = tell_why_not(ask) if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) else None
-    if why_not:
+    if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
     common = common_grounds(ask, context)
     if common:
@@ -168,6 +163,13 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     ):
         return from_grounds(found)
     return of_the_failure(ask) or by_guess(ask) or without_machine(ask) or by_two(ask)
+
+
+def told_against(ask: Ask) -> Document | None:
+    """Why not the other way, where a plan was told before."""
+    from graph.answering.planning_answers import tell_why_not
+
+    return tell_why_not(ask)
 
 
 def in_words_of(ask: Ask) -> bool:
@@ -204,11 +206,12 @@ def tell_reason(ask: Ask) -> Document | None:
 
 def by_topic(ask: Ask) -> Document | None:
     """What the failure that is spoken of answers, else what the topic's function says; None where it says nothing."""
-    failed = by_failure(ask)
-    if failed:
-        return failed
-    handler = HANDLERS.get(ask.topic or ask.clause.act)
-    told = handler(ask) if handler else None
+    if ask.report:
+        from graph.answering.failure import by_failure
+
+        if failed := by_failure(ask):
+            return failed
+    told = answer_topic(ask.topic or ask.clause.act, ask)
     return told if told and told.parts else None
 
 
@@ -224,12 +227,18 @@ def of_the_failure(ask: Ask) -> Answered | None:
         return None
     if IS_IT.match(ask.text) and (cause := tell_cause(ask)):
         return Answered(cause)
+    from graph.answering.failure import anything, told_facts
+
     return Answered(told_facts(ask, ask.report) or anything(ask, ask.report), sure=False)
 
 
 def of_the_script(ask: Ask) -> Document | None:
     """What the script in hand says to an option, a variable or a line number that stands in the question."""
+    from graph.answering.options import names_options
+
     pointed = names_options(ask) or any(one.kind == "LineNumber" for one in ask.utterance.mentions)
+    from graph.answering.script import explain_part
+
     return explain_part(ask) if pointed and ask.bundle else None
 
 

@@ -6,7 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-from graph.reading.classifier import WEIGHTS, act_model
+import numpy as np
+import pytest
+
+from graph.reading.classifier import WEIGHTS, act_model, load_model, save_model
 from graph.reading.edits import Add, Remove, Scale, Set, Undo, apply_edits
 from graph.reading.reader import acts, read_utterance
 from graph.reading.utterance import ThreadView
@@ -91,3 +94,13 @@ def test_each_training_sentence_has_a_known_label() -> None:
 def test_the_shipped_weights_know_every_label_of_the_sentences() -> None:
     assert set(act_model().labels) <= {*acts()["acts"], *(f"ask/{topic}" for topic in acts()["topics"])}
     assert WEIGHTS.stat().st_size < 2_000_000
+
+
+def test_a_model_is_read_as_it_was_stored(tmp_path: Path) -> None:
+    weights = np.array([[0.0, 2.0, -1.27], [1.0, -2.0, 0.5]])
+    save_model(tmp_path / "m.npz", ("word=warum", "word=größe"), ("ask", "write", "chat"), weights, [0.5, 0.0, -0.5])
+    model = load_model(tmp_path / "m.npz")
+    told = model.logits(["word=größe", "word=warum", "word=unknown"])
+    assert told == pytest.approx([0.5 + 1 / 3**0.5, 0.0, -0.5 + (0.5 - 1.27) / 3**0.5], abs=0.01)
+    assert [label for label, _ in model.probabilities(["word=größe"])] == ["ask", "chat", "write"]
+    assert sum(share for _, share in model.probabilities([])) == pytest.approx(1)

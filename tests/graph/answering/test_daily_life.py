@@ -7,6 +7,7 @@ import pytest
 from graph.answering.job_deeds import explain_deed
 from graph.answering.site_days import TELLERS, tell_site
 from graph.answering.situation import Situation, named_scheduler
+from graph.answering.table import ANSWERERS, answerer
 from graph.answering.terms import explain_terms, find_terms
 from knowledge.catalogue import catalogue
 from knowledge.document import Document, Paragraph, Sources, Steps
@@ -163,3 +164,8 @@ def test_for_one_job_nothing_that_ends_others_is_told(text: str, machine: str | 
 
 def test_who_would_end_all_is_told_how() -> None:
     assert "scancel --me" in words(explain_deed("cancel", Situation("how do I cancel all my jobs?")))
+
+
+@pytest.mark.parametrize("place", sorted({place for places in ANSWERERS.values() for place in places}))
+def test_each_topic_names_a_function_that_is_there(place: str) -> None:
+    assert callable(answerer(place))
