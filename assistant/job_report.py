@@ -24,6 +24,7 @@ from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, scheduler_he
 from knowledge.schedulers.live import Ask, LiveOutput, accounted, one_job, script_of, submit_line
 from knowledge.schedulers.output_files import output_files
 from knowledge.schedulers.records import QueuedJob, Scheduler
+from knowledge.types import Diagnosis
 
 if TYPE_CHECKING:
     from graph.modelling.asking import Models
@@ -40,22 +41,23 @@ class FoundJob:
     step: QueuedJob | None = None
     """The step that was asked for by its id."""
 
+    @property
+    def has_log(self) -> bool:
+        """Whether it has run so far that there is something to diagnose."""
+        return self.job.phase not in ("waiting", "starting") and (self.job.phase != "running" or bool(self.files))
+
 
 def why_job(job: str, options: argparse.Namespace, models: Models | None) -> int:
     """Tell why it failed; one that waits or runs is told so. Raises InputError where the scheduler does not know it."""
     found = record_of(job)
     told = explain_pending(found.record)
-    if found.job.phase in ("waiting", "starting") or (found.job.phase == "running" and not found.files):
+    if not found.has_log:
         print(
             json.dumps({"job": job, "state": found.job.state, "says": list(told.says)}) if options.json else plain(told)
         )
         return 0
     script = read_text(options.script) if options.script else found.script
-    logs = from_paths(found.files) if found.files else ()
-    sources = [*logs, *source_of_state(found.job)] or [LogSource(None, stream=io.BytesIO(b""))]
-    diagnosis = diagnosed(sources, models)
-    if diagnosis.cause == NO_FAILURE and ended_state(found.job) in FAILED_SILENTLY:
-        diagnosis = replace(diagnosis, cause="unknown", says=SILENT, confidence=0.0, send_next=ELSEWHERE)
+    diagnosis = diagnosed_job(found, models)
     words, value = as_text(diagnosis), as_json(diagnosis)
     if options.machine or script:
         words, value = with_facts(diagnosis, options.machine, script, options.script or Path(f"{job}.sh"))
@@ -70,6 +72,16 @@ def why_job(job: str, options: argparse.Namespace, models: Models | None) -> int
     else:
         print(f"{' '.join([head(told), *step_words(found.step)])}\n\n{read_from(found)}\n\n{words}")
     return 0 if diagnosis.cause == NO_FAILURE else 1
+
+
+def diagnosed_job(found: FoundJob, models: Models | None = None) -> Diagnosis:
+    """The cause by its output files and by the state that the scheduler recorded. Raises InputError on bad files."""
+    logs = from_paths(found.files) if found.files else ()
+    sources = [*logs, *source_of_state(found.job)] or [LogSource(None, stream=io.BytesIO(b""))]
+    diagnosis = diagnosed(sources, models)
+    if diagnosis.cause == NO_FAILURE and ended_state(found.job) in FAILED_SILENTLY:
+        return replace(diagnosis, cause="unknown", says=SILENT, confidence=0.0, send_next=ELSEWHERE)
+    return diagnosis
 
 
 FAILED_SILENTLY = ("FAILED", "EXIT")

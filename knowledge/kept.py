@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import IO, Any
 
-SOURCES = tuple(sorted(Path(__file__).parent.glob("*.py")))
+SOURCES = tuple(sorted(path for form in ("*.py", "*/*_types.py") for path in Path(__file__).parent.glob(form)))
 
 
 def folder() -> Path:

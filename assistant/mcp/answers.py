@@ -186,6 +186,10 @@ class WaitAnswer:
     look: tuple[str, ...]
     change: tuple[NextStep, ...]
     text: str
+    log: LogAnswer | None = None
+    """Why it failed, where it has run and its output or its recorded end tells it."""
+    read: tuple[str, ...] = ()
+    """The output files that `log` was read from."""
     notice: str = FROM_OUTPUT
 
 

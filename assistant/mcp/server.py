@@ -10,6 +10,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, ParamSpec, TypeVar, cast
@@ -170,16 +171,28 @@ TELL_ABOVE = 1 << 19
 def explain_job(
     job: Annotated[str, Field(description="its id; empty: the person's jobs that wait or run", max_length=100)] = "",
 ) -> WaitAnswer:
-    """What the scheduler of this computer says of a job: why it waits and what helps, or how it is; nothing is done."""
+    """What the scheduler of this computer says of a job: why it waits and what helps; of its log why it failed."""
     from assistant.commands.pending import asked_here
+    from assistant.job_report import diagnosed_job, record_of
+    from assistant.mcp.making import log_answer, mend_answer
     from assistant.settings import read_settings
+    from graph.usecases.diagnose_job import report_of
     from knowledge.schedulers.asking import BoundedAsking
     from knowledge.schedulers.live import with_surroundings
 
     if not read_settings().jobs:
         raise InputError("the scheduler is not asked here (MAPLE_CHAT_JOBS=0); give explain_pending what it prints")
     ask = BoundedAsking()
-    return tools.explain_pending(with_surroundings(asked_here(job, ask), ask).text)
+    asked = asked_here(job, ask)
+    told = tools.explain_pending(with_surroundings(asked, ask).text)
+    if not job or any(one.phase == "waiting" for one in asked.jobs):
+        return told
+    found = record_of(job)
+    if not found.has_log:
+        return told
+    report = report_of(diagnosed_job(found), found.script, None)
+    mended = mend_answer(report.mended, found.script) if report.mended else None
+    return replace(told, log=log_answer(report.diagnosis, mended), read=tuple(map(str, found.files)))
 
 
 TOOLS: tuple[Callable[..., Any], ...] = (*tools.TABLE, rehearse_script, diagnose_log, explain_job)

@@ -9,15 +9,16 @@ from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import notes_of, seen
 from graph.waiting.languages import language_of, verdict_in
+from graph.waiting.limits_told import too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import jobs_meant, read_jobs
 from graph.waiting.no_job import spoken_id, told_without_job
-from graph.waiting.nodes_seen import gpus_on_nodes
 from graph.waiting.script_change import script_diff, script_in
 from graph.waiting.spoken import listed
 from graph.waiting.verdict import reason_of
 from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
+from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind
 from knowledge.schedulers.reasons import FoundReason, spoken_reason
@@ -152,7 +153,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     notes = (
         notes_of(case)
         if case.found.reason.kind not in ("client-error", "no-job")
-        else list(seen([gpus_on_nodes(case)]))
+        else list(seen([too_large_for_a_node(case)]))
     )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
@@ -164,7 +165,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     says += closing(case, kind, starts)
     change = steps(remedies(case, notes), values, case.machine.id if case.machine else "")
     look = looks(reason.look, values, change)
-    own = verdict_in(language_of(words), kind, starts, reason.freed_by == "staff")
+    own = verdict_in(language_of(without_commands(words)), kind, starts, reason.freed_by == "staff")
     says = [own, *says] if own else says
     parts: list[Part] = [*([Paragraph(own)] if own else []), Paragraph(says[1 if own else 0])]
     more = says[2 if own else 1 :]
@@ -182,6 +183,11 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
         change,
         Document(tuple(parts)),
     )
+
+
+def without_commands(words: str) -> str:
+    """The lines that are no command at a prompt."""
+    return "\n".join(line for line in words.splitlines() if not prompted(line))
 
 
 STARTS: Mapping[Starts, str] = {
@@ -234,7 +240,11 @@ def closing(case: WaitCase, kind: WaitKind, starts: Starts) -> list[str]:
     if kind == "hold" and case.found.reason.freed_by == "staff":
         return ["Do not submit it again before you know why it is held."]
     if kind == "not-waiting" and case.job.phase == "running":
-        return [OUTPUT[case.job.scheduler].replace("<JOBID>", case.job.id.strip() or "<JOBID>")]
+        file = next(
+            filter(None, map(case.job.printed, ("StdOut", "standard_output", "Output_Path", "Output File"))), ""
+        )
+        found = f"Its output stands in {file}."
+        return [found if file else OUTPUT[case.job.scheduler].replace("<JOBID>", case.job.id.strip() or "<JOBID>")]
     return []
 
 

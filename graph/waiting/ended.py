@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from graph.waiting.spoken import moment_of, spoken_date
 from knowledge.schedulers import slurm
 from knowledge.schedulers.accounting import end_of
 from knowledge.schedulers.asking import CouldNotAsk
@@ -136,8 +137,12 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
         )
     elif job.elapsed and job.elapsed >= 1:
         told.append(f"It ran for {spoken_time(job.elapsed)}.")
-    elif NEVER_RAN.fullmatch(job.start) and job.phase == "ended":
+    elif (NEVER_RAN.fullmatch(job.start) or job.elapsed == 0) and job.phase == "ended":
         told.append("It never started.")
+    if moment_of(end := job.printed("End")):
+        told.append(f"It ended {spoken_date(end)}.")
+    if re.search(r"CANCELLED by 0\b", job.state):
+        told.append("User number 0 is root: the system or staff cancelled it, not you.")
     if used and asked:
         told.append(
             f"One of its tasks used up to {max(used) / 2**30:.1f} GB of memory; {asked / 2**30:.1f} GB were asked for."

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from graph.waiting import asked_in_words, limits_seen, nodes_seen, others_seen, own_fields, pbs_seen
+from graph.waiting import (
+    asked_in_words,
+    elsewhere,
+    limits_seen,
+    limits_told,
+    nodes_seen,
+    others_seen,
+    own_fields,
+    pbs_seen,
+)
 from graph.waiting.case import WaitCase, WaitingNote
 
 Look = Callable[[WaitCase], WaitingNote | None]
@@ -20,19 +29,18 @@ LOOKS: tuple[Look, ...] = (
     others_seen.parents,
     others_seen.array_tasks,
     others_seen.running_jobs,
-    limits_seen.limit_beside_request,
+    limits_told.limit_note,
+    elsewhere.elsewhere,
     limits_seen.partition_access,
-    limits_seen.memory_limit,
-    limits_seen.partition_limits,
     limits_seen.machine_limits,
     limits_seen.reservation_window,
     limits_seen.maintenance,
     limits_seen.budget,
     limits_seen.licences,
     nodes_seen.usable_nodes,
-    nodes_seen.gpus_on_nodes,
+    limits_told.too_large_for_a_node,
     nodes_seen.out_reasons,
-    nodes_seen.idle_nodes,
+    nodes_seen.free_nodes,
     nodes_seen.named_nodes,
     nodes_seen.partition_state,
     nodes_seen.queue_state,
@@ -40,6 +48,7 @@ LOOKS: tuple[Look, ...] = (
     nodes_seen.reservation_of_pbs,
     nodes_seen.hosts_of_lsf,
     own_fields.priority_parts,
+    others_seen.ahead,
     own_fields.estimate,
     own_fields.comments,
     own_fields.since,

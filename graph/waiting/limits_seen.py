@@ -3,38 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from datetime import datetime
 
+from graph.waiting.amounts import gpus_each, queue_of, request_of
 from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.limit_tables import licence_totals
+from graph.waiting.limits_told import limit_note
 from graph.waiting.spoken import listed, moment_of, spoken_date
-from knowledge.cluster import Cluster, Queue
+from knowledge.cluster import Cluster
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import printed_seconds, slurm_time, spoken_time
 
 TIME_WORDS = ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit")
-
-
-def partition_limits(case: WaitCase) -> WaitingNote | None:
-    """The partition's own numbers, where they were pasted."""
-    rows = [
-        row
-        for row in case.rows("scontrol show partition")
-        if row.get("PartitionName", case.job.queue) == case.job.queue or len(case.rows("scontrol show partition")) == 1
-    ]
-    limits = {**(rows[0] if rows else {})}
-    word = case.found.reason.word
-    if word in TIME_WORDS:
-        wall = limit_row(case).get("MaxWall", "")
-        most = printed_seconds(wall if word != "PartitionTimeLimit" else limits.get("MaxTime", "")) or sinfo_limit(case)
-        return time_note(case.job.limit, most) if most else own_time(case)
-    if word == "PartitionNodeLimit":
-        high, least, asked = limits.get("MaxNodes", ""), limits.get("MinNodes", ""), case.job.nodes
-        if asked and least.isdigit() and asked < int(least):
-            says = f"It asks for {asked} {'node' if asked == 1 else 'nodes'}; the partition takes no job below {least}."
-            return WaitingNote(says, {"N": least})
-        return node_note(asked, int(high)) if high.isdigit() else None
-    return None
 
 
 def partition_access(case: WaitCase) -> WaitingNote | None:
@@ -77,52 +57,10 @@ def account_access(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(f"The partition takes {listed(taken)}, not {name}{who}.", do=(do,))
 
 
-def memory_limit(case: WaitCase) -> WaitingNote | None:
-    """Memory a core or a node beside the partition's own limit."""
-    if case.found.reason.word != "MaxMemPerLimit":
-        return None
-    for limit, option, noun in (
-        ("MaxMemPerCPU", "--mem-per-cpu|MinMemoryCPU", "core"),
-        ("MaxMemPerNode", "--mem|MinMemoryNode", "node"),
-    ):
-        most = re.search(rf"{limit}=(\d+)", case.text)
-        asked = re.search(rf"(?:{option})[= ](\d+(?:\.\d+)?)([KMGT]?)", case.text)
-        if most and asked:
-            top = f"{most[1]} MB"
-            do = ReasonRemedy(text=f"at most {top} a {noun} (`{option.split('|')[0]}={most[1]}M`), and submit again")
-            return WaitingNote(
-                f"It asks for {asked[1]} {asked[2] or 'M'}B a {noun}; the partition allows {top}.", do=(do,)
-            )
-    return None
-
-
-def sinfo_limit(case: WaitCase) -> float | None:
-    """TIMELIMIT of the job's partition in a pasted sinfo."""
-    for row in case.rows("sinfo"):
-        if row.get("PARTITION", "").rstrip("*") == case.job.queue:
-            return printed_seconds(row.get("TIMELIMIT", ""))
-    return None
-
-
-def time_note(asked: float | None, most: float) -> WaitingNote:
-    request = f"It asks for {spoken_time(asked)}; the" if asked else "The"
-    return WaitingNote(f"{request} limit is {spoken_time(most)}.", {"MAXTIME": slurm_time(most)})
-
-
-def own_time(case: WaitCase) -> WaitingNote | None:
-    """What it asks for, where the limit itself was not pasted and no machine is known that tells it."""
-    return WaitingNote(f"It asks for {spoken_time(case.job.limit)}.") if case.job.limit and not case.machine else None
-
-
-def node_note(asked: int | None, most: int) -> WaitingNote:
-    request = f"It asks for {asked} nodes; the" if asked else "The"
-    return WaitingNote(f"{request} limit is {most} nodes.", {"N": str(most)})
-
-
 def machine_limits(case: WaitCase) -> WaitingNote | None:
     """What the machine's facts say of the request, where the machine is known."""
     # What the scheduler here says of the partition comes before a machine's facts: it may want more nodes, not fewer.
-    if case.machine is None or (case.found.reason.word == "PartitionNodeLimit" and partition_limits(case)):
+    if case.machine is None or (case.found.reason.word == "PartitionNodeLimit" and limit_note(case)):
         return None
     if case.found.reason.word in ("nodes-not-enough-total", "PartitionNodeLimit", "unsatisfiable"):
         return too_many_nodes(case, case.machine)
@@ -146,12 +84,6 @@ def machine_limits(case: WaitCase) -> WaitingNote | None:
             else None
         )
     return None
-
-
-def queue_of(machine: Cluster, name: str) -> Queue | None:
-    return next(
-        (q for q in machine.queues if name and (name in (q.id, *q.names) or q.id.startswith(name.rstrip("+-")))), None
-    )
 
 
 def asked_nodes(case: WaitCase) -> int | None:
@@ -271,94 +203,33 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
         asked = f" Its {said[1]} would run into it."
     if not rows:
         return WaitingNote(asked.strip()) if asked else None
-    begins = moment_of(rows[0].get("StartTime", ""))
-    return WaitingNote(f"It begins {spoken_date(rows[0].get('StartTime', ''))}.{asked}{left_until(begins, case)}")
+    start, end = rows[0].get("StartTime", ""), rows[0].get("EndTime", "")
+    left = left_until(moment_of(start), case)
+    ends = f" and ends {spoken_date(end)}" if moment_of(end) else ""
+    now = f" From {spoken_date(seen_at(case))} on that is {spoken_time(left)}." if left else ""
+    shorter = {"TIME_UNTIL_MAINTENANCE": slurm_time(left - SPARE)} if left > 2 * SPARE else {}
+    return WaitingNote(f"It begins {spoken_date(start)}{ends}.{asked}{now}", shorter)
 
 
-def left_until(begins: datetime | None, case: WaitCase) -> str:
-    judged = moment_of(case.job.printed("LastSchedEval") or case.job.submitted)
-    if not begins or not judged or begins <= judged:
-        return ""
-    return f" From {spoken_date(judged.isoformat())} on that is {spoken_time((begins - judged).total_seconds())}."
+# Seconds between the end of a shortened job and the maintenance.
+SPARE = 600.0
 
 
-TRES = {"cpu": "cpu", "mem": "mem", "memory": "mem", "node": "node", "gres": r"gres/gpu", "billing": "billing"}
+def left_until(begins: datetime | None, case: WaitCase) -> float:
+    """Seconds from when the output was printed (or the job last judged) until then; 0 where that is not told."""
+    judged = moment_of(seen_at(case))
+    return (begins - judged).total_seconds() if begins and judged and begins > judged else 0.0
 
 
-def limit_beside_request(case: WaitCase) -> WaitingNote | None:
-    """The limit's own number, where sacctmgr or assoc_mgr was pasted, beside what this job asks for."""
-    limit = case.found.limit
-    if limit is not None and limit.counts == "minimum":
-        return fewest_of_qos(case)
-    if limit is None or limit.resource not in TRES or limit.counts != "held":
-        return None
-    resource = TRES[limit.resource]
-    asked = amount_of(resource, case.job.printed("ReqTRES")) or (case.job.nodes if resource == "node" else None)
-    if asked is None and resource == "gres/gpu" and case.job.nodes and (each := gpus_each(case)):
-        asked = case.job.nodes * each
-    rest = re.sub(r"(?:Req|Alloc)TRES=\S+", "", case.text)
-    row = limit_row(case)
-    top = amount_of(resource, row.get(COLUMN[limit.set_on, limit.whose], "")) if row else amount_of(resource, rest)
-    if top is None:
-        return (
-            WaitingNote(f"It asks for {asked} {limit.noun.split(' (')[0]}.") if asked and limit.whose == "job" else None
-        )
-    used = re.search(rf"{resource}(?::\w+)?=\d+\((\d+)\)", rest)
-    now = f", of which {used[1]} are in use" if used else ""
-    noun = limit.noun.split(" (")[0]
-    if asked is None:
-        return WaitingNote(f"The limit is {top} {noun}{now}.")
-    if asked > top:
-        name, where = ("QOS", "a QOS") if limit.set_on == "qos" else ("account", "an account")
-        fewer = (
-            f"scontrol update jobid=<JOBID> NumNodes={top}-{top}" if resource == "node" and case.job.id.strip() else ""
-        )
-        noun_of_top = noun.removesuffix("s") if top == 1 else noun
-        again = "" if fewer else " and submit again"
-        do = ReasonRemedy(
-            text=f"ask for at most {top} {noun_of_top}{again}, or take {where} with a higher limit", command=fewer
-        )
-        says = f"alone it asks for more than is allowed: {asked} {noun}, and the {name} allows {top}"
-        return WaitingNote(instead=says, starts="no", do=(do,), only=True)
-    return WaitingNote(f"It asks for {asked} {noun}; the limit is {top}{now}.")
+# `Mon Nov 23 08:00:10 CET 2026`, what `date` prints.
+DATE = re.compile(r"(?m)^(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d) (?:[AP]M )?[A-Z]{2,5} (\d{4})$")
 
 
-def fewest_of_qos(case: WaitCase) -> WaitingNote | None:
-    """The nodes that a QOS wants at least, beside those asked for."""
-    least, asked = amount_of("node", limit_row(case).get("MinTRES", "")), case.job.nodes
-    if not least or not asked or asked >= least:
-        return None
-    more = ReasonRemedy(
-        text=f"ask for {least} nodes, if the job can use them, or take a QOS for small jobs",
-        command=f"scontrol update jobid=<JOBID> NumNodes={least}-{least}",
-    )
-    says = f"It asks for {asked} {'node' if asked == 1 else 'nodes'}; the QOS takes no job below {least}."
-    return WaitingNote(says, do=(more,), only=True)
-
-
-# Where sacctmgr prints whose limit (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).
-COLUMN = {
-    ("qos", "user"): "MaxTRESPU",
-    ("qos", "account"): "MaxTRESPA",
-    ("qos", "qos"): "GrpTRES",
-    ("account", "account"): "GrpTRES",
-    ("account", "user"): "MaxTRES",
-    ("qos", "job"): "MaxTRES",
-    ("account", "job"): "MaxTRES",
-}
-
-
-def limit_row(case: WaitCase) -> Mapping[str, str]:
-    """The row of sacctmgr for the job's QOS or account; its only row where it names none."""
-    rows = case.rows("sacctmgr")
-    named = [row for row in rows if case.job.qos and row.get("Name") == case.job.qos]
-    named = named or [row for row in rows if case.job.account and row.get("Account") == case.job.account]
-    return (named or (rows if len(rows) == 1 else []) or [{}])[0]
-
-
-def amount_of(resource: str, text: str) -> int | None:
-    found = re.search(rf"{resource}(?::\w+)?=(\d+)", text)
-    return int(found[1]) if found else None
+def seen_at(case: WaitCase) -> str:
+    """When all this was printed: by `date`, else by the scheduler's last look at the job; as an ISO date."""
+    printed = DATE.search(case.text)
+    told = moment_of(f"{printed[1]} {printed[2]}") if printed else None
+    return told.isoformat() if told else case.job.printed("LastSchedEval") or case.job.submitted
 
 
 LEFT = re.compile(r"(?i)balance|remaining|available|left")
@@ -368,7 +239,7 @@ def budget(case: WaitCase) -> WaitingNote | None:
     """Size x time beside what is left of the allocation, where a balance was pasted."""
     if case.found.reason.kind != "limit-budget":
         return None
-    left, hours, nodes = balance(case.words), asked_hours(case), case.job.nodes
+    left, hours, nodes = balance(case.words), request_of(case).get("time", 0) / 3600, case.job.nodes
     gpus = gpus_each(case)
     if left is None or not hours or not nodes:
         return None
@@ -402,25 +273,6 @@ def balance(words: str) -> float | None:
     return None
 
 
-def asked_hours(case: WaitCase) -> float | None:
-    said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+(\S+)", case.words)
-    spoken = re.search(r"(?i)(?<![\w.:])(\d+(?:\.\d+)?) ?h(?:ours?|rs?)?\b", case.words)
-    seconds = case.job.limit or (printed_seconds(said[1]) if said else None)
-    return seconds / 3600 if seconds else float(spoken[1]) if spoken else None
-
-
-def gpus_each(case: WaitCase) -> int | None:
-    """GPUs on each node: from the request, the partition's name (gpuA100x4), or the machine's facts."""
-    told = case.job.printed("TresPerNode") or case.job.printed("TRES_PER_NODE")
-    asked = re.search(r"gpu(?::\w+)?[=:](\d+)", told)
-    named = re.search(r"x(\d)$", case.job.queue)
-    if asked or named:
-        return int((asked or named)[1])  # type: ignore[index]
-    queue = queue_of(case.machine, case.job.queue) if case.machine else None
-    nodes = [n for n in case.machine.node_types if queue and n.id in queue.node_types] if case.machine else []
-    return nodes[0].gpus.per_node if nodes else None
-
-
 def licences(case: WaitCase) -> WaitingNote | None:
     """The licences that are used up, or gone."""
     if case.found.reason.word != "Licenses":
@@ -440,7 +292,10 @@ def licences(case: WaitCase) -> WaitingNote | None:
                 do=(do,),
                 only=True,
             )
-        if row.get("Free") == "0":
-            return WaitingNote(f"Of the licence {row['LicenseName']} all {row.get('Total')} are in use.")
-    asked = case.job.printed("Licenses")
-    return WaitingNote(f"It asks for {asked}.") if asked and asked != "(null)" else None
+    asked = case.job.printed("Licenses").replace("(null)", "")
+    says = [f"It asks for {asked}."] if asked else []
+    for limit in licence_totals(case):
+        if limit.used is not None and (limit.owner in asked or (not asked and not limit.left)):
+            used = "all" if limit.used == limit.most else f"{limit.used:g}"
+            says.append(f"Of the licence {limit.owner} {used} of {limit.most:g} are in use.")
+    return WaitingNote(" ".join(says)) if says else None

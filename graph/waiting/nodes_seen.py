@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from graph.waiting.case import WaitCase, WaitingNote
-from graph.waiting.spoken import listed
+from graph.waiting.spoken import listed, spoken_date
+from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import spoken_time
 from templates.quoting import shell_word
@@ -52,56 +54,60 @@ def usable_nodes(case: WaitCase) -> WaitingNote | None:
     )
 
 
-GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
-
-
-ASKED_GPUS = re.compile(r"--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?(\d+)")
-
-
-def gpus_on_nodes(case: WaitCase) -> WaitingNote | None:
-    """More GPUs a node than any node of its partition has, by sinfo's GRES column."""
-    asked = GPUS.search(case.job.printed("TresPerNode")) or ASKED_GPUS.search(case.text)
-    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
-    there = [int(number) for row in rows for number in GPUS.findall(row.get("GRES", ""))]
-    if not asked or not there or int(asked[1]) <= max(there):
-        return None
-    most, refused = max(there), case.found.reason.kind == "client-error"
-    return WaitingNote(
-        f"It asks for {asked[1]} GPUs a node, and no node shown has more than {most}.",
-        kind=None if refused else "limit-request",
-        starts="no",
-        do=(
-            ReasonRemedy(
-                text=f"ask for at most {most} a node (`--gpus-per-node={most}`), on more nodes, and submit again"
-            ),
-        ),
-        only=True,
-        instead="" if refused else "it asks for more GPUs on one node than the nodes have",
-    )
-
-
 def out_reasons(case: WaitCase) -> WaitingNote | None:
     """Which nodes are out and why, by a pasted `sinfo -R`."""
     rows = [row for row in case.rows("sinfo") if row.get("REASON") and row.get("NODELIST")]
+    named = set(host_names(case.job.printed("ReqNodeList")))
+    rows = [row for row in rows if named & set(host_names(row["NODELIST"]))] or rows
     if not rows or case.found.reason.starts != "depends" or case.found.reason.kind not in ("wait", "node"):
         return None
-    out = listed([f"{row['NODELIST']} ({row['REASON']})" for row in rows])
+    out = listed([f"{row['NODELIST']} ({row['REASON']}{out_since(row)})" for row in rows])
     return WaitingNote(f"Out now: {out}.")
 
 
-def idle_nodes(case: WaitCase) -> WaitingNote | None:
-    """Idle nodes beside the request: too few, or kept for others."""
-    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue]
-    idle = sum(count(row.get("NODES", "")) for row in rows if row.get("STATE", "").rstrip("*~#!%$@^-") == "idle")
-    asked = case.job.nodes
-    if not idle or not asked or case.found.reason.word not in ("Resources", "Priority"):
+def out_since(row: Mapping[str, str]) -> str:
+    return f", since {spoken_date(row['TIMESTAMP'])}" if row.get("TIMESTAMP") else ""
+
+
+FREE = ("idle", "free", "ok")
+
+
+def node_counts(case: WaitCase) -> dict[str, int]:
+    """How many nodes of its queue are in which state, by sinfo, pbsnodes, bhosts or flux resource list."""
+    found: dict[str, int] = {}
+    for row in case.rows("sinfo", "pbsnodes", "bhosts", "flux resource list"):
+        queue = row.get("PARTITION", row.get("QUEUE", "")).rstrip("*")
+        state = (row.get("STATE") or row.get("State") or row.get("state") or row.get("STATUS") or "").lower()
+        state = state.rstrip("*~#!%$@^-+")
+        if state and (queue == case.job.queue or not queue or not case.job.queue):
+            many = row.get("NODES") or row.get("NNODES") or ("1" if "PARTITION" not in row else "")
+            found[state] = found.get(state, 0) + count(many)
+        parts = row.get("NODES(A/I/O/T)", "").split("/")
+        if len(parts) == 4 and queue == case.job.queue:
+            for name, many in zip(("in use", "idle", "out"), parts, strict=False):
+                found[name] = found.get(name, 0) + count(many)
+    return found
+
+
+def free_nodes(case: WaitCase) -> WaitingNote | None:
+    """Free nodes beside the request: too few, or kept for others."""
+    counts, asked = node_counts(case), case.job.nodes
+    idle = sum(counts.get(name, 0) for name in FREE)
+    if not counts or not asked or case.found.reason.of != "node" or case.found.reason.kind != "wait":
         return None
+    of = f" of {case.job.queue}" if case.job.queue else ""
+    rest = listed([f"{many} {name}" for name, many in counts.items() if many and name not in FREE])
+    rest = f" ({rest})" if rest else ""
+    if not idle:
+        return WaitingNote(f"No node{of} is idle{rest}; it asks for {asked}.")
+    are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"
     if idle < asked:
-        return WaitingNote(f"{idle} nodes of {case.job.queue} are idle, fewer than the {asked} that it asks for.")
+        command = {"slurm": f"scontrol update jobid=<JOBID> NumNodes={idle}-{idle}"}.get(case.job.scheduler, "")
+        do = ReasonRemedy(text=f"with {number_of(idle)} it fits those that are idle now", command=command)
+        return WaitingNote(f"{are}, fewer than the {asked} that it asks for{rest}.", do=(do,))
     return WaitingNote(
-        f"{idle} nodes of {case.job.queue} are idle: they are kept for a job that stands "
-        "before it, or do not have what "
-        "this one asks for (memory, GPUs, a constraint)."
+        f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
+        "constraint)."
     )
 
 
@@ -115,7 +121,7 @@ def named_nodes(case: WaitCase) -> WaitingNote | None:
     do = ReasonRemedy(
         text="take the named nodes out, so that any will do", command="scontrol update jobid=<JOBID> ReqNodeList="
     )
-    says = f"it asks for {asked} by name (`-w`), and that is not available now: it waits for just these"
+    says = f"it asks for {asked} by name (`-w`), and that cannot be used now: it waits until just that is back"
     return WaitingNote(instead=says, do=(do,), only=True)
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from graph.waiting.case import WaitCase, WaitingNote, parent_ids
-from graph.waiting.spoken import listed, running_job
+from graph.waiting.limits_told import freed, running_of
+from graph.waiting.spoken import listed, running_job, time_to_end
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import find_reason
 from knowledge.schedulers.records import QueuedJob
@@ -26,6 +27,10 @@ CONDITION = {
     "after-any": "to end, well or not",
     "after-failure": "to fail",
     "after-except": "to fail",
+    "done": "to end with success",
+    "ended": "to end, well or not",
+    "exit": "to fail",
+    "started": "to start",
     "singleton": "of the same name to end",
 }
 
@@ -62,39 +67,45 @@ def parents(case: WaitCase) -> WaitingNote | None:
             f"In what you pasted {states} failed: that is the one it waits for, as far as can be seen.",
             {"PARENTS": ",".join(ids)},
         )
-    if case.found.reason.starts == "no":
-        gone = [i for _, names, mark in dependency_clauses(depends) if mark == "failed" for i in names]
-        says = f"{listed(gone)} failed." if gone else f"It names {listed(ids)}."
-        return WaitingNote(says, {"PARENTS": ",".join(ids)})
+    says, never = outcome(case, depends, ids, known)
+    fill = {"PARENTS": ",".join(ids)}
+    if never and case.found.reason.starts != "no":
+        return WaitingNote(says, fill, starts="no", do=never_satisfied(case), only=True)
+    return WaitingNote(says, fill)
+
+
+def outcome(case: WaitCase, depends: str, ids: Sequence[str], known: Mapping[str, QueuedJob]) -> tuple[str, bool]:
+    """What each of the jobs has to do and how it stands, and whether the condition can never be met any more."""
     clauses = dependency_clauses(depends)
-    told = [f"{listed(names)} {CONDITION.get(kind, 'to be done')}" for kind, names, _ in clauses]
-    waits = f"It waits for {listed(told)}."
+    marked = [i for _, names, mark in clauses if mark == "failed" for i in names]
+    if case.found.reason.starts == "no":
+        told = [f"{i} {how_ended(known.get(i))}" for i in marked or ids]
+        return (f"{listed(told)}." if marked or any(i in known for i in ids) else f"It names {listed(ids)}."), True
+    conditions = [f"{listed(names)} {CONDITION.get(kind, 'to be done')}" for kind, names, _ in clauses]
+    waits = f"It waits for {listed(conditions)}."
     needed = [i for kind, names, _ in clauses if kind in MUST_SUCCEED for i in names]
-    dead = [i for i in needed if known.get(i) in failed] + [
-        i for _, names, mark in clauses if mark == "failed" for i in names
-    ]
-    if dead:
-        dead = list(dict.fromkeys(dead))
-        says = f"{waits} {listed(dead)} {'have' if len(dead) > 1 else 'has'} failed, so it never starts as it is."
-        return WaitingNote(says, {"PARENTS": ",".join(ids)}, starts="no", do=never_satisfied(case), only=True)
+    failed = [i for i in needed if (job := known.get(i)) and job.phase == "ended" and not ended_well(job)]
+    stuck = [i for i in ids if (job := known.get(i)) and job.phase == "waiting" and never_starts(job)]
+    if dead := list(dict.fromkeys([*failed, *stuck, *marked])):
+        return f"{waits} {listed([f'{i} {how_ended(known.get(i))}' for i in dead])}, so it never starts as it is.", True
     if needed:
-        ends = "is cancelled by Flux" if case.job.scheduler == "flux" else "never starts"
-        waits += f" If {listed(needed)} {'fail' if len(needed) > 1 else 'fails'}, this one {ends}."
+        end = {"flux": "is cancelled by Flux", "pbs": "is deleted by PBS"}.get(case.job.scheduler, "never starts")
+        waits += f" If {listed(needed)} {'fail' if len(needed) > 1 else 'fails'}, this one {end}."
     now = [f"{i} is {told_state(job)} now{time_left(job)}" for i in ids if (job := known.get(i))]
-    return WaitingNote(f"{waits} {listed(now)}." if now else waits, {"PARENTS": ",".join(ids)})
+    return (f"{waits} {listed(now)}." if now else waits), False
 
 
-MUST_SUCCEED = ("afterok", "after-success", "aftercorr")
+MUST_SUCCEED = ("afterok", "after-success", "aftercorr", "done")
 
 
 def dependency_clauses(depends: str) -> list[tuple[str, list[str], str]]:
     """`afterok:71:72(unfulfilled),afterany:73` as condition, jobs, and the mark that Slurm puts behind."""
     found = []
-    for clause in re.split(r"[,?]", depends.removeprefix("depends:")):
-        kind = re.match(r"[a-z-]+", clause)
+    for clause in re.split(r"[,?]|&&|\|\|", depends.removeprefix("depends:")):
+        kind = re.match(r"[ (]*([a-z-]+)", clause)
         mark = re.search(r"\((\w+)\)", clause)
         if kind and (names := parent_ids(clause)):
-            found.append((kind[0], names, mark[1] if mark else ""))
+            found.append((kind[1], names, mark[1] if mark else ""))
     return found
 
 
@@ -114,17 +125,36 @@ def never_satisfied(case: WaitCase) -> tuple[ReasonRemedy, ...]:
     return found.reason.do if found and case.job.scheduler in said else case.found.reason.do
 
 
+def never_starts(job: QueuedJob) -> bool:
+    found = find_reason(job.scheduler, job.reason) if job.reason else None
+    return bool(
+        found and found.reason.starts == "no" and found.reason.kind in ("dependency", "limit-request", "config")
+    )
+
+
+def how_ended(job: QueuedJob | None) -> str:
+    """`failed (exit code 1:0, after 3 min 12 s)`; of one that waits itself that it can never start."""
+    if job is None or job.phase != "ended":
+        waits = job and job.phase == "waiting"
+        return f"can itself never start (`{job.reason.split(',')[0]}`)" if job and waits else "has failed"
+    parts = [f"exit code {job.exit_code}"] if job.exit_code else []
+    parts += [f"after {spoken_time(job.elapsed)}"] if job.elapsed else []
+    state = state_name(job.state) if job.scheduler == "slurm" else job.state
+    word = "failed" if state == "FAILED" else f"ended as {state}"
+    return word + (f" ({', '.join(parts)})" if parts else "")
+
+
 def ended_well(job: QueuedJob) -> bool:
     return state_name(job.state) in ("COMPLETED", "DONE", "CD") or job.exit_code in ("0", "0:0")
 
 
 def time_left(job: QueuedJob) -> str:
     """How long a running job may still take: from its limit, else the command that tells it."""
-    if job.phase != "running" or job.scheduler != "slurm":
+    if job.phase != "running":
         return ""
-    if job.limit and job.elapsed is not None:
-        return f", for {spoken_time(max(0.0, job.limit - job.elapsed))} at most"
-    return f", at most as long as `squeue -j {job.id} -h -o %L` prints"
+    if (left := time_to_end(job)) is not None:
+        return f", for {spoken_time(left)} at most"
+    return f", at most as long as `squeue -j {job.id} -h -o %L` prints" if job.scheduler == "slurm" else ""
 
 
 def told_state(job: QueuedJob) -> str:
@@ -149,7 +179,7 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     reason, limit = case.found.reason, case.found.limit
     if reason.kind != "limit-aggregate":
         return None
-    running = [job for job in case.others if job.phase == "running"]
+    running = running_of(case, "")
     if array := re.match(r"(\d+)_\[", case.job.id):
         throttle = (
             f" It is not the array's own `%N`: only staff can raise a limit, array {array[1]} goes on as tasks end."
@@ -157,7 +187,7 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     else:
         throttle = ""
     whose = limit.whose if limit else "user"
-    own = [job for job in running if job.user == case.job.user]
+    own = running_of(case, "user")
     if whose == "user":
         return own_note(case, own, throttle) if own else WaitingNote(throttle.strip()) if throttle else None
     if not running:
@@ -175,7 +205,8 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     )
     names = listed([job.id for job in running])
     return WaitingNote(
-        f"{COUNTED[whose]} {says} It starts when enough of them ({names}) end.", do=talk_to(case, running)
+        f"{COUNTED[whose]} {says} It starts when enough of them ({names}) end.{freed(case, running)}",
+        do=talk_to(case, running),
     )
 
 
@@ -202,9 +233,39 @@ def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> WaitingNote
         else f"when enough of {ids} end"
     )
     holds = f"Yours that run: {told}."
-    return WaitingNote(f"{holds} It starts {when}.{more}")
+    return WaitingNote(f"{holds} It starts {when}.{freed(case, own)}{more}")
 
 
 def one_is_enough(case: WaitCase) -> bool:
     limit = case.found.limit
     return limit.resource == "jobs" if limit else "limit" in case.found.reason.word
+
+
+def ahead(case: WaitCase) -> WaitingNote | None:
+    """The waiting jobs that stand before it by priority, where squeue or sprio printed priorities."""
+    if case.found.reason.of != "node" or case.job.scheduler != "slurm":
+        return None
+    rows = {row.get("JOBID", ""): row for row in case.rows("sprio")}
+    jobs = [job for job in (case.job, *case.others) if job.phase == "waiting"]
+    places = {
+        job.id: (priority(job.printed("PRIORITY") or job.printed("Priority")), job.user, job.queue) for job in jobs
+    }
+    places |= {i: (priority(row["PRIORITY"]), row.get("USER", ""), row.get("PARTITION", "")) for i, row in rows.items()}
+    own = places.pop(case.job.id, (0.0, "", ""))[0]
+    before = sorted(
+        (
+            (place, i, user)
+            for i, (place, user, queue) in places.items()
+            if place > own and queue in ("", case.job.queue)
+        ),
+        reverse=True,
+    )
+    if not own or not before:
+        return None
+    told = listed([f"{i}{f' of {user}' if user else ''} with {place:g}" for place, i, user in before], 4)
+    many = "1 job stands" if len(before) == 1 else f"{len(before)} jobs stand"
+    return WaitingNote(f"In what you pasted {many} before it by priority ({told}); its own is {own:g}.")
+
+
+def priority(text: str) -> float:
+    return float(text) if re.fullmatch(r"\d+(?:\.\d+)?", text) else 0.0

@@ -64,7 +64,8 @@ def begin_time(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f"That is {date_of_epoch(float(epoch))}.")
     if clock := case.found.named.get("clock"):
         return WaitingNote(f"Its earliest start is {clock}.")
-    start = case.job.start or case.job.printed("EligibleTime")
+    script = re.search(r"--begin[= ](\d{4}-\d\d-\d\dT\S+)", case.text)
+    start = case.job.start or case.job.printed("EligibleTime") or (script[1] if script else "")
     if case.found.reason.word == "BeginTime" and moment_of(start):
         return WaitingNote(f"Its earliest start is {spoken_date(start)}.")
     when = OWN_START.search(case.text)
@@ -126,7 +127,7 @@ def since(case: WaitCase) -> WaitingNote | None:
     """How long it is in the queue, where that is printed."""
     if case.job.phase != "waiting":
         return None
-    if moment_of(case.job.submitted):
+    if case.job.submitted not in ("", "Unknown", "N/A"):
         return WaitingNote(f"It is in the queue since {spoken_date(case.job.submitted)}.")
     eligible = printed_seconds(case.job.printed("eligible_time"))
     return WaitingNote(f"It has waited {spoken_time(eligible)} (eligible_time).") if eligible else None

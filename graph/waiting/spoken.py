@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from knowledge.schedulers.records import QueuedJob
-from knowledge.schedulers.times import spoken_time
+from knowledge.schedulers.times import printed_seconds, spoken_time
 
 MONTHS = "January February March April May June July August September October November December".split()  # noqa: SIM905
 
@@ -44,7 +44,14 @@ def running_job(job: QueuedJob) -> str:
     parts = [f"{job.nodes} node{'s' if job.nodes > 1 else ''}"] if job.nodes else []
     if job.elapsed:
         parts.append(f"running for {spoken_time(job.elapsed)}")
-    if job.elapsed is not None and job.limit:
-        parts.append(f"at most {spoken_time(max(0.0, job.limit - job.elapsed))} left")
+    if (left := time_to_end(job)) is not None:
+        parts.append(f"at most {spoken_time(left)} left")
     name = f" {job.name}" if job.name else ""
     return f"{job.id}{name}" + (f" ({', '.join(parts)})" if parts else "")
+
+
+def time_to_end(job: QueuedJob) -> float | None:
+    """Seconds that a running job may still take by its limit; None where that is not printed."""
+    if job.elapsed is not None and job.limit:
+        return max(0.0, job.limit - job.elapsed)
+    return printed_seconds(job.printed("TIME_LEFT"))

@@ -25,9 +25,9 @@ def reason_of(job: QueuedJob) -> FoundReason:
 
 
 def made(
-    word: str, kind: WaitKind, starts: Starts, says: str, *do: ReasonRemedy, look: tuple[str, ...] = ()
+    word: str, kind: WaitKind, starts: Starts, says: str, *do: ReasonRemedy, look: tuple[str, ...] = (), of: str = ""
 ) -> FoundReason:
-    return FoundReason(WaitReason(word=word, kind=kind, starts=starts, says=says, do=do, look=look), {})
+    return FoundReason(WaitReason(word=word, kind=kind, starts=starts, says=says, do=do, look=look, of=of), {})
 
 
 def on_nodes(job: QueuedJob) -> str:
@@ -130,6 +130,7 @@ def pbs_state(job: QueuedJob) -> FoundReason | None:
                 "it waits for its own start time (`-a`), or its files "
                 "could not be copied in (tried again after 30 minutes)"
             ),
+            ReasonRemedy(text="if the start time was a mistake", command="qalter -a $(date +%Y%m%d%H%M) <JOBID>"),
             look=('qstat -f <JOBID> | grep -E "Execution_Time|comment"',),
         )
     if job.state == "T":
@@ -153,7 +154,9 @@ def flux_state(job: QueuedJob) -> FoundReason | None:
             "wait",
             "yes",
             "it waits for nodes: jobs before it, or nodes in use (or its queue is stopped)",
+            ReasonRemedy(text="fewer nodes or a shorter time may start sooner (cancel it and submit it so)"),
             look=("flux queue status", "flux resource list"),
+            of="node",
         )
     return None
 

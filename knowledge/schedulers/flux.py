@@ -30,6 +30,12 @@ JOBS = {
     **dict.fromkeys(("TIME", "T_LIMIT"), "time"),
     **dict.fromkeys(("INFO", "DEPENDENCIES", "ANNOTATIONS", "NODELIST"), "free"),
 }
+# `flux resource list` and `flux queue list`.
+RESOURCES = {
+    **dict.fromkeys(("STATE", "QUEUE", "PROPERTIES", "NODELIST"), "word"),
+    **dict.fromkeys(("NNODES", "NCORES", "NGPUS"), "count"),
+}
+QUEUES = dict.fromkeys(("QUEUE", "EN", "ST", "TDEFAULT", "TLIMIT", "NNODES", "NCORES", "NGPUS"), "word")
 EVENT = re.compile(
     r"\s*(?:\[\s*[^\]]+\]|\d{9,}\.\d+|\d{4}-\d\d-\d\dT\S+)\s+"
     r"(?P<name>submit|validate|dependency-add|dependency-remove|depend|priority|alloc|start|finish|release|free|clean|"

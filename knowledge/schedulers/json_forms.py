@@ -21,6 +21,8 @@ def output_of_json(value: object, first: int, last: int) -> SchedulerOutput | No
     if isinstance(value.get("RECORDS"), list):
         rows = [tuple((k, str(v)) for k, v in row.items()) for row in value["RECORDS"]]
         return SchedulerOutput("lsf", "bjobs", "jobs", first, last, tuple(lsf.listed_job(row, ()) for row in rows))
+    if "job_id" in value and ("job_state" in value or "steps" in value):  # one of them, picked out by jq
+        value = {"jobs": [value]}
     jobs = value.get("jobs")
     if isinstance(jobs, list) and all(isinstance(job, dict) for job in jobs):
         if any("t_submit" in job for job in jobs):
@@ -77,6 +79,7 @@ def slurm_job(told: Mapping[str, Any]) -> QueuedJob:
         nodes=int(n) if (n := plain(told.get("node_count") or told.get("allocation_nodes"))).isdigit() else None,
         where=plain(told.get("nodes")),
         limit=float(limit) * 60 if limit.isdigit() else None,
+        elapsed=float(ran) if (ran := plain((times or {}).get("elapsed") or told.get("run_time"))).isdigit() else None,
         start=moment(told.get("start_time") or (times or {}).get("start")),
         submitted=moment(told.get("submit_time") or (times or {}).get("submission")),
         exit_code=exit_words(code),

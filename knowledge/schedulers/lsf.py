@@ -30,9 +30,21 @@ BJOBS = {
     **dict.fromkeys(("SLOTS", "NREQ_SLOT", "NEXEC_HOST", "EXIT_CODE"), "count"),
     **dict.fromkeys(("RUN_TIME", "RUNTIMELIMIT", "TIME_LEFT"), "word"),
 }
+HOSTS = {
+    **dict.fromkeys(("HOST_NAME", "STATUS"), "word"),
+    **dict.fromkeys(("JL/U", "MAX", "NJOBS", "RUN", "SSUSP", "USUSP", "RSV"), "count"),
+}
+QUEUES = {
+    **dict.fromkeys(("QUEUE_NAME", "STATUS"), "word"),
+    **dict.fromkeys(
+        ("PRIO", "MAX", "JL/U", "JL/P", "JL/H", "NJOBS", "PEND", "RUN", "SUSP", "SSUSP", "USUSP", "RSV"), "count"
+    ),
+}
+USERS = {"USER/GROUP": "word", **dict.fromkeys([*QUEUES][2:], "count")}
 LONG_HEAD = re.compile(r"\s*Job <(?P<id>[^>]+)>,")
 NAMED = re.compile(
-    r"(Job Name|User|Project|Status|Queue|Command|CWD|Output File|Error File|Requested GPU|Requested Resources) <"
+    r"(Job Name|User|Project|Status|Queue|Command|CWD|Output File|Error File|Requested GPU|Requested Resources|"
+    r"Dependency Condition) <"
 )
 
 
@@ -91,6 +103,7 @@ def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
         where=" ".join(re.findall(r"<([^>]+)>", hosts[1])) if hosts else "",
         limit=float(limit[1]) * 60 if limit else None,
         depends=named.get("Dependency Condition", ""),
+        submitted=found[1] if (found := re.search(r"(\w{3} \w{3} +\d+ [\d:]{8}): Submitted from", text)) else "",
         exit_code=(found[1] if (found := re.search(r"Exited with exit code (\d+)", text)) else ""),
         fields=tuple(named.items()),
     )

@@ -86,6 +86,12 @@ TABLES: tuple[OutputTable, ...] = (
     OutputTable("slurm", "sshare", "share", slurm.SSHARE, (any_of("FairShare", "RawShares"),)),
     OutputTable("slurm", "sinfo", "nodes", slurm.SINFO, (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
     OutputTable("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
+    OutputTable("pbs", "pbsnodes", "nodes", pbs.NODES, (any_of("vnode"),)),
+    OutputTable("lsf", "bhosts", "nodes", lsf.HOSTS, (any_of("HOST_NAME"),)),
+    OutputTable("lsf", "bqueues", "queues", lsf.QUEUES, (any_of("QUEUE_NAME"),)),
+    OutputTable("lsf", "busers", "limits", lsf.USERS, (any_of("USER/GROUP"),)),
+    OutputTable("flux", "flux resource list", "nodes", flux.RESOURCES, (any_of("NNODES"), any_of("STATE"))),
+    OutputTable("flux", "flux queue list", "queues", flux.QUEUES, (any_of("TLIMIT"),)),
     OutputTable("pbs", "qstat -Q", "queues", pbs.QUEUES, (any_of("Ena", "Str"),)),
     OutputTable("pbs", "qstat -q", "queues", pbs.QUEUE_LIMITS, (any_of("Lm"),)),
 )
@@ -109,6 +115,9 @@ def read_table(lines: Lines, at: int) -> Read:
             if table.command == "qstat" and columns[-1].name == "Time":
                 # qstat -n1 prints the hosts behind the last column, under no header.
                 columns = (*columns, Column("Hosts", "free", columns[-1].end + 1, 10**6))
+            if table.command == "pbsnodes":
+                names_of = iter(pbs.FREE_OF_ALL)
+                columns = tuple(replace(c, name=next(names_of, c.name)) if c.name == "f/t" else c for c in columns)
             if start < len(lines) and (drawn := ruled(columns, lines[start])) != columns:
                 columns, start = drawn, start + 1
             return [table_rows(lines, at, start, table, columns)]
@@ -192,6 +201,7 @@ DEFAULTS: tuple[tuple[OutputTable, tuple[str, ...]], ...] = tuple(
     (next(table for table in TABLES if table.command == command), tuple(names.split(",")))
     for command, names in (
         ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,NODES,NODELIST(REASON)"),
+        ("squeue", "JOBID,PARTITION,NAME,USER,ST,START_TIME,NODES,SCHEDNODES,NODELIST(REASON)"),
         ("squeue", "JOBID,PARTITION,NAME,USER,ST,TIME,TIME_LIMIT,NODES,NODELIST(REASON)"),
         ("sacct", "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"),
         ("qstat", "Job ID,Username,Queue,Jobname,SessID,NDS,TSK,Memory,Time,S,Time"),
@@ -340,6 +350,22 @@ def read_long_jobs(lines: Lines, at: int) -> Read:
     return [SchedulerOutput("lsf", "bjobs -l", "jobs", at, end - 1, (job,))]
 
 
+PART_OF_LONG = re.compile(r"\s*(?:Dependency Condition <|PENDING REASONS:)")
+
+
+def read_long_part(lines: Lines, at: int) -> Read:
+    """The dependency and the reasons cut out of `bjobs -l` (by grep), without the job's head."""
+    end = at
+    while end < len(lines) and lines[end].strip() and not prompted(lines[end]) and PART_OF_LONG.match(lines[at]):
+        end += 1
+    if end == at:
+        return []
+    cut = next((i for i in range(at, end) if PENDING_HEAD.fullmatch(lines[i])), end)
+    reasons = [line.strip().rstrip(";") for line in lines[cut + 1 : end]]
+    job = replace(lsf.long_job("", lsf.unwrapped(lines[at:cut]), reasons), state="PEND", phase="waiting")
+    return [SchedulerOutput("lsf", "bjobs -l", "jobs", at, end - 1, (job,))]
+
+
 def more_of_long(lines: Lines, at: int) -> bool:
     """Whether the empty line stands inside the long form: what follows is indented or one of its headings."""
     return at + 1 < len(lines) and bool(re.match(r" |\s*(?:PENDING|SCHEDULING|RESOURCE|EXTERNAL)", lines[at + 1]))
@@ -382,6 +408,7 @@ READERS: tuple[Reader, ...] = (
     read_table,
     read_asked_columns,
     read_long_jobs,
+    read_long_part,
     read_job_settings,
     read_pair_blocks,
     read_events,

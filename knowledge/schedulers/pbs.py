@@ -46,10 +46,16 @@ QUEUE_LIMITS = {
     **dict.fromkeys(("Run", "Que"), "count"),
     **dict.fromkeys(("Lm", "State"), "free"),
 }
+# pbsnodes -aSj: free / in all, of memory, cores, MICs and GPUs in this order.
+NODES = {
+    **dict.fromkeys(("vnode", "state", "jobs", "f/t"), "word"),
+    **dict.fromkeys(("njobs", "run", "susp"), "count"),
+}
+FREE_OF_ALL = ("mem", "ncpus", "nmics", "ngpus")
 # Settings that only a job of PBS has; one of them makes a block of settings an output of `qstat -f`.
 JOB_SETTINGS = re.compile(
     r"(?:Job_Name|Job_Owner|job_state|substate|Hold_Types|comment|Resource_List\..*|resources_used\..*|run_count|"
-    r"Exit_status|eligible_time|estimated\..*|accrue_type|exec_vnode|exec_host|Submit_arguments)"
+    r"Exit_status|eligible_time|depend|qtime|etime|Execution_Time|estimated\..*|accrue_type|exec_vnode|exec_host|Submit_arguments)"
 )
 JOB_HEAD = re.compile(r"\s*Job Id:\s*(\S+)")
 

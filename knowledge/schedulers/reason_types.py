@@ -38,6 +38,8 @@ class WaitReason(Facts):
     but: str = ""
     ask: str = ""
     freed_by: Literal["user", "staff"] = "user"
+    of: str = ""
+    """The resource whose limit it speaks of (`time`, `node`, `jobs`, `slot`, `mem`); empty: of none, or of any."""
     per_host: bool = False
     """One of several reasons of LSF, each for some hosts."""
 

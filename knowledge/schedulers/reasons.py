@@ -94,6 +94,7 @@ def lsf_reason(text: str) -> FoundReason | None:
             return reason
     own = candidate_lines(lines)
     held = [pair for pair in found if pair[1].reason.word != "other hosts"]
+    held = [pair for pair in held if pair[0] in own] or held
     if not held and any(host_count(line) for line in own if line not in dict(found)):
         return None
     ranked = sorted(held or found, key=lambda pair: (pair[0] in own, host_count(pair[0])), reverse=True)

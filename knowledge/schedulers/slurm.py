@@ -175,7 +175,11 @@ BLOCKS: Mapping[str, tuple[str, Kind]] = {
     "ReservationName": ("scontrol show reservation", "limits"),
     "LicenseName": ("scontrol show licenses", "limits"),
     "NodeName": ("scontrol show node", "nodes"),
+    "ClusterName": ("scontrol show assoc_mgr", "limits"),
+    "QOS": ("scontrol show assoc_mgr", "limits"),
 }
+# Keys of its limits, for a part that was cut out of it: `GrpTRES`, `MaxJobsPU`, `GrpTRESMins`.
+ASSOC_KEYS = re.compile(r"(?:Grp|Max|Min)(?:TRES|Jobs|Submit|Wall)\w*")
 # A part of such a block is pasted without its head: these keys stand in no other program's output.
 JOB_KEYS = frozenset(
     [
@@ -245,7 +249,7 @@ def queue_job(fields: Fields) -> QueuedJob:
         account=row.get("ACCOUNT", ""),
         qos=row.get("QOS", ""),
         state=state,
-        phase=phase if state else ("waiting" if bracketed else "unknown"),
+        phase=phase if state else ("waiting" if bracketed or row.get("REASON", "None") != "None" else "unknown"),
         reason=row.get("REASON", "") or (bare(shown) if bracketed else ""),
         nodes=whole_number(first_of(row, "NODES", "NUM_NODES")),
         tasks=whole_number(first_of(row, "TASKS")),
@@ -326,6 +330,8 @@ def block_kind(pairs: Fields) -> tuple[str, Kind] | None:
     keys = {key for key, _ in pairs}
     if keys & {"JobState", "ReqTRES"} or len(keys & JOB_KEYS) >= 2:
         return BLOCKS["JobId"]
+    if ASSOC_KEYS.fullmatch(pairs[0][0]):
+        return BLOCKS["QOS"]
     return BLOCKS["PartitionName"] if keys & PARTITION_KEYS else None
 
 

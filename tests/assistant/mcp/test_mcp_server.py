@@ -146,6 +146,35 @@ async def test_a_job_is_asked_of_the_scheduler_here(environment: dict[str, str],
         assert "MAPLE_CHAT_JOBS=0" in await refusal(client, "explain_job")
 
 
+SHOW = """\
+#!/bin/sh
+case "$1 $2 $3" in
+"show job 13") echo "JobId=13 JobName=sft
+   UserId=me(1) GroupId=a(1) MCS_label=N/A
+   JobState=FAILED Reason=NonZeroExitCode Dependency=(null)
+   ExitCode=1:0
+   RunTime=00:10:00 TimeLimit=02:00:00 TimeMin=N/A
+   StdOut={}";;
+*) echo "slurm_load_jobs error: Invalid job id specified" >&2; exit 1;;
+esac
+"""
+
+
+async def test_of_a_job_that_failed_its_log_is_joined(environment: dict[str, str], tmp_path: Path) -> None:
+    log = tmp_path / "slurm-13.out"
+    log.write_text("step 1 loss 2\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n")
+    silent = "#!/bin/sh\n"
+    for name, text in (("scontrol", SHOW.format(log)), ("sacct", silent), ("sinfo", silent), ("squeue", silent)):
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    environment["PATH"] = f"{tmp_path}{os.pathsep}{environment['PATH']}"
+    async with over_stdio(environment) as client:
+        told = await answer(client, "explain_job", job="13")
+    assert (told["kind"], told["log"]["failed"]) == ("ended", True)
+    assert "CUDA out of memory" in told["log"]["evidence"][0]["text"]
+    assert told["read"] == [str(log)]
+
+
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 async def test_every_tool_over_stdio(environment: dict[str, str], mode: str) -> None:
     async with over_stdio(environment, mode=mode) as client:

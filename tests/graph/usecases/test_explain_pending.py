@@ -279,7 +279,7 @@ def test_nodes_that_are_out_are_named_with_their_reasons() -> None:
     row = (
         "           3121       gpu      big      ana PD       0:00      6 (Nodes required for job are DOWN, DRAINED)\n"
     )
-    assert "Out now: gn12 (bad nvlink)." in said(explain_pending(f"{out}{HEAD}{row}"))
+    assert "Out now: gn12 (bad nvlink, since 20 November 09:00)." in said(explain_pending(f"{out}{HEAD}{row}"))
 
 
 @pytest.mark.parametrize(

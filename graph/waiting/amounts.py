@@ -1,0 +1,153 @@
+"""What a job asks for, resource by resource, and such amounts as a person reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from graph.waiting.case import WaitCase
+from knowledge.cluster import Cluster, Queue
+from knowledge.schedulers.accounting import gpus_of
+from knowledge.schedulers.limit_words import RESOURCES
+from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.times import printed_seconds, spoken_time
+
+# The words of limits for one resource each.
+SAME = {"memory": "mem", "gres": "gpu", "unknown": "gpu", "submitjobs": "jobs", "submitjob": "jobs",
+        "wallduration": "time", "wall": "time", "ncpus": "cpu", "ngpus": "gpu", "nodect": "node", "nodes": "node",
+        "walltime": "time", "gres/gpu": "gpu"}  # fmt: skip
+NOUNS = {**RESOURCES, "gpu": "GPUs", "slot": "slots", "billing": "billing units"}
+SIZES = {"": 2**20, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
+GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
+ASKED_GPUS = re.compile(r"--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?(\d+)")
+
+
+OPTIONS = ("--mem", "--mem-per-cpu")
+
+
+def resource_of(word: str) -> str:
+    """The one name of a resource here: `gres` and `ngpus` are `gpu`."""
+    return SAME.get(word.lower(), word.lower())
+
+
+def size(text: str) -> float | None:
+    """Bytes of `900G`, `512gb`, `515000` (Slurm's plain numbers are MB); None where it is no size."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)([kmgtb]?)(?:i?b|[nc])?\+?", text.strip().lower())
+    return float(found[1]) * SIZES[found[2]] if found else None
+
+
+def amount(of: str, text: str) -> float | None:
+    """A printed amount of the resource, time in seconds and memory in bytes; None where it is none."""
+    if of in ("mem", "core-mem"):
+        return size(text)
+    if of == "time":
+        return printed_seconds(text, "h:m") or (float(text) * 60 if text.isdigit() else None)
+    found = re.fullmatch(r"\d+(?:\.\d+)?", text.strip())
+    return float(found[0]) if found else None
+
+
+def spoken_amount(of: str, value: float) -> str:
+    """`4 GPUs`, `1 node`, `900 GB of memory`, `2 days`."""
+    if of == "time":
+        return spoken_time(value)
+    if of in ("mem", "core-mem"):
+        return f"{value / 2**30:.4g} GB of memory"
+    noun = noun_of(of)
+    return f"{value:,.10g} {noun.removesuffix('s') if value == 1 else noun}"
+
+
+def noun_of(of: str) -> str:
+    """`GPUs`, `nodes`, `memory`."""
+    return "memory" if "mem" in of else NOUNS.get(of, of)
+
+
+def bare_amount(of: str, value: float) -> str:
+    """The amount without its noun, for a sentence that has named it."""
+    return spoken_amount(of, value) if of in ("time", "mem", "core-mem") else f"{value:,.10g}"
+
+
+def tres(text: str) -> dict[str, float]:
+    """`cpu=64,mem=200G,gres/gpu:a100=4` by resource; typed GPUs are added up where no untyped number stands."""
+    found: dict[str, float] = {}
+    for part in text.split(","):
+        name, _, value = part.rpartition("=")
+        of = resource_of(name.split(":")[0])
+        number = amount(of, value)
+        if name and number is not None and not (":" in name and f"{name.split(':')[0]}=" in text):
+            found[of] = found.get(of, 0) + number
+    return found
+
+
+def held_by(job: QueuedJob) -> dict[str, float]:
+    """What one job asks for or holds in all, as far as it is printed."""
+    printed = job.printed
+    fields = {
+        "cpu": printed("NumCPUs") or printed("CPUS") or printed("Resource_List.ncpus") or printed("TSK"),
+        "mem": printed("Resource_List.mem") or printed("Memory"),
+        "billing": "",
+    }
+    found = {of: value for of, text in fields.items() if (value := amount(of, text)) is not None}
+    found |= tres(printed("ReqTRES") or printed("AllocTRES") or printed("tres_req_str"))
+    told = GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE") or printed("GRES"))
+    if told and job.nodes:
+        found.setdefault("gpu", job.nodes * int(told[1]))
+    if (gpus := gpus_of(job)) is not None:
+        found.setdefault("gpu", gpus)
+    if job.nodes:
+        found["node"] = job.nodes
+    if job.limit:
+        found["time"] = job.limit
+    if job.tasks:
+        found["slot"] = job.tasks
+    return found | {"jobs": 1}
+
+
+def request_of(case: WaitCase) -> Mapping[str, float]:
+    """What the job asks for in all; GPUs also by its script, its partition's name or the machine's facts."""
+    found = held_by(case.job)
+    if "gpu" not in found and case.job.nodes and (each := gpus_each(case)):
+        found["gpu"] = case.job.nodes * each
+    if "time" not in found and (time := time_in_words(case.words)):
+        found["time"] = time
+    return found
+
+
+def time_in_words(words: str) -> float | None:
+    """The time that a script or a sentence beside the job asks for, in seconds."""
+    said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+(\S+)", words) or re.search(r"(?m)#SBATCH +-t +(\S+)", words)
+    spoken = re.search(r"(?i)(?<![\w.:])(\d+(?:\.\d+)?) ?h(?:ours?|rs?)?\b", words)
+    return (printed_seconds(said[1]) if said else None) or (float(spoken[1]) * 3600 if spoken else None)
+
+
+def on_one_node(case: WaitCase) -> dict[str, float]:
+    """What the job asks for on each of its nodes, as far as that is printed and not only counted together."""
+    printed = case.job.printed
+    gpus = GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE")) or ASKED_GPUS.search(case.text)
+    script = {option: found[1] for option in OPTIONS if (found := re.search(rf"{option}[= ](\d[\w.]*)", case.text))}
+    texts = {
+        "gpu": gpus[1] if gpus else "",
+        "mem": printed("MinMemoryNode") or script.get("--mem", ""),
+        "core-mem": printed("MinMemoryCPU") or script.get("--mem-per-cpu", ""),
+        "cpu": printed("MinCPUsNode"),
+    }
+    asked = {of: value for of, text in texts.items() if (value := amount(of, text))}
+    whole = held_by(case.job) if case.job.nodes == 1 else {}
+    return {of: value for of, value in whole.items() if of in texts} | asked
+
+
+def queue_of(machine: Cluster, name: str) -> Queue | None:
+    return next(
+        (q for q in machine.queues if name and (name in (q.id, *q.names) or q.id.startswith(name.rstrip("+-")))), None
+    )
+
+
+def gpus_each(case: WaitCase) -> int | None:
+    """GPUs on each node: from the request, the partition's name (gpuA100x4), or the machine's facts."""
+    told = case.job.printed("TresPerNode") or case.job.printed("TRES_PER_NODE")
+    asked = GPUS.search(told)
+    named = re.search(r"x(\d)$", case.job.queue)
+    if asked or named:
+        return int((asked or named)[1])  # type: ignore[index]
+    queue = queue_of(case.machine, case.job.queue) if case.machine else None
+    nodes = [n for n in case.machine.node_types if queue and n.id in queue.node_types] if case.machine else []
+    return nodes[0].gpus.per_node if nodes else None

@@ -1,0 +1,95 @@
+"""Where else the job could go: partitions, queues, QOS and accounts that stand in the same paste and would take it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graph.waiting.amounts import GPUS, request_of, spoken_amount
+from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.limit_tables import accounting_limits, short_time
+from graph.waiting.limits_told import spoken_of
+from graph.waiting.spoken import listed
+from knowledge.schedulers.times import printed_seconds, spoken_time
+
+
+def elsewhere(case: WaitCase) -> WaitingNote | None:
+    """Fills the open name of a remedy (`<OTHER>`, `<OTHER_QOS>`) with one that was pasted and fits, and says why."""
+    commands = " ".join(remedy.command for remedy in case.found.reason.do)
+    finders = {"OTHER": partitions, "OTHER_QOS": qualities, "OTHER_ACCOUNT": accounts, "OTHER_QUEUE": queues}
+    for name, finder in finders.items():
+        if f"<{name}>" in commands and (found := finder(case)):
+            return WaitingNote(f"{listed(list(found.values()), 3)}.", {name: next(iter(found))})
+    return None
+
+
+def idle_and_all(row: Mapping[str, str]) -> tuple[int, int]:
+    """The idle nodes of a row of sinfo, and all that are not out."""
+    parts = [int(part) if part.isdigit() else 0 for part in row.get("NODES(A/I/O/T)", "").split("/")]
+    if len(parts) == 4:
+        return parts[1], parts[0] + parts[1]
+    state, nodes = row.get("STATE", "").rstrip("*~#!%$@^-+"), row.get("NODES", "")
+    many = int(nodes) if nodes.isdigit() else 0
+    return (many if state == "idle" else 0), (
+        many if state in ("idle", "alloc", "mix", "allocated", "mixed", "") else 0
+    )
+
+
+def partitions(case: WaitCase) -> dict[str, str]:
+    """Partitions of a pasted sinfo that are up and take its time and its nodes, those with idle nodes first."""
+    asked = request_of(case)
+    seen: dict[str, tuple[int, int, float | None]] = {}
+    for row in case.rows("sinfo"):
+        name, most = row.get("PARTITION", "").rstrip("*"), short_time(row.get("TIMELIMIT", ""))
+        no_gpus = "GRES" in row and "gpu" in asked and not GPUS.search(row["GRES"])
+        too_short = most is not None and most < asked.get("time", 0)
+        if name in ("", case.job.queue) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:
+            continue
+        idle, every = idle_and_all(row)
+        before = seen.get(name, (0, 0, most))
+        seen[name] = (before[0] + idle, before[1] + every, most)
+    fit = {name: told for name, told in seen.items() if told[1] >= asked.get("node", 1)}
+    ranked = sorted(fit.items(), key=lambda pair: -pair[1][0])
+    return {
+        name: f"partition {name} is up, takes {f'up to {spoken_time(most)}' if most else 'any time'}"
+        f" and has {idle} idle node{'' if idle == 1 else 's'}"
+        for name, (idle, _, most) in ranked
+    }
+
+
+def qualities(case: WaitCase) -> dict[str, str]:
+    """Other QOS of a pasted sacctmgr whose limit on what the reason speaks of is above the request."""
+    of, whose, _ = spoken_of(case)
+    asked = request_of(case).get(of)
+    names = [row["Name"] for row in case.rows("sacctmgr") if row.get("Name")]
+    everywhere = accounting_limits(case, every=True)
+    limits = {one.owner: one.most for one in everywhere if one.of == of and one.per in (whose, "job")}
+    if asked is None or of == "jobs":
+        return {}
+    larger = {name: limits[name] for name in names if name != case.job.qos and limits.get(name, 0) >= asked}
+    ranked = sorted(larger.items(), key=lambda pair: pair[1])
+    return {name: f"QOS {name} (if your account may use it) allows {spoken_amount(of, most)}" for name, most in ranked}
+
+
+def accounts(case: WaitCase) -> dict[str, str]:
+    """The accounts that sacctmgr shows, without the one that the job has."""
+    names = [row["Account"] for row in case.rows("sacctmgr") if row.get("Account") and not row.get("Name")]
+    own = [name for name in dict.fromkeys(names) if name != case.job.account]
+    asked = f", and the job has {case.job.account}" if case.job.account else ""
+    return {name: f"sacctmgr shows your account {name}{asked}" for name in own}
+
+
+def queues(case: WaitCase) -> dict[str, str]:
+    """Queues of PBS or LSF that are open and take its walltime."""
+    rows: Sequence[Mapping[str, str]] = case.rows("qstat -q", "qstat -Q", "bqueues")
+    found: dict[str, str] = {}
+    for row in rows:
+        name = row.get("Queue") or row.get("QUEUE_NAME") or ""
+        most = printed_seconds(row.get("Walltime", ""), "h:m")
+        shut = "no" in (row.get("Ena"), row.get("Str")) or not row.get("STATUS", "Open:Active").startswith(
+            "Open:Active"
+        )
+        shut = shut or (row.get("State") or "E R") != "E R"
+        if name in ("", case.job.queue) or shut or (most and case.job.limit and most < case.job.limit):
+            continue
+        found[name] = f"queue {name} is open" + (f" and takes up to {spoken_time(most)}" if most else "")
+    return found

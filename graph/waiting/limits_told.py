@@ -1,0 +1,231 @@
+"""The limit beside the request: what is asked for, what is allowed, what is in use, who holds it, when enough is free.
+
+One way for every scheduler: the limits that are pasted (limit_tables.py) and the request (amounts.py) are laid side by
+side, and what does not fit is said with its numbers. Which resource the reason speaks of stands with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from graph.waiting.amounts import bare_amount, held_by, noun_of, on_one_node, request_of, resource_of, spoken_amount
+from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.limit_tables import LimitSeen, limits_pasted
+from graph.waiting.spoken import time_to_end
+from knowledge.schedulers.limit_words import Counts
+from knowledge.schedulers.reason_types import ReasonRemedy
+from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.times import slurm_time, spoken_time
+
+# What a request that is too large for its place is changed by.
+LESS: Mapping[tuple[str, str], str] = {
+    ("slurm", "time"): "scontrol update jobid=<JOBID> TimeLimit={}",
+    ("slurm", "node"): "scontrol update jobid=<JOBID> NumNodes={0}-{0}",
+    ("pbs", "time"): "qalter -l walltime={} <JOBID>",
+    ("lsf", "slot"): "bmod -n {} <JOBID>",
+    ("lsf", "time"): "bmod -W {} <JOBID>",
+}
+OPTION = {"mem": "--mem", "cpu": "--cpus-per-task", "gpu": "--gpus-per-node", "core-mem": "--mem-per-cpu"}
+
+
+def limit_note(case: WaitCase) -> WaitingNote | None:
+    """The one limit that the reason speaks of, beside the request; without its number what the job asks for of it."""
+    reason = case.found.reason
+    if reason.kind in ("ended", "not-waiting", "no-job", "client-error", "hold", "dependency"):
+        return None
+    of, whose, counts = spoken_of(case)
+    asked = request_of(case)
+    limits = [limit for limit in limits_pasted(case) if limit.per != "licence" and limit.counts in (counts, "minimum")]
+    if of and reason.kind.startswith("limit"):
+        limits = sorted((one for one in limits if one.of == of and one.per != "node"), key=lambda one: one.per != whose)
+        # What is in use may stand in another output than the limit itself.
+        limits = (
+            sorted(limits[:2], key=lambda one: one.used is None) if len({n.most for n in limits[:2]}) == 1 else limits
+        )
+    else:
+        full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
+        limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
+    if not limits:
+        return asked_only(case, of, asked)
+    return beside(case, limits[0], amount_asked(limits[0], asked, case))
+
+
+def spoken_of(case: WaitCase) -> tuple[str, str, Counts]:
+    """The resource, whose limit, and how it counts: by the parts of Slurm's word, else as the reason's data say."""
+    if limit := case.found.limit:
+        of = resource_of(limit.resource)
+        return of, limit.whose, limit.counts
+    return resource_of(case.found.named.get("res", "") or case.found.reason.of), "user", "held"
+
+
+def overstepped(limit: LimitSeen, asked: Mapping[str, float]) -> bool:
+    value = asked.get(limit.of)
+    if value is None or limit.counts not in ("held", "minimum") or limit.per == "node":
+        return False
+    return value < limit.most if limit.counts == "minimum" else value > limit.most
+
+
+def amount_asked(limit: LimitSeen, asked: Mapping[str, float], case: WaitCase) -> float | None:
+    """What the job asks for of it; of budgets resource x minutes."""
+    if limit.counts in ("minutes", "run-minutes"):
+        value, time = asked.get(limit.of), asked.get("time")
+        if limit.of == "time":
+            return time
+        return value * time / 60 if value and time else None
+    return on_one_node(case).get(limit.of) if limit.per == "node" else asked.get(limit.of)
+
+
+def asked_only(case: WaitCase, of: str, asked: Mapping[str, float]) -> WaitingNote | None:
+    """What it asks for, where the limit itself was not pasted and no machine is known that tells it."""
+    value = asked.get(of)
+    if value is None or of == "jobs" or (case.machine and of == "time") or (of == "node" and not case.found.limit):
+        return None
+    return WaitingNote(f"It asks for {spoken_amount(of, value)}.")
+
+
+def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
+    if limit.counts in ("minutes", "run-minutes"):
+        return budget_note(case, limit, asked)
+    most = bare_amount(limit.of, limit.most)
+    if limit.counts == "minimum":
+        return minimum_note(case, limit, asked)
+    if asked is not None and asked > limit.most:
+        return above(case, limit, asked)
+    used = limit.used if limit.used is not None else held_together(case, limit)
+    now = f", of which {bare_amount(limit.of, used)} are in use" if used is not None else ""
+    left = max(0.0, limit.most - used) if used is not None else None
+    if asked is None or limit.of == "jobs":
+        allowed = spoken_amount(limit.of, limit.most)
+        return WaitingNote(f"The limit is {allowed}{now}.", {"N": f"{limit.most:g}"} if limit.of != "jobs" else {})
+    request = f"It asks for {spoken_amount(limit.of, asked)}; the limit is {most}{now}"
+    if left is None or left >= asked:
+        return WaitingNote(f"{request}.")
+    do = fits(case, limit.of, left) if left else ()
+    return WaitingNote(f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left.", do=do)
+
+
+def fits(case: WaitCase, of: str, left: float) -> tuple[ReasonRemedy, ...]:
+    """What is left now, as a request that fits."""
+    fewer = LESS.get((case.job.scheduler, of), "").format(f"{left:g}")
+    own = fewer if case.job.id.strip() else ""
+    return (ReasonRemedy(text=f"with at most {spoken_amount(of, left)} it fits what is left now", command=own),)
+
+
+def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
+    """Alone it asks for more than is allowed: never, with the request that fits."""
+    of, most = limit.of, limit.most
+    printed = slurm_time(most) if of == "time" else f"{most:g}"
+    numbers = {"MAXTIME": printed} if of == "time" else {"N": printed} if of == "node" else {}
+    says = f"It asks for {spoken_amount(of, asked)}; the limit is {bare_amount(of, most)}."
+    if limit.per == "node":
+        return above_a_node(case, limit, asked)
+    if of == "time" or case.found.reason.kind == "limit-request":
+        return WaitingNote(says, numbers, starts=None if case.found.reason.kind == "limit-request" else "no")
+    group = {"qos": "QOS", "user": "QOS", "job": "QOS", "account": "account", "queue": "queue"}[limit.per]
+    group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
+    group = "queue" if case.job.scheduler != "slurm" else group
+    fewer = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
+    again = "" if fewer else " and submit again"
+    where = f"{'an' if group == 'account' else 'a'} {group} with a higher limit"
+    do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)}{again}, or take {where}", command=fewer)
+    more = f"alone it asks for more than is allowed: {spoken_amount(of, asked)}"
+    says = f"{more}, and the {group} allows {bare_amount(of, most)}"
+    return WaitingNote(instead=says, starts="no", do=(do,), only=True)
+
+
+def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
+    """More on one node than a node has (or than its partition gives of one)."""
+    of, most = limit.of, limit.most
+    each = "core" if of == "core-mem" else "node"
+    has = f"{limit.owner} allows at most" if limit.owner else "no node shown has more than"
+    says = f"It asks for {spoken_amount(of, asked)} a {each}, and {has} {bare_amount(of, most)}."
+    option = f" (`{OPTION[of]}={most / 2**20:.0f}M`)" if "mem" in of else f" (`{OPTION[of]}={most:g}`)"
+    less = f"ask for at most {bare_amount(of, most)} a {each}{option if case.job.scheduler == 'slurm' else ''}"
+    do = ReasonRemedy(text=f"{less}, on more nodes, and submit again")
+    if case.found.reason.kind == "client-error":
+        return WaitingNote(says, starts="no", do=(do,), only=True)
+    instead = "" if limit.owner else f"it asks for more {noun_of(of)} on one node than the nodes have"
+    return WaitingNote(says, kind="limit-request", starts="no", do=(do,), only=True, instead=instead)
+
+
+def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
+    """Less than a QOS or a partition demands of one job."""
+    least, place = spoken_amount(limit.of, limit.most), "QOS" if case.found.limit else "partition"
+    if asked is None or asked >= limit.most:
+        return WaitingNote(f"The least is {least}.")
+    number = {"N": f"{limit.most:g}"}
+    bare = bare_amount(limit.of, limit.most)
+    says = f"It asks for {spoken_amount(limit.of, asked)}; the {place} takes no job below {bare}."
+    if place == "partition":
+        return WaitingNote(says, number)
+    command = LESS.get((case.job.scheduler, limit.of), "").format(number["N"])
+    more = ReasonRemedy(text=f"ask for {least}, if the job can use them, or take a QOS for small jobs", command=command)
+    return WaitingNote(says, do=(more,), only=True)
+
+
+def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
+    """Size x time beside what is left of a budget (or of what running jobs may have together still to run)."""
+    of = limit.of
+    unit = "hours" if of == "time" else f"{noun_of(of).removesuffix('s')} hours"
+    scale = 3600 if of == "time" else 60
+    used = f" of {limit.most / scale:,.5g}" if limit.used is not None else ""
+    left = limit.left if limit.left is not None else limit.most
+    told = f"{left / scale:,.5g}{used} {unit} are left"
+    if asked is None:
+        return WaitingNote(f"By what is printed {told}.")
+    size = request_of(case).get(of, 1)
+    time = request_of(case).get("time", 0)
+    parts = f"{spoken_amount(of, size)} x {spoken_time(time)} = " if of != "time" else ""
+    says = f"It could use {parts}{asked / scale:,.5g} {unit}; {told}."
+    if asked <= left:
+        return WaitingNote(says)
+    hours = left * (1 if of == "time" else 60 / size)
+    do = ReasonRemedy(
+        text=f"at this size ask for at most {spoken_time(hours)}, or take fewer {noun_of(of)}",
+        command=LESS["slurm", "time"].format(slurm_time(hours)),
+    )
+    return WaitingNote(says, do=(do,) if hours >= 60 else ())
+
+
+def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
+    """What the person's own running jobs that were pasted hold of it; None where one of them does not tell."""
+    if limit.per != "user":
+        return None
+    each = [held_by(job).get(limit.of) for job in running_of(case, "user")]
+    return sum(one for one in each if one is not None) if each and None not in each else None
+
+
+def running_of(case: WaitCase, whose: str) -> list[QueuedJob]:
+    """The running jobs that were pasted and count against the limit; those without a user are taken for own ones."""
+    running = [job for job in case.others if job.phase == "running" and "." not in job.id]
+    return [job for job in running if whose != "user" or not job.user or not case.job.user or job.user == case.job.user]
+
+
+def freed(case: WaitCase, running: Sequence[QueuedJob]) -> str:
+    """When running jobs will at the latest have given back enough, where their ends are printed."""
+    of, whose, counts = spoken_of(case)
+    told = ((left, job) for job in running if (left := time_to_end(job)) is not None)
+    ends = sorted(told, key=lambda pair: pair[0])
+    if counts != "held" or not ends:
+        return ""
+    limit = next((one for one in limits_pasted(case) if one.of == of and one.per == whose), None)
+    needed = 1.0 if of == "jobs" else request_of(case).get(of)
+    if limit and needed is not None and of != "jobs":
+        used = limit.used if limit.used is not None else held_together(case, limit)
+        needed = None if used is None else needed - (limit.most - used)
+    given = 0.0
+    for left, job in ends:
+        given += held_by(job).get(of, 0.0)
+        if needed is not None and given >= needed:
+            return f" {job.id} frees enough in {spoken_time(left)} at the latest."
+    return f" The first to end is {ends[0][1].id}, in {spoken_time(ends[0][0])} at the latest."
+
+
+def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
+    """More GPUs, memory or cores on one node than any node that is shown has."""
+    if case.found.reason.kind in ("ended", "not-waiting"):
+        return None
+    asked = on_one_node(case)
+    sizes = [one for one in limits_pasted(case) if one.per == "node"]
+    over = next((one for one in sizes if asked.get(one.of, 0) > one.most), None)
+    return above(case, over, asked[over.of]) if over else None
