@@ -9,7 +9,7 @@ from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import notes_of, seen
 from graph.waiting.languages import language_of, verdict_in
-from graph.waiting.limits_told import too_large_for_a_node
+from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import jobs_meant, read_jobs
 from graph.waiting.no_job import spoken_id, told_without_job
@@ -153,7 +153,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     notes = (
         notes_of(case)
         if case.found.reason.kind not in ("client-error", "no-job")
-        else list(seen([too_large_for_a_node(case)]))
+        else list(seen([limit_note(case), too_large_for_a_node(case)]))
     )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)

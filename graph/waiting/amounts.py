@@ -88,6 +88,8 @@ def held_by(job: QueuedJob) -> dict[str, float]:
     }
     found = {of: value for of, text in fields.items() if (value := amount(of, text)) is not None}
     found |= tres(printed("ReqTRES") or printed("AllocTRES") or printed("tres_req_str"))
+    if "mem" not in found and (each := size(printed("MIN_MEMORY"))):
+        found["mem"] = each * (job.nodes or 1)
     told = GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE") or printed("GRES"))
     if told and job.nodes:
         found.setdefault("gpu", job.nodes * int(told[1]))

@@ -9,6 +9,7 @@ from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import accounting_limits, short_time
 from graph.waiting.limits_told import spoken_of
 from graph.waiting.spoken import listed
+from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import printed_seconds, spoken_time
 
 
@@ -18,8 +19,29 @@ def elsewhere(case: WaitCase) -> WaitingNote | None:
     finders = {"OTHER": partitions, "OTHER_QOS": qualities, "OTHER_ACCOUNT": accounts, "OTHER_QUEUE": queues}
     for name, finder in finders.items():
         if f"<{name}>" in commands and (found := finder(case)):
-            return WaitingNote(f"{listed(list(found.values()), 3)}.", {name: next(iter(found))})
-    return None
+            return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", {name: next(iter(found))})
+    free = idle_elsewhere(case) if case.found.reason.kind == "wait" and case.found.reason.of == "node" else ""
+    if not free:
+        return None
+    move = ReasonRemedy(
+        text="or move it there, if its nodes have what the job needs",
+        command=f"scontrol update jobid=<JOBID> Partition={free}" if case.job.scheduler == "slurm" else "",
+    )
+    return WaitingNote(f"{upper(partitions(case)[free])}.", do=(move,))
+
+
+def upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def idle_elsewhere(case: WaitCase) -> str:
+    """A partition whose idle nodes would be enough now; empty where none is shown."""
+    idle: dict[str, int] = {}
+    for row in case.rows("sinfo"):
+        name = row.get("PARTITION", "").rstrip("*")
+        idle[name] = idle.get(name, 0) + idle_and_all(row)[0]
+    asked = case.job.nodes or 0
+    return next((name for name in partitions(case) if asked and idle.get(name, 0) >= asked), "")
 
 
 def idle_and_all(row: Mapping[str, str]) -> tuple[int, int]:
@@ -58,6 +80,10 @@ def partitions(case: WaitCase) -> dict[str, str]:
 
 def qualities(case: WaitCase) -> dict[str, str]:
     """Other QOS of a pasted sacctmgr whose limit on what the reason speaks of is above the request."""
+    if case.found.reason.kind == "config":
+        rows = [row for row in case.rows("sacctmgr") if "Account" in row and row.get("QOS")]
+        yours = [name for row in rows for name in row["QOS"].split(",") if name != case.job.qos]
+        return {name: f"sacctmgr shows that you have QOS {name}" for name in yours}
     of, whose, _ = spoken_of(case)
     asked = request_of(case).get(of)
     names = [row["Name"] for row in case.rows("sacctmgr") if row.get("Name")]

@@ -139,6 +139,10 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
         told.append(f"It ran for {spoken_time(job.elapsed)}.")
     elif (NEVER_RAN.fullmatch(job.start) or job.elapsed == 0) and job.phase == "ended":
         told.append("It never started.")
+    if job.where not in ("", "None assigned") and job.phase == "ended":
+        told.append(f"It ran on {job.where}.")
+    if job.scheduler == "lsf" and job.limit and "TERM_RUNLIMIT" in job.reason:
+        told.append(f"Its limit (`-W`) was {spoken_time(job.limit)}.")
     if moment_of(end := job.printed("End")):
         told.append(f"It ended {spoken_date(end)}.")
     if re.search(r"CANCELLED by 0\b", job.state):

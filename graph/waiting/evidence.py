@@ -21,7 +21,6 @@ Look = Callable[[WaitCase], WaitingNote | None]
 LOOKS: tuple[Look, ...] = (
     own_fields.hold_of_pbs,
     pbs_seen.shortage,
-    pbs_seen.whose_limit,
     own_fields.missing_feature,
     own_fields.restarts,
     own_fields.begin_time,
@@ -35,7 +34,6 @@ LOOKS: tuple[Look, ...] = (
     limits_seen.machine_limits,
     limits_seen.reservation_window,
     limits_seen.maintenance,
-    limits_seen.budget,
     limits_seen.licences,
     nodes_seen.usable_nodes,
     limits_told.too_large_for_a_node,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from graph.waiting.amounts import GPUS, amount, resource_of, size
+from graph.waiting.amounts import GPUS, amount, gpus_each, queue_of, resource_of, size
 from graph.waiting.case import WaitCase
 from knowledge.schedulers.limit_words import Counts
 
@@ -33,7 +33,8 @@ class LimitSeen:
 
 def limits_pasted(case: WaitCase) -> list[LimitSeen]:
     """All limits that the outputs beside the job tell, of this job's QOS, account and queue."""
-    readers = (accounting_limits, partition_limits, node_sizes, licence_totals, pbs_limits, lsf_limits, flux_limits)
+    readers = (accounting_limits, partition_limits, node_sizes, pbs_limits, lsf_limits, flux_limits)
+    readers = (*readers, balances, machine_facts)
     return [limit for reader in readers for limit in reader(case)]
 
 
@@ -174,7 +175,9 @@ def pbs_limits(case: WaitCase) -> Iterator[LimitSeen]:
 
 
 def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
-    """bqueues (MAX of the queue, JL/U of one user) and busers (MAX of a user and what runs)."""
+    """bqueues (MAX of the queue, JL/U of one user), busers (MAX of a user and what runs), and the reason's own."""
+    if case.job.scheduler != "lsf":
+        return
     users = case.rows("busers")
     running = next((amount("slot", row.get("RUN", "")) for row in users), None)
     for row in case.rows("bqueues"):
@@ -187,8 +190,8 @@ def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
     for row in users:
         if most := amount("slot", row.get("MAX", "")):
             yield LimitSeen("slot", most, "user", running)
-    if "max" in case.found.named and case.job.scheduler == "lsf" and (most := amount("", case.found.named["max"])):
-        yield LimitSeen(resource_of(case.found.named["res"]), most, "user", owner=case.found.named.get("on", ""))
+    if most := amount("", case.found.named.get("max", "")):
+        yield LimitSeen(resource_of(case.found.named["res"]), most, "user")
 
 
 def flux_limits(case: WaitCase) -> Iterable[LimitSeen]:
@@ -200,3 +203,34 @@ def flux_limits(case: WaitCase) -> Iterable[LimitSeen]:
     for row in case.rows("flux queue list"):
         if row.get("QUEUE", "").rstrip("*") == case.job.queue and (most := amount("time", row.get("TLIMIT", ""))):
             yield LimitSeen("time", most, "job", owner=case.job.queue)
+
+
+LEFT = re.compile(r"(?i)balance|remaining|available|left")
+
+
+def balances(case: WaitCase) -> Iterator[LimitSeen]:
+    """Hours that are left by what a site's own command prints: of GPUs, or of nodes where it counts no GPUs."""
+    left = balance(case.words) if case.found.reason.kind == "limit-budget" else None
+    if left is not None:
+        yield LimitSeen("gpu" if gpus_each(case) else "node", left * 60, "account", counts="minutes")
+
+
+def balance(words: str) -> float | None:
+    """The first number below a heading of a balance, or beside the word."""
+    lines = words.splitlines()
+    for line, below in zip(lines, [*lines[1:], ""], strict=False):
+        if LEFT.search(line):
+            numbers = re.findall(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-])", below) or re.findall(
+                r"(?<![\w.-])\d[\d,]*(?:\.\d+)?", line
+            )
+            if numbers:
+                return float(numbers[0].replace(",", ""))
+    return None
+
+
+def machine_facts(case: WaitCase) -> Iterator[LimitSeen]:
+    """The longest job of its queue by the machine's facts, where the machine is known."""
+    queue = queue_of(case.machine, case.job.queue) if case.machine else None
+    if case.machine and queue and queue.max_walltime and (most := amount("time", queue.max_walltime)):
+        of = f"{queue.id} of {case.machine.title} (facts of {case.machine.as_of})"
+        yield LimitSeen("time", most, "job", owner=of)

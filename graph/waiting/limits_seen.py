@@ -5,16 +5,13 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
-from graph.waiting.amounts import gpus_each, queue_of, request_of
 from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
 from graph.waiting.limits_told import limit_note
 from graph.waiting.spoken import listed, moment_of, spoken_date
 from knowledge.cluster import Cluster
 from knowledge.schedulers.reason_types import ReasonRemedy
-from knowledge.schedulers.times import printed_seconds, slurm_time, spoken_time
-
-TIME_WORDS = ("PartitionTimeLimit", "QOSMaxWallDurationPerJobLimit", "AssocMaxWallDurationPerJobLimit")
+from knowledge.schedulers.times import slurm_time, spoken_time
 
 
 def partition_access(case: WaitCase) -> WaitingNote | None:
@@ -66,23 +63,6 @@ def machine_limits(case: WaitCase) -> WaitingNote | None:
         return too_many_nodes(case, case.machine)
     if case.found.reason.word in ("no suitable hosts", "unsatisfiable"):
         return too_many_gpus(case, case.machine)
-    if (
-        case.found.reason.word in TIME_WORDS
-        and (queue := queue_of(case.machine, case.job.queue))
-        and queue.max_walltime
-    ):
-        most = printed_seconds(queue.max_walltime)
-        return (
-            WaitingNote(
-                (
-                    f"On {case.machine.title} {queue.id} takes at most "
-                    f"{spoken_time(most)} (facts of {case.machine.as_of})."
-                ),
-                {"MAXTIME": slurm_time(most)},
-            )
-            if most
-            else None
-        )
     return None
 
 
@@ -230,47 +210,6 @@ def seen_at(case: WaitCase) -> str:
     printed = DATE.search(case.text)
     told = moment_of(f"{printed[1]} {printed[2]}") if printed else None
     return told.isoformat() if told else case.job.printed("LastSchedEval") or case.job.submitted
-
-
-LEFT = re.compile(r"(?i)balance|remaining|available|left")
-
-
-def budget(case: WaitCase) -> WaitingNote | None:
-    """Size x time beside what is left of the allocation, where a balance was pasted."""
-    if case.found.reason.kind != "limit-budget":
-        return None
-    left, hours, nodes = balance(case.words), request_of(case).get("time", 0) / 3600, case.job.nodes
-    gpus = gpus_each(case)
-    if left is None or not hours or not nodes:
-        return None
-    size = nodes * (gpus or 1)
-    unit = "GPU hours" if gpus else "node hours"
-    parts = f"{nodes} nodes" + (f" x {gpus} GPUs" if gpus else "") + f" x {hours:g} h = {size * hours:g} {unit}"
-    if size * hours <= left:
-        return WaitingNote(f"{parts}; {left:g} are left.")
-    most = left / size
-    do = ReasonRemedy(
-        text=f"with {nodes} nodes ask for at most {int(most * 10) / 10:g} h ({left:g} / {size}), or take fewer nodes",
-        command=f"scontrol update jobid=<JOBID> TimeLimit={slurm_time(int(most) * 3600)}",
-    )
-    return WaitingNote(
-        f"{parts}, more than the {left:g} that are left: as it is it never starts, until the allocation is filled up.",
-        do=(do,),
-        only=True,
-    )
-
-
-def balance(words: str) -> float | None:
-    """The first number below a heading of a balance, or beside the word."""
-    lines = words.splitlines()
-    for line, below in zip(lines, [*lines[1:], ""], strict=False):
-        if LEFT.search(line):
-            numbers = re.findall(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-])", below) or re.findall(
-                r"(?<![\w.-])\d[\d,]*(?:\.\d+)?", line
-            )
-            if numbers:
-                return float(numbers[0].replace(",", ""))
-    return None
 
 
 def licences(case: WaitCase) -> WaitingNote | None:

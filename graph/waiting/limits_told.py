@@ -7,6 +7,7 @@ side, and what does not fit is said with its numbers. Which resource the reason 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from graph.waiting.amounts import bare_amount, held_by, noun_of, on_one_node, request_of, resource_of, spoken_amount
 from graph.waiting.case import WaitCase, WaitingNote
@@ -31,13 +32,17 @@ OPTION = {"mem": "--mem", "cpu": "--cpus-per-task", "gpu": "--gpus-per-node", "c
 def limit_note(case: WaitCase) -> WaitingNote | None:
     """The one limit that the reason speaks of, beside the request; without its number what the job asks for of it."""
     reason = case.found.reason
-    if reason.kind in ("ended", "not-waiting", "no-job", "client-error", "hold", "dependency"):
+    if reason.kind in ("ended", "not-waiting", "no-job", "hold", "dependency"):
         return None
     of, whose, counts = spoken_of(case)
     asked = request_of(case)
     limits = [limit for limit in limits_pasted(case) if limit.per != "licence" and limit.counts in (counts, "minimum")]
     if of and reason.kind.startswith("limit"):
-        limits = sorted((one for one in limits if one.of == of and one.per != "node"), key=lambda one: one.per != whose)
+        # A site's own balance is printed in its own unit, whatever the word counts.
+        same = [one for one in limits if one.of == of and one.per != "node"] or [
+            n for n in limits if n.counts == "minutes"
+        ]
+        limits = sorted(same, key=lambda one: one.per != whose)
         # What is in use may stand in another output than the limit itself.
         limits = (
             sorted(limits[:2], key=lambda one: one.used is None) if len({n.most for n in limits[:2]}) == 1 else limits
@@ -46,8 +51,22 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
         full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
     if not limits:
-        return asked_only(case, of, asked)
-    return beside(case, limits[0], amount_asked(limits[0], asked, case))
+        return asked_only(case, of, asked) if reason.kind != "client-error" else None
+    note = beside(case, limits[0], amount_asked(limits[0], asked, case))
+    return replace(note, says=f"{note.says} {set_on(case, limits[0])}".strip())
+
+
+def set_on(case: WaitCase, limit: LimitSeen) -> str:
+    """Whose limit it is: the QOS or account of Slurm's word, who PBS names, or the facts that tell it."""
+    word, named = case.found.limit, case.found.named
+    if "facts of" in limit.owner:
+        return f"That is the longest in {limit.owner}."
+    if who := named.get("who"):
+        return f"It is that of {who.removesuffix(chr(39) + 's')}{' in queue ' + named['q'] if 'q' in named else ''}."
+    if "name" in named and "on" in named:
+        return f"It is the limit {named['name']} (on {named['on']})."
+    kind, name = ("QOS", case.job.qos) if word and word.set_on == "qos" else ("account", case.job.account)
+    return f"It is set on the {kind} {name.rstrip('+')}." if word and name else ""
 
 
 def spoken_of(case: WaitCase) -> tuple[str, str, Counts]:
@@ -78,7 +97,14 @@ def amount_asked(limit: LimitSeen, asked: Mapping[str, float], case: WaitCase) -
 def asked_only(case: WaitCase, of: str, asked: Mapping[str, float]) -> WaitingNote | None:
     """What it asks for, where the limit itself was not pasted and no machine is known that tells it."""
     value = asked.get(of)
-    if value is None or of == "jobs" or (case.machine and of == "time") or (of == "node" and not case.found.limit):
+    if (
+        value is None
+        or of == "jobs"
+        or case.found.named.get("asked")
+        or "R:" in case.job.reason
+        or (case.machine and of == "time")
+        or (of == "node" and not case.found.limit)
+    ):
         return None
     return WaitingNote(f"It asks for {spoken_amount(of, value)}.")
 
@@ -119,8 +145,8 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     says = f"It asks for {spoken_amount(of, asked)}; the limit is {bare_amount(of, most)}."
     if limit.per == "node":
         return above_a_node(case, limit, asked)
-    if of == "time" or case.found.reason.kind == "limit-request":
-        return WaitingNote(says, numbers, starts=None if case.found.reason.kind == "limit-request" else "no")
+    if of == "time" or case.found.reason.kind in ("limit-request", "client-error"):
+        return WaitingNote(says, numbers, starts="no" if case.found.reason.kind.startswith("limit-agg") else None)
     group = {"qos": "QOS", "user": "QOS", "job": "QOS", "account": "account", "queue": "queue"}[limit.per]
     group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
     group = "queue" if case.job.scheduler != "slurm" else group
@@ -165,26 +191,28 @@ def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waiti
 
 def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
     """Size x time beside what is left of a budget (or of what running jobs may have together still to run)."""
-    of = limit.of
-    unit = "hours" if of == "time" else f"{noun_of(of).removesuffix('s')} hours"
+    of, request = limit.of, request_of(case)
     scale = 3600 if of == "time" else 60
-    used = f" of {limit.most / scale:,.5g}" if limit.used is not None else ""
-    left = limit.left if limit.left is not None else limit.most
-    told = f"{left / scale:,.5g}{used} {unit} are left"
-    if asked is None:
-        return WaitingNote(f"By what is printed {told}.")
-    size = request_of(case).get(of, 1)
-    time = request_of(case).get("time", 0)
-    parts = f"{spoken_amount(of, size)} x {spoken_time(time)} = " if of != "time" else ""
-    says = f"It could use {parts}{asked / scale:,.5g} {unit}; {told}."
-    if asked <= left:
-        return WaitingNote(says)
-    hours = left * (1 if of == "time" else 60 / size)
-    do = ReasonRemedy(
-        text=f"at this size ask for at most {spoken_time(hours)}, or take fewer {noun_of(of)}",
-        command=LESS["slurm", "time"].format(slurm_time(hours)),
+    unit = "hours" if of == "time" else f"{noun_of(of).removesuffix('s')} hours"
+    left, used = (
+        limit.most if limit.left is None else limit.left,
+        f" of {limit.most / scale:,.5g}" if limit.used else "",
     )
-    return WaitingNote(says, do=(do,) if hours >= 60 else ())
+    if asked is None:
+        return WaitingNote(f"By what is printed {left / scale:,.5g}{used} {unit} are left.")
+    nodes, size, hours = request.get("node", 1), request.get(of, 1), request.get("time", 0) / 3600
+    each = f" x {size / nodes:g} {noun_of(of)}" if of not in ("node", "time") else ""
+    says = f"{spoken_amount('node', nodes)}{each} x {hours:g} h = {asked / scale:,.5g} {unit}"
+    if asked <= left:
+        return WaitingNote(f"{says}; {left / scale:,.5g}{used} are left.")
+    fit = left / scale / (1 if of == "time" else size)
+    do = ReasonRemedy(
+        text=f"with {spoken_amount('node', nodes)} ask for at most {int(fit * 10) / 10:g} h, or take fewer nodes",
+        command=LESS["slurm", "time"].format(slurm_time(int(fit) * 3600 if fit >= 1 else int(fit * 4) * 900)),
+    )
+    end = "" if limit.counts == "run-minutes" else ": as it is it never starts, until the allocation is filled up"
+    says = f"{says}, more than the {left / scale:,.5g}{used} that are left{end}."
+    return WaitingNote(says, do=(do,) if fit >= 0.25 else (), only=limit.counts == "minutes" and fit >= 0.25)
 
 
 def held_together(case: WaitCase, limit: LimitSeen) -> float | None:

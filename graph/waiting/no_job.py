@@ -42,7 +42,9 @@ def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, 
         said = " ".join(line for line in words.splitlines() if not prompted(line))
         job = replace(job, id=next((one for one in ids if one and one in said), ids[0] or job.id))
     if found.reason.kind == "client-error" and found.reason.word not in ("unknown job", "refused"):
-        job = replace(job, id="")  # what was refused has no number: some other one stands there
+        # What was refused has no number: some other one stands there. Its queue stands in the command.
+        queue = re.search(r"\s(?:-p|--partition|-q)[= ]*([A-Za-z][\w.-]*)", text)
+        job = replace(job, id="", queue=queue[1] if queue else "")
     return WaitCase(job, found, (), tuple(outputs), words, text, machine)
 
 

@@ -23,19 +23,26 @@ def number_of(nodes: int) -> str:
     return f"{nodes} node{'s' if nodes != 1 else ''}"
 
 
+def in_queue(printed: str, case: WaitCase) -> bool:
+    return printed.rstrip("*") == case.job.queue
+
+
+def nodes_in(row: Mapping[str, str]) -> int:
+    """The nodes of a row of sinfo: counted, or named (`sinfo -N` prints a row for each)."""
+    return count(row["NODES"]) if "NODES" in row else len(list(host_names(row.get("NODELIST", "")))) or 1
+
+
 def usable_nodes(case: WaitCase) -> WaitingNote | None:
     """How many nodes of the partition can be used at all, beside those asked for."""
-    rows = [
-        row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("STATE")
-    ]
+    rows = [r for r in case.rows("sinfo") if in_queue(r.get("PARTITION", case.job.queue), case) and r.get("STATE")]
     asked = case.job.nodes
     if not rows or not asked or case.found.reason.kind not in ("wait", "node"):
         return None
     out = [row for row in rows if row["STATE"].rstrip("*~#!%$@^-").startswith(OUT)]
-    usable = sum(count(row["NODES"]) for row in rows) - (lost := sum(count(row["NODES"]) for row in out))
+    usable = sum(map(nodes_in, rows)) - (lost := sum(map(nodes_in, out)))
     if not lost or usable >= asked:
         return None
-    names = ", ".join(row.get("NODELIST", "") for row in out)
+    names = ", ".join(f"{row.get('NODELIST', '')}{f': {why}' if (why := row.get('REASON')) else ''}" for row in out)
     fewer = ReasonRemedy(
         text=f"ask for {number_of(usable)}, if that is enough",
         command=f"scontrol update jobid=<JOBID> NumNodes={usable}-{usable}",
@@ -58,6 +65,7 @@ def out_reasons(case: WaitCase) -> WaitingNote | None:
     """Which nodes are out and why, by a pasted `sinfo -R`."""
     rows = [row for row in case.rows("sinfo") if row.get("REASON") and row.get("NODELIST")]
     named = set(host_names(case.job.printed("ReqNodeList")))
+    rows = [row for row in rows if row["REASON"] != "none"]
     rows = [row for row in rows if named & set(host_names(row["NODELIST"]))] or rows
     if not rows or case.found.reason.starts != "depends" or case.found.reason.kind not in ("wait", "node"):
         return None

@@ -48,6 +48,7 @@ def parents(case: WaitCase) -> WaitingNote | None:
         who = f" {listed([running_job(job) for job in same])} has that name." if same else ""
         return WaitingNote(
             f"Not for ever: it waits until no other job of yours is called {case.job.name}, however that ends.{who}",
+            {"PARENTS": ",".join(job.id for job in same)},
             instead="singleton: one job of a name at a time",
             starts="yes",
             do=(ReasonRemedy(text="nothing; another job name, where both may run at once"),),
@@ -67,9 +68,9 @@ def parents(case: WaitCase) -> WaitingNote | None:
             f"In what you pasted {states} failed: that is the one it waits for, as far as can be seen.",
             {"PARENTS": ",".join(ids)},
         )
-    says, never = outcome(case, depends, ids, known)
+    says, dead = outcome(case, depends, ids, known)
     fill = {"PARENTS": ",".join(ids)}
-    if never and case.found.reason.starts != "no":
+    if dead and case.found.reason.starts != "no":
         return WaitingNote(says, fill, starts="no", do=never_satisfied(case), only=True)
     return WaitingNote(says, fill)
 

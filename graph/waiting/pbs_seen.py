@@ -61,19 +61,6 @@ def shortage(case: WaitCase) -> WaitingNote | None:
     )
 
 
-def whose_limit(case: WaitCase) -> WaitingNote | None:
-    """Whose limit on which resource a comment (PBS) or a reason (LSF) names."""
-    named = case.found.named
-    who, res = named.get("who"), named.get("res")
-    if case.found.reason.word == "resource limit" and res:
-        return WaitingNote(f"The limit {named['name']} (on {named['on']}) is {named['max']} {res}.")
-    if case.found.reason.word != "resource-limit" or not who or not res:
-        return None
-    queue = f" in queue {case.found.named['q']}" if "q" in case.found.named else ""
-    owner = who.removesuffix("'s")
-    return WaitingNote(f"The limit is that of {owner} on {res}{queue}.")
-
-
 def file_system(name: str, free: str, total: str) -> WaitingNote:
     """A file system that the site counts as a resource."""
     do = (

@@ -86,6 +86,7 @@ def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
     job = LONG_HEAD.match(head)
     limit = re.search(r"RUNLIMIT\s+(\d+(?:\.\d+)?) min", text)
     tasks = re.search(r"(\d+) (?:Task|Processors? Requested)", text)
+    stopped = re.search(r"\bTERM_\w+: [^.;]*", text)
     hosts = re.search(
         r"[Ss]tarted .*?on (?:\d+ (?:Task\(s\) on )?Host\(?s?\)?/?(?:Processor\(?s?\)?)? )?((?:<[^>]+>\s*)+)", text
     )
@@ -98,7 +99,7 @@ def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
         account=named.get("Project", ""),
         state=named.get("Status", ""),
         phase=phase_of(named.get("Status", "")),
-        reason="; ".join(reasons),
+        reason="; ".join(reasons) or (stopped[0] if stopped else ""),
         tasks=int(tasks[1]) if tasks else None,
         where=" ".join(re.findall(r"<([^>]+)>", hosts[1])) if hosts else "",
         limit=float(limit[1]) * 60 if limit else None,

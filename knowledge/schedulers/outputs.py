@@ -80,7 +80,9 @@ TABLES: tuple[OutputTable, ...] = (
     OutputTable(
         "slurm", "sprio", "priority", slurm.SPRIO, (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS"))
     ),
-    OutputTable("slurm", "squeue", "jobs", slurm.SQUEUE, (any_of("JOBID", "ST", "STATE"),)),
+    OutputTable(
+        "slurm", "squeue", "jobs", slurm.SQUEUE, (any_of("JOBID", "ST", "STATE", "TIME_LIMIT", "TRES_PER_NODE"),)
+    ),
     OutputTable("slurm", "sacct", "accounting", slurm.SACCT, (any_of("JobID", "JobIDRaw"),)),
     OutputTable("slurm", "sacctmgr", "limits", slurm.SACCTMGR, (any_of(*LIMIT_COLUMNS),)),
     OutputTable("slurm", "sshare", "share", slurm.SSHARE, (any_of("FairShare", "RawShares"),)),
@@ -109,7 +111,11 @@ def read_table(lines: Lines, at: int) -> Read:
     for table in TABLES:
         columns = header_columns(lines[at], table.columns)
         names = {column.name for column in columns}
-        nodes = table.command == "squeue" and "JOBID" not in names and names & SINFO_ONLY
+        nodes = (
+            table.command == "squeue"
+            and "JOBID" not in names
+            and (names & SINFO_ONLY or (at and "sinfo" in lines[at - 1]))
+        )
         if columns and not nodes and all(names & needed for needed in table.needs):
             start = at + 1
             if table.command == "qstat" and columns[-1].name == "Time":

@@ -75,7 +75,7 @@ FLUX = (
         (OWN, "28 frees enough in 2 h 30 min at the latest"),
         (GROUP, "asks for 8 GPUs; the limit is 32, of which 28 are in use, so 4 are left"),
         (GROUP, "with at most 4 GPUs"),
-        (BUDGET, "512 CPU core hours; 160 of 10,000 CPU core hours are left"),
+        (BUDGET, "= 512 CPU core hours, more than the 160 of 10,000 that are left"),
         (LONG, "long is up, takes up to 7 days and has 8 idle nodes"),
         (LONG, "scontrol update jobid=77 Partition=long"),
         (MEMORY, "900 GB of memory a node, and no node shown has more than 502.9 GB"),
