@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -33,8 +33,9 @@ class LimitSeen:
 
 def limits_pasted(case: WaitCase) -> list[LimitSeen]:
     """All limits that the outputs beside the job tell, of this job's QOS, account and queue."""
-    readers = (accounting_limits, partition_limits, node_sizes, pbs_limits, lsf_limits, flux_limits)
-    readers = (*readers, balances, machine_facts)
+    readers: tuple[Callable[[WaitCase], Iterable[LimitSeen]], ...] = (
+        accounting_limits, partition_limits, node_sizes, pbs_limits, lsf_limits, flux_limits, balances, machine_facts,
+    )  # fmt: skip
     return [limit for reader in readers for limit in reader(case)]
 
 
