@@ -109,16 +109,17 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
     found = held_by(case.job)
     if "gpu" not in found and case.job.nodes and (each := gpus_each(case)):
         found["gpu"] = case.job.nodes * each
-    if "time" not in found and (time := time_in_words(case.words)):
+    budget = case.found.reason.kind == "limit-budget"
+    if "time" not in found and (time := time_in_words(case.words, spoken=budget)):
         found["time"] = time
     return found
 
 
-def time_in_words(words: str) -> float | None:
-    """The time that a script or a sentence beside the job asks for, in seconds."""
+def time_in_words(words: str, spoken: bool) -> float | None:
+    """The seconds that a script beside the job asks for; `spoken`: also a sentence (else it may be a time waited)."""
     said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+(\S+)", words) or re.search(r"(?m)#SBATCH +-t +(\S+)", words)
-    spoken = re.search(r"(?i)(?<![\w.:])(\d+(?:\.\d+)?) ?h(?:ours?|rs?)?\b", words)
-    return (printed_seconds(said[1]) if said else None) or (float(spoken[1]) * 3600 if spoken else None)
+    hours = re.search(r"(?i)(?<![\w.:])(\d+(?:\.\d+)?) ?h(?:ours?|rs?)?\b", words) if spoken else None
+    return (printed_seconds(said[1]) if said else None) or (float(hours[1]) * 3600 if hours else None)
 
 
 def on_one_node(case: WaitCase) -> dict[str, float]:

@@ -19,7 +19,9 @@ def elsewhere(case: WaitCase) -> WaitingNote | None:
     finders = {"OTHER": partitions, "OTHER_QOS": qualities, "OTHER_ACCOUNT": accounts, "OTHER_QUEUE": queues}
     for name, finder in finders.items():
         if f"<{name}>" in commands and (found := finder(case)):
-            return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", {name: next(iter(found))})
+            # Which project pays is the person's choice.
+            fill = {} if name == "OTHER_ACCOUNT" and len(found) > 1 else {name: next(iter(found))}
+            return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", fill)
     free = idle_elsewhere(case) if case.found.reason.kind == "wait" and case.found.reason.of == "node" else ""
     if not free:
         return None
@@ -72,8 +74,8 @@ def partitions(case: WaitCase) -> dict[str, str]:
     fit = {name: told for name, told in seen.items() if told[1] >= asked.get("node", 1)}
     ranked = sorted(fit.items(), key=lambda pair: -pair[1][0])
     return {
-        name: f"partition {name} is up, takes {f'up to {spoken_time(most)}' if most else 'any time'}"
-        f" and has {idle} idle node{'' if idle == 1 else 's'}"
+        name: f"partition {name} (if you may use it and its nodes fit) is up, takes "
+        f"{f'up to {spoken_time(most)}' if most else 'any time'} and has {idle} idle node{'' if idle == 1 else 's'}"
         for name, (idle, _, most) in ranked
     }
 

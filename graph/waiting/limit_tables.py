@@ -57,11 +57,23 @@ def accounting_limits(case: WaitCase, every: bool = False) -> Iterator[LimitSeen
         of_qos = "Name" in row or ("QOS" in row and "Account" not in row)
         owner = (row.get("Name") or row.get("QOS", "") if of_qos else row.get("Account", "")).split("(")[0]
         own = case.job.qos if of_qos else case.job.account
+        group: Per = "qos" if of_qos else "account"
+        if not owner and case.found.limit:  # cut out by grep, without its head
+            group = case.found.limit.set_on
         if owner and own and owner != own.rstrip("+") and len(rows) > 1 and not every:
             continue
         for key, cell in row.items():
             if found := COLUMN.fullmatch(key):
-                yield from of_column(found, cell, "qos" if of_qos else "account", owner)
+                yield from of_column(found, gpus_meant(cell, case), group, owner)
+
+
+def gpus_meant(cell: str, case: WaitCase) -> str:
+    """The cell without limits on GPU types that are not the job's: beside an untyped number, or of another type."""
+    if "gres/gpu:" not in cell:
+        return cell
+    asked = re.search(r"gpu:([A-Za-z][\w.-]*)", " ".join(value for _, value in case.job.fields))
+    kind = f"gres/gpu:{asked[1]}=" if asked else "gres/gpu="
+    return ",".join(part for part in cell.split(",") if not part.startswith("gres/gpu") or part.startswith(kind))
 
 
 def of_column(found: re.Match[str], cell: str, group: Per, owner: str) -> Iterator[LimitSeen]:

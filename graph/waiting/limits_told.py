@@ -39,10 +39,8 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
     limits = [limit for limit in limits_pasted(case) if limit.per != "licence" and limit.counts in (counts, "minimum")]
     if of and reason.kind.startswith("limit"):
         # A site's own balance is printed in its own unit, whatever the word counts.
-        same = [one for one in limits if one.of == of and one.per != "node"] or [
-            n for n in limits if n.counts == "minutes"
-        ]
-        limits = sorted(same, key=lambda one: one.per != whose)
+        same = [one for one in limits if one.of == of and counts_for(one, whose, case)]
+        limits = same or [one for one in limits if one.counts == "minutes"]
         # What is in use may stand in another output than the limit itself.
         limits = (
             sorted(limits[:2], key=lambda one: one.used is None) if len({n.most for n in limits[:2]}) == 1 else limits
@@ -54,6 +52,13 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
         return asked_only(case, of, asked) if reason.kind != "client-error" else None
     note = beside(case, limits[0], amount_asked(limits[0], asked, case))
     return replace(note, says=f"{note.says} {set_on(case, limits[0])}".strip())
+
+
+def counts_for(limit: LimitSeen, whose: str, case: WaitCase) -> bool:
+    """Whether it is the limit that Slurm's word names: another's number beside it would be a wrong one."""
+    if case.found.limit is None:
+        return limit.per != "node"
+    return limit.per == whose or limit.counts == "minimum" or "facts of" in limit.owner
 
 
 def set_on(case: WaitCase, limit: LimitSeen) -> str:

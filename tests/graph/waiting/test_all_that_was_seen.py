@@ -76,7 +76,7 @@ FLUX = (
         (GROUP, "asks for 8 GPUs; the limit is 32, of which 28 are in use, so 4 are left"),
         (GROUP, "with at most 4 GPUs"),
         (BUDGET, "= 512 CPU core hours, more than the 160 of 10,000 that are left"),
-        (LONG, "long is up, takes up to 7 days and has 8 idle nodes"),
+        (LONG, "long (if you may use it and its nodes fit) is up, takes up to 7 days and has 8 idle nodes"),
         (LONG, "scontrol update jobid=77 Partition=long"),
         (MEMORY, "900 GB of memory a node, and no node shown has more than 502.9 GB"),
         (ORDER, "1 job stands before it by priority (9001 of arne with 81200); its own is 61234"),
@@ -95,6 +95,34 @@ def test_what_stands_beside_it_is_said(text: str, said: str) -> None:
 def test_a_limit_of_another_qos_is_not_this_jobs() -> None:
     other = OWN.replace("where name=normal ", "").replace("normal|gres/gpu=8", "big|gres/gpu=64\nnormal|gres/gpu=8")
     assert "the limit is 8," in " ".join(explain_pending(other).says)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("normal|gres/gpu=8", "normal|gres/gpu:a100=2,gres/gpu=8"),
+        ("normal|gres/gpu=8", "normal|gres/gpu=8\nwaiting for 20 h"),
+    ],
+)
+def test_no_number_beside_it_is_taken_for_another(before: str, after: str) -> None:
+    told = " ".join(explain_pending(OWN.replace(before, after)).says)
+    assert "the limit is 8, of which 8 are in use" in told
+    assert "20 h" not in told
+
+
+def test_a_limit_on_somebody_else_is_not_said_for_this_one() -> None:
+    other = OWN.replace("maxtrespu", "grptres").replace("gres/gpu=8", "gres/gpu=64")
+    assert "64" not in " ".join(explain_pending(other).says)
+
+
+def test_which_project_pays_is_not_chosen() -> None:
+    text = (
+        f"{HEAD}             33001     gpu     sed    hana PD       0:00      1 (InvalidAccount)\n"
+        "$ sacctmgr -nP show assoc where user=hana format=account,partition,qos\nast-hi||normal\nast-lo||normal\n"
+    )
+    told = explain_pending(text)
+    assert "ast-hi" in " ".join(told.says) and "ast-lo" in " ".join(told.says)
+    assert all("Account=ast" not in step.command for step in told.change)
 
 
 def test_the_parts_of_a_long_listing_cut_out_by_grep_are_read() -> None:
