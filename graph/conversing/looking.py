@@ -27,6 +27,12 @@ LEFT_OUT = (
     "; not in it, for no page of ours has them: {}. If they matter, give words that say it, or name them to the person"
 )
 NO_WORDS = "nothing offered: only public words leave, and none of these is one: {}"
+NO_ANSWER = "the rules know no answer to that"
+WHICH_MACHINE = """No machine is known yet. Ask which one they log in to, or let them look on it and paste what comes:
+- its name: `hostname -f`, `echo "$SLURM_CLUSTER_NAME"`
+- its scheduler and queues: `sinfo -s` (Slurm), `qstat -Q` (PBS), `bqueues` (LSF), `flux queue list` (Flux)
+- software: `module avail`; GPUs of a compute node, in a job: `nvidia-smi -L` or `rocm-smi`
+compare_clusters names the machines that are known; another gets a draft of what they paste."""
 MOST_LINES, LONGEST_LINE, MOST_AROUND, USUALLY_AROUND = 40, 300, 20, 3
 MOST_READ = 2_000_000
 
@@ -59,7 +65,7 @@ class Looking:
         now = State(**{**asked, "utterance": turn.utterance, "words": question})
         found = find_answer(ask_of(now, context, question, main), context)
         if found is None:
-            return "the rules know no answer to that"
+            return NO_ANSWER if context.cluster(self.hand.request) else f"{NO_ANSWER}. {WHICH_MACHINE}"
         return f"(read as a question about {main.topic or 'nothing they know'})\n{self.keep(found.document)}"
 
     def log_lines(self, find: str = "", line: int = 0, around: int | None = None) -> str:

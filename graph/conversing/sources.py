@@ -6,7 +6,11 @@ import re
 from collections.abc import Callable, Iterable
 from itertools import count
 
-NOTE = re.compile(r"^[ \t]*(?:- )?(?:\[(\d+)\]|(\d+)\.)[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?", re.M)
+# A note, `[2] page`; `2. https://...` too, but no step of a list that names an address on its way.
+NOTE = re.compile(
+    r"^[ \t]*(?:- )?(?:\[(\d+)\]|(\d+)\.(?=[ \t]+(?:<|\[[^\]\n]*\]\()?https?://))[ \t]+(?P<page>[^\n]*https?://[^\n]*)$\n?",
+    re.M,
+)
 ROW = re.compile(r"^([ \t]*(?:- )?[Ss]ources?: ?)([^\n]*https?://[^\n]*)$", re.M)
 # `Sources: [host](address) (as of 2026-10), ...`, as an answer's pages are printed.
 LINKS = re.compile(r"^(Sources?: )(\[[^\n]*\]\(https?://[^\n]*)$", re.M)

@@ -12,6 +12,11 @@ USUAL_WALLTIME = "01:00:00"
 OPEN = "YOUR_"
 # Queues that are taken without being named. The others cost more, can be preempted, or need a permission.
 UNNAMED = ("production", "debug")
+# Queues that are a way round a limit, and what they cost beside the hours.
+TOLD_OF = {
+    "preempt": "may be stopped for others, needs checkpoints",
+    "special": "with rules of its own, perhaps a permission: see its page",
+}
 # What people call a kind of queue, where the machine's own has another name.
 CALLED = {
     "preempt": r"pre-?empt\w*|scaveng\w*|spot|low-?prio\w*|standby",
@@ -47,7 +52,7 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
                 taken.append(Assumption("queue", queue.id, why_this(queue, cluster), queue.source))
             return Slot(queue, walltime, tuple(taken))
     others = in_order(cluster, node_type, nodes, ranks) if named else []
-    others += [queue for queue in cluster.queues if queue.purpose == "preempt" and node_type in queue.node_types]
+    others += [one for one in cluster.queues if one.purpose in TOLD_OF and node_type in one.node_types and one != named]
     return no_queue(candidates, cluster, nodes, walltime, ranks, others)
 
 
@@ -114,8 +119,9 @@ def no_queue(
 ) -> Refusal:
     """No queue takes it: what each would take instead, nearest first. others: queues beside the one that was named."""
     same = f"{plural(nodes, 'node')} for {walltime}"
+    others = [one for one in others if one.purpose != "special" or one.max_walltime or one.limits]
     ways = [
-        (1.0, Alternative(f"{same} (queue {other.id}{preempted(other)})", (("queue", other.id),)))
+        (1.0, Alternative(f"{same} (queue {other.id}{told_of(other)})", (("queue", other.id),)))
         for other in others
         if takes(other, nodes, walltime, ranks)
     ]
@@ -133,9 +139,9 @@ def no_queue(
     return Refusal(says, why, candidates[0].source if candidates else None, tuple(nearest[:4]))
 
 
-def preempted(queue: Queue) -> str:
-    """Said of a queue whose jobs are stopped for others."""
-    return ": may be stopped for others, needs checkpoints" if queue.purpose == "preempt" else ""
+def told_of(queue: Queue) -> str:
+    """What has to be known of a queue that nobody gets unasked."""
+    return f": {TOLD_OF[queue.purpose]}" if queue.purpose in TOLD_OF else ""
 
 
 def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple[float, Alternative]]:

@@ -364,7 +364,7 @@ def set_field(text: str, name: str, old: object, new: object) -> str:
     found = next((script.active[o] for o in DIRECTIVES[name] if holds(script, o, name, old)), None)
     lines = text.splitlines(keepends=True)
     if found is not None:
-        inside = found.option == "select" or name == "gpus_per_node"
+        inside = found.option == "select" or name == "gpus_per_node" or (name == "nodes" and ":" in found.value)
         value = in_place(found.value, name, old, new) if inside else in_dialect(found, new)
         head, _, tail = lines[found.line - 1].rpartition(found.value)
         lines[found.line - 1] = head + value + tail

@@ -71,6 +71,7 @@ PER_NODE = re.compile(
     r"(?P<head>(?<![\w-])(?:--ppn|-ppn|--npernode|-npernode|--ntasks-per-node|--tasks-per-node|--nproc[_-]per[_-]node"
     r"|-a|--tasks_per_rs)[= ])(?P<value>\d+)\b"
 )
+ALL_RANKS = re.compile(r"(?P<head>(?<![\w-])(?:-n|-np|--ntasks|--num[_-]processes)[= ])(?P<value>\d+)\b")
 ENDS_AT_FAULT = re.compile(r"^\s*set\s+-\w*e|^\s*set\s+-o\s+errexit|^#!.*\s-\w*e", re.M)
 STOPPED = "set +e in front of the launch, so that the step sees its status"
 
@@ -107,7 +108,8 @@ def put_directive(now: Edited, name: str, wanted: JobRequest, cluster: Cluster |
         check_plain_word(name, value)
     changed = put_fields(now, {name: value}, cluster)
     if changed is not now:
-        return changed
+        old = record_of(read_script(now.text)).gpus_per_node if name == "gpus_per_node" else None
+        return with_ranks(changed, old, value) if old else changed
     script, scheduler = read_script(now.text), scheduler_of(now.text, file)
     held = next((script.active[option] for option in DIRECTIVES[name] if option in script.active), None)
     read = record_of(script)
@@ -215,7 +217,7 @@ def put_environment(now: Edited, wanted: JobRequest) -> Edited:
         raise InputError(f"environment_kind {kind} on an own script: {AS_PATCH}")
     if own and kind in (None, own[0][1]):
         found = own[0][0]
-        text = f"{now.text[: found.start('name')]}{shell_word(name)}{now.text[found.end('name') :]}"
+        text = f"{now.text[: found.start('name')]}{name}{now.text[found.end('name') :]}"
         return replace(now, text=text, says=(*now.says, f"environment {found['name']} → {name}"))
     is_venv = kind == "venv" or (kind is None and "/" in name)
     enters = f"source {shell_word(name + '/bin/activate')}" if is_venv else f"conda activate {shell_word(name)}"
@@ -234,25 +236,34 @@ def put_container(now: Edited, wanted: JobRequest) -> Edited:
     check_path("container", name)
     if len({one["name"] for one in found}) != 1:
         raise InputError(f"{'several images are' if found else 'no image is'} named in the launch: {AS_PATCH}")
-    text = IMAGE.sub(lambda one: one["head"] + shell_word(name), now.text)
+    text = IMAGE.sub(lambda one: one["head"] + name, now.text)
     return replace(now, text=text, says=(*now.says, f"image {found[0]['name']} → {name}"))
 
 
 def put_processes(now: Edited, wanted: JobRequest) -> Edited:
     """Ranks a node where the launch or a directive counts them, and their total with them."""
-    script, each = read_script(now.text), wanted.processes_per_node or 1
+    counts = {int(one["value"]) for one in PER_NODE.finditer(now.text)}
+    changed = with_ranks(now, counts.pop(), wanted.processes_per_node or 1) if len(counts) == 1 else now
+    return changed if changed is not now or wanted.processes_per_node in counts else refused(AS_PATCH)
+
+
+def with_ranks(now: Edited, old: int, each: int) -> Edited:
+    """The script with another number of ranks a node: the counts that were the old one, and totals that follow."""
+    nodes = record_of(read_script(now.text)).nodes or 1
     rows = now.text.splitlines(keepends=True)
-    spots = [at for at, row in enumerate(rows) if PER_NODE.search(row) and not re.match(r"\s*#(?!SBATCH)", row)]
-    nodes = record_of(script).nodes
-    if not spots:
-        raise InputError(AS_PATCH)
-    for at in spots:
-        old = int(PER_NODE.search(rows[at])["value"])  # type: ignore[index]
-        rows[at] = PER_NODE.sub(lambda one: f"{one['head']}{each}", rows[at])
-        if nodes:
-            total = rf"(?P<head>(?<![\w-])(?:-n|-np|--ntasks|--n)[= ]){nodes * old}\b"
-            rows[at] = re.sub(total, lambda one: f"{one['head']}{(nodes or 1) * each}", rows[at])
-    return replace(now, text="".join(rows), says=(*now.says, f"{each} ranks a node"))
+    for at, row in enumerate(rows):
+        if re.match(r"\s*#(?!SBATCH)", row) or not (PER_NODE.search(row) or ALL_RANKS.search(row)):
+            continue
+        rows[at] = PER_NODE.sub(lambda one: f"{one['head']}{each if int(one['value']) == old else one['value']}", row)
+        if rows[at] != row or "--num" in row:
+            rows[at] = ALL_RANKS.sub(lambda one: f"{one['head']}{total(one['value'], nodes, old, each)}", rows[at])
+    text = "".join(rows)
+    return now if text == now.text else replace(now, text=text, says=(*now.says, f"{old} → {each} ranks a node"))
+
+
+def total(value: str, nodes: int, old: int, each: int) -> int:
+    """All ranks of the job where they were those of each node."""
+    return nodes * each if int(value) == nodes * old else int(value)
 
 
 def put_files(now: Edited, wanted: JobRequest) -> Edited:

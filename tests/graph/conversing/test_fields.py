@@ -125,6 +125,23 @@ IMAGE = """#!/bin/bash
 set -e
 srun apptainer exec --nv img.sif python train.py --lr 0.1
 """
+ACCELERATE = """#!/bin/bash
+#SBATCH -p gpu
+#SBATCH -N 1
+#SBATCH --gres=gpu:2
+#SBATCH -t 12:00:00
+source activate llm
+accelerate launch --num_processes 2 finetune.py \\
+    --lr 1e-5 > log.txt 2>&1 &
+PID=$!
+wait $PID
+"""
+TORQUE = """#!/bin/csh
+#PBS -l nodes=1:ppn=4
+#PBS -l walltime=10:00:00
+cd $PBS_O_WORKDIR
+python train.py
+"""
 
 
 @pytest.mark.parametrize(
@@ -144,6 +161,9 @@ srun apptainer exec --nv img.sif python train.py --lr 0.1
          ("nvidia-smi\nfor s in", "done\ntouch end\ncat <<EOF"), ""),
         (IMAGE, {"container": "new.sif", "requeue": "yes", "memory_gb": "100"},
          ("--nv new.sif python", "--requeue", "--mem=100G"), "img.sif"),
+        (ACCELERATE, {"gpus_per_node": "4", "args": "--lr 2e-5", "after": "cp log.txt $HOME/"},
+         ("--gres=gpu:4", "--num_processes 4", "--lr 2e-5 > log.txt", "wait $PID\ncp log.txt $HOME/"), "_processes 2"),
+        (TORQUE, {"nodes": "2"}, ("nodes=2:ppn=4",), ""),
         (IMAGE, {"after": 'echo "ended with $?"'}, ("set +e\nsrun", "--lr 0.1\necho \"ended with $?\""), ""),
     ],
 )  # fmt: skip
@@ -205,3 +225,28 @@ def test_a_patch_without_a_place_says_what_stands_there() -> None:
     swaps = [{"old": "conda activate m1", "new": "x"}, {"line": 99, "new": "x"}, {"line": 8, "old": "ml", "new": "x"}]
     _, told = after("patch", call("edit_script", patch=swaps), own=ARRAY)
     assert "line 8 is `conda activate ml`" in told and "there is no line 99" in told
+
+
+# What a model leads a beginner with.
+
+
+def test_a_step_that_names_an_address_reaches_the_model() -> None:
+    thread = Thread(Player(call("ask_rules", question="how do I start on LUMI?"), "So."))
+    thread.say("I have an account on lumi, how do I start?")
+    assert "1. log in: ssh" in thread.player.asked[-1][-1].text
+
+
+def test_where_no_machine_is_known_the_rules_say_how_it_is_found_out() -> None:
+    thread = Thread(Player(call("ask_rules", question="which machine am I on?"), "So."))
+    thread.say("hello, I am new here")
+    told = thread.player.asked[-1][-1].text
+    assert "hostname -f" in told and "sinfo -s" in told and "module avail" in told
+
+
+def test_a_queue_with_rules_of_its_own_is_a_way_round_a_limit() -> None:
+    args = {"machine": "leonardo", "framework": "pytorch", "strategy": "ddp", "nodes": 2, "entry": "a.py"}
+    thread = Thread(Player(call("write_script", **args, walltime="72:00:00"), "So."))
+    thread.say("a.py, 2 nodes of leonardo, ddp, for 3 days")
+    assert "1. 2 nodes for 72:00:00 (queue boost_qos_lprod: with rules of its own" in thread.player.asked[-1][-1].text
+    thread.say("1")
+    assert "--qos=boost_qos_lprod" in thread.script and "--time=72:00:00" in thread.script
