@@ -16,8 +16,8 @@ from knowledge.types import Diagnosis, Exchange, Grounds, JobRequest, LaunchPlan
 # Letters of each part; halved, the least telling first, until the whole fits.
 ROOM = {"script": 6000, "rules": 3000, "talk": 3000, "log": 1500, "message": 6000, "plan": 1500}
 LEAST = 300
-# Of the rules' answer: letters of a part in words, and of a line of a script.
-MOST_PROSE, MOST_ROW = 900, 140
+# Of the rules' answer: letters of a part in words, of a line of a script, and of a note to it.
+MOST_PROSE, MOST_ROW, MOST_NOTE = 900, 140, 300
 # Of a turn before the last one.
 MOST_EARLIER = 700
 NOTHING = "nothing said yet"
@@ -145,7 +145,7 @@ def rules(ruled: State, as_text: Callable[[Said], str], most: int, prose: int = 
             shown.append(f"[script changed]\n{part.diff}")
         elif isinstance(part, Made):
             rows = [f"assumed {one.field} = {one.value}: {one.why}" for one in part.assumptions]
-            notes = [note[:MOST_ROW] for note in part.notes if not STANDING.search(note)][:4]
+            notes = [f"note: {cut(note, MOST_NOTE)}" for note in part.notes if not STANDING.search(note)]
             does = [row[:MOST_ROW] for row in lines_that_do(part.bundle.script)]
             shown.append("\n".join([f"[new script {part.bundle.name} for {part.title}]", *does, *rows, *notes]))
         else:

@@ -20,6 +20,7 @@ from graph.nodes.debug import as_planned, debug
 from graph.nodes.retrieve import retrieve
 from graph.nodes.verify import verify
 from graph.nodes.write import write
+from graph.planning.patches import LOST
 from graph.planning.questions import still_missing
 from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
@@ -94,9 +95,9 @@ def decide(
     new = State(**{**announce(given, outcome, draft), "request": done["request"], "pending": None})
     source = State(source=done.get("source", ""), left_to_us=given["left_to_us"])
     told = hand.adopt(State(**{**new, **source}), done, costs)
+    hand.musts += [one for one in outcome.notes if one.startswith(LOST.partition(":")[0])]
     if dropped and hand.made:
-        notes = tuple(f"Not in the script: {name}={value}." for name, value in dropped if name != "model")
-        hand.made[-1] = replace(hand.made[-1], notes=(*notes, *hand.made[-1].notes))
+        hand.musts += [f"Not in the script: {name}={value}." for name, value in dropped if name != "model"]
     return "\n".join([*told_of, told])
 
 

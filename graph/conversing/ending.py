@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import cast
 
 from graph.conversation.history import CLEAN
-from graph.conversation.next_step import NO_ANSWER
-from graph.conversation.scripts import offered
 from graph.conversation.turn import rather_asks
 from graph.conversing.briefing import ROOM
-from graph.conversing.guard import MARK, Guard
+from graph.conversing.composition import Composition
+from graph.conversing.guard import Guard
 from graph.conversing.hand import Hand, shortened
 from graph.conversing.looking import Looking
-from graph.conversing.said import numbers_in
 from graph.conversing.sources import Numbered
 from graph.extraction.request import understand
 from graph.state import State
-from knowledge.document import Document
-from knowledge.types import Exchange, Grounds, JobRequest, Made, Offer, OfferEdit, Said, Say
+from knowledge.types import Exchange, Grounds, JobRequest, Made, Said, Say
 
 TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
 TURNS_KEPT, MOST_KEPT = 4, 2400
@@ -31,9 +26,6 @@ DECIDED = (
     | frozenset(("turn", "text", "attachments", "way", "outcome", "draft", "notes", "findings", "proof", "again"))
     | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "talk", "grounds"))
 )
-# A word or number by which two texts are seen to say the same.
-TELLING = re.compile(r"[^\W\d_][\w./=-]{3,}|\d+")
-TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
 
 
 @dataclass(slots=True)
@@ -52,19 +44,15 @@ class AnswerEnding:
         hand, began = self.hand, self.hand.began
         guard.changed = bool(hand.made) or "[[rules]]" in said
         text = guard.end()
-        marks = [mark[2:-2] for mark in MARK.findall(text)]
-        takes_rules = "rules" in marks and not hand.made
-        parts = self.parts(MARK.split(text), marks, takes_rules)
+        takes_rules = "[[rules]]" in text and not hand.made
         state = State(**self.ruled) if takes_rules else hand.state
-        made, revisions = hand.result()
-        if made and not takes_rules:
-            parts.append(made)
-            state = State(**{**state, "revisions": revisions})
-        parts += self.looking.shown.get("search", ()) if not takes_rules else ()
+        if hand.made:
+            state = State(**{**state, "revisions": hand.result()[1]})
+        document = Composition(hand, self.looking, self.sources, self.as_text, self.ruled, state, takes_rules)
+        parts = document.document(text)
         if not parts:
             return remembered(self.ruled, began, None)
-        if offers := self.new_offer(state, text):
-            parts.append(Say(offers))
+        self.own = document.own
         if len(hand.turn.words) > ROOM["message"]:
             parts.append(Say(TOO_LONG.format(ROOM["message"] // 2)))
         parts = self.with_pages(parts)
@@ -78,45 +66,6 @@ class AnswerEnding:
         kept = ground.kept([*guard.sure, *shown], hand.turn.words)
         cited = "\n".join([*(one.answered for one in began.get("talk", ())[1 - TURNS_KEPT :]), told])
         return remembered(after, began, told, replace(kept, pages=self.sources.named_in(cited)))
-
-    def parts(self, pieces: Sequence[str], marks: Sequence[str], takes_rules: bool) -> list[Said]:
-        """The words, and in the place of each mark what stands behind it."""
-        parts: list[Said] = []
-        for at, piece in enumerate(pieces):
-            if piece.strip():
-                self.own.append(Say(self.sources.cited(piece.strip())))
-                parts.append(self.own[-1])
-            if at < len(marks):
-                parts += self.shown(marks[at], takes_rules, " ".join(pieces))
-        return parts
-
-    def adds(self, part: Said, own: str) -> bool:
-        """Whether a part of the rules' answer says what the model's own words do not: a script, a question always."""
-        if not own.strip() or not isinstance(part, Say | Document):
-            return True
-        told = self.as_text(part)
-        if NO_ANSWER in told:  # to what the model has answered
-            return False
-        theirs, ours = (set(TELLING.findall(text.lower())) for text in (told, own))
-        return 2 * len(own) < len(told) or 2 * len(theirs & ours) < len(theirs)
-
-    def shown(self, mark: str, takes_rules: bool, own: str) -> tuple[Said, ...]:
-        """What stands behind a mark. own: the model's words in this answer."""
-        if mark == "rules":
-            said: tuple[Said, ...] = tuple(self.ruled.get("said", ()))
-            return tuple(part for part in said if self.adds(part, own) and (takes_rules or not isinstance(part, Made)))
-        if mark == "script" and (self.hand.state.get("own") or self.hand.state.get("bundle")):
-            return (Say(f"```bash\n{self.hand.script().text.rstrip()}\n```"),)
-        return self.looking.shown.get(mark, ())
-
-    def new_offer(self, state: State, text: str) -> str:
-        """What was offered in this turn by a deed, in words; nothing where the answer tells it with its price."""
-        pending = state.get("pending")
-        new = pending is not self.hand.began.get("pending") and pending is not self.ruled.get("pending")
-        if not new or not isinstance(pending, OfferEdit):
-            return ""
-        priced = all(map(partial(is_told, text), pending.offers))
-        return "" if priced and TELLS_OFFER.search(text) else offered(pending.offers)
 
     def with_pages(self, parts: list[Said]) -> list[Said]:
         """The pages that were cited, behind the last words."""
@@ -137,12 +86,6 @@ class AnswerEnding:
             return f"[script: {'; '.join(part.changes) or part.bundle.name}]"
         text = self.as_text(part)
         return self.sources.as_on_thread(text) if part in self.own else self.sources.numbered(text)
-
-
-def is_told(text: str, offer: Offer) -> bool:
-    """Whether the words tell an offer: what it would be, and its price; what there is now need not be in them."""
-    wanted = " ".join(one.partition(" instead of ")[0] for one in (offer.says, offer.price))
-    return numbers_in(wanted) - {0.0} <= numbers_in(text)
 
 
 def fallen_back(ruled: State, trouble: str) -> State:

@@ -23,6 +23,7 @@ MOST_SCRIPT = 5000
 REMARK = re.compile(r"^\s*(?:#(?!\s?(?:SBATCH|PBS|BSUB|flux:|!)).*)?$")
 NO_SCRIPT = "no script is in hand: call write_script"
 PRICE = "What that costs: {}."
+LISTS = ("made", "offers", "costs", "musts")
 
 
 @dataclass(slots=True)
@@ -30,7 +31,8 @@ class Hand:
     """One turn's work. state: the thread as it is now; words: what the person said, these and earlier turns.
 
     ruled: the state that the rules would leave; began: the state before the turn; made: scripts made in this turn, the
-    newest last; offers: what this turn offers at a price; whole: the last script is another job's, no change of one.
+    newest last; offers: what this turn offers at a price; whole: the last script is another job's, no change of one;
+    costs: the prices of what was done; musts: what the person has to be told of it, whatever the model says.
     """
 
     turn: TurnContext
@@ -43,6 +45,8 @@ class Hand:
     offers: list[Offer] = field(default_factory=list)
     whole: bool = False
     refused: int = 0
+    costs: list[str] = field(default_factory=list)
+    musts: list[str] = field(default_factory=list)
 
     @property
     def request(self) -> JobRequest:
@@ -98,12 +102,14 @@ class Hand:
         """Other values of the state."""
         self.state = State(**{**self.state, **change})  # type: ignore[typeddict-item]
 
-    def kept(self) -> tuple[State, list[Made], list[Offer], bool]:
+    def kept(self) -> Hand:
         """All that a deed changes, to go back to where it fails."""
-        return self.state, list(self.made), list(self.offers), self.whole
+        lists = {name: list(getattr(self, name)) for name in LISTS}
+        return replace(self, **lists)  # type: ignore[arg-type]
 
-    def go_back(self, kept: tuple[State, list[Made], list[Offer], bool]) -> None:
-        self.state, self.made, self.offers, self.whole = kept
+    def go_back(self, kept: Hand) -> None:
+        for name in (*LISTS, "state", "whole"):
+            setattr(self, name, getattr(kept, name))
 
     def offer(self, *offers: Offer) -> None:
         """Put something at a price before the person; all offers of a turn stand together, by number."""
@@ -121,9 +127,10 @@ class Hand:
             self.offer()
         made = [part for part in said if isinstance(part, Made)]
         if made and costs:
-            made[-1] = replace(made[-1], notes=(PRICE.format(costs), *made[-1].notes))
+            self.costs.append(costs)
         self.made += made
         told = [told_made(one) for one in made]
+        told += [PRICE.format(costs)] if made and costs else []
         told += [getattr(part, "text", "") for part in said if not isinstance(part, Made)]
         found = [worded(one) for one in done["findings"]] if done else []
         return "\n".join(filter(None, [*told, *found])) or "done"
@@ -161,11 +168,10 @@ class Hand:
             revisions = (*start, revisions[-1])
         changes = tuple(dict.fromkeys(change for one in self.made for change in one.changes))
         assumed = {one.field: one for made in self.made for one in made.assumptions}
-        notes = tuple(dict.fromkeys(note for one in self.made for note in one.notes))
         as_change = before and last.diff and not self.whole  # a first script is shown whole
         shown = diff(before, last.bundle) if as_change else ""
         told = () if self.whole else changes
-        return Made(last.bundle, last.title, tuple(assumed.values()), notes, told, shown), revisions
+        return Made(last.bundle, last.title, tuple(assumed.values()), (), told, shown), revisions
 
 
 def pasted(bundle: LaunchBundle) -> Paste:

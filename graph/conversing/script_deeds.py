@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from graph.conversation import history
@@ -176,8 +176,7 @@ class ScriptDeeds:
         if not left:
             return told
         if self.hand.made:
-            last = self.hand.made[-1]
-            self.hand.made[-1] = replace(last, notes=(NOT_ALL, *last.notes))
+            self.hand.musts.append(NOT_ALL)
         return "\n".join([told, STEPS_LEFT, *(f"{at}. {step}" for at, step in left)])
 
     def take_cure(self, cured: Mended, own: Paste) -> str:

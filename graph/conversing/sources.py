@@ -15,7 +15,7 @@ ROW = re.compile(r"^([ \t]*(?:- )?[Ss]ources?: ?)([^\n]*https?://[^\n]*)$", re.M
 # `Sources: [host](address) (as of 2026-10), ...`, as an answer's pages are printed.
 LINKS = re.compile(r"^(Sources?: )(\[[^\n]*\]\(https?://[^\n]*)$", re.M)
 LINK = re.compile(r"\[[^\]\n]+\]\((?P<address>https?://[^)\s]+)\)(?P<date> \(as of [^)]*\))?")
-CITED = re.compile(r"\[(\d{1,3})\]")
+CITED = re.compile(r"([ \t]?)\[(\d{1,3})\]")
 CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
 HEADING = re.compile(r"^[ \t]*\*{0,2}Sources?:?\*{0,2}:?[ \t]*$\n?", re.M)
 
@@ -40,7 +40,7 @@ class Numbered:
 
     def named_in(self, text: str) -> tuple[tuple[int, str], ...]:
         """The pages that a text cites, with their numbers."""
-        cited = {int(one) for one in CITED.findall(text)}
+        cited = {int(one) for _, one in CITED.findall(text)}
         return tuple((at, page) for at, page in self.pages.items() if at in cited)
 
     def numbered(self, text: str) -> str:
@@ -48,7 +48,7 @@ class Numbered:
         local = {found[1] or found[2]: self.number(found["page"]) for found in NOTE.finditer(text)}
         if local:
             text = HEADING.sub("", NOTE.sub("", text))
-            text = in_words(text, lambda one: f"[{local[one[1]]}]" if one[1] in local else one[0])
+            text = in_words(text, lambda at: f"[{local.get(at, at)}]")
         return ROW.sub(self._row, LINKS.sub(self._links, text))
 
     def _links(self, found: re.Match[str]) -> str:
@@ -62,8 +62,8 @@ class Numbered:
     def cited(self, text: str) -> str:
         """The answer's citations in the order in which they are first named; a number of no page is left out."""
 
-        def again(found: re.Match[str]) -> str:
-            at = int(found[1])
+        def again(number: str) -> str:
+            at = int(number)
             if at not in self.pages:
                 return ""
             if at not in self.order:
@@ -80,13 +80,19 @@ class Numbered:
     def as_on_thread(self, text: str) -> str:
         """What the person was told, without its list of pages, and cited by the numbers of the thread."""
 
-        def again(found: re.Match[str]) -> str:
-            at = int(found[1])
+        def again(number: str) -> str:
+            at = int(number)
             return f"[{self.order[at - 1]}]" if 1 <= at <= len(self.order) else ""
 
         return in_words(HEADING.sub("", NOTE.sub("", text)), again).strip()
 
 
-def in_words(text: str, again: Callable[[re.Match[str]], str]) -> str:
-    """The text with its citations written again; `argv[1]` in code is none."""
-    return "".join(part if at % 2 else CITED.sub(again, part) for at, part in enumerate(CODE.split(text)))
+def in_words(text: str, again: Callable[[str], str]) -> str:
+    """The text with its citations written again, by their numbers; `argv[1]` in code is none. One that goes leaves no
+    gap before the full stop."""
+
+    def written(found: re.Match[str]) -> str:
+        told = again(found[2])
+        return f"{found[1]}{told}" if told else ""
+
+    return "".join(part if at % 2 else CITED.sub(written, part) for at, part in enumerate(CODE.split(text)))

@@ -347,7 +347,7 @@ def test_an_index_in_code_is_no_citation() -> None:
     first = pages.numbered("limit 48 h [1]\n[1] https://a.example/limits\n")
     assert "[1]" in first
     told = pages.cited("48 h [1]: `sys.argv[1]`\n```\nprint(sys.argv[1], x[7])\n```\nand [9]")
-    assert told == "48 h [1]: `sys.argv[1]`\n```\nprint(sys.argv[1], x[7])\n```\nand "
+    assert told == "48 h [1]: `sys.argv[1]`\n```\nprint(sys.argv[1], x[7])\n```\nand"
 
 
 def test_pages_printed_in_a_row_are_numbered() -> None:
