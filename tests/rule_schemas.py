@@ -85,7 +85,13 @@ SCHEMAS: dict[str, Any] = {
     "graph/answering/shell_lines.yaml": list[
         table("ShellLine", pattern=Pattern, says=Word, words=NotRequired[list[Word]])
     ],
-    "graph/conversing/guard.yaml": table("Guarding", dangers=list[Danger], commands=Word, variables=Pattern),
+    "graph/conversing/guard.yaml": table(
+        "Guarding",
+        dangers=list[Danger],
+        variables=Pattern,
+        **dict.fromkeys(("commands", "general_tools", "ordinary"), Word),
+        **dict.fromkeys(("queue", "naming", "of_machine", "limiting", "has"), dict[Word, Pattern]),
+    ),
     "graph/extraction/machine_marks.yaml": dict[
         Word,
         table(

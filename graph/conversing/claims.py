@@ -6,7 +6,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from graph.conversing.dangers import guard_data
+from graph.conversing.dangers import guard_data, spoken
 from knowledge.catalogue import catalogue
 
 SHIPPED = Path(__file__).parents[2] / "knowledge"
@@ -20,14 +20,24 @@ URL = re.compile(r"\bhttps?://[^\s)>\]`]+|\b[\w.+-]+@[\w-]+\.[\w.]+\b")
 MODULE = re.compile(
     r"\bmodule\s+(?:load|add|swap)\s+([^\n`;,.&|]+(?:\.\d[\w+-]*)*)|(?<![\w/.:-])([a-zA-Z][\w+-]*/\d[\w.+-]*)"
 )
-QUEUE_SAID = re.compile(
-    r"\b(?:partition|queue|qos)s?\s+(?:called\s+|named\s+|is\s+)?([`*\"]*)([\w.-]+)"
-    r"|(?:^|\s)(--partition|--qos|(?<=#SBATCH )-[pq]|(?<=sbatch )-[pq]|(?<=srun )-[pq])[= ]\s*([\w.-]+)",
+# `A100/80GB` is a card.
+CARD = re.compile(r"(?:A|B|H|L|V|P|T|MI|GH|GB|RTX)\d{2,4}\w*/.*")
+NOUN = spoken("queue").pattern
+NAME = r"[^\W_][\w.-]*[^\W_]|[^\W_]"
+QUEUE_AFTER = re.compile(
+    rf"{NOUN}\s+(?:(?P<called>called|named|namens|nommée|appelée|llamada|is|ist|est|es)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})",
     re.I,
 )
-QUEUE_BEFORE = re.compile(r"(`?)([\w.-]+)\1 (?:partition|queue|qos)\b", re.I)
-NUMBER = re.compile(r"(?<![\w.$/-])\d[\d,]*(?:\.\d+)?(?::\d\d)*")
-COMMAND = re.compile(r"^\s*(?:\$\s+)?(?:[A-Z_]+=\S+\s+)*([a-z][\w.+-]*)(?=\s|$)")
+QUEUE_OPTION = re.compile(
+    rf"(?:^|\s)(?:--partition|--qos|--queue|(?<=#SBATCH )-[pq]|(?<=sbatch )-[pq]|(?<=srun )-[pq])[= ]\s*({NAME})"
+)
+QUEUE_BEFORE = re.compile(
+    rf"(?:(?P<article>[^\W\d]+)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})(?P=tick)(?P<sign>[ -]){NOUN}", re.I
+)
+# Before an ordinary word that is a queue's name here: `a normal queue` names none.
+NAMING = spoken("naming")
+ENDINGS = re.compile(r"(?:est|er|ing|ed|ly|al|ous|ive|able|less|ful|ish|ary|ern|ible|ent|ant|ate)$")
+COMMAND = re.compile(r"^\s*(?:\$\s+)?(?:[A-Z_]+=\S+\s+)*([a-z][\w.+-]*)(?=\s|$)(?!\s*=)")
 FREE_PATHS = re.compile(
     r"^(?:~|\$HOME|/path|/tmp|/dev/(?:shm|null)|/proc|/sys|/home/<|/etc/hosts|\$USER|\$SLURM_TMPDIR)|<"
 )
@@ -35,29 +45,84 @@ FREE_PATHS = re.compile(
 
 def items_of(sentence: str, *, code: bool = False) -> list[str]:
     """What has to stand somewhere: options, variables, modules, queues, paths, addresses, first words of commands."""
-    found: list[str] = [*OPTION.findall(sentence), *URL.findall(sentence)]
+    spans = [sentence] if code else CODE.findall(sentence)
+    heads = [head[1] for span in spans if (" " in span.strip() or code) and (head := COMMAND.match(span))]
+    # What ssh or git is told says nothing of a machine.
+    general = [span for span in spans if (head := COMMAND.match(span)) and head[1] in general_tools()]
+    optioned = "" if code and general else sentence
+    for span in general:
+        optioned = optioned.replace(span, " ")
+    found: list[str] = [*OPTION.findall(optioned), *URL.findall(sentence)]
     found += [name for a, b in VARIABLE.findall(sentence) if not (name := a or b).startswith(PLACEHOLDER)]
     found += [path.rstrip("/.") for path in PATH.findall(URL.sub(" ", sentence)) if not FREE_PATHS.search(path)]
     for loaded, versioned in MODULE.findall(sentence):
-        found += [word for word in (loaded or versioned).split() if word[0] not in "<$-"]
-    spans = [sentence] if code else CODE.findall(sentence)
-    found += [head[1] for span in spans if (" " in span.strip() or code) and (head := COMMAND.match(span))]
-    plain = (item.strip("`*\"',;").rstrip(".:!?") for item in dict.fromkeys(found))
+        found += [word for word in (loaded or versioned).split() if word[0] not in "<$-" and not CARD.fullmatch(word)]
+    plain = (item.strip("`*\"',;").rstrip(".:!?") for item in dict.fromkeys([*found, *heads]))
     return [item for item in plain if item]
 
 
 def queues_of(sentence: str, *, code: bool = False) -> list[str]:
-    """The queues that a sentence names: behind the word or the option, or alone in a code span."""
-    said = [(a or c, (b or d).strip("`*\"',;.")) for a, b, c, d in QUEUE_SAID.findall(sentence)]
-    said += QUEUE_BEFORE.findall(sentence)
-    spans = [] if code else [span.strip() for span in CODE.findall(sentence)]
-    found = [name for tick, name in said if name and (tick or is_queue(name))]
-    return [*found, *(span for span in spans if span.lower() in queue_names())]
+    """The queues that a sentence names: by an option, in quotes or code beside the word, or as a name and no other
+    word of the language."""
+    found = QUEUE_OPTION.findall(sentence)
+    found += [one["name"] for one in QUEUE_AFTER.finditer(sentence) if names_after(one)]
+    found += [one["name"] for one in QUEUE_BEFORE.finditer(sentence) if names_before(one)]
+    alone = [] if code else [span.strip() for span in CODE.findall(sentence)]
+    spoken = re.search(NOUN, sentence, re.I) is not None
+    found += [one for one in alone if one.lower() in queue_names() and (spoken or not is_ordinary(one))]
+    return [name for name in dict.fromkeys(one.strip("`*\"',;.") for one in found) if name]
 
 
-def is_queue(word: str) -> bool:
-    """Whether the word is the name of a queue anywhere, or has the form of one and no meaning of its own."""
-    return word.lower() in queue_names() or (bool(re.search(r"\d|_", word)) and not re.fullmatch(r"[\d.:hms]+", word))
+def names_after(found: re.Match[str]) -> bool:
+    """Whether what stands behind `queue` is a name."""
+    name = found["name"]
+    if found["tick"] or has_sign(name):
+        return True
+    return name.lower() in queue_names() and not (is_ordinary(name) and (found["called"] or name[0].isupper()))
+
+
+def names_before(found: re.Match[str]) -> bool:
+    """Whether what stands before `queue` is a name: `the turbo queue`, and not `a normal queue` or `the last queue`."""
+    name, article = found["name"], (found["article"] or "").lower()
+    if found["tick"] or has_sign(name):
+        return True
+    if name.lower() in queue_names() and not is_ordinary(name):
+        return True
+    if found["sign"] == "-":
+        return name.islower() and not is_word(name)
+    defined = NAMING.fullmatch(article) is not None
+    return defined and (is_ordinary(name) or (name.islower() and not is_word(name)))
+
+
+def has_sign(word: str) -> bool:
+    """Whether a word has the form of a name: a digit or an underscore, and is no length of time."""
+    return bool(re.search(r"\d|_", word)) and not re.fullmatch(r"[\d.:hms-]+", word)
+
+
+def is_ordinary(name: str) -> bool:
+    """Whether the name of a queue is a word of the language too: normal, debug, long."""
+    return name.lower() in ordinary()
+
+
+def is_word(name: str) -> bool:
+    """Whether the word stands in our own pages, or has a word's ending, and so need not be a name."""
+    return len(name) < 4 or name in page_words() or ENDINGS.search(name) is not None
+
+
+@cache
+def ordinary() -> frozenset[str]:
+    return frozenset(guard_data()["ordinary"].split())
+
+
+@cache
+def general_tools() -> frozenset[str]:
+    return frozenset(guard_data()["general_tools"].split())
+
+
+@cache
+def page_words() -> frozenset[str]:
+    """The lower-case words of the shipped pages."""
+    return frozenset(re.findall(r"\b[a-z]{3,}\b", page_text()))
 
 
 @cache
@@ -72,14 +137,20 @@ def machine_names() -> tuple[str, ...]:
 
 
 @cache
-def vocabulary() -> frozenset[str]:
-    """Options, variables and commands that the shipped pages speak of, whatever the machine."""
+def page_text() -> str:
+    """The shipped pages that hold for any machine."""
     files = [*SHIPPED.glob("cards/*.yaml"), *SHIPPED.glob("guides/*.yaml"), *SHIPPED.glob("launchers/*.yaml")]
     files += [SHIPPED / f"{name}.yaml" for name in ("options", "network_env", "causes", "glossary", "job_life")]
-    text = "\n".join((SHIPPED / path).read_text(encoding="utf-8") for path in files)
+    return "\n".join((SHIPPED / path).read_text(encoding="utf-8") for path in files)
+
+
+@cache
+def vocabulary() -> frozenset[str]:
+    """Options, variables and commands that the shipped pages speak of, whatever the machine."""
+    text = page_text()
     words = {*OPTION.findall(text), *(a or b for a, b in VARIABLE.findall(text))}
     words |= {head[1] for span in CODE.findall(text) if (head := COMMAND.match(span))}
-    return frozenset(words) | frozenset(guard_data()["commands"].split())
+    return frozenset(words) | frozenset(guard_data()["commands"].split()) | general_tools()
 
 
 @cache

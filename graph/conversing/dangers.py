@@ -18,6 +18,12 @@ def guard_data() -> Mapping[str, Any]:
     return found
 
 
+def spoken(name: str) -> re.Pattern[str]:
+    """Words of guard.yaml in all their languages, as one pattern of whole words."""
+    words = re.sub(r"\s+\|", "|", "|".join(guard_data()[name].values()))  # as YAML folds lines
+    return re.compile(rf"\b(?:{words})\b", re.I)
+
+
 @cache
 def patterns() -> tuple[tuple[re.Pattern[str], str, bool], ...]:
     rows = guard_data()["dangers"]

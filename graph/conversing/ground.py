@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from graph.conversing.claims import CODE, queue_names
-from graph.conversing.numbers import NO_NUMBERS, TIME, times_in
-from graph.conversing.said import numbers_in
+from graph.conversing.numbers import NO_NUMBERS, TIME, quantities, times_of
+from graph.conversing.said import in_digits
 from knowledge.types import Grounds
 
 # How many items of earlier turns are kept: of facts and answers, of the person's words, of what was pasted.
@@ -24,23 +24,43 @@ STANDARD_PARTS = frozenset(
 TELLING = re.compile(r"[\d_/=@]|^--|^\$")
 
 
+class Amounts:
+    """The numbers of a text, each with what it counts there."""
+
+    def __init__(self, text: str) -> None:
+        plain = in_digits(NO_NUMBERS.sub(" ", text))
+        self.kinds: dict[float, set[str]] = {}
+        for one in (*times_of(plain), *quantities(plain)):
+            for value in one.values:
+                self.kinds.setdefault(value, set()).add(one.kind)
+
+    def have(self, value: float, kind: str) -> bool:
+        """Whether that number stands there as one of that kind, or either of the two is of no kind that is told; a
+        length of time is always told."""
+        kinds = self.kinds.get(value, set())
+        if kind == "time":
+            return kind in kinds
+        return bool(kinds) and (not kind or bool(kinds & {kind, ""}))
+
+
 @dataclass(slots=True)
 class Ground:
     """What a sentence may stand on. known: facts and tools' answers; words: the person's own, which make no queue;
     pasted: logs and comments, which prove nothing; pages: passages that were read in, which a sentence has to cite;
-    sizes: the job's own nodes, GPUs and hours; printed: what names queues beside the facts: a scheduler's own output,
-    and the person's words on a machine that nobody described.
+    job: the script in hand and what was taken for it; sizes: the job's own nodes, GPUs and hours; printed: what names
+    queues beside the facts: a scheduler's own output, and the person's words on a machine that nobody described.
     """
 
     known: list[str] = field(default_factory=list)
     words: str = ""
+    job: list[str] = field(default_factory=list)
     pasted: list[str] = field(default_factory=list)
     pages: list[str] = field(default_factory=list)
     sizes: tuple[float, ...] = ()
     printed: list[str] = field(default_factory=list)
     _text: str = ""
-    _numbers: frozenset[float] = frozenset()
-    _times: frozenset[float] = frozenset()
+    _facts: Amounts = field(default_factory=lambda: Amounts(""))
+    _own: tuple[str, Amounts] = field(default_factory=lambda: ("", Amounts("")))
 
     def add(self, *texts: str) -> None:
         self.known += texts
@@ -62,9 +82,9 @@ class Ground:
 
     def text(self) -> str:
         if not self._text:
-            self._text = "\n".join(self.known).lower()
-            plain = NO_NUMBERS.sub(" ", f"{self._text}\n{self.words.lower()}")
-            self._numbers, self._times = numbers_in(plain), times_in(plain)
+            known = "\n".join(self.known)
+            self._text = "\n".join([known, *self.job]).lower()
+            self._facts = Amounts(known)
         return self._text
 
     def has(self, item: str) -> bool:
@@ -88,10 +108,21 @@ class Ground:
     def is_pasted(self, item: str) -> bool:
         return any(stands(item, text.lower()) for text in (self.words, *self.pasted))
 
-    def numbers(self) -> tuple[frozenset[float], frozenset[float]]:
-        """Every number that is known, and every length of time, in hours."""
+    def facts(self) -> Amounts:
+        """The numbers of facts and tools' answers."""
         self.text()
-        return self._numbers, self._times
+        return self._facts
+
+    def own(self) -> Amounts:
+        """The numbers that the person or the job in hand names."""
+        told = "\n".join([self.words, *self.job])
+        if self._own[0] != told:
+            self._own = told, Amounts(told)
+        return self._own[1]
+
+    def numbers(self) -> frozenset[float]:
+        """Every number that is known, lengths of time in hours."""
+        return frozenset((*self.facts().kinds, *self.own().kinds, *self.sizes))
 
 
 def items_in(texts: Iterable[str], most: int) -> tuple[str, ...]:

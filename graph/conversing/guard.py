@@ -10,28 +10,30 @@ taken out. General explanations pass.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from graph.conversing.claims import (
     CITED,
     CODE,
-    NUMBER,
     PATH,
     items_of,
     machine_names,
+    queue_names,
     queues_of,
     standard,
     vocabulary,
 )
-from graph.conversing.dangers import dangerous
+from graph.conversing.dangers import dangerous, spoken
 from graph.conversing.ground import Ground, stands
-from graph.conversing.numbers import NO_NUMBERS, TIME, follows, hours_of, reckoned, value_of
-from graph.conversing.said import numbers_in
+from graph.conversing.numbers import NO_NUMBERS, NUMERAL, TOTALS, Quantity, follows, quantities, reckoned, times_of
+from graph.conversing.said import in_digits
 
 GENERAL = "General knowledge, not from this site's pages; check before you rely on it:"
 PASTED = "Only your text says so, this site's pages do not:"
 MOST_NAMED = 8
+# Numbers of the sentences before, from which the next may follow.
+MOST_STATED = 6
 LEFT_OUT = "(A line is left out here: {}.)"
 NO_SCRIPTS = "scripts come from the templates and from edits of the one in hand, not from the model's memory"
 NOT_DONE = "it told of something done that was not"
@@ -42,13 +44,18 @@ SENTENCE_END = re.compile(
 )
 FENCE = re.compile(r"^\s*```\s*(\w*)\s*$")
 LISTED = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+")
-# What makes a sentence one about a machine.
-OF_MACHINE = re.compile(
-    r"\b(?:queues?|partitions?|qos|wall ?time|time limit|limits?|quota|purge[ds]?|node[- ]hours?|charge[ds]?|SUs?"
-    r"|per node|(?:each|every|a|one) node|nodes (?:have|has|with)|login nodes?|allocation|site|this (?:machine|cluster)"
-    r"|backup|backed up)\b",
-    re.I,
-)
+# What makes a sentence one about a machine; what is said to hold at most, or of every node, is the site's word: a job's
+# own numbers prove nothing of it.
+OF_MACHINE = spoken("of_machine")
+LIMITED = spoken("limiting")
+FILLERS = r"(?:\s+(?:jobs?|about|of|for|a|an|only|nur|de))*[\s`*~]*$"
+LIMIT = re.compile(rf"(?:{LIMITED.pattern}|\bl[ií]mite?\b[^.,;:\d]{{0,40}}\b(?:is|ist|est|es)){FILLERS}", re.I)
+HAS = spoken("has")
+# `Your 2 nodes have 8 GPUs` tells of them together.
+ENDS_COUNTED = re.compile(r"\d\s*$")
+OF_NODE = frozenset(("gpu", "core", "G", "T"))
+# A number in code is still a number.
+NUMBER_SPAN = re.compile(rf"`({NUMERAL}(?::\d\d)*(?:\s?\w+)?)`")
 SCRIPT_LINE = re.compile(r"^\s*#\s?(?:!|SBATCH\b|PBS\b|BSUB\b|flux:)", re.M)
 DID = re.compile(
     r"\bI(?:'ve| have)?(?: just| now)? (?:submitted|cancell?ed|killed|deleted|launched|started|ran|e?mailed|sent"
@@ -63,7 +70,7 @@ CHANGED = re.compile(
     re.I,
 )
 # What a site sets and nobody works out: its numbers have to stand somewhere.
-NOT_RECKONED = re.compile(r"\b(?:quotas?|purged?|backups?|backed up)\b", re.I)
+NOT_RECKONED = re.compile(r"\b(?:quotas?|purged?|backups?|backed up|SUs? (?:per|an?)|per (?:node|GPU)[- ]hour)\b", re.I)
 DENIED = re.compile(r"\bnothing (?:is|was|has been|to) change", re.I)
 NOTHING_CHANGED = "(Nothing was changed in a script in this turn.)"
 # What the person may say or add, as in: say *--ckpt PATH*. An option there is one of the person's own program.
@@ -93,6 +100,7 @@ class Guard:
     theirs: dict[str, None] = field(default_factory=dict)
     taken_out: int = 0
     sums: frozenset[float] = frozenset()
+    stated: list[float] = field(default_factory=list)
     _waiting: str = ""
     _row: list[str] = field(default_factory=list)
     _block: list[str] | None = None
@@ -216,22 +224,45 @@ class Guard:
 
     def odd_numbers(self, sentence: str) -> list[str]:
         """Numbers about a machine that stand nowhere and do not follow from numbers that do."""
-        lower = sentence.lower()
-        known, known_times = self.ground.numbers()
-        own = numbers_in(self.ground.words)
-        self.sums |= reckoned(sentence, {*known, *known_times, *own, *self.ground.sizes, *self.sums})
-        if not (OF_MACHINE.search(sentence) or any(stands(name, lower) for name in machine_names())):
+        self.sums |= reckoned(sentence, {*self.ground.numbers(), *self.sums})
+        if not is_of_machine(sentence):
             return []
-        plain = NO_NUMBERS.sub(" ", CODE.sub(" ", sentence))
-        times = {found[0]: found for found in TIME.finditer(plain)}
-        said = [(text, value_of(text)) for text in NUMBER.findall(TIME.sub(" ", plain))]
-        sure = [value for text, value in said if value in known or value in self.sums or value in (0, 1)]
-        sure += [hours for one in times.values() if (hours := hours_of(one)) in known_times or value_of(one[0]) in own]
-        rest = [(text, value) for text, value in said if value not in sure]
-        rest += [(text, hours) for text, found in times.items() if (hours := hours_of(found)) not in sure]
-        if NOT_RECKONED.search(sentence):
-            return [text for text, _ in rest]
-        return [text for text, value in rest if not follows(value, [*sure, *self.ground.sizes, 60.0, 1000.0, 1024.0])]
+        plain = in_digits(NO_NUMBERS.sub(" ", CODE.sub(" ", NUMBER_SPAN.sub(r"\1", sentence))))
+        has = any(not ENDS_COUNTED.search(sentence[: one.start()]) for one in HAS.finditer(sentence))
+        said = [*times_of(plain), *quantities(plain)]
+        strict = {
+            one for one in said if one.kind != "charge" and (LIMIT.search(one.before) or (has and one.kind in OF_NODE))
+        }
+        sure = [value for one in said for value in one.values if self.knows(value, one.kind, one in strict)]
+        rest = [one for one in said if not one.values & {*sure}]
+        if not NOT_RECKONED.search(sentence):
+            rest = [one for one in rest if one in strict or not self.follows(one, sure)]
+        self.stated = [*sure, *self.stated][:MOST_STATED]
+        return [one.text for one in rest]
+
+    def knows(self, value: float, kind: str, strict: bool) -> bool:
+        """Whether a number stands in what is known. strict: as the site's word, and not the person's or the job's."""
+        if self.ground.facts().have(value, kind) or value in self.sums:
+            return True
+        own = self.ground.own()
+        return not strict and (
+            own.have(value, kind) or "" in own.kinds.get(value, ()) or (value in (0, 1) and kind != "time")
+        )
+
+    def follows(self, one: Quantity, sure: Sequence[float]) -> bool:
+        sizes = self.ground.sizes
+        return any(
+            follows(value, [*sure, *self.stated], sizes, total=one.kind in TOTALS or one.kind == "node")
+            for value in one.values
+        )
+
+
+def is_of_machine(sentence: str) -> bool:
+    """Whether a sentence tells something of a machine: by a word for its parts, its name, or a queue with a limit."""
+    lower = sentence.lower()
+    if OF_MACHINE.search(sentence) or any(stands(name, lower) for name in machine_names()):
+        return True
+    return LIMITED.search(sentence) is not None and any(word in queue_names() for word in re.findall(r"[\w-]+", lower))
 
 
 def sentences(row: str, *, last: bool = False) -> list[str]:

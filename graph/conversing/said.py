@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from graph.conversing.numbers import COUNTED, TIME_UNITS, values_in
+
 ONES = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()  # noqa: E501, SIM905
 TENS = dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), range(20, 100, 10), strict=True))  # noqa: SIM905
 SPOKEN = (
@@ -19,6 +21,11 @@ SPOKEN = (
     | dict.fromkeys(("sechzehn", "seize", "dieciséis", "sedici"), 16)
 )
 SPOKEN_TENS = re.compile(rf"\b({'|'.join(TENS)})[ -]({'|'.join(ONES[1:10])})\b")
+SPELLED = re.compile(
+    rf"\b(?P<word>{'|'.join(word for word, value in SPOKEN.items() if value > 1)})"
+    rf"(?=[ -](?:{TIME_UNITS})\b|{COUNTED.pattern})",
+    re.I,
+)
 CLOCK = re.compile(r"(\d+):(\d\d)(?::(\d\d))?")
 # `A day`, `half an hour`: a number without a numeral.
 SPOKEN_ONE = re.compile(r"\b(half )?an? (?=day|hour|week|night|node|gpu|card)", re.I)
@@ -60,9 +67,14 @@ def plain(text: str) -> str:
 
 
 def numbers_in(text: str) -> frozenset[float]:
-    """Every number of the text: digits, number words, `1.5k`, and numbers with a unit at them (6h, 7B)."""
+    """Every number of the text: digits as any country writes them, number words, numbers with a unit at them (6h)."""
     text = SPOKEN_ONE.sub(lambda one: "0.5 " if one[1] else "1 ", text)
-    found = {float(one) for one in re.findall(r"\d+(?:\.\d+)?", text.replace(",", ""))}
+    found = set(values_in(text))
     found |= {float(SPOKEN[word]) for word in re.findall(r"[^\W\d_]+", text.lower()) if word in SPOKEN}
     found |= {float(TENS[ten] + ONES.index(one)) for ten, one in SPOKEN_TENS.findall(text.lower())}
     return frozenset(found)
+
+
+def in_digits(text: str) -> str:
+    """The text with the number words that count something, or a length of time, in digits."""
+    return SPELLED.sub(lambda found: str(SPOKEN[found["word"].lower()]), text)

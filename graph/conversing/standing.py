@@ -27,10 +27,12 @@ def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said],
     counts = (plan.nodes, plan.ranks_per_node) if plan else (hand.request.nodes, hand.request.gpus_per_node)
     times = times_in((plan.walltime if plan else hand.request.walltime) or "")
     ground.sizes = (*(float(one) for one in counts if one), *times)
+    ground.job = [f"{one} {what}" for one, what in zip(counts, ("nodes", "GPUs"), strict=True) if one]
+    ground.job += [f"{counts[1]} ranks"] if counts[1] else []
     bundle, own = state.get("bundle"), state.get("own")
     rows = (own.text if own else bundle.script if bundle else "").splitlines()
-    ground.add(*(row for row in rows if not (own and COMMENT.match(row))))
-    ground.add(*(f"{one.value} {one.why}" for one in (plan.assumptions if plan else ())))
+    ground.job += [row for row in rows if not (own and COMMENT.match(row))]
+    ground.job += [f"{one.value} {one.why}" for one in (plan.assumptions if plan else ())]
     ground.add(*([] if message.logs else [rules(ruled, as_text, MOST_RULES, MOST_RULES)]))
     outputs = [one.text for one in message.outputs] or [state.get("output", "")]
     ground.add(*outputs)
