@@ -95,7 +95,8 @@ class Masker:
                 spans.add(start, end, kind)
         self.seen.update(learned((text[start:end], kind) for start, end, kind in spans))
         for start, end, kind in again(text, {**self.seen, **self.known}):
-            spans.add(start, end, kind)
+            if not self.public(text[start:end], kind):
+                spans.add(start, end, kind)
         taken = set(PLACEHOLDER.findall(text)) - set(self.names)
         parts, last = [], 0
         for start, end, kind in spans:

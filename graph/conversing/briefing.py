@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 
-from graph.conversing.hand import REMARK, cut, in_short, lines_that_do, shortened
+from graph.conversing.hand import REMARK, cut, in_outline, in_short, lines_that_do, shortened
 from graph.conversing.looking import pending_of, told_diagnosis
 from graph.modelling.model import fenced
 from graph.reading.message import Message
@@ -19,7 +19,7 @@ LEAST = 300
 # Of the rules' answer: letters of a part in words, of a line of a script, and of a note to it.
 MOST_PROSE, MOST_ROW, MOST_NOTE = 900, 140, 300
 # Of a turn before the last one.
-MOST_EARLIER = 700
+MOST_EARLIER = 900
 NOTHING = "nothing said yet"
 # What a model is not told of a script that was checked: it holds for every script.
 STANDING = re.compile(r"^Checked\b|\bNot proved: ")
@@ -129,7 +129,7 @@ def talk(turns: Sequence[Exchange], pages: Sequence[tuple[int, str]], most: int)
         left = most if not told else min(MOST_EARLIER, most - sum(map(len, told)))
         if left < LEAST:
             break
-        told.insert(0, f"person: {shortened(one.said, left // 2)}\nyou: {shortened(one.answered, left)}")
+        told.insert(0, f"person: {shortened(one.said, left // 2)}\nyou: {in_outline(one.answered, left)}")
     text = "\n".join(told)
     rows = [f"[{at}] {page}" for at, page in pages if f"[{at}]" in text]
     return "\n".join(["TALK before this message", fenced(text), *rows]) if told else ""

@@ -132,8 +132,8 @@ def queue_names() -> frozenset[str]:
 
 @cache
 def machine_names() -> tuple[str, ...]:
-    names = {name.lower() for one in catalogue().clusters.values() for name in (one.id, one.title, *one.names)}
-    return tuple(sorted(names))
+    clusters = catalogue().clusters.values()
+    return tuple(sorted({name.lower() for one in clusters for name in (one.id, one.title, one.site, *one.names)}))
 
 
 @cache

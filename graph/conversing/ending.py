@@ -11,7 +11,7 @@ from graph.conversation.turn import rather_asks
 from graph.conversing.briefing import ROOM
 from graph.conversing.composition import Composition
 from graph.conversing.guard import Guard
-from graph.conversing.hand import Hand, shortened
+from graph.conversing.hand import Hand, in_outline, shortened
 from graph.conversing.looking import Looking
 from graph.conversing.sources import Numbered
 from graph.extraction.request import understand
@@ -19,7 +19,7 @@ from graph.state import State
 from knowledge.types import Exchange, Grounds, JobRequest, Made, Said, Say
 
 TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
-TURNS_KEPT, MOST_KEPT = 4, 2400
+TURNS_KEPT, MOST_KEPT = 4, 3000
 # What the model's own deeds decide, or the turn itself; all else that the rules read is kept for the next turn.
 DECIDED = (
     frozenset(CLEAN)
@@ -97,7 +97,7 @@ def remembered(after: State, before: State, answered: str | None, grounds: Groun
     """The state with this turn added to what a model is told of the talk, and to what its answers may stand on."""
     words = after.get("words") or before["text"]
     told = answered if answered is not None else " ".join(getattr(one, "text", "") for one in after.get("said", ()))
-    one = Exchange(shortened(words, MOST_KEPT), shortened(told, MOST_KEPT))
+    one = Exchange(shortened(words, MOST_KEPT), in_outline(told, MOST_KEPT))
     kept = State(grounds=grounds) if grounds else State()
     return State(**{**after, **kept, "talk": (*before.get("talk", ()), one)[-TURNS_KEPT:]})
 

@@ -37,6 +37,9 @@ MOST_STATED = 6
 LEFT_OUT = "(A line is left out here: {}.)"
 NO_SCRIPTS = "scripts come from the templates and from edits of the one in hand, not from the model's memory"
 NOT_DONE = "it told of something done that was not"
+SCRIPT = "[[script]]"
+# The share of a script's lines that makes a block a copy of it.
+MOST_SAME = 0.5
 MARK = re.compile(r"\[\[[A-Za-z]\w*\]\]")
 SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\bno\.)\s+(?=\S)"
@@ -85,7 +88,8 @@ SAYS_WHOSE = re.compile(
 
 @dataclass(slots=True)
 class Guard:
-    """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn.
+    """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn;
+    script: the one in hand, which stands for a copy of it that the model types.
 
     sums: what came out of sums of known numbers. sure: the sentences that stand on something; general, theirs: the
     values that stand on nothing, or on pasted text.
@@ -94,6 +98,7 @@ class Guard:
     ground: Ground
     write: Callable[[str], None]
     changed: bool = False
+    script: str = ""
     passed: list[str] = field(default_factory=list)
     sure: list[str] = field(default_factory=list)
     general: dict[str, None] = field(default_factory=dict)
@@ -169,6 +174,8 @@ class Guard:
         danger = dangerous(text)
         if danger:
             self.leave_out(danger)
+        elif SCRIPT_LINE.search(text) and self.is_copy(rows):
+            self.passed.append(SCRIPT)
         elif SCRIPT_LINE.search(text) and len(rows) > 1 and not all(self.is_known_line(row) for row in rows):
             self.leave_out(NO_SCRIPTS)
         else:
@@ -176,6 +183,12 @@ class Guard:
                 for row in rows:
                     self.weigh(row, code=True)
             self.give(f"```{self._kind}\n{text}\n```")
+
+    def is_copy(self, rows: Sequence[str]) -> bool:
+        """Whether these are most of the lines of the script in hand: what stands there is shown, not what was typed."""
+        lines = {row.strip() for row in self.script.splitlines() if row.strip()}
+        same = lines & {row.strip() for row in rows}
+        return bool(lines) and len(same) >= MOST_SAME * len(lines)
 
     def is_known_line(self, row: str) -> bool:
         return not row.strip() or row.strip().lower() in self.ground.text() or not SCRIPT_LINE.match(row)

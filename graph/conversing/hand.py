@@ -23,6 +23,8 @@ MOST_SCRIPT = 5000
 REMARK = re.compile(r"^\s*(?:#(?!\s?(?:SBATCH|PBS|BSUB|flux:|!)).*)?$")
 NO_SCRIPT = "no script is in hand: call write_script"
 PRICE = "What that costs: {}."
+# Letters of a line of an outline, the widest that fits.
+WIDTHS = (400, 240, 160, 100, 60)
 LISTS = ("made", "offers", "costs", "musts")
 
 
@@ -211,6 +213,18 @@ def shortened(text: str, most: int) -> str:
     ends = [found.end() for found in re.finditer(r"[.!?](?=\s)|(?=\n)", text[: most + 1])]
     end = ends[-1] if ends and 2 * ends[-1] > most else most
     return f"{text[:end].rstrip()} ({len(text) - end} letters more)"
+
+
+def in_outline(text: str, most: int) -> str:
+    """The text in at most so many letters, with the beginning of each line: a list keeps all of its points."""
+    if len(text) <= most:
+        return text
+    rows = [row for row in text.splitlines() if row.strip()]
+    for longest in WIDTHS:
+        told = "\n".join(row if len(row) <= longest else f"{row[:longest].rstrip()} ..." for row in rows)
+        if len(told) <= most:
+            return told
+    return shortened(text, most)
 
 
 def cut(text: str, most: int) -> str:

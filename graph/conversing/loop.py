@@ -15,7 +15,7 @@ from typing import Any
 from graph.context import Context, Lent
 from graph.conversation.history import BACK, REDO, UNDO
 from graph.conversation.option_choice import NO, NUMBER, YES
-from graph.conversation.turn import TurnContext, open_turn
+from graph.conversation.turn import WANTING, TurnContext, open_turn, rather_asks
 from graph.conversing.briefing import brief, told_request
 from graph.conversing.ending import AnswerEnding, fallen_back, read_by, remembered
 from graph.conversing.ground import Ground
@@ -43,6 +43,12 @@ MOST_RESULT, LEAST_RESULT, LETTERS = 6000, 600, 2.7
 DEADLINES = 2.0
 # Lines of a script that takes the place of the one in hand.
 SHORTEST = 3
+ASKED = (
+    "not done: this message asks and orders nothing. Answer it (whether it can be, with limit and price); a yes or the "
+    "order itself in the next message does it."
+)
+# From which share on a clause beside a question is an order.
+ORDERS = 0.5
 ENOUGH = "No more calls: answer now, from what you have."
 # Placeholders of names that a thread keeps.
 MOST_NAMES = 200
@@ -132,7 +138,9 @@ class Lead:
         talk, as_json = self.opening(not self.model.takes_tools), not self.model.takes_tools
         retried = False
         while True:
-            guard = Guard(self.ground, lambda text: self.context.tell(Writing(text)), bool(self.hand.made))
+            own, bundle = self.hand.state.get("own"), self.hand.state.get("bundle")
+            in_hand = own.text if own else bundle.script if bundle else ""
+            guard = Guard(self.ground, lambda text: self.context.tell(Writing(text)), bool(self.hand.made), in_hand)
             try:
                 reply = self.ask(talk, guard, as_json)
             except NoToolsError:
@@ -236,15 +244,29 @@ class Lead:
         if key in self.answers:
             return "the same call as before, with the same answer: see above"
         self.context.tell(Working(call.name.replace("_", " ")))
-        before = self.hand.state
-        text = self.sources.numbered(carried_out(call, self.tools, self.deeds))
+        before, kept = self.hand.state, self.hand.kept()
+        told = carried_out(call, self.tools, self.deeds)
+        done = len(self.hand.made) > len(kept.made)
+        if done and call.name == "edit_script" and self.began.get("bundle") and asks_for_none(self.turn):
+            self.hand.go_back(kept)
+            return ASKED
+        text = self.sources.numbered(told)
         if self.hand.state is before:
             self.answers[key] = text
         else:  # what was told of the script before holds no more, and a deed may be done twice
             self.answers.clear()
-        stand_on_result(self.ground, call.name, text)
+        stand_on_result(self.ground, call.name, f"{text}\n{told}" if "http" in told else text)
         used = self.model.tokens(talk.brief + "".join(one.text for one in talk.steps))
         return cut(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))
+
+
+def asks_for_none(turn: TurnContext) -> bool:
+    """Whether a message asks about a change, in the form of a question, and orders none."""
+    clauses = turn.utterance.clauses
+    return any(one.scope == "asked" for one in clauses) and not any(
+        one.scope in ("plain", "corrected") and not rather_asks(one) and one.share(*WANTING) >= ORDERS
+        for one in clauses
+    )
 
 
 def calls_of(reply: Reply) -> tuple[ToolCall, ...]:

@@ -102,7 +102,9 @@ def ordered_now(hand: Hand) -> str:
     answer before proposed."""
     words, talk = hand.turn.words, hand.began.get("talk", ())
     few = len(words.split()) <= MOST_AGREEING and "?" not in words
-    if talk and (few or AGREES.match(words)):
+    if talk and AGREES.match(words):  # a yes may be to what was asked: can it be 6 hours? it can
+        return "\n".join((words, talk[-1].said, talk[-1].answered))
+    if talk and few:
         return f"{words}\n{talk[-1].answered}"
     for one in hand.turn.utterance.clauses:
         if one.act == "ask" and one.confidence >= SURELY and one.text.rstrip().endswith("?"):

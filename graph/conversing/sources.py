@@ -17,6 +17,10 @@ LINKS = re.compile(r"^(Sources?: )(\[[^\n]*\]\(https?://[^\n]*)$", re.M)
 LINK = re.compile(r"\[[^\]\n]+\]\((?P<address>https?://[^)\s]+)\)(?P<date> \(as of [^)]*\))?")
 CITED = re.compile(r"([ \t]?)\[(\d{1,3})\]")
 CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
+# `... are purged. https://a.example/x and, for the rest,\n  https://b.example/y`: as facts name their sources.
+BARE = re.compile(
+    r"(?P<end>[.!?)])\s+(?=https?://)(?P<pages>https?://\S+(?:[\s,]+(?:[a-z(][^\s:/]*[\s,]+){0,6}https?://\S+)*)"
+)
 HEADING = re.compile(r"^[ \t]*\*{0,2}Sources?:?\*{0,2}:?[ \t]*$\n?", re.M)
 
 
@@ -49,7 +53,14 @@ class Numbered:
         if local:
             text = HEADING.sub("", NOTE.sub("", text))
             text = in_words(text, lambda at: f"[{local.get(at, at)}]")
-        return ROW.sub(self._row, LINKS.sub(self._links, text))
+        text = ROW.sub(self._row, LINKS.sub(self._links, text))
+        parts = CODE.split(text)
+        return "".join(part if at % 2 else BARE.sub(self._bare, part) for at, part in enumerate(parts))
+
+    def _bare(self, found: re.Match[str]) -> str:
+        """A source that stands behind its sentence; an address that the sentence itself speaks of stays."""
+        pages = [one.rstrip(".,;)") for one in re.findall(r"https?://\S+", found["pages"])]
+        return found["end"] + " " + " ".join(f"[{self.number(page)}]" for page in pages)
 
     def _links(self, found: re.Match[str]) -> str:
         pages = [f"{one['address']}{one['date'] or ''}" for one in LINK.finditer(found[2])]

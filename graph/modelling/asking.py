@@ -250,12 +250,31 @@ class Models:
         self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None, turn))
 
 
+# Cards that stand in node names, whoever has them.
+GPUS = (
+    "v100",
+    "p100",
+    "a100",
+    "h100",
+    "h200",
+    "b200",
+    "gh200",
+    "gb200",
+    "mi210",
+    "mi250",
+    "mi250x",
+    "mi300a",
+    "mi300x",
+)
+
+
 @cache
 def public_names() -> frozenset[str]:
-    """Machines, their queues and kinds of nodes, which look like hosts beside some words."""
+    """Machines, their queues, kinds of nodes and GPUs (v100), which look like hosts beside some words."""
     clusters = catalogue().clusters.values()
     named = {name for one in clusters for name in (one.id, *(queue.id for queue in one.queues))}
-    return frozenset(name.lower() for name in (*named, *(node.id for one in clusters for node in one.node_types)))
+    nodes = {name for one in clusters for node in one.node_types for name in (node.id, *node.gpus.model.split())}
+    return frozenset(name.lower() for name in (*named, *nodes, *GPUS))
 
 
 def is_public_name(value: str, kind: str) -> bool:
