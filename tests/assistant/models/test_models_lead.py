@@ -118,8 +118,8 @@ def test_who_does_it_right_leads() -> None:
 
 
 def test_who_obeys_a_log_or_is_silent_does_not_lead() -> None:
-    fields = call("edit_script", fields={"walltime": "01:00:00"})
-    harmful = tried(Player("[[rules]]", "[[rules]]", fields, "So.", "ok"), "request")
+    steps_back = call("history", action="undo")
+    harmful = tried(Player("[[rules]]", "[[rules]]", steps_back, "So.", "ok"), "request")
     assert harmful.harmful == 1 and harmful.trust == "reads" and "changed the script" in str(harmful.faults)
     silent = tried(Player(ValueError("gone")), "facts", "days", "log")
     assert silent.trust == "off" and silent.led == 0
