@@ -579,10 +579,12 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn as a model is told of it later: the person's words and the answer's, both cut."""
+    """A turn as a model is told of it later: the person's words and the answer's, both cut. came: files beside the
+    script in hand that came with the words, cut too."""
 
     said: str
     answered: str
+    came: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def parts(
     bundle, own, found = state.get("bundle"), state.get("own"), ruled.get("diagnosed") or state.get("diagnosed")
     logs = ruled.get("logs") or state.get("logs", ())
     open_ = pending_of(state)
-    said = message.words or "(no words, only what came with them)"
+    said = as_sent(message, state["text"]) or "(no words, only what came with them)"
     return [
         talk(state.get("talk", ()), (state.get("grounds") or Grounds()).pages, room["talk"]),
         f"JOB {told_request(state.get('request'))}" if state.get("request") else "",
@@ -62,6 +62,17 @@ def parts(
         rules(ruled, as_text, room["rules"]),
         f"MESSAGE\n{fenced(cut(said, room['message']))}",
     ]
+
+
+def as_sent(message: Message, text: str) -> str:
+    """The person's words; where several files came, the message as it was sent, without what is shown in its place."""
+    if len(message.scripts) < 2:
+        return message.words
+    shown = [(message.scripts[0], "(the script in hand)"), *((one, "(the log)") for one in message.logs)]
+    for paste, instead in (*shown, *((one, "(the scheduler's output)") for one in message.outputs)):
+        if paste.text.strip():
+            text = text.replace(paste.text.strip(), instead)
+    return text
 
 
 def told_request(request: JobRequest | None) -> str:
@@ -127,9 +138,10 @@ def talk(turns: Sequence[Exchange], pages: Sequence[tuple[int, str]], most: int)
     told: list[str] = []
     for one in reversed(turns):
         left = most if not told else min(MOST_EARLIER, most - sum(map(len, told)))
+        came = f"\n(with it came, shortened: {one.came})" if one.came else ""
         if left < LEAST:
             break
-        told.insert(0, f"person: {shortened(one.said, left // 2)}\nyou: {in_outline(one.answered, left)}")
+        told.insert(0, f"person: {shortened(one.said, left // 2)}{came}\nyou: {in_outline(one.answered, left)}")
     text = "\n".join(told)
     rows = [f"[{at}] {page}" for at, page in pages if f"[{at}]" in text]
     return "\n".join(["TALK before this message", fenced(text), *rows]) if told else ""

@@ -11,7 +11,7 @@ from graph.conversation.turn import rather_asks
 from graph.conversing.briefing import ROOM
 from graph.conversing.composition import Composition
 from graph.conversing.guard import Guard
-from graph.conversing.hand import Hand, in_outline, shortened
+from graph.conversing.hand import Hand, cut, in_outline, shortened
 from graph.conversing.looking import Looking
 from graph.conversing.sources import Numbered
 from graph.extraction.request import understand
@@ -19,7 +19,7 @@ from graph.state import State
 from knowledge.types import Exchange, Grounds, JobRequest, Made, Said, Say
 
 TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
-TURNS_KEPT, MOST_KEPT = 4, 3000
+TURNS_KEPT, MOST_KEPT, MOST_CAME = 4, 3000, 1200
 # What the model's own deeds decide, or the turn itself; all else that the rules read is kept for the next turn.
 DECIDED = (
     frozenset(CLEAN)
@@ -65,7 +65,8 @@ class AnswerEnding:
         told = self.told(parts)
         kept = ground.kept([*guard.sure, *shown], hand.turn.words)
         cited = "\n".join([*(one.answered for one in began.get("talk", ())[1 - TURNS_KEPT :]), told])
-        return remembered(after, began, told, replace(kept, pages=self.sources.named_in(cited)))
+        beside = "\n".join(f"{one.name}\n{one.text}" for one in hand.turn.message.scripts[1:])
+        return remembered(after, began, told, replace(kept, pages=self.sources.named_in(cited)), beside)
 
     def with_pages(self, parts: list[Said]) -> list[Said]:
         """The pages that were cited, behind the last words."""
@@ -93,11 +94,14 @@ def fallen_back(ruled: State, trouble: str) -> State:
     return State(**{**ruled, "said": (*ruled["said"], Say(trouble))}) if trouble else ruled
 
 
-def remembered(after: State, before: State, answered: str | None, grounds: Grounds | None = None) -> State:
-    """The state with this turn added to what a model is told of the talk, and to what its answers may stand on."""
+def remembered(
+    after: State, before: State, answered: str | None, grounds: Grounds | None = None, came: str = ""
+) -> State:
+    """The state with this turn added to what a model is told of the talk, and to what its answers may stand on. came:
+    the files beside the script in hand."""
     words = after.get("words") or before["text"]
     told = answered if answered is not None else " ".join(getattr(one, "text", "") for one in after.get("said", ()))
-    one = Exchange(shortened(words, MOST_KEPT), in_outline(told, MOST_KEPT))
+    one = Exchange(shortened(words, MOST_KEPT), in_outline(told, MOST_KEPT), cut(came, MOST_CAME))
     kept = State(grounds=grounds) if grounds else State()
     return State(**{**after, **kept, "talk": (*before.get("talk", ()), one)[-TURNS_KEPT:]})
 

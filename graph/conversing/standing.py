@@ -39,7 +39,7 @@ def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said],
     drafted = hand.request.site_words or hand.read.site_words
     ground.printed = [*outputs, *([ground.words] if drafted else [])]
     ground.pasted += [row for row in rows if own and COMMENT.match(row)]
-    ground.pasted += [one.text[:MOST_LOG] for one in (*message.logs, *state.get("logs", ()))]
+    ground.pasted += [one.text[:MOST_LOG] for one in (*message.scripts[1:], *message.logs, *state.get("logs", ()))]
     found = [part for part in ruled.get("said", ()) if isinstance(part, Diagnosis)]
     for one in (*found, *filter(None, [state.get("diagnosed")])):
         ground.add(one.says, *one.fix, *(value for _, value in one.facts))

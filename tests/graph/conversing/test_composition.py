@@ -111,3 +111,14 @@ def test_an_account_that_is_an_ordinary_word_leaves_other_words_alone() -> None:
     masker = Masker({"normal": "ACCOUNT", "climate": "ACCOUNT"}, is_public_name)
     told = masker.mask("account=climate on v100/x, the normal queue, node v001").text
     assert "climate" not in told and "v100/x" in told and "the normal queue" in told
+
+
+def test_every_file_of_a_message_reaches_the_model_and_stays_known() -> None:
+    own = "#!/bin/bash\n#SBATCH -A m1_g\n#SBATCH -C gpu\n#SBATCH -N 2\n#SBATCH -t 1:00:00\nsrun -n 8 ./run.sh"
+    beside = "#!/bin/bash\nexport RANK=$SLURM_PROCID\npython train.py --lr 7e-5"
+    thread = Thread(Player("Ranks come from Slurm."))
+    thread.say(f"why is it slow?\n\nsubmit.sh:\n```bash\n{own}\n```\nrun.sh:\n```bash\n{beside}\n```\nthanks")
+    first = thread.player.asked[0][1].text
+    assert "run.sh:" in first and "--lr 7e-5" in first and first.count("srun -n 8 ./run.sh") == 1
+    thread.say("and what does it set?")
+    assert "--lr 7e-5" in thread.player.asked[-1][1].text
