@@ -24,15 +24,17 @@ MODULE = re.compile(
 CARD = re.compile(r"(?:A|B|H|L|V|P|T|MI|GH|GB|RTX)\d{2,4}\w*/.*")
 NOUN = spoken("queue").pattern
 NAME = r"[^\W_][\w.-]*[^\W_]|[^\W_]"
+ADJECTIVE_BEHIND = re.compile("|".join(guard_data()["queue"][one] for one in ("fr", "es")), re.I)
+ENGLISH = re.compile(guard_data()["queue"]["en"], re.I)
 QUEUE_AFTER = re.compile(
-    rf"{NOUN}\s+(?:(?P<called>called|named|namens|nommée|appelée|llamada|is|ist|est|es)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})",
+    rf"(?P<noun>{NOUN})\s+(?:(?P<called>called|named|namens|nommée|appelée|llamada|is|ist|est|es)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})",
     re.I,
 )
 QUEUE_OPTION = re.compile(
     rf"(?:^|\s)(?:--partition|--qos|--queue|(?<=#SBATCH )-[pq]|(?<=sbatch )-[pq]|(?<=srun )-[pq])[= ]\s*({NAME})"
 )
 QUEUE_BEFORE = re.compile(
-    rf"(?:(?P<article>[^\W\d]+)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})(?P=tick)(?P<sign>[ -]){NOUN}", re.I
+    rf"(?:(?P<article>[^\W\d]+)\s+)?(?P<tick>[`*\"]*)(?P<name>{NAME})(?P=tick)(?P<sign>[ -])(?P<noun>{NOUN})", re.I
 )
 # Before an ordinary word that is a queue's name here: `a normal queue` names none.
 NAMING = spoken("naming")
@@ -78,7 +80,10 @@ def names_after(found: re.Match[str]) -> bool:
     name = found["name"]
     if found["tick"] or has_sign(name):
         return True
-    return name.lower() in queue_names() and not (is_ordinary(name) and (found["called"] or name[0].isupper()))
+    if name.lower() not in queue_names() or not is_ordinary(name):
+        return name.lower() in queue_names()
+    # `La cola normal` is a usual one: there an adjective stands behind its noun.
+    return not (found["called"] or name[0].isupper() or ADJECTIVE_BEHIND.fullmatch(found["noun"]))
 
 
 def names_before(found: re.Match[str]) -> bool:
@@ -90,8 +95,10 @@ def names_before(found: re.Match[str]) -> bool:
         return True
     if found["sign"] == "-":
         return name.islower() and not is_word(name)
-    defined = NAMING.fullmatch(article) is not None
-    return defined and (is_ordinary(name) or (name.islower() and not is_word(name)))
+    if NAMING.fullmatch(article) is None:
+        return False
+    # Our pages, by which a word is told from a name, are in English.
+    return is_ordinary(name) or (ENGLISH.fullmatch(found["noun"]) is not None and name.islower() and not is_word(name))
 
 
 def has_sign(word: str) -> bool:

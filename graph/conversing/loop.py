@@ -138,8 +138,8 @@ class Lead:
         talk, as_json = self.opening(not self.model.takes_tools), not self.model.takes_tools
         retried = False
         while True:
-            own, bundle = self.hand.state.get("own"), self.hand.state.get("bundle")
-            in_hand = own.text if own else bundle.script if bundle else ""
+            mine, bundle = self.hand.state.get("own"), self.hand.state.get("bundle")
+            in_hand = mine.text if mine else bundle.script if bundle else ""
             guard = Guard(self.ground, lambda text: self.context.tell(Writing(text)), bool(self.hand.made), in_hand)
             try:
                 reply = self.ask(talk, guard, as_json)

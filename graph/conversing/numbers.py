@@ -41,7 +41,7 @@ NO_NUMBERS = re.compile(
     r"|signal|port|version|fehler|error|job(?:id)?)\s+\d+(?:\s*(?:-|to|and|und|bis|et|à|y|a)\s*\d+)?\b",
     re.I,
 )
-NUMBER = re.compile(rf"(?<![\w.,$/-]){NUMERAL}(?!\w)|(?<![\w.,$/-])\d+(?=[kKMGTP]i?[Bo]\b|x\b)")
+NUMBER = re.compile(rf"(?<![\w.,$/])(?<!(?<!\d)-){NUMERAL}(?!\w)|(?<![\w.,$/])(?<!(?<!\d)-)\d+(?=[kKMGTP]i?[Bo]\b|x\b)")
 # What a number counts, by the noun behind it.
 COUNTED = re.compile(
     r"[\s*-]*(?:[^\W\d]\w*[ -]){0,2}?(?:"

@@ -10,7 +10,8 @@ from graph.conversing.guard import GENERAL, Guard
 FACTS = (
     "Perlmutter queues: debug 1 to 8 nodes, up to 00:30:00; regular up to 48:00:00; shared 1 node, at most 2 GPUs. A "
     "node has 4 A100 GPUs of 40 GB, 64 cores, 256 GB of memory. home 40 GB. module load pytorch/2.6.0. scratch: files "
-    "not read for 8 weeks are purged. 2 running and 5 submitted jobs in debug. --qos=regular. HF_HOME=$SCRATCH/hf"
+    "not read for 8 weeks are purged. 2 running and 5 submitted jobs in debug. --qos=regular. HF_HOME=$SCRATCH/hf\n"
+    "batch: 1-91 nodes 05:00:00, 92-183 nodes 06:00:00"
 )
 WORDS = "my job on perlmutter: train.py --seq 4096 on 2 nodes for 10 h, 24 epochs, 17 minutes an epoch"
 JOB = ["#SBATCH --nodes=2", "#SBATCH --time=10:00:00", "2 nodes", "4 GPUs"]
@@ -48,6 +49,7 @@ Die Warteschlange debug erlaubt 30 Minuten und 8 Knoten.
 Das sind 2 Knoten x 10 h = 20 Knotenstunden.
 Das kostet 0,5 h mal 2 = 1 Knotenstunde in der Warteschlange.
 Ihr Job läuft höchstens 48 Stunden auf regular.
+Nimm die normale Warteschlange, la file d'attente habituelle, la cola normal.
 Das ist normal: eine lange Warteschlange am Morgen.
 Die Grenze von 48 h lässt neben Ihren 10 h noch 38 h.
 Jeder Knoten hat 4 GPUs und 256 GB.
@@ -64,6 +66,7 @@ Un límite de 48 horas deja 38 horas.
 In code: `lr = 3e-4`, `epochs = 24`.
 Files on scratch are purged after 8 weeks, that is 56 days.
 On shared one node and two GPUs are the most.
+Up to 91 nodes it is 5 hours, from 92 nodes on 6 hours in the queue.
 The site's rule is 5 submitted jobs in debug.
 With `--qos=regular` it waits longer.
 """.splitlines()
