@@ -21,6 +21,9 @@ ITEM = re.compile(r"[^\s,;|()\[\]'\"<>`*]+")
 STANDARD_PARTS = frozenset(
     ("bin", "etc", "lib", "activate", "python", "python3", "pip", "profile.d", "conda.sh", "..", "envs")
 )
+# A line that goes on with more space before it.
+CONTINUED = re.compile(r"\n {4,}(?=\S)")
+WORDS = re.compile(r"[\w-]+")
 TELLING = re.compile(r"[\d_/=@]|^--|^\$")
 
 
@@ -112,6 +115,15 @@ class Ground:
         """The numbers of facts and tools' answers."""
         self.text()
         return self._facts
+
+    def facts_of(self, queues: Iterable[str]) -> Amounts:
+        """The numbers that stand with these queues in the facts; of a line of several queues each has its own part."""
+        told = []
+        for row in CONTINUED.sub(" ", "\n".join(self.known)).splitlines():
+            named = {word for word in WORDS.findall(row.lower()) if word in queue_names()}
+            parts = [row] if len(named) < 2 else re.split(r";|\. ", row)
+            told += [part for part in parts if any(stands(one, part.lower()) for one in queues)]
+        return Amounts("\n".join(told))
 
     def own(self) -> Amounts:
         """The numbers that the person or the job in hand names."""

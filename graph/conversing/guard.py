@@ -25,7 +25,7 @@ from graph.conversing.claims import (
     vocabulary,
 )
 from graph.conversing.dangers import dangerous, spoken
-from graph.conversing.ground import Ground, stands
+from graph.conversing.ground import Amounts, Ground, stands
 from graph.conversing.numbers import NO_NUMBERS, NUMERAL, TOTALS, Quantity, follows, quantities, reckoned, times_of
 from graph.conversing.said import in_digits
 
@@ -53,6 +53,8 @@ OF_MACHINE = spoken("of_machine")
 LIMITED = spoken("limiting")
 FILLERS = r"(?:\s+(?:jobs?|about|of|for|a|an|only|nur|de))*[\s`*~]*$"
 LIMIT = re.compile(rf"(?:{LIMITED.pattern}|\bl[ií]mite?\b[^.,;:\d]{{0,40}}\b(?:is|ist|est|es)){FILLERS}", re.I)
+# `debug allows ...`
+BEFORE_LIMIT = re.compile(rf"[\w-]+(?= {LIMITED.pattern[2:]})", re.I)
 HAS = spoken("has")
 # `Your 2 nodes have 8 GPUs` tells of them together.
 ENDS_COUNTED = re.compile(r"\d\s*$")
@@ -246,7 +248,18 @@ class Guard:
         strict = {
             one for one in said if one.kind != "charge" and (LIMIT.search(one.before) or (has and one.kind in OF_NODE))
         }
-        sure = [value for one in said for value in one.values if self.knows(value, one.kind, one in strict)]
+        named = limited_queues(sentence) if strict else ()
+        beside = self.ground.facts_of(named) if named else None
+        strict -= set() if beside is None else {one for one in strict if is_of(beside, one)}
+        wrong = {
+            one for one in strict if beside is not None and any(one.kind in kinds for kinds in beside.kinds.values())
+        }
+        sure = [
+            value
+            for one in said
+            for value in one.values
+            if one not in wrong and self.knows(value, one.kind, one in strict)
+        ]
         rest = [one for one in said if not one.values & {*sure}]
         if not NOT_RECKONED.search(sentence):
             rest = [one for one in rest if one in strict or not self.follows(one, sure)]
@@ -268,6 +281,17 @@ class Guard:
             follows(value, [*sure, *self.stated], sizes, total=one.kind in TOTALS or one.kind == "node")
             for value in one.values
         )
+
+
+def is_of(amounts: Amounts, one: Quantity) -> bool:
+    return any(amounts.have(value, one.kind) for value in one.values)
+
+
+def limited_queues(sentence: str) -> tuple[str, ...]:
+    """The queues whose limits a sentence tells."""
+    before = [found[0].split()[-1].lower() for found in BEFORE_LIMIT.finditer(sentence.lower())]
+    found = (one.lower() for one in (*queues_of(sentence), *before))
+    return tuple(one for one in dict.fromkeys(found) if one in queue_names())
 
 
 def is_of_machine(sentence: str) -> bool:

@@ -80,6 +80,9 @@ The regular queue goes up to `96:00:00`.
 The limit of the debug queue is two hours.
 The debug queue takes up to 10 hours.
 Up to 7 nodes run in debug.
+The debug queue takes up to 5 hours.
+debug allows 48 hours.
+The `regular` queue takes at most 30 minutes.
 Each node has 8 GPUs.
 Each node has 6 GPUs.
 Perlmutter nodes have 512 GB of memory.
