@@ -135,6 +135,7 @@ def form_of_queue(cluster: Cluster | None, scheduler: Scheduler) -> str | None:
 
 
 def refused(why: str) -> Edited:
+    """Raises InputError: for where a value is looked for."""
     raise InputError(why)
 
 
@@ -151,6 +152,7 @@ def put_wish(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | None
 
 
 def put_variables(now: Edited, wanted: JobRequest) -> Edited:
+    """Variables where the script sets them, else exported before the launch."""
     for one in wanted.variables:
         if one.expand:
             now = beside_launch(now, f'export {one.name}="{one.value}"')
@@ -196,6 +198,7 @@ def edits_of(args: str) -> list[ArgumentEdit]:
 
 
 def put_modules(now: Edited, wanted: JobRequest) -> Edited:
+    """Modules in the place of another version of theirs, behind the last that is loaded, or taken out."""
     for name in wanted.modules:
         check_module(name)
         lines = list(MODULE.finditer(now.text))
@@ -267,6 +270,7 @@ def total(value: str, nodes: int, old: int, each: int) -> int:
 
 
 def put_files(now: Edited, wanted: JobRequest) -> Edited:
+    """Files to source, before the launch."""
     for path in wanted.source_files:
         check_path("source_files", path)
         now = beside_launch(now, f"source {shell_word(path)}")
@@ -274,12 +278,14 @@ def put_files(now: Edited, wanted: JobRequest) -> Edited:
 
 
 def put_offline(now: Edited, _: JobRequest) -> Edited:
+    """The variables that keep libraries off the network."""
     for pair in OFFLINE.split():
         now = set_variable(now, *pair.split("=", 1))
     return now
 
 
 def put_extra(now: Edited, wanted: JobRequest) -> Edited:
+    """Directives as the person wrote them."""
     scheduler = scheduler_of(now.text, "FILE")
     for line in wanted.extra_directives:
         text = line.strip().removeprefix(PREFIX[scheduler]).strip()
@@ -301,6 +307,7 @@ def put_entry(now: Edited, wanted: JobRequest) -> Edited:
 
 
 def put_before(now: Edited, wanted: JobRequest) -> Edited:
+    """Steps in front of the statement that holds the launch."""
     for text in wanted.before:
         now = beside_launch(now, shell_line("before", text))
     return now
