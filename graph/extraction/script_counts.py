@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
-from graph.extraction.amounts import JOB_NODES, LOOP, arithmetic
-from graph.extraction.directives import is_placeholder
+from graph.extraction.amounts import LOOP, arithmetic
+from graph.extraction.job_shape import NODE_NAMES, JobShape, gpus_of, job_shape
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import number
 from graph.extraction.machine import machine_of
 from graph.extraction.script import ReadScript
 from graph.extraction.script_files import configured, host_lines
-from graph.extraction.script_request import ASKED, Counts, gpu_number, nothing_asked, whole
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
 from graph.extraction.training import TRAINS
 
-NODE_NAMES = (JOB_NODES, "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 GPU_OPTIONS = ("gres", "gpus", "gpus-per-node", "gpus-per-task", "gpu", "gpus-per-slot")
 # Ranks stand for GPUs only where something speaks of GPUs, and where a node could have as many.
@@ -30,57 +29,37 @@ DEVICE_OPTIONS = re.compile(
 )
 
 
+@dataclass(slots=True)
+class Counts:
+    """nodes and gpus_per_node of the job, None where the text does not tell; total_gpus where only a total is said."""
+
+    nodes: int | None = None
+    gpus_per_node: int | None = None
+    total_gpus: int | None = None
+    facts: dict[str, int] = field(default_factory=lambda: {LOOP: 0})
+
+
 def count(script: ReadScript, scheduler: str) -> Counts:
     """The counts of the job: what the directives ask for, then what the launch line shows."""
-    counts = Counts()
-    options = {name: one.value for name, one in script.active.items() if not is_placeholder(one.value)}
-    if scheduler == "lsf":
-        options["resource"] = " ".join(d.value for d in script.directives if d.active and d.option == "resource")
-    asked = ASKED.get(scheduler, nothing_asked)(options, counts)
-    learn(counts, options)
+    shape = job_shape(script, scheduler)
+    counts = Counts(shape.least_nodes, None, shape.total_gpus, shape.facts)
+    asked = shape.gpus_per_node or shape.gpus_of_tasks
     counts.nodes = counts.nodes or launch_nodes(script, counts, scheduler)
-    learn(counts, options)
-    counts.gpus_per_node = asked or launch_gpus(script, counts, options, scheduler)
+    shape = replace(shape, least_nodes=counts.nodes)
+    counts.facts = shape.facts
+    counts.gpus_per_node = asked or launch_gpus(script, counts, shape, scheduler)
     if not counts.nodes and not script.layers and 0 < (counts.total_gpus or 0) <= MOST_RANKS:
         counts.nodes = 1
     if counts.total_gpus and not counts.nodes and counts.gpus_per_node:
         counts.nodes = -(-counts.total_gpus // counts.gpus_per_node)
     if counts.total_gpus and counts.nodes and not asked:
-        counts.gpus_per_node = counts.total_gpus // counts.nodes
+        counts.gpus_per_node = max(1, counts.total_gpus // counts.nodes)
     if not counts.nodes and (counts.total_gpus == 1 or (counts.gpus_per_node == 1 and (asked or not script.layers))):
         counts.nodes = 1
     return counts
 
 
-def learn(counts: Counts, options: Mapping[str, str]) -> None:
-    """The scheduler's variables that follow from what is known."""
-    if counts.nodes:
-        counts.facts |= dict.fromkeys(NODE_NAMES, counts.nodes)
-    tasks, per_node = whole(options.get("ntasks")), whole(options.get("ntasks-per-node"))
-    tasks = tasks or (per_node * counts.nodes if per_node and counts.nodes else None)
-    if tasks:
-        counts.facts |= {"SLURM_NTASKS": tasks, "SLURM_NPROCS": tasks}
-    if per_node:
-        counts.facts |= {"SLURM_NTASKS_PER_NODE": per_node, "SLURM_TASKS_PER_NODE": per_node}
-    if whole(options.get("cpus-per-task")):
-        counts.facts["SLURM_CPUS_PER_TASK"] = whole(options.get("cpus-per-task")) or 1
-    if counts.total_gpus:
-        counts.facts["PBS_NGPUS"] = counts.total_gpus
-
-
 # -- the launch line -----------------------------------------------------------------------------------------------
-
-
-def number(one: Field | None, facts: Mapping[str, int]) -> int | None:
-    """The number that a word of the launch line stands for, with the scheduler's variables known."""
-    if one is None:
-        return None
-    text = plain(one)
-    elastic = re.fullmatch(r"\d+:(\d+)", text)
-    if elastic:
-        return int(elastic[1])
-    default = re.fullmatch(r"\$\{\w+:?-[\"']?(\d+)[\"']?\}", text)
-    return arithmetic(field_amount(one), facts) or (int(default[1]) if default else None)
 
 
 def told(layer: Layer, role: str, counts: Counts) -> int | None:
@@ -129,7 +108,7 @@ def layer_nodes(layer: Layer, script: ReadScript, counts: Counts) -> int | None:
     return None
 
 
-def launch_gpus(script: ReadScript, counts: Counts, options: Mapping[str, str], scheduler: str) -> int | None:
+def launch_gpus(script: ReadScript, counts: Counts, shape: JobShape, scheduler: str) -> int | None:
     """GPUs a node from the launch line, the visible devices or the program's own options, in this order."""
     layers = [layer for layer in script.layers if layer.kind in ("parallel", "spawner")]
     for witness in (step_gpus, spawner_gpus):
@@ -139,7 +118,7 @@ def launch_gpus(script: ReadScript, counts: Counts, options: Mapping[str, str], 
                 return found
     spawner = any(layer.kind == "spawner" for layer in layers)
     parallel = [layer for layer in layers if layer.kind == "parallel"]
-    found = None if spawner else rank_gpus(parallel, counts, options)
+    found = None if spawner else rank_gpus(parallel, counts, shape)
     if found == 1 and script.program is not None and script.program.kind == "shell":
         found = None
     if found and (found > MOST_RANKS or not may_have_gpus(script, scheduler)):
@@ -163,12 +142,12 @@ def step_gpus(layer: Layer, script: ReadScript, counts: Counts) -> int | None:
     """GPU options of the parallel launcher itself."""
     for role in ("gpus_per_node", "gres"):
         value = layer.role(role)
-        found = value is not None and (gpu_number(resolved(value, counts)) if value else None)
+        found = value is not None and (gpus_of(resolved(value, counts)) if value else None)
         if found:
             return found
     total = layer.role("gpus")
-    if total is not None and counts.nodes and gpu_number(resolved(total, counts)):
-        return (gpu_number(resolved(total, counts)) or 0) // counts.nodes or None
+    if total is not None and counts.nodes and gpus_of(resolved(total, counts)):
+        return (gpus_of(resolved(total, counts)) or 0) // counts.nodes or None
     sets, gpus = told(layer, "sets_per_node", counts), told(layer, "set_gpus", counts)
     if gpus:
         all_sets, nodes = told(layer, "sets", counts), counts.nodes
@@ -212,7 +191,7 @@ def spawner_gpus(layer: Layer, script: ReadScript, counts: Counts) -> int | None
     return int(slots[0]) if slots else None
 
 
-def rank_gpus(parallel: list[Layer], counts: Counts, options: Mapping[str, str]) -> int | None:
+def rank_gpus(parallel: list[Layer], counts: Counts, shape: JobShape) -> int | None:
     """One rank a GPU: the ranks a node of the innermost launcher, else the tasks a node of the job."""
     for layer in reversed(parallel):
         tasks, nodes = told(layer, "tasks", counts), told(layer, "nodes", counts) or counts.nodes
@@ -231,10 +210,7 @@ def rank_gpus(parallel: list[Layer], counts: Counts, options: Mapping[str, str])
             return proportional(layer.role("tasks"), counts)
     if not parallel:
         return None
-    found = re.search(r"mpiprocs=(\d+)", options.get("select", ""))
-    per_node, tasks = whole(options.get("ntasks-per-node")), whole(options.get("ntasks"))
-    if found:
-        return int(found[1])
+    per_node, tasks = shape.tasks_per_node, shape.ntasks
     return per_node or (tasks // counts.nodes if tasks and counts.nodes and tasks % counts.nodes == 0 else None)
 
 

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from graph.extraction.launch_shape import number
 from graph.extraction.script import ReadScript
-from graph.extraction.script_counts import GPU_SIGNS, VISIBLE, number
+from graph.extraction.script_counts import GPU_SIGNS, VISIBLE, Counts
 from graph.extraction.script_files import configured, document_text
-from graph.extraction.script_request import Counts
 from graph.extraction.shell_words import Field, plain
 from graph.extraction.training import TRAINS
 

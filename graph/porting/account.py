@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from graph.extraction.commands import Command
+from graph.extraction.launch_shape import root_of
 from graph.extraction.script import ReadScript
 from graph.extraction.shell_words import plain
 from graph.extraction.statements import Statement, statements
@@ -180,12 +181,6 @@ def missing_words(ledger: Ledger) -> list[str]:
     new = bare(ledger.new)
     words = [plain(word) for word in (program.args if program else ())]
     return [word for word in words if not all(bare(part) in new for part in LOOSE.split(word))]
-
-
-def root_of(command: Command) -> Command:
-    while command.outer is not None:
-        command = command.outer
-    return command
 
 
 def fate_of_assignment(one: Statement, ledger: Ledger, fates: Mapping[Statement, tuple[Fate, str]]) -> tuple[Fate, str]:

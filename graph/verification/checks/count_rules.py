@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import NODE_SPAWNERS, LaunchShape
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.launch import NODE_SPAWNERS, CheckedLaunch
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 
@@ -19,7 +19,7 @@ from graph.verification.checks.subject import Subject
 SELF_STARTING = re.compile(r"(^|/)deepy\.py$")
 
 
-def node_spawner(launch: CheckedLaunch | None) -> Layer | None:
+def node_spawner(launch: LaunchShape | None) -> Layer | None:
     found = launch.spawner if launch else None
     return found if found is not None and found.name in NODE_SPAWNERS else None
 
@@ -40,7 +40,7 @@ def once_per_rank(s: Subject) -> Iterator[Hit]:
               sources.TORCHRUN)  # fmt: skip
 
 
-def one_node_meant(launch: CheckedLaunch) -> bool:
+def one_node_meant(launch: LaunchShape) -> bool:
     """Whether a spawner by itself is told one node: then the others are left out on purpose."""
     layer = node_spawner(launch)
     one = layer is not None and (launch.number(layer, "nodes") == 1 or layer.has("--standalone"))
@@ -163,7 +163,7 @@ def tasks_per_node(s: Subject) -> Iterator[Hit]:
         yield hit if "MASTER_ADDR" in {one.name for one in s.script.assignments} else replace(hit, severity="warning")
 
 
-def against_devices(s: Subject, launch: CheckedLaunch, procs: int, words: str) -> Iterator[Hit]:
+def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> Iterator[Hit]:
     # An exclusive job of Slurm is given all GPUs of its nodes (sbatch(1), --exclusive); srun's steps take what was asked.
     whole = s.job.exclusive and s.scheduler == "slurm" and launch.parallel is None and procs > (s.devices or procs)
     devices = s.node_devices if whole else s.devices or s.node_devices

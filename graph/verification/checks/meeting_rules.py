@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import text_of
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner
-from graph.verification.checks.launch import text_of
 from graph.verification.checks.rendezvous_rules import several
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject

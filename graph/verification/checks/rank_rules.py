@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
-from graph.verification.checks.launch import CheckedLaunch, text_of
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import EACH_TASK, OF_TASK, Used, in_tasks, root_with_launcher, task_text, variables
@@ -62,7 +62,7 @@ def other_launcher(s: Subject) -> Iterator[Hit]:
         )
 
 
-def allowed_families(s: Subject, launch: CheckedLaunch) -> tuple[str, ...]:
+def allowed_families(s: Subject, launch: LaunchShape) -> tuple[str, ...]:
     """A launcher's families; on a machine that is known, one mpiexec means one MPI."""
     layer = launch.parallel
     name = layer.name if layer else ""
@@ -89,7 +89,7 @@ def has_default(s: Subject, line: int, name: str) -> bool:
     return bool(re.search(rf"\$\{{{name}:?[-+]|:-\$\{{?{name}", s.line(line)))
 
 
-def right_name(s: Subject, launch: CheckedLaunch, name: str) -> str:
+def right_name(s: Subject, launch: LaunchShape, name: str) -> str:
     layer = launch.parallel
     names = NAMES.get(layer.name, ("", "", "")) if layer else ("", "", "")
     forms = [form.rank_variables for listed in s.cluster.launch.values() for form in listed
@@ -124,14 +124,14 @@ def early(s: Subject) -> Iterator[Hit]:
                   sources.BASH + "#Quoting", edit=escaped(s, launch, used))  # fmt: skip
 
 
-def is_elastic(launch: CheckedLaunch) -> bool:
+def is_elastic(launch: LaunchShape) -> bool:
     """Whether the nodes number themselves when they meet, so that a node's number given to the spawner is not read."""
     layer = launch.spawner
     named = layer is not None and layer.name in ("torchrun", "accelerate", "tune")
     return named and layer is not None and (text_of(layer, "--rdzv-backend") or "static") != "static"
 
 
-def escaped(s: Subject, launch: CheckedLaunch, used: Used) -> Edit | None:
+def escaped(s: Subject, launch: LaunchShape, used: Used) -> Edit | None:
     """A backslash before the dollar sign, where a shell of the tasks will read the text."""
     command = root_with_launcher(launch)
     doubled = (
@@ -166,7 +166,7 @@ def set_in_batch(s: Subject) -> Iterator[Hit]:
                       sources.SRUN if launch.parallel.name == "srun" else None, weight)  # fmt: skip
 
 
-def is_given_as_rank(launch: CheckedLaunch, name: str) -> bool:
+def is_given_as_rank(launch: LaunchShape, name: str) -> bool:
     """Whether an option or a variable of a rank takes it: `--node_rank=$NAME`, `RANK=$NAME`. A log's name may be one for all."""
     command = root_with_launcher(launch)
     text = " ".join(command.written) if command else ""

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
-from graph.verification.checks.launch import CheckedLaunch, text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.scheduler_variables import KNOWN
@@ -57,7 +57,7 @@ def limited(s: Subject) -> bool:
     )
 
 
-def sees_one(s: Subject, launch: CheckedLaunch) -> bool:
+def sees_one(s: Subject, launch: LaunchShape) -> bool:
     """Whether the launcher binds one device to each task."""
     layer = launch.parallel
     if layer is None:

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner, one_node_meant
-from graph.verification.checks.launch import CheckedLaunch, text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
@@ -92,7 +92,7 @@ def told_where(s: Subject, layer: Layer) -> bool:
     return options or unheard or layer.role("config") is not None or any(n.startswith("PET_") for n in s.exported)
 
 
-def missing_for_ranks(s: Subject, launch: CheckedLaunch) -> Iterator[Hit]:
+def missing_for_ranks(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Tasks that are told RANK (so env:// is used) and no MASTER_ADDR or MASTER_PORT."""
     if launch.parallel is None or launch.spawner is not None or (s.script.sourced and not activates_only(s)):
         return

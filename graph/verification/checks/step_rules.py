@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
+from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
-from graph.verification.checks.launch import CheckedLaunch, text_of
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 
@@ -37,7 +37,7 @@ def launcher_tasks(s: Subject) -> Iterator[Hit]:
                   "the counts of one launch line should agree", None, "warning")  # fmt: skip
 
 
-def stated(launch: CheckedLaunch, layer: Layer) -> bool:
+def stated(launch: LaunchShape, layer: Layer) -> bool:
     """Whether the number a node stands on the launch line itself."""
     return any(layer.role(role) is not None for role in ("per_node", "map", "sets_per_node"))
 

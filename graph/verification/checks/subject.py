@@ -12,18 +12,17 @@ from tree_sitter import Node
 from graph.extraction.amounts import amount_of_command, arithmetic
 from graph.extraction.commands import Assignment
 from graph.extraction.dialects import checked
+from graph.extraction.job_shape import JobShape, job_shape
+from graph.extraction.launch_shape import LaunchShape, read_launch
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_tree import parse
-from graph.verification.checks.job import CheckedJob, read_job
-from graph.verification.checks.launch import CheckedLaunch, read_launch
 from knowledge.cluster import Cluster, NodeType, Queue
 
 # NEC's NQSV has PBS's mark and options of its own (`--group`, `-b` for nodes, `elapstim_req`).
 NQSV = re.compile(
     r"(?m)^#PBS\s+(--group|-T\s|-b\s*\d|-l\s*\S*(elapstim_req|gpunum_lhost|cpunum_job|memsz_job)|-y\s|-venode)"
 )
-NODES = ("JOB_NODES", "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "PBS_NUM_NODES", "FLUX_JOB_NNODES")
 EXPORT = re.compile(r"(?:^|[;&|({]|\bthen\b|\bdo\b)\s*(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+([^;&|#]*)")
 # What stands on the right of an assignment: no name in it is exported.
 VALUES = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|\$\w+|\"[^\"]*\"|'[^']*'|`[^`]*`")
@@ -59,28 +58,22 @@ class Subject:
         return late[0] if told == "none" and late else told
 
     @cached_property
-    def job(self) -> CheckedJob:
-        return read_job(self.script, self.scheduler)
+    def job(self) -> JobShape:
+        return job_shape(self.script, self.scheduler)
 
     @cached_property
-    def launch(self) -> CheckedLaunch | None:
+    def launch(self) -> LaunchShape | None:
         return read_launch(self.script, self.job, self.facts)
 
     @cached_property
     def facts(self) -> dict[str, int]:
         """Numbers by name: the scheduler's variables, and those that the script sets at its top level."""
-        job = self.job
-        facts = dict.fromkeys(NODES, job.nodes) if job.nodes else {}
-        tasks = job.ntasks or (job.nodes * job.tasks_per_node if job.nodes and job.tasks_per_node else None)
-        devices = self.devices
-        known = {
-            "SLURM_NTASKS": tasks, "SLURM_NPROCS": tasks, "SLURM_NTASKS_PER_NODE": job.tasks_per_node,
-            "SLURM_TASKS_PER_NODE": job.tasks_per_node, "SLURM_CPUS_PER_TASK": job.cpus_per_task,
+        job, devices = self.job, self.devices
+        gpus = {
             "SLURM_GPUS_ON_NODE": devices, "NODE_GPUS": devices, "SLURM_GPUS_PER_NODE": job.gpus_per_node,
             "SLURM_GPUS": job.total_gpus,
-            "LOOP": 0,
         }  # fmt: skip
-        found = {name: value for name, value in (facts | known).items() if value is not None}
+        found = job.facts | {name: value for name, value in gpus.items() if value is not None}
         for one in self.script.assignments:
             value = number_of(one.value, found) if not one.inside else None
             if value is not None:
@@ -126,7 +119,7 @@ class Subject:
         if job.gpus_per_node is not None:
             return job.gpus_per_node * self.tiles
         if job.gpus_per_task and job.tasks_per_node:
-            return job.gpus_per_task * job.tasks_per_node * self.tiles
+            return (job.gpus_of_tasks or 1) * self.tiles
         gpu_asked = {"gpus", "gpus-per-task", "gpus-per-node", "gres", "gpu", "ngpus"} & set(job.asked)
         if cluster is not None and cluster.whole_nodes and not gpu_asked and self.scheduler == cluster.scheduler:
             return self.node_devices

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from graph.extraction.commands import Command
+from graph.extraction.launch_shape import LaunchShape
 from graph.extraction.shell_words import atoms
-from graph.verification.checks.launch import CheckedLaunch
 from graph.verification.checks.subject import Subject
 
 NAME = re.compile(r"\$\{?([A-Za-z_]\w*)")
@@ -37,7 +37,7 @@ class Used:
     early: bool
 
 
-def root_with_launcher(launch: CheckedLaunch) -> Command | None:
+def root_with_launcher(launch: LaunchShape) -> Command | None:
     """The command of the chain that calls the parallel launcher."""
     one: Command | None = launch.command
     found: Command | None = None
@@ -80,7 +80,7 @@ def line_of(s: Subject, command: Command, word: str) -> int:
     return command.line
 
 
-def of_workers(s: Subject, launch: CheckedLaunch, command: Command) -> Iterator[Used]:
+def of_workers(s: Subject, launch: LaunchShape, command: Command) -> Iterator[Used]:
     """Variables of worker scripts that the script itself writes and the launcher starts."""
     if not in_task(s, launch.command.inside):
         return

@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from difflib import get_close_matches
 
+from graph.extraction.launch_shape import text_of
 from graph.verification.checks import sources
-from graph.verification.checks.launch import text_of
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject, number_of

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from graph.extraction.job_shape import JobShape, job_shape
 from graph.extraction.script import ReadScript
-from graph.extraction.script_request import Counts, lsf_asked
 from knowledge.cluster import Cluster, NodeType
 from knowledge.errors import InputError
 
@@ -18,7 +17,6 @@ NODE_NAMES = {
     "vista": "c610-{:03d}", "frontier": "frontier{:05d}", "juwels-booster": "jwb{:04d}", "leonardo": "lrdn{:04d}",
     "marenostrum5": "as04r1b{:02d}", "abci3": "hnode{:03d}", "delta": "gpua{:03d}", "deltaai": "gh{:03d}",
 }  # fmt: skip
-SLURM_GPU_OPTIONS = ("gpus-per-node", "gres", "gpus", "gpus-per-task")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,95 +38,35 @@ class Allocation:
 
 
 def allocation(script: ReadScript, cluster: Cluster) -> Allocation:
-    """Read the active directives of the machine's own scheduler. Raises InputError on a count that is none."""
-    asked = {name: one.value for name, one in script.active.items() if one.scheduler == cluster.scheduler}
-    queue = queue_name(asked, cluster)
+    """The job's shape on this cluster; of a range of nodes the most. Raises InputError on a count that is none."""
+    shape = job_shape(script, cluster.scheduler)
+    if one := shape.unread:
+        says = f"the directive {one.option} is '{one.value[:40]}', not a number: fill it in and rehearse again"
+        raise InputError(says)
+    queue = next((word for word in shape.queues if cluster.queue(word)), cluster.default_queue.id)
     node_type = cluster.node_type((cluster.queue(queue) or cluster.default_queue).node_types[0])
-    tasks_per_node = number(asked, "ntasks-per-node", "tasks-per-node")
-    ntasks = number(asked, "ntasks", "nslots")
-    nodes = node_count(asked, ntasks, tasks_per_node)
-    if cluster.scheduler == "pbs":
-        tasks_per_node = select_number(asked, "mpiprocs") or number_in(asked.get("nodes", ""), r"ppn=(\d+)")
-    if ntasks is None and tasks_per_node and cluster.scheduler == "slurm":
-        ntasks = nodes * tasks_per_node
+    nodes = max(1, shape.most_nodes or 1)
+    ntasks = shape.ntasks if cluster.scheduler != "pbs" else None
+    if ntasks is None and shape.tasks_per_node and cluster.scheduler == "slurm":
+        ntasks = nodes * shape.tasks_per_node
     return Allocation(
-        nodes=nodes, ntasks=ntasks, tasks_per_node=tasks_per_node, cpus_per_task=number(asked, "cpus-per-task"),
-        gpus_per_node=devices(asked, nodes, ntasks, tasks_per_node, cluster, node_type),
-        gpus_per_task=amount_of_gpus(asked.get("gpus-per-task", "")) if cluster.scheduler == "slurm" else None,
-        gpu_option=next((name for name in SLURM_GPU_OPTIONS if name in asked), ""),
-        gpu_bind=asked.get("gpu-bind", ""), job_name=asked.get("job-name", "job"),
-        account=asked.get("account", asked.get("project", asked.get("group", ""))), queue=queue, node_type=node_type,
+        nodes=nodes, ntasks=ntasks, tasks_per_node=shape.tasks_per_node,
+        cpus_per_task=shape.cpus_per_task if cluster.scheduler == "slurm" else None,
+        gpus_per_node=devices(replace(shape, least_nodes=nodes), queue, cluster, node_type),
+        gpus_per_task=shape.gpus_per_task if cluster.scheduler == "slurm" else None, gpu_option=shape.gpu_option,
+        gpu_bind=shape.value("gpu-bind"), job_name=shape.value("job-name") or "job", account=shape.account,
+        queue=queue, node_type=node_type,
     )  # fmt: skip
 
 
-def queue_name(asked: Mapping[str, str], cluster: Cluster) -> str:
-    words = [asked.get(name, "") for name in ("qos", "partition", "queue")]
-    return next((word for word in words if word and cluster.queue(word)), cluster.default_queue.id)
-
-
-def number(asked: Mapping[str, str], *names: str) -> int | None:
-    """The first of these options, as a count. A variable or placeholder in it is refused: the scheduler would."""
-    for name in names:
-        if name in asked:
-            text = asked[name].strip()
-            if not re.fullmatch(r"\d+", text):
-                raise InputError(f"the directive {name} is '{text[:40]}', not a number: fill it in and rehearse again")
-            return int(text)
-    return None
-
-
-def number_in(text: str, pattern: str) -> int | None:
-    found = re.search(pattern, text)
-    return int(found[1]) if found else None
-
-
-def node_count(asked: Mapping[str, str], ntasks: int | None, tasks_per_node: int | None) -> int:
-    text = asked.get("nodes", "")
-    if "select" in asked:
-        return sum(int(part) for part in re.findall(r"(?:^|\+)(\d+)", asked["select"])) or 1
-    if "slots" in asked and not text:
-        counts = Counts()
-        lsf_asked(asked, counts)
-        return counts.nodes or 1
-    if text:
-        found = re.match(r"(?:\d+-)?(\d+)(?![\w$])", text)
-        if not found:
-            raise InputError(f"the directive nodes is '{text[:40]}', not a number: fill it in and rehearse again")
-        return max(1, int(found[1]))
-    return -(-ntasks // tasks_per_node) if ntasks and tasks_per_node else 1
-
-
-def select_number(asked: Mapping[str, str], name: str) -> int | None:
-    return number_in(asked.get("select", ""), rf"{name}=(\d+)")
-
-
-def amount_of_gpus(text: str) -> int | None:
-    """`4`, `a100:4`, `gpu:a100:4`, `gpu:4(S:0)`, `gpu`: how many."""
-    numbers = re.findall(r"(?:^|[:=])(\d+)(?=\(|,|$)", text)
-    return int(numbers[0]) if numbers else (1 if text.startswith("gpu") else None)
-
-
-def devices(
-    asked: Mapping[str, str],
-    nodes: int,
-    ntasks: int | None,
-    per_node: int | None,
-    cluster: Cluster,
-    node_type: NodeType,
-) -> int:
+def devices(shape: JobShape, queue: str, cluster: Cluster, node_type: NodeType) -> int:
     """Devices of one node that the job may use, as a framework counts them."""
     gpus = node_type.gpus
     everything = gpus.devices_per_node or 1
-    tasks = per_node or -(-(ntasks or nodes) // nodes)
-    counts = {
-        "gpus-per-node": lambda n: n, "gres": lambda n: n, "gpus": lambda n: max(1, n // nodes),
-        "gpus-per-task": lambda n: n * tasks, "ngpus": lambda n: max(1, n // nodes),
-    }  # fmt: skip
-    found = next((counts[name](n) for name in counts if (n := amount_of_gpus(asked.get(name, "")))), None)
-    found = found or select_number(asked, "ngpus") or number_in(asked.get("gpu", ""), r"num=(\d+)")
-    if found is None:
-        whole = cluster.whole_nodes or "exclusive" in asked or whole_queue(cluster, queue_name(asked, cluster))
-        return everything if whole else 0
+    shared_out = max(1, shape.total_gpus // (shape.least_nodes or 1)) if shape.total_gpus else None
+    found = shape.gpus_per_node or shared_out or shape.gpus_of_tasks
+    if not found:
+        return everything if cluster.whole_nodes or "exclusive" in shape.asked or whole_queue(cluster, queue) else 0
     tiles = gpus.tiles_per_gpu if gpus.scheduler_counts == "cards" else 1
     return min(found * tiles, everything)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from graph.extraction.job_shape import gpus_of
 from graph.extraction.script import read_script
-from graph.verification.simulator.allocation import Allocation, allocation, amount_of_gpus, host_suffixes, node_names
+from graph.verification.simulator.allocation import Allocation, allocation, host_suffixes, node_names
 from graph.verification.simulator.stage import modules_of, mpi_of
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError
@@ -65,7 +66,7 @@ def test_counts_that_are_none_are_refused(text: str) -> None:
     ("text", "count"), [("4", 4), ("a100:4", 4), ("gpu:a100:2", 2), ("gpu:4", 4), ("gpu", 1), ("", None)]
 )
 def test_gpu_amounts(text: str, count: int | None) -> None:
-    assert amount_of_gpus(text) == count
+    assert gpus_of(text) == count
 
 
 def test_names_are_of_the_machines_kind() -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Command
+from graph.extraction.job_shape import JobShape
 from graph.extraction.launch_chain import LaunchedProgram, Layer
 from graph.extraction.launcher_table import BY_NAME
 from graph.extraction.launchers import base_name, is_python
@@ -15,7 +16,6 @@ from graph.extraction.script import ReadScript
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
 from graph.extraction.training import layers_of
-from graph.verification.checks.job import CheckedJob
 
 Facts = Mapping[str, int]
 # Spawners that start one process a GPU on their own node, and so are wanted once a node.
@@ -23,7 +23,7 @@ NODE_SPAWNERS = frozenset({"torchrun", "accelerate", "tune", "composer", "coloss
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedLaunch:
+class LaunchShape:
     """tasks, per_node and nodes are the parallel launcher's; procs is what a spawner starts on each node.
 
     line is where the outermost command stands. open: options stand in variables that only the run fills in.
@@ -60,14 +60,18 @@ class CheckedLaunch:
 
 
 def number(one: Field | None, facts: Facts) -> int | None:
-    """The number that a word stands for, with the job's facts and the script's variables known."""
+    """The number that a word stands for, with the job's facts and the script's variables known.
+
+    Of a range (`1:4`) the most; of `${N:-2}` what is taken where nothing is given.
+    """
     if one is None:
         return None
-    amount = field_amount(one)
+    text, amount = plain(one), field_amount(one)
     found = arithmetic(amount, facts) if amount else None
     if found is None:
-        name = re.fullmatch(r"\$\{?([A-Za-z_]\w*)\}?", plain(one))
-        found = facts.get(name[1]) if name else None
+        told = re.fullmatch(r"\d+:(\d+)|\$\{\w+:?-[\"']?(\d+)[\"']?\}", text)
+        name = re.fullmatch(r"\$\{?([A-Za-z_]\w*)\}?", text)
+        found = int(told[1] or told[2]) if told else facts.get(name[1]) if name else None
     return found
 
 
@@ -77,14 +81,14 @@ def root_of(command: Command) -> Command:
     return command
 
 
-def read_launch(script: ReadScript, job: CheckedJob, facts: Facts) -> CheckedLaunch | None:
+def read_launch(script: ReadScript, job: JobShape, facts: Facts) -> LaunchShape | None:
     command = script.training
     if command is None or command.chain.program is None:
         return None
     layers = layers_of(command)
     parallel = next((one for one in reversed(layers) if one.kind == "parallel"), None)
     spawner = next((one for one in reversed(layers) if one.kind == "spawner"), None)
-    bare = CheckedLaunch(
+    bare = LaunchShape(
         command, root_of(command), layers, parallel, spawner, command.chain.program, facts,
         open=any(name == "" for layer in layers for name, _ in layer.options)
         or option_in_variable(command)
@@ -92,7 +96,7 @@ def read_launch(script: ReadScript, job: CheckedJob, facts: Facts) -> CheckedLau
     )  # fmt: skip
     nodes, tasks, per_node = counts(bare, job)
     procs = processes(bare, nodes)
-    return CheckedLaunch(
+    return LaunchShape(
         command, bare.root, layers, parallel, spawner, bare.program, facts, nodes, tasks, per_node, procs, bare.open
     )
 
@@ -117,7 +121,7 @@ def option_in_variable(command: Command) -> bool:
     return False
 
 
-def counts(launch: CheckedLaunch, job: CheckedJob) -> tuple[int | None, int | None, int | None]:
+def counts(launch: LaunchShape, job: JobShape) -> tuple[int | None, int | None, int | None]:
     """(nodes, tasks, tasks a node) of the parallel launcher."""
     layer = launch.parallel
     if layer is None or job.mixed:
@@ -131,7 +135,7 @@ def counts(launch: CheckedLaunch, job: CheckedJob) -> tuple[int | None, int | No
     return nodes, tasks, per_node
 
 
-def by_srun(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int | None, int | None, int | None]:
+def by_srun(launch: LaunchShape, layer: Layer, job: JobShape) -> tuple[int | None, int | None, int | None]:
     """Options of srun win over the job's. With nothing said anywhere there is one task a node."""
     nodes = launch.number(layer, "nodes") if layer.role("nodes") is not None else job.nodes
     tasks, per_node = launch.number(layer, "tasks"), launch.number(layer, "per_node")
@@ -155,7 +159,7 @@ def by_srun(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int |
     return nodes, tasks, per_node
 
 
-def by_mpi(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int | None, int | None, int | None]:
+def by_mpi(launch: LaunchShape, layer: Layer, job: JobShape) -> tuple[int | None, int | None, int | None]:
     per_node = launch.number(layer, "per_node")
     mapped = re.search(r"ppr:(\d+):node", plain(layer.role("map") or ()))
     per_node = per_node or (int(mapped[1]) if mapped else None)
@@ -165,14 +169,14 @@ def by_mpi(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int | 
     return job.nodes, launch.number(layer, "tasks"), per_node
 
 
-def by_ibrun(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int | None, int | None, int | None]:
+def by_ibrun(launch: LaunchShape, layer: Layer, job: JobShape) -> tuple[int | None, int | None, int | None]:
     if layer.has("-o"):
         return None, None, None
     tasks = launch.number(layer, "tasks") if layer.role("tasks") is not None else job.ntasks
     return job.nodes, tasks, job.tasks_per_node if layer.role("tasks") is None else None
 
 
-def by_jsrun(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int | None, int | None, int | None]:
+def by_jsrun(launch: LaunchShape, layer: Layer, job: JobShape) -> tuple[int | None, int | None, int | None]:
     sets, here = launch.number(layer, "sets"), launch.number(layer, "sets_per_node")
     each = launch.number(layer, "set_tasks") or (1 if layer.role("set_tasks") is None else None)
     total = launch.number(layer, "total_tasks")
@@ -180,7 +184,7 @@ def by_jsrun(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int 
     return nodes, total or (sets * each if sets and each else None), here * each if here and each else None
 
 
-def by_flux(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int | None, int | None, int | None]:
+def by_flux(launch: LaunchShape, layer: Layer, job: JobShape) -> tuple[int | None, int | None, int | None]:
     nodes = launch.number(layer, "nodes") if layer.role("nodes") is not None else job.nodes
     return nodes, launch.number(layer, "tasks"), launch.number(layer, "per_node")
 
@@ -188,7 +192,7 @@ def by_flux(launch: CheckedLaunch, layer: Layer, job: CheckedJob) -> tuple[int |
 LAUNCHERS = {"srun": by_srun, "salloc": by_srun, "ibrun": by_ibrun, "jsrun": by_jsrun, "flux": by_flux}
 
 
-def processes(launch: CheckedLaunch, nodes: int | None) -> int | None:
+def processes(launch: LaunchShape, nodes: int | None) -> int | None:
     """Processes that the spawner starts on each node."""
     layer = launch.spawner
     if layer is None:
