@@ -9,7 +9,7 @@ from graph.verification.rehearsal.questions import QUESTIONS, Evidence, modules
 from graph.verification.rehearsal.types import LauncherCall, Rank, Rehearsal
 from graph.verification.simulator.allocation import Allocation
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.guards import arguments_wanted
+from graph.verification.simulator.guards import arguments_wanted, outside
 from graph.verification.simulator.isolation import LIMITS, WAYS_OUT, Isolation
 from graph.verification.simulator.running import Ran
 
@@ -91,8 +91,9 @@ def unseen(e: Evidence, isolation: Isolation) -> tuple[str, ...]:
     for one in e.of("shell"):
         if one["what"] in GUARDS and one["words"]:
             texts.append(f"{one['words'][0]}: {GUARDS[one['what']]}")
-    if given := arguments_wanted(e.text):
-        texts.append(f"{' '.join(given)}: in the place of the script's arguments, without which it ends")
+    if given := arguments_wanted(e.text, e.job.nodes):
+        texts.append(f"{' '.join(given)}: in the place of the script's arguments")
+    texts += [f"${name}: set outside the script, a folder stood in for it" for name in outside(e.script)]
     if e.facts.running < e.job.nodes:
         texts.append(
             f"{e.job.nodes - e.facts.running} of the job's {e.job.nodes} nodes: only {e.facts.running} had processes"

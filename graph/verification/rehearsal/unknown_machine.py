@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from graph.verification.checks.subject import Subject, read_subject
+from graph.extraction.script_counts import count
+from graph.verification.checks.subject import read_subject
 from knowledge.cluster import (
     Cluster,
     DirectiveFact,
@@ -32,23 +33,16 @@ def unknown_machine(text: str, gpus_per_node: int | None) -> Cluster:
     Raises InputError, which asks, where neither tells.
     """
     subject = read_subject(text, None)
-    count = gpus_per_node or devices_told(subject)
-    if count is None:
+    told = gpus_per_node or subject.devices or count(subject.script, subject.scheduler).gpus_per_node
+    if told is None:
         raise InputError("how many GPUs has a node there? Give --gpus-per-node N, or --machine NAME where it is known")
     scheduler: Scheduler = next((one for one in SCHEDULERS if one == subject.scheduler), "slurm")
     launcher: Launcher = "mpiexec" if OF_HYDRA.search(text) else "mpirun"
     return Cluster(
         id="unknown", title=MARK, names=(), site="", as_of="2026", scheduler=scheduler, submit="",
-        node_types=(NodeType(id="node", gpus=Gpus(vendor="nvidia", model="GPU", per_node=count, backend="cuda")),),
+        node_types=(NodeType(id="node", gpus=Gpus(vendor="nvidia", model="GPU", per_node=told, backend="cuda")),),
         queues=(Queue(id="queue", node_types=("node",), max_walltime=None, default=True),), whole_nodes=True,
         directives=(DirectiveFact(text="--nodes={nodes}"),), software={"default": Software()},
         internet=Internet(access="unknown"), rendezvous=Rendezvous(host="localhost"),
         launch={"pytorch": (LaunchForm(launcher=launcher, workers="ranks"),)}, sources=(),
     )  # fmt: skip
-
-
-def devices_told(subject: Subject) -> int | None:
-    """GPUs of a node by the directives, else the processes that the launch starts on one."""
-    launch = subject.launch
-    processes = (launch.procs if launch.spawner else launch.per_node) if launch else None
-    return subject.devices or processes

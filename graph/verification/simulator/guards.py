@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from difflib import get_close_matches
 
 from tree_sitter import Node
 
+from graph.extraction.script import ReadScript
 from graph.extraction.shell_tree import descendants, if_parts, parse, text_of
+from graph.extraction.shell_words import plain
 
 ENDING = re.compile(r"exit|return|die|fail|abort|usage|error(?:_exit)?")
 TEST = re.compile(
@@ -19,6 +22,17 @@ TEST = re.compile(
 )
 COMMAND = re.compile(r"(!\s+)?\b(?:command\s+-v|which|hash|type(?:\s+-[pPt])?)\s+([A-Za-z][\w.+-]*)")
 COUNT = re.compile(r"\$\{?#\}?[\"']?\s*(?:-(lt|ne|eq)|(<|!=|==))\s*(\d)")
+LOOKED_FOR = re.compile(
+    r"\$\{?#|-[zn]\s+[\"']?\$\{?[1-9@*]|\$\{[1-9]:?[-+]|\bshift\b|\bgetopts?\b|\$\{?[1-9]\}?[\"']?\s*(==?|!=)"
+)
+OPTION = re.compile(r"(--[\w-]+)\)\s*\n?\s*([A-Za-z_]\w*)=[\"']?\$\{?2")
+NUMBERED = re.compile(r"num|count|size|port|seed|epoch|batch|step|gpus|tasks|ranks|procs|nproc|layers|lr$|^-np?$")
+PATH_START = re.compile(r"(?:^|[\s\"'=:(])\$\{?([A-Za-z_]\w*)\}?/", re.M)
+READ = re.compile(r"\b(?:read(?:\s+-\w+)*|for|mapfile|readarray|getopts\s+\S+)\s+(\w+)")
+GIVEN = re.compile(
+    r"(SLURM|PBS|LSB|LS|FLUX|COBALT|OMPI|PMIX?|PALS|MPI|JSM|MV2|BASH|MAPLE)_?\w*|\w*PATH"
+    r"|HOME|USER|PWD|OLDPWD|TMPDIR|SHELL|HOSTNAME|LOGNAME|LANG|CONDA_PREFIX|VIRTUAL_ENV"
+)
 EMPTY, NEEDED = re.compile(r"-z\s+[\"']?\$\{?([1-9])\b"), re.compile(r"\$\{([1-9]):?\?")
 RUNS_SOMETHING = re.compile(r"\$\(|`|[<>]\(")
 
@@ -40,16 +54,76 @@ def commands_wanted(script: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def arguments_wanted(script: str) -> tuple[str, ...]:
-    """Words in the place of the arguments without which the script ends; none where it chooses by what they say."""
+def arguments_wanted(script: str, nodes: int = 2) -> tuple[str, ...]:
+    """Words in the place of the arguments that the script takes and does not look for first.
+
+    A number where the script counts with it (the nodes of the job where it counts these); `--name word` for options
+    without which it ends. None where it chooses by what an argument says.
+    """
     if re.search(r"\bcase\s+[\"']?\$", script):
-        return ()
+        return options_wanted(script)
     negated = [text for text, plain in endings(script) if not plain]
     wanted = [int(one) for one in NEEDED.findall(script)]
     for text in negated:
         wanted += [int(number) + (word == "eq" or sign == "==") for word, sign, number in COUNT.findall(text)]
         wanted += [int(number) for number in EMPTY.findall(text)]
-    return tuple(f"argument-{number}" for number in range(1, max(wanted, default=0) + 1))
+    code = "\n".join(line for line in script.splitlines() if not line.lstrip().startswith("#"))
+    if not LOOKED_FOR.search(code):
+        wanted += [
+            int(text_of(one).strip("${}")) for one in taken(script) if re.fullmatch(r"\$\{?[1-9]\}?", text_of(one))
+        ]
+    if not wanted and re.search(r"(?m)^\s*(exec\s+)?\"?\$[@*]\"?", code):
+        return ("python", "train.py")
+    return tuple(stand_in_word(number, code, nodes) for number in range(1, max(wanted, default=0) + 1))
+
+
+def options_wanted(script: str) -> tuple[str, ...]:
+    """`--model word` for each variable that an option sets and without which the script ends."""
+    options = {name: option for option, name in OPTION.findall(script)}
+    ended = " ".join(text for text, plain in endings(script) if not plain)
+    names = [name for name in re.findall(r"-z\s+[\"']?\$\{?([A-Za-z_]\w*)", ended) if name in options]
+    return tuple(word for name in dict.fromkeys(names) for word in (options[name], f"argument-{name.lower()}"))
+
+
+def taken(script: str) -> Iterator[Node]:
+    """The expansions outside functions, whose arguments are their own."""
+    for kind in ("simple_expansion", "expansion"):
+        for node in descendants(parse(script).root_node, kind):
+            above: Node | None = node
+            while above is not None and above.type != "function_definition":
+                above = above.parent
+            if above is None:
+                yield node
+
+
+def stand_in_word(number: int, code: str, nodes: int) -> str:
+    """A word for the argument of that number, by what it is used for."""
+    use = re.search(rf"([\w-]*)[= ]+[\"']?\$\{{?{number}\b", code)
+    name = (use[1] if use else "").lower()
+    if re.search(r"nodes|nnodes|machines|^-?n$", name):
+        return str(nodes)
+    counted = re.search(rf"\(\([^)]*\$\{{?{number}\b", code) or NUMBERED.search(name)
+    return "1" if counted else f"argument-{number}"
+
+
+def outside(script: ReadScript) -> tuple[str, ...]:
+    """Variables that the script never sets, and that begin a path or name an image: a site's or a person's folders.
+
+    One that the script looks for first, or nearly sets (a slip of the pen), is not among them.
+    """
+    own = {one.name for one in script.assignments} | set(READ.findall(script.text))
+    code = "\n".join(line for line in script.text.splitlines() if not line.lstrip().startswith("#"))
+    images = (plain(layer.operand) for one in script.commands for layer in one.chain.layers if layer.operand)
+    named = [found[1] for text in images if (found := re.fullmatch(r"\$\{?(\w+)\}?", text))]
+    named += [name for name in PATH_START.findall(code) if re.search(r"[A-Z]", name)]
+    return tuple(
+        name
+        for name in dict.fromkeys(named)
+        if name not in own
+        and not GIVEN.fullmatch(name)
+        and not re.search(rf"\$\{{{name}:?[-+=?]|-[zn]\s+[\"']?\$\{{?{name}\b|-v\s+{name}\b", code)
+        and not get_close_matches(name, own, 1, 0.88)
+    )
 
 
 def endings(script: str) -> Iterator[tuple[str, bool]]:

@@ -20,7 +20,7 @@ from graph.verification.simulator.allocation import Allocation, host_suffixes, n
 from graph.verification.simulator.cluster import commands, variables
 from graph.verification.simulator.cluster.batch import batch_variables
 from graph.verification.simulator.cluster.hostlist import compress
-from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards
+from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards, outside
 from knowledge.cluster import Cluster
 from knowledge.slurm_options import slurm_options
 from knowledge.types import SideFile
@@ -221,13 +221,17 @@ def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.
     login = login_variables(inside, where, facts)
     shebang = script.split("\n", 1)[0]
     interpreter = shlex.split(shebang[2:]) if shebang.startswith("#!") else ["/bin/bash"]
-    if interpreter[:1] == ["/bin/sh"]:
-        interpreter[0] = "/bin/bash"  # what sh is on the systems of clusters (RHEL, SLES), and not on every computer
+    shell = interpreter[-1] if interpreter[0].endswith("/env") else interpreter[0]
+    if interpreter[0] == "/bin/sh" or (re.search(r"/?(zsh|ksh)$", shell) and shutil.which(shell) is None):
+        # sh is bash on the systems of clusters (RHEL, SLES), and not on every computer; zsh and ksh are nearly bash.
+        interpreter = ["/bin/bash"]
     starts_at_home = facts.scheduler == "pbs"
     first = facts.hosts[0]
+    given = dict.fromkeys(outside(read_script(script)), where["scratch"])
+    of_job = batch_variables(facts, inside, where, compress(facts.nodes)) | first_node(facts, first)
     batch = {
-        "words": [*interpreter, f"{where['work']}/{name}", *arguments_wanted(script)],
-        "variables": login | batch_variables(facts, inside, where, compress(facts.nodes)) | first_node(facts, first),
+        "words": [*interpreter, f"{where['work']}/{name}", *arguments_wanted(script, len(facts.nodes))],
+        "variables": given | login | of_job,
         "folder": where["home"] if starts_at_home else where["work"],
         "login": login,
     }

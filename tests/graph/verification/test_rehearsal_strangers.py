@@ -18,7 +18,7 @@ from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.cluster.options import LayoutRefusedError, parse
 from graph.verification.simulator.cluster.wrapping import is_slip
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards
+from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards, outside
 from graph.verification.simulator.isolation import available
 from graph.verification.simulator.running import Ran, folder, run
 from knowledge.catalogue import catalogue
@@ -169,6 +169,44 @@ def test_commands_and_arguments_that_the_script_ends_without() -> None:
     assert arguments_wanted("#!/bin/bash\nif [ $# -gt 2 ]; then exit 1; fi\npython train.py $1\n") == ()
     assert arguments_wanted("#!/bin/bash\nM=${1:?usage}\npython train.py $M\n") == ("argument-1",)
     assert arguments_wanted('#!/bin/bash\nM=${1:?usage}\ncase "$M" in a) ;; *) exit 1 ;; esac\npython t.py\n') == ()
+
+
+def test_arguments_that_the_script_takes_and_does_not_look_for() -> None:
+    assert arguments_wanted("#!/bin/bash\nsrun -N $1 python $2 --lr 1\n", 4) == ("4", "argument-2")
+    assert arguments_wanted("#!/bin/bash\nR=$(( $1 * 2 ))\nf() { echo $2; }\nawk '{print $3}' x\n") == ("1",)
+    assert arguments_wanted('#!/bin/bash\nsrun "$@"\n') == ()
+    assert arguments_wanted('#!/bin/bash\n"$@"\n') == ("python", "train.py")
+    text = '#!/bin/bash\ncase $1 in\n--model)\nMODEL="$2"\nshift 2;;\nesac\nif [ -z "$MODEL" ]; then exit 1; fi\n'
+    assert arguments_wanted(text) == ("--model", "argument-model")
+
+
+def test_folders_that_are_set_outside() -> None:
+    text = (
+        "#!/bin/bash\nDATA_ROOT=/x\ncat $work_SCRATCH/list\ncd $SITE_WORK/code\nls $DATA_ROOT/a $DATA_ROOTT/b ${OPT:-/o}/c $SLURM_X/d\n"
+        "apptainer exec --nv $IMAGE python train.py --lr $LR\n"
+    )
+    assert outside(read_script(text)) == ("IMAGE", "work_SCRATCH", "SITE_WORK")
+
+
+@pytest.mark.skipif(available() != "namespaces", reason="no namespaces on this computer")
+def test_what_lies_on_the_site_alone_does_not_end_a_script() -> None:
+    machine = catalogue().find("polaris")
+    assert machine
+    text = (
+        "#!/bin/zsh\n#PBS -l select=2:system=polaris\nset -eu\nmodule load tools\nLIST=$(cat $OUTER/list.txt)\n"
+        "export PYTHONPATH=/x:$PYTHONPATH PATH=/sw/openmpi/bin:$PATH\n"
+        'mpirun -n 2 -npernode 1 site_wrapper -q bash -c "echo ALL"\n'
+    )
+    script = read_script(text)
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 2, None, "namespaces", (), frozenset())
+    with folder() as place:
+        stage.fill(place, stage.IN_NAMESPACES, text, "job.sh", (), replace(facts, preload=()))
+        ran = run(place, "namespaces", 30, lambda _: None)
+    assert (ran.output, ran.code) == ("ALL\nALL\n", 0)
+    told = " ".join(judge.rehearsal(ran, facts, job, script, text, "namespaces", 1.0).unseen)
+    assert "$OUTER: set outside the script" in told
+    assert "/list.txt: not on this computer" in told
 
 
 def test_mpiruns_ranks_go_before_those_of_the_batch_script() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import re
+
 from graph.verification.simulator.cluster import inner, launch, tools, wrapping
 from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.site import SimulatedSite
@@ -28,8 +31,9 @@ def run(name: str, words: list[str], site: SimulatedSite) -> int:
 def command(name: str, words: list[str], site: SimulatedSite) -> int:
     if name == ".missing" and words:
         return wrapping.missing(words[0])(words[1:], site)
-    if name in OF_MPI:  # both names are the site's one MPI
-        name = "mpirun" if site.job.mpi == "openmpi" else "mpiexec"
+    if name in OF_MPI:  # both names are the site's one MPI, or that which the script puts before it
+        own = re.search(r"(?i)open-?mpi|ompi|hpcx", os.environ.get("PATH", ""))
+        name = "mpirun" if site.job.mpi == "openmpi" or own else "mpiexec"
     if name in LAUNCHERS:
         return launch.run(name, words, site)
     if name in PYTHONS:

@@ -91,11 +91,24 @@ def real_python(site: SimulatedSite, words: list[str]) -> int:
     os.execv(site.job.python, [site.job.python, *words])
 
 
+def without_config(words: list[str], site: SimulatedSite) -> list[str]:
+    """A call without the launcher's configuration file where that lies on the cluster alone: noted."""
+    for at, word in enumerate(words):
+        name, joined, value = word.partition("=")
+        file = value if joined else (words[at + 1] if at + 1 < len(words) else "")
+        if name in ("--config_file", "--config-file") and file and not Path(file).exists():
+            site.record("missing", name=file, words=[])
+            return [*words[:at], *words[at + (1 if joined else 2) :]]
+        if not word.startswith("-") and word.endswith(".py"):
+            break
+    return words
+
+
 def in_node(site: SimulatedSite, kind: str, name: str, words: list[str]) -> int:
     """Do it in this process, which the node forked: torch is imported here already."""
     if kind == "code":
         return program.run_code(site, name, words)
     site.record(kind, program=name, words=words)
     if kind == "inner":
-        return program.run_inner(site, name, cut_to_sample(name, words, site.job))
+        return program.run_inner(site, name, cut_to_sample(name, without_config(words, site), site.job))
     return program.run_miniapp(site)

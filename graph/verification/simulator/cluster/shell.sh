@@ -1,8 +1,10 @@
 # Read by every bash of a rehearsal (BASH_ENV): the commands of a cluster that are shell functions, or must be.
 case ":$PATH:" in *":$MAPLE_REHEARSAL_BIN:"*) ;; *) PATH="$MAPLE_REHEARSAL_BIN:$PATH" ;; esac
 
-module() { "$MAPLE_REHEARSAL_BIN/.note" module "$@"; }
-ml() { "$MAPLE_REHEARSAL_BIN/.note" module "$@"; }
+# What modules and sourced files of a site put their own folders in front of is set from there on.
+maple_paths() { export PYTHONPATH="${PYTHONPATH-}" LIBRARY_PATH="${LIBRARY_PATH-}" CPATH="${CPATH-}"; }
+module() { "$MAPLE_REHEARSAL_BIN/.note" module "$@"; maple_paths; }
+ml() { module "$@"; }
 
 # conda: an environment that is not here counts as activated.
 conda() {
@@ -20,6 +22,7 @@ source() {
         return
     fi
     "$MAPLE_REHEARSAL_BIN/.note" source "$@"
+    maple_paths
     case "$1" in */bin/activate) export VIRTUAL_ENV="${1%/bin/activate}" ;; esac
     return 0
 }
@@ -60,6 +63,15 @@ maple_tolerant() {
     command "$@" 2>/dev/null && return 0
     "$MAPLE_REHEARSAL_BIN/.note" missing "$@"
     return 0
+}
+# A text that lies on the cluster alone reads as empty.
+cat() {
+    local MAPLE_WORD
+    command cat "$@" 2>/dev/null && return 0
+    for MAPLE_WORD in "$@"; do
+        case "$MAPLE_WORD" in /*) [ -e "$MAPLE_WORD" ] || { "$MAPLE_REHEARSAL_BIN/.note" missing cat "$MAPLE_WORD"; return 0; } ;; esac
+    done
+    command cat "$@"
 }
 cp() { maple_tolerant cp "$@"; }
 mv() { maple_tolerant mv "$@"; }

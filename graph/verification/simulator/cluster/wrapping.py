@@ -61,7 +61,8 @@ def missing(name: str) -> Tool:
             site.record("shell", what="unknown", words=[name, *words])
             print(f"{name}: No such file or directory", file=sys.stderr)
             return 127
-        at = next((n for n, word in enumerate(words) if word.rsplit("/", 1)[-1] in NEEDED[:5]), None)
+        bases = [word.rsplit("/", 1)[-1] for word in words]
+        at = next((n for n, base in enumerate(bases) if base in (*NEEDED[:5], "bash", "sh")), None)
         site.record("missing", name=name, words=words)
         if at is not None:
             return become(words[at:])
