@@ -193,14 +193,17 @@ def tasks_disagree(s: Subject) -> Iterator[Hit]:
 def little_time(s: Subject) -> Iterator[Hit]:
     """`--time=24` is 24 minutes to Slurm."""
     one = s.job.asked.get("time")
-    if s.scheduler != "slurm" or one is None or not re.fullmatch(r"\d{1,3}", one.value):
+    found = re.fullmatch(r"(\d{1,3})(:00)?", one.value) if one is not None else None
+    if s.scheduler != "slurm" or one is None or found is None:
         return
-    minutes = int(one.value)
+    minutes = int(found[1])
+    if found[2] and minutes not in MEANT_HOURS:
+        return
     hint = "hours are HH:MM:SS" if minutes < LITTLE_TIME else f"that is {minutes / 60:.1f} hours"
     yield Hit(
         one.line,
-        f"{one.written} {minutes} is {minutes} minutes: {hint}",
-        "a bare number is minutes to Slurm",
+        f"{one.written} {one.value} is {minutes} minutes: {hint}",
+        "a bare number is minutes to Slurm, and of two the first",
         sources.SBATCH,
         "warning" if minutes in MEANT_HOURS else "info",
     )

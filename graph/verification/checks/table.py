@@ -8,6 +8,7 @@ from graph.verification.checks import (
     directive_rules,
     directive_values,
     environment_rules,
+    flow_rules,
     limit_rules,
     meeting_rules,
     network_rules,
@@ -43,4 +44,5 @@ RULES: tuple[Rule, ...] = (
     *network_rules.RULES,
     *variable_rules.RULES,
     *shell_rules.RULES,
+    *flow_rules.RULES,
 )

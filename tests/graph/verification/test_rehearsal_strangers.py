@@ -182,7 +182,8 @@ def test_arguments_that_the_script_takes_and_does_not_look_for() -> None:
 
 def test_folders_that_are_set_outside() -> None:
     text = (
-        "#!/bin/bash\nDATA_ROOT=/x\ncat $work_SCRATCH/list\ncd $SITE_WORK/code\nls $DATA_ROOT/a $DATA_ROOTT/b ${OPT:-/o}/c $SLURM_X/d\n"
+        "#!/bin/bash\nDATA_ROOT=/x\ncat $work_SCRATCH/list\ncd $SITE_WORK/code\n"
+        "ls $DATA_ROOT/a $DATA_ROOTT/b ${OPT:-/o}/c $SLURM_X/d\n"
         "apptainer exec --nv $IMAGE python train.py --lr $LR\n"
     )
     assert outside(read_script(text)) == ("IMAGE", "work_SCRATCH", "SITE_WORK")
