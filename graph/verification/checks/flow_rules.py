@@ -371,13 +371,11 @@ def exit_lost(s: Subject) -> Iterator[Hit]:
     for node in descendants(root, "pipeline"):
         inside = node.start_point[0] < launch.line <= node.end_point[0] + 1
         if inside and re.match(r"\s*tee\b", text_of(node.children[-1])):
-            strict = re.search(r"(?m)^\s*set\s+-\w*e|^#!.*\s-\w*e", s.script.text)
             yield Hit(
                 launch.line,
                 "the launch's exit code is lost in the pipe: tee's counts",
                 "`set -o pipefail` keeps it; a failed job is told as done else",
                 sources.BASH + "#Pipelines",
-                "warning" if strict else "info",
             )
             return
 
