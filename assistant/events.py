@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Annotated, Literal
-
-from pydantic import Field, TypeAdapter
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from knowledge.document import Document
 from knowledge.printable import printable
 from knowledge.types import Diagnosis, Made, Question, Refusal, Said, Say, Working, Writing
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +127,6 @@ class Progress:
 Kept = Text | Answer | Asked | Script | Diagnosed | Refused | Report | Error | Known | Done
 Passing = Streaming | Progress
 Event = Kept | Passing
-EVENTS: TypeAdapter[list[Kept]] = TypeAdapter(list[Annotated[Kept, Field(discriminator="type")]])
 
 
 def event_of(said: Said) -> Kept:
@@ -159,4 +161,17 @@ def kept(events: Iterable[Event]) -> list[Kept]:
 
 
 def to_json(events: Iterable[Event]) -> str:
-    return EVENTS.dump_json(kept(events)).decode()
+    """The answer's events as a JSON list, which `from_json` reads back."""
+    return json.dumps([asdict(event) for event in kept(events)], ensure_ascii=False, separators=(",", ":"))
+
+
+def from_json(text: str) -> list[Kept]:
+    """The events of a stored answer. Raises ValueError where the text is none, or one of another version."""
+    return _stored_events().validate_json(text)
+
+
+@cache
+def _stored_events() -> TypeAdapter[list[Kept]]:
+    from pydantic import Field, TypeAdapter  # building it costs as much as a tenth of a turn: only who reads pays
+
+    return TypeAdapter(list[Annotated[Kept, Field(discriminator="type")]])

@@ -14,10 +14,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from assistant.drawing import markdown
-from assistant.events import EVENTS, Done, Event, Kept, Text, to_json
+from assistant.events import Done, Event, Kept, Text, from_json, to_json
 from assistant.storage.carried import carry, drop, fetch
 from assistant.storage.database import Database, Transaction
 from knowledge.types import Attachment
@@ -184,6 +182,6 @@ def turn_of(row: tuple[Any, ...]) -> Turn:
 def read_answer(answer: str) -> tuple[Kept, ...]:
     """The events; an answer of another version, which cannot be read, is said to be one."""
     try:
-        return tuple(EVENTS.validate_json(answer))
-    except ValidationError:
+        return tuple(from_json(answer))
+    except ValueError:
         return (Text("(an answer that another version of this program wrote)"),)
