@@ -41,10 +41,8 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
         # A site's own balance is printed in its own unit, whatever the word counts.
         same = [one for one in limits if one.of == of and counts_for(one, whose, case)]
         limits = same or [one for one in limits if one.counts == "minutes"]
-        # What is in use may stand in another output than the limit itself.
-        limits = (
-            sorted(limits[:2], key=lambda one: one.used is None) if len({n.most for n in limits[:2]}) == 1 else limits
-        )
+        # What is overstepped decides; what is in use may stand in another output than the limit itself.
+        limits = sorted(limits, key=lambda one: (not overstepped(one, asked), one.used is None))
     else:
         full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
@@ -58,7 +56,8 @@ def counts_for(limit: LimitSeen, whose: str, case: WaitCase) -> bool:
     """Whether it is the limit that Slurm's word names: another's number beside it would be a wrong one."""
     if case.found.limit is None:
         return limit.per != "node"
-    return limit.per == whose or limit.counts == "minimum" or "facts of" in limit.owner
+    minimum = case.found.limit.counts == "minimum"
+    return (limit.counts == "minimum") == minimum and (limit.per == whose or minimum or "facts of" in limit.owner)
 
 
 def set_on(case: WaitCase, limit: LimitSeen) -> str:

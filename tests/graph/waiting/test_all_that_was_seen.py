@@ -110,6 +110,16 @@ def test_no_number_beside_it_is_taken_for_another(before: str, after: str) -> No
     assert "20 h" not in told
 
 
+def test_the_least_and_the_most_are_told_apart() -> None:
+    text = (
+        f"{HEAD}               55     small     wrf  tomas PD       0:00      1 (PartitionNodeLimit)\n"
+        "$ scontrol show part small\nPartitionName=small\n   MaxNodes=8 MaxTime=1-00:00:00 MinNodes=2 LLN=NO\n"
+    )
+    assert "asks for 1 node; the partition takes no job below 2." in " ".join(explain_pending(text).says)
+    least = OWN.replace("name,maxtrespu", "name,mintres,maxtrespu").replace("normal|", "normal|gres/gpu=1|")
+    assert "the limit is 8, of which 8 are in use" in " ".join(explain_pending(least).says)
+
+
 def test_a_limit_on_somebody_else_is_not_said_for_this_one() -> None:
     other = OWN.replace("maxtrespu", "grptres").replace("gres/gpu=8", "gres/gpu=64")
     assert "64" not in " ".join(explain_pending(other).says)
