@@ -62,6 +62,8 @@ def stand_in(
     # PALS counts hardware threads: 4 ranks of depth 16 fill Polaris's 32 cores
     # (https://docs.alcf.anl.gov/polaris/running-jobs/#binding-mpi-ranks-to-gpus).
     cpus = threads if mpi_of(cluster) == "pals" else node.cpu.schedulable or threads
+    if cluster.scheduler == "lsf":  # jsrun hands out cores; what LLNL's own launcher leaves free binds it alone
+        cpus = node.cpu.cores or cpus
     return config.StandIn(
         cluster=cluster.id, scheduler=cluster.scheduler, nodes=names, running=running, sampled=sampled,
         launch_node=launch_node, job_name=job.job_name, account=job.account, queue=job.queue, ntasks=job.ntasks,

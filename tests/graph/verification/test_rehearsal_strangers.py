@@ -246,6 +246,15 @@ def test_pals_counts_hardware_threads() -> None:
     assert facts.cpus_per_node == 64
 
 
+def test_jsrun_hands_out_all_cores() -> None:
+    machine = catalogue().find("lassen")
+    assert machine
+    script = read_script("#!/bin/bash\n#BSUB -nnodes 1\njsrun -r 4 -c 10 python train.py\n")
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 1, None, "namespaces", (), frozenset())
+    assert facts.cpus_per_node == 44
+
+
 @pytest.mark.skipif(available() != "namespaces", reason="no namespaces on this computer")
 def test_a_script_for_sh_runs_as_on_clusters() -> None:
     machine = catalogue().find("perlmutter")
