@@ -67,7 +67,8 @@ class State(TypedDict, total=False):
     # other jobs of this conversation. tried: the requests that failed, or that a failure led to. diagnosed: the newest
     # failure, logs what it was read from, output what a scheduler printed last; unhelped: the steps for it that were
     # tried and did not cure it.
-    # asked_last: the question that the last turn answered; last_topic, last_act, last_field: what it was about;
+    # asked_last: the question that was answered last, answered: with what; last_topic, last_act, last_field: what it
+    # was about;
     # resources: what was asked of GPUs, hours and machines so far.
     # talk: the last few turns, where a model leads; grounds: what its next answer may stand on of them.
     # since: what was said since the diagnosis; step: how far the way of a beginner was told.
@@ -91,6 +92,7 @@ class State(TypedDict, total=False):
     job: str
     unhelped: Sequence[str]
     asked_last: str
+    answered: Sequence[Said]
     question_before: str
     last_topic: str
     resources: ResourceQuestion | None

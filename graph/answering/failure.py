@@ -122,7 +122,7 @@ def after_words(ask: Ask) -> Document | None:
     if report.cause == "gpu-oom" and billions_of(ask):
         return need_memory(ask, report)
     told = told_facts(ask, report) or (helps(ask, report) if THOUGHT_OF.search(ask.text) else None)
-    return told or (None if TRIED.search(ask.text) else anything(ask, report))
+    return told or (None if TRIED.search(ask.text) else of_steps(ask, report))
 
 
 def is_other(ask: Ask) -> bool:
@@ -410,17 +410,10 @@ def first(report: Diagnosis) -> str:
     return f"What to change: {todo[0]}" if todo else ""
 
 
-def anything(ask: Ask, report: Diagnosis) -> Document:
-    """Words to which nothing else is known: the steps that speak of the same, else the next step, in one line."""
+def of_steps(ask: Ask, report: Diagnosis) -> Document | None:
+    """Words to which nothing else is known: the steps that speak of the same; None where none does."""
     steps = steps_about(ask.text, report)
-    if steps:
-        return write_document(*(as_sentence(step) for step in steps[:2]))
-    left = [step for step in steps_of(report) if step not in ask.tried]
-    return write_document(
-        f"What that changes for the failure above I cannot tell from its log. As far as it shows: {report.says}",
-        f"Next: {left[0]}" if left else "",
-        send(report) or "Paste the log of the run with it, and I compare.",
-    )
+    return write_document(*(as_sentence(step) for step in steps[:2])) if steps else None
 
 
 Teller = Callable[[Ask, Diagnosis], Document | None]
@@ -429,7 +422,7 @@ TELLERS: dict[str, Teller] = {
     "log.where": where,
     "log.how": how,
     "log.fault": fault,
-    "log.need": lambda ask, report: need_memory(ask, report) or need_time(ask, report) or anything(ask, report),
+    "log.need": lambda ask, report: need_memory(ask, report) or need_time(ask, report) or of_steps(ask, report),
     "method.memory": need_memory,
     "method.gpus": helps,
     "method.scaling": helps,

@@ -161,7 +161,8 @@ def tell_whatif(ask: Ask) -> Document | None:
     seconds = said_seconds(ask) or (round(hand.hours * 3600) if hand and hand.hours else None)
     if machine is None or nodes is None or seconds is None:
         return None
-    return would_run(machine, nodes, seconds, hand)
+    elsewhere = hand is not None and hand.cluster is not None and machine.id != hand.cluster.id
+    return would_run(machine, nodes, seconds, None if elsewhere else hand)  # a queue of another machine takes nothing
 
 
 def when_time_is_up(ask: Ask, hand: InHand | None) -> Document:

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+from graph.conversation.planning import WANTS_SCRIPT
 from graph.conversation.turn import ASKING, RATHER, SURE, WANTING, TurnContext
+from graph.reading.coverage import content_words, is_held
+from graph.reading.scope import stretch_at
 from graph.state import State
 from knowledge.types import JobRequest, Offer, OfferEdit, Say, Understood
 
@@ -21,8 +24,20 @@ UNPLACED = " I did not place *{}*."
 # Beside `nodes` and `GPUs each` the total is no news.
 UNTOLD = ("heard", "total_gpus", "site_words", "patches")
 # `If yes add --fp8`: whether it is, the person does not know yet.
-CONDITION = re.compile(r"(?i)\bif (?:yes|so|not)\b")
+CONDITION = re.compile(
+    r"(?i)\bif (?:yes|so|not)\b|\bonly if\b|\bnur wenn\b|\bsolo si\b|\b(?:if|wenn|falls|si)\b[^,.;]*"
+    r"\b(?:fits?|lets?|allow\w*|possible|works?|enough|takes? it|passt|geht|erlaubt|m[öo]glich|permite|cabe)\b"
+)
 MOST_TOLD = 8
+WOULD_DEFAULT = (
+    "I write launch lines for Python training programs; *{}* I cannot place. Shall I start it as torchrun starts a "
+    "PyTorch program, one process a GPU? Say *yes*, or the command line that starts one process, or its framework."
+)
+PYTHON = re.compile(r"(?i)\.py\b|\bpython\b|\bpytorch\b|\btorch\b|\bllms?\b")
+# A program of one's own that is no Python file: a binary by its path, or a file of another language.
+PROGRAM = re.compile(
+    r"(?<![\w/.])\./[\w./-]*\w\b(?!\.(?:py|sh)\b)|(?<![\w/])[\w/-]+\.(?:jl|[Rrm]|cpp|cc|f90|x|exe|out|jar|nf|smk)\b"
+)
 # What is read from words beside it, so that a clause which found no place may belong to it.
 OF_PHRASES = ("args", "argument_edits", "entry", "environment", "array", "container")
 CLAUSE = 4  # words of a piece that is more than an aside
@@ -35,9 +50,31 @@ def may_act(turn: TurnContext, left: Sequence[str] = ()) -> bool:
     """Whether the words are plainly an order. left: those of them that found no place."""
     wanting = max((one.share(*WANTING, "back", "undo") for one in turn.wanting), default=0.0)
     marked = any("?" in one.text for one in turn.wanting)
-    if CONDITION.search(turn.words):
+    asks = any(one.scope == "asked" for one in turn.utterance.clauses)
+    if CONDITION.search(turn.words) or (asks and is_weighty(left)):
         return False
-    return wanting >= SURE or (wanting >= RATHER and not left and not marked)
+    return wanting >= SURE or (wanting >= RATHER and not left and not marked and not asks)
+
+
+def of_another_kind(turn: TurnContext, heard: Understood) -> tuple[str, ...]:
+    """What is said of a program that no framework here and no Python file is: it would be started as PyTorch in
+    silence. Empty where a framework, a method or a Python program is named."""
+    request = heard.request
+    denied = denied_frameworks(turn)
+    if denied:
+        return denied
+    if request.framework or request.strategy not in (None, "none") or PYTHON.search(f"{request.entry} {turn.words}"):
+        return ()
+    own = [one for clause in turn.wanting for one in content_words(turn.utterance, clause) if not is_held(one, "write")]
+    programs = PROGRAM.findall(turn.words)
+    return tuple(dict.fromkeys((*programs, *own)))[:MOST_TOLD] if programs else ()
+
+
+def denied_frameworks(turn: TurnContext) -> tuple[str, ...]:
+    """`No torch`: a framework that the words say is none of it."""
+    named = turn.utterance.of_kind("Framework")
+    out = [one for one in named if (inside := stretch_at(turn.words, one.start)) and inside.scope == "negated"]
+    return tuple(f"no {one.text}" for one in out) if len(out) == len(named) else ()
 
 
 def is_weighty(left: Sequence[str]) -> bool:
@@ -55,9 +92,18 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
         return None
     change = changed_fields(before if stands and before else JobRequest(), heard.request)
     mixed = stands and is_weighty(heard.left) and any(name in OF_PHRASES for name, _ in change)
+    foreign = () if stands or not change else of_another_kind(turn, heard)
+    if foreign:
+        offer = Offer("the script", request=heard.request)
+        said = (Say(WOULD_DEFAULT.format("*, *".join(foreign))),)
+        return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
+    named = any(name in CONCRETE for name, _ in change)
+    asks = max((one.share(*ASKING) for one in turn.utterance.clauses if one.scope == "asked"), default=0.0)
+    if change and not stands and not named and asks >= RATHER and not WANTS_SCRIPT.search(turn.words):
+        return State(way="answer", act="ask", request=heard.request)  # which one? how? what first?
     if not change or (may_act(turn, heard.left) and not bare and not mixed):
         return None
-    if not stands and not any(name in CONCRETE for name, _ in change):
+    if not stands and not named:
         asks = max(one.share(*ASKING) for one in turn.utterance.clauses)
         return State(way="answer", act="ask", request=heard.request) if asks >= RATHER else None
     if not stands or before is None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from graph.state import State
-from knowledge.cluster import Cluster
 from knowledge.types import AskField, Assumption
 
 MOST_QUOTED = 160
-NO_ANSWER = "I have no answer that I can stand behind"
 BEGIN = (
     "Tell me the machine and what you train, as in *train.py with DDP on Delta, 1 node*, and I write the script; or "
     "paste the log of a job that failed, with its script, and I mend it."
@@ -45,20 +43,6 @@ def next_step(state: State) -> str:
 def not_understood(state: State) -> str:
     """The words that nothing was made of, and the next step."""
     return " ".join(filter(None, (f"I do not know what to make of *{quoted(state['words'])}*.", next_step(state))))
-
-
-def not_answered(question: str, cluster: Cluster | None, closest: str = "") -> str:
-    """A question without an answer here: what comes nearest, and who can answer it."""
-    where = (
-        f"{cluster.title}'s own pages ({cluster.docs}) or its support"
-        if cluster and cluster.docs
-        else "your site's support"
-    )
-    return (
-        f"To *{quoted(question)}* {NO_ANSWER}, so I do not guess. "
-        f"{f'What I do know is {closest}: did you mean that? ' if closest else ''}"
-        f"It may be known to {where}; pages that you trust I read with `maple-chat knowledge add PATH|URL`."
-    )
 
 
 def quoted(text: str) -> str:

@@ -7,16 +7,14 @@ from dataclasses import replace
 
 from graph.answering.situation import write_document
 from graph.conversation.turn import TurnContext
-from graph.reading.reader import read_as_one
-from graph.reading.utterance import Clause, ThreadView, Utterance
+from graph.reading.utterance import Clause, Utterance
 from graph.state import State
 from knowledge.job_parts import ArgumentEdit
 from knowledge.types import JobRequest, Say, Variable
 
 # From this probability of misuse on a message is refused; from the lower one where its words are on the list too.
 LIKELY, POSSIBLE = 0.5, 0.25
-PIECE = re.compile(r"[,;.!?]\s+|\n")
-MOST_PIECES, MOST_WORDS = 12, 20
+MOST_WORDS = 20
 # `NAME=<hidden>` and `--key <hidden>` are read with the rest of a request.
 GIVEN = re.compile(r"\w=<hidden>|--?[\w-]+[= ]<hidden>")
 SERVICES = (
@@ -54,8 +52,7 @@ def by_misuse(turn: TurnContext) -> State | None:
     from graph.answering.us import is_declined
 
     listed = is_declined(turn.words)
-    pieces = [read_as_one(piece, ThreadView()) for piece in PIECE.split(turn.words)[:MOST_PIECES]] if listed else []
-    likely = max(one.share("misuse") for one in (*turn.utterance.clauses, *pieces))
+    likely = max(one.share("misuse") for one in turn.utterance.clauses)
     if likely < (POSSIBLE if listed else LIKELY):
         return None
     if listed:

@@ -84,12 +84,6 @@ LAST_CHANGE = "The last change, line by line:"
 OF_A_SITE = ("queue-unknown",)
 # A pasted piece of a script has no first line.
 OF_A_PIECE = ("shell-shebang",)
-WITH_LOG = (
-    "What should happen with it? *explain it*, *run it on MACHINE*, or what to change; with the log of a failed run I "
-    "mend it."
-)
-
-
 WAITS = (
     "What it waits for stands in no script; the scheduler tells it. Paste what `squeue -j JOBID -o '%T %r %S'` or "
     "`scontrol show job JOBID` (Slurm), `qstat -f JOBID` (PBS) prints, and I say whether and when it starts."
@@ -136,7 +130,9 @@ def another_machine(turn: TurnContext, own: Paste) -> Cluster | None:
     named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
     others = [one for one in named if source is None or one.id != source.id]
     moves = MOVES.search(turn.words)
-    return others[-1] if others and (source is not None or moves) else None
+    theirs = understand_script(own.text).scheduler
+    foreign = any(theirs and one.scheduler != theirs for one in others)  # it cannot run there as it is
+    return others[-1] if others and (source is not None or moves or foreign) else None
 
 
 def unknown_target(turn: TurnContext) -> str | None:
@@ -273,7 +269,7 @@ def taken_up(turn: TurnContext, own: Paste) -> State:
     if main.share(*WANTING) >= SURE and any(True for _ in values_of(turn.words)):
         return State(**in_hand(turn, own), said=(Say(f"{UNPLACED.format(turn.words[:MOST_QUOTED])} {HOW_TO_CHANGE}"),))
     waits = main.share("pending") >= SURE
-    return State(said=(*said, Say(WAITS if waits else WITH_LOG)), **in_hand(turn, own))
+    return State(said=(*said, *(Say(WAITS),) * waits), **in_hand(turn, own))
 
 
 def in_hand(turn: TurnContext, own: Paste) -> State:
@@ -397,7 +393,7 @@ def carry(turn: TurnContext, own: Paste) -> State:
         own=None,
         pending=None,
         left_to_us=(),
-        said=(Say(taken_over(carried)),),
+        said=(Say(taken_over(carried)), *((Say(UNPLACED.format("*, *".join(heard.left))),) if heard.left else ())),
     )
 
 
@@ -423,8 +419,9 @@ def is_asked(turn: TurnContext) -> bool:
 def not_done(turn: TurnContext) -> State | None:
     """A change that the script's text gives no place for: it is named, and nothing is begun anew."""
     main = turn.utterance.main
-    talks = main.share(*ASKING, "outside", "newjob", "reset", "reply") >= POSSIBLE
-    if talks and turn.act not in ("edit", "write", "mend"):
+    asks = any(one.scope == "asked" or one.share(*ASKING) >= SURE for one in turn.utterance.clauses)
+    talks = asks or main.share(*ASKING, "outside", "newjob", "reset", "reply") >= POSSIBLE
+    if talks and (asks or turn.act not in ("edit", "write", "mend")):
         return None
     state = State(**{**turn.state, "words": turn.words})
     own = turn.state.get("own")

@@ -16,7 +16,16 @@ from graph.conversation.refused import without_keys
 from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
-from graph.reading.own_machine import MOST_WORDS, YOURS, account_told, is_word, machine_told, queue_told, tells_of_site
+from graph.reading.own_machine import (
+    MOST_WORDS,
+    YOURS,
+    account_told,
+    is_word,
+    machine_told,
+    other_scheduler,
+    queue_told,
+    tells_of_site,
+)
 from graph.state import State, Way
 from knowledge.types import (
     AskField,
@@ -68,6 +77,11 @@ BARE = re.compile(
     r"|knoten|nodos?|nodi|n[oœ]e?uds?)?)\s*\?\W*",
     re.I,
 )
+NOT_OURS = (
+    "I write for Slurm, PBS, LSF and Flux; of *{}* I know no directives, so I write none rather than a script that it "
+    "would not read. Its own template with `nvidia-smi` in it is the start: paste one that runs there and I change "
+    "what you name, line by line; or name a machine of the four."
+)
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
@@ -108,6 +122,9 @@ def by_words(turn: TurnContext) -> State:
     refused = turn.pending.request if isinstance(turn.pending, OfferChoice) else None
     asked = (question.field if question else None, question.options or None if question else None)
     heard, said = hear(turn, before, asked)
+    foreign = other_scheduler(words)
+    if foreign and heard.intent in ("generate", "port") and not turn.utterance.machines():
+        return State(way="answer", act="write", said=(Say(NOT_OURS.format(foreign)),), pending=None)
     if before and refused:
         again, said_again = hear(turn, refused, asked)
         if corrects(before, refused, again.request):

@@ -8,19 +8,19 @@ from datetime import date
 
 from langgraph.runtime import Runtime
 
+from graph.answering.abstaining import abstain, same_again
 from graph.answering.ask import Ask, is_of_resources
-from graph.answering.us import can, decline, is_declined
+from graph.answering.us import can, decline
 from graph.changes import changes, diff
 from graph.context import Context
 from graph.conversation.history import agree, stands
-from graph.conversation.next_step import SEND_LOG, next_step, not_answered, not_understood
+from graph.conversation.next_step import SEND_LOG, next_step, not_understood
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.reading.utterance import LONGEST_MESSAGE, Clause, Utterance
 from graph.state import State
-from graph.usecases.answer import WHY, Answered, nearest
-from graph.usecases.answer import answer as find_answer
+from graph.usecases.answer import WHY, Answered, clear_answer
 from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import (
@@ -175,8 +175,7 @@ def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State
         get_ready(runtime)
         now = State(**{**state, **made})
         told = in_words(ask_of(now, runtime.context, clause.text, clause), runtime)
-        unknown = Say(not_answered(clause.text, runtime.context.cluster(state["request"])))
-        made["said"] = (*made["said"], *(told or (unknown,)))
+        made["said"] = (*made["said"], *(told or (unknown(state, runtime.context, clause),)))
     return made
 
 
@@ -200,7 +199,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     """A question out of the facts and passages, small talk, and what could not be read, with the next step."""
     text, failing = state["words"], state["way"] == "diagnose"
     if state["said"]:
-        changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") == "edit"
+        changed = any(isinstance(part, Made) for part in state["said"]) or state.get("act") in ("edit", "misuse")
         changed = changed and len(clauses_of(state)) > 1
         return also_answered(state, State(said=state["said"]), runtime) if changed else State()
     if speaks_of_log(state) and state.get("diagnosed") is None:
@@ -218,7 +217,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
 
         step, tried = go_on(state["diagnosed"], tuple(state.get("unhelped", ())), text)  # type: ignore[arg-type]
         return State(said=(step,), unhelped=tried)
-    if is_declined(text) or (is_outside(state) and not is_order(text)):
+    if is_outside(state) and not is_order(text):
         return State(said=(decline(text, runtime.context.cluster(state["request"])),))
     if act == "outside" and is_order(text):
         return State(said=(Say(NO_ACTS),))
@@ -228,24 +227,32 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         get_ready(runtime)
         told, sure = answers(state, runtime)
         if told and (act == "ask" or "?" in text or failing or sure or leans_to_ask(state)):
+            if told == tuple(state.get("answered", ())) and text != state.get("question_before"):
+                return State(said=(Say(same_again(text)),), unanswered=True)
             said = (*told, *(Say(SEND_LOG),) * (failing and not sure))
             return State(
                 said=said,
                 pending=rows_of(told) or state.get("pending") or waits(failing),
                 asked_last=text,
+                answered=told,
                 last_topic=topic(state),
                 step=steps_told(state),
                 resources=resources_asked(state, runtime.context),
             )
-        if act == "ask":
-            closest = nearest(state["utterance"].main) if state.get("utterance") else ""  # type: ignore[union-attr]
-            said = (Say(not_answered(text, runtime.context.cluster(state["request"]), closest)),)
-            return State(said=said, unanswered=True)
+        if act in ANSWERED:
+            return State(said=(unknown(state, runtime.context),), unanswered=True)
     if failing or isinstance(state.get("pending"), AwaitLog):
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if any(one.act == "pending" for one in clauses_of(state)):
         return State(said=(Say(SEND_OUTPUT),))
     return State(said=notes_of(state) or (Say(next_step(state) if act == "chat" else not_understood(state)),))
+
+
+def unknown(state: State, context: Context, clause: Clause | None = None) -> Say:
+    """That there is no answer, with what was understood of the question: of this clause, else of the one that asks."""
+    utterance = state.get("utterance") or Utterance(state["words"])
+    clause = clause or next(iter((*asking(state), *utterance.clauses)), Clause(0, 0, state["words"], "ask"))
+    return Say(abstain(utterance, clause, context.cluster(state["request"])))
 
 
 def speaks_of_log(state: State) -> bool:
@@ -312,13 +319,13 @@ def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], 
     told: list[Said] = []
     sure = False
     for one in asked:
-        found = find_answer(one, runtime.context)
+        found = clear_answer(one, runtime.context)
         told += in_words(one, runtime, found)
         sure = sure or bool(found and is_sure(found))
     if not told and len(clauses_of(state)) > 1:  # `is that it?` behind what is told: the message as a whole
         sized = bool(utterance and utterance.of_kind("Model"))
         about = replace(main, act="plan", topic="", confidence=1.0) if sized else main
-        found = find_answer(whole := ask_of(state, runtime.context, text, about), runtime.context)
+        found = clear_answer(whole := ask_of(state, runtime.context, text, about), runtime.context)
         told, sure = [*in_words(whole, runtime, found)], bool(found and is_sure(found))
     return tuple(dict.fromkeys(told)), sure
 
@@ -374,7 +381,7 @@ def is_sure(found: Answered) -> bool:
 
 def in_words(ask: Ask, runtime: Runtime[Context], found: Answered | None = None) -> tuple[Said, ...]:
     """The answer by the rules; where there is a model, in its words, if each sentence stands on what it cites."""
-    found = found or find_answer(ask, runtime.context)
+    found = found or clear_answer(ask, runtime.context)
     if found is None:
         return ()
     models = runtime.context.model

@@ -29,7 +29,7 @@ def clause_features(text: str, mentions: Sequence[Mention], line: Line, start: i
     blocks = (
         [f"w:{g}" for g in _grams(["^", *words, "$"], 3)],
         [f"m:{g}" for g in _grams(["^", *(_number(m) for m in meanings[:80]), "$"], 2)],
-        [f"c:{g}" for g in _letters(plain)],
+        [f"c:{g}" for g in letters(plain)],
         [f"k:{k}" for k in kinds] + _thread_features(thread, words, kinds, plain),
     )
     return [name for block in blocks for name in dict.fromkeys(block)]
@@ -57,7 +57,7 @@ def _grams(words: Sequence[str], most: int) -> Iterator[str]:
             yield " ".join(words[at : at + size])
 
 
-def _letters(plain: str) -> Iterator[str]:
+def letters(plain: str) -> Iterator[str]:
     """Runs of 3 to 5 letters of each word; a misspelt word shares most of them with the right one."""
     for word in islice(re.findall(r"[^\W_]{2,}", plain), 80):
         edged = f" {word} "

@@ -47,6 +47,12 @@ OF_SCHEDULER: tuple[tuple[Scheduler, re.Pattern[str]], ...] = (
     ("lsf", re.compile(r"\b(?:lsf|bsub|bjobs)\b", re.I)),
     ("flux", re.compile(r"\bflux\b", re.I)),
 )
+# Schedulers for which nothing is written: their directives are none of the four.
+OTHER_SCHEDULER = re.compile(
+    r"\b(?:(?:son of |sun |univa |open )?grid ?engine|[sou]ge|ht-?condor|condor_submit|oar(?:sub)?|load ?leveler"
+    r"|llsubmit|pjm|pjsub|nqsv?|kubernetes|k8s|nomad)\b",
+    re.I,
+)
 # `queue is named gpu_prio`, `the h100 partition`
 QUEUE = re.compile(
     r"\b(?:queue|partition|qos)\s+(?:(?:there|is|are|name|it'?s)\s+)*(?:called|named|[=:])?\s*[\"'`]?"
@@ -93,6 +99,12 @@ def scheduler_told(words: str) -> Scheduler | None:
     `it uses qsub, someone told me to write #SBATCH`."""
     plain = DIRECTIVE_MARK.sub(" ", words)
     return next((name for text in (plain, words) for name, pattern in OF_SCHEDULER if pattern.search(text)), None)
+
+
+def other_scheduler(words: str) -> str:
+    """The scheduler that the words name and for which nothing can be written here; empty where none is."""
+    found = OTHER_SCHEDULER.search(words)
+    return found[0] if found else ""
 
 
 def tells_of_site(words: str) -> bool:

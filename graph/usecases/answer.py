@@ -6,28 +6,24 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
+from graph.answering.abstaining import is_accounted_for
 from graph.answering.ask import Ask
-from graph.answering.facts import answer_from_facts, compare_queues
+from graph.answering.facts import compare_queues
 from graph.answering.grounds import SURE as NEAR
-from graph.answering.grounds import AnswerContext, common_grounds, grounds, leans
+from graph.answering.grounds import AnswerContext, common_grounds, grounds
 from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.planned import as_planned
 from graph.answering.situation import write_document
 from graph.answering.table import FACTS_FIRST, answer_topic
 from graph.answering.telling import answer_text
 from graph.context import Context
-from graph.reading.reader import acts
-from graph.reading.utterance import Clause, Mention
+from graph.reading.utterance import Mention
 from knowledge.document import Document, Paragraph, Steps
 from knowledge.topic_texts import topic_texts
-from knowledge.wording import stems
 
 EXAMPLE = "on Perlmutter"
-# Below it the reading of a topic is a guess: it is told as one, and only where its words cover the question's.
+# Below it the reading of a topic is a guess: it is told only where it accounts for all words.
 SURE, CLEAR = 0.45, 0.7
-LIKELY, PERHAPS = 0.2, 0.1
-# How much of the question's own words an answer, or its topic, must share to be told on a guess.
-COVERS = 0.5
 # From it on a page is told to somebody who says that a job fails, with no log.
 TELLS_FAILURES = 0.45
 # What people ask when nothing is wrong but the reason is missing.
@@ -44,11 +40,8 @@ WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi 
 # Under these two queues may be set against each other.
 COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
-TWO = "I am not sure which of two you mean; say it, and I tell all of it:"
-FIRST_SENTENCE = re.compile(r".{20,220}?[.:](?=\s|$)")
 NOT_THERE = "{} has no {}: its GPUs are {}. Of these:"
 OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be another matter:"
-GUESSED = "I take this as a question about {}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +76,16 @@ def answer(ask: Ask, context: Context) -> Answered | None:
         if first
         else found
     )
+
+
+def clear_answer(ask: Ask, context: Context) -> Answered | None:
+    """The answer, where the reading is clear and accounts for the question's words; else None, so that nobody is told
+    what answers another question."""
+    found = answer(ask, context)
+    if found is None or found.is_near or WHY.fullmatch(ask.text):
+        return found
+    read = as_planned(as_question(ask))
+    return found if is_accounted_for(read, f"{plain_text(found.document)} {found.text}") else None
 
 
 def not_there(ask: Ask) -> str:
@@ -144,7 +147,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     if part and part.parts:
         return Answered(part)
     found = grounds(ask, context)
-    if found.fact and (ask.clause.confidence >= SURE or covers_text(found.fact.text, ask.topic, ask)):
+    if found.fact and (ask.clause.confidence >= SURE or is_accounted_for(ask, found.fact.text)):
         return from_grounds(found)
     if told and sure:
         return Answered(told)
@@ -162,7 +165,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         ask.clause.act == "diagnose" and found.passages and found.passages[0].score >= TELLS_FAILURES
     ):
         return from_grounds(found)
-    return of_the_failure(ask) or by_guess(ask) or without_machine(ask) or by_two(ask)
+    return of_the_failure(ask) or without_machine(ask)
 
 
 def told_against(ask: Ask) -> Document | None:
@@ -227,9 +230,10 @@ def of_the_failure(ask: Ask) -> Answered | None:
         return None
     if IS_IT.match(ask.text) and (cause := tell_cause(ask)):
         return Answered(cause)
-    from graph.answering.failure import anything, told_facts
+    from graph.answering.failure import of_steps, told_facts
 
-    return Answered(told_facts(ask, ask.report) or anything(ask, ask.report), sure=False)
+    told = told_facts(ask, ask.report) or of_steps(ask, ask.report)
+    return Answered(told, sure=False) if told else None
 
 
 def of_the_script(ask: Ask) -> Document | None:
@@ -240,55 +244,6 @@ def of_the_script(ask: Ask) -> Document | None:
     from graph.answering.script import explain_part
 
     return explain_part(ask) if pointed and ask.bundle else None
-
-
-def by_guess(ask: Ask) -> Answered | None:
-    """The likeliest topic whose answer speaks of the very words; what it was taken for is said first."""
-    if leans(ask):
-        return None
-    for topic, share in ask.clause.topics:
-        again = with_topic(ask, topic)
-        told = (by_topic(again) or by_facts(again)) if share >= PERHAPS else None
-        if told and covers(told, topic, ask):
-            return Answered(write_document(GUESSED.format(acts()["topics"][topic]["says"])) + told, sure=False)
-    return None
-
-
-def by_two(ask: Ask) -> Answered | None:
-    """Where no reading is likely: the two likeliest that have an answer, each in a line."""
-    lines = []
-    for topic, share in ask.clause.topics:
-        again = with_topic(ask, topic)
-        told = (by_topic(again) or by_facts(again)) if share >= LIKELY and not topic.startswith("log.") else None
-        if told and (line := first_sentence(told)):
-            lines.append(f"- {acts()['topics'][topic]['says']}: {line}")
-    return Answered(write_document(TWO, "\n".join(lines[:2])), sure=False) if len(lines) > 1 else None
-
-
-def first_sentence(document: Document) -> str:
-    """The beginning of an answer, in one line."""
-    found = FIRST_SENTENCE.match(" ".join(plain_text(document).split()))
-    return found[0] if found else ""
-
-
-def by_facts(ask: Ask) -> Document | None:
-    """What the machine's typed facts say to the topic."""
-    fact = answer_from_facts(ask)
-    return from_grounds(AnswerContext(ask.text, ask.machine.id, fact)).document if fact and ask.machine else None
-
-
-def covers(told: Document, topic: str, ask: Ask) -> bool:
-    return covers_text(plain_text(told), topic, ask)
-
-
-def covers_text(told: str, topic: str, ask: Ask) -> bool:
-    """Whether an answer, or what is said of its topic, holds most of the question's own words."""
-    asked = stems(ask.text) - stems(" ".join(one.text for one in ask.utterance.of_kind("Machine")))
-    if not asked:
-        return False
-    about = acts()["topics"].get(topic, acts()["acts"]["plan"])
-    held = stems(f"{told} {about['says']} {' '.join(about['examples'])}")
-    return len(asked & held) >= COVERS * len(asked)
 
 
 def plain_text(document: Document) -> str:
@@ -303,14 +258,9 @@ def without_machine(ask: Ask) -> Answered | None:
     known = topic_texts().get(topic)
     if ask.machine is not None or known is None or not known.general:
         return None
-    if ask.clause.confidence < CLEAR and not covers_text(known.general, topic, ask):
+    if ask.clause.confidence < CLEAR and not is_accounted_for(with_topic(ask, topic), known.general):
         return None
     return Answered(write_document(known.general, f"Name the machine, as in *{EXAMPLE}*, and I give its own commands."))
-
-
-def nearest(clause: Clause) -> str:
-    """What the likeliest topics are about, for a question that nothing here answers; empty where none is likely."""
-    return "; or ".join(acts()["topics"][topic]["says"] for topic, share in clause.topics[:2] if share >= LIKELY)
 
 
 def sets_apart(ask: Ask) -> bool:

@@ -17,6 +17,8 @@ CLOCK = re.compile(r"(?<![\w:.])(?:\d{1,3}-\d{1,2}(?::\d{2}){1,2}|\d{1,3}(?::\d{
 DAYS_HOURS = re.compile(
     r"\b(?:wall)?time(?:\s+is|\s*[=:])?\s*(?P<value>\d{1,2}-\d{1,2})(?![\w:.-]|\s*[a-z]*(?:h|min|da?ys?)\b)"
 )
+# `350M`: parameters; nobody writes so many minutes with a capital letter.
+MILLIONS = re.compile(r"\d{3,}M")
 ORDER = ("week", "day", "hour", "min", "sec")
 
 
@@ -124,6 +126,8 @@ def _cued(line: Line, first: int) -> bool:
 def _other(line: Line, duration: Duration) -> bool:
     """Whether it measures something else than the job: an epoch, a wait, a budget."""
     left, right = line.left(duration.first), line.right(duration.last)
+    if MILLIONS.fullmatch(line.text[line.tokens[duration.first].start : line.tokens[duration.last].end]):
+        return True
     mention = line.tokens[duration.first].mention
     if mention and mention.value.count(":") == 2:
         return False

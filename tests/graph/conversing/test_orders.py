@@ -368,6 +368,6 @@ def test_the_rules_words_do_not_repeat_what_the_model_says() -> None:
 
 def test_the_rules_no_answer_is_left_out_where_the_model_answers() -> None:
     asked = "make it 3 nodes, and what is the meaning of the colour on line twelve?"
-    assert "no answer that I can stand behind" in started("[[rules]]").say(asked)
+    assert "so I do not guess" in started("[[rules]]").say(asked)
     told = started("Line 12 has no colour; three nodes it is.\n\n[[rules]]").say(asked)
-    assert "no answer that I can stand behind" not in told and "--nodes=3" in told
+    assert "so I do not guess" not in told and "--nodes=3" in told

@@ -1,0 +1,97 @@
+"""When an answer by the rules is given, and what is said where it is not: what was understood, the words that were not,
+and a next step. A wrong answer costs more than none, so none is the rule where the reading leaves words over."""
+
+from __future__ import annotations
+
+from graph.answering.ask import Ask
+from graph.reading.coverage import content_words, is_value, left_over, values_left
+from graph.reading.reader import acts
+from graph.reading.utterance import Clause, Utterance
+from knowledge.cluster import Cluster
+
+# From CLEAR on a reading may leave a part of the words over, from POSSIBLE on none of them; CERTAIN: words that hold
+# no content of their own.
+CLEAR, POSSIBLE, CERTAIN = 0.7, 0.25, 0.8
+# The share of the words that may be left over; a verdict turns round by a single
+# word, and by each value.
+MOST_LEFT, VERDICT_LEFT = 0.5, 0.25
+VERDICTS = frozenset(
+    ("plan", "script.whatif", "script.cost", "script.batch", "method.gpus", "method.memory", "method.checkpoint")
+)
+ORDERS = ("write", "edit", "port", "mend", "reply")
+# What a question without words of its own names that says what is asked.
+NAMES = frozenset(("Queue", "Framework", "Method", "Option", "Variable", "Machine", "LineNumber", "Rank", "JobId"))
+MOST_QUOTED, MOST_NAMED = 160, 6
+LIKELY = 0.2
+NO_ANSWER = "so I do not guess"
+READ_AS = "I read that as a question about {}, but I cannot place *{}* in it, " + NO_ANSWER + "."
+NOT_READ = "I have no answer to *{}* that I can stand behind, " + NO_ANSWER + "."
+NEXT = "If you mean {}, ask it as in *{}*."
+ELSEWHERE = "{}With a language model set (`maple-chat models`) such questions are answered too."
+SAME = (
+    "What I know to *{}* is what the answer above says; more would be a guess. Say what is missing in it, or name one "
+    "thing: a file, a number, an option."
+)
+PAGES = "{}'s own pages: {}. "
+
+
+def is_accounted_for(ask: Ask, told: str) -> bool:
+    """Whether a reading is clear, and what it leaves of the question's words and values does not change the answer.
+
+    told: the answer's text.
+    """
+    clause = ask.clause
+    left = left_over(ask.utterance, clause, clause.label, told)
+    words = content_words(ask.utterance, clause)
+    if clause.topic in VERDICTS and uses_nothing(ask, told):
+        return False
+    if clause.confidence == 1.0:  # by the reader of resources, which says what it has no use for
+        from graph.planning.resources.reading import unread
+
+        placed = len(set(left) & set(words)) <= MOST_LEFT * max(1, len(words))
+        return placed and (rests_on_model(ask, told) or not unread(ask.utterance))
+    if not words and not left:
+        named = {one.kind for one in ask.utterance.within(clause)}
+        of_failure = ask.report is not None and clause.topic.startswith("log.")
+        return clause.confidence >= CERTAIN or of_failure or (bool(named) and named <= NAMES)
+    if clause.confidence < CLEAR:
+        return clause.confidence >= POSSIBLE and not left
+    if (clause.topic or clause.act) in VERDICTS:
+        return len(left) <= VERDICT_LEFT * len(words)
+    return len(left) <= MOST_LEFT * max(1, len(words))
+
+
+def uses_nothing(ask: Ask, told: str) -> bool:
+    """Whether values were said, in the question or before it, and the answer rests on none of them."""
+    clauses = [ask.clause, *(one for one in ask.utterance.clauses if one.scope != "asked" and one.act not in ORDERS)]
+    said = {one.text for clause in clauses for one in ask.utterance.within(clause) if is_value(one)}
+    left = {text for clause in clauses for text in values_left(ask.utterance, clause, told)}
+    return bool(said) and said <= left and not rests_on_model(ask, told)
+
+
+def rests_on_model(ask: Ask, told: str) -> bool:
+    """Whether the answer is of the model that was named."""
+    return any(one.text.split()[-1].lower() in told.lower() for one in ask.utterance.of_kind("Model"))
+
+
+def abstain(utterance: Utterance, clause: Clause, cluster: Cluster | None) -> str:
+    """Two lines: what was understood and what not, and what can be asked instead."""
+    topic, share = clause.topics[0] if clause.topics else ("", 0.0)
+    about = acts()["topics"].get(topic) if share >= LIKELY else None
+    left = left_over(utterance, clause, f"ask/{topic}")[:MOST_NAMED] if about else ()
+    understood = (
+        READ_AS.format(about["says"], ", ".join(left)) if about and left else NOT_READ.format(quoted(clause.text))
+    )
+    step = NEXT.format(about["says"], about["examples"][0]) if about else ""
+    where = PAGES.format(cluster.title, cluster.docs) if cluster and cluster.docs else ""
+    return f"{' '.join(filter(None, (understood, step)))}\n\n{ELSEWHERE.format(where)}"
+
+
+def same_again(question: str) -> str:
+    """Where another question would get the answer of the one before."""
+    return SAME.format(quoted(question))
+
+
+def quoted(text: str) -> str:
+    words = " ".join(text.split()).replace("*", "")
+    return words if len(words) <= MOST_QUOTED else f"{words[:MOST_QUOTED]} ..."
