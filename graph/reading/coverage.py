@@ -3,6 +3,7 @@ reader (it weighs it towards the clause's own label) or by the answer; what none
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -80,11 +81,12 @@ def weight(word: str, label: str) -> float:
     """How much a word and its letters speak for a label, above their mean over all labels, by each that was seen in
     training; 0 where none was."""
     model = act_model()
-    rows = [model.index[name] for name in (f"w:{word}", *(f"c:{run}" for run in letters(word))) if name in model.index]
-    if not rows or label not in model.labels:
+    names = [name for name in (f"w:{word}", *(f"c:{run}" for run in letters(word))) if name in model.index]
+    if not names or label not in model.labels:
         return 0.0
-    weights = model.weights[rows].sum(axis=0, dtype=float) * model.scale
-    return float(weights[model.labels.index(label)] - weights.mean()) / len(rows)
+    logits = [one - bias for one, bias in zip(model.logits(names), model.bias, strict=True)]
+    above = logits[model.labels.index(label)] - sum(logits) / len(logits)
+    return above / math.sqrt(len(names))  # a logit weighs each by the root of their number
 
 
 @cache
