@@ -313,8 +313,8 @@ SAID = (
     # A word of its own that only a machine writes, with no word beside it at all.
     MaskingRule(
         "KEY",
-        r"(?:^|[\s\"'=])[A-Za-z0-9+/]{32,}={0,2}(?:[\s\"',;]|$)",
-        r"(?:(?<=[\s\"'=])|^)(?P<v>[A-Za-z0-9+/]{32,}={0,2})(?=[\s\"',;]|$)",
+        r"(?:^|[\s\"'=])[\w+/-]{32,}={0,2}(?:[\s\"',;]|$)",
+        r"(?:(?<=[\s\"'=])|^)(?P<v>[A-Za-z0-9+/_-]{32,}={0,2})(?=[\s\"',;]|$)",
         is_scrambled,
         example="set store https://a «f6fBya9qqyEomUAmc8lisQlpRNH4RGlgL5Pz3637»",
     ),

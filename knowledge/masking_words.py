@@ -150,7 +150,11 @@ LICENSE = re.compile(r"(?=.*\d)(?:[A-Z0-9]{4,6}-){2,7}[A-Z0-9]{4,6}")
 KNOWN_PUBLIC = re.compile(
     r"(?i)(?:sha\d+|md5|torch|nvcr|cuda|gpt|llama|bert|qwen|mistral|release|version|build|epoch|step"
     r"|layer|block|node|rank|gpu|cpu|job|python|commit)[-_.:/\d].*"
+    r"|(?:ssh|ecdsa|sk-ssh|sk-ecdsa)-(?:rsa|dss|ed25519|sha2-nistp\d+)\S*"
 )
+
+# Characters of the longest part of a key that some makers write with hyphens in it.
+SCRAMBLED_FROM = 12
 
 
 def is_secret(value: str) -> bool:
@@ -218,10 +222,16 @@ def is_mixed(value: str) -> bool:
 
 
 def is_scrambled(value: str) -> bool:
-    """Capitals, small letters and digits that change places all the time: no word, name or hash is written so."""
-    kinds = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in value]
+    """Capitals, small letters and digits that change places all the time: no word, name or hash is written so.
+
+    Words joined by hyphens do, too, where the joint counts: the longest part tells.
+    """
+    part = max(re.split(r"[-_]", value), key=len)
+    kinds = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in part]
     changes = sum(one != other for one, other in pairwise(kinds))
-    return {"a", "A", "0"} <= set(kinds) and changes > 0.45 * len(value) and not value.startswith("AAAA")
+    if len(part) < SCRAMBLED_FROM or not {"a", "A", "0"} <= set(kinds) or changes <= 0.45 * len(part):
+        return False
+    return not value.startswith("AAAA") and not KNOWN_PUBLIC.fullmatch(value)
 
 
 def is_phrase(value: str) -> bool:
