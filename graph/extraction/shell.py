@@ -21,7 +21,7 @@ from graph.extraction.shell_values import AssociativeArray, BranchValue, Scalar,
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
 # What is read of a script, its functions' calls and its written files; honest ones have hundreds.
-MOST_COMMANDS, MOST_WORDS = 5_000, 20_000
+MOST_COMMANDS, MOST_WORDS = 4_000, 15_000
 DEEPEST = 12
 
 
@@ -69,10 +69,10 @@ class ShellReader:
             following = listed[number + 1].type if number + 1 < len(listed) else ""
             self.statement(node, env, place, following == "&")
 
-    def afforded(self, words: tuple[str, ...], line: int) -> tuple[str, ...]:
-        """The words of a statement that are still read; the first that is not ends the reading, and is remembered."""
-        taken = words[: max(self.words_left, 0)]
-        self.words_left -= len(words)
+    def afforded(self, parts: list[Node], line: int) -> list[Node]:
+        """The parts of a statement that are still read; the first that is not ends the reading, and is remembered."""
+        taken = parts[: max(self.words_left, 0)]
+        self.words_left -= len(parts)
         if self.words_left < 0 or len(self.commands) >= MOST_COMMANDS:
             self.unread_from = self.unread_from or line
         return taken
@@ -116,12 +116,12 @@ class ShellReader:
             self.assign(node, env, place)
             return
         line = place.first_line + node.start_point[0]
-        words = self.afforded(tuple(adjacent_words((c for c in node.children if c.type != "comment"), node)), line)
+        words = adjacent_words(self.afforded([c for c in node.children if c.type != "comment"], line), node)
         if node.type == "unset_command":
             for word in words[1:]:
                 env.values.pop(word, None)
             return
-        exported = words[:1] == ("export",) or "-x" in words
+        exported = words[:1] == ["export"] or "-x" in words
         arrays = [c for c in node.named_children if shell_commands.ARRAY.match(text_of(c))]
         for child in arrays:
             self.assign(child, env, place, exported, table="-A" in words)

@@ -41,7 +41,7 @@ def simple(
     line = place.first_line + node.start_point[0]
     redirects = (*redirects, *(text_of(c) for c in node.children if c.type.endswith("_redirect")))
     parts = [c for c in node.children if c.type != "comment" and not c.type.endswith("_redirect")]
-    words = reader.afforded((*adjacent_words(parts, node), *more_words), line)
+    words = (*adjacent_words(reader.afforded(parts, line), node), *more_words)
     leading = len(list(itertools.takewhile(ASSIGNMENT.match, words)))
     if leading == len(words):
         for word in words:

@@ -121,7 +121,7 @@ def test_a_server_beside_a_program_keeps_the_job_alive() -> None:
     assert not [one for one in check(SLURM.replace(LAUNCH, f"{LAUNCH} &\npython ask.py"), None) if "ends" in one.rule]
 
 
-@pytest.mark.parametrize("more", ["srun a\n" * 5_001, f"srun a {'b ' * 20_000}\n"], ids=["commands", "words"])
+@pytest.mark.parametrize("more", ["srun a\n" * 4_001, f"srun a {'b ' * 20_000}\n"], ids=["commands", "words"])
 def test_what_is_too_much_to_read_is_told(more: str) -> None:
     """Half a megabyte of commands would take seconds; nothing is left out without a word."""
     told = [one for one in check(SLURM + more, None) if one.rule == "script-unread"]
