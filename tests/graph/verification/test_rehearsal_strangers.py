@@ -13,7 +13,7 @@ from graph.verification.rehearsal.types import Rank
 from graph.verification.rehearsal.unknown_machine import unknown_machine
 from graph.verification.simulator import stage
 from graph.verification.simulator.allocation import allocation
-from graph.verification.simulator.cluster import own_ranks
+from graph.verification.simulator.cluster import inner, own_ranks
 from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.cluster.options import LayoutRefusedError, parse
 from graph.verification.simulator.cluster.wrapping import is_slip
@@ -271,3 +271,25 @@ def test_a_script_for_sh_runs_as_on_clusters() -> None:
         stage.fill(place, stage.IN_NAMESPACES, text, "job.sh", (), replace(facts, preload=()))
         ran = run(place, "namespaces", 30, lambda _: None)
     assert (ran.output.splitlines()[-1], ran.code) == ("ALL there", 0)
+
+
+def test_a_launchers_configuration_on_the_cluster_is_left_out_and_noted() -> None:
+    noted: list[str] = []
+
+    class Site:
+        def record(self, kind: str, name: str, words: list[str]) -> None:
+            noted.append(f"{kind} {name}")
+
+    words = [
+        "launch",
+        "--config_file",
+        "/site/fsdp.yaml",
+        "--num_machines",
+        "2",
+        "train.py",
+        "--config_file",
+        "own.yaml",
+    ]
+    made = inner.without_config(words, Site())  # type: ignore[arg-type]
+    assert made == ["launch", "--machine_rank", "0", "--num_machines", "2", "train.py", "--config_file", "own.yaml"]
+    assert noted == ["missing /site/fsdp.yaml"]

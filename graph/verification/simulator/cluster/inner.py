@@ -98,7 +98,9 @@ def without_config(words: list[str], site: SimulatedSite) -> list[str]:
         file = value if joined else (words[at + 1] if at + 1 < len(words) else "")
         if name in ("--config_file", "--config-file") and file and not Path(file).exists():
             site.record("missing", name=file, words=[])
-            return [*words[:at], *words[at + (1 if joined else 2) :]]
+            # What accelerate's own default of that file says, and nothing else does.
+            given = [] if "machine_rank" in " ".join(words).replace("-", "_") else ["--machine_rank", "0"]
+            return [*words[:at], *given, *words[at + (1 if joined else 2) :]]
         if not word.startswith("-") and word.endswith(".py"):
             break
     return words
