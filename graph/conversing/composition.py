@@ -10,8 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+from graph.answering.abstaining import NO_ANSWER
 from graph.changes import diff
-from graph.conversation.next_step import NO_ANSWER
 from graph.conversation.scripts import offered
 from graph.conversing.ground import stands
 from graph.conversing.guard import MARK
