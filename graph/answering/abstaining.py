@@ -3,8 +3,10 @@ and a next step. A wrong answer costs more than none, so none is the rule where 
 
 from __future__ import annotations
 
+import re
+
 from graph.answering.ask import Ask
-from graph.reading.coverage import content_words, is_value, left_over, values_left
+from graph.reading.coverage import content_words, described, held_in, is_value, left_over, values_left
 from graph.reading.reader import acts
 from graph.reading.utterance import Clause, Utterance
 from knowledge.cluster import Cluster
@@ -21,11 +23,13 @@ VERDICTS = frozenset(
 ORDERS = ("write", "edit", "port", "mend", "reply")
 # What a question without words of its own names that says what is asked.
 NAMES = frozenset(("Queue", "Framework", "Method", "Option", "Variable", "Machine", "LineNumber", "Rank", "JobId"))
+ACRONYM = re.compile(r"\b[A-Z][A-Z\d]{1,4}\b")
 MOST_QUOTED, MOST_NAMED = 160, 6
 LIKELY = 0.2
 NO_ANSWER = "so I do not guess"
 READ_AS = "I read that as a question about {}, but I cannot place *{}* in it, " + NO_ANSWER + "."
 NOT_READ = "I have no answer to *{}* that I can stand behind, " + NO_ANSWER + "."
+NOT_PLANNED = "I cannot place *{}* in that; to the rest:"
 NEXT = "If you mean {}, ask it as in *{}*."
 ELSEWHERE = "{}With a language model set (`maple-chat models`) such questions are answered too."
 SAME = (
@@ -43,22 +47,37 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     clause = ask.clause
     left = left_over(ask.utterance, clause, clause.label, told)
     words = content_words(ask.utterance, clause)
-    if clause.topic in VERDICTS and uses_nothing(ask, told):
-        return False
     if clause.confidence == 1.0:  # by the reader of resources, which says what it has no use for
         from graph.planning.resources.reading import unread
 
-        placed = len(set(left) & set(words)) <= MOST_LEFT * max(1, len(words))
-        return placed and (rests_on_model(ask, told) or not unread(ask.utterance))
+        passed = clause.topic in VERDICTS and uses_nothing(ask, told)
+        return rests_on_model(ask, told) or not (passed or unread(ask.utterance))
+    if clause.topic in VERDICTS and uses_nothing(ask, told):
+        return False
     if not words and not left:
         named = {one.kind for one in ask.utterance.within(clause)}
         of_failure = ask.report is not None and clause.topic.startswith("log.")
-        return clause.confidence >= CERTAIN or of_failure or (bool(named) and named <= NAMES)
+        short = ACRONYM.findall(clause.text)
+        spoken_of = bool(short) and clause.topic == "concept" and all(one in told for one in short)
+        return clause.confidence >= CERTAIN or of_failure or spoken_of or (bool(named) and named <= NAMES)
     if clause.confidence < CLEAR:
         return clause.confidence >= POSSIBLE and not left
     if (clause.topic or clause.act) in VERDICTS:
         return len(left) <= VERDICT_LEFT * len(words)
     return len(left) <= MOST_LEFT * max(1, len(words))
+
+
+def not_planned(utterance: Utterance, clause: Clause, told: str) -> str:
+    """The words of a plan's question that neither its reader nor its answer uses, in a sentence; empty: none."""
+    from graph.planning.resources.reading import residue
+
+    rest = residue(utterance)
+    left = [
+        one
+        for one in left_over(utterance, clause, clause.label, told)
+        if one in rest and not held_in(one, described("ask/method.memory"))
+    ]
+    return NOT_PLANNED.format(", ".join(left[:MOST_NAMED])) if left else ""
 
 
 def uses_nothing(ask: Ask, told: str) -> bool:
@@ -70,8 +89,10 @@ def uses_nothing(ask: Ask, told: str) -> bool:
 
 
 def rests_on_model(ask: Ask, told: str) -> bool:
-    """Whether the answer is of the model that was named."""
-    return any(one.text.split()[-1].lower() in told.lower() for one in ask.utterance.of_kind("Model"))
+    """Whether the answer is of the model that was named, here or in the question that this one goes on from."""
+    named = [one.text.split()[-1] for one in ask.utterance.of_kind("Model")]
+    before = ask.resources.model if ask.resources and ask.resources.model else ""
+    return any(one.lower() in told.lower() for one in named or filter(None, [before]))
 
 
 def abstain(utterance: Utterance, clause: Clause, cluster: Cluster | None) -> str:

@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 
 # Names without their dashes. transformers (and its example programs without Trainer), DeepSpeed, Megatron, litgpt.
-A_RANK = re.compile(r"per_(device|gpu)_train_batch_size|train_micro_batch_size_per_gpu|micro[_-]batch[_-]size")
+A_RANK = re.compile(r"per_(device|gpu)_train_batch_size|train_micro_batch_size_per_gpu|micro[_-]batch([_-]size)?")
 STEPS = re.compile(
     r"gradient[_-]accumulation[_-]steps|grad[_-]acc(um(ulation)?)?([_-]steps)?|accumulat(e|ion)([_-]steps)?"
     r"|(trainer\.)?accumulate_grad_batches|accum[_-]iter|update[_-]freq"

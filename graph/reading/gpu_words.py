@@ -20,6 +20,8 @@ NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
 ONE_NODE = re.compile(
     rf"(?i)(?<![\w-])(?:{COUNT})[\s-]+(?:(?:whole|full|gpu|single)\s+)?{NODE}\b(?![ -]*(?:hours?|hrs?|h)\b)"
 )
+# `a 4 x A100 node` is one node of four; `4 x A100 nodes` are four.
+ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")
 # `4 GPUs a node` counts no node.
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
 GENERIC = (
@@ -47,7 +49,7 @@ def _pattern() -> re.Pattern[str]:
     names = sorted({g.model for g in gpu_table().gpus} | set(unknown_gpus()), key=len, reverse=True)
     models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC|3090|4090"
     return re.compile(
-        rf"(?<![\w./-])(?:{COUNT}\s*(?:[x\u00d7*]\s*)?(?:of (?:the )?)?-?)?"
+        rf"(?<![\w./-])(?:{COUNT}\s*(?:(?P<times>[x\u00d7*])\s*)?(?:of (?:the )?)?-?)?"
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
         rf"(?:(?P<gpu>{models})s?(?![A-WYZa-wyz0-9]|x(?!\d))|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
@@ -99,6 +101,8 @@ def _read(match: re.Match[str]) -> GpuWords:
     if count and unit.startswith("module") and model in HALVED:
         count *= 2
     each = next((int(match[name]) for name in ("each", "eight") if match[name]), None)
+    if count and match["times"] and ONE_OF_THEM.fullmatch(unit):
+        count, each = 1, count
     return GpuWords(*match.span(), model, float(gb) if gb else None, count or None, is_nodes, each)
 
 

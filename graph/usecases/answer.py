@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graph.answering.abstaining import is_accounted_for
+from graph.answering.abstaining import is_accounted_for, not_planned
 from graph.answering.ask import Ask
 from graph.answering.facts import compare_queues
 from graph.answering.grounds import SURE as NEAR
@@ -85,7 +85,11 @@ def clear_answer(ask: Ask, context: Context) -> Answered | None:
     if found is None or found.is_near or WHY.fullmatch(ask.text):
         return found
     read = as_planned(as_question(ask))
-    return found if is_accounted_for(read, f"{plain_text(found.document)} {found.text}") else None
+    told = f"{plain_text(found.document)} {found.text}"
+    if not is_accounted_for(read, told):
+        return None
+    left = not_planned(read.utterance, read.clause, told) if read.clause.act == "plan" else ""
+    return replace(found, document=write_document(left) + found.document) if left else found
 
 
 def not_there(ask: Ask) -> str:
@@ -119,6 +123,11 @@ def held(told: str) -> set[str]:
     return {one.strip(".-").partition("=")[0] for one in re.findall(r"[\w./=-]+", told)}
 
 
+def is_term(ask: Ask, told: str) -> bool:
+    """Whether what is told explains the very name that was asked for."""
+    return ask.topic == "concept" and is_accounted_for(ask, told)
+
+
 def inside(ask: Ask, mention: Mention) -> bool:
     return ask.clause.start <= mention.start < max(ask.clause.end, 1)
 
@@ -140,7 +149,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     if ask.report and IS_IT.match(ask.text) and not ask.topic.startswith("log.") and not in_words_of(ask):
         return of_the_failure(ask)
     told = by_topic(ask)
-    sure = told is not None and (ask.clause.confidence >= SURE or sets_apart(ask))
+    sure = told is not None and (ask.clause.confidence >= SURE or sets_apart(ask) or is_term(ask, plain_text(told)))
     if told and sure and ask.topic not in FACTS_FIRST:
         return Answered(told)
     part = None if sure else of_the_script(ask)

@@ -169,9 +169,11 @@ def _of_config(text: str) -> SizedModel | None:
 
 
 def scale_model(billions: float, name: str = "") -> SizedModel:
-    """A dense model of that size, in the shape of the nearest usual one."""
+    """A dense model of that size, in the shape of the nearest usual one; `vision transformer 400M`: of its kind."""
     wanted = max(1, round(billions * 1e9))
-    plain = [shape for shape in model_shapes().shapes if shape.plain]
+    family = find_shape(SIZE.sub("", name).strip())
+    kind = family.kind if family else "decoder"
+    plain = [one for one in model_shapes().shapes if (one.plain if kind == "decoder" else one.kind == kind)]
     near = min(plain, key=lambda shape: abs(math.log(count_parameters(shape) / wanted)))
     ratio = wanted / count_parameters(near)
     if not NEAR[0] <= ratio <= NEAR[1]:

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import cast
 
 from graph.planning.resources.parameters import find_model, read_layers, read_size
-from graph.reading.gpu_words import GpuWords, count_nodes, find_gpu_words
+from graph.reading.gpu_words import NODE, GpuWords, count_nodes, find_gpu_words
 from graph.reading.training_words import find_training_words
 from graph.reading.utterance import Mention, Utterance
 from knowledge.catalogue import catalogue
 from knowledge.data_file import read_data
 from knowledge.gpu_facts import gpu_table
-from knowledge.model_shapes import model_shapes
+from knowledge.model_shapes import find_shape, model_shapes
 from knowledge.resource_question import Aim, ResourceQuestion
 from knowledge.types import JobRequest
 
@@ -45,6 +45,7 @@ CONFIG = re.compile(r"\{[^{}]*\"num_hidden_layers\"[^{}]*\}")
 OF_SPEED = re.compile(r"(?i)\btokens?\s*(?:/|per|a)\s*s|\bthroughput\b|\btok/s")
 BARE_SPEED = re.compile(r"(?i)(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{2,6})\s*(?=(?:per|a|each|/)\s*(?:gpu|device|card|gcd))")
 PER_JOB = re.compile(r"(?i)\bjobs\b")
+EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
 EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
 TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
 SCALED = re.compile(rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}\b(nodes?|gpus?|tokens?|hours?)\b")
@@ -65,7 +66,7 @@ OF_DISK = re.compile(
 )
 LARGEST_CARD_GB = 300
 GPU_OPTION = re.compile(r"--(?:gpus(?:-per-node)?|gres=gpu(?::\w+)?)[=: ](\d{1,4})\b")
-WHOLE = ("nodes", "gpus", "sequence", "micro_batch", "global_batch", "users")
+WHOLE = ("nodes", "gpus", "each", "sequence", "micro_batch", "global_batch", "users")
 
 
 @dataclass(slots=True)
@@ -240,7 +241,7 @@ def _model(draft: Draft) -> None:
     if config := CONFIG.search(utterance.text):
         return draft.set("model", config[0], *config.span())
     if shape and not any(m.start <= shape[1] and shape[2] < m.end and find_model(str(m.value)) for m in mentions):
-        return draft.set("model", *shape)
+        return draft.set("model", of_size(shape[0], utterance.text), *shape[1:])
     active = ACTIVE.search(utterance.text)
     if active and (whole := read_size(utterance.text[: active.start()])):
         return draft.set("model", f"{whole:g}B-A{(active[1] or active[2]).replace(',', '.')}B", *active.span())
@@ -257,6 +258,13 @@ def _model(draft: Draft) -> None:
     if mentions:
         draft.set("model", str(mentions[-1].value), mentions[-1].start, mentions[-1].end)
     return None
+
+
+def of_size(name: str, text: str) -> str:
+    """`vision transformer 400M`: a family's name stands for one of its models only where the text names no size."""
+    shape, size = find_shape(name), SIZED.search(text)
+    whole_family = shape is not None and shape.kind != "decoder" and not re.search(r"\d", name)
+    return f"{name} {int(size[1])}M" if whole_family and size else name
 
 
 @cache
@@ -330,7 +338,7 @@ def _amounts(draft: Draft) -> None:
         behind = text[one.end :]
         name = AMOUNTS.get(one.unit, "")
         if one.unit == "node":
-            name = "nodes"
+            name = "each" if EACH_OF_NODES.match(behind) else "nodes"
         elif one.unit in ("gpu", "rank", "g"):
             name = "" if EACH_GPU.match(behind) else "gpus"
         elif one.unit == "batch":

@@ -141,7 +141,7 @@ def of_batch_host(s: Subject, value: str) -> tuple[str, str] | None:
     if HOSTNAME.search(value) and not LOOKED_UP.search(value) and s.scheduler == "lsf" and jsrun:
         why = "LSF runs the batch script on a launch node: take the first compute node of LSB_MCPU_HOSTS"
         return "is the launch node, where no rank runs", why
-    if launches_from_lsf(s, value):
+    if (jsrun or launch is None) and launches_from_lsf(s, value):  # elsewhere LSF runs the script on the first node
         return (
             "is the first entry of LSF's host list: the launch node",
             "no rank runs there; the first compute node is the next entry",

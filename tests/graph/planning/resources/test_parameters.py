@@ -113,3 +113,11 @@ def test_a_mixture_of_experts_of_unknown_shape_has_experts_and_its_active_size()
     known = find_model("Qwen3-235B-A22B")
     assert known and known.exact
     assert known.parameters == pytest.approx(235e9, rel=0.005) and known.active == pytest.approx(22e9, rel=0.01)
+
+
+def test_a_size_of_a_family_has_its_shape() -> None:
+    """Not that of a language model: images of 197 or 257 pieces, and no words to choose from."""
+    large = find_model("vision transformer 600M")
+    assert large and large.parameters == 600_000_000 and (large.shape.kind, large.shape.name) == ("vision", "ViT-H")
+    plain = find_model("600M")
+    assert plain and plain.shape.kind == "decoder"
