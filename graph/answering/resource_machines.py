@@ -55,6 +55,8 @@ def tell_machine(ask: Ask) -> Document | None:
     if plan.model is None or not plan.options:
         every = list(catalogue().clusters.values()) if asks_for_most(ask) else []
         return compare_machines(clusters or every) if clusters or every else None
+    if not any(option.cluster for option in plan.options):
+        return plan.document
     told = write_document(mine_line(question), *_choice_of_machine(plan, every=not named))
     return told + compare_machines(clusters) if clusters else told
 

@@ -208,7 +208,9 @@ def refuse_value(hand: Hand, request: JobRequest, name: str, text: str) -> None:
     if text and name in OWN_TO_THEM and plain(text) not in plain(hand.words):
         raise InputError(f"{name} '{text[:40]}' was not said: leave it out, a placeholder stands for it")
     cluster = hand.context.cluster(request)
-    if name == "queue" and text and cluster and cluster.queue(text) is None and not is_said(text, hand.words):
+    if cluster is None or is_stand_in(cluster):  # nobody knows its queues; what is taken is told as not said
+        return
+    if name == "queue" and text and cluster.queue(text) is None and not is_said(text, hand.words):
         raise InputError(f"{cluster.title} has no queue '{text[:40]}': {', '.join(q.id for q in cluster.queues)}")
 
 

@@ -150,10 +150,11 @@ def near_ways(queue: Queue, nodes: int, walltime: str, ranks: int) -> list[tuple
     least = queue.min_walltime
     if least is not None and walltime_seconds(walltime) < walltime_seconds(least) and takes(queue, nodes, least, ranks):
         ways.append(
-            (1.5, Alternative(f"{plural(nodes, 'node')} for {least} (queue {queue.id})", (("walltime", least),)))
+            (0.5, Alternative(f"{plural(nodes, 'node')} for {least} (queue {queue.id})", (("walltime", least),)))
         )
     limit = longest(queue, nodes)
-    if limit is not None and takes(queue, nodes, limit, ranks):
+    over = limit is not None and walltime_seconds(walltime) > walltime_seconds(limit)
+    if limit is not None and over and takes(queue, nodes, limit, ranks):
         off = walltime_seconds(walltime) / max(1, walltime_seconds(limit))
         says = f"{plural(nodes, 'node')} for {limit} (queue {queue.id})"
         ways.append((off, Alternative(says, (("walltime", limit), ("queue", queue.id)))))
