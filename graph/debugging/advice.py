@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
+from graph.debugging.refusals import Step, facts_of_refusal, is_of_count, is_of_gap, with_page
+from graph.debugging.settings import NAMES, holds, settings_of_machine, settings_told, steps_of
 from knowledge.cluster import Cluster, EnvironmentFact, Queue
 from knowledge.signatures.loader import library
 from knowledge.types import Diagnosis
@@ -16,27 +19,41 @@ MOST_VARIABLES = 4
 NETWORK = ("NCCL_", "FI_", "MPICH_", "CCL_", "GLOO_", "UCX_", "RCCL_", "HSA_")
 # What torch.distributed calls the collectives of each kind of GPU; xccl is built in since PyTorch 2.8.
 COLLECTIVES = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
-# A step of the facts: words, and the page they come from.
-Step = tuple[str, str | None]
+NAME = re.compile(r"\{\w+\}")
+SETS = re.compile(r"\bexport ([A-Z]\w+)=([^\s`]+)")
 
 
 def for_cluster(diagnosis: Diagnosis, cluster: Cluster) -> Diagnosis:
     """The same diagnosis with this machine's steps first, and the pages that they come from."""
-    steps = FACTS[diagnosis.cause](cluster) if diagnosis.cause in FACTS else []
-    steps += _forbidden(diagnosis, cluster) + _gotchas(diagnosis, cluster)
-    by = library().causes[diagnosis.cause].by
-    others = {step for scheduler, each in by.items() if scheduler != cluster.scheduler for step in each}
-    general = [step for step in diagnosis.fix if step not in others]
-    own = [step for step in by.get(cluster.scheduler, ()) if step not in general]
+    cause, here = library().causes[diagnosis.cause], settings_told(diagnosis) | settings_of_machine(cluster)
+    refused = facts_of_refusal(diagnosis, cluster)
+    known = FACTS[diagnosis.cause](cluster) if diagnosis.cause in FACTS and not is_of_count(diagnosis) else []
+    # What is missing is told first; of what is wrong the cause's own facts come before all that names the option too.
+    facts = [*refused, *known] if is_of_gap(diagnosis) else [*known, *refused]
+    facts += _forbidden(diagnosis, cluster) + _gotchas(diagnosis, cluster)
+    steps = [(step, source) for step, source in facts if holds(step, here)]
+    others = {step for name, each in cause.by.items() if name in NAMES["scheduler"] for step in each}
+    exact = {step for one in library().signatures if one.id == diagnosis.signature for step in one.fix}
+    closer = [] if exact & set(diagnosis.fix) else steps_of(cause, here, ("vendor",))
+    own = [] if exact & set(diagnosis.fix) else steps_of(cause, here, ("scheduler",))
+    kept = [step for step in diagnosis.fix if step not in (*others, *closer) and holds(step, here)]
+    kept = kept or [step for step in cause.fix if not NAME.search(step) and holds(step, here)]
+    general = [step for step in kept if not _contradicted(step, cluster)]
     sources = dict.fromkeys([*diagnosis.sources, *(source for _, source in steps if source)])
-    here = [step for step, _ in steps]
-    fix = (*general, *own, *here) if diagnosis.cause in GENERAL_FIRST else (*here, *general, *own)
-    return replace(diagnosis, fix=fix, sources=tuple(sources))
+    told = [*closer, *(step for step, _ in steps)]
+    fix = (*general, *own, *told) if diagnosis.cause in GENERAL_FIRST else (*told, *general, *own)
+    return replace(diagnosis, fix=tuple(dict.fromkeys(map(cluster.internet.as_there, fix))), sources=tuple(sources))
+
+
+def _contradicted(step: str, cluster: Cluster) -> bool:
+    """Whether a step sets a variable to something else than this machine's jobs must have there."""
+    here = {fact.name: fact.value for fact in cluster.environment if fact.apply == "always"}
+    return any(here.get(name, value) != value for name, value in SETS.findall(step))
 
 
 def _queues(cluster: Cluster) -> list[Step]:
     """The queues a GPU job may name, with their limits."""
-    told = [_queue(queue) for queue in cluster.queues if queue.purpose != "special"][:MOST_QUEUES]
+    told = [_queue(queue) for queue in cluster.gpu_queues if queue.purpose != "special"][:MOST_QUEUES]
     source = next((queue.source for queue in cluster.queues if queue.source), None)
     return [(f"Queues of {cluster.title}: {'; '.join(told)}.", source)]
 
@@ -74,7 +91,8 @@ def _set(cluster: Cluster) -> list[EnvironmentFact]:
 
 
 def _variable(fact: EnvironmentFact) -> str:
-    why = f" ({fact.why})" if fact.why else ""
+    told = "; ".join(filter(None, (fact.why, fact.when)))
+    why = f" ({told})" if told else ""
     return f"`export {fact.name}={shell_word(fact.value)}`{why}."
 
 
@@ -135,12 +153,7 @@ def _gotchas(diagnosis: Diagnosis, cluster: Cluster) -> list[Step]:
     """What people stumble over there, where it speaks of this cause; a page named at its end becomes the source."""
     words = GOTCHAS.get(diagnosis.cause, ())
     told = [text for text in cluster.gotchas if any(word in text for word in words)][:MOST_GOTCHAS]
-    return [_with_page(text) for text in told]
-
-
-def _with_page(text: str) -> Step:
-    said, _, page = text.rpartition(" https://")
-    return (said, f"https://{page}") if said and " " not in page else (text, None)
+    return [with_page(text) for text in told]
 
 
 # A collective that hung after good steps is seldom the network's doing: who stayed away is asked first.
@@ -159,6 +172,7 @@ GOTCHAS = {
 }
 FACTS: dict[str, Callable[[Cluster], list[Step]]] = {
     "sched-bad-queue": _queues,
+    "env-driver": _software,
     "sched-over-limit": _queues,
     "sched-time-limit": _queues,
     "sched-bad-account": _account,

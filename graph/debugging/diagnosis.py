@@ -19,6 +19,8 @@ from graph.debugging.ranking import OF_CODE, PYTHON_EXCEPTION
 from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
+from graph.debugging.settings import Settings, holds, settings_of_log, settings_of_text, steps_of
+from graph.debugging.steps import always, fill, own_remedy, steps
 from graph.debugging.texts import Look, marked_as_log
 from graph.debugging.together import read_together, silent
 from graph.debugging.unexplained import in_own_words, unexplained, used_all_memory
@@ -48,11 +50,10 @@ NO_LOG = {
 }
 # More causes than this in the quoted lines of one page: it is about failures.
 MOST_QUOTED = 2
-NAME = re.compile(r"\{(\w+)\}")
-# Of the steps that the facts make certain, the first ones are enough.
-MOST_CERTAIN = 2
 # Below this the answer is `unknown`.
 THRESHOLD = 0.4
+# How sure a text's first lines make that it is no log.
+SEEN_AT_A_GLANCE = 0.7
 
 
 def diagnose(source: str | bytes | Path | Sequence[Path] | Sequence[LogSource]) -> Diagnosis:
@@ -160,14 +161,16 @@ def conclude(scan: Scan, choice: ChosenEvent, use: Matcher) -> Diagnosis:
     told, own = causes[cause], winner.signature
     facts = {name: masked(printable(value))[:200] for name, value in facts_of(winner, choice.others, scan).items()}
     names = _named_packages(facts | captured)
+    here = settings_of_log(winner, scan)
+    facts |= {kind: next(iter(known)) for kind, known in here.items() if len(known) == 1}
     found = Diagnosis(
         cause=cause,
         says=fill(own.says or told.says, names),
         confidence=confidence,
         evidence=_evidence(winner, choice.others),
-        fix=_steps(winner, told, names, scan),
+        fix=steps(winner, own.fix, told, names, here, scan),
         considered=_considered(winner, choice.others, causes),
-        send_next=told.send or causes["unknown"].send,
+        send_next=_wanted(winner, told, causes, here),
         sources=(own.source,) if own.source else (),
         captured=tuple(captured.items()),
         facts=tuple(sorted(facts.items())),
@@ -176,27 +179,16 @@ def conclude(scan: Scan, choice: ChosenEvent, use: Matcher) -> Diagnosis:
     return with_sum(found)
 
 
+def _wanted(winner: Event, told: Cause, causes: Mapping[str, Cause], here: Settings) -> tuple[str, ...]:
+    """What to send next. A traceback that ends in an uncaught exception is whole: no more of the log tells more."""
+    if told.group == "user" and winner.error is not None and winner.error.frames:
+        return told.send
+    return told.send or tuple(one for one in causes["unknown"].send if holds(one, here))
+
+
 def _named_packages(names: dict[str, str]) -> dict[str, str]:
     """With the name that pip knows, where a module is missing."""
     return names | named_module(names["package"]) if "package" in names else names
-
-
-def _steps(winner: Event, told: Cause, names: Mapping[str, str], scan: Scan) -> tuple[str, ...]:
-    """First the steps that this line and its facts make certain, then the signature's or the cause's own."""
-    certain = [
-        step for line, step in told.specific if re.search(line, winner.text) and set(NAME.findall(step)) <= set(names)
-    ]
-    general = winner.signature.fix or (*told.fix, *_by_scheduler(told, scan))
-    return tuple(dict.fromkeys(fill(step, names) for step in (*certain[:MOST_CERTAIN], *general)))
-
-
-def _by_scheduler(cause: Cause, scan: Scan) -> tuple[str, ...]:
-    """The steps for the scheduler whose words stand in the log, where one does."""
-    starts = {"slurm": ("slurm", "srun"), "pbs": ("pbs", "pals"), "lsf": ("lsf", "jsrun"), "flux": ("flux",)}
-    for scheduler, names in starts.items():
-        if any(event.signature.id.startswith(names) for event in scan.events):
-            return cause.by.get(scheduler, ())
-    return ()
 
 
 def _guessed(scan: Scan, choice: ChosenEvent, use: Matcher) -> bool:
@@ -217,7 +209,7 @@ def _only_advised(choice: ChosenEvent) -> bool:
 def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[str, Cause]) -> Diagnosis:
     """No event names a cause: the log is no log, or something is said all the same."""
     if choice.winner is None and (says := _no_log(scan)):
-        return Diagnosis("unknown", says, 1.0, send_next=causes["unknown"].send)
+        return Diagnosis("unknown", says, SEEN_AT_A_GLANCE if scan.bytes else 1.0, send_next=causes["unknown"].send)
     advised = choice.winner if _only_advised(choice) else None
     found = unexplained(scan, replace(choice, winner=None, others=()) if advised else choice, use)
     told = causes[found.cause]
@@ -226,21 +218,19 @@ def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[
     if advised:
         why = f"the line is only a {advised.level} message"
         rivals = (Considered(advised.signature.cause, why, _shown(advised)), *rivals)
+    here = settings_of_text([e.text for e in shown], scan)
+    said = own_remedy(shown[0].text) if shown and found.cause == "unknown" else ""
+    seen = [*filter(None, [said]), *steps_of(told, here, here)]
     captured = {"frame": shown[0].text} if shown and found.cause == "user-code" else {}
     return Diagnosis(
         found.cause,
         found.says or fill(told.says, {}),
         found.confidence,
         shown,
-        tuple(fill(step, captured) for step in (*_always(told), *told.fix)),
+        tuple(dict.fromkeys(fill(step, captured) for step in (*seen, *always(told), *told.fix) if holds(step, here))),
         considered=tuple(c for c in rivals if c.cause != found.cause),
-        send_next=found.ask or told.send,
+        send_next=found.ask or tuple(one for one in told.send if holds(one, here)),
     )
-
-
-def _always(told: Cause) -> list[str]:
-    """The cause's own steps that ask for no fact and no words of a line."""
-    return [step for line, step in told.specific if not line and not NAME.search(step)]
 
 
 def _no_log(scan: Scan) -> str:
@@ -280,18 +270,6 @@ def _captured(event: Event, use: Matcher) -> dict[str, str]:
         if own := event.error.own_frame:
             found["frame"] = f"{printable(own.file)}:{own.at}"
     return found
-
-
-def fill(sentence: str, captured: Mapping[str, str]) -> str:
-    """The sentence with {names} filled in; a [part] whose name is missing is left out, a bare one becomes NAME."""
-
-    def part(found: re.Match[str]) -> str:
-        inside = found[1]
-        names = re.findall(r"\{(\w+)\}", inside)
-        return inside if not names or all(n in captured for n in names) else ""
-
-    filled = re.sub(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]", part, sentence)
-    return re.sub(r"\{(\w+)\}", lambda m: captured.get(m[1], m[1].upper()), filled)
 
 
 def _shown(event: Event) -> LogEvidence:

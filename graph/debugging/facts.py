@@ -22,6 +22,8 @@ OF_LINE = tuple(
         "of which " + SIZE.format("free") + " is free|" + SIZE.format("free2") + " free",
         SIZE.format("allocated") + " is allocated by PyTorch|" + SIZE.format("allocated2") + " already allocated",
         SIZE.format("unallocated") + " is reserved by PyTorch but unallocated",
+        SIZE.format("reserved") + " reserved in total by PyTorch",
+        SIZE.format("allowed") + " allowed;",
         r"[Pp]rocess (?P<intruder>\d+) has " + SIZE.format("held") + " memory in use",
         r"GPU (?P<gpu>\d{1,2})(?: has|;| \()",
         r"(?:No such file or directory|not found|does not exist|cannot open|can't open file)\W{1,4}['\"]"
@@ -80,6 +82,8 @@ ON_NODE = re.compile(
     r"|.{0,60}\bon node (?P<node3>[a-z][\w.-]*\d)\b)"
 )
 MOST_NODES = 8
+# Each group of ranks counts its own collectives: two ranks alone that are so far apart may tell of two groups.
+MOST_APART = 1000
 # A run that would need more than so many times its time is to be continued, not prolonged.
 MOST_TIMES = 12
 # The package that holds a module, where they are called differently.
@@ -169,7 +173,8 @@ def _of_ranks(data: bytes, winner: Event) -> dict[str, str]:
     if len(set(at.values())) < 2:
         return {"sequence": str(next(iter(at.values())))} if at else {}
     usual = Counter(at.values()).most_common(1)[0][0]
-    behind = sorted(rank for rank, number in at.items() if number < usual)
+    apart = MOST_APART if len(at) == 2 else usual
+    behind = sorted(rank for rank, number in at.items() if usual - apart <= number < usual)
     if not behind or len(behind) > len(at) // 2:
         return {}
     ranks = ", ".join(map(str, behind[:8]))

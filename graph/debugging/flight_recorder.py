@@ -1,14 +1,13 @@
 """The flight recorder's dumps of a hang: which rank stands behind, in which collective, and where ranks disagree.
 
 PyTorch writes one file a rank (TORCH_FR_DUMP_TEMP_FILE + rank): a pickle of plain values by NCCL's watchdog, or JSON.
-A pickle is read with every class refused, so that a file from elsewhere can run nothing.
+A pickle is read in the process that reads pages, with every class refused: a file from elsewhere can run nothing, and
+one that stands for gigabytes ends that process alone.
 Source: https://docs.pytorch.org/tutorials/intermediate/debug_hangs_with_flight_recorder.html
 """
 
 from __future__ import annotations
 
-import io
-import pickle
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from knowledge.data_file import parse_json
+from knowledge.ingest.page import UnreadableError
+from knowledge.ingest.parser import parser
+from knowledge.long_numbers import LONG
 from knowledge.opening import read_plain
 
 LARGEST = 256 * 2**20
@@ -52,13 +54,6 @@ class HangFinding:
     says: tuple[str, ...]
 
 
-class PlainUnpickler(pickle.Unpickler):
-    """Numbers, text, lists and dicts only."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        raise pickle.UnpicklingError(f"a dump holds no {module}.{name}")
-
-
 def read_dump(path: Path) -> Dump | None:
     """The dump in that file; None where it is something else."""
     rank = re.search(r"(\d+)(?:\.(?:json|pkl|pickle))?$", path.name)
@@ -90,8 +85,8 @@ def _load(raw: bytes) -> Any:
     try:
         if raw[:1] == b"{":
             return parse_json(raw)
-        return PlainUnpickler(io.BytesIO(raw)).load() if raw[:1] == b"\x80" else None
-    except (ValueError, EOFError, pickle.UnpicklingError, IndexError, KeyError, TypeError, AttributeError, MemoryError):
+        return parser().plain_values(raw) if raw[:1] == b"\x80" else None
+    except (ValueError, UnreadableError):
         return None
 
 
@@ -100,11 +95,15 @@ def _is_collective(entry: object) -> bool:
 
 
 def _collective(entry: Mapping[str, Any]) -> Collective:
-    group = entry.get("process_group") or ("", "")
+    group = _list(entry.get("process_group"))
     name = str(entry.get("profiling_name", "")).split(":")[-1]
     state = "completed" if entry.get("time_discovered_completed_ns") else str(entry.get("state", ""))
-    sizes = " ".join(str(size) for size in entry.get("input_sizes") or ())
+    sizes = " ".join(str(size) for size in _list(entry.get("input_sizes")))
     return Collective(" ".join(map(str, group)).strip(), entry["collective_seq_id"], name, sizes, state)
+
+
+def _list(value: object) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def _groups(config: object) -> dict[str, tuple[int, ...]]:
@@ -114,7 +113,7 @@ def _groups(config: object) -> dict[str, tuple[int, ...]]:
     found = {}
     for one in config.values():
         if isinstance(one, dict):
-            members = tuple(int(n) for n in re.findall(r"\d+", str(one.get("ranks", ""))))
+            members = tuple(int(n) for n in re.findall(r"\d+", str(one.get("ranks", ""))) if not LONG.fullmatch(n))
             found[f"{one.get('name', '')} {one.get('desc', '')}".strip()] = members
     return found
 

@@ -21,6 +21,10 @@ from knowledge.types import BY_NUMBERS, Diagnosis
 CAUSE = "gpu-oom"
 # A step that begins so is a sum and nothing to do.
 ALLOCATOR = "expandable_segments"
+# A remedy for what grows with the tokens, or for what lies unused.
+OF_TOKENS = re.compile(rf"(?i)micro-batch|smaller batch|batch of a GPU|half the batch|^activation checkp|{ALLOCATOR}")
+# Weights that are loaded in 16 bit, and trained so: no copy in 32 bit.
+IN_16_BIT = re.compile(r"(?i)\b(?:torch[_ ])?dtype['\"]?[\s=:]{1,3}['\"]?(?:torch\.)?(?:bfloat16|bf16)\b")
 UNKNOWN = (
     f"{BY_NUMBERS} alone how much a smaller batch, checkpointing or sharding saves cannot be told: {{}}say the model, "
     "how it is spread and on how many GPUs."
@@ -50,11 +54,19 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
         return found
     known = model_and_layout(found, script, words)
     first = tuple(filter(None, (what_was_short(log), unused_words(log), by_sum(log, *known) if known else "")))
-    steps = (without_setting(step) if log.unused_suffices else step for step in found.fix)
+    useless = known is not None and states_alone(log, *known)
+    steps = (without_setting(step) if log.unused_suffices else step for step in found.fix
+             if not (useless and OF_TOKENS.search(step)))  # fmt: skip
     kept = tuple(step for step in steps if step and not step.startswith(BY_NUMBERS))
     open_ = UNKNOWN.format("" if script else "give the script (`--script`), or ")
     sources = dict.fromkeys((*found.sources, *(SOURCES if known else ())))
     return replace(found, fix=(*first, *kept, *(() if known else (open_,))), sources=tuple(sources))
+
+
+def states_alone(log: OutOfMemory, model: SizedModel, layout: Layout) -> bool:
+    """Whether what does not depend on the batch is more than the card holds: neither a smaller one nor the allocator's
+    setting helps."""
+    return fixed_gib(estimate_memory(model, layout)) > (log.room or 0.0)
 
 
 def without_setting(step: str) -> str:
@@ -70,7 +82,10 @@ def out_of_memory(found: Diagnosis) -> OutOfMemory | None:
         return bytes_of(facts[name]) / GIB if name in facts else None
 
     asked = gib("asked") or gib("size")
-    log = OutOfMemory(asked or 0.0, gib("free"), gib("total"), gib("allocated"), gib("unallocated"), gib("held"))
+    reserved, allocated, unused = gib("reserved"), gib("allocated"), gib("unallocated")
+    if unused is None and reserved is not None and allocated is not None:
+        unused = max(0.0, reserved - allocated)  # as PyTorch told it before 2.0
+    log = OutOfMemory(asked or 0.0, gib("free"), gib("total"), allocated, unused, gib("held"), gib("allowed"))
     return log if asked and log.needed is not None and log.room is not None else None
 
 
@@ -79,8 +94,7 @@ def what_was_short(log: OutOfMemory) -> str:
     return (
         f"{BY_NUMBERS} the process held {log.held:.1f} GiB and wanted {log.asked:.2f} more: at least "
         f"{log.needed:.1f} GiB of {log.room:.1f} that it can have there ({log.total:.1f} less what lies outside its "
-        "allocator); later steps "
-        "may want more."
+        f"allocator{', and no more than it is allowed' if log.room == log.allowed else ''}); later steps may want more."
     )
 
 
@@ -95,13 +109,15 @@ def unused_words(log: OutOfMemory) -> str:
 
 def by_sum(log: OutOfMemory, model: SizedModel, layout: Layout) -> str:
     """Which remedy fits, may fit and does not, with its range."""
-    fixed, room = fixed_gib(estimate_memory(model, layout)), log.room or 0.0
+    fixed = fixed_gib(estimate_memory(model, layout))
     outcomes = weigh(log, model, layout)
     way = {"none": "on one GPU", "ddp": "with DDP"}.get(layout.spread, f"with {layout.spread.upper()}")
     method = "" if layout.method == "full" else f", {layout.method}"
     over = f" over {layout.gpus} GPUs" if layout.gpus > 1 else ""
     told = f"{BY_NUMBERS} and the sum for {model.name}{method} {way}{over}: {fixed:.1f} GiB do not depend on the batch"
-    told += "; no smaller batch helps" if fixed > room else ""
+    if states_alone(log, model, layout):
+        told += "; no smaller batch helps"
+        outcomes = [one for one in outcomes if not OF_TOKENS.search(one.name)]
     lines = [_named(outcomes, "fits"), _named(outcomes, "tight"), _named(outcomes, "no")]
     return f"{told}. {' '.join(filter(None, lines))} An estimate, +-20 % of what grows with the tokens."
 
@@ -161,7 +177,7 @@ def _trained(text: str, facts: Mapping[str, str]) -> Layout:
         micro_batch=int(batch[1]) if batch else int(facts.get("batch", "1")),
         sequence=int(length[1]) if length else int(facts.get("length", "4096")),
         recompute="full" if said.get("recompute") == "full" else "none",
-        precision="fp32" if said.get("precision") == "fp32" else "mixed",
+        precision="pure" if IN_16_BIT.search(text) else "fp32" if said.get("precision") == "fp32" else "mixed",
         optimizer=OPTIMIZERS.get(said.get("optimizer", ""), "adam"),
         method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
         beside=BESIDE.get(said.get("beside", ""), "none"),

@@ -24,6 +24,7 @@ EXCEPTION = re.compile(
 ANY_EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)+(?:[A-Z]\w*|\w*error)|[A-Z]\w+)(?::\s(?P<text>.*))?$")
 LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python\d|^<(?!stdin|string)|\bPython\d+\\\\?Lib|/torch/|\.pex/|runpy\.py"
+    r"|/bin/[\w-]+$"
 )
 STANDARD = re.compile(
     r"/lib(?:64)?/python\d[\d.]*/(?!site-packages|dist-packages)|^<frozen |\bPython\d+\\+Lib\\+(?!site-)"
@@ -42,8 +43,9 @@ class Frame:
 
     @property
     def own(self) -> bool:
-        """Whether the file is the person's own, and not a library's."""
-        return not LIBRARY.search(self.file)
+        """Whether the file is the person's own, and not a library's or a text that a library made (a dataclass's)."""
+        made = self.file == "<string>" and self.name != "<module>"
+        return not made and not LIBRARY.search(self.file)
 
     @property
     def standard(self) -> bool:

@@ -12,10 +12,11 @@ from dataclasses import dataclass, fields, replace
 
 from graph.debugging import script_edits as text
 from graph.debugging.script_edits import Edit, FailedScript
-from graph.extraction.batch_numbers import STEPS, batch_numbers, named, samples_of, shrink_batch
+from graph.extraction.batch_numbers import batch_numbers, named, samples_of, shrink_batch
 from graph.extraction.script import read_script
 from graph.extraction.script_record import ScriptRecord, record_of
 from graph.extraction.walltime import clock
+from graph.planning.charging import all_hours, amount, charge_of, further_price, in_site_unit, node_hours
 from graph.planning.queues import longest as longest_in
 from knowledge.cluster import Cluster, Queue, walltime_seconds
 from knowledge.types import Diagnosis, Finding, JobRequest, Offer
@@ -76,7 +77,7 @@ def offers(diagnosis: Diagnosis, cluster: Cluster | None, request: JobRequest) -
         change = remedy.change(cluster, request) if remedy.change and cluster else ()
         if change and all(value is not None for _, value in change):
             wanted = changed_request(request, dict(change))
-            found.append(Offer(says(request, change), price(request, wanted), change))
+            found.append(Offer(says(request, change), price(request, wanted, cluster), change))
     return tuple(found)
 
 
@@ -90,17 +91,27 @@ def says(request: JobRequest, change: Change) -> str:
     return ", ".join(parts)
 
 
-def price(before: JobRequest, after: JobRequest) -> str:
-    """What a change costs: node hours, another queue or account, a program written for it. Empty: nothing."""
+def price(before: JobRequest, after: JobRequest, cluster: Cluster | None = None) -> str:
+    """What a change costs: node hours, another queue or account, a program written for it. Empty: nothing.
+
+    cluster: the machine, whose own unit the hours are told in as well, and whose queues are compared.
+    """
     parts, was, now = [], node_hours(before), node_hours(after)
-    if was is not None and now is not None and now > was:
-        parts.append(f"up to {now:g} node hours instead of {was:g}")
+    if was is not None and now is not None:
+        larger = (after.nodes or 0) > (before.nodes or 0)
+        if now > was and amount(now) != amount(was):
+            parts.append(f"up to {amount(now)} node hours instead of {amount(was)}{in_unit(before, after, cluster)}")
+        elif larger or longer(before, after):
+            of_it = f"{after.nodes} nodes at once" if larger else "a longer job"
+            same = f"up to {amount(now)} node hours, before {amount(was)}"
+            parts.append(f"{of_it}, which may wait longer ({same})")
     elif (after.nodes or 0) > (before.nodes or 0) > 0:
         parts.append(f"{(after.nodes or 0) / (before.nodes or 1):g} times the node hours")
     elif longer(before, after):
         parts.append(f"up to {longer(before, after):.3g} times the node hours, and longer jobs wait longer")
-    if given(before.queue) and after.queue != before.queue:
-        parts.append("another queue, charged and ordered by its own rules")
+    parts.append(queue_price(before, after, cluster))
+    if cluster and all_hours(after, cluster) > all_hours(before, cluster):
+        parts.append(further_price(after, cluster))
     if given(before.account) and after.account != before.account:
         parts.append("another account is charged")
     if after.strategy != before.strategy and after.strategy:
@@ -109,11 +120,38 @@ def price(before: JobRequest, after: JobRequest) -> str:
     return "; ".join(filter(None, parts))
 
 
+def in_unit(before: JobRequest, after: JobRequest, cluster: Cluster | None) -> str:
+    """The hours before and after as the site charges them; empty where that is not known, or says the same."""
+    was, now = (in_site_unit(one, cluster) for one in (before, after))
+    return f" ({now} instead of {was.partition(' ')[0]} there)" if was and now else f" ({now} there)" if now else ""
+
+
+def queue_price(before: JobRequest, after: JobRequest, cluster: Cluster | None) -> str:
+    """What another queue costs, or a dearer kind of GPU in the same one; empty where it is known to be cheaper, or the
+    usual one and no dearer."""
+    was, now = (charge_of(one, cluster) for one in (before, after))
+    if after.queue == before.queue and cluster and cluster.charge and after.node_type != before.node_type:
+        if was is None or now is None or now <= was:
+            return ""
+        return f"other GPUs, up to {amount(now)} {cluster.charge.unit} instead of {amount(was)}"
+    if not given(before.queue) or after.queue == before.queue:
+        return ""
+    if was is not None and now is not None and now < was:
+        return ""
+    usual = cluster is not None and (cluster.queue(after.queue) if after.queue else None) == cluster.default_queue
+    if usual and (was is None or now is None or now <= was):
+        return ""
+    if cluster and cluster.charge and was is not None and now is not None and now > was:
+        unit = cluster.charge.unit
+        return f"another queue, up to {amount(now)} {unit} instead of {amount(was)}"
+    return "another queue, charged and ordered by its own rules"
+
+
 def batch_price(before: str | None, after: str | None) -> str:
     """What fewer samples a GPU cost, in two states of a script's text or of a program's arguments. Empty: nothing."""
     if not 0 < samples_of(after) < samples_of(before):
         return ""
-    was, now = (named(batch_numbers(one or ""), STEPS) for one in (before, after))
+    was, now = (named(batch_numbers(one or ""), "steps") for one in (before, after))
     if now and (was is None or now.value > was.value):
         return "each update takes more and smaller passes, so it takes longer"
     return "smaller steps, so more of them for the same data"
@@ -128,13 +166,6 @@ def longer(before: JobRequest, after: JobRequest) -> float:
     """How many times as long it may run; 0 where that is not longer, or not known."""
     was, now = (walltime_seconds(one.walltime) if one.walltime else 0 for one in (before, after))
     return now / was if was and now > was else 0.0
-
-
-def node_hours(request: JobRequest) -> float | None:
-    """At most; None where the nodes or the time are not known."""
-    if not request.nodes or not request.walltime:
-        return None
-    return round(request.nodes * walltime_seconds(request.walltime) / 3600, 1)
 
 
 def changed_request(request: JobRequest, change: Mapping[str, str | int | None]) -> JobRequest:

@@ -12,6 +12,7 @@ from difflib import get_close_matches
 from functools import cache
 
 from graph.debugging.advice import COLLECTIVES
+from graph.debugging.refusals import LACKS, matters_of, writes
 from graph.extraction.batch_numbers import shrink_batch
 from graph.extraction.directive_tables import SLURM_FLAGS, SLURM_LONG
 from graph.extraction.script import ReadScript, read_script
@@ -24,9 +25,21 @@ PORTS = {"slurm": "$((10000 + SLURM_JOB_ID % 50000))", "pbs": "$((10000 + ${PBS_
 PORT = re.compile(
     r"(?P<before>\bMASTER_PORT=|--(?:master|main_process)[_-]port[= ]|--rdzv[_-]endpoint[= ]\S*:)[\"']?\d{2,5}[\"']?"
 )
-LOCAL = re.compile(
-    r"(?P<before>\bMASTER_ADDR=|--master[_-]addr[= ])[\"']?(?:localhost|127\.0\.0\.1|\$\(hostname\)|`hostname`)[\"']?"
-)
+LOCAL_HOST = r"(?:localhost|127\.0\.0\.1|\$\(hostname(?: -[fs])?\)|`hostname(?: -[fs])?`)"
+LOCAL = re.compile(rf"(?P<before>\bMASTER_ADDR=|--master[_-]addr[= ]|--main_process_ip[= ])[\"']?{LOCAL_HOST}[\"']?")
+LOCAL_MEETING = re.compile(rf"(?P<before>--rdzv[_-]endpoint[= ][\"']?){LOCAL_HOST}(?=[:\s\"'\\]|$)")
+MEETING = re.compile(r"--rdzv[_-]endpoint[= ][\"']?(?P<host>[^\s:]+)")
+# Variables of which a launcher's own option takes the place: where it is given, nothing reads them.
+OVERRIDDEN = {
+    "MASTER_ADDR": re.compile(r"--(?:rdzv[_-]endpoint|master[_-]addr|main_process_ip)[= ]"),
+    "MASTER_PORT": re.compile(r"--(?:rdzv[_-]endpoint|master[_-]port|main_process_port)[= ]"),
+}
+# Variables that hide from a program what it did not find: without them it takes what the scheduler gave.
+HIDING = {
+    "gpu-not-visible": ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ZE_AFFINITY_MASK"),
+    "sched-step-layout": ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"),
+}
+SETTING = re.compile(r"\s*export (?P<name>[A-Z][A-Z0-9_]*)=[\"']?(?P<value>[\w.,:-]*)[\"']?\s*(?:#.*)?$")
 BACKEND = re.compile(r"(?P<before>(?:backend[= ]+|BACKEND=)[\"']?)(?:nccl|gloo|ccl|xccl|mpi|rccl)\b")
 # What starts the ranks of a node -> its option for the port of the rendezvous; its default is the same for every job.
 PORT_OPTIONS = {"torchrun": "--master-port", "accelerate": "--main_process_port", "deepspeed": "--master_port"}
@@ -88,7 +101,7 @@ def option(case: FailedScript) -> Edit:
 def export(case: FailedScript) -> Edit:
     """The variables of the first node handed to every task."""
     text = re.sub(r"(?m)(^#SBATCH\s+--export[= ])NONE\b", r"\1ALL", case.text)
-    pattern = r"(?m)^(\s*(?:exec |time )?srun )(?![^\n]*--export)"
+    pattern = r"(?m)^([^\S\n]*(?:exec |time )?srun )(?![^\n]*--export)"
     names = "ALL,PATH,PYTHONPATH,LD_LIBRARY_PATH"
     text = re.sub(r"(srun [^\n]*--export[= ])NONE\b", rf"\g<1>{names}", text)
     return re.sub(pattern, rf"\g<1>--export={names} ", text), "srun hands PATH, PYTHONPATH and LD_LIBRARY_PATH on."
@@ -117,7 +130,11 @@ def address(case: FailedScript) -> Edit:
     if host is None:
         return None
     says = "The address of rank 0 is the first node's."
-    if "MASTER_ADDR" not in case.text and not starters(case) & set(PORT_OPTIONS):
+    if met := MEETING.search(case.text):
+        # torchrun meets there and nowhere else; a variable counts only as far as the option reads it.
+        if "MASTER_ADDR" not in met["host"]:
+            return LOCAL_MEETING.sub(lambda found: f"{found['before']}{host}", case.text), says
+    elif "MASTER_ADDR" not in case.text and not starters(case) & set(PORT_OPTIONS):
         text = exported(case, "MASTER_ADDR", host)
         return (text, says) if text else None
     return LOCAL.sub(lambda found: f"{found['before']}{host}", case.text), says
@@ -133,7 +150,7 @@ def module(case: FailedScript) -> Edit:
     right = next((word for word in sorted(named) if word.partition("/")[0] == wrong.partition("/")[0]), None)
     if right is None or right == wrong:
         return None
-    pattern = rf"(?m)(^\s*module\s+(?:load|add)\b[^\n#]*?){re.escape(wrong)}(?![\w./-])"
+    pattern = rf"(?m)(^[^\S\n]*module\s+(?:load|add)\b[^\n#]*?){re.escape(wrong)}(?![\w./-])"
     return re.sub(pattern, rf"\g<1>{right}", case.text), f"module {right} in place of {wrong}."
 
 
@@ -141,10 +158,9 @@ def offline(case: FailedScript) -> Edit:
     """The site's proxy where it has one, else no attempts to reach the hub."""
     proxy = case.cluster.internet.proxy if case.cluster and case.cluster.internet.access == "proxy" else {}
     lines = [f"export {name}={value}" for name, value in proxy.items()] or ["export HF_HUB_OFFLINE=1"]
-    says = (
-        "The site's proxy is set." if proxy else "The hub is not asked: download model and data on a login node first."
-    )
-    return before_commands(case, lines), says
+    first = "The hub is not asked: download model and data on a login node first."
+    first = case.cluster.internet.as_there(first) if case.cluster else first
+    return before_commands(case, lines), "The site's proxy is set." if proxy else first
 
 
 def backend(case: FailedScript) -> Edit:
@@ -191,14 +207,13 @@ def required(case: FailedScript) -> Edit:
     """The directive whose lack the scheduler names, as the machine's facts write it: `filesystems is required`."""
     if case.cluster is None:
         return None
-    told = " ".join(line.text for line in case.diagnosis.evidence).lower()
-    for fact in case.cluster.directives:
-        name = fact.text.removeprefix("-l ").lstrip("-").partition("=")[0]
-        if "{" in fact.text or name.lower() not in told or "required" not in told or fact.text in case.text:
-            continue
+    told = " ".join(line.text for line in case.diagnosis.evidence)
+    for options in matters_of(told) if LACKS.search(told) else ():
+        facts = [one.text for one in case.cluster.directives if any(writes(one.text, option) for option in options)]
+        written = any(writes(line.raw, option) for line in case.script.active.values() for option in options)
         sign = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB"}.get(case.record.scheduler)
-        if sign:
-            return after_directives(case, f"{sign} {fact.text}"), f"`{fact.text}` added: {case.cluster.title} wants it."
+        if sign and not written and facts and "{" not in facts[0]:
+            return after_directives(case, f"{sign} {facts[0]}"), f"`{facts[0]}` added: {case.cluster.title} wants it."
     return None
 
 
@@ -278,7 +293,10 @@ def behind_launcher(case: FailedScript, option: str) -> str | None:
 
 def exported(case: FailedScript, name: str, value: str) -> str | None:
     """The text with a variable set above the launch, unless the script sets it or starts nothing."""
-    if case.script.training is None or re.search(rf"\b{name}=", case.text):
+    overridden = (
+        name in OVERRIDDEN and OVERRIDDEN[name].search(case.text) and not re.search(rf"\${{?{name}\b", case.text)
+    )
+    if case.script.training is None or overridden or re.search(rf"\b{name}=", case.text):
         return None
     return before_launch(case, f"export {name}={value}")
 
@@ -297,6 +315,21 @@ def put_lines(case: FailedScript, step: str) -> Edit:
     return (text, f"{' and '.join(put)} above the launch, as said there") if put else None
 
 
+def without_setting(case: FailedScript) -> Edit:
+    """The text without the one line that sets what the telling line complains of: its value, or what hides a device."""
+    told = case.diagnosis.evidence[0].text if case.diagnosis.evidence else ""
+    hiding = HIDING.get(case.diagnosis.cause, ())
+    lines = whole_lines(case.text)
+    for number, line in enumerate(lines):
+        found = SETTING.match(line)
+        value = found["value"] if found else ""
+        named = len(value) > 2 and not value.isdigit() and re.search(rf"(?<![\w./-]){re.escape(value)}(?![\w/-])", told)
+        if found and (found["name"] in hiding or named):
+            says = f"`{line.strip()}` taken out: the program then takes what it finds by itself"
+            return "".join([*lines[:number], *lines[number + 1 :]]), says
+    return None
+
+
 @cache
 def own_lines() -> frozenset[str]:
     """The lines that steps of the library name. A step may quote a log, and a log's line is never put into a script."""
@@ -307,7 +340,7 @@ def own_lines() -> frozenset[str]:
 
 def all_steps(cause: Cause) -> list[str]:
     by_scheduler = (step for steps in cause.by.values() for step in steps)
-    return [*cause.fix, *by_scheduler, *(step for _, step in cause.specific)]
+    return [*cause.fix, *by_scheduler, *(one.step for one in cause.specific)]
 
 
 def site_lines(cluster: Cluster | None) -> frozenset[str]:

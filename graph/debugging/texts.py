@@ -54,6 +54,7 @@ SMALL = re.compile(
 BULLET = re.compile(r"^\s*(?:[-*+>|•]+|#{1,6}|\d{1,2}[.)])\s+")
 ASKING = re.compile(r"\?|\b(?:I|I'm|[Mm]y|[Ww]e|[Oo]ur|[Hh]elp me)\b")
 MARKUP = re.compile(r"^\s*(?:\||#{1,6} |```|[-*+] \S|\d{1,2}[.)] \S|\.\. |:\w+: )|\]\(|</?\w+[^>]*>|`[^`]+`.*`[^`]+`")
+DOCUMENTED = re.compile(r"^\s*(?:\||#{1,6} |```|\.\. |:\w+: )|\]\(|</?\w+[^>]*>|`[^`]+`.*`[^`]+`")
 CODE = re.compile(
     r"^\s*(?:def|class|import|from \S+ import|return|if|for|while|else|elif|try|except|raise|with|assert|async|yield"
     r"|await|public|private|static|void|int|const|let|var|func|fn|struct|template|namespace|using|switch|case|break|export"
@@ -94,7 +95,8 @@ def look(head: bytes) -> Look:
         return "source" if any(PROGRAM.search(line) for line in lines) else "log"
     if len(lines) >= MANY and len({DIGITS.sub("0", line)[:START] for line in lines}) < ALIKE * len(lines):
         return "log"
-    written = any(MARKUP.search(line) for line in lines) or any(ASKING.search(line) for line in prose)
+    # Programs explain themselves in sentences and lists too; a title, a link or a person's words they do not print.
+    written = any(DOCUMENTED.search(line) for line in lines) or any(SOMEBODY.search(line) for line in prose)
     return "prose" if written else "words"
 
 

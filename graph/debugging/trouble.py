@@ -6,6 +6,7 @@ What stands after the last line of progress may tell why there is no further one
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, pairwise
@@ -53,6 +54,8 @@ ENDED = re.compile(
     r"|\b(?:terminated|killed) by\b|\bSIG(?:KILL|SEGV|BUS|ABRT|TERM|FPE|ILL|HUP|INT)\b"
 )
 NATIVE = re.compile(r"\S+\.so[\d.]*\(\+?\S*\) ?\[0x[0-9a-f]+\]|^#\d+ +0x[0-9a-f]+ in |^\S*\[0x[0-9a-f]{6,}\]$")
+# glog's mark of a remark or a warning behind the time, as TensorFlow and XLA print it.
+GLOG = re.compile(r"(?:[\d:./ T-]{8,32}: )?[IW] \w[\w./-]*\.(?:cc|h|cpp):\d+\]")
 FRAME = re.compile(r'^\s*File ".{1,400}", line \d+')
 # Fewer words than these are a heading or a field, and no message.
 PLAIN_WORD, FEWEST = re.compile(r"[A-Za-z]{2,}"), 3
@@ -71,6 +74,9 @@ CALM = re.compile(
 STILL = re.compile(r"(?i)\b(?:done|finished|completed?|success\w*|saved|ended|end of|total (?:run)?time|elapsed|bye)\b")
 
 
+# What has a number as its name, and the words of who came through.
+NUMBERED = re.compile(r"(?i)\b[a-z]\w*_\d+\b|\b(?:trial|rank|worker|replica|attempt|task|fold|run|job) #?\d+\b")
+CAME_THROUGH = re.compile(rb"(?i)\b(?:completed|recovered|succeeded|finished successfully|resumed)\b")
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 # What is counted up and is no progress: frames, ranks, processes, the launchers' own words.
 COUNTED = re.compile(
@@ -214,7 +220,21 @@ def troubles(tail: Tail, matcher: Matcher) -> list[Trouble]:
         counted = first
         if told := _told(tail.data, first, number, matcher):
             seen.append(told)
-    return seen
+    well = [
+        (number, line.decode("utf-8", "replace"))
+        for number, line in enumerate(tail.data.split(b"\n"), tail.first_line)
+        if CAME_THROUGH.search(line)
+    ][-MOST_LINES:]
+    return [told for told in seen if not _overcome(told, well)]
+
+
+def _overcome(trouble: Trouble, well: Sequence[tuple[int, str]]) -> bool:
+    """Whether what the line names by a number of its own (`trial_0001`, `rank 3`) came through later, in a line of
+    those that tell it.
+    """
+    names = sorted({found[0] for found in NUMBERED.finditer(trouble.text)})
+    named = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, names))})(?!\w)")
+    return bool(names) and any(number > trouble.line and named.search(line) for number, line in well)
 
 
 def _after_progress(tail: Tail) -> int:
@@ -260,6 +280,8 @@ def plainness(text: str) -> int:
     if FRAME.match(said):
         return 1
     found = LEVEL.search(said, 0, 160)
+    if GLOG.match(said):
+        return 0
     if (found and not SURE.match(said)) or CALM.search(said):
         return 0
     if SURE.search(said):

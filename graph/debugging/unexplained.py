@@ -6,12 +6,14 @@ Healthy is only what is proved, or what plainly ran to its last line; everything
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.ordering import ECHOED, ChosenEvent
 from graph.debugging.process_ends import Meaning, ProcessEnd, first_fault, process_ends
 from graph.debugging.trouble import (
     LogEnding,
+    Tail,
     Trouble,
     diverged,
     ending,
@@ -34,7 +36,10 @@ PROVED, ECHOED_PROOF, WENT_ON, SEEN, FAINT, SAID, REPORTED = 0.9, 0.7, 0.55, 0.5
 NO_END = "No failure up to line {line}, but no end either: the log stops there."
 GOING_ON = "No failure: the job was still going on at the last line of this log ({line})."
 OWN_WORDS = "The log tells of trouble in words that no known cause has: line {line}. Nothing else in it says why."
-WANTED = "what comes after line {line} of this log, and what the scheduler says of the job"
+WANTED = (
+    "what comes after line {line} of this log, and what the scheduler says of the job (without one: what `dmesg -T` "
+    "on the node says at that time)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +152,18 @@ def _last_words(scan: Scan, use: Matcher) -> UnexplainedFinding | None:
 
 def _long_ago(line: int, scan: Scan, file: str | None) -> bool:
     """Whether so much was printed after a line that the program plainly went on."""
-    tail = scan.tails[file]
-    after = tail.data.split(b"\n")[max(0, line + 1 - tail.first_line) :]
-    return line < tail.first_line or sum(1 for text in after if text.strip()) > CLOSE_TO_END
+    return line < _close_to_end(scan.tails[file])
+
+
+@lru_cache(maxsize=8)
+def _close_to_end(tail: Tail) -> int:
+    """The first line of those behind which hardly anything was printed."""
+    lines, printed = tail.data.split(b"\n"), 0
+    for at in range(len(lines) - 1, -1, -1):
+        printed += bool(lines[at].strip())
+        if printed > CLOSE_TO_END:
+            return tail.first_line + at
+    return tail.first_line
 
 
 def _no_sign(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFinding:

@@ -6,13 +6,13 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from knowledge.checked_file import read_stored
 from knowledge.job_record import JobRecord
 
-TUPLES = ("nodes", "blamed", "checks")
 SCHEMA = "create table if not exists read (key text primary key, stamp text, seen real, record text) without rowid"
 
 
@@ -33,7 +33,8 @@ class KeptRecords:
     def known(self, stamps: Mapping[str, str]) -> Iterator[tuple[str, JobRecord]]:
         """Of the jobs with these stamps, the key and record of those that still hold."""
         with closing(self._database.execute("select key, stamp, record from read")) as rows:
-            yield from ((key, from_json(record)) for key, stamp, record in rows if stamps.get(key) == stamp)
+            read = ((key, read_stored(record, JobRecord)) for key, stamp, record in rows if stamps.get(key) == stamp)
+            yield from ((key, record) for key, record in read if record)
 
     def forget(self, keys: Iterable[str]) -> None:
         """These jobs are read again, whatever their stamps."""
@@ -43,7 +44,8 @@ class KeptRecords:
     def earlier(self, besides: Mapping[str, str], before: float) -> Iterator[JobRecord]:
         """Records of other jobs, kept by earlier reports, that ended before a moment."""
         with closing(self._database.execute("select key, record from read where seen < ?", (before,))) as rows:
-            yield from (from_json(record) for key, record in rows if key not in besides)
+            read = (read_stored(record, JobRecord) for key, record in rows if key not in besides)
+            yield from (record for record in read if record)
 
     def keep(self, read: Iterable[tuple[str, str, JobRecord]]) -> None:
         """Key, stamp and record of each job, all or none of them."""
@@ -60,10 +62,3 @@ def lean(record: JobRecord, texts: dict[Any, Any]) -> JobRecord:
 
 def to_json(record: JobRecord) -> str:
     return json.dumps({key: value for key, value in asdict(record).items() if value not in ("", None, ())})
-
-
-def from_json(text: str) -> JobRecord:
-    told = json.loads(text)
-    known = {field.name for field in fields(JobRecord)}
-    values: dict[str, Any] = {k: tuple(v) if k in TUPLES else v for k, v in told.items() if k in known}
-    return JobRecord(**values)

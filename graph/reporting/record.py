@@ -31,7 +31,7 @@ MOUNTS = ("mnt", "lustre", "gpfs", "lfs", "work", "vast", "ceph", "pfs", "net", 
 def record_of(found: Diagnosis, job: str = "", *, names: bool = False, **known: object) -> JobRecord:
     """The record of a diagnosed job; `known` are fields of JobRecord that the caller knows (nodes, queue, times ...).
 
-    The telling line is masked: names of people, folders of theirs, hosts; with `names` only keys and passwords.
+    The telling line is masked: names of people, also those of their folders; with `names` only keys and passwords.
     """
     told = found.evidence[0].text if found.evidence else ""
     facts = {**dict(found.captured), **dict(found.facts)}

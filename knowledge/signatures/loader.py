@@ -19,15 +19,22 @@ from knowledge.signatures.model import LISTS, Signature, signature
 HERE = Path(__file__).parent
 CAUSES_FILE = HERE.parent / "causes.yaml"
 # Part of the cache's name: raise it when what is stored changes.
-CACHE_FORMAT = "4"
+CACHE_FORMAT = "5"
+
+
+@dataclass(frozen=True, slots=True)
+class SpecificStep:
+    """A step that counts where the telling line matches `line`, and it or what stands round it matches `near`."""
+
+    step: str
+    line: str = ""
+    near: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What causes.yaml says of one cause. by: extra steps for one scheduler; change: plan field -> value or verb.
-
-    specific: (pattern of the telling line or empty, step); a step counts where the line matches and all its {names} are
-    known.
+    """What causes.yaml says of one cause. by: extra steps for one scheduler, vendor, tool and so on; change: plan
+    field -> value or verb. A specific step counts where all its {names} are known, too.
     """
 
     id: str
@@ -35,7 +42,7 @@ class Cause:
     means: str
     says: str
     fix: tuple[str, ...] = ()
-    specific: tuple[tuple[str, str], ...] = ()
+    specific: tuple[SpecificStep, ...] = ()
     by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     change: Mapping[str, str] = field(default_factory=dict)
     explains: tuple[str, ...] = ()
@@ -120,7 +127,7 @@ def _cause(name: str, body: Mapping[str, Any]) -> Cause:
             means=body["means"],
             says=body["says"],
             fix=tuple(body.get("fix", ())),
-            specific=tuple(_specific(step) for step in body.get("specific", ())),
+            specific=tuple(SpecificStep(**step) for step in body.get("specific", ())),
             by={key: tuple(steps) for key, steps in body.get("by", {}).items()},
             change=dict(body.get("change", {})),
             explains=tuple(body.get("explains", ())),
@@ -128,11 +135,6 @@ def _cause(name: str, body: Mapping[str, Any]) -> Cause:
         )
     except (KeyError, TypeError, AttributeError) as error:
         raise FactsError(f"causes.yaml: {name}: {error!r}; needs group, means, says") from error
-
-
-def _specific(step: Any) -> tuple[str, str]:
-    """A step with a condition: a mapping in the file, a pair in the cache."""
-    return (step.get("line", ""), step["step"]) if isinstance(step, Mapping) else (step[0], step[1])
 
 
 def _cache_file(texts: Mapping[Path, bytes]) -> Path:

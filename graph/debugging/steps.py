@@ -1,0 +1,128 @@
+"""Which steps a diagnosis advises: those that the telling line and what stands round it make certain, else those for
+what the log shows, else what the message itself says to do, else the stock ones that nothing speaks against.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from graph.debugging.events import Event, Scan
+from graph.debugging.log import printable
+from graph.debugging.secrets import masked
+from graph.debugging.settings import Settings, holds, steps_of
+from knowledge.signatures.loader import Cause, SpecificStep
+
+NAME = re.compile(r"\{(\w+)\}")
+# Of the steps that the facts make certain, the first ones are enough.
+MOST_CERTAIN = 2
+# So many lines before and after the telling one may hold the reason that it does not name itself.
+BEFORE, AFTER = 10, 20
+# Whose messages are written for the person who reads them, and often say what to do.
+OF_A_PROGRAM = ("framework", "user", "none")
+LONGEST_REMEDY = 240
+SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`'\"(])")
+ORDERED = re.compile(
+    r"(?i)^(?:(?:please|then|so|to \w+ (?:this|it|that)[\w ]*,?|if [^,]{1,90},|you (?:should|must|can|need to|may)"
+    r"|consider|make sure(?: to)?) )*(?:please|try|use|set|run|make sure|consider|check|ensure|install|pass|specify|add"
+    r"|increase|reduce|decrease|lower|raise|disable|enable|upgrade|downgrade|update|call|provide|convert|remove)\b"
+)
+# What speaks to the authors of a program, only points elsewhere, or is no advice to hand on from a log.
+NO_REMEDY = re.compile(
+    r"(?i)\b(?:report|file a|issue|bug|trace|traceback|stack ?trace|HYDRA_FULL_ERROR)\b"
+    r"|\b(?:curl|wget|sudo|eval|chmod)\b|\brm -|\bexport \w+="
+    r"|\|\s*(?:ba)?sh\b|https?://|\b(?:instructions?|assistant|ignore)\b|is deprecated|set but"
+)
+SAYS_ITSELF = 'The message itself says what to do: "{}"'
+
+
+@dataclass(frozen=True, slots=True)
+class TellingLines:
+    """The telling line, and what stands round it in the log."""
+
+    line: str
+    around: str
+
+
+def steps(
+    winner: Event, own: tuple[str, ...], told: Cause, names: Mapping[str, str], here: Settings, scan: Scan
+) -> tuple[str, ...]:
+    """The steps for a telling line. own: those of its signature. None that names what is known not to be there."""
+    passage = TellingLines(winner.text, around(winner, scan))
+    certain, alone = certain_steps(told, passage, names, here)
+    kept = [fill(step, names) for step in own if holds(step, here)]
+    if not (kept or alone):
+        kept = general_steps(winner.text, told, names, here)
+    return tuple(dict.fromkeys((*certain, *kept)))
+
+
+def certain_steps(
+    told: Cause, passage: TellingLines, names: Mapping[str, str], here: Settings
+) -> tuple[list[str], bool]:
+    """The cause's steps for this very line, and whether they stand alone: behind the first one that fits the words,
+    what is more general adds nothing."""
+    found: list[str] = []
+    for one in told.specific:
+        known = matched(one, passage, names)
+        if known is not None and set(NAME.findall(one.step)) <= set(known) and holds(one.step, here):
+            found.append(fill(one.step, known))
+            if one.line or one.near:
+                return found[:MOST_CERTAIN], True
+    return found[:MOST_CERTAIN], False
+
+
+def matched(one: SpecificStep, passage: TellingLines, names: Mapping[str, str]) -> dict[str, str] | None:
+    """The names with those that the step's own patterns find; None where they do not match."""
+    line, near = re.search(one.line, passage.line), re.search(one.near, passage.around)
+    if line is None or near is None:
+        return None
+    caught = {**near.groupdict(), **line.groupdict()}
+    return {**names, **{name: masked(printable(value))[:200] for name, value in caught.items() if value}}
+
+
+def general_steps(text: str, told: Cause, names: Mapping[str, str], here: Settings) -> list[str]:
+    """What holds for the whole cause, where the line decides nothing."""
+    closer = steps_of(told, here, [kind for kind in here if kind != "scheduler"])
+    said = own_remedy(text) if told.group in OF_A_PROGRAM else ""
+    stock = [step for step in told.fix if holds(step, here)]
+    general = [*closer, *stock, *steps_of(told, here, ("scheduler",))]
+    return [said] if said else [fill(step, names) for step in general]
+
+
+def always(told: Cause) -> list[str]:
+    """The cause's own steps that ask for no fact and no words of a line."""
+    return [one.step for one in told.specific if not (one.line or one.near) and not NAME.search(one.step)]
+
+
+def around(winner: Event, scan: Scan) -> str:
+    """The lines round the telling one, as far as the pass over the log has kept them."""
+    first, last = winner.line - BEFORE, winner.last_line + AFTER
+    found = [e.text for e in scan.events if e.file == winner.file and first <= e.line <= last]
+    tail = scan.tails.get(winner.file)
+    if tail is None:
+        return "\n".join(found)
+    kept = tail.data.split(b"\n")[max(0, first - tail.first_line) : max(0, last - tail.first_line + 1)]
+    return "\n".join([*found, *(line.decode("utf-8", "replace")[:2000] for line in kept)])
+
+
+def own_remedy(text: str) -> str:
+    """A sentence of the message that tells what to do, quoted; empty where there is none."""
+    message = masked(printable(text))
+    for sentence in SENTENCE.split(re.sub(r"^(?:[\w.]+(?:Error|Exception|Exit|Warning)\w*: )+", "", message)):
+        short = sentence.strip().rstrip(".")
+        if ORDERED.search(short) and not NO_REMEDY.search(short) and len(short) <= LONGEST_REMEDY:
+            return SAYS_ITSELF.format(short)
+    return ""
+
+
+def fill(sentence: str, captured: Mapping[str, str]) -> str:
+    """The sentence with {names} filled in; a [part] whose name is missing is left out, a bare one becomes NAME."""
+
+    def part(found: re.Match[str]) -> str:
+        inside = found[1]
+        names = NAME.findall(inside)
+        return inside if not names or all(n in captured for n in names) else ""
+
+    filled = re.sub(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]", part, sentence)
+    return NAME.sub(lambda m: captured.get(m[1], m[1].upper()), filled)
