@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 
 from knowledge.cluster import Cluster
+from knowledge.errors import InputError
 from knowledge.kept import keep, kept
+from knowledge.printable import printable
 
 SHIPPED = Path(__file__).parent / "clusters"
 
@@ -33,6 +35,17 @@ class Catalogue:
             if wanted in {squash(n) for n in (cluster.id, cluster.title, *cluster.names)}:
                 return cluster
         return None
+
+    def named(self, name: str, listed: str = "`maple-chat clusters`") -> Cluster:
+        """The machine of that name. listed: what lists them all. Raises InputError with the nearest names."""
+        cluster = self.find(name)
+        if cluster is None:
+            near = ", ".join(self.nearest(name))
+            hint = f"did you mean {near}? " if near else ""
+            raise InputError(
+                f"no machine '{' '.join(printable(name[:40]).split())}' is known; {hint}{listed} lists them"
+            )
+        return cluster
 
     def nearest(self, name: str) -> tuple[str, ...]:
         """The ids of at most three machines with a name like that one, nearest first."""

@@ -1,7 +1,8 @@
-"""One YAML file, read and validated strictly by pydantic into frozen dataclasses."""
+"""What was written before, a YAML file or the JSON of a row, validated by pydantic into frozen dataclasses."""
 
 from __future__ import annotations
 
+import logging
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -9,10 +10,11 @@ from typing import Any, TypeVar, cast
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from knowledge.data_file import parse_file
+from knowledge.data_file import parse_file, parse_json
 from knowledge.errors import FactsError
 
 T = TypeVar("T")
+LOG = logging.getLogger(__name__)
 
 
 @cache
@@ -27,6 +29,19 @@ def read_checked(path: Path, kind: type[T]) -> T:
         value: T = adapter(cast(Any, kind)).validate_python(data)
     except ValidationError as error:
         raise FactsError(f"{path}: {describe(error)}") from error
+    return value
+
+
+def read_stored(text: str, kind: type[T]) -> T | None:
+    """What a row holds; None, and a line in the log, where it is damaged or another version wrote it.
+
+    Keys that only a newer version knows are left out.
+    """
+    try:
+        value: T = adapter(cast(Any, kind)).validate_python(parse_json(text))
+    except (ValueError, TypeError, RecursionError) as error:
+        LOG.warning("a stored %s cannot be read and is left out (%s)", kind.__name__, type(error).__name__)
+        return None
     return value
 
 

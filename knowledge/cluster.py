@@ -7,11 +7,13 @@ Unknown keys are refused (strict.py). Shell text in a file (rendezvous, setup li
 
 from __future__ import annotations
 
+import re
 import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
+from knowledge.charging import Charge
 from knowledge.job_parts import ContainerRuntime
 from knowledge.strict import Checked, Facts, Positive, check_filled, matching
 from knowledge.types import Backend, Framework, Scheduler, Strategy
@@ -32,6 +34,8 @@ REQUIRED_KEYS = Literal[
 ]
 
 
+FETCHES = re.compile(r"(?i)\b(?:download|fetch|install|pip|pull|hub|internet)\w*")
+LOGIN_NODE = re.compile(r"(?i)\b(?:on|from) (?:a|the) login node\b")
 NEVER = "0000"
 """The date of facts that nobody looked up: those of a stand-in for a machine that nobody described."""
 
@@ -121,6 +125,23 @@ class NodeType(Facts):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CpuNodeType(Facts):
+    """Nodes without GPUs, for jobs that prepare, convert or copy data."""
+
+    id: str
+    count: Positive | None = None
+    cpu: Cpu
+    memory_gb: float | None = None
+    job_memory_gb: float | None = None
+    advice: tuple[str, ...] = ()
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.cpu.schedulable or self.cpu.cores) is None:
+            raise ValueError(f"CPU nodes {self.id} need 'cores': what a job may take of a node")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Limit(Facts):
     """A stretch of node counts and the longest walltime there."""
 
@@ -136,15 +157,21 @@ class Queue(Facts):
 
     id: str
     node_types: tuple[str, ...]
+    cpu_nodes: tuple[str, ...] = ()
+    """Its kinds of nodes without GPUs; node_types is empty where it has no others."""
     max_walltime: Walltime | None
     min_nodes: Positive = 1
     max_nodes: Positive | None = None
     limits: tuple[Limit, ...] = ()
     """Where the walltime limit depends on the node count."""
     max_gpus: Positive | None = None
+    max_cores: Positive | None = None
+    """Of a job without GPUs, as the scheduler counts."""
     whole_nodes: bool = False
     """Whether this queue hands out whole nodes on a machine that else shares them: all GPUs of a node are asked for."""
     min_walltime: Walltime | None = None
+    max_submitted: Positive | None = None
+    """Jobs of one user there at a time, waiting and running; each task of an array is one."""
     purpose: Literal["production", "debug", "interactive", "preempt", "shared", "special"] = "production"
     default: bool = False
     names: tuple[str, ...] = ()
@@ -193,6 +220,10 @@ class Account(Facts):
     suffix: str | None = None
     suffix_by_node_type: Mapping[str, str] = field(default_factory=dict)
     suffix_required: bool = False
+    cpu_suffix: str | None = None
+    """What the account of jobs without GPUs ends on."""
+    shape: str | None = None
+    """What every account there looks like, as a regular expression (lower case), where that tells it from a word."""
     note: str | None = None
     source: str | None = None
 
@@ -340,6 +371,12 @@ class Internet(Facts):
             return "download models and data on a login node first"
         return "the login nodes have none either, so download models and data elsewhere and copy them in"
 
+    def as_there(self, step: str) -> str:
+        """A step that fetches something on a login node, by where the machine has internet."""
+        if self.login_nodes or not FETCHES.search(step):
+            return step
+        return LOGIN_NODE.sub("on a computer with internet (no login node there has it; copy it in afterwards)", step)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster(Facts):
@@ -359,6 +396,7 @@ class Cluster(Facts):
     submit: str
     shebang: str = "#!/bin/bash"
     node_types: Annotated[tuple[NodeType, ...], Checked(check_filled)]
+    cpu_nodes: tuple[CpuNodeType, ...] = ()
     queues: Annotated[tuple[Queue, ...], Checked(check_filled)]
     whole_nodes: bool
     """Whether a job always gets whole nodes with all their GPUs, and no GPU option is written."""
@@ -366,7 +404,9 @@ class Cluster(Facts):
     forbidden: tuple[Forbidden, ...] = ()
     required: tuple[Required, ...] = ()
     account: Account = field(default_factory=lambda: Account())
-    software: Mapping[Framework | Literal["default"], Software]
+    charge: Charge | None = None
+    software: Mapping[Framework | Literal["default", "cpu"], Software]
+    """`default` and what differs from it; `cpu`: what a job without GPUs loads."""
     environment: tuple[EnvironmentFact, ...] = ()
     internet: Internet
     rendezvous: Rendezvous
@@ -392,6 +432,8 @@ class Cluster(Facts):
         for queue in self.queues:
             if not set(queue.node_types) <= types:
                 raise ValueError(f"queue {queue.id} names node types that are not listed: {queue.node_types}")
+            if not set(queue.cpu_nodes) <= {node.id for node in self.cpu_nodes}:
+                raise ValueError(f"queue {queue.id} names CPU nodes that are not listed: {queue.cpu_nodes}")
         if "default" not in self.software:
             raise ValueError("software needs a 'default'")
         if "pytorch" not in self.launch:
@@ -410,6 +452,11 @@ class Cluster(Facts):
             if node.id == name:
                 return node
         raise KeyError(name)
+
+    @property
+    def gpu_queues(self) -> tuple[Queue, ...]:
+        """The queues that have nodes with GPUs."""
+        return tuple(queue for queue in self.queues if queue.node_types)
 
     @property
     def default_queue(self) -> Queue:

@@ -9,6 +9,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -21,6 +22,8 @@ T = TypeVar("T")
 
 # So many lists and mappings in each other are no data of anybody's; libyaml would go on until the stack is full.
 DEEPEST = 200
+# Values that a text stands for, above those that are written in it: names of names of lists grow without end.
+REPEATED = 100_000
 
 
 @cache
@@ -29,10 +32,16 @@ def loader() -> Any:
     import yaml  # 30 ms that nobody pays who reads what was kept
 
     class Bounded(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-        depth = 0
+        depth = nodes = 0
+
+        def construct_document(self, node: Any) -> Any:
+            if spelt_out(node, {}) > REPEATED + self.nodes:
+                raise yaml.YAMLError("its names of values stand for more than can be read")
+            return super().construct_document(node)
 
         def descend_resolver(self, node: Any, index: Any) -> None:
             self.depth += 1
+            self.nodes += 1
             if self.depth > DEEPEST:
                 raise yaml.YAMLError(f"more than {DEEPEST} lists or mappings in each other")
             super().descend_resolver(node, index)
@@ -42,6 +51,16 @@ def loader() -> Any:
             super().ascend_resolver()
 
     return Bounded
+
+
+def spelt_out(node: Any, known: dict[int, float]) -> float:
+    """How many values a YAML node stands for with its names spelt out; endless where it holds itself."""
+    if id(node) not in known:
+        known[id(node)] = inf
+        inside = node.value if isinstance(node.value, list) else ()
+        parts = (part for one in inside for part in (one if isinstance(one, tuple) else (one,)))
+        known[id(node)] = 1 + sum(spelt_out(part, known) for part in parts)
+    return known[id(node)]
 
 
 def parse_json(text: str | bytes) -> Any:

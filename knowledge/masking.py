@@ -1,16 +1,15 @@
 """The one place where private text gets another name before it leaves the process.
 
-mask() finds credentials and personal names (accounts, users, hosts, addresses, folders) and puts a named placeholder
-for each, the same one wherever the same thing stands: <USER_1>, <HOST_2>. What is public stays: modules, queues,
-clusters, library folders, job ids. The tables are in masking_keys.py, masking_names.py, masking_outside.py and
-masking_paths.py.
+mask() finds credentials and what names a person (users, mail, telephones, inner addresses) and puts a named placeholder
+for each, the same one wherever the same thing stands: <USER_1>, <HOST_2>. What an answer needs stays: accounts, nodes,
+queues, folders but a person's own, commits and checksums. The tables are in masking_keys.py, masking_names.py and
+masking_paths.py, what is never a secret in masking_public.py, the numbers in masking_table.py.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right, insort
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,23 +20,21 @@ import re2
 from knowledge.masking_form import line_end, plain_forms
 from knowledge.masking_keys import CREDENTIALS, cells_below, values_of_rows
 from knowledge.masking_makers import PRIVATE_KEY
-from knowledge.masking_names import COMMON, PERSONAL
-from knowledge.masking_outside import OUTSIDE, columns
-from knowledge.masking_paths import owner, private_folders
+from knowledge.masking_names import COMMON, PERSONAL, columns, is_ordinary, names_nobody
+from knowledge.masking_paths import private_folders
+from knowledge.masking_public import without_public
 from knowledge.masking_rule import MaskingRule, compiled
+from knowledge.masking_table import HIDDEN, NEVER_BACK, PLACEHOLDER, Masked, NameTable, put_back
 
-HIDDEN = "<hidden>"
-# What is never put back: an answer need not repeat a key to be useful.
-NEVER_BACK = "KEY"
-PLACEHOLDER = re.compile(r"<?\b([A-Z]{2,8}_\d{1,5})\b>?")
-# Names found once are looked for everywhere in the text; a list of nodes may hold many.
+# Kinds of names, the one that a name is called by first where it is found as several.
+RANKS = ("USER", "HOST")
+# Names found once are looked for everywhere in the text.
 MOST_LEARNED = 400
-DIGIT = re.compile(r"\d")
 WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
 # A line that was wrapped is at least so wide; what goes on has letters and digits.
-NARROWEST = 40
-WRAP = re.compile(r"(?: ?\\)?\r?\n[ \t]*")
-WRAPPED = re.compile(r"(?=[\w.+/=-]*\d)(?=[\w.+/=-]*[A-Za-z])[\w.+/=-]{4,}(?=\s|$|[\"',;])")
+NARROWEST, MOST_WRAPPED = 40, 20
+WRAP = re.compile(r"(?: ?\\)?\r?\n[ \t]*(?:>[ \t]?)*")
+WRAPPED = re.compile(r"(?=[\w.+/=-]*(?:\d|[a-z][A-Z]\w*[a-z][A-Z]))(?=[\w.+/=-]*[A-Za-z])[\w.+/=-]{4,}(?=\s|$|[\"',;])")
 # Bytes that the automaton of all loose patterns may take.
 MOST_AUTOMATON = 64 << 20
 # Characters of a line that are looked at together, and how many of them again with those that follow: longer than any
@@ -47,87 +44,94 @@ WINDOW, OVERLAP = 8192, 1024
 LONGEST_BELOW = 512
 # Different lines of a text whose values are kept while it is read.
 MOST_SAME = 4096
+# A word of a sentence or a line that could be a password.
+SPOKEN = re.compile(r"(?<![^\s\"'`(:/=«“„])(?P<v>[^\s\"'`,;:()<>\[\]{}|«»“”]{5,80})")
 ENDS_VALUE = re.compile(r"[\s\"'`,;]")
+# What begins a block of lines that is secret as a whole.
+BLOCKS = ("-----BEGIN ", "Private-Lines", "$ANSIBLE_VAULT")
 CLOSING, OPENING = ")]}.,;:", "([{"
-RULES = (*CREDENTIALS, *PERSONAL, *OUTSIDE)
+RULES = (*CREDENTIALS, *PERSONAL)
 Span = tuple[int, int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Masked:
-    """A text fit to leave the process, and what its placeholders (without brackets) stand for."""
-
-    text: str
-    names: Mapping[str, str]
-
-    def restore(self, text: str) -> str:
-        """The text with the names put back; a credential becomes <hidden>."""
-
-        def back(found: re.Match[str]) -> str:
-            name = found[1]
-            if name not in self.names:
-                return found[0]
-            return HIDDEN if name.startswith(NEVER_BACK) else self.names[name]
-
-        return PLACEHOLDER.sub(back, text)
 
 
 @dataclass(slots=True)
 class Masker:
-    """Masks several texts of one exchange alike. known: names that need no finding, such as the request's account.
+    """Masks several texts of one exchange alike. known: names that need no finding, such as a ticket's persons.
 
     public: whether a value of that kind is nobody's, whatever stands beside it: queues, machines, what our own pages
-    hold. seen: what was found in one text, which is looked for in all later ones.
+    hold. seen: names in small letters with their kinds, which are looked for in every text.
     """
 
     known: Mapping[str, str] = field(default_factory=dict)
     public: Callable[[str, str], bool] = lambda value, kind: False
-    placeholders: dict[tuple[str, str], str] = field(default_factory=dict)
-    names: dict[str, str] = field(default_factory=dict)
+    table: NameTable = field(default_factory=NameTable)
     seen: dict[str, str] = field(default_factory=dict)
-    numbers: Counter[str] = field(default_factory=Counter)
+    looked: dict[str, tuple[Span, ...]] = field(default_factory=dict)
 
-    def mask(self, text: str) -> Masked:
-        """The text with placeholders. Linear in the text's length for any text."""
+    def __post_init__(self) -> None:
+        self._learn(self.known.items(), certain=True)
+
+    def learn(self, text: str, within: str | None = None) -> None:
+        """Find the names of a text, so that every other text of the exchange is masked by them, too. within: only those
+        that stand there."""
+        found = ((text[start:end], kind) for start, end, kind in self._private(text))
+        told = None if within is None else within.lower()
+        self._learn((value, kind) for value, kind in found if told is None or value.lower() in told)
+
+    def mask(self, text: str, own: bool = False) -> Masked:
+        """The text with placeholders. Linear in the text's length for any text. own: it is a model's own, which knows
+        no names but those that other texts told."""
+        if not own:
+            self.learn(text)
+        told = {value.lower() for value in self.table.names.values()} if own else set()
         spans = Spans()
-        for start, end, kind in found(text):
-            if not self.public(text[start:end], kind):
+        for start, end, kind in self._private(text):
+            if not own or kind == "KEY" or text[start:end].lower() in told:
                 spans.add(start, end, kind)
-        self.seen.update(learned((text[start:end], kind) for start, end, kind in spans))
-        for start, end, kind in again(text, {**self.seen, **self.known}):
-            if not self.public(text[start:end], kind):
+        persons = {name: kind for name, kind in self.known.items() if kind not in RANKS}
+        for word in WORD.finditer(text) if persons else ():  # as they are written: Mark is no mark
+            if word[0] in persons:
+                spans.add(*word.span(), persons[word[0]])
+        for start, end, kind in again(text, self.seen):
+            if not self.public(text[start:end], kind) and not names_nobody(text, start, end):
                 spans.add(start, end, kind)
-        taken = set(PLACEHOLDER.findall(text)) - set(self.names)
+        taken = {name.upper() for name in PLACEHOLDER.findall(text)} - set(self.table.names)
         parts, last = [], 0
         for start, end, kind in spans:
-            parts += [text[last:start], f"<{self._name(kind, text[start:end], taken)}>"]
+            parts += [text[last:start], f"<{self.table.placeholder(kind, text[start:end], taken)}>"]
             last = end
-        return Masked("".join([*parts, text[last:]]), dict(self.names))
+        return Masked("".join([*parts, text[last:]]), dict(self.table.names))
 
     def go_on(self, names: Iterable[tuple[str, str]]) -> Masker:
         """Keep the placeholders (name, value) of an earlier exchange: the same thing is called the same again."""
-        for name, value in names:
-            if not PLACEHOLDER.fullmatch(name):
-                continue
-            kind, _, number = name.rpartition("_")
-            self.placeholders[kind, value], self.names[name] = name, value
-            self.numbers[kind] = max(self.numbers[kind], int(number))
-        self.seen.update(learned((value, name.rpartition("_")[0]) for name, value in self.names.items()))
+        self.table.keep(names)
+        self._learn((value, name.upper().rpartition("_")[0]) for name, value in self.table.names.items())
         return self
+
+    def restore(self, text: str) -> str:
+        """The text with the names put back."""
+        return put_back(text, self.table.names)
 
     def kept(self) -> dict[str, str]:
         """The placeholders for a later exchange; no credential is among them."""
-        return {name: value for name, value in self.names.items() if not name.startswith(NEVER_BACK)}
+        return {name: value for name, value in self.table.names.items() if not name.upper().startswith(NEVER_BACK)}
 
-    def _name(self, kind: str, value: str, taken: set[str]) -> str:
-        """The placeholder of a value: a new number, and none that the text itself holds."""
-        if (kind, value) not in self.placeholders:
-            self.numbers[kind] += 1
-            while f"{kind}_{self.numbers[kind]}" in taken:
-                self.numbers[kind] += 1
-            name = f"{kind}_{self.numbers[kind]}"
-            self.placeholders[kind, value], self.names[name] = name, value
-        return self.placeholders[kind, value]
+    def _private(self, text: str) -> tuple[Span, ...]:
+        """The private parts of a text as it stands by itself; looked for once."""
+        if text not in self.looked:
+            spans = Spans()
+            for start, end, kind in found(text):
+                named = kind in RANKS and names_nobody(text, start, end)
+                if kind == "KEY" or not (named or self.public(text[start:end], kind)):
+                    spans.add(start, end, kind)
+            self.looked[text] = tuple(spans)
+        return self.looked[text]
+
+    def _learn(self, values: Iterable[tuple[str, str]], certain: bool = False) -> None:
+        for value, kind in learned(values, certain):
+            before = self.seen.get(value, "")
+            if len(self.seen) < MOST_LEARNED and (not before or RANKS.index(kind) < RANKS.index(before)):
+                self.seen[value] = kind
 
 
 def mask(text: str, known: Mapping[str, str] | None = None) -> Masked:
@@ -177,7 +181,7 @@ def found(text: str) -> Iterator[Span]:
     named = list(by_rules(text, len(RULES)))
     yield from disguised(text)
     yield from (grown(text, span) for span in named if span[2] == "KEY")
-    yield from ((start, end, "PATH") for start, end in private_folders(text))
+    yield from ((start, end, "USER") for start, end in private_folders(text))
     yield from (span for span in named if span[2] != "KEY")
     yield from columns(text)
 
@@ -191,19 +195,22 @@ def disguised(text: str) -> Iterator[Span]:
 
 
 def grown(text: str, span: Span) -> Span:
-    """A key that fills its line to the end goes on where the next line begins with more of it: a wrapped paste."""
+    """A key that fills its line to the end goes on where the next lines begin with more of it: a wrapped paste."""
     start, end, kind = span
     line = text.rfind("\n", 0, start) + 1
-    wrapped = WRAP.match(text, end)
-    if end - line < NARROWEST or not wrapped:
-        return span
-    rest = WRAPPED.match(text, wrapped.end())
-    return (start, rest.end(), kind) if rest else span
+    for _ in range(MOST_WRAPPED):
+        wrapped = WRAP.match(text, end)
+        broken = wrapped and (end - line >= NARROWEST or "\\" in (wrapped[0][0], text[end - 1]) or ">" in wrapped[0])
+        rest = WRAPPED.match(text, wrapped.end()) if wrapped and broken else None
+        if not wrapped or not rest:
+            break
+        line, end = wrapped.end(), rest.end()
+    return start, end, kind
 
 
 def by_rules(text: str, first: int) -> Iterator[Span]:
     """What the first rules of the table find; line by line; RE2 tells which rules a line is worth."""
-    for match in PRIVATE_KEY.finditer(text) if "Private-Lines" in text or "PRIVATE KEY" in text else ():
+    for match in PRIVATE_KEY.finditer(text) if any(sign in text for sign in BLOCKS) else ():
         yield match.start(), match.end(), "KEY"
     spans: list[tuple[int, int, int]] = []
     start = table = 0
@@ -230,7 +237,7 @@ def by_rules(text: str, first: int) -> Iterator[Span]:
                 elif stop == end:
                     spans += [(number, *value) for value in below_line(rule, text, begin, stop)]
         start = end + 1
-    yield from ((start, end, RULES[number].kind) for number, start, end in sorted(spans))
+    yield from without_public(text, [(start, end, RULES[number].kind) for number, start, end in sorted(spans)])
 
 
 def in_line(part: str, first: int) -> tuple[list[tuple[int, int, int]], list[int]]:
@@ -267,10 +274,10 @@ def below_line(rule: MaskingRule, text: str, begin: int, stop: int) -> Iterator[
 
 def values(rule: MaskingRule, part: str, following: str = "") -> Iterator[tuple[int, int]]:
     """Where in a part of a text the values are that a rule finds; `following`: what stands below the part."""
-    at, matches = 0, rule.pattern.finditer(part)
+    at, matches = 0, words_beside(rule, part) if rule.beside else rule.pattern.finditer(part)
     if rule.below:
         found = compiled(rule.below).match(following) if rule.pattern.search(part) else None
-        at, matches = len(part) + 1, iter((found,) if found else ())
+        at, matches = len(part) + 1, found_below(rule, found, following)
     for match in matches:
         group = "w" if "w" in match.re.groupindex and match["w"] is not None else "v"
         begin, end = match.span(group)
@@ -280,9 +287,27 @@ def values(rule: MaskingRule, part: str, following: str = "") -> Iterator[tuple[
             yield at + begin, at + end
 
 
+def words_beside(rule: MaskingRule, part: str) -> Iterator[re.Match[str]]:
+    """The words around each telling one; each is looked at once."""
+    done = 0
+    for told in rule.pattern.finditer(part):
+        for word in SPOKEN.finditer(part, max(done, told.start() - rule.beside), told.end() + rule.beside):
+            done = word.end()
+            yield word
+
+
+def found_below(rule: MaskingRule, first: re.Match[str] | None, following: str) -> Iterator[re.Match[str]]:
+    """What stands below the part: one value, or one in each line of a block."""
+    while first:
+        yield first
+        first = compiled(rule.below).match(following, first.end()) if rule.block and first[0] else None
+
+
 def unclosed(part: str, begin: int, end: int) -> int:
     """The end of a bare value without the brackets and signs that close what stands around it."""
     # Looked for once and not at each sign: a line may end in a million of them.
+    if part.endswith("...", begin, end):
+        return end
     own = [closes for closes, opens in zip(CLOSING, OPENING, strict=False) if part.find(opens, begin, end) >= 0]
     while end - begin > 1 and part[end - 1] in CLOSING and part[end - 1] not in own:
         end -= 1
@@ -302,31 +327,24 @@ def looked_for(first: int) -> Any:
     return together
 
 
-def learned(values: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Of the values with their kinds, names worth looking for elsewhere: users, accounts, hosts; no common word."""
-    names: dict[str, str] = {}
+def learned(values: Iterable[tuple[str, str]], certain: bool = False) -> Iterator[tuple[str, str]]:
+    """Of the values with their kinds, names worth looking for elsewhere, in small letters; no common word."""
     for value, kind in values:
-        if kind == "PATH":
-            kind, value = "USER", owner(value)
-        if kind in ("USER", "ACCOUNT", "HOST") and len(value) > 2 and value.lower() not in COMMON:
-            names[value] = kind
-        if len(names) == MOST_LEARNED:
-            break
-    return names
+        plain = value.lower()
+        named = kind in RANKS and len(value) > 2 and plain not in COMMON
+        if named and (certain or kind == "HOST" or any(map(str.isdigit, value)) or not is_ordinary(plain)):
+            yield plain, kind
 
 
 def again(text: str, names: Mapping[str, str]) -> Iterator[Span]:
-    """The same names wherever they stand as whole words, and hosts numbered as one that was found: h36n04, h36n05."""
-    if not names:
-        return
-    alike = {shape(name) for name, kind in names.items() if kind == "HOST"} - {""}
-    for match in WORD.finditer(text):
-        if kind := names.get(match[0]):
-            yield match.start(), match.end(), kind
-        elif alike and shape(match[0]) in alike:
-            yield match.start(), match.end(), "HOST"
-
-
-def shape(name: str) -> str:
-    """A host's name without its numbers' values; empty where it has too few of them to be told from another word."""
-    return DIGIT.sub("0", name) if name[0].isalpha() and sum(map(str.isdigit, name)) >= 3 else ""
+    """The same names wherever they stand, parted from others by signs."""
+    plain = text.lower()
+    if len(plain) != len(text):  # a few letters have small forms of two characters
+        plain = "".join(one.lower() if len(one.lower()) == 1 else one for one in text)
+    for name in sorted(names, key=len, reverse=True):
+        at = plain.find(name)
+        while at >= 0:
+            end = at + len(name)
+            if not (text[at - 1 : at].isalnum() or text[end : end + 1].isalnum()):
+                yield at, end, names[name]
+            at = plain.find(name, end)

@@ -14,7 +14,7 @@ from html import unescape
 
 # What is left out: terminal sequences, invisible characters, the backslash of an escaped quote or line end.
 HIDDEN = re.compile(
-    r"\x1b\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
+    r"(?:\x1b|\\+(?:033|x1b|e))\[[0-9;?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
     r"|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufe00-\ufe0f]|\\+(?=[\"'\n])"
 )
 # Encoded characters: %22, \\u0022, \\x22, &quot;, &#34;.

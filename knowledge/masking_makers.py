@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from knowledge.masking_rule import MaskingRule
-from knowledge.masking_words import is_random, is_secret, is_told
+from knowledge.masking_words import is_login, is_made, is_random, is_secret, is_told
 
 # What follows a maker's prefix -> the prefixes. Lengths are lower bounds: a cut token is still one.
 TOKENS = {
@@ -62,21 +62,25 @@ TOKENS = {
 }
 PREFIXES = {prefix: tail for tail, prefixes in TOKENS.items() for prefix in prefixes.split()}
 PRIVATE_KEY = re.compile(
-    r"(?s)-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-    r"(?:.{0,8000}?(?:-----END [A-Z ]{0,40}-----|\Z|\n\n(?![A-Za-z0-9+/=]{30}))|.{8000})"
+    r"(?s)-----BEGIN [A-Z ]{0,40}(?:PRIVATE KEY(?: BLOCK)?|[A-Za-z ]{1,20}[Ss]tatic key[ V\d]{0,4})-----"
+    r"(?=[^-]{0,400}[A-Za-z0-9+/=]{16})"
+    r"(?:.{0,8000}?(?:-----END [\w ]{0,40}-----|\Z|\n\n(?![A-Za-z0-9+/=]{30}))|.{8000})"
+    r"|\$ANSIBLE_VAULT;[^\n]{1,60}\n(?:[ \t]*[0-9a-f]{20,}(?:\n|\Z)){1,200}"
     r"|Private-Lines: \d{1,3}\n(?:[A-Za-z0-9+/=]+(?:\n|\Z)){1,100}"
 )
-COMMIT = (
-    r"(?!.*\b(?i:commit|head|revision|rev|sha1?|tree|parent|merge|checkout|hash|digest|checksum|blob"
-    r"|branch|tag|snapshot|etag|index)\b)"
-)
-
 MAKERS = (
     MaskingRule(
         "KEY",
         "|".join(re.escape(prefix) for prefix in PREFIXES),
         r"(?<![A-Za-z0-9_])(?P<v>" + "|".join(f"{re.escape(p)}{tail}" for p, tail in PREFIXES.items()) + ")",
+        is_made,
         example="login(«hf_abcdefgh12345678»)",
+    ),
+    MaskingRule(
+        "KEY",
+        r"mit-magic-cookie",
+        r"MIT-MAGIC-COOKIE-1\s{1,4}(?P<v>[0-9a-f]{32})",
+        example="host/unix:11  MIT-MAGIC-COOKIE-1  «f258f11e68a6623b8c35ba43824e68c5»",
     ),
     MaskingRule(
         "KEY", r"8q~", r"(?P<v>[\w.~-]{3}8Q~[\w.~-]{30,40})", example="azure «abc8Q~0123456789abcdefghijABCDEFGHIJ12»"
@@ -128,27 +132,27 @@ MAKERS = (
     ),
     MaskingRule(
         "KEY",
-        r"/(?:incoming)?webhook(?:b2)?/",
-        r"(?:/incomingwebhook|/webhook)(?:b2)?/(?P<v>[\w@/-]{24,})",
+        r"/(?:incoming)?(?:web)?hooks?(?:b2)?/",
+        r"(?:/incomingwebhook|/webhook|/hooks?)(?:b2)?/(?P<v>(?=[\w@/-]*\d)[\w@/-]{24,})",
         example="https://x.webhook.office.com/webhookb2/«0a1b2c3d-0000@1111/IncomingWebhook/abc»",
     ),
     MaskingRule(
         "KEY",
         r"/t/",
-        r"/t/(?P<v>[a-z]{2}-[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
+        r"/t/(?P<v>(?=[A-Za-z]*\d)[A-Za-z0-9]{24,64}|[a-z]{2}-[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
         example="https://conda.example.org/t/«ab-01234567-89ab-cdef-0123-456789abcdef»/main",
     ),
     MaskingRule(
         "KEY",
-        r"\$[\w-]+\$|\{ssha",
+        r"\$[\w-]+\$|\{s?sha",
         r"(?P<v>(?<![\w$])\$(?:1|2[abxy]|5|6|7|y|gy|md5|apr1|argon2id?|argon2i|scrypt|pbkdf2[\w-]*)\$"
         r"[^\s:'\"]{12,}|\{S?SHA(?:256|512)?\}[\w+/=]{20,})",
         example="x:«$6$abcdefgh$0123456789abcdef»:19000",
     ),
     MaskingRule(
         "KEY",
-        r"pbkdf2_|scrypt:",
-        r"(?P<v>\b(?:pbkdf2_sha\d+\$|scrypt:\d+:)[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
+        r"pbkdf2[_.]|scrypt:",
+        r"(?P<v>\b(?:pbkdf2_sha\d+\$|grub\.pbkdf2\.sha\d+\.\d+\.|scrypt:\d+:)[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
         example="«pbkdf2_sha256$260000$abcdefgh$0123456789abcdef=»",
     ),
     MaskingRule(
@@ -162,23 +166,24 @@ MAKERS = (
     MaskingRule(
         "KEY",
         r"[0-9a-f]{40}",
-        rf"^{COMMIT}.*?(?<![\w/@.:+-])(?P<v>[0-9a-f]{{40}})(?![\w@/.-])",
+        r"(?<![\w/@.:+-])(?P<v>[0-9a-f]{40})(?![\w@/.-])",
         is_random,
         example="«0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e» was refused",
-    ),
-    MaskingRule(
-        "KEY",
-        r"wandb.*[0-9a-f]{40}",
-        r"(?i)wandb[^\n]{0,60}?(?<![\w/])(?P<v>[0-9a-f]{40})\b",
-        example="wandb: Appending key «0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e0a1b2c3d4e» to your netrc",
     ),
 )
 IN_ADDRESSES = (
     MaskingRule(
         "KEY",
         r"://[^/@]*:[^/@]*@",
-        r"\b(?i:[a-z][a-z0-9+.-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/'\"<>]{1,200})@(?=[\w\[])",
+        r"\b(?i:[a-z][a-z0-9+._-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/'\"<>]{1,200})@(?=[\w\[])",
+        is_login,
         example="postgresql://«ada:hunter3»@db1/x",
+    ),
+    MaskingRule(
+        "KEY",
+        r"\bjdbc:.*/\S+@",
+        r"(?i)\bjdbc:[\w:]{1,40}:[\w.-]{1,40}/(?P<v>[^\s/@]{3,80})@",
+        example="jdbc:oracle:thin:scott/«hunter3»@//db1:1521/x",
     ),
     MaskingRule(
         "KEY",
@@ -196,24 +201,18 @@ IN_ADDRESSES = (
     ),
     MaskingRule(
         "KEY",
-        r"[?&#;][\w-]*(?:sig|signature|token|key|code|secret|auth|pass|password|passwd|pwd|credential)[\w-]*=",
-        r"(?i)[?&#;](?:[a-z]{1,12}[_-]){0,4}(?:sig|signature|token|key|apikey|code|secret|auth|pass|password"
-        r"|passwd|pwd|credential)=(?P<v>[\w%+/=.~!@*-]{4,})",
-        is_secret,
-        example="GET /lab?token=«0123456789abcdef0123»&q=1",
-    ),
-    MaskingRule(
-        "KEY",
-        r"accountkey=|sharedaccess",
-        r"(?i)\b(?:accountkey|sharedaccesskey|sharedaccesssignature)=(?P<v>[\w+/=%&-]{16,})",
-        example="AccountKey=«0123456789abcdef01==»;EndpointSuffix=x",
-    ),
-    MaskingRule(
-        "KEY",
         r"^[\w.*-]+:(?:\d+|\*):",
-        r"^[\w.*-]{1,80}:(?:\d{2,5}|\*):[\w.*-]{1,60}:[\w.*-]{1,60}:(?P<v>\S{3,80})\s*$",
-        is_told,
+        r"^(?![\w.-]{1,80}\.(?:py|c|cc|cpp|cu|h|hpp|f90|sh|jl|rs|go|log|txt|yaml):)"
+        r"[\w.*-]{1,80}:(?:\d{4,5}|\*):[\w.*-]{1,60}:[\w.*-]{1,60}:(?P<v>[^\s:]{3,80})\s*$",
+        is_secret,
         example="db1:5432:runs:ada:«tiger-77»",
+    ),
+    MaskingRule(
+        "KEY",
+        r"^\S*:\d+\s+\S+:\S+\s*$",
+        r"^\S{1,80}:\d{2,5}\s{1,8}[^\s:]{1,80}:(?P<v>[^\s:/]{4,80})\s*$",
+        is_secret,
+        example="[smtp.lab.example]:587 ada@lab.example:«tiger-77»",
     ),
 )
 IN_HEADERS = (
@@ -228,7 +227,7 @@ IN_HEADERS = (
     MaskingRule(
         "KEY",
         r"cookie[\"']?:",
-        r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>[^\n]{6,})",
+        r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>(?=[^\n]*=)[^\n\"']{6,})",
         example="Cookie: «sessionid=ab12cd34ef56»",
     ),
     MaskingRule(
@@ -237,13 +236,5 @@ IN_HEADERS = (
         r"(?i)\b_?(?:[a-z]{1,20}[_-])?(?:\w{0,8}sess(?:ion)?[_-]?(?:id)?|connect\.sid|csrf_?token|_?xsrf)="
         r"[\"']?(?P<v>(?=[\w%.|:+/-]{0,80}\d)[\w%.|:+/-]{10,})",
         example="sessionid=«ab12cd34ef56»; theme=dark",
-    ),
-    MaskingRule(
-        "KEY",
-        r"(?:token|key|auth[a-z-]*|secret)\s?:",
-        r"(?i)\b(?:x-[a-z-]{0,30}|private-|job-|deploy-|ocp-apim-)?(?:api-?key|token|auth(?:-[a-z]+)?"
-        r"|subscription-key|secret|key)\s?:\s{0,2}(?P<v>[\w.~+/=-]{16,})(?=[\s\"']|$)",
-        is_random,
-        example='-H "X-Api-Key: «0123456789abcdefghij»"',
     ),
 )

@@ -1,11 +1,16 @@
-"""What names a person, an account or the inside of a site. Read together with masking_keys.py, by masking.py."""
+"""What names a person, or a computer's address inside a site. Read together with masking_keys.py, by masking.py.
+
+What an answer needs stays in sight: accounts, nodes, devices, buckets, repositories, public keys (docs/security.md).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from ipaddress import ip_address
 
 from knowledge.masking_rule import MaskingRule
+from knowledge.masking_table import KINDS
 
 # Words that stand where a name could: they name nobody.
 WORDS = """
@@ -27,7 +32,7 @@ WORDS = """
 COMMON = frozenset(WORDS.split())
 CLOCK = re.compile(r"(?i)\d{1,2}[ap]m")
 HARDWARE = re.compile(
-    r"(?i)(?:a10g?|a[34]0|a100|h[12]00|b[23]00|g[bh][23]00|v100|p100|k80|l40?s?|l4|t4|mi\d{2,3}[ax]?|max1\d{3}|rtx\w*)(?:[-_].*)?"
+    r"(?i)(?:gpu[-_]?)?(?:a10g?|a[34]0|a100|h[12]00|b[23]00|g[bh][23]00|v100|p100|k80|l40?s?|l4|t4|mi\d{2,3}[ax]?|max1\d{3}|rtx\w*)s?(?:[-_].*)?"
 )
 
 
@@ -42,33 +47,21 @@ OF_FIELD = re.compile(
 
 def is_name(value: str) -> bool:
     """A word that may name a person or an account: not a variable, a placeholder, a number or a common word."""
-    plain = value.lower().strip(".") in COMMON or value.isdigit() or CLOCK.fullmatch(value)
+    plain = len(value) < 3 or value.lower().strip(".") in COMMON or value.isdigit() or CLOCK.fullmatch(value)
     return not (plain or "YOUR_" in value or HARDWARE.fullmatch(value) or OF_FIELD.fullmatch(value))
 
 
-def is_account(value: str) -> bool:
-    return is_name(value) and any(c.isalpha() for c in value)
+def is_ordinary(value: str) -> bool:
+    """A word of the language or of the field, as our own texts have it, without a digit."""
+    from knowledge.public import is_shipped, vocabulary  # which reads this module's neighbours
+
+    plain = value.lower().strip(".")
+    return plain in vocabulary() or (plain.isalpha() and is_shipped(plain))
 
 
-def is_node(value: str) -> bool:
-    """A computer's name: letters and then a number, or several labels that end like a domain."""
-    name = value.lower().partition("[")[0]
-    if (
-        name in COMMON
-        or HARDWARE.fullmatch(name)
-        or OF_FIELD.fullmatch(name)
-        or DEVICES.fullmatch(name)
-        or "localhost" in name
-    ):
-        return False
-    if "." in name:
-        return bool(DOMAIN.search(name)) and not is_public_host(name)
-    return "[" in value or bool(re.search(r"[a-z][\w-]*\d|\d[a-z]", name))
-
-
-def is_likely_node(value: str) -> bool:
-    """The same where no word before it says that it is one."""
-    return bool(NODE.match(value)) and is_node(value)
+def is_mentioned(value: str) -> bool:
+    """The same where only a sentence says that it is a name: no word of the language."""
+    return is_name(value) and not is_ordinary(value)
 
 
 def is_public_host(name: str) -> bool:
@@ -87,36 +80,25 @@ def is_private_ip(value: str) -> bool:
 
 
 def is_mail(value: str) -> bool:
-    """An address of a person; those of a help desk and of a repository are public."""
+    """An address of a person; those of a help desk and of a repository are public, and a login is none."""
+    domain = value.partition("@")[2]
+    if is_private_host(domain) or re.match(r"\w*\d|login", domain.partition(".")[0]):
+        return False
     return not re.match(r"(?i)(?:help|support|info|no-?reply|consult\w*|security|git|hg|contact|admin|abuse)@", value)
 
 
 def is_private_host(value: str) -> bool:
-    """A full name that tells of a site's inside: an inner domain, or a numbered machine."""
-    labels = value.lower().split(".")
-    if is_public_host(value.lower()):
+    """A full name that tells of a site's inside: an inner domain, or a numbered machine that is no node of a job."""
+    from knowledge.public import is_shipped  # which reads this module's neighbours
+
+    first, _, domain = value.lower().partition(".")
+    if is_public_host(value.lower()) or NODE.fullmatch(first) or is_shipped(domain):
         return False
-    return labels[-1] in INNER or (len(labels) > 2 and bool(re.search(r"\d|^login", labels[0])))
+    return domain.rpartition(".")[2] in INNER or ("." in domain and bool(re.search(r"\d|^login", first)))
 
 
-INNER = frozenset(
-    {
-        "local",
-        "internal",
-        "lan",
-        "cluster",
-        "hsn",
-        "intra",
-        "corp",
-        "private",
-        "localdomain",
-        "hpc",
-        "ib",
-        "cm",
-        "juwels",
-        "jureca",
-    }
-)
+INNERMOST = "local internal lan cluster hsn intra corp private localdomain hpc ib cm juwels jureca"
+INNER = frozenset(INNERMOST.split())
 PUBLIC_HOST = re.compile(
     r"(?:^|\.)(?:github|gitlab|pytorch|nvidia|huggingface|pypi|python|pythonhosted|anaconda|docker|quay|nvcr|amazonaws|googleapis"
     r"|readthedocs|wandb|example|microsoft|arxiv|kernel|debian|ubuntu|openai|schedmd|stackoverflow|ghcr|hf)\.(?:com|org|io|ai|co|net|edu)$"
@@ -125,36 +107,14 @@ TLD = (
     r"(?:edu|gov|com|org|net|int|mil|io|ai|de|fr|ch|it|es|fi|se|no|dk|nl|be|at|pl|cz|eu|uk|jp|cn|kr|in|au|ca|br|us"
     r"|local|internal|lan|cluster|hsn|intra|corp|private|localdomain|hpc|cm|juwels|jureca|invalid|test)"
 )
-DOMAIN = re.compile(rf"\.{TLD}$")
-# What is numbered in a job and is no computer: devices, and the parts of a run.
-DEVICES = re.compile(
-    r"rank\d+|cuda\d*|gpu\d?|mlx5_\d+|ib\d+|eth\d+|hsn\d|tcp\d?|port\d*"
-    r"|(?:step|epoch|layer|batch|seed|line|run|checkpoint|ckpt|iter|chunk|shard|bucket|fold|trial|sweep|phase|part|block"
-    r"|expert|task|job|version|attempt|round)(?!0\d)\d+"
+# A node of a job, whose name the answer needs: nid001234, x1000c0s0b0n0, c301-004, h36n04, gpu17.
+NODE = re.compile(r"x\d{4}c\d\w*|[a-z]{1,12}\d{3,}|[a-z]\d{1,4}[-n]\d{1,4}|(?:gpu|cn|node|dgx)[a-z]?-?\d{1,4}(?:-\d+)*")
+QUEUES = (
+    r"(?:squeue|qstat|sacct|scancel|sprio|sshare|bjobs|bkill|pkill|qselect|qdel|flux jobs|htop|top|quota|lfs quota)"
 )
-NODE = re.compile(
-    r"(?i)(?:nid|x\d|node|compute|cn|gn|gh|gpu|dgx|hgx|worker|login|host|[a-z]{1,12}-?\d{2,}|[a-z]+-[a-z]+-?\d|[\w-]+\.[\w.-]+)"
-)
-LIST = r"(?:\[[\d,\s-]{1,400}\])?"
-HOST = rf"[A-Za-z][\w-]{{0,62}}(?:\.[A-Za-z][\w-]{{0,62}}){{0,6}}{LIST}"
-ACCOUNT = r"[A-Za-z0-9][\w.-]{1,40}"
 
 PERSONAL: tuple[MaskingRule, ...] = (
-    # Public keys and their fingerprints: no secrets, but they name their owner.
-    MaskingRule(
-        "PUBKEY",
-        r"aaaa",
-        r"(?i)\b(?:ssh-(?:rsa|ed25519|dss)|ecdsa-sha2-nistp\d{3})\s+(?P<v>AAAA[\w+/=]{20,})",
-        example="ssh-ed25519 «AAAAC3NzaC1lZDI1NTE5AAAAIabc» laptop",
-    ),
-    MaskingRule(
-        "PUBKEY",
-        r"sha256:",
-        r"\bSHA256:(?P<v>[A-Za-z0-9+/]{40,44})",
-        example="SHA256:«0123456789abcdefghijklmnopqrstuvwxyzABCDE12»",
-    ),
     MaskingRule("USER", r"\buser\s", r"\b[Uu]ser\s{1,3}(?P<v>[a-z][a-z._-]{1,20}\d{1,6})\b", is_name),
-    MaskingRule("HOST", r"\bhost\s", r"\b[Hh]ost\s{1,3}(?P<v>[a-z][\w-]{1,40}\d[\w.-]{0,60})\b", is_node),
     MaskingRule(
         "MAIL",
         r"@[\w.-]+\.",
@@ -165,11 +125,8 @@ PERSONAL: tuple[MaskingRule, ...] = (
     MaskingRule(
         "USER",
         r"\w@\w",
-        r"(?<![\w.+/-])(?P<v>[A-Za-z][\w.-]{1,31})@(?!sha256|v\d)(?=[A-Za-z][\w-]{0,40}(?:\d|[:~])|[a-z0-9]{2,20}[\s:])",
+        r"(?<![\w.+/-])(?P<v>[A-Za-z][\w.-]{1,31})@(?!sha256|v\d|[abhv]\d00\b)(?=[A-Za-z][\w-]{0,40}(?:\d|[:~])|[a-z0-9]{2,20}[\s:])",
         is_name,
-    ),
-    MaskingRule(
-        "HOST", r"\w@\w", rf"(?<![/@])\b[\w.-]{{2,32}}@(?!sha256|v\d)(?P<v>{HOST})(?=[\s:/\]'\",)]|$)", is_node
     ),
     MaskingRule(
         "IP", r"\d\.\d+\.\d+\.\d", r"(?<![\w.=/-])(?P<v>(?:\d{1,3}\.){3}\d{1,3})(?![\w.-]|\.\d)", is_private_ip
@@ -188,16 +145,6 @@ PERSONAL: tuple[MaskingRule, ...] = (
         is_private_ip,
     ),
     MaskingRule(
-        "MAC",
-        r"(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}",
-        r"(?i)(?:(?<![\w:])|(?<=MD5:))(?P<v>(?:[0-9a-f]{2}:){5,19}[0-9a-f]{2}|(?:[0-9a-f]{2}-){5}[0-9a-f]{2})(?![\w:-])",
-    ),
-    MaskingRule(
-        "DEVICE",
-        r"(?:gpu|mig)-[0-9a-f]{8}-",
-        r"\b(?P<v>(?:GPU|MIG)-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\b",
-    ),
-    MaskingRule(
         "PHONE",
         r"\+\d{1,3}[ .-]\(?\d|\d{3}-\d{3}-\d{4}|\(\d{3}\) ?\d{3}-",
         r"(?<![\w.+-])(?P<v>\+\d{1,3}(?:[ .-]\(?\d{1,5}\)?){2,5}|\(\d{3}\) ?\d{3}-\d{4}|\d{3}-\d{3}-\d{4})(?![\w-])",
@@ -213,28 +160,18 @@ PERSONAL: tuple[MaskingRule, ...] = (
         r"\b(?:Author|Contact|PI|Owner|Submitter|Submitted by|Reported by|Requested by|Full name|Gecos|CN)\s?[:=]\s?"
         r"(?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){1,3})",
     ),
-    MaskingRule(
-        "BUCKET",
-        r"\b(?:s3a?|gs|gcs|az|abfss?|wasbs?|r2)://",
-        r"\b(?:s3a?|gs|gcs|az|abfss?|wasbs?|r2)://(?P<v>[\w.-]{3,63})",
-    ),
-    MaskingRule(
-        "PATH",
-        r"wandb\.(?:ai|me)/",
-        r"\bwandb\.(?:ai|me)/(?!site\b|authorize|settings|quickstart)(?P<v>[\w.-]{2,60}(?:/[\w.-]{1,80})?)",
-    ),
-    MaskingRule("USER", r"logged in as", r"(?i)\blogged in as:?\s+(?P<v>[A-Za-z][\w.-]{1,40})", is_name),
+    MaskingRule("USER", r"logged in as", r"(?i)\blogged in as:?\s+(?P<v>[A-Za-z][\w.-]{0,39}\w)", is_mentioned),
     MaskingRule(
         "USER",
-        r"(?:user(?:name|_?id)?|logname|uname|owner|entity)[\"']?\s*[=:]",
-        r"(?i)\b(?:[a-z]\w{0,40}_)?(?:e?user(?:name|_?id)?|logname|uname|job_owner|entity|mail-user)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
+        r"(?:user(?:name|_?id)?|logname|uname|owner)[\"']?\s*[=:]",
+        r"(?i)\b(?:[a-z]\w{0,40}_)?(?:e?user(?:name|_?id)?|logname|uname|job_owner|mail-user)[\"']?\s{0,3}[=:]\s{0,3}[\"']?"
         r"(?P<v>[A-Za-z][\w.-]{1,40})(?=[\s\"',;)\]@(]|$)",
         is_name,
     ),
     MaskingRule(
         "USER",
-        r"(?:id|groups)=",
-        r"\b(?:UserId|GroupId|uid|gid|euid|groups|USERID)=(?:\d{1,10}\()?(?P<v>[A-Za-z][\w.-]{1,40})\b",
+        r"id=",
+        r"\b(?:UserId|uid|euid|USERID)=(?:\d{1,10}\()?(?P<v>[A-Za-z][\w.-]{1,40})\b",
         is_name,
     ),
     MaskingRule(
@@ -242,96 +179,144 @@ PERSONAL: tuple[MaskingRule, ...] = (
         r"\b(?:for|by|as|of|invalid|unknown|su|such) (?:the )?user ",
         r"(?i)\b(?:for|by|as|of|invalid|unknown|su|no such) (?:the )?user "
         r"(?P<q>['\"]?)(?P<v>[A-Za-z][\w.-]{1,40})(?P=q)(?=[\s:,;.)]|$)",
-        is_name,
+        is_mentioned,
     ),
-    MaskingRule("USER", r"user ['\"]", r"(?i)\buser ['\"](?P<v>[A-Za-z][\w.-]{1,40})['\"]", is_name),
+    MaskingRule("USER", r"user ['\"]", r"(?i)\buser ['\"](?P<v>[A-Za-z][\w.-]{1,40})['\"]", is_mentioned),
     MaskingRule("USER", r"machine\s.*\slogin\s", r"(?i)\bmachine\s+\S{1,80}\s+login\s+(?P<v>\S{2,60})", is_name),
     MaskingRule("USER", r"~[a-z]", r"(?<![\w/])~(?P<v>[a-z][\w-]{1,31})(?=/|\s|$)", is_name),
     MaskingRule("USER", r":\\users\\", r"(?i)\b[A-Z]:\\Users\\(?P<v>[^\\\s]{1,40})"),
-    MaskingRule(
-        "ACCOUNT",
-        r"^[\s\d+>-]*#\s?(?:sbatch|pbs|bsub|pjm|flux).*\s-[apg]",
-        # Also in a diff, and behind a line's number.
-        rf"^[\s\d+>-]{{0,8}}#\s?(?:SBATCH|PBS|BSUB|PJM|flux:?)[^\n]{{0,200}}?\s-(?:A|P|g)[ =]?(?P<v>{ACCOUNT})",
-        is_account,
-    ),
-    MaskingRule(
-        "ACCOUNT",
-        r"(?:sbatch|salloc|srun|qsub|bsub|interact).*\s-[ap]",
-        rf"\b(?:sbatch|salloc|srun|qsub|bsub|interact|sinteractive)\b[^\n]{{0,200}}?\s-(?:A|P)[ =]?(?P<v>{ACCOUNT})",
-        is_account,
-    ),
-    MaskingRule(
-        "ACCOUNT",
-        r"--(?:account|bank|project|charge)[= ]|(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s*[=:]",
-        r"(?i)(?:--(?:account|bank|project|charge)[= ]"
-        # Behind a colon a sentence may go on: `no account: ask your PI`.
-        r"|\b(?:[a-z]\w{0,40}_)?(?:account(?:_?name)?|acct|bank|allocation|group_list)[\"']?\s{0,3}"
-        r"(?:=|:(?! {1,3}(?:ask|see|use|choose|contact|leave|put|add|give|write"
-        r"|replace|drop|please|your|the|which|what|none|not|no|any)\b))\s{0,3})"
-        rf"[\"']?(?P<v>{ACCOUNT})",
-        is_account,
-    ),
-    MaskingRule(
-        "ACCOUNT",
-        r"(?:account|allocation|budget|project|group|bank|charged?|bill(?:ed)?)\b.*[a-z][\w-]*\d",
-        r"(?i)\b(?:account|allocation|budget|project|group|bank|charged? (?:it |this )?to(?: the)?"
-        r"(?: account| project| allocation)?"
-        r"|bill(?:ed)? (?:it )?to)\s+(?:id\s+|is\s+|code\s+)?[\"'`*]{0,2}(?P<v>(?=[\w-]{0,12}\d)[A-Za-z][\w-]{2,40})",
-        is_account,
-    ),
-    MaskingRule(
-        "ACCOUNT",
-        r"(?:account|allocation|budget)\b.*[a-z]_",
-        r"(?i)\b(?:account|allocation|budget)\s+(?:is\s+|name\s+|code\s+)?[\"'`*]{0,2}"
-        r"(?P<v>[a-z][a-z0-9]{1,20}_[\w-]{2,30})",
-        is_account,
-    ),
-    MaskingRule(
-        "ACCOUNT",
-        r"(?:account|allocation|project|bank).*['\"`]",
-        r"(?i)\b(?:my|our|the|with|under|use|using) (?:account|allocation|project|bank)(?: is| code| id| name|:)? "
-        r"[\"'`](?P<v>[A-Za-z0-9][\w.-]{1,40})[\"'`]",
-        is_account,
-    ),
-    MaskingRule(
-        "HOST",
-        r"(?:host(?:name)?s?|node_?name|node_?list|batchhost|master_addr|exec_host|head_node(?:_ip)?|machines?_?list)[\"']?\s*[=:]",
-        r"(?i)\b(?:[a-z]\w{0,40}_)?(?:slurmd_)?(?:hostname|node_?name|(?:req)?node_?list|batchhost|master_addr|exec_host"
-        rf"|head_node(?:_ip)?|machines?_?list|hosts?)[\"']?\s{{0,3}}[=:]\s{{0,3}}[\"']?(?P<v>{HOST})",
-        is_node,
-    ),
-    MaskingRule(
-        "HOST",
-        r"(?:hostname|master_addr|slurmd_nodename)=",
-        r"(?i)\b(?:hostname|master_addr|slurmd_nodename)=[\"']?(?P<v>[a-z][\w-]{2,62})\b(?![.(\w])",
-        is_name,
-    ),
-    MaskingRule(
-        "HOST", r":\d+:\d+ \[.*[nr]ccl", rf"^(?:\[?\d{{1,6}}\]?:? ?)?(?P<v>{HOST}):\d{{1,8}}:\d{{1,8}} \[", is_name
-    ),
-    MaskingRule(
-        "HOST", r"\[\w[\w.-]*:\d+(?::\d+:\d+)?\]", rf"\[(?P<v>{HOST}):\d{{1,8}}(?::\d{{1,8}}:\d{{1,8}})?\]", is_node
-    ),
-    MaskingRule(
-        "HOST",
-        r"(?:\b(?:on|from|to|at|of|nodes?|hosts?|ssh|ping) |error: )[a-z][\w-]*[\d.\[]",
-        rf"(?i)\b(?:(?:on|from|to|at|of|nodes?|hosts?|ssh|ping) |error: )(?P<v>{HOST})(?=[\s:,;)\].'\"]|$)",
-        is_likely_node,
-    ),
-    MaskingRule(
-        "HOST",
-        r"nid\d{4}|x\d{4}c\d|[hr]\d{1,3}n\d|exp-\d|gcn\d|tioga\d|[a-z]\d{3}-\d{3}|[a-z]-?\d{3}|(?:node|compute|login|dgx|hgx)-?\d{1,2}",
-        r"(?P<v>\b(?:nid\d{4,}|x\d{4}c\d+s\d+b\d+n\d+|[a-z]\d{3}-\d{3}"
-        r"|(?:node|compute|cnode|gpunode|worker|login|dgx|hgx|gpu[a-z]?|cn|gn|gh|lrdn|jrc?c?|jwb|frontier|crusher|tuolumne|uan|tg|ip)"
-        r"-?\d{3,}(?:-\d{1,3}){0,3}(?:-n\d+)?|(?:node|compute|cnode|gpunode|login|dgx|hgx)-?\d{1,2}|[hr]\d{1,3}n\d{1,3}|exp-\d{1,2}-\d{2}|gcn\d{1,3}|tioga\d{1,3})(?![\w.]))",
-        is_node,
-    ),
-    MaskingRule("HOST", r"[a-z]-?\[[\d,-]+\]", r"\b(?P<v>[a-z]{1,12}-?\[(?=\d+-|0\d)\d{2,}[\d,-]{0,400}\])"),
     MaskingRule(
         "HOST",
         rf"\.{TLD}\b",
         rf"(?i)(?:(?<=://)|(?<=\d\d\.)|(?<![\w@./-]))(?P<v>[a-z][\w-]{{0,62}}(?:\.[\w-]{{1,62}}){{0,5}}\.{TLD})(?![\w(-]|\.\w)",
         is_private_host,
     ),
+    MaskingRule(
+        "USER",
+        r"\s(?:-u|--users?)",
+        rf"\b{QUEUES}\b[^\n]{{0,120}}?\s(?:-u|--users?)[= ]?(?P<v>[A-Za-z][\w.-]{{1,40}})",
+        is_name,
+    ),
+    MaskingRule(
+        "USER",
+        r"[r-][w-][xs-][r-].*\s\d+\s",
+        r"(?<!\S)[dlbcps-](?:[rwxsStT-]{9})[.+@]?\s+\d+\s+(?P<v>[A-Za-z][\w.-]{1,40})\s",
+        is_name,
+    ),
+    # One row of squeue or qstat without its head.
+    MaskingRule(
+        "USER",
+        r"^\s*\d[\d_+\[\]-]*\s+\S+\s+\S.*\s[a-z]{1,2}\s+[\d:-]+\s",
+        r"^\s*\d{3,12}[\d_+\[\]-]*\s+\S+\s+\S{1,60}\s+(?P<v>[A-Za-z][\w.-]{1,40})\s+(?:R|PD|CG|CD|CF|F|TO|S|CA|NF|OOM|PR)\s+[\d:-]+\s",
+        is_name,
+    ),
+    MaskingRule(
+        "USER",
+        r"^\d+(?:\[\])?\.[\w.-]+\s",
+        r"^\d{2,12}(?:\[\])?\.[\w.-]+\s+\S{1,60}\s+(?P<v>[A-Za-z][\w.-]{1,40})\s+[\d:]+\s+[QRHEFBSCMTUWX]\s",
+        is_name,
+    ),
+    MaskingRule(
+        "USER", r"\b(?:author|committer):\s+[\w.-]+ <", r"\b(?:Author|Committer):\s+(?P<v>[\w.-]{2,40}) <", is_name
+    ),
+    MaskingRule(
+        "USER",
+        r"\bmy (?:user ?name|user ?id|login|account name)",
+        r"(?i)\bmy (?:user ?name|user ?id|login|account name)(?: is|:)\s+[\"'`]?(?P<v>[A-Za-z][\w.-]{1,40}\b)",
+        is_mentioned,
+    ),
+    MaskingRule("PERSON", r"\bmy name is ", r"(?i:\bmy name is) (?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,3})"),
+    MaskingRule(
+        "PERSON",
+        r"(?:regards|wishes|cheers|sincerely),? ",
+        r"\b(?i:regards|wishes|cheers|sincerely),? (?P<v>[A-Z][\w'-]{1,30}(?: [A-Z][\w.'-]{0,30}){0,2})(?=[\s.]*$)",
+    ),
 )
+
+# The word at the head of a column below which users stand.
+OF_USERS = frozenset(("user", "username", "owner"))
+# A head: three words or more that each begin with a capital and stand apart, or any above a line of dashes.
+HEAD = re.compile(
+    r"(?m)^[ |]*(?=[^\n]{0,300}\b(?i:user(?:name)?|owner)\b)"
+    r"(?:[A-Z%][\w%()/#.]{0,30}(?:(?: +|\|)[A-Z%][\w%()/#.]{0,30}){2,30}[ |]*$|[A-Z][\w%()/# .|]{10,300}\n[ |]*---)"
+)
+GAP = re.compile(r" {2,}|\|")
+CELL = re.compile(r"[^\s|]+")
+VALUE = re.compile(r"[A-Za-z0-9][\w.\[\],-]{1,60}")
+# What ends a table without an empty line: the settings that scontrol prints.
+OF_SETTINGS = re.compile(r"^\s*[A-Z]\w{2,30}=\S")
+MOST_ROWS, MOST_LETTERS = 500, 100_000
+
+
+def columns(text: str) -> Iterator[tuple[int, int, str]]:
+    """The users in tables with a head, as squeue, sacct, sacctmgr, qstat and ps print them."""
+    end = 0
+    for head in HEAD.finditer(text):
+        if head.start() < end:
+            continue
+        line = head[0].partition("\n")[0]
+        if "\n" not in head[0] and len(GAP.findall(line)) < 2:
+            continue
+        end = start = head.start() + len(line) + 1
+        for row in text[start : start + MOST_LETTERS].split("\n")[:MOST_ROWS]:
+            if not row.strip() or OF_SETTINGS.search(row):
+                break
+            for at, value in cells(line, row):
+                if is_name(value):
+                    yield end + at, end + at + len(value), "USER"
+            end += len(row) + 1
+
+
+def cells(head: str, row: str) -> Iterator[tuple[int, str]]:
+    """Where in a row what stands below the telling heads: by place, or by number where bars part the columns."""
+    if "|" in head:
+        starts = [0, *(match.end() for match in re.finditer(r"\|", row))]
+        named = zip(head.split("|"), row.split("|"), starts, strict=False)
+        found = [(word.strip(), cell.strip(), start + len(cell) - len(cell.lstrip())) for word, cell, start in named]
+    else:
+        over, below = list(CELL.finditer(head)), list(CELL.finditer(row))
+        found = [(o[0], b[0], b.start()) for o in over for b in below if b.start() < o.end() and o.start() < b.end()]
+    for word, cell, start in found:
+        value = VALUE.match(cell) if word.lower() in OF_USERS else None
+        if value:
+            yield start, value[0]
+
+
+# What a word may be, in any case, and stand for a name: a placeholder of ours or of a template.
+PLACED = re.compile(rf"(?i)(?<![A-Za-z0-9])(?:{KINDS}|PRIVATE|HIDDEN|REDACTED|NAME)_\d{{1,3}}(?!\d)")
+# German, French, Spanish and Italian words of templates are among them.
+TEMPLATE = """
+    your my our me own name names id code number no here short some any put insert change fill todo xxx xxxx
+    replace with allocation alloc allocname charge budget bank group team grant award proj projid projectid
+    projectname acct accountname accountid username userid login loginname konto kontoname projekt projektname
+    benutzer benutzername nutzer compte projet utilisateur nom cuenta proyecto usuario nombre conto progetto
+    utente nome placeholder example foo bar
+"""
+TEMPLATE_WORDS = frozenset(TEMPLATE.split()) | COMMON
+SIGNAL = re.compile(
+    r"(?:SIG)?(?:USR[12]|USER[12]|TERM|INT|HUP|KILL|STOP|CONT|QUIT|ABRT|SEGV|BUS|ALRM|CHLD|PIPE|FPE|ILL|URG|TSTP)"
+)
+ARCHITECTURE = re.compile(r"(?i)x86(?:[-_]64)?|aarch64|arm64|amd64|ppc64(?:le)?|noarch|linux(?:[-_]\w+)?|manylinux\w*")
+LETTERS = re.compile(r"[^\W\d_]+")
+
+
+# A part of a name in capitals that makes it a placeholder: PSC_USERNAME, YOUR_ACCOUNT.
+OF_PLACES = "YOUR MY USER USERNAME NAME LOGIN ACCOUNT PROJECT GROUP NODE NODENAME HOST HOSTNAME JOBID USUARIO"
+PLACE_PARTS = frozenset(OF_PLACES.split())
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether a word stands for a name that somebody is to put there."""
+    return value.isupper() and bool(PLACE_PARTS & set(re.split(r"[_.-]", value)))
+
+
+def names_nobody(text: str, start: int, end: int) -> bool:
+    """Whether what stands there is no name: a variable, a placeholder, a word of a template, a signal, a unit."""
+    value, before = text[start:end], text[max(0, start - 2) : start]
+    if before.endswith(("$", "%", "{{")) or before == "${" or (before.endswith("<") and text[end : end + 1] == ">"):
+        return True
+    if PLACED.search(value) or is_placeholder(value) or SIGNAL.fullmatch(value) or ARCHITECTURE.fullmatch(value):
+        return True
+    words = LETTERS.findall(value.lower())
+    short = sum(map(str.isdigit, value)) < 2
+    return short and all(word in TEMPLATE_WORDS or set(word) == {"x"} for word in words)

@@ -14,7 +14,8 @@ class MaskingRule:
 
     looks is in RE2's syntax, in any case; it must match each line in which the pattern may begin. reach: how many lines
     after that one the pattern may go on. below: what holds the value in the lines after one in which the pattern is
-    found. cells: the values stand below their names, where cells_below finds them.
+    found, or in each line of a block of them. cells: the values stand below their names, where cells_below finds them.
+    beside: the pattern is a telling word, and so many characters before and behind it each word that `holds` is hidden.
     example: a text with the secret between « and ».
     """
 
@@ -26,6 +27,8 @@ class MaskingRule:
     reach: int = 0
     below: str = ""
     cells: bool = False
+    block: bool = False
+    beside: int = 0
 
     @property
     def wide(self) -> bool:

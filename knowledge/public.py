@@ -13,11 +13,13 @@ import os
 import re
 import socket
 from collections.abc import Iterable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 from knowledge import wording
-from knowledge.masking import PLACEHOLDER, mask
+from knowledge.masking import mask
+from knowledge.masking_names import HARDWARE, OF_FIELD
+from knowledge.masking_table import PLACEHOLDER
 
 FOLDER = Path(__file__).parent
 # Texts that ship and name nobody; the facts of clusters are not among them: they hold hosts and projects.
@@ -150,6 +152,7 @@ def shipped() -> str:
     return "\n".join(path.read_text(encoding="utf-8").lower() for p in patterns for path in sorted(FOLDER.glob(p)))
 
 
+@lru_cache(4096)
 def is_shipped(value: str) -> bool:
     """Whether a host, an address or a folder stands in the pages that ship, whole: then it is everybody's."""
     text, value = shipped(), value.lower()
@@ -163,14 +166,22 @@ def is_shipped(value: str) -> bool:
 
 
 def without_private(text: str) -> str:
-    """A text that a person wrote to be sent: credentials, accounts, hosts, addresses and private folders left out."""
+    """A text that a person wrote to be sent to strangers: credentials, persons, folders, accounts and nodes left out.
+
+    A name with a number in it may be an account's or a node's, unless it is one of the field's: cuda12, h100.
+    """
     masked = mask(text, known=own_names()).text
-    words = PLACEHOLDER.sub(" ", HOME.sub(" ", masked))
-    return " ".join(words.split())
+    words = PLACEHOLDER.sub(" ", OF_ACCOUNTS.sub(" ", HOME.sub(" ", masked))).split()
+    return " ".join(word for word in words if not NUMBERED_NAME.match(word))
 
 
 # A folder of a person, a job or a project, however it is called: /a/b, ~/b, ./b, $HOME/b, ${SCRATCH}/b.
 HOME = re.compile(r"(?<![\w.])(?:\$\{?\w+\}?(?=/)|\.{1,2}(?=/)|[~/])(?:[\w.+~<>-]*/)*[\w.+~<>-]+")
+
+
+# What names an account by its option or its setting, and a name with three digits or more.
+OF_ACCOUNTS = re.compile(r"(?i)(?:--?(?:account|bank|project)[= ]|\b(?:account|user|node|host)\w*=|(?<!\S)-[AP] )\S+")
+NUMBERED_NAME = re.compile(rf"(?i)(?!(?:{OF_FIELD.pattern[4:]}|{HARDWARE.pattern[4:]})$)[A-Za-z](?:[\w.-]*\d){{3}}")
 
 
 # Variables that name this person, their accounts or this machine.

@@ -307,7 +307,7 @@ class Diagnosis:
 @dataclass(frozen=True, slots=True)
 class Offer:
     """What is done on a yes: what it does, its price, and the request's fields, the whole request, the script, or the
-    patches of it.
+    patches of it. unasked: nobody ordered it in any words.
     """
 
     says: str
@@ -316,6 +316,7 @@ class Offer:
     script: str = ""
     patches: tuple[Patch, ...] = ()
     request: JobRequest | None = None
+    unasked: bool = False
 
 
 PassageKind = Literal["fact", "card", "doc", "issue", "ticket", "web"]
@@ -401,7 +402,7 @@ class LaunchPlan:
     `module`) or a program that is not Python. Shell text from the facts: preamble, setup, rendezvous_*, launch.rank and
     launch.local_rank, settings and variables with expand. Everything else is quoted when rendered. stage is the ZeRO
     stage, None without ZeRO. late_args are arguments that name what the rendezvous sets (MASTER_ADDR, WORLD_SIZE).
-    network_cards: of a node, 0 where not known.
+    network_cards: of a node, 0 where not known. config_file: accelerate's, where it is the person's own.
 
     From output on: what people add (JobRequest says what each means). before and after are shell lines; then and
     beside are further programs, each with its own words in `args`; stage_in goes to node_disk (shell text) on every
@@ -471,11 +472,22 @@ class LaunchPlan:
     activation_checkpointing: bool = False
     offload: tuple[str, ...] = ()
     jobs: tuple[LaunchPlan, ...] = ()
+    config_file: str = ""
 
     @property
     def ranks(self) -> int:
         """The world size."""
         return self.nodes * self.ranks_per_node
+
+    @property
+    def on_gpus(self) -> bool:
+        """Whether the job has GPUs. Without any, framework, strategy and backend say nothing."""
+        return bool(self.gpu_model)
+
+    @property
+    def alone(self) -> bool:
+        """Whether one process is all there is: it has nobody to meet."""
+        return self.launch.workers == "single" and self.ranks == 1 and not (self.beside or self.late_args)
 
 
 @dataclass(frozen=True, slots=True)
@@ -579,12 +591,12 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """A turn as a model is told of it later: the person's words and the answer's, both cut. came: files beside the
-    script in hand that came with the words, cut too."""
+    """A turn as a model is told of it later: the person's words and the answer's. found: what tools told of facts, each
+    behind its call, in short."""
 
     said: str
     answered: str
-    came: str = ""
+    found: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,8 @@ def telling(text: str) -> list[str]:
 
 def _taken_apart(word: str) -> tuple[str, ...]:
     parts = re.split(r"[-._]", word)
-    return (word, *filter(None, parts), "".join(parts)) if len(parts) > 1 else (word,)
+    # Of `_` alone nothing is left, and bm25s fails on an empty word.
+    return tuple(filter(None, (word, *parts, "".join(parts)))) if len(parts) > 1 else (word,)
 
 
 @lru_cache(maxsize=100_000)

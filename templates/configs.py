@@ -29,8 +29,13 @@ def brings_own_config(plan: LaunchPlan) -> bool:
 
 
 def brings_own_sizes(plan: LaunchPlan) -> bool:
-    """Whether the person's own arguments already name the tensor or pipeline parallel size."""
-    return any(word.split("=")[0] in PARALLEL_OPTIONS for word in plan.args)
+    """Whether the person's own arguments already name the tensor or pipeline parallel size, or a shell file that is
+    theirs starts the program."""
+    return (
+        plan.entry == "bash"
+        or plan.entry.endswith(".sh")
+        or any(word.split("=")[0] in PARALLEL_OPTIONS for word in plan.args)
+    )
 
 
 def program_words(plan: LaunchPlan) -> tuple[str, ...]:
@@ -48,7 +53,7 @@ def side_files(plan: LaunchPlan) -> tuple[SideFile, ...]:
     files = []
     if plan.stage is not None and plan.framework in WITH_JSON and not brings_own_config(plan):
         files.append(SideFile(deepspeed_file(plan), json.dumps(deepspeed_config(plan), indent=2) + "\n"))
-    if plan.framework == "accelerate" and plan.launch.workers == "accelerate":
+    if plan.framework == "accelerate" and plan.launch.workers == "accelerate" and not plan.config_file:
         import yaml  # 30 ms that most scripts need not pay
 
         files.append(SideFile(ACCELERATE_FILE, yaml.safe_dump(accelerate_config(plan), sort_keys=False)))

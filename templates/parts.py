@@ -45,23 +45,29 @@ DEVICES = {"cuda": "CUDA_VISIBLE_DEVICES", "rocm": "ROCR_VISIBLE_DEVICES", "xpu"
 
 
 def array_lines(plan: LaunchPlan) -> tuple[str, ...]:
-    """The values of each axis, and the arguments of this task."""
-    if plan.array is None:
-        return ()
-    lines = [f"TASK={TASK[plan.scheduler]}"]
-    step = plan.array.tasks // (plan.array.count or 1)
-    words = []
-    for axis in plan.array.axes:
+    """The values of each axis."""
+    return task_values(plan.array, plan.scheduler)[0] if plan.array else ()
+
+
+def task_words(plan: LaunchPlan) -> str:
+    """The arguments of this task of an array, as the shell reads them."""
+    return " ".join(task_values(plan.array, plan.scheduler)[1]) if plan.array else ""
+
+
+def task_values(array: JobArray, scheduler: Scheduler) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The lines that hold the values of each axis, and the arguments of this task."""
+    lines, words = [f"TASK={TASK[scheduler]}"], list[str]()
+    step = array.tasks // (array.count or 1)
+    for axis in array.axes:
         step //= len(axis.values)
         name = axis_name(axis)
-        values = plan.array.files or " ".join(shell_word(value) for value in axis.values)
+        values = array.files or " ".join(shell_word(value) for value in axis.values)
         lines.append(f"{name}=({values})")
         index = "TASK" if step == 1 else f"TASK / {step}"
-        alone = len(plan.array.axes) == 1 and not plan.array.count
+        alone = len(array.axes) == 1 and not array.count
         inner = index if alone else f"{index} % {len(axis.values)}"
         words.append(argument(axis, f"${{{name}[{inner}]}}"))
-    lines.append("export TASK")
-    return (*lines, f"PROGRAM+=({' '.join(words)})") if words else tuple(lines)
+    return (*lines, "export TASK"), tuple(words)
 
 
 def axis_name(axis: ArrayAxis) -> str:

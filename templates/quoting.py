@@ -28,7 +28,8 @@ class SplitWords(str):
 
 def literal(text: str) -> str:
     """One word of bash that is this very text."""
-    return shlex.quote(text)
+    # NAME==value reads like a comparison, to people and to shellcheck.
+    return f"'{text}'" if text.startswith("=") and shlex.quote(text) == text else shlex.quote(text)
 
 
 def shell_word(text: str) -> str:

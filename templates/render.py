@@ -11,6 +11,7 @@ from jinja2 import FileSystemLoader, StrictUndefined
 from jinja2.sandbox import SandboxedEnvironment
 
 from knowledge.cluster import walltime_seconds
+from knowledge.job_parts import MOST_STARTS
 from knowledge.types import LaunchBundle, LaunchPlan, PlannedProgram, SideFile
 from templates.bytecode import KeptTemplates
 from templates.configs import brings_own_sizes, program_words, side_files, strategy_variables
@@ -27,6 +28,7 @@ from templates.parts import (
     part_lines,
     program_call,
     side_options,
+    task_words,
 )
 from templates.quoting import shell_word, variable_value
 
@@ -89,25 +91,39 @@ def environment() -> SandboxedEnvironment:
 
 def render(plan: LaunchPlan) -> LaunchBundle:
     """The script, the files beside it, and the command that submits it."""
-    name = f"{plan.cluster}-{plan.framework}-{plan.strategy}{SUFFIX}"
-    later = tuple(render_job(job, f"{number}-{name}") for number, job in enumerate(plan.jobs, 2))
-    own = render_job(plan, name)
-    chain = chain_files(plan, name, tuple(one.name for one in later))
+    name = script_name(plan)
+    names = tuple(f"{number}-{script_name(job)}" for number, job in enumerate(plan.jobs, 2))
+    chain = chain_files(plan, name, names)
+    submit = f"{first_made(plan)}bash {chain_name(name)}" if chain else ""
+    later = tuple(render_job(job, one, submit) for job, one in zip(plan.jobs, names, strict=True))
+    own = render_job(plan, name, submit)
     more = (SideFile(one.name, one.script) for one in later)
     files = {file.name: file for file in (*own.files, *more, *(f for one in later for f in one.files), *chain)}
-    submit = f"{first_made(plan)}bash {chain_name(name)}" if chain else own.submit
-    return LaunchBundle(name, own.script, tuple(files.values()), submit)
+    return LaunchBundle(name, own.script, tuple(files.values()), own.submit)
 
 
-def render_job(plan: LaunchPlan, name: str) -> LaunchBundle:
-    """One job's script with its own files."""
+def script_name(plan: LaunchPlan) -> str:
+    strategy = "" if is_unnamed(plan) else f"-{plan.strategy}"
+    return f"{plan.cluster}-{f'{plan.framework}{strategy}' if plan.on_gpus else 'cpu'}{SUFFIX}"
+
+
+def is_unnamed(plan: LaunchPlan) -> bool:
+    """Whether several ranks are started and nobody said how the program spreads over them."""
+    return plan.strategy == "none" and plan.ranks > 1
+
+
+def render_job(plan: LaunchPlan, name: str, submit: str = "") -> LaunchBundle:
+    """One job's script with its own files. submit: the command that starts it, where that is none of its scheduler."""
     options = f"{plan.submit} {plan.submit_options}".rstrip()
-    submit = first_made(plan) + SUBMIT.get(plan.scheduler, "{submit} {name}").format(submit=options, name=name)
+    submit = submit or first_made(plan) + SUBMIT.get(plan.scheduler, "{submit} {name}").format(
+        submit=options, name=name
+    )
     script = (
         environment()
         .get_template(f"schedulers/{plan.scheduler}.sh.j2")
         .render(
             plan=plan,
+            most_starts=MOST_STARTS,
             headline=headline(plan),
             submit=submit,
             program=folded(program_words(plan)),
@@ -118,6 +134,7 @@ def render_job(plan: LaunchPlan, name: str) -> LaunchBundle:
             own_sizes=brings_own_sizes(plan),
             launch_in_words=launch_in_words(plan),
             array_lines=array_lines(plan),
+            task_words=task_words(plan),
             each_node=each_node(plan),
             part_lines=part_lines,
             side_options=side_options,
@@ -149,8 +166,10 @@ def first_made(plan: LaunchPlan) -> str:
 
 def launch_in_words(plan: LaunchPlan) -> str:
     """What the launcher starts, for the comment above it."""
-    if plan.launch.workers == "ranks" and plan.framework in SPREAD_THEMSELVES:
+    if plan.launch.workers == "ranks" and (plan.framework in SPREAD_THEMSELVES or not plan.on_gpus):
         return "each task is one process"
+    if plan.launch.workers == "single" and plan.launch.launcher == "none":
+        return "one process, on the first node"
     return IN_WORDS[plan.launch.workers]
 
 
@@ -184,12 +203,17 @@ def comment(text: str) -> str:
 
 
 def headline(plan: LaunchPlan) -> str:
-    count = f"{plan.nodes} x {plan.ranks_per_node} = {plan.ranks} ranks ({plan.counting})"
+    size = f"{plan.nodes} x {plan.ranks_per_node} = {plan.ranks}"
+    count = f"{size} {'ranks' if plan.on_gpus else 'processes'} ({plan.counting})"
     return f"{plan.title}: {in_words(plan)}, {count}."
 
 
 def in_words(plan: LaunchPlan) -> str:
+    if not plan.on_gpus:
+        return "a job without GPUs"
     if plan.framework in SPREAD_THEMSELVES:
+        return FRAMEWORK[plan.framework]
+    if is_unnamed(plan):
         return FRAMEWORK[plan.framework]
     strategy = STYLE.get(plan.strategy, f"ZeRO-{plan.stage}")
     return f"{FRAMEWORK[plan.framework]} {strategy}"
@@ -205,15 +229,9 @@ def handed_on(plan: LaunchPlan, *more: str) -> str:
 def exported(plan: LaunchPlan) -> str:
     """Options for the variables that Open MPI must be told to hand on, folded and indented."""
     own = (*plan.settings, *plan.user_variables, *plan.variables, *strategy_variables(plan))
-    fixed: tuple[str, ...] = (
-        "PATH",
-        "LD_LIBRARY_PATH",
-        "MASTER_ADDR",
-        "MASTER_PORT",
-        "WORLD_SIZE",
-        "NNODES",
-        "RANKS_PER_NODE",
-    )
+    fixed: tuple[str, ...] = ("PATH", "LD_LIBRARY_PATH")
+    fixed += ("MASTER_ADDR", "MASTER_PORT") if plan.on_gpus and not plan.alone else ()
+    fixed += () if plan.alone else ("WORLD_SIZE", "NNODES", "RANKS_PER_NODE")
     fixed += ("PART_DEVICES",) if by_gpus(plan) else ()
     names = dict.fromkeys((*fixed, *(variable.name for variable in own)))
     words = " ".join(f"-x{GLUE}{name}" for name in names)

@@ -48,6 +48,10 @@ class Parser:
         found = self.answer(data, "settings", "").get("facts")
         return {str(name): str(value) for name, value in found.items()} if isinstance(found, dict) else {}
 
+    def plain_values(self, data: bytes) -> Any:
+        """What a pickle of plain values holds, as JSON has it. Raises UnreadableError."""
+        return self.answer(data, "pickle", "").get("value")
+
     def answer(self, data: bytes, form: str, name: str) -> dict[str, Any]:
         """What the process says. Raises UnreadableError where it was ended for its time, its memory, or by itself."""
         with self._lock:

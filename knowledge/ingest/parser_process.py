@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ctypes
+import io
 import json
 import os
+import pickle
 import resource
 import struct
 import sys
 import time
+from typing import Any
 
 import yaml
 
@@ -17,6 +20,8 @@ from knowledge.ingest.reading import read
 
 MOST_MEMORY = 2 << 30
 RECURSION = 3000
+# Text in a dump, by which its pickle may grow: names and places of calls stand in it once.
+LARGER = 100
 # Calls that no reader needs, by their numbers in the kernel's asm/unistd.h: socket, connect, execve, execveat, kill,
 # ptrace, io_uring_setup.
 REFUSED = {
@@ -74,6 +79,8 @@ def answer(request: dict[str, object], shared: int) -> dict[str, object]:
     try:
         if request["form"] == "settings":
             return {"facts": settings(data)}
+        if request["form"] == "pickle":
+            return {"value": plain_values(data)}
         page = read(data, str(request["form"]), str(request["name"]))
     except NoTextError as error:
         return {"empty": str(error)}
@@ -83,6 +90,22 @@ def answer(request: dict[str, object], shared: int) -> dict[str, object]:
         return {"unreadable": f"its form is broken ({type(error).__name__})"}
     blocks = [(block.kind, block.text, block.level) for block in page.blocks]
     return {"title": page.title, "date": page.date, "blocks": blocks}
+
+
+class PlainUnpickler(pickle.Unpickler):
+    """Numbers, text, lists and dicts only."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise pickle.UnpicklingError(f"a dump holds no {module}.{name}")
+
+
+def plain_values(data: bytes) -> Any:
+    """The values of a pickle; None where it holds anything else, or what JSON cannot hold or would spell out longer."""
+    try:
+        value = PlainUnpickler(io.BytesIO(data)).load()
+        return value if len(json.dumps(value)) <= LARGER * len(data) else None
+    except (EOFError, pickle.UnpicklingError, LookupError, TypeError, AttributeError):
+        return None
 
 
 class Lenient(yaml.SafeLoader):

@@ -4,40 +4,15 @@ from __future__ import annotations
 
 import re
 
+from knowledge.schedulers.slurm import LETTERS
+
 PROMPT = re.compile(r"\s*(?:\[[^\]]*\]\s*|\([^)]*\)\s*)*(?:[\w.@:~/-]*\s*)?[$%#>\u276f]\s+(?=\S)")
 COMMAND = re.compile(
     r"(?:squeue|scontrol|sacct|sprio|sinfo|sshare|sacctmgr|sbatch|qstat|tracejob|pbsnodes|qsub|bjobs|bhist|bsub|bqueues|flux|sq)\b"
 )
 ID = re.compile(r"(?<![\w.:/=-])(\d{2,}(?:_\d+|\[\d*\])?|[ƒf][1-9A-HJ-NP-Za-km-z]{4,})(?:\.[\w.-]+)?(?![\w:])")
-# squeue's letters (https://slurm.schedmd.com/squeue.html, read 2026-11-22) and the headers that they print.
-LETTERS = {
-    "i": "JOBID",
-    "A": "JOBID",
-    "P": "PARTITION",
-    "j": "NAME",
-    "u": "USER",
-    "t": "ST",
-    "T": "STATE",
-    "M": "TIME",
-    "l": "TIME_LIMIT",
-    "D": "NODES",
-    "C": "CPUS",
-    "R": "NODELIST(REASON)",
-    "r": "REASON",
-    "N": "NODELIST",
-    "S": "START_TIME",
-    "V": "SUBMIT_TIME",
-    "e": "END_TIME",
-    "q": "QOS",
-    "a": "ACCOUNT",
-    "Q": "PRIORITY",
-    "b": "TRES_PER_NODE",
-    "m": "MIN_MEMORY",
-    "f": "FEATURES",
-    "E": "DEPENDENCY",
-    "L": "TIME_LEFT",
-    "Y": "SCHEDNODES",
-}
+# A letter that prints what nothing here reads.
+UNREAD = "UNREAD"
 FORMAT = re.compile(r"(?:-o|-\w*o|--format|\bformat)[= ]*(?:'([^']+)'|\"([^\"]+)\"|(\S+))")
 
 
@@ -64,10 +39,33 @@ def columns_asked(line: str) -> tuple[str, tuple[str, ...], str] | None:
         return None
     wanted = next(text for text in shape.groups() if text)
     job = id_asked(line)
-    if command.startswith("squeue"):
-        letters = re.findall(r"%\.?\d*([A-Za-z])", wanted)
-        known = tuple(LETTERS.get(letter, "COMMENT") for letter in letters)
-        return ("squeue", known, job) if known else None
+    for name, letters in LETTERS.items():
+        if command.startswith(name):
+            known = tuple(letters.get(one, UNREAD) for one in re.findall(r"%\.?\d*([A-Za-z])", wanted))
+            return (name, known, job) if known else None
     if found := re.match(r"(sacct|sacctmgr) ", command):
         return found[1], tuple(name.split("%")[0] for name in wanted.split(",")), job
     return None
+
+
+SHOWN = re.compile(r"scontrol\b(?: +-\S+)* +(?:-\S+ +)*show +(?:-\S+ +)*(job|part|res|node)[a-z]*(?:[ =]+([\w.-]+))?")
+
+
+def block_asked(line: str) -> tuple[str, str]:
+    """What a `scontrol show` asks for (`job`, `part`, `res`, `node`) and its name; empty where it asks for nothing."""
+    found = SHOWN.search(prompted(line))
+    return (found[1], found[2] or "") if found else ("", "")
+
+
+FILTERS = {
+    "PARTITION": re.compile(r"(?:\s-p[ =]*|--partition[ =])([\w-]+)(?![\w,-])"),
+    "STATE": re.compile(r"(?:\s-t[ =]*|--states?[ =])([A-Za-z]+)(?![\w,])"),
+}
+
+
+def filters_asked(line: str) -> dict[str, str]:
+    """The one partition and the one state to which `sinfo` or `squeue` is narrowed: its rows need not print them."""
+    command = prompted(line)
+    if not command.startswith(("sinfo", "squeue")):
+        return {}
+    return {name: found[1] for name, pattern in FILTERS.items() if (found := pattern.search(command))}

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import isfinite
 from typing import Any
 
 from knowledge.schedulers import flux, lsf, pbs, slurm
 from knowledge.schedulers.records import Fields, QueuedJob, SchedulerOutput
+
+# 9999-12-31 in seconds since 1970: no later moment can be written.
+LAST_MOMENT = 253_402_214_400
 
 
 def output_of_json(value: object, first: int, last: int) -> SchedulerOutput | None:
@@ -47,10 +51,22 @@ def plain(value: object) -> str:
 
 def moment(value: object) -> str:
     """Seconds since 1970 as ISO in UTC; empty for 0 and what is not set."""
-    text = plain(value)
-    return (
-        datetime.fromtimestamp(float(text), UTC).isoformat() if text.replace(".", "").isdigit() and float(text) else ""
-    )
+    seconds = amount(value)
+    return datetime.fromtimestamp(seconds, UTC).isoformat() if 0 < seconds < LAST_MOMENT else ""
+
+
+def amount(value: object) -> float:
+    """A count or length of a JSON's; 0 for none, and for what is no number."""
+    try:
+        found = float(plain(value) or 0)
+    except ValueError:
+        return 0.0
+    return found if isfinite(found) and found >= 0 else 0.0
+
+
+def whole(value: object) -> int | None:
+    """A whole number of a JSON's; None for none, and for what is no number."""
+    return int(amount(value)) if plain(value)[:1].isdigit() else None
 
 
 def slurm_job(told: Mapping[str, Any]) -> QueuedJob:
@@ -76,10 +92,10 @@ def slurm_job(told: Mapping[str, Any]) -> QueuedJob:
         state=name,
         phase=slurm.state_phase(name),
         reason=plain(told.get("state_reason") or ((told.get("state") or {}).get("reason", ""))),
-        nodes=int(n) if (n := plain(told.get("node_count") or told.get("allocation_nodes"))).isdigit() else None,
+        nodes=whole(told.get("node_count") or told.get("allocation_nodes")),
         where=plain(told.get("nodes")),
-        limit=float(limit) * 60 if limit.isdigit() else None,
-        elapsed=float(ran) if (ran := plain((times or {}).get("elapsed") or told.get("run_time"))).isdigit() else None,
+        limit=amount(limit) * 60 if limit.isdigit() else None,
+        elapsed=whole((times or {}).get("elapsed") or told.get("run_time")),
         start=moment(told.get("start_time") or (times or {}).get("start")),
         submitted=moment(told.get("submit_time") or (times or {}).get("submission")),
         exit_code=exit_words(code),
@@ -121,11 +137,11 @@ def flux_job(told: Mapping[str, Any]) -> QueuedJob:
         state=state,
         phase=phase,
         reason=held or (f"depends:{waits}" if waits else "priority-wait" if state == "PRIORITY" else ended),
-        nodes=told.get("nnodes"),
-        tasks=told.get("ntasks"),
+        nodes=whole(told.get("nnodes")),
+        tasks=whole(told.get("ntasks")),
         where=plain(told.get("nodelist")),
-        limit=told.get("duration") or None,
-        elapsed=told.get("runtime") or None,
+        limit=amount(told.get("duration")) or None,
+        elapsed=amount(told.get("runtime")) or None,
         start=moment(planned),
         submitted=moment(told.get("t_submit")),
         fields=fields,

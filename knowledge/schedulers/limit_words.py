@@ -24,7 +24,7 @@ RESOURCES = {
     "bb": "burst buffer",
     "billing": "billing units (resources weighted by the site)",
     "energy": "energy",
-    "unknown": "a resource that Slurm has no word for here (often a GPU type)",
+    "unknown": "of one resource (often a GPU type)",
     "jobs": "jobs",
     "submitjobs": "jobs queued and running",
     "submitjob": "jobs queued and running",

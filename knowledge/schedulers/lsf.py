@@ -41,10 +41,12 @@ QUEUES = {
     ),
 }
 USERS = {"USER/GROUP": "word", **dict.fromkeys([*QUEUES][2:], "count")}
+# bjdepinfo: one row for each parent (https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=reference-bjdepinfo).
+PARENTS = {"JOBID": "id", **dict.fromkeys(("PARENT", "PARENT_STATUS", "PARENT_NAME", "CHILD", "LEVEL"), "word")}
 LONG_HEAD = re.compile(r"\s*Job <(?P<id>[^>]+)>,")
 NAMED = re.compile(
     r"(Job Name|User|Project|Status|Queue|Command|CWD|Output File|Error File|Requested GPU|Requested Resources|"
-    r"Dependency Condition) <"
+    r"Dependency Condition|Specified Hosts|Specified start time)\s+<"
 )
 
 
@@ -83,6 +85,8 @@ def long_job(head: str, rest: str, reasons: Sequence[str]) -> QueuedJob:
     """The long form: `Job <41>, Job Name <eval>, ..., Status <PEND>` and the dated events after it."""
     text = f"{head} {rest}"
     named = {m[1].strip(): value_at(text, m.end()) for m in NAMED.finditer(text)}
+    if several := re.search(r"Specified Hosts\s+((?:<[^>]+>,?\s*)+)", text):
+        named["Specified Hosts"] = ", ".join(re.findall(r"<([^>]+)>", several[1]))
     job = LONG_HEAD.match(head)
     limit = re.search(r"RUNLIMIT\s+(\d+(?:\.\d+)?) min", text)
     tasks = re.search(r"(\d+) (?:Task|Processors? Requested)", text)

@@ -20,6 +20,7 @@ MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
     for pattern, scheduler, command in (
         (rf"({SLURM}): (?:error: |fatal: |info: |warning: )?\S.*", "slurm", ""),
         (rf"{SRUN}.*", "slurm", "srun"),
+        (r"srun: (?:error: )?Job \d+ step creation .*", "slurm", "srun"),
         (r"slurm_[a-z_]+ error: .*", "slurm", "squeue"),
         (r"slurm_[a-z_]+: error: .*", "slurm", "squeue"),
         (r"allocation failure: .*", "slurm", "sbatch --test-only"),
@@ -32,8 +33,12 @@ MESSAGES: tuple[tuple[re.Pattern[str], Scheduler, str], ...] = tuple(
             "bjobs",
         ),
         (r"Request aborted by esub.*|.*\. Job not submitted\.?", "lsf", "bsub"),
-        (r"LSF is down.*|Failed in an LSF library call.*|batch daemon not responding.*", "lsf", "bjobs"),
-        (r"flux(?:[ -][a-z-]+)*: (?:ERROR|WARNING|error)?:? ?\S.*", "flux", "flux"),
+        (r"LSF is down.*|Failed in an LSF library call.*|batch (?:system )?daemon not responding.*", "lsf", "bjobs"),
+        (
+            r"flux(?:[ -][a-z-]+)*: (?:ERROR|WARNING|error|[Uu]n|[Ii]nv|[Cc]ould|[Cc]annot|[Nn]o |command not).*",
+            "flux",
+            "flux",
+        ),
         (r"\[Errno \d+\] (?:job submission|[Uu]nsatisfiable).*", "flux", "flux"),
         (r"(?:jobs|batch|submit|run|alloc)\.(?:ERROR|WARNING).*", "flux", "flux"),
     )

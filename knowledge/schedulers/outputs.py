@@ -7,9 +7,10 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from knowledge.long_numbers import short_numbers
 from knowledge.schedulers import flux, lsf, pbs, slurm
 from knowledge.schedulers.blocks import GOES_ON, pair_block, read_pairs, read_settings, setting_block
-from knowledge.schedulers.command_lines import COMMAND, columns_asked, id_asked, prompted
+from knowledge.schedulers.command_lines import COMMAND, block_asked, columns_asked, filters_asked, id_asked, prompted
 from knowledge.schedulers.messages import message_at
 from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob, Scheduler, SchedulerOutput
 from knowledge.schedulers.tables import CELL, Column, header_columns, row_fields, ruled, unplaced
@@ -18,6 +19,8 @@ ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07]*\x07|\r")
 Lines = Sequence[str]
 # So many braces that begin no JSON of a scheduler: then none is looked for. Each look goes to the end of the text.
 MOST_BROKEN = 50
+# Outputs of one text; nobody pastes more, and each may be looked for by each reader.
+MOST_OUTPUTS = 4_000
 # Characters of the shortest line with which an output begins: `JOBID`.
 SHORTEST = 5
 Read = list[SchedulerOutput]
@@ -28,11 +31,11 @@ def scheduler_output(text: str) -> list[SchedulerOutput]:
 
     `first` and `last` count the lines of `text.split("\\n")` from 0. Words between the outputs belong to nobody here.
     """
-    lines = [ANSI.sub("", line) for line in text.split("\n")]
+    lines = [ANSI.sub("", line) for line in short_numbers(text).split("\n")]
     found: list[SchedulerOutput] = []
     at = broken = 0
     barren: dict[Reader, int] = {}
-    while at < len(lines):
+    while at < len(lines) and len(found) < MOST_OUTPUTS:
         is_json = lines[at].lstrip().startswith("{") and broken < MOST_BROKEN
         if len(lines[at].strip()) < SHORTEST and not is_json:  # nothing begins with it
             at += 1
@@ -51,11 +54,21 @@ def scheduler_output(text: str) -> list[SchedulerOutput]:
 
 
 def with_id(output: SchedulerOutput, lines: Lines) -> SchedulerOutput:
-    """A single job printed without its id has the one that the command line above names."""
-    if len(output.jobs) != 1 or output.jobs[0].id or output.first == 0:
+    """What the command line above names and its rows do not print: a single job's id, the partition, the state."""
+    if output.first == 0:
         return output
-    asked = id_asked(lines[output.first - 1])
-    return replace(output, jobs=(replace(output.jobs[0], id=asked),)) if asked else output
+    above = lines[output.first - 1]
+    asked = filters_asked(above)
+    if asked and output.command == "sinfo":
+        return replace(output, rows=tuple(tuple((asked | dict(row)).items()) for row in output.rows))
+    if (state := asked.get("STATE", "")) and output.command == "squeue":
+        phase = slurm.state_phase(state)
+        told = (job if job.state else replace(job, state=state, phase=phase) for job in output.jobs)
+        output = replace(output, jobs=tuple(told))
+    if len(output.jobs) != 1 or output.jobs[0].id:
+        return output
+    named = id_asked(above)
+    return replace(output, jobs=(replace(output.jobs[0], id=named),)) if named else output
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,23 +86,33 @@ def any_of(*names: str) -> frozenset[str]:
     return frozenset(names)
 
 
-LIMIT_COLUMNS = tuple(name for name in slurm.SACCTMGR if name.startswith(("Grp", "Max", "Min")))
+COLUMNS = slurm.COLUMNS
+LIMIT_COLUMNS = tuple(name for name in COLUMNS["sacctmgr"] if name.startswith(("Grp", "Max", "Min")))
 TABLES: tuple[OutputTable, ...] = (
     OutputTable("lsf", "bjobs", "jobs", lsf.BJOBS, (any_of("JOBID"), any_of("STAT", "PEND_REASON"))),
     OutputTable("flux", "flux jobs", "jobs", flux.JOBS, (any_of("JOBID", "ID"), any_of("NTASKS", "NNODES", "INFO"))),
     OutputTable(
-        "slurm", "sprio", "priority", slurm.SPRIO, (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS"))
+        "slurm",
+        "sprio",
+        "priority",
+        COLUMNS["sprio"],
+        (any_of("JOBID"), any_of("AGE", "FAIRSHARE", "SITE", "QOS")),
     ),
     OutputTable(
-        "slurm", "squeue", "jobs", slurm.SQUEUE, (any_of("JOBID", "ST", "STATE", "TIME_LIMIT", "TRES_PER_NODE"),)
+        "slurm",
+        "squeue",
+        "jobs",
+        COLUMNS["squeue"],
+        (any_of("JOBID", "ST", "STATE", "TIME_LIMIT", "TRES_PER_NODE"),),
     ),
-    OutputTable("slurm", "sacct", "accounting", slurm.SACCT, (any_of("JobID", "JobIDRaw"),)),
-    OutputTable("slurm", "sacctmgr", "limits", slurm.SACCTMGR, (any_of(*LIMIT_COLUMNS),)),
-    OutputTable("slurm", "sshare", "share", slurm.SSHARE, (any_of("FairShare", "RawShares"),)),
-    OutputTable("slurm", "sinfo", "nodes", slurm.SINFO, (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
+    OutputTable("slurm", "sacct", "accounting", COLUMNS["sacct"], (any_of("JobID", "JobIDRaw"),)),
+    OutputTable("slurm", "sacctmgr", "limits", COLUMNS["sacctmgr"], (any_of(*LIMIT_COLUMNS),)),
+    OutputTable("slurm", "sshare", "share", COLUMNS["sshare"], (any_of("FairShare", "RawShares"),)),
+    OutputTable("slurm", "sinfo", "nodes", COLUMNS["sinfo"], (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
     OutputTable("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
     OutputTable("pbs", "pbsnodes", "nodes", pbs.NODES, (any_of("vnode"),)),
     OutputTable("lsf", "bhosts", "nodes", lsf.HOSTS, (any_of("HOST_NAME"),)),
+    OutputTable("lsf", "bjdepinfo", "limits", lsf.PARENTS, (any_of("PARENT"), any_of("PARENT_STATUS"))),
     OutputTable("lsf", "bqueues", "queues", lsf.QUEUES, (any_of("QUEUE_NAME"),)),
     OutputTable("lsf", "busers", "limits", lsf.USERS, (any_of("USER/GROUP"),)),
     OutputTable("flux", "flux resource list", "nodes", flux.RESOURCES, (any_of("NNODES"), any_of("STATE"))),
@@ -228,9 +251,15 @@ PHASES: Mapping[Scheduler, Callable[[str], Phase]] = {
 }
 
 
+SETTING_BEHIND = re.compile(r"\s{2,}([A-Za-z]\w*) = (\S+)\s*$")
+
+
 def read_bare_row(lines: Lines, at: int) -> Read:
     """A row that stands there without its header: every cell filled, and a state where the state stands."""
-    words = lines[at].split()
+    # `Hold_Types = u` behind the row is the person's own note of a setting.
+    noted = SETTING_BEHIND.search(lines[at])
+    row = lines[at][: noted.start()] if noted else lines[at]
+    words = row.split()
     if len(words) < 6 or not CELL["id"].fullmatch(words[0]):
         return []
     for table, names in DEFAULTS:
@@ -240,9 +269,10 @@ def read_bare_row(lines: Lines, at: int) -> Read:
         if state >= len(words) or PHASES[table.scheduler](words[state]) == "unknown" or words[state].islower():
             continue
         columns = unplaced(table.columns, names)
-        fields = row_fields(unbroken(lines[at], table, columns), columns)
+        fields = row_fields(unbroken(row, table, columns), columns)
         if fields is None or not all(value for _, value in fields):
             continue
+        fields = (*fields, (noted[1], noted[2])) if noted else fields
         said, behind = told_below(lines, at + 1, table, columns)
         return [
             SchedulerOutput(
@@ -250,6 +280,24 @@ def read_bare_row(lines: Lines, at: int) -> Read:
             )
         ]
     return []
+
+
+STATE_WORDS = {word for _, word, _ in slurm.STATES}
+MOST_CELLS = 6
+
+
+def read_state_row(lines: Lines, at: int) -> Read:
+    """A row of columns that nothing names, as `sacct -nP -o` prints it: an id, a state in full, an exit code."""
+    line = lines[at].strip()
+    cells = [cell.strip() for cell in line.split("|")] if "|" in line else line.split()
+    state = next((cell for cell in cells[1:] if cell.split(" ")[0].rstrip("+") in STATE_WORDS), "")
+    if not state or len(cells) > MOST_CELLS or not re.fullmatch(r"\d{3,}(?:_\d+)?", cells[0]):
+        return []
+    code = next((cell for cell in cells if re.fullmatch(r"\d{1,3}:\d{1,3}", cell)), "")
+    if not all(cell == state or not re.search(r"[A-Za-z]{2}", cell) for cell in cells):
+        return []
+    fields = (("JobID", cells[0]), ("State", state), ("ExitCode", code))
+    return [SchedulerOutput("slurm", "sacct", "accounting", at, at, (slurm.accounted_job(fields),))]
 
 
 def read_asked_columns(lines: Lines, at: int) -> Read:
@@ -264,13 +312,20 @@ def read_asked_columns(lines: Lines, at: int) -> Read:
     whole = {name.lower(): name for name in table.columns} | SACCTMGR_LONG
     columns = unplaced(table.columns, [whole.get(name.lower(), name) for name in names])
     end = at + 1
-    while end < len(lines) and "|" in lines[at] and lines[end].count("|") == lines[at].count("|"):
+    while end < len(lines) and same_shape(lines[at], lines[end], command):
         end += 1
     rows = [fields for line in lines[at:end] if (fields := row_fields(line, columns)) is not None]
     jobs = [replace(made, id=made.id or job) for fields in rows for made in job_of(table, fields, ())]
     if not rows:
         return []
     return [SchedulerOutput("slurm", command, table.kind, at, end - 1, tuple(jobs), () if jobs else tuple(rows))]
+
+
+def same_shape(first: str, line: str, command: str) -> bool:
+    """Whether a line is one more row: as many bars, or (of sinfo, whose cells hold no blanks) as many words."""
+    if "|" in first:
+        return line.count("|") == first.count("|")
+    return command == "sinfo" and len(line.split()) == len(first.split()) and not prompted(line)
 
 
 # Long names that `sacctmgr` takes in format= (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).
@@ -292,10 +347,13 @@ def read_pair_blocks(lines: Lines, at: int) -> Read:
     found: Read = []
     for part in slurm.split_blocks(block):
         pairs = read_pairs(part.lines)
-        known = slurm.block_kind(pairs) if pairs else None
+        asked, name = block_asked(lines[part.first - 1]) if part.first else ("", "")
+        known = (slurm.ASKED.get(asked) or slurm.block_kind(pairs)) if pairs else None
         if known is None:
             continue
         command, kind = known
+        if asked not in ("", "job") and name and slurm.HEADS[asked] not in dict(pairs):
+            pairs = ((slurm.HEADS[asked], name), *pairs)
         jobs = (slurm.block_job(pairs),) if kind == "jobs" else ()
         rows = () if jobs else (pairs,)
         found.append(SchedulerOutput("slurm", command, kind, part.first, part.first + len(part.lines) - 1, jobs, rows))
@@ -356,7 +414,9 @@ def read_long_jobs(lines: Lines, at: int) -> Read:
     return [SchedulerOutput("lsf", "bjobs -l", "jobs", at, end - 1, (job,))]
 
 
-PART_OF_LONG = re.compile(r"\s*(?:Dependency Condition <|PENDING REASONS:)")
+PART_OF_LONG = re.compile(
+    r"\s*(?:[\w./]+>, )?,? ?(?:Dependency Condition <|Specified (?:Hosts|start time) <)|\s*PENDING REASONS:"
+)
 
 
 def read_long_part(lines: Lines, at: int) -> Read:
@@ -394,12 +454,44 @@ def read_json(lines: Lines, at: int) -> Read:
     text = "\n".join(lines[at:])
     try:
         value, length = json.JSONDecoder().raw_decode(text.lstrip())
-    except (ValueError, RecursionError):  # or too deep for anything that a scheduler prints
+    except RecursionError:  # too deep for anything that a scheduler prints
         return []
+    except ValueError:
+        return read_cut_json(lines, at)
     from knowledge.schedulers.json_forms import output_of_json
 
     last = at + text.lstrip()[:length].count("\n")
-    output = output_of_json(value, at, last)
+    try:
+        output = output_of_json(value, at, last)
+    except (AttributeError, TypeError, ValueError):  # text where an object belongs: no scheduler printed it
+        output = None
+    return [output] if output else []
+
+
+JSON_LINE = re.compile(r"\s*[\]\[{}\"].*")
+MOST_CUT = 2000
+
+
+def read_cut_json(lines: Lines, at: int) -> Read:
+    """JSON of which only the first lines were pasted (`| head -60`): read up to its last whole value."""
+    end = at
+    while end < len(lines) and end < at + MOST_CUT and JSON_LINE.fullmatch(lines[end]):
+        end += 1
+    body = "\n".join(lines[at:end]).rstrip().rstrip(",")
+    bare = re.sub(r'"(?:[^"\\]|\\.)*"', "", body)
+    opened: list[str] = []
+    for sign in re.findall(r"[\[\]{}]", bare):
+        if sign in "[{":
+            opened.append("]" if sign == "[" else "}")
+        elif opened:
+            opened.pop()
+    try:
+        value = json.loads(body + "".join(reversed(opened))) if opened else None
+    except (ValueError, RecursionError):
+        return []
+    from knowledge.schedulers.json_forms import output_of_json
+
+    output = output_of_json(value, at, end - 1)
     return [output] if output else []
 
 
@@ -421,6 +513,7 @@ READERS: tuple[Reader, ...] = (
     read_message,
     read_comment,
     read_bare_row,
+    read_state_row,
 )
 # What the block is that a reader looks at: where it found nothing in one, a later line of it begins nothing either.
 BLOCKS = {read_job_settings: setting_block, read_pair_blocks: pair_block}

@@ -40,6 +40,8 @@ class WaitReason(Facts):
     freed_by: Literal["user", "staff"] = "user"
     of: str = ""
     """The resource whose limit it speaks of (`time`, `node`, `jobs`, `slot`, `mem`); empty: of none, or of any."""
+    whose: Literal["", "user", "account", "qos", "queue", "system"] = ""
+    """Whose running jobs the limit counts together, where the scheduler's own words tell it; empty: they do not."""
     per_host: bool = False
     """One of several reasons of LSF, each for some hosts."""
 

@@ -38,7 +38,9 @@ def sentence_reason(name: str, text: str) -> FoundReason | None:
     """The first sentence of a file that the text holds."""
     for reason in reason_file(name).sentences:
         if found := re.search(reason.match, text):
-            return FoundReason(reason, {key: value for key, value in found.groupdict().items() if value})
+            # The same part of two forms of a sentence is `res` in the one and `res2` in the other.
+            named = ((key.rstrip("2"), value) for key, value in found.groupdict().items())
+            return FoundReason(reason, {key: value for key, value in named if value})
     return None
 
 
@@ -71,7 +73,14 @@ def slurm_reason(text: str) -> FoundReason | None:
     if len(begun) == 1:
         return FoundReason(begun[0], {}, cut=True)
     family = family_word(word)
-    return FoundReason(limit_reason(family), {}, family) if family else None
+    return guessed(word, family) if family else None
+
+
+def guessed(word: str, family: LimitWord) -> FoundReason:
+    """A word that is in no list: what its parts say, told as no more than that."""
+    reason = limit_reason(family)
+    says = f"`{word}` is in no list of Slurm's words that is known here; going by its form alone, {reason.says}"
+    return FoundReason(replace(reason, says=says), {}, family)
 
 
 def pbs_reason(text: str) -> FoundReason | None:
@@ -143,8 +152,11 @@ SPEAKS_OF_REASONS = re.compile(
 def spoken_reason(text: str) -> FoundReason | None:
     """The reason that a sentence names: `my job says QOSMaxGRESPerUser, why?`, also cut or in brackets."""
     schedulers: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
-    if found := next((found for name in schedulers if (found := find_in(name, text))), None):
-        return found
+    found_in = [found for name in schedulers if (found := find_in(name, text))]
+    # A pattern that would fit any limit gives way to the sentence that one scheduler prints.
+    found_in.sort(key=lambda one: one.reason.word == "some-limit")
+    if found_in:
+        return found_in[0]
     for word in spoken_words(text):
         found = slurm_reason(word)
         if found and (word.lower() not in PLAIN or (word[0].isupper() and SPEAKS_OF_REASONS.search(text))):

@@ -5,169 +5,24 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
-from knowledge.schedulers.blocks import LineBlock
+from knowledge.data_file import read_data
+from knowledge.schedulers.blocks import LineBlock, read_pairs
 from knowledge.schedulers.records import Fields, Kind, Phase, QueuedJob
 from knowledge.schedulers.times import printed_seconds
+from knowledge.word_lists import word_set
 
-# https://slurm.schedmd.com/job_state_codes.html (read 2026-11-22): the short form, the word, what it is for a person.
-STATES: tuple[tuple[str, str, Phase], ...] = (
-    ("PD", "PENDING", "waiting"),
-    ("CF", "CONFIGURING", "starting"),
-    ("R", "RUNNING", "running"),
-    ("S", "SUSPENDED", "suspended"),
-    ("ST", "STOPPED", "suspended"),
-    ("SI", "SIGNALING", "running"),
-    ("RS", "RESIZING", "running"),
-    ("CG", "COMPLETING", "ending"),
-    ("SO", "STAGE_OUT", "ending"),
-    ("RQ", "REQUEUED", "waiting"),
-    ("RF", "REQUEUE_FED", "waiting"),
-    ("RH", "REQUEUE_HOLD", "waiting"),
-    ("SE", "SPECIAL_EXIT", "waiting"),
-    ("RD", "RESV_DEL_HOLD", "waiting"),
-    ("CD", "COMPLETED", "ended"),
-    ("CA", "CANCELLED", "ended"),
-    ("F", "FAILED", "ended"),
-    ("TO", "TIMEOUT", "ended"),
-    ("NF", "NODE_FAIL", "ended"),
-    ("OOM", "OUT_OF_MEMORY", "ended"),
-    ("BF", "BOOT_FAIL", "ended"),
-    ("DL", "DEADLINE", "ended"),
-    ("PR", "PREEMPTED", "ended"),
-    ("RV", "REVOKED", "ended"),
-    ("LF", "LAUNCH_FAILED", "ended"),
-)
-
-SQUEUE = {
-    **dict.fromkeys(("JOBID", "ARRAY_JOB_ID"), "id"),
-    **dict.fromkeys(("ST", "STATE"), "state"),
-    **dict.fromkeys(("TIME", "TIME_LIMIT", "TIMELIMIT", "TIME_LEFT", "TIME_MIN", "TIME_USED"), "time"),
-    **dict.fromkeys(("NODES", "CPUS", "MIN_CPUS", "NUM_NODES", "NUM_CPUS", "TASKS", "PRIORITY", "NICE"), "number"),
-    **dict.fromkeys(("START_TIME", "SUBMIT_TIME", "END_TIME", "ELIGIBLE_TIME"), "date"),
-    **dict.fromkeys(("REASON", "NODELIST(REASON)", "COMMENT", "DEPENDENCY"), "free"),
-    **dict.fromkeys(
-        [
-            "PARTITION",
-            "NAME",
-            "USER",
-            "NODELIST",
-            "SCHEDNODES",
-            "QOS",
-            "ACCOUNT",
-            "MIN_MEMORY",
-            "TRES_PER_NODE",
-            "TRES_PER_JOB",
-            "TRES_ALLOC",
-            "GRES",
-            "FEATURES",
-            "EXEC_HOST",
-            "WORK_DIR",
-            "GROUP",
-            "ARRAY_TASK_ID",
-            "LICENSES",
-            "RESERVATION",
-            "REQ_NODES",
-            "EXC_NODES",
-            "WCKEY",
-        ],
-        "word",
-    ),
+_DATA: Mapping[str, Any] = read_data(Path(__file__).with_name("slurm_columns.yaml"))
+# The short form, the word, what it is for a person.
+STATES: tuple[tuple[str, str, Phase], ...] = tuple((short, word, phase) for short, word, phase in _DATA["states"])
+# Command -> column -> what stands in it; the letters of its `-o`, and the column that each prints.
+COLUMNS: Mapping[str, dict[str, str]] = {
+    command: {name: kind for kind, names in by_kind.items() for name in names.split()}
+    for command, by_kind in _DATA["columns"].items()
 }
-SACCT = {
-    **dict.fromkeys(("JobID", "JobIDRaw"), "id"),
-    "State": "free",  # `CANCELLED by 51234`
-    **dict.fromkeys(("Elapsed", "Timelimit", "TotalCPU", "CPUTime", "UserCPU", "Planned", "Reserved"), "time"),
-    **dict.fromkeys(("Start", "End", "Submit", "Eligible"), "date"),
-    **dict.fromkeys(
-        ("AllocCPUS", "AllocNodes", "NNodes", "NTasks", "NCPUS", "ReqCPUS", "ReqNodes", "Restarts"), "count"
-    ),
-    **dict.fromkeys(
-        [
-            "JobName",
-            "Partition",
-            "Account",
-            "User",
-            "QOS",
-            "ExitCode",
-            "DerivedExitCode",
-            "MaxRSS",
-            "ReqMem",
-            "AveRSS",
-            "MaxVMSize",
-            "NodeList",
-            "ReqTRES",
-            "AllocTRES",
-            "Priority",
-            "MaxRSSNode",
-            "MaxRSSTask",
-            "Cluster",
-            "WorkDir",
-            "Flags",
-            "Group",
-            "ElapsedRaw",
-            "CPUTimeRAW",
-        ],
-        "word",
-    ),
-    "Reason": "free",
-}
-SPRIO = {
-    "JOBID": "id",
-    **dict.fromkeys(("PARTITION", "USER", "ACCOUNT"), "word"),
-    **dict.fromkeys(["PRIORITY", "SITE", "AGE", "ASSOC", "FAIRSHARE", "JOBSIZE", "QOS", "NICE"], "number"),
-    **dict.fromkeys(("QOSNAME", "TRES"), "word"),
-}
-SSHARE = {
-    **dict.fromkeys(("Account", "User", "GrpTRESMins", "TRESRunMins"), "word"),
-    **dict.fromkeys(
-        ["RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"],
-        "number",
-    ),
-}
-SINFO = {
-    **dict.fromkeys(
-        ["PARTITION", "AVAIL", "STATE", "NODELIST", "NODES(A/I/O/T)", "GRES", "AVAIL_FEATURES", "ACTIVE_FEATURES"],
-        "word",
-    ),
-    **dict.fromkeys(
-        ["USER", "NODE", "HOSTNAMES", "CPUS(A/I/O/T)", "MEMORY", "S:C:T", "JOB_SIZE", "ROOT", "OVERSUBS", "GROUPS"],
-        "word",
-    ),
-    **dict.fromkeys(("NODES", "CPUS"), "count"),
-    "TIMELIMIT": "word",
-    "TIMESTAMP": "date",
-    "REASON": "free",
-}
-SACCTMGR = {
-    **dict.fromkeys(("Name", "Cluster", "Account", "User", "Partition", "QOS", "Flags"), "word"),
-    **dict.fromkeys(
-        (
-            *(
-                "GrpTRES",
-                "GrpTRESMins",
-                "GrpTRESRunMins",
-                "GrpJobs",
-                "GrpSubmit",
-                "GrpWall",
-                "MaxTRES",
-                "MaxTRESPerNode",
-            ),
-            *(
-                "MaxTRESMins",
-                "MaxWall",
-                "MaxTRESPU",
-                "MaxJobsPU",
-                "MaxSubmitPU",
-                "MaxTRESPA",
-                "MaxJobsPA",
-                "MaxSubmitPA",
-            ),
-            *("MinTRES", "MaxJobs", "MaxSubmit"),
-        ),
-        "word",
-    ),
-}
+LETTERS: Mapping[str, Mapping[str, str]] = _DATA["letters"]
 # The first key of a block and the command that prints it.
 BLOCKS: Mapping[str, tuple[str, Kind]] = {
     "JobId": ("scontrol show job", "jobs"),
@@ -178,24 +33,23 @@ BLOCKS: Mapping[str, tuple[str, Kind]] = {
     "ClusterName": ("scontrol show assoc_mgr", "limits"),
     "QOS": ("scontrol show assoc_mgr", "limits"),
 }
+# What `scontrol show` was asked for, where only a part of the block was pasted: the key that names it.
+HEADS = {"job": "JobId", "part": "PartitionName", "res": "ReservationName", "node": "NodeName"}
+ASKED = {name: BLOCKS[head] for name, head in HEADS.items()}
 # Keys of its limits, for a part that was cut out of it: `GrpTRES`, `MaxJobsPU`, `GrpTRESMins`.
 ASSOC_KEYS = re.compile(r"(?:Grp|Max|Min)(?:TRES|Jobs|Submit|Wall)\w*")
-# A part of such a block is pasted without its head: these keys stand in no other program's output.
-JOB_KEYS = frozenset(
-    [
-        "JobState",
-        "Reason",
-        "EligibleTime",
-        "Dependency",
-        "ReqTRES",
-        "NumNodes",
-        "TimeLimit",
-        "MinMemoryNode",
-        "Restarts",
-    ]
+# A part of such a block is pasted without its head: two of these keys, or one of the first, stand in no other output.
+OWN_KEYS = word_set(
+    "JobState Dependency ReqTRES MinMemoryNode MinMemoryCPU EligibleTime NumCPUs TresPerNode ArrayTaskThrottle"
 )
-PARTITION_KEYS = frozenset(
-    ["MaxTime", "MaxNodes", "MinNodes", "TotalNodes", "DefaultTime", "AllowAccounts", "AllowQos"]
+JOB_KEYS = OWN_KEYS | word_set(
+    "Reason NumNodes NumTasks TimeLimit TimeMin RunTime Restarts Requeue BatchFlag Priority Nice Account "
+    "QOS SubmitTime AccrueTime StartTime EndTime Deadline LastSchedEval JobName UserId Partition ReqNodeList "
+    "ExcNodeList NodeList AllocTRES MinCPUsNode Features Licenses Comment AdminComment WorkDir StdOut StdErr ExitCode"
+)
+PARTITION_KEYS = word_set(
+    "MaxTime MaxNodes MinNodes TotalNodes DefaultTime AllowAccounts DenyAccounts AllowQos DenyQos AllowGroups "
+    "MaxMemPerNode MaxMemPerCPU MaxCPUsPerNode"
 )
 
 
@@ -302,7 +156,7 @@ def block_job(fields: Fields) -> QueuedJob:
         state=row.get("JobState", ""),
         phase=state_phase(row.get("JobState", "")),
         reason=row.get("Reason", ""),
-        nodes=whole_number(row.get("NumNodes", "")),
+        nodes=whole_number(row.get("NumNodes", "") or asked_nodes(row.get("ReqTRES", ""))),
         tasks=whole_number(row.get("NumTasks", "")),
         where=first_of(row, "NodeList", "SchedNodeList"),
         elapsed=printed_seconds(row.get("RunTime", "")),
@@ -313,6 +167,12 @@ def block_job(fields: Fields) -> QueuedJob:
         depends=row.get("Dependency", ""),
         fields=fields,
     )
+
+
+def asked_nodes(tres: str) -> str:
+    """`4` of `cpu=64,mem=200G,node=4`."""
+    found = re.search(r"(?:^|,)node=(\d+)", tres)
+    return found[1] if found else ""
 
 
 def block_id(row: Mapping[str, str]) -> str:
@@ -328,7 +188,7 @@ def block_kind(pairs: Fields) -> tuple[str, Kind] | None:
     if known := BLOCKS.get(pairs[0][0]):
         return known
     keys = {key for key, _ in pairs}
-    if keys & {"JobState", "ReqTRES"} or len(keys & JOB_KEYS) >= 2:
+    if keys & OWN_KEYS or (len(keys & JOB_KEYS) >= 2 and not keys & PARTITION_KEYS):
         return BLOCKS["JobId"]
     if ASSOC_KEYS.fullmatch(pairs[0][0]):
         return BLOCKS["QOS"]
@@ -336,7 +196,22 @@ def block_kind(pairs: Fields) -> tuple[str, Kind] | None:
 
 
 def split_blocks(block: LineBlock) -> list[LineBlock]:
-    """The blocks of several jobs, partitions or reservations that stand without an empty line between them."""
-    heads = [i for i, line in enumerate(block.lines) if line.lstrip().split("=")[0] in BLOCKS]
-    cuts = [*heads, len(block.lines)] if heads and heads[0] == 0 else [0, *heads, len(block.lines)]
-    return [LineBlock(block.first + a, block.lines[a:b]) for a, b in itertools.pairwise(cuts) if a < b]
+    """The blocks of several jobs, partitions or reservations that stand without an empty line between them.
+
+    Lines without a head that were cut out of two commands' outputs stand below each other too: a new part begins where
+    the settings of a partition follow those of a job, or the other way round.
+    """
+    heads = {i for i, line in enumerate(block.lines) if line.lstrip().split("=")[0] in BLOCKS}
+    kinds = [part_kind(line) for line in block.lines]
+    first = min(heads, default=len(kinds))
+    told = [(i, kind) for i, kind in enumerate(kinds[:first]) if kind]
+    changes = {i for (_, before), (i, kind) in itertools.pairwise(told) if kind != before}
+    cuts = sorted({0, *heads, *changes, len(block.lines)})
+    return [LineBlock(block.first + a, block.lines[a:b]) for a, b in itertools.pairwise(cuts)]
+
+
+def part_kind(line: str) -> str:
+    """Whether a line of settings is one of a job or of a partition; empty where it may be either."""
+    keys = {key for key, _ in read_pairs([line])}
+    own, theirs = len(keys & JOB_KEYS), len(keys & PARTITION_KEYS)
+    return "job" if own > theirs else "partition" if theirs > own else ""

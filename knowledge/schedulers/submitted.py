@@ -17,7 +17,8 @@ from knowledge.schedulers.accounting import submit_of
 from knowledge.schedulers.records import QueuedJob
 from knowledge.slurm_options import slurm_options
 
-LONGEST_SCRIPT = 1_000_000
+# No more than the reader of scripts takes.
+LONGEST_SCRIPT = 150_000
 # Clocks of a file server and of the scheduler differ; nobody edits a script that soon.
 CLOCKS_S = 5.0
 # What tells sbatch how to answer, and nothing of the job.

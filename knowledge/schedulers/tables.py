@@ -8,7 +8,7 @@ also where pasting has lost the blanks between its columns.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -29,6 +29,7 @@ CELL = {
 }
 SEVERAL = frozenset({"free", "date"})
 WRONG, EMPTY, APART, MORE = 20.0, 1.0, 0.8, 0.3
+INFINITE = float("inf")
 # A header cut by its column's width is known by so many letters.
 SHORTEST = 6
 # With more columns than these a line is a header even behind other words.
@@ -98,46 +99,51 @@ def row_fields(line: str, columns: Sequence[Column]) -> Fields | None:
         return tuple((c.name, cell.strip()) for c, cell in zip(columns, line.split("|"), strict=False))
     words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(line)]
     # A word under each column is free, and no other way is: most rows of a long queue need no search.
-    if len(words) == len(columns) and not any(cell_cost([w], c) for w, c in zip(words, columns, strict=True)):
+    if len(words) == len(columns) and all(map(fits, words, columns)):
         return tuple((c.name, w[0]) for c, w in zip(columns, words, strict=True))
     if MORE * (len(words) - len(columns)) >= WRONG:  # too dear, however they are handed out
         return None
-    cost, cells = cheapest(words, columns)
-    if not words or cost >= WRONG:
+    cells = cheapest(words, columns) if words else None
+    if cells is None:
         return None
     return tuple((c.name, " ".join(cell)) for c, cell in zip(columns, cells, strict=True))
 
 
 Found = tuple[str, int, int]
-Way = tuple[float, list[list[str]]]
 
 
-def cheapest(words: Sequence[Found], columns: Sequence[Column]) -> Way:
-    """The cheapest way to hand all words to the columns in order, and its cost."""
-    # best[j]: the words before j are placed in the columns so far.
-    best: list[Way] = [(0.0, []), *[(float("inf"), list[list[str]]())] * len(words)]
+def cheapest(words: Sequence[Found], columns: Sequence[Column]) -> list[list[str]] | None:
+    """The cheapest way to hand all words to the columns in order; None where each way has a word of the wrong kind."""
+    # How many words are placed in the columns so far -> what that costs, and where the last of these columns began.
+    ways: list[dict[int, tuple[float, int]]] = [{0: (0.0, 0)}]
     for column in columns:
-        best = [ways(best, j, words, column) for j in range(len(words) + 1)]
-    return best[len(words)]
+        found: dict[int, tuple[float, int]] = {}
+        for begin, (before, _) in ways[-1].items():
+            for end, cost in cells_from(begin, words, column):
+                way = (before + cost, begin)
+                if way[0] < WRONG and way < found.get(end, (INFINITE, 0)):
+                    found[end] = way
+        ways.append(found)
+    end, cells = len(words), list[list[str]]()
+    if end not in ways[-1]:
+        return None
+    for found in reversed(ways[1:]):
+        begin = found[end][1]
+        cells.append([word for word, _, _ in words[begin:end]])
+        end = begin
+    return cells[::-1]
 
 
-def ways(best: Sequence[Way], end: int, words: Sequence[Found], column: Column) -> Way:
-    """The cheapest way to have the words before `end` placed once this column is filled."""
-    fewest = 0 if column.kind in SEVERAL else max(0, end - 1)
-    options = [
-        (before + cell_cost(words[begin:end], column), begin)
-        for begin in range(fewest, end + 1)
-        if (before := best[begin][0]) != float("inf")
-    ]
-    if not options:
-        return float("inf"), []
-    cost, begin = min(options)
-    return cost, [*best[begin][1], [word for word, _, _ in words[begin:end]]]
+def cells_from(begin: int, words: Sequence[Found], column: Column) -> Iterator[tuple[int, float]]:
+    """Where a cell that begins there may end, and its cost: empty, one word, several in a column of free words."""
+    yield begin, EMPTY
+    for end in range(begin + 1, (len(words) if column.kind in SEVERAL else min(begin + 1, len(words))) + 1):
+        if not CELL[column.kind].fullmatch(words[end - 1][0]):
+            return
+        apart = words[end - 1][2] <= column.start or words[begin][1] >= column.end
+        yield end, (APART if apart else 0.0) + MORE * (end - begin - 1)
 
 
-def cell_cost(words: Sequence[Found], column: Column) -> float:
-    if not words:
-        return EMPTY
-    wrong = sum(not CELL[column.kind].fullmatch(word) for word, _, _ in words) * WRONG
-    apart = APART if words[-1][2] <= column.start or words[0][1] >= column.end else 0.0
-    return wrong + apart + MORE * (len(words) - 1)
+def fits(word: Found, column: Column) -> bool:
+    """Whether a word alone is a cell of the column, and stands under it."""
+    return CELL[column.kind].fullmatch(word[0]) is not None and word[2] > column.start and word[1] < column.end
