@@ -15,11 +15,15 @@ from knowledge.schedulers.times import printed_seconds, spoken_time
 # The words of limits for one resource each.
 SAME = {"memory": "mem", "gres": "gpu", "unknown": "gpu", "submitjobs": "jobs", "submitjob": "jobs",
         "wallduration": "time", "wall": "time", "ncpus": "cpu", "ngpus": "gpu", "nodect": "node", "nodes": "node",
-        "walltime": "time", "gres/gpu": "gpu"}  # fmt: skip
+        "walltime": "time", "gres/gpu": "gpu", "ngpus_physical": "gpu", "ngpus_shared": "gpu", "slots": "slot",
+        "license": "license", "licenses": "license"}  # fmt: skip
 NOUNS = {**RESOURCES, "gpu": "GPUs", "slot": "slots", "billing": "billing units"}
 SIZES = {"": 2**20, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40, "b": 1}
 GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
-ASKED_GPUS = re.compile(r"--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?(\d+)")
+# Of one node by Slurm's and Flux's options, of one host by LSF's `num=`, of one chunk by PBS's select.
+ASKED_GPUS = re.compile(
+    r"(?:--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?|-gpu [\"']?num=|Requested GPU <num=|select\S*:ngpus=)(\d+)"
+)
 
 
 OPTIONS = ("--mem", "--mem-per-cpu")
@@ -109,6 +113,10 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
     found = held_by(case.job)
     if "gpu" not in found and case.job.nodes and (each := gpus_each(case)):
         found["gpu"] = case.job.nodes * each
+    from graph.waiting.limits_said import amounts_asked
+
+    for of, value in amounts_asked(case).items():
+        found.setdefault(of, value)
     budget = case.found.reason.kind == "limit-budget"
     if "time" not in found and (time := time_in_words(case.words, spoken=budget)):
         found["time"] = time
@@ -117,7 +125,9 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
 
 def time_in_words(words: str, spoken: bool) -> float | None:
     """The seconds that a script beside the job asks for; `spoken`: also a sentence (else it may be a time waited)."""
-    said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+(\S+)", words) or re.search(r"(?m)#SBATCH +-t +(\S+)", words)
+    said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+([\d:-]+\w?)", words) or re.search(
+        r"(?m)#SBATCH +-t +(\S+)", words
+    )
     hours = re.search(r"(?i)(?<![\w.:])(\d+(?:\.\d+)?) ?h(?:ours?|rs?)?\b", words) if spoken else None
     return (printed_seconds(said[1]) if said else None) or (float(hours[1]) * 3600 if hours else None)
 
@@ -125,7 +135,11 @@ def time_in_words(words: str, spoken: bool) -> float | None:
 def on_one_node(case: WaitCase) -> dict[str, float]:
     """What the job asks for on each of its nodes, as far as that is printed and not only counted together."""
     printed = case.job.printed
-    gpus = GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE")) or ASKED_GPUS.search(case.text)
+    gpus = (
+        GPUS.search(printed("TresPerNode") or printed("TRES_PER_NODE"))
+        or ASKED_GPUS.search(case.text)
+        or re.search(r"num=(\d+)", printed("Requested GPU"))
+    )
     script = {option: found[1] for option in OPTIONS if (found := re.search(rf"{option}[= ](\d[\w.]*)", case.text))}
     texts = {
         "gpu": gpus[1] if gpus else "",

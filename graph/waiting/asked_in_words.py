@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 
 from graph.waiting.case import WaitCase, WaitingNote
-from graph.waiting.spoken import listed
+from graph.waiting.spoken import listed, spoken_lines
 from knowledge.schedulers.reason_types import WaitKind
+from knowledge.schedulers.times import spoken_time
 
 WAITS: tuple[WaitKind, ...] = ("wait", "node")
 BLOCKED: tuple[WaitKind, ...] = ("limit-request", "limit-budget", "dependency", "hold", "config")
@@ -43,17 +44,6 @@ ANSWERS: tuple[tuple[re.Pattern[str], tuple[WaitKind, ...], str], ...] = (
         ("wait", "node", "limit-aggregate"),
         "Yes, such a wait can be normal: on a full machine large or long jobs wait for hours or days.",
     ),
-    (
-        IDLE,
-        ("wait",),
-        "Nodes that look idle may be kept for a job that stands before it, or lack what it asks for.",
-    ),
-    (
-        IDLE,
-        ("limit-aggregate", *BLOCKED),
-        "Free nodes do not help: they are not what it waits for.",
-    ),
-    (IDLE, ("node",), "Idle nodes are no sign of a fault: the job has to fit on them until what keeps them begins."),
     (FULL, BLOCKED, "That the queue is full is not the cause."),
     (BROKEN, (*WAITS, "dependency", "limit-aggregate"), "Nothing of it is broken."),
     (AGAIN, (*WAITS, "limit-aggregate", "dependency"), "Submitting it again does not help: it would lose its place."),
@@ -62,18 +52,33 @@ ANSWERS: tuple[tuple[re.Pattern[str], tuple[WaitKind, ...], str], ...] = (
 # Words of a trouble or a state that a job's name may hold.
 TROUBLE = re.compile(r"(?i)fail|oom|error|hold|held|pend|dead|stuck|kill|hang|wait|debug_?me")
 LONG = re.compile(
-    r"(?i)(?<![\w:])(\d+(?:\.\d+)?) ?(?:h|hours?|hrs?|std|stunden|heures|horas?|ore|days?|tagen?|jours)\b"
+    r"(?i)(?<![\w:])(?:\d+(?:\.\d+)? ?(?:h|hours?|hrs?|std|stunden|heures|horas?|ore|days?|tagen?|jours)|"
+    r"(?:[2-9]\d|\d{3}) ?min\w*)\b"
 )
 
 
 def answers(case: WaitCase) -> WaitingNote | None:
     """The lines for what the words ask; a table pasted beside them asks nothing."""
-    kind = case.found.reason.kind
-    told = [line for asked, kinds, line in ANSWERS if kind in kinds and asked.search(case.words)]
-    shown = case.rows("sinfo")
-    told = [line for line in told if not (shown and line.startswith("Nodes that look idle"))]
-    told += list(filter(None, (look(case) for look in (only_its_name, too_long, others_end, its_own_time))))
-    return WaitingNote(" ".join(told)) if told else None
+    kind, said = case.found.reason.kind, spoken_lines(case.words)
+    told = [line for asked, kinds, line in ANSWERS if kind in kinds and asked.search(said)]
+    if IDLE.search(said):
+        told.append(idle_nodes(case))
+    told += list(
+        filter(None, (look(case) for look in (only_its_name, too_long, no_output_yet, others_end, its_own_time)))
+    )
+    return WaitingNote(" ".join(filter(None, told))) if any(told) else None
+
+
+def idle_nodes(case: WaitCase) -> str:
+    """What free nodes mean for it: by what the reason is about, not by the words that asked."""
+    reason = case.found.reason
+    if reason.kind in ("limit-aggregate", *BLOCKED) or (reason.kind == "wait" and reason.of not in ("", "node")):
+        return "Free nodes do not help: they are not what it waits for."
+    if reason.kind == "node" and reason.starts == "yes":
+        return "Idle nodes are no sign of a fault: the job has to fit on them until what keeps them begins."
+    if reason.kind != "wait" or reason.of != "node" or case.rows("sinfo", "pbsnodes"):
+        return ""
+    return "Nodes that look idle may be kept for a job that stands before it, or lack what it asks for."
 
 
 def only_its_name(case: WaitCase) -> str:
@@ -88,7 +93,52 @@ def too_long(case: WaitCase) -> str:
     """The end of a job that takes hours."""
     if case.job.phase != "ending" or not (said := LONG.search(case.words)):
         return ""
-    return f"{said[0]} is too long for that: as a rule a process hangs on a node, often in its file system."
+    where = f" on {case.job.where}" if case.job.where else " on a node"
+    rest = (
+        " Your next job does not wait for it, unless it needs that node or depends on it."
+        if NEXT.search(case.words)
+        else ""
+    )
+    return (
+        f"{said[0]} is too long for that (a minute or two is usual): as a rule a process hangs{where}, often in its "
+        f"file system; scancel does not help, staff have to look at the node.{rest}"
+    )
+
+
+NEXT = re.compile(r"(?i)\b(?:next|other|following|second|nächste\w*|prochain\w*|siguiente|próximo|prossimo)\b")
+EMPTY = re.compile(
+    r"(?i)\b(?:empty|nothing (?:in|is written|comes)|no output|0 bytes|leer|keine ausgabe|vide|aucune sortie|"
+    r"vac[ií]o|vazio|vuoto|leeg|pust[ya])\b"
+)
+
+
+def no_output_yet(case: WaitCase) -> str:
+    """A running job whose output is empty: how soon lines are to be expected."""
+    if case.job.phase != "running" or not EMPTY.search(case.words):
+        return ""
+    soon = case.job.elapsed is not None and case.job.elapsed < SOON
+    begun = f"After {spoken_time(case.job.elapsed)} an" if soon and case.job.elapsed is not None else "An"
+    normal = "is normal" if soon else "may still be normal"
+    return (
+        f"{begun} empty file {normal}: modules and data are being loaded, and Python keeps its lines back "
+        "(`python -u` or PYTHONUNBUFFERED=1 lets them through at once)."
+    )
+
+
+# Seconds in which loading a program and its data is nothing unusual.
+SOON = 900.0
+
+
+def reason_left_over(case: WaitCase) -> WaitingNote | None:
+    """The reason that the accounting prints beside a job that is over, taken for one that holds it."""
+    left = case.job.printed("Reason")
+    if case.job.phase != "ended" or left in ("", "None") or case.job.scheduler != "slurm":
+        return None
+    if case.job.elapsed == 0 or (case.job.elapsed is None and case.job.state.startswith("CANC")):  # it never ran
+        return None
+    return WaitingNote(
+        f"`{left}` holds nothing any more: that column keeps the last reason for which it waited before it started."
+    )
 
 
 def others_end(case: WaitCase) -> str:

@@ -42,6 +42,10 @@ class WaitingNote:
     starts: Starts | None = None
     instead: str = ""
     """Takes the place of the reason's own sentence."""
+    part: str = ""
+    """Which part of an answer it tells (good_answers.yaml)."""
+    sure: bool = False
+    """Whether its numbers settle the verdict: nothing that the reason's word leaves open is said then."""
     only: bool = False
     """Whether `do` takes the place of the reason's remedies."""
 
@@ -58,6 +62,33 @@ def open_names(text: str) -> bool:
     return bool(NAME.search(text))
 
 
+# What stands for a value that nothing in the paste tells: whoever runs the command puts it in.
+PUT_IN: Mapping[str, str] = {
+    "SHORTER": "a time that the run can do with",
+    "TIME_UNTIL_MAINTENANCE": "the hours that are left until it begins, less a margin",
+    "MAXTIME": "the longest time allowed, which the look below prints",
+    "N": "a number that is allowed",
+    "MB": "the most that the look below prints, in MB",
+    "OTHER": "a partition of `sinfo -s` that your job fits",
+    "OTHER_QUEUE": "a queue that is open to you",
+    "OTHER_QOS": "a QOS that your account has",
+    "OTHER_ACCOUNT": "an account of yours",
+    "NEW_PARENT": "the id of its new run",
+    "NODE": "the node's name, which the look below prints",
+    "LATER": "a later date",
+    "FEATURE": "a word that the look below prints for nodes",
+    "OTHERS": "the file systems that it does use",
+    "JOBID": "the job's number",
+}
+
+
+def to_put_in(command: str, told: set[str]) -> str:
+    """What to put in for the names that are still open in a command and were not explained before."""
+    names = [name for name in dict.fromkeys(NAME.findall(command)) if name in PUT_IN and name not in told]
+    told.update(names)
+    return "; ".join(f"{name}: {PUT_IN[name]}" for name in names)
+
+
 def known_values(job: QueuedJob, named: Mapping[str, str]) -> dict[str, str]:
     """What a job's own fields fill in."""
     base = re.split(r"[_\[]", job.id)[0]
@@ -67,7 +98,7 @@ def known_values(job: QueuedJob, named: Mapping[str, str]) -> dict[str, str]:
         "JOBID": whole,
         "ARRAY": base,
         "PARTITION": job.queue.rstrip("+"),
-        "QUEUE": job.queue,
+        "QUEUE": job.queue or named.get("q", ""),
         "ACCOUNT": job.account if not job.account.endswith("+") else "",
         "QOS": job.qos,
         "RESERVATION": "" if reservation == "(null)" else reservation,

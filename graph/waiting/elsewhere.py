@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from graph.waiting.amounts import GPUS, request_of, spoken_amount
@@ -32,6 +33,23 @@ def elsewhere(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(f"{upper(partitions(case)[free])}.", do=(move,))
 
 
+def would_take(case: WaitCase) -> WaitingNote | None:
+    """Behind a submission that was refused for its time or its nodes: the partitions shown that would take it."""
+    found = partitions(case) if case.found.reason.word in ("time refused", "nodes refused") and case.job.queue else {}
+    if not found:
+        return None
+    do = ReasonRemedy(text="or submit it there", command=f"sbatch -p {next(iter(found))} <SCRIPT>")
+    return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", do=(do,))
+
+
+GPU_NAME = re.compile(
+    r"(?i)gpu|cuda|accel|boost|ampere|hopper|volta|dgx|(?<![a-z])(?:[avh]100|h200|l40s?|gh200|b200|mi\d{3}\w?)"
+)
+NO_GPU_NAME = re.compile(
+    r"(?i)^(?!.*gpu)(?:.*cpu|.*mem|serial|single|standard|smp|fat|thin|login|transfer|copy|data|viz)"
+)
+
+
 def upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
@@ -58,13 +76,21 @@ def idle_and_all(row: Mapping[str, str]) -> tuple[int, int]:
     )
 
 
+def tells_states(row: Mapping[str, str]) -> bool:
+    """Whether the row says how many nodes are idle; a count alone does not."""
+    return bool(row.get("STATE")) or row.get("NODES(A/I/O/T)", "").count("/") == 3
+
+
 def partitions(case: WaitCase) -> dict[str, str]:
     """Partitions of a pasted sinfo that are up and take its time and its nodes, those with idle nodes first."""
     asked = request_of(case)
+    # A partition whose name and columns tell of no GPUs is no place for a job of a GPU partition.
+    with_gpus = "gpu" in asked or bool(GPU_NAME.search(case.job.queue))
     seen: dict[str, tuple[int, int, float | None]] = {}
+    told = {row.get("PARTITION", "").rstrip("*") for row in case.rows("sinfo") if tells_states(row)}
     for row in case.rows("sinfo"):
         name, most = row.get("PARTITION", "").rstrip("*"), short_time(row.get("TIMELIMIT", ""))
-        no_gpus = "GRES" in row and "gpu" in asked and not GPUS.search(row["GRES"])
+        no_gpus = with_gpus and (not GPUS.search(row["GRES"]) if "GRES" in row else bool(NO_GPU_NAME.search(name)))
         too_short = most is not None and most < asked.get("time", 0)
         if name in ("", case.job.queue) or row.get("AVAIL", "up") != "up" or no_gpus or too_short:
             continue
@@ -72,10 +98,11 @@ def partitions(case: WaitCase) -> dict[str, str]:
         before = seen.get(name, (0, 0, most))
         seen[name] = (before[0] + idle, before[1] + every, most)
     fit = {name: told for name, told in seen.items() if told[1] >= asked.get("node", 1)}
-    ranked = sorted(fit.items(), key=lambda pair: -pair[1][0])
+    ranked = sorted(fit.items(), key=lambda pair: (bool(GPU_NAME.search(pair[0])) != with_gpus, -pair[1][0]))
     return {
-        name: f"partition {name} (if you may use it and its nodes fit) is up, takes "
-        f"{f'up to {spoken_time(most)}' if most else 'any time'} and has {idle} idle node{'' if idle == 1 else 's'}"
+        name: f"partition {name} (if you may use it and its nodes fit) {'is up, ' if name in told else ''}takes "
+        f"{f'up to {spoken_time(most)}' if most else 'a time that is not shown'}"
+        + (f" and has {idle} idle node{'' if idle == 1 else 's'}" if name in told else "")
         for name, (idle, _, most) in ranked
     }
 

@@ -88,7 +88,11 @@ def exit_note(job: QueuedJob) -> str:
         return f"Its exit code {job.exit_code} means: ended by signal {signal} ({SIGNALS[signal]})."
     if code > 128 and code - 128 in SIGNALS:
         return f"Its exit code {code} is 128 + {code - 128}: ended by signal {code - 128} ({SIGNALS[code - 128]})."
-    return f"The script itself ended with code {code}." if code else ""
+    return f"The script itself ended with code {code}{SHELL.get(code, '')}." if code else ""
+
+
+# What the shell itself means by these.
+SHELL = {126: ": a command was found and could not be run", 127: ": a command was not found"}
 
 
 def pbs_exit(status: str) -> str:
@@ -111,7 +115,11 @@ def pbs_exit(status: str) -> str:
     }
     if value < 0:
         return f"Exit_status {value} is PBS's own: {own.get(value, 'it was stopped by PBS, not by the program')}."
-    return f"The script itself ended with code {value}." if value else "Exit_status 0: it ended well."
+    return (
+        f"The script itself ended with code {value}{SHELL.get(value, '')}."
+        if value
+        else "Exit_status 0: it ended well."
+    )
 
 
 NEVER_RAN = re.compile("Unknown|None")
@@ -137,7 +145,7 @@ def use_note(job: QueuedJob, others: Sequence[QueuedJob]) -> str:
         )
     elif job.elapsed and job.elapsed >= 1:
         told.append(f"It ran for {spoken_time(job.elapsed)}.")
-    elif (NEVER_RAN.fullmatch(job.start) or job.elapsed == 0) and job.phase == "ended":
+    elif (NEVER_RAN.fullmatch(job.start) or (job.elapsed == 0 and not moment_of(job.start))) and job.phase == "ended":
         told.append("It never started.")
     if job.where not in ("", "None assigned") and job.phase == "ended":
         told.append(f"It ran on {job.where}.")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 from graph.waiting import (
     asked_in_words,
@@ -12,51 +15,102 @@ from graph.waiting import (
     nodes_seen,
     others_seen,
     own_fields,
+    parents_seen,
     pbs_seen,
 )
 from graph.waiting.case import WaitCase, WaitingNote
+from knowledge.data_file import read_facts
+from knowledge.schedulers.reason_types import WaitKind
+from knowledge.schedulers.records import Scheduler
+from knowledge.strict import Facts
 
 Look = Callable[[WaitCase], WaitingNote | None]
-# In the order in which their sentences are read.
-LOOKS: tuple[Look, ...] = (
-    own_fields.hold_of_pbs,
-    pbs_seen.shortage,
-    own_fields.missing_feature,
-    own_fields.restarts,
-    own_fields.begin_time,
-    own_fields.deadline,
-    others_seen.parents,
-    others_seen.array_tasks,
-    others_seen.running_jobs,
-    limits_told.limit_note,
-    elsewhere.elsewhere,
-    limits_seen.partition_access,
-    limits_seen.machine_limits,
-    limits_seen.reservation_window,
-    limits_seen.maintenance,
-    limits_seen.licences,
-    nodes_seen.usable_nodes,
-    limits_told.too_large_for_a_node,
-    nodes_seen.out_reasons,
-    nodes_seen.free_nodes,
-    nodes_seen.named_nodes,
-    nodes_seen.partition_state,
-    nodes_seen.queue_state,
-    nodes_seen.own_host,
-    nodes_seen.reservation_of_pbs,
-    nodes_seen.hosts_of_lsf,
-    own_fields.priority_parts,
-    others_seen.ahead,
-    own_fields.estimate,
-    own_fields.comments,
-    own_fields.since,
-    asked_in_words.answers,
+# What each look tells: a part of an answer (good_answers.yaml says which parts a good answer holds, in which order).
+LOOKS: tuple[tuple[str, Look], ...] = (
+    ("cause", own_fields.hold_of_pbs),
+    ("limit", pbs_seen.shortage),
+    ("limit", own_fields.missing_feature),
+    ("", own_fields.place_seen),
+    ("cause", own_fields.named_qos),
+    ("history", own_fields.restarts),
+    ("history", own_fields.same_node_each_time),
+    ("history", asked_in_words.reason_left_over),
+    ("estimate", own_fields.begin_time),
+    ("limit", own_fields.deadline),
+    ("parents", parents_seen.parents),
+    ("cause", others_seen.parts_of_one),
+    ("cause", others_seen.put_aside_for),
+    ("place", others_seen.next_in_line),
+    ("beside", others_seen.others_wait),
+    ("beside", others_seen.refused_beside),
+    ("limit", others_seen.array_tasks),
+    ("holders", others_seen.running_jobs),
+    ("limit", limits_told.limit_note),
+    ("elsewhere", elsewhere.elsewhere),
+    ("limit", limits_seen.partition_access),
+    ("limit", limits_seen.machine_limits),
+    ("limit", limits_seen.reservation_window),
+    ("limit", limits_seen.maintenance),
+    ("limit", limits_seen.licences),
+    ("cause", nodes_seen.named_nodes),
+    ("nodes", nodes_seen.usable_nodes),
+    ("limit", limits_told.too_large_for_a_node),
+    ("nodes", nodes_seen.out_reasons),
+    ("nodes", nodes_seen.free_nodes),
+    ("nodes", nodes_seen.partition_state),
+    ("nodes", nodes_seen.queue_state),
+    ("cause", nodes_seen.own_host),
+    ("limit", nodes_seen.reservation_of_pbs),
+    ("nodes", nodes_seen.hosts_of_lsf),
+    ("place", own_fields.priority_parts),
+    ("place", others_seen.ahead),
+    ("estimate", own_fields.estimate),
+    ("history", own_fields.comments),
+    ("since", own_fields.since),
 )
+PATH = Path(__file__).parent / "good_answers.yaml"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GoodAnswers(Facts):
+    """The parts of an answer to each class in their order, and the command that tells a part, by scheduler."""
+
+    as_of: object
+    parts: Mapping[WaitKind, tuple[str, ...]]
+    commands: Mapping[str, Mapping[Scheduler, str]]
+
+
+@cache
+def good_answers() -> GoodAnswers:
+    """What a good answer holds. Raises FactsError on a wrong file."""
+    return read_facts(PATH, GoodAnswers)
+
+
+def not_told(case: WaitCase, notes: Iterable[WaitingNote], kind: WaitKind) -> list[str]:
+    """The commands that tell those parts of a good answer which nothing in the paste told."""
+    # What waits for its own date or throttle gains nothing by a look at nodes and estimates.
+    if not (kind.startswith("limit") or case.found.reason.of == "node"):
+        return []
+    told, wanted = {note.part for note in notes if note.says or note.instead}, good_answers()
+    missing = (part for part in wanted.parts.get(kind, ()) if part not in told)
+    commands = (wanted.commands.get(part, {}).get(case.job.scheduler, "") for part in missing)
+    return [command for command in commands if command]
 
 
 def notes_of(case: WaitCase) -> list[WaitingNote]:
     """Everything that the evidence says of the case."""
-    return list(seen(look(case) for look in LOOKS))
+    notes = [replace(note, part=part) for part, look in LOOKS for note in seen([look(case)])]
+    reason = case.found.reason
+    kind = next((note.kind for note in notes if note.kind), reason.kind)
+    starts = next((note.starts for note in notes if note.starts), reason.starts)
+    if starts == "no":  # when others end changes nothing for it
+        notes = [note for note in notes if note.part not in ("holders", "estimate", "place")]
+    if starts == "no" and kind in ("wait", "node", "limit-aggregate"):
+        kind = "limit-request"  # what is said of jobs that only wait is not true of it
+    judged = replace(case, found=replace(case.found, reason=replace(reason, kind=kind, starts=starts)))
+    order = good_answers().parts.get(kind, ())
+    notes.sort(key=lambda note: order.index(note.part) if note.part in order else len(order))
+    return [*notes, *seen([asked_in_words.answers(judged)])]
 
 
 def seen(notes: Iterable[WaitingNote | None]) -> Iterable[WaitingNote]:

@@ -10,11 +10,12 @@ from pathlib import Path
 from knowledge.data_file import read_data
 from knowledge.errors import FactsError
 from knowledge.schedulers.reason_types import Starts, WaitKind
+from knowledge.word_lists import word_set
 
 PATH = Path(__file__).parent / "languages.yaml"
-KEYS = frozenset(
-    {"yes", "limit-aggregate", "limit-budget", "limit-request", "config", "closed", "hold", "staff", "dependency"}
-    | {"never", "depends", "ended", "not-waiting", "no-job", "client-error"}
+KEYS = word_set(
+    "yes later limit-aggregate limit-budget limit-request config closed hold staff dependency dependency-yes never "
+    "depends ended not-waiting no-job client-error"
 )
 # So many words of a language make it the language of a sentence.
 ENOUGH = 2
@@ -30,9 +31,16 @@ def languages() -> Mapping[str, Mapping[str, object]]:
     return found
 
 
+# Names, options, numbers and paths say nothing of a language.
+NO_WORD = re.compile(r"\S*[=/_\d(){}|:]\S*|--?\w\S*")
+
+
 def language_of(words: str) -> str:
-    """The language of the words by its script or its commonest words; empty for English and what is not known."""
-    said = re.findall(r"[^\W\d_]+", words.lower())
+    """The language of the words by its script or its commonest words; empty for English and what is not known.
+
+    One word is enough where no English one stands beside it: `attendre ou annuler?`.
+    """
+    said = re.findall(r"[^\W\d_]+", NO_WORD.sub(" ", words).lower())
     scores: dict[str, int] = {}
     for name, told in languages().items():
         if (script := told.get("script")) and re.search(str(script), words):
@@ -40,18 +48,24 @@ def language_of(words: str) -> str:
         marks = told.get("marks")
         scores[name] = len({word for word in said if isinstance(marks, list) and word in marks})
     best = max(scores, key=lambda name: scores[name], default="")
-    return best if best and scores[best] >= ENOUGH and scores[best] > english(said) else ""
+    foreign = english(said)
+    return best if best and scores[best] > foreign and (scores[best] >= ENOUGH or not foreign) else ""
 
 
-ENGLISH = frozenset("the is my why not it job what does and how long been still when should i a to in for".split())  # noqa: SIM905
+# No word of a scheduler's own (job, node, start): those stand in every language.
+ENGLISH = word_set(
+    "the is my why not it what and how been still when should i a to in for are was were this that there they be have "
+    "has had does did do doesnt dont on of or but if so can cant will would free all already since now then no yes "
+    "with from at by an we you your me its only just any some more other others waiting running says said"
+)
 
 
 def english(said: list[str]) -> int:
     return len({word for word in said if word in ENGLISH})
 
 
-def verdict_in(language: str, kind: WaitKind, starts: Starts | None, staff: bool) -> str:
-    """The sentence for a verdict; empty where the language has none."""
+def verdict_in(language: str, kind: WaitKind, starts: Starts | None, staff: bool, of: str = "") -> str:
+    """The sentence for a verdict; empty where the language has none. `of`: what it waits for (`time`: a moment)."""
     told = languages().get(language)
     if told is None:
         return ""
@@ -59,9 +73,11 @@ def verdict_in(language: str, kind: WaitKind, starts: Starts | None, staff: bool
     if kind == "hold" and staff:
         key = "staff"
     elif kind in ("wait", "node", "limit"):
-        key = {"yes": "yes", "no": "limit-request", "depends": "depends", None: "depends"}[starts]
+        key = {"yes": "later" if of == "time" else "yes", "no": "limit-request", "depends": "depends", None: "depends"}[
+            starts
+        ]
     elif kind == "dependency":
-        key = "never" if starts == "no" else "dependency"
+        key = {"no": "never", "yes": "dependency-yes"}.get(starts or "", "dependency")
     elif kind == "config" and starts == "depends":
         key = "closed"
     return str(told[key])

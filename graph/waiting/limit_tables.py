@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from graph.waiting.amounts import GPUS, amount, gpus_each, queue_of, resource_of, size
 from graph.waiting.case import WaitCase
+from graph.waiting.limits_said import limits_said, sizes_said
 from knowledge.schedulers.limit_words import Counts
 
-Per = Literal["job", "node", "user", "account", "qos", "queue", "licence"]
+Per = Literal["job", "node", "user", "account", "qos", "queue", "system", "licence"]
+SERVER = "the server"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class LimitSeen:
     counts: Counts = "held"
     owner: str = ""
     """The QOS, account, partition, queue or licence that it is set on; empty: not printed."""
+    unit_unread: bool = False
+    """Its hours may be of GPUs, nodes or cores: what printed them does not say."""
 
     @property
     def left(self) -> float | None:
@@ -35,6 +40,7 @@ def limits_pasted(case: WaitCase) -> list[LimitSeen]:
     """All limits that the outputs beside the job tell, of this job's QOS, account and queue."""
     readers: tuple[Callable[[WaitCase], Iterable[LimitSeen]], ...] = (
         accounting_limits, partition_limits, node_sizes, pbs_limits, lsf_limits, flux_limits, balances, machine_facts,
+        limits_said, sizes_said,
     )  # fmt: skip
     return [limit for reader in readers for limit in reader(case)]
 
@@ -57,6 +63,8 @@ def accounting_limits(case: WaitCase, every: bool = False) -> Iterator[LimitSeen
         of_qos = "Name" in row or ("QOS" in row and "Account" not in row)
         owner = (row.get("Name") or row.get("QOS", "") if of_qos else row.get("Account", "")).split("(")[0]
         own = case.job.qos if of_qos else case.job.account
+        if not of_qos and (user := row.get("User", "").split("(")[0]) and user != case.job.user.rstrip("+"):
+            continue  # another user's row of the same account
         group: Per = "qos" if of_qos else "account"
         if not owner and case.found.limit:  # cut out by grep, without its head
             group = case.found.limit.set_on
@@ -107,13 +115,16 @@ PARTITION: Mapping[str, tuple[str, Per, Counts]] = {
 
 def partition_limits(case: WaitCase) -> Iterator[LimitSeen]:
     """MaxTime, MaxNodes and the like of its partition, and the time that sinfo shows."""
-    rows = case.rows("scontrol show partition")
+    # One `grep` behind two commands puts the partition's settings into the job's block: no job has such.
+    beside = {key: value for key, value in case.job.fields if key in PARTITION}
+    rows = [*case.rows("scontrol show partition"), *([beside] if beside else [])]
     for row in rows:
-        if row.get("PartitionName", case.job.queue) == case.job.queue or len(rows) == 1:
+        if row.get("PartitionName", case.job.queue) == case.job.queue or (not case.job.queue and len(rows) == 1):
             for key, (of, per, counts) in PARTITION.items():
                 most = amount(of, row.get(key, ""))
                 if most:
-                    yield LimitSeen(of, most, per, None, counts, case.job.queue)
+                    place = case.job.queue or row.get("PartitionName", "") or "the partition"
+                    yield LimitSeen(of, most, per, None, counts, place)
     for row in case.rows("sinfo"):
         if row.get("PARTITION", "").rstrip("*") == case.job.queue:
             if most := short_time(row.get("TIMELIMIT", "")):
@@ -159,7 +170,7 @@ def licence_totals(case: WaitCase) -> Iterator[LimitSeen]:
 
 # Attributes of a queue or server of PBS, by `qstat -Qf`, `qstat -Bf` or `qmgr -c "print queue Q"`.
 SET_BY_PBS = re.compile(
-    r"(?m)^\s*(?:set (?:queue \S+|server) )?(?P<name>max_run(?:_res\.(?P<res>\w+))?|max_user_run|max_running|"
+    r"(?m)^[^\S\n]*(?:set (?:queue \S+|server) )?(?P<name>max_run(?:_res\.(?P<res>\w+))?|max_user_run|max_running|"
     r"resources_(?P<end>max|min)\.(?P<most>\w+)) \+?= (?P<value>.+)$"
 )
 PBS_OWNER: Mapping[str, Per] = {"u": "user", "g": "account", "p": "account", "o": "queue"}
@@ -170,21 +181,45 @@ NUMBERED = re.compile(r"\blimit[:=] ?(?P<most>\d+)\b.*?\b(?:consumed|used|in use
 def pbs_limits(case: WaitCase) -> Iterator[LimitSeen]:
     if case.job.scheduler != "pbs":
         return
+    places = list(PLACE.finditer(case.text))
+    assigned = {(found[1], place_of(case, places, found)): found[2] for found in ASSIGNED.finditer(case.text)}
     for found in SET_BY_PBS.finditer(case.text):
-        of = resource_of(found["most"] or found["res"] or "jobs")
+        of, place = resource_of(found["most"] or found["res"] or "jobs"), place_of(case, places, found)
         if found["most"]:
             most = amount(of, found["value"].strip())
             if most:
-                yield LimitSeen(of, most, "job", None, "minimum" if found["end"] == "min" else "held", case.job.queue)
+                yield LimitSeen(of, most, "job", None, "minimum" if found["end"] == "min" else "held", place)
             continue
-        for who, most_of_one in re.findall(r"([ugpo]):\S+?=(\d+)", found["value"]):
-            yield LimitSeen(of, float(most_of_one), PBS_OWNER[who], owner=case.job.queue)
+        every: Per = "system" if place == SERVER else "queue"
+        in_use = amount(of, assigned.get((found["res"] or "", place), ""))
+        for who, name, most_of_one in re.findall(r"([ugpo]):([^\s=,\]]+)=(\d+)", found["value"]):
+            if name in ("PBS_GENERIC", "PBS_ALL") or name.strip('"') in (case.job.user, case.job.account):
+                per = every if who == "o" else PBS_OWNER[who]
+                yield LimitSeen(of, float(most_of_one), per, in_use if who == "o" else None, owner=place)
         if found["value"].strip().isdigit():
-            yield LimitSeen(of, float(found["value"]), "user" if "user" in found["name"] else "queue")
+            yield LimitSeen(of, float(found["value"]), "user" if "user" in found["name"] else every, owner=place)
     if numbers := NUMBERED.search(case.job.reason):
         named = re.search(r"resource[: ]+(\w+)", case.job.reason)
         of = resource_of(named[1]) if named else "jobs"
         yield LimitSeen(of, float(numbers["most"]), "user", float(numbers["used"]))
+
+
+ASSIGNED = re.compile(r"(?m)^[^\S\n]*resources_assigned\.(\w+) = (\S+)")
+# The server or the queue that the settings below belong to: their head, or the command that printed them.
+PLACE = re.compile(
+    r"(?m)^[^\S\n]*Queue: (?P<head>\S+)|^[^\S\n]*Server: \S+|"
+    r"\bqstat +-\w*Q\w*f?\w* +(?P<asked>[A-Za-z]\S*)|\bqstat +-\w*B|"
+    r"\b(?:list|print|set) (?:queue (?P<said>\S+)|server\b)"
+)
+
+
+def place_of(case: WaitCase, places: Sequence[re.Match[str]], found: re.Match[str]) -> str:
+    """The queue of a setting, or SERVER; the job's own queue where nothing tells."""
+    # A setting that names its place (`set queue gpu max_run = ...`) is itself the last of them.
+    before = bisect_right(places, found.end(), key=lambda place: place.end())
+    if before == 0:
+        return case.job.queue
+    return next((name.strip("\"'") for name in places[before - 1].groups() if name), SERVER)
 
 
 def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
@@ -218,26 +253,37 @@ def flux_limits(case: WaitCase) -> Iterable[LimitSeen]:
             yield LimitSeen("time", most, "job", owner=case.job.queue)
 
 
-LEFT = re.compile(r"(?i)balance|remaining|available|left")
+LEFT = re.compile(r"(?i)\b(?:balance|remaining|available|left)\b")
+# Its name with the number right behind it: "balance 31", "Remaining: 4,000"; `100k` is nothing to reckon with.
+BESIDE = re.compile(
+    r"(?i)\b(?:balance|remaining|hours left)\b(?: *\(?h(?:ou)?rs?\)?)? *(?:is|of|[:=])? *"
+    r"(\d[\d,]*(?:\.\d+)?)(?![\w.]*\d*[kKM%])"
+)
 
 
 def balances(case: WaitCase) -> Iterator[LimitSeen]:
     """Hours that are left by what a site's own command prints: of GPUs, or of nodes where it counts no GPUs."""
     left = balance(case.words) if case.found.reason.kind == "limit-budget" else None
     if left is not None:
-        yield LimitSeen("gpu" if gpus_each(case) else "node", left * 60, "account", counts="minutes")
+        of = "gpu" if gpus_each(case) else "node"
+        named = re.search(rf"(?i)\b{of}[ -]?h(?:ou)?rs?\b", case.words)
+        yield LimitSeen(of, left * 60, "account", 0.0, counts="minutes", unit_unread=not named)
 
 
 def balance(words: str) -> float | None:
-    """The first number below a heading of a balance, or beside the word."""
+    """The number under the heading of a balance in hours, or right behind its name."""
     lines = words.splitlines()
     for line, below in zip(lines, [*lines[1:], ""], strict=False):
-        if LEFT.search(line):
-            numbers = re.findall(r"(?<![\w.-])\d[\d,]*(?:\.\d+)?(?![\w-])", below) or re.findall(
-                r"(?<![\w.-])\d[\d,]*(?:\.\d+)?", line
+        if beside := BESIDE.search(line):
+            return float(beside[1].strip(",").replace(",", ""))
+        if not re.search(r"(?i)h(?:ou)?rs?\b", line) or not LEFT.search(line):
+            continue
+        heads, cells = (re.split(r"\s{2,}|\s*\|\s*", text.strip()) for text in (line, below))
+        if len(heads) > 1 and len(heads) == len(cells) and not re.search(r"\d", line):
+            under = next(
+                cell for head, cell in zip(heads, cells, strict=True) if LEFT.search(head) or head is heads[-1]
             )
-            if numbers:
-                return float(numbers[0].replace(",", ""))
+            return float(under.replace(",", "")) if re.fullmatch(r"\d[\d,]*(?:\.\d+)?", under) else None
     return None
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from datetime import datetime
 
+from graph.waiting.amounts import request_of
 from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
 from graph.waiting.limits_told import limit_note
-from graph.waiting.spoken import listed, moment_of, spoken_date
+from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date
 from knowledge.cluster import Cluster
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.times import slurm_time, spoken_time
@@ -39,12 +40,12 @@ def partition_access(case: WaitCase) -> WaitingNote | None:
 def account_access(case: WaitCase) -> WaitingNote | None:
     """The accounts that the partition takes, beside the one asked for and those that the person has."""
     allowed = next((row["AllowAccounts"] for row in case.rows("scontrol show partition") if "AllowAccounts" in row), "")
-    taken = [name for name in allowed.split(",") if name != "ALL"]
+    taken = [name for name in allowed.split(",") if name not in ("", "ALL")]
     if not taken:
         return None
     said = re.search(r"(?:-A|--account)[ =](\S+?)[)\s,]", case.text + " ")
     asked = case.job.account or (said[1] if said else "")
-    yours = [name for name in taken if name != asked and re.search(rf"(?m)^\s*{re.escape(name)}\b", case.text)]
+    yours = [name for name in taken if name != asked and re.search(rf"(?m)^[^\S\n]*{re.escape(name)}\b", case.text)]
     who = f"; of these you have {listed(yours)}" if yours else ""
     first = yours[0] if yours else "<OTHER_ACCOUNT>"
     do = ReasonRemedy(
@@ -75,7 +76,7 @@ def too_many_nodes(case: WaitCase, machine: Cluster) -> WaitingNote | None:
     """The nodes asked for beside those that exist, and the most that a queue gives."""
     asked = asked_nodes(case)
     total = sum(node.count or 0 for node in machine.node_types if node.gpus.per_node)
-    largest = max(machine.queues, key=lambda q: q.max_nodes or 0)
+    largest = max(machine.gpu_queues, key=lambda q: q.max_nodes or 0)
     if not asked or not total:
         return None
     exist = f"{machine.title} has {total} nodes with GPUs" + (
@@ -138,16 +139,28 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
     name, start, end = row.get("ReservationName", name), row.get("StartTime", ""), row.get("EndTime", "")
     begin, close = moment_of(start), moment_of(end)
     until = spoken_date(end)[-5:] if start[:10] == end[:10] else spoken_date(end)
-    says = f"The reservation {name} lasts from {spoken_date(start)} to {until}."
-    if not begin or not close or not case.job.limit:
-        return WaitingNote(says)
-    length = (close - begin).total_seconds()
-    if case.job.limit <= length:
+    says, named = f"The reservation {name} lasts from {spoken_date(start)} to {until}.", {"RESERVATION": name}
+    now = moment_of(seen_at(case))
+    if not begin or not close:
+        return WaitingNote(says, named)
+    if now and now >= close:
+        return WaitingNote(f"{says} That is over.", named, starts="no")
+    ahead = bool(now and now < begin) or (now is None and row.get("State") == "INACTIVE")
+    opens = f" It begins in {spoken_time((begin - now).total_seconds())}." if now and now < begin else ""
+    length = (close - max(begin, now or begin)).total_seconds()
+    if not case.job.limit:
+        fit = f"once it begins it starts by itself, if its time fits into these {spoken_time(length)}"
         return WaitingNote(
-            (
-                f"{says} Its {spoken_time(case.job.limit)} fit into these "
-                f"{spoken_time(length)}: it starts by itself when the reservation begins."
-            ),
+            f"{says}{opens} {fit.capitalize() if ahead else ''}".strip() + ("." if ahead else ""),
+            named,
+            starts="yes" if ahead else None,
+        )
+    if case.job.limit <= length:
+        when = "when one of its nodes is free" if now and now >= begin else "when it begins and has a node free"
+        return WaitingNote(
+            f"{says}{opens} Its {spoken_time(case.job.limit)} fit into these {spoken_time(length)}: "
+            f"it starts by itself {when}.",
+            named,
             starts="yes",
         )
     do = (
@@ -162,10 +175,18 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
             f"{says} It asks for {spoken_time(case.job.limit)}, which do not "
             f"fit into {spoken_time(length)}: it never starts there as it is."
         ),
+        named,
         starts="no",
         do=do,
         only=True,
     )
+
+
+# `maintenance begins 2026-11-24 06:00`, where no reservation was pasted.
+BEGINS = re.compile(
+    r"(?i)\b(?:mainten\w+|downtime|dedicated time|wartung|shutdown|outage)\b[^.\n\d]{0,40}"
+    r"(20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)"
+)
 
 
 def maintenance(case: WaitCase) -> WaitingNote | None:
@@ -177,39 +198,54 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
         for row in case.rows("scontrol show reservation")
         if "MAINT" in row.get("Flags", "") or "aint" in row.get("ReservationName", "")
     ]
-    asked = f" Its {spoken_time(case.job.limit)} would run into it." if case.job.limit else ""
+    told = BEGINS.search(case.words)
     said = re.search(r"walltime (?:is )?(\d+ ?h(?:ours)?)", case.words)
-    if not asked and said:
-        asked = f" Its {said[1]} would run into it."
-    if not rows:
+    limit = case.job.limit or request_of(case).get("time")
+    asks = spoken_time(limit) if limit else said[1] if said else ""
+    asked = f" Its {asks} would run into it." if asks else ""
+    if not rows and not told:
         return WaitingNote(asked.strip()) if asked else None
-    start, end = rows[0].get("StartTime", ""), rows[0].get("EndTime", "")
-    left = left_until(moment_of(start), case)
+    start, end = (rows[0].get("StartTime", ""), rows[0].get("EndTime", "")) if rows else (told[1] if told else "", "")
+    left = left_until(moment_of(start), seen_at(case))
     ends = f" and ends {spoken_date(end)}" if moment_of(end) else ""
-    now = f" From {spoken_date(seen_at(case))} on that is {spoken_time(left)}." if left else ""
-    shorter = {"TIME_UNTIL_MAINTENANCE": slurm_time(left - SPARE)} if left > 2 * SPARE else {}
-    return WaitingNote(f"It begins {spoken_date(start)}{ends}.{asked}{now}", shorter)
+    begins = f"It begins {spoken_date(start)}{ends}."
+    if not left or not limit:
+        now = f" From {spoken_date(seen_at(case))} until then {in_hours(left)} are left." if left else ""
+        return WaitingNote(f"{begins}{asked}{now}", time_before(case, left))
+    days = f" ({spoken_time(limit)})" if limit >= 86400 else ""
+    asks = f"and it asks for {in_hours(limit)}{days}"
+    now = f"From {spoken_date(seen_at(case))} until then {in_hours(left)} are left, {asks}."
+    if limit < left - SPARE:
+        do = ReasonRemedy(text="nothing; a shorter time keeps that chance open for longer")
+        chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
+        return WaitingNote(f"{begins} {now} {chance}", do=(do,), only=True)
+    less = "Less than that may start before it, if nodes are free; else it starts by itself after it."
+    return WaitingNote(f"{begins} {now} {less}", time_before(case, left))
+
+
+def time_before(case: WaitCase, left: float) -> dict[str, str]:
+    """The time that ends some minutes before, as its scheduler takes it."""
+    if left <= 2 * SPARE:
+        return {}
+    hours, minutes = divmod(int(left - SPARE) // 60, 60)
+    plain = f"{hours:02d}:{minutes:02d}:00"
+    return {"TIME_UNTIL_MAINTENANCE": slurm_time(left - SPARE) if case.job.scheduler == "slurm" else plain}
+
+
+def in_hours(seconds: float) -> str:
+    """`32 h`, with minutes where there are any: two lengths side by side are compared more easily so."""
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return f"{hours} h" + (f" {minutes} min" if minutes else "")
 
 
 # Seconds between the end of a shortened job and the maintenance.
 SPARE = 600.0
 
 
-def left_until(begins: datetime | None, case: WaitCase) -> float:
+def left_until(begins: datetime | None, seen: str) -> float:
     """Seconds from when the output was printed (or the job last judged) until then; 0 where that is not told."""
-    judged = moment_of(seen_at(case))
+    judged = moment_of(seen)
     return (begins - judged).total_seconds() if begins and judged and begins > judged else 0.0
-
-
-# `Mon Nov 23 08:00:10 CET 2026`, what `date` prints.
-DATE = re.compile(r"(?m)^(\w{3} \w{3} +\d+ \d\d:\d\d:\d\d) (?:[AP]M )?[A-Z]{2,5} (\d{4})$")
-
-
-def seen_at(case: WaitCase) -> str:
-    """When all this was printed: by `date`, else by the scheduler's last look at the job; as an ISO date."""
-    printed = DATE.search(case.text)
-    told = moment_of(f"{printed[1]} {printed[2]}") if printed else None
-    return told.isoformat() if told else case.job.printed("LastSchedEval") or case.job.submitted
 
 
 def licences(case: WaitCase) -> WaitingNote | None:

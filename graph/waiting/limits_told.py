@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from graph.waiting.amounts import bare_amount, held_by, noun_of, on_one_node, request_of, resource_of, spoken_amount
 from graph.waiting.case import WaitCase, WaitingNote
-from graph.waiting.limit_tables import LimitSeen, limits_pasted
+from graph.waiting.limit_tables import SERVER, LimitSeen, limits_pasted
 from graph.waiting.spoken import time_to_end
 from knowledge.schedulers.limit_words import Counts
-from knowledge.schedulers.reason_types import ReasonRemedy
+from knowledge.schedulers.reason_types import ReasonRemedy, Starts
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import slurm_time, spoken_time
 
@@ -47,7 +47,7 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
         full = [one for one in limits if one.left is not None and one.left < asked.get(one.of, 1)]
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
     if not limits:
-        return asked_only(case, of, asked) if reason.kind != "client-error" else None
+        return asked_only(case, of, asked) if reason.kind.startswith("limit") or case.found.named.get("res") else None
     note = beside(case, limits[0], amount_asked(limits[0], asked, case))
     return replace(note, says=f"{note.says} {set_on(case, limits[0])}".strip())
 
@@ -55,9 +55,20 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
 def counts_for(limit: LimitSeen, whose: str, case: WaitCase) -> bool:
     """Whether it is the limit that Slurm's word names: another's number beside it would be a wrong one."""
     if case.found.limit is None:
-        return limit.per != "node"
+        if limit.per == "job":
+            return case.found.reason.kind != "limit-aggregate"
+        return limit.per != "node" and (not whose or limit.per == whose) and in_place(limit, case)
     minimum = case.found.limit.counts == "minimum"
     return (limit.counts == "minimum") == minimum and (limit.per == whose or minimum or "facts of" in limit.owner)
+
+
+def in_place(limit: LimitSeen, case: WaitCase) -> bool:
+    """Whether it is set where the comment of PBS says: on that queue, or on the server (`in complex`)."""
+    if case.job.scheduler != "pbs" or not limit.owner:
+        return True
+    if queue := case.found.named.get("q"):
+        return limit.owner == queue
+    return case.found.reason.word.endswith("queue") or limit.owner == SERVER
 
 
 def set_on(case: WaitCase, limit: LimitSeen) -> str:
@@ -78,7 +89,8 @@ def spoken_of(case: WaitCase) -> tuple[str, str, Counts]:
     if limit := case.found.limit:
         of = resource_of(limit.resource)
         return of, limit.whose, limit.counts
-    return resource_of(case.found.named.get("res", "") or case.found.reason.of), "user", "held"
+    reason = case.found.reason
+    return resource_of(case.found.named.get("res", "") or reason.of), reason.whose, "held"
 
 
 def overstepped(limit: LimitSeen, asked: Mapping[str, float]) -> bool:
@@ -110,6 +122,13 @@ def asked_only(case: WaitCase, of: str, asked: Mapping[str, float]) -> WaitingNo
         or (of == "node" and not case.found.limit)
     ):
         return None
+    _, _, counts = spoken_of(case)
+    hours = asked.get("time", 0) / 3600
+    if counts in ("minutes", "run-minutes") and of != "time" and hours:
+        noun = noun_of(of).removesuffix("s")
+        return WaitingNote(
+            f"It counts with {spoken_amount(of, value)} x {hours:g} h = {whole(value * hours)} {noun} hours."
+        )
     return WaitingNote(f"It asks for {spoken_amount(of, value)}.")
 
 
@@ -129,9 +148,12 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
         return WaitingNote(f"The limit is {allowed}{now}.", {"N": f"{limit.most:g}"} if limit.of != "jobs" else {})
     request = f"It asks for {spoken_amount(limit.of, asked)}; the limit is {most}{now}"
     if left is None or left >= asked:
-        return WaitingNote(f"{request}.")
+        # What it asks for is below the limit: it is the others that hold it, not its own size.
+        return WaitingNote(f"{request}.", sure=True)
     do = fits(case, limit.of, left) if left else ()
-    return WaitingNote(f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left.", do=do)
+    return WaitingNote(
+        f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left.", do=do, sure=True
+    )
 
 
 def fits(case: WaitCase, of: str, left: float) -> tuple[ReasonRemedy, ...]:
@@ -147,13 +169,22 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     printed = slurm_time(most) if of == "time" else f"{most:g}"
     numbers = {"MAXTIME": printed} if of == "time" else {"N": printed} if of == "node" else {}
     says = f"It asks for {spoken_amount(of, asked)}; the limit is {bare_amount(of, most)}."
+    if limit.owner.startswith("the ") and limit.owner not in (SERVER, "the partition"):
+        says = f"It asks for {spoken_amount(of, asked)}, and {limit.owner} has {bare_amount(of, most)}."
+        do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)} and submit again")
+        return WaitingNote(says, numbers, kind="limit-request", starts="no", do=(do,), only=True)
     if limit.per == "node":
         return above_a_node(case, limit, asked)
     if of == "time" or case.found.reason.kind in ("limit-request", "client-error"):
-        return WaitingNote(says, numbers, starts="no" if case.found.reason.kind.startswith("limit-agg") else None)
-    group = {"qos": "QOS", "user": "QOS", "job": "QOS", "account": "account", "queue": "queue"}[limit.per]
+        never: Starts | None = "no" if case.found.reason.kind.startswith("limit-agg") else None
+        # The word alone leaves open whether it is too many, too few, or nodes that are down.
+        instead = ""
+        if case.found.reason.word == "PartitionNodeLimit":
+            instead = f"it asks for more nodes than the partition {case.job.queue} allows one job".replace("  ", " ")
+        return WaitingNote(says, numbers, starts=never, sure=True, instead=instead)
+    group = {"account": "account", "queue": "queue", "system": "system"}.get(limit.per, "QOS")
     group = "account" if case.found.limit and case.found.limit.set_on == "account" else group
-    group = "queue" if case.job.scheduler != "slurm" else group
+    group = "queue" if case.job.scheduler != "slurm" and group != "system" else group
     fewer = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
     again = "" if fewer else " and submit again"
     where = f"{'an' if group == 'account' else 'a'} {group} with a higher limit"
@@ -174,7 +205,11 @@ def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     do = ReasonRemedy(text=f"{less}, on more nodes, and submit again")
     if case.found.reason.kind == "client-error":
         return WaitingNote(says, starts="no", do=(do,), only=True)
-    instead = "" if limit.owner else f"it asks for more {noun_of(of)} on one node than the nodes have"
+    instead = (
+        ""
+        if limit.owner or case.job.phase == "ended"
+        else f"it asks for more {noun_of(of)} on one node than the nodes have"
+    )
     return WaitingNote(says, kind="limit-request", starts="no", do=(do,), only=True, instead=instead)
 
 
@@ -187,7 +222,9 @@ def minimum_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waiti
     bare = bare_amount(limit.of, limit.most)
     says = f"It asks for {spoken_amount(limit.of, asked)}; the {place} takes no job below {bare}."
     if place == "partition":
-        return WaitingNote(says, number)
+        return WaitingNote(
+            says, number, sure=True, instead=f"it asks for fewer {noun_of(limit.of)} than the partition takes"
+        )
     command = LESS.get((case.job.scheduler, limit.of), "").format(number["N"])
     more = ReasonRemedy(text=f"ask for {least}, if the job can use them, or take a QOS for small jobs", command=command)
     return WaitingNote(says, do=(more,), only=True)
@@ -200,37 +237,84 @@ def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waitin
     unit = "hours" if of == "time" else f"{noun_of(of).removesuffix('s')} hours"
     left, used = (
         limit.most if limit.left is None else limit.left,
-        f" of {limit.most / scale:,.5g}" if limit.used else "",
+        f" of {whole(limit.most / scale)}" if limit.used else "",
     )
+    # A budget without what is used of it tells nothing of what is left.
+    in_all = limit.left is None and limit.per != "job" and limit.counts == "minutes"
     if asked is None:
-        return WaitingNote(f"By what is printed {left / scale:,.5g}{used} {unit} are left.")
+        if in_all:
+            return WaitingNote(f"The budget is {whole(left / scale)} {unit} in all; what is used of it is not shown.")
+        return WaitingNote(f"By what is printed {whole(left / scale)}{used} {unit} are left.")
     nodes, size, hours = request.get("node", 1), request.get(of, 1), request.get("time", 0) / 3600
     each = f" x {size / nodes:g} {noun_of(of)}" if of not in ("node", "time") else ""
-    says = f"{spoken_amount('node', nodes)}{each} x {hours:g} h = {asked / scale:,.5g} {unit}"
+    says = f"{spoken_amount('node', nodes)}{each} x {hours:g} h = {whole(asked / scale)} {unit}"
+    if limit.unit_unread and asked <= left:
+        return WaitingNote(f"{says}; {whole(left / scale)} hours are told as left: enough, if they are {unit}.")
     if asked <= left:
-        return WaitingNote(f"{says}; {left / scale:,.5g}{used} are left.")
+        allowed = "is what one job may have at most" if limit.per == "job" else "are left"
+        allowed = "are the budget in all, and what is used of it is not shown" if in_all else allowed
+        return WaitingNote(f"{says}; {whole(left / scale)}{used} {allowed}.")
     fit = left / scale / (1 if of == "time" else size)
+    if limit.per == "job":
+        return above_minutes(case, limit, f"{says} ({asked:,.0f} minutes)", fit)
+    sure = f"if those are {unit}: " if limit.unit_unread else ""
     do = ReasonRemedy(
-        text=f"with {spoken_amount('node', nodes)} ask for at most {int(fit * 10) / 10:g} h, or take fewer nodes",
+        text=f"{sure}with {spoken_amount('node', nodes)} ask for at most {int(fit * 10) / 10:g} h, or take fewer nodes",
         command=LESS["slurm", "time"].format(slurm_time(int(fit) * 3600 if fit >= 1 else int(fit * 4) * 900)),
     )
+    if limit.unit_unread:
+        says = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit}."
+        return WaitingNote(says, do=(do,) if fit >= 0.25 else ())
     end = "" if limit.counts == "run-minutes" else ": as it is it never starts, until the allocation is filled up"
-    says = f"{says}, more than the {left / scale:,.5g}{used} that are left{end}."
+    says = f"{says}, more than the {whole(left / scale)}{used} that are left{end}."
     return WaitingNote(says, do=(do,) if fit >= 0.25 else (), only=limit.counts == "minutes" and fit >= 0.25)
+
+
+def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> WaitingNote:
+    """Size x time of this one job above what one job may have: the time that fits this size."""
+    place = case.found.limit.set_on if case.found.limit else "account"
+    most = f"{whole(limit.most / 60)} ({limit.most:,.0f} minutes)"
+    do = ReasonRemedy(
+        text=f"with this size ask for at most {int(hours * 10) / 10:g} h, or take a smaller size",
+        command=LESS["slurm", "time"].format(slurm_time(int(hours) * 3600 if hours >= 1 else int(hours * 4) * 900)),
+    )
+    says = f"{says}; the {'QOS' if place == 'qos' else place} allows one job {most}."
+    return WaitingNote(says, starts="no", do=(do,) if hours >= 0.25 else (), only=hours >= 0.25)
+
+
+def whole(value: float) -> str:
+    """`100,000`, `14.7`: a number of hours without needless digits."""
+    return f"{value:,.0f}" if value >= 1000 else f"{value:.4g}"
 
 
 def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
     """What the person's own running jobs that were pasted hold of it; None where one of them does not tell."""
-    if limit.per != "user":
+    accounts = limit.per == "account" and case.job.account and all(job.account for job in running_of(case, "account"))
+    if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts):
         return None
-    each = [held_by(job).get(limit.of) for job in running_of(case, "user")]
+    each = [held_by(job).get(limit.of) for job in running_of(case, limit.per)]
     return sum(one for one in each if one is not None) if each and None not in each else None
 
 
 def running_of(case: WaitCase, whose: str) -> list[QueuedJob]:
     """The running jobs that were pasted and count against the limit; those without a user are taken for own ones."""
+    limit = case.found.limit
     running = [job for job in case.others if job.phase == "running" and "." not in job.id]
-    return [job for job in running if whose != "user" or not job.user or not case.job.user or job.user == case.job.user]
+    whose = whose or (limit.whose if limit else case.found.reason.whose)
+    if limit and limit.set_on == "qos" and case.job.qos:
+        running = [job for job in running if job.qos in ("", case.job.qos)]
+    if (whose == "account" or (limit and limit.set_on == "account")) and case.job.account:
+        running = [job for job in running if job.account in ("", case.job.account)]
+    if case.found.reason.whose == "queue" and case.job.queue:
+        running = [job for job in running if job.queue in ("", case.job.queue)]
+    return [job for job in running if whose != "user" or is_own(job, case)]
+
+
+def is_own(job: QueuedJob, case: WaitCase) -> bool:
+    """Whether it is a job of the same user, as far as users are printed."""
+    if job.user and case.job.user:
+        return job.user == case.job.user
+    return not any(one.user for one in (job, case.job))
 
 
 def freed(case: WaitCase, running: Sequence[QueuedJob]) -> str:
@@ -249,7 +333,7 @@ def freed(case: WaitCase, running: Sequence[QueuedJob]) -> str:
     for left, job in ends:
         given += held_by(job).get(of, 0.0)
         if needed is not None and given >= needed:
-            return f" {job.id} frees enough in {spoken_time(left)} at the latest."
+            return f" By its time limit {job.id} frees enough in {spoken_time(left)} at the latest."
     return f" The first to end is {ends[0][1].id}, in {spoken_time(ends[0][0])} at the latest."
 
 

@@ -5,46 +5,99 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from typing import Any
 
-from knowledge.schedulers.command_lines import PROMPT
+from knowledge.schedulers.command_lines import PROMPT, prompted
 from knowledge.schedulers.records import QueuedJob, SchedulerOutput
 
-USER_OPTION = re.compile(r"(?:-u|--user|-U)[= ]*([\w.-]+)")
+# `squeue -u marta`, `squeue | grep marta`.
+USER_OPTION = re.compile(r"(?:(?:-u|--user|-U)[= ]*|\|\s*grep (?:-\w+ )*)([\w.-]+)")
 # "Will it start when 90377 is over?" is asked of the one that waits.
 SOON = re.compile(
     r"(?i)\b(?:when|after|once|until|wenn|sobald|nach|quand|apr[eè]s|cuando|quando|dopo|depois) (?:\w+ )?\d{2}"
 )
-PROMPT_USER = re.compile(r"^\s*\[?([\w.-]+)@[\w.-]+", re.MULTILINE)
+# A condition as it is given to a submission: its jobs are waited for, and not asked about.
+CONDITION_GIVEN = re.compile(
+    r"(?:(?<![\w-])-[dw]|--dependency|-W *depend)[= ]*[\"']?([a-z][^\s\"',;]+(?: *&& *[^\s\"',;]+)*)"
+)
+PROMPT_USER = re.compile(r"^[^\S\n]*\[?([\w.-]+)@[\w.-]+", re.MULTILINE)
 
 
 def read_jobs(outputs: Sequence[SchedulerOutput]) -> list[QueuedJob]:
-    """The jobs of all outputs, each once: what several outputs tell of one job is put together."""
-    jobs: dict[str, QueuedJob] = {}
+    """The jobs of all outputs, each once: what several outputs tell of one job is put together.
+
+    What stands without an id (a part cut out by grep, a comment alone) belongs to the one job that it can be of.
+    """
+    tellings: dict[tuple[str, str], list[QueuedJob]] = {}
     nameless: list[QueuedJob] = []
     for job in (job for output in outputs for job in output.jobs):
-        if not job.id:
-            nameless.append(job)
+        (tellings.setdefault((job.scheduler, job.id), []) if job.id else nameless).append(job)
+    jobs = [joined(told) if len(told) > 1 else told[0] for told in tellings.values()]
+    for part in nameless:
+        may = [job for job in jobs if may_be_of(part, job)]
+        waiting = [job for job in may if job.phase in ("waiting", "unknown") or job.state == "B"]
+        owners = [job for job in waiting if not job.reason] if len(waiting) > 1 else waiting or may
+        if len(owners) == 1:
+            jobs[jobs.index(owners[0])] = joined([owners[0], part])
         else:
-            jobs[job.id] = joined(jobs[job.id], job) if job.id in jobs else job
-    waiting = [job for job in jobs.values() if job.phase == "waiting" and not job.reason]
-    for job in nameless:
-        # A comment pasted alone belongs to the one job beside it that has none; so do the events of Flux's one job.
-        waiting = list(jobs.values()) if job.scheduler == "flux" and len(jobs) == 1 else waiting
-        if len(waiting) == 1 and waiting[0].id in jobs:
-            jobs[waiting[0].id] = joined(waiting[0], job)
-        else:
-            jobs[f" {len(jobs)}"] = job
-    return list(jobs.values())
+            jobs.append(part)
+    return jobs
 
 
-def joined(first: QueuedJob, second: QueuedJob) -> QueuedJob:
-    """Both tellings of a job: the first's values, and the second's where the first has none."""
-    missing = {
-        field.name: getattr(second, field.name)
+# Of these a job has one value each, whichever command prints it.
+SAME = ("name", "user", "queue", "account", "qos", "nodes", "limit")
+
+
+def may_be_of(part: QueuedJob, job: QueuedJob) -> bool:
+    """Whether what stands without an id can be told of this job: nothing of it contradicts."""
+    if part.scheduler != job.scheduler or (part.reason and job.reason and not same_reason(part.reason, job.reason)):
+        return False
+    # An array of PBS has begun (B) while its tasks wait.
+    if part.phase not in (job.phase, "unknown") and job.phase != "unknown" and job.state != "B":
+        return False
+    values = ((getattr(part, name), getattr(job, name)) for name in SAME)
+    return all(one in ("", None) or other in ("", None) or alike(str(one), str(other)) for one, other in values)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two printed values are one: a column of squeue cuts them at eight letters."""
+    short, long = sorted((one.rstrip("+"), other.rstrip("+")), key=len)
+    return short == long or (len(short) >= 7 and long.startswith(short))
+
+
+def same_reason(one: str, other: str) -> bool:
+    """Whether two reasons are one: scontrol prints `_` for a blank, and a column cuts."""
+    short, long = sorted((re.sub(r"[\W_]+", "", text).lower() for text in (one, other)), key=len)
+    return long.startswith(short)
+
+
+LASTING = ("name", "user", "queue", "account", "qos", "nodes", "tasks", "limit", "submitted", "depends")
+
+
+def joined(tellings: Sequence[QueuedJob]) -> QueuedJob:
+    """What several outputs tell of one job, in the order of the paste: the first value of each field.
+
+    Where they tell of different states the last one is true now (a run that ended before the job was put back, a job
+    that started between two looks); of the others only what does not change with the state is kept.
+    """
+    now = next((job.phase for job in reversed(tellings) if job.phase != "unknown"), "unknown")
+    same = [job for job in tellings if job.phase in (now, "unknown")]
+    older = [job for job in tellings if job.phase not in (now, "unknown")]
+    first = next((job for job in same if job.phase == now), same[0])
+    ran = tuple(("EarlierState", job.state) for job in older if job.phase == "ended")
+    values: dict[str, Any] = {
+        field.name: filled_in(field.name, (first, *same, *(older if field.name in LASTING else ())))
         for field in fields(first)
-        if field.name not in ("fields", "scheduler") and getattr(first, field.name) in ("", None, "unknown")
+        if field.name not in ("fields", "scheduler", "phase")
     }
-    return replace(first, **missing, fields=(*first.fields, *second.fields))
+    told = dict.fromkeys((*(pair for job in same for pair in job.fields), *ran))
+    return replace(first, **values, fields=tuple(told))
+
+
+def filled_in(name: str, tellings: Sequence[QueuedJob]) -> object:
+    """The first of the tellings' values that is printed."""
+    empty = getattr(tellings[0], name)
+    return next((value for job in tellings if (value := getattr(job, name)) not in ("", None)), empty)
 
 
 def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJob]:
@@ -53,9 +106,15 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
     Steps of a job (`71208.batch`) stand for their job. Of the jobs that are meant those that wait come first.
     """
     whole = [job for job in jobs if not re.search(r"\d\.\w+$", job.id) or job.scheduler != "slurm"] or list(jobs)
-    said = " ".join(PROMPT.sub("", line, count=1) for line in words.splitlines())
-    meant = named_by(whole, said, "id") or named_by(whole, said, "name") or by_user(whole, said, text) or whole
+    said = CONDITION_GIVEN.sub(" ", " ".join(line for line in words.splitlines() if not prompted(line)))
+    asked = " ".join(PROMPT.sub("", line, count=1) for line in words.splitlines() if prompted(line))
     waits = [job for job in whole if job.phase == "waiting"]
+    meant = named_by(whole, said, "id") or named_by(whole, said, "name")
+    if not meant:
+        # A command that names a job only looks at it: the parent of one that waits, say.
+        shown = named_by(whole, asked, "id")
+        meant = shown if not waits or any(job.phase == "waiting" for job in shown) else []
+    meant = meant or by_user(whole, said, text) or whole
     if waits and SOON.search(said) and all(job.phase == "running" for job in meant):
         meant = waits
     order = {"waiting": 0, "starting": 1, "suspended": 2, "running": 3, "ending": 4, "ended": 5, "unknown": 6}
@@ -74,7 +133,7 @@ def named_by(jobs: Sequence[QueuedJob], words: str, field: str) -> list[QueuedJo
         if len(base) > 2 and base in words and re.search(rf"(?<![\w/.-]){re.escape(base)}(?![\w/-])", words):
             found.append(job)
     waiting = [job for job in found if job.phase == "waiting"]
-    return (waiting or found) if field == "id" else found if len(found) < len(jobs) else []
+    return (waiting or found) if field == "id" else found if len(found) < len(jobs) or waiting else []
 
 
 def by_user(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJob]:

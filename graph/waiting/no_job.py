@@ -33,7 +33,7 @@ def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, 
         or nodes_out(outputs)
         or nodes_shown(outputs)
         or queues_shown(outputs)
-        or nothing_told(scheduler)
+        or nothing_told(scheduler, bool(outputs) or is_named(machine, words))
     )
     if found is spoken and spoken and spoken.scheduler and not outputs:
         job = replace(job, scheduler=spoken.scheduler)
@@ -46,6 +46,11 @@ def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, 
         queue = re.search(r"\s(?:-p|--partition|-q)[= ]*([A-Za-z][\w.-]*)", text)
         job = replace(job, id="", queue=queue[1] if queue else "")
     return WaitCase(job, found, (), tuple(outputs), words, text, machine)
+
+
+def is_named(machine: Cluster | None, words: str) -> bool:
+    """Whether the machine or the words tell the scheduler."""
+    return bool(machine) or any(re.search(command, words) for command in NAMES.values())
 
 
 def scheduler_of(machine: Cluster | None, words: str) -> Scheduler:
@@ -86,11 +91,23 @@ def spoken_state(words: str, scheduler: Scheduler) -> FoundReason | None:
     )
 
 
+YEAR = re.compile(r"\b(?:[A-Z][a-z]{2} +\d{1,2} +(?:\d\d:\d\d(?::\d\d)? +)?(?:[A-Z]{3,4} +)?)20\d\d\b")
+
+
+# Seconds since 1970 of these years: a moment, and no job.
+EPOCH = re.compile(r"(?<!\d)1[6-9]\d{8}(?:\.\d+)?(?!\d)")
+
+
 def spoken_id(text: str) -> str:
     """The id that the words or a command line name: `job 15502`, `squeue -j 771203`."""
-    found = re.search(r"(?i)\bjob ?(?:id|nr|number|no\.?)?[\s:#=-]*(\d{2,}(?:_\d+)?)", text) or re.search(
-        r"(?:-j|--job|-p|job|qstat|bjobs|Job Id|Job I[dD])[= ]+<?(\d{2,}(?:_\d+)?)", text
-    )
+    text = EPOCH.sub(" ", YEAR.sub(" ", text))
+    if flux := re.search(
+        r"(?<![\w.])(?:ƒ|f(?=\w*\d))[1-9A-HJ-NP-Za-km-z]{4,12}(?!\w)(?= +[DPSRCI]\b|[^\n]*depend)", text
+    ):
+        return flux[0]
+    found = re.search(
+        r"(?i)\bjob ?(?:id|nr|number|no\.?)?[\s:#=-]*(\d{2,}(?:_\d+)?|\d(?=[)\s?!,.]*(?:\n|$)))", text
+    ) or re.search(r"(?:-j|--job|-p|job|qstat|bjobs|Job Id|Job I[dD])[= ]+<?(\d{2,}(?:_\d+)?)", text)
     return (
         found[1]
         if found
@@ -109,8 +126,13 @@ def refused(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
     ]
     exact = [reason for reason in found if reason.reason.word != "refused"]
     # What came after the job was queued says more.
-    exact = [reason for reason in exact if reason.reason.word != "queued"] or exact
-    return next(iter(exact or found), None)
+    accepted = [reason.named["job"] for reason in exact if reason.reason.word == "submitted"]
+    exact = [reason for reason in exact if reason.reason.word not in ("queued", "submitted")] or exact
+    told = next(iter(exact or found), None)
+    if told and accepted and told.reason.kind == "client-error":
+        others = f"{told.reason.says}. What was accepted before ({listed(accepted)}) is not touched by that"
+        return replace(told, reason=replace(told.reason, says=others))
+    return told
 
 
 def priorities(outputs: Sequence[SchedulerOutput]) -> FoundReason | None:
@@ -254,11 +276,19 @@ PLANNED = {
 }
 
 
-def nothing_told(scheduler: Scheduler) -> FoundReason:
-    """Words alone, with no reason in them: the one command whose output tells it."""
+def nothing_told(scheduler: Scheduler, known: bool) -> FoundReason:
+    """Words alone, with no reason in them: the one command whose output tells it; where none is named, each one's."""
     says = "why a job waits stands in what its scheduler prints, and none of that is here yet"
+    if not known:
+        says += ". Which scheduler is it? The one of these commands that your login node has tells it"
+        each = [f"{TITLES[name]}: run this, and paste what it prints" for name in SCHEDULERS]
+        do = (ReasonRemedy(text=text, command=ASK[name]) for text, name in zip(each, SCHEDULERS, strict=True))
+        return made("none", "no-job", "depends", says, *do)
     ask = ReasonRemedy(text="on the login node run this, and paste what it prints", command=ASK[scheduler])
     planned = ReasonRemedy(
         text="when it is planned to start (an estimate, empty where none is made)", command=PLANNED[scheduler]
     )
     return made("none", "no-job", "depends", says, ask, planned)
+
+
+TITLES: Mapping[Scheduler, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}

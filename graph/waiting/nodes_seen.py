@@ -32,39 +32,89 @@ def nodes_in(row: Mapping[str, str]) -> int:
     return count(row["NODES"]) if "NODES" in row else len(list(host_names(row.get("NODELIST", "")))) or 1
 
 
+SOME_STATES = re.compile(r"(?m)\bsinfo\b[^|\n]*\s(?:-\w*[tdr]\b|--(?:states?|dead|responding)\b)")
+
+
+def bare_state(row: Mapping[str, str]) -> str:
+    """The state of nodes as a row of sinfo or scontrol prints it, in small letters and without its marks."""
+    return (row.get("STATE") or row.get("State") or "").lower().rstrip("*~#!%$@^-+")
+
+
+def is_out(state: str) -> bool:
+    return any(part.startswith(OUT) for part in state.split("+"))
+
+
+def state_of_each(case: WaitCase) -> dict[str, str]:
+    """The state of each node whose name was printed beside one."""
+    rows = case.rows("sinfo", "scontrol show node")
+    named = ((row, row.get("NODELIST") or row.get("HOSTNAMES") or row.get("NodeName") or "") for row in rows)
+    return {name: bare_state(row) for row, names in named if bare_state(row) for name in host_names(names)}
+
+
 def usable_nodes(case: WaitCase) -> WaitingNote | None:
     """How many nodes of the partition can be used at all, beside those asked for."""
-    rows = [r for r in case.rows("sinfo") if in_queue(r.get("PARTITION", case.job.queue), case) and r.get("STATE")]
+    shown = case.rows("sinfo")
+    rows = [row for row in shown if in_queue(row.get("PARTITION", case.job.queue), case) and told_by_state(row)]
     asked = case.job.nodes
-    if not rows or not asked or case.found.reason.kind not in ("wait", "node"):
+    # A list cut to some states (`sinfo -t idle`, `sinfo -R`) tells nothing of how many there are.
+    if not rows or not asked or case.found.reason.kind not in ("wait", "node") or SOME_STATES.search(case.text):
         return None
-    out = [row for row in rows if row["STATE"].rstrip("*~#!%$@^-").startswith(OUT)]
-    usable = sum(map(nodes_in, rows)) - (lost := sum(map(nodes_in, out)))
-    if not lost or usable >= asked:
+    if named_by_job(case):  # only their states count
         return None
-    names = ", ".join(f"{row.get('NODELIST', '')}{f': {why}' if (why := row.get('REASON')) else ''}" for row in out)
+    counts = [told for row in rows if (told := told_by_state(row))]
+    lost = sum(away for _, away in counts)
+    usable = sum(every for every, _ in counts) - lost
+    out = [row for row, (_, away) in zip(rows, counts, strict=True) if away]
+    if not lost:
+        return None
+    if usable >= asked:
+        return enough_left(case, usable, lost)
+    listed_out = ((row.get("NODELIST", ""), row.get("REASON", "")) for row in out if bare_state(row))
+    names = ", ".join(f"{name}: {why}" if why else name for name, why in listed_out if name)
     fewer = ReasonRemedy(
         text=f"ask for {number_of(usable)}, if that is enough",
         command=f"scontrol update jobid=<JOBID> NumNodes={usable}-{usable}",
     )
-    back = ReasonRemedy(text=f"{'or ' if usable else ''}ask support when {names} return")
-    do = (fewer, back) if usable else (back,)
+    back = ReasonRemedy(text=f"{'or ' if usable else ''}ask support when {names or 'the others'} return")
     can = f"only {usable} can" if usable else "none can"
+    are = f"{lost}{f' ({names})' if names else ''} are out"
     return WaitingNote(
-        (
-            f"It asks for {number_of(asked)}, and of {case.job.queue} {can} be used now: {lost} ({names}) are out. "
-            f"It starts only when they come back{', or with fewer nodes' if usable else ''}."
-        ),
+        f"It asks for {number_of(asked)}, and of {case.job.queue} {can} be used now: {are}. "
+        f"It starts only when they come back{', or with fewer nodes' if usable else ''}.",
         starts="depends",
-        do=do,
+        do=(fewer, back) if usable else (back,),
         only=True,
     )
+
+
+def told_by_state(row: Mapping[str, str]) -> tuple[int, int] | None:
+    """All nodes of a row of sinfo and those of them that are out; None where it does not tell of states."""
+    parts = row.get("NODES(A/I/O/T)", "").split("/")
+    if len(parts) == 4 and all(part.isdigit() for part in parts):
+        return int(parts[3]), int(parts[2])
+    return (nodes_in(row), nodes_in(row) if is_out(bare_state(row)) else 0) if bare_state(row) else None
+
+
+def enough_left(case: WaitCase, usable: int, lost: int) -> WaitingNote | None:
+    """Some nodes are out, and the others would do: it is they that are busy or kept."""
+    if case.found.reason.word != "Resources":
+        return None
+    of, are = f" of {case.job.queue}" if case.job.queue else "", "is" if lost == 1 else "are"
+    says = (
+        f"{number_of(lost)}{of} {are} out, and {usable} can be used: enough for the {case.job.nodes} that it asks for, "
+        "if they have what it needs, once enough of them are free together."
+    )
+    if case.found.reason.starts == "yes":
+        return WaitingNote(says)
+    nothing = ReasonRemedy(text="nothing needs doing; fewer nodes or a shorter time may start it sooner")
+    busy = "most of the nodes are not out but in use or kept for jobs that stand before it"
+    return WaitingNote(says, instead=busy, starts="yes", do=(nothing,), only=True)
 
 
 def out_reasons(case: WaitCase) -> WaitingNote | None:
     """Which nodes are out and why, by a pasted `sinfo -R`."""
     rows = [row for row in case.rows("sinfo") if row.get("REASON") and row.get("NODELIST")]
-    named = set(host_names(case.job.printed("ReqNodeList")))
+    named = set(host_names(named_by_job(case)))
     rows = [row for row in rows if row["REASON"] != "none"]
     rows = [row for row in rows if named & set(host_names(row["NODELIST"]))] or rows
     if not rows or case.found.reason.starts != "depends" or case.found.reason.kind not in ("wait", "node"):
@@ -85,15 +135,14 @@ def node_counts(case: WaitCase) -> dict[str, int]:
     found: dict[str, int] = {}
     for row in case.rows("sinfo", "pbsnodes", "bhosts", "flux resource list"):
         queue = row.get("PARTITION", row.get("QUEUE", "")).rstrip("*")
-        state = (row.get("STATE") or row.get("State") or row.get("state") or row.get("STATUS") or "").lower()
-        state = state.rstrip("*~#!%$@^-+")
+        state = bare_state(row) or (row.get("state") or row.get("STATUS") or "").lower().rstrip("*-")
         if state and (queue == case.job.queue or not queue or not case.job.queue):
-            many = row.get("NODES") or row.get("NNODES") or ("1" if "PARTITION" not in row else "")
-            found[state] = found.get(state, 0) + count(many)
+            many = count(row["NNODES"]) if "NNODES" in row else nodes_in(row)
+            found[state] = found.get(state, 0) + many
         parts = row.get("NODES(A/I/O/T)", "").split("/")
         if len(parts) == 4 and queue == case.job.queue:
-            for name, many in zip(("in use", "idle", "out"), parts, strict=False):
-                found[name] = found.get(name, 0) + count(many)
+            for name, part in zip(("in use", "idle", "out"), parts, strict=False):
+                found[name] = found.get(name, 0) + count(part)
     return found
 
 
@@ -103,15 +152,21 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     idle = sum(counts.get(name, 0) for name in FREE)
     if not counts or not asked or case.found.reason.of != "node" or case.found.reason.kind != "wait":
         return None
+    if named_by_job(case):  # whatever else is free is nothing to it
+        return None
     of = f" of {case.job.queue}" if case.job.queue else ""
     rest = listed([f"{many} {name}" for name, many in counts.items() if many and name not in FREE])
     rest = f" ({rest})" if rest else ""
     if not idle:
-        return WaitingNote(f"No node{of} is idle{rest}; it asks for {asked}.")
+        shown = len(counts) > 1 or not set(counts) & {"idle", "free", "ok"}
+        return WaitingNote(f"No node{of} is idle{rest}; it asks for {asked}.") if shown else None
     are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"
     if idle < asked:
         command = {"slurm": f"scontrol update jobid=<JOBID> NumNodes={idle}-{idle}"}.get(case.job.scheduler, "")
-        do = ReasonRemedy(text=f"with {number_of(idle)} it fits those that are idle now", command=command)
+        do = ReasonRemedy(
+            text=f"with {number_of(idle)} it may start on those idle now, unless they are kept for another job",
+            command=command,
+        )
         return WaitingNote(f"{are}, fewer than the {asked} that it asks for{rest}.", do=(do,))
     return WaitingNote(
         f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
@@ -119,18 +174,63 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     )
 
 
+def named_by_job(case: WaitCase) -> str:
+    """The nodes that the job insists on, as printed; empty where it names none or that is not printed."""
+    printed = case.job.printed("ReqNodeList") or case.job.printed("REQ_NODES")
+    said = re.search(r"(?:#SBATCH|\bsbatch|\bsrun)\b[^\n]*?(?:\s-w|--nodelist)[ =]*([\w,\[\]-]+)", case.text)
+    return (printed or (said[1] if said else "")).replace("(null)", "")
+
+
 def named_nodes(case: WaitCase) -> WaitingNote | None:
-    """Whether the job asked for nodes by name, where that is printed."""
-    asked = case.job.printed("ReqNodeList")
-    if case.found.reason.word != "ReqNodeNotAvail" or not asked:
+    """Whether the job asked for nodes by name, and what is told of just those."""
+    word, asked = case.found.reason.word, named_by_job(case)
+    if word not in ("ReqNodeNotAvail", "NodeDown", "Resources", "Priority") or case.found.reason.kind not in (
+        "wait",
+        "node",
+    ):
         return None
-    if asked == "(null)":
-        return WaitingNote("It named no nodes itself (ReqNodeList=(null)), so any others will do.")
+    if not asked:
+        none = case.job.printed("ReqNodeList") == "(null)" and word == "ReqNodeNotAvail"
+        return WaitingNote("It named no nodes itself (ReqNodeList=(null)), so any others will do.") if none else None
     do = ReasonRemedy(
         text="take the named nodes out, so that any will do", command="scontrol update jobid=<JOBID> ReqNodeList="
     )
-    says = f"it asks for {asked} by name (`-w`), and that cannot be used now: it waits until just that is back"
-    return WaitingNote(instead=says, do=(do,), only=True)
+    if word == "ReqNodeNotAvail" and case.found.reason.starts == "yes":  # kept for something, and that is told
+        return WaitingNote(f"It asks for {asked} by name (`-w`): only that counts, whatever else is free.", do=(do,))
+    states = state_of_each(case)
+    told = {name: states.get(name, "") for name in host_names(asked)}
+    down = set(host_names(unavailable(case.job.reason))) | {
+        n for row in case.rows("sinfo") for n in out_with_reason(row)
+    }
+    out = [name for name, state in told.items() if is_out(state) or (not state and name in down)]
+    if out:
+        why = why_out(case)
+        gone = f"{listed(out)} cannot be used now{why}"
+        says = f"it asks for {asked} by name (`-w`), and {gone}: it waits until that is back"
+        return WaitingNote(instead=says, do=(do,), only=True, kind="node", starts="depends")
+    busy = [name for name, state in told.items() if state.startswith(("alloc", "mix", "comp"))]
+    if busy:
+        says = f"it asks for {asked} by name (`-w`), and {listed(busy)} {'is' if len(busy) == 1 else 'are'} in use now"
+        return WaitingNote(instead=says, do=(do,), only=True, starts="yes", kind="wait")
+    return WaitingNote(f"It asks for {asked} by name (`-w`): only that counts, whatever else is free.", do=(do,))
+
+
+def why_out(case: WaitCase) -> str:
+    """` (DOWN: Not responding [slurm@2026-11-23T02:10:44])` of the one node that `scontrol show node` prints."""
+    rows = [row for row in case.rows("scontrol show node") if is_out(bare_state(row))]
+    reason = rows[0].get("Reason", "") if len(rows) == 1 else ""
+    return f" ({rows[0].get('State', '').rstrip('*')}{f': {reason}' if reason else ''})" if len(rows) == 1 else ""
+
+
+def unavailable(reason: str) -> str:
+    found = re.search(r"UnavailableNodes:(\S+)", reason)
+    return found[1].rstrip(")") if found else ""
+
+
+def out_with_reason(row: Mapping[str, str]) -> list[str]:
+    """The nodes of a row of `sinfo -R`, which lists only those that are out."""
+    listed_out = row.get("REASON", "none") != "none" and not row.get("STATE")
+    return list(host_names(row.get("NODELIST", ""))) if listed_out else []
 
 
 def partition_state(case: WaitCase) -> WaitingNote | None:
@@ -148,8 +248,9 @@ def queue_state(case: WaitCase) -> WaitingNote | None:
     """Whether the queue takes and starts jobs, by qstat -Q or by flux queue status."""
     if case.found.reason.word in ("sched", "eta") and (stopped := STOPPED.search(case.text)):
         why = f" (`{stopped[1].strip()}`)" if stopped[1] else ""
+        name = f"its queue {case.job.queue}".rstrip()
         return WaitingNote(
-            instead=f"its queue starts no job now: staff stopped the scheduling{why}; it starts once that goes on",
+            instead=(f"{name} starts no job now: staff stopped the scheduling{why}; it starts once that goes on"),
             do=(
                 ReasonRemedy(
                     text="nothing: staff start it again; another queue may be open", command="flux queue status"
@@ -177,7 +278,7 @@ def own_host(case: WaitCase) -> WaitingNote | None:
     host = re.search(r":?(?:host|vnode)=([\w.-]+)", select)
     if case.found.reason.word != "node-state" or not host:
         return None
-    state = re.search(rf"(?m)^\s*{re.escape(host[1])}\s+(\S+)", case.text)
+    state = re.search(rf"(?m)^[^\S\n]*{re.escape(host[1])}\s+(\S+)", case.text)
     is_so = (
         f", which staff have set {state[1]}" if state and "offline" in state[1] else f" ({state[1]})" if state else ""
     )
@@ -238,7 +339,13 @@ def hosts_of_lsf(case: WaitCase) -> WaitingNote | None:
             "No host is a candidate: none can ever take it as it is asked for.", kind="limit-request", starts="no"
         )
     rest = hosts - candidates
-    return WaitingNote(
-        f"{candidates} of {hosts} hosts could take it"
-        + (f"; the {rest} others (closed, down or outside its choice) do not matter." if rest else ".")
+    named = case.job.printed("Specified Hosts")
+    why = f": it names {named} (`-m`)" if named else " (closed, down or outside what it asks for)"
+    left = (
+        f"; the {rest} other{'s are' if rest > 1 else ' is'} no candidate{'s' if rest > 1 else ''}{why}" if rest else ""
     )
+    if case.found.reason.kind != "node":
+        return WaitingNote(f"LSF weighs {candidates} of {hosts} hosts for it{left}.")
+    free = f" {case.found.reason.says.replace('hosts', 'these', 1)}, so none of them takes it now"
+    do = (ReasonRemedy(text="leave `-m` out, if other hosts will do", command="bmod -mn <JOBID>"),) if named else ()
+    return WaitingNote(f"LSF weighs {candidates} of {hosts} hosts for it{left};{free}.", do=do)

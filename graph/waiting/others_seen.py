@@ -3,171 +3,100 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from graph.waiting.case import WaitCase, WaitingNote, parent_ids
-from graph.waiting.limits_told import freed, running_of
-from graph.waiting.spoken import listed, running_job, time_to_end
+from graph.waiting.case import WaitCase, WaitingNote, filled
+from graph.waiting.limits_told import freed, is_own, running_of
+from graph.waiting.spoken import listed, running_job
+from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
-from knowledge.schedulers.reasons import find_reason
+from knowledge.schedulers.reasons import message_reason
 from knowledge.schedulers.records import QueuedJob
-from knowledge.schedulers.slurm import state_name
-from knowledge.schedulers.times import spoken_time
 
-CONDITION = {
-    "afterok": "to end with success",
-    "afterany": "to end, well or not",
-    "afternotok": "to fail",
-    "aftercorr": "to end with success, task by task",
-    "after": "to start",
-    "afterburstbuffer": "to have its burst buffer copied out",
-    "after-success": "to end with success",
-    "after-start": "to start",
-    "after-finish": "to end, well or not",
-    "after-any": "to end, well or not",
-    "after-failure": "to fail",
-    "after-except": "to fail",
-    "done": "to end with success",
-    "ended": "to end, well or not",
-    "exit": "to fail",
-    "started": "to start",
-    "singleton": "of the same name to end",
-}
+SUBMITTING = ("sbatch", "srun", "salloc", "qsub", "bsub", "flux")
 
 
-def parents(case: WaitCase) -> WaitingNote | None:
-    """The jobs that it waits for, what they have to do, and what is known of them."""
-    if case.found.reason.kind != "dependency":
+def refused_beside(case: WaitCase) -> WaitingNote | None:
+    """A submission of the same paste that was refused: no job stands for it among those that are listed."""
+    told = [
+        found
+        for output in case.outputs
+        if output.kind == "refusal" and output.command in SUBMITTING
+        if (found := message_reason(output.scheduler, output.message)) and found.reason.kind == "client-error"
+    ]
+    exact = [found for found in told if found.reason.word != "refused"] or told
+    if not exact or case.found.reason.kind == "client-error":
         return None
-    depends = case.job.depends or (case.job.reason if case.job.scheduler == "flux" else "")
-    ids = parent_ids(depends)
-    known = {re.split(r"[_\[.]", job.id)[0]: job for job in case.others}
-    failed = [job for job in case.others if job.phase == "ended" and not ended_well(job)]
-    if "singleton" in depends and not ids and case.job.name:
-        same = [job for job in case.others if job.name == case.job.name and job.phase == "running"]
-        who = f" {listed([running_job(job) for job in same])} has that name." if same else ""
-        return WaitingNote(
-            f"Not for ever: it waits until no other job of yours is called {case.job.name}, however that ends.{who}",
-            {"PARENTS": ",".join(job.id for job in same)},
-            instead="singleton: one job of a name at a time",
-            starts="yes",
-            do=(ReasonRemedy(text="nothing; another job name, where both may run at once"),),
-            only=True,
-        )
-    if not ids and (spoken := other_ids(case)):
-        ended = re.search(r"(?i)\b(failed|cancelled|canceled|timeout|out_of_memory|node_fail)\b", case.words)
-        never = " If that one failed and the condition is afterok, this one never starts." if ended else ""
-        return WaitingNote(f"As you say it, it waits for {listed(spoken)}.{never}", {"PARENTS": ",".join(spoken)})
-    if not ids:
-        # The paste does not name the parent; a job of the same user that failed is the likely one.
-        ids = [job.id for job in failed if case.found.reason.starts == "no" and "." not in job.id]
-        if not ids:
-            return None
-        states = listed([f"{job.id}{f' ({job.name})' if job.name else ''}" for job in failed])
-        return WaitingNote(
-            f"In what you pasted {states} failed: that is the one it waits for, as far as can be seen.",
-            {"PARENTS": ",".join(ids)},
-        )
-    says, dead = outcome(case, depends, ids, known)
-    fill = {"PARENTS": ",".join(ids)}
-    if dead and case.found.reason.starts != "no":
-        return WaitingNote(says, fill, starts="no", do=never_satisfied(case), only=True)
-    return WaitingNote(says, fill)
+    named = {key.upper(): value for key, value in exact[-1].named.items()}
+    why = filled(exact[-1].reason.says, named).removeprefix("refused at submission, so no job waits: ")
+    return WaitingNote(f"Another submission in what you pasted was refused, so there is no job of it: {why}.")
 
 
-def outcome(case: WaitCase, depends: str, ids: Sequence[str], known: Mapping[str, QueuedJob]) -> tuple[str, bool]:
-    """What each of the jobs has to do and how it stands, and whether the condition can never be met any more."""
-    clauses = dependency_clauses(depends)
-    marked = [i for _, names, mark in clauses if mark == "failed" for i in names]
-    if case.found.reason.starts == "no":
-        told = [f"{i} {how_ended(known.get(i))}" for i in marked or ids]
-        return (f"{listed(told)}." if marked or any(i in known for i in ids) else f"It names {listed(ids)}."), True
-    conditions = [f"{listed(names)} {CONDITION.get(kind, 'to be done')}" for kind, names, _ in clauses]
-    waits = f"It waits for {listed(conditions)}."
-    needed = [i for kind, names, _ in clauses if kind in MUST_SUCCEED for i in names]
-    failed = [i for i in needed if (job := known.get(i)) and job.phase == "ended" and not ended_well(job)]
-    stuck = [i for i in ids if (job := known.get(i)) and job.phase == "waiting" and never_starts(job)]
-    if dead := list(dict.fromkeys([*failed, *stuck, *marked])):
-        return f"{waits} {listed([f'{i} {how_ended(known.get(i))}' for i in dead])}, so it never starts as it is.", True
-    if needed:
-        end = {"flux": "is cancelled by Flux", "pbs": "is deleted by PBS"}.get(case.job.scheduler, "never starts")
-        waits += f" If {listed(needed)} {'fail' if len(needed) > 1 else 'fails'}, this one {end}."
-    now = [f"{i} is {told_state(job)} now{time_left(job)}" for i in ids if (job := known.get(i))]
-    return (f"{waits} {listed(now)}." if now else waits), False
-
-
-MUST_SUCCEED = ("afterok", "after-success", "aftercorr", "done")
-
-
-def dependency_clauses(depends: str) -> list[tuple[str, list[str], str]]:
-    """`afterok:71:72(unfulfilled),afterany:73` as condition, jobs, and the mark that Slurm puts behind."""
-    found = []
-    for clause in re.split(r"[,?]|&&|\|\|", depends.removeprefix("depends:")):
-        kind = re.match(r"[ (]*([a-z-]+)", clause)
-        mark = re.search(r"\((\w+)\)", clause)
-        if kind and (names := parent_ids(clause)):
-            found.append((kind[1], names, mark[1] if mark else ""))
-    return found
-
-
-def other_ids(case: WaitCase) -> list[str]:
-    """Job ids in the person's words that are not this job's."""
-    found = re.findall(r"(?<![\w.:/=-])\d{4,}(?![\w:/-])", case.words)
-    own = re.split(r"[_\[]", case.job.id)[0]
-    return [one for one in dict.fromkeys(found) if one != own]
-
-
-def never_satisfied(case: WaitCase) -> tuple[ReasonRemedy, ...]:
-    """What helps where the condition can never be met any more; Flux cancels such a job by itself."""
-    said = {"slurm": "DependencyNeverSatisfied", "lsf": "Dependency condition invalid or never satisfied"}
-    if case.job.scheduler == "flux":
-        return (ReasonRemedy(text="mend that one and submit both again: Flux cancels this one by itself"),)
-    found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
-    return found.reason.do if found and case.job.scheduler in said else case.found.reason.do
-
-
-def never_starts(job: QueuedJob) -> bool:
-    found = find_reason(job.scheduler, job.reason) if job.reason else None
-    return bool(
-        found and found.reason.starts == "no" and found.reason.kind in ("dependency", "limit-request", "config")
+def parts_of_one(case: WaitCase) -> WaitingNote | None:
+    """The other parts of a heterogeneous job: `8812001+1` beside `8812001+0`."""
+    base, part, _ = case.job.id.partition("+")
+    others = [job.id for job in case.others if part and job.id.startswith(f"{base}+")]
+    if case.job.phase != "waiting" or not others:
+        return None
+    return WaitingNote(
+        f"It is one part of a heterogeneous job (with {listed(others)}): the parts start together, when there is room "
+        "for all of them at the same time, so room for one alone does not help."
     )
 
 
-def how_ended(job: QueuedJob | None) -> str:
-    """`failed (exit code 1:0, after 3 min 12 s)`; of one that waits itself that it can never start."""
-    if job is None or job.phase != "ended":
-        waits = job and job.phase == "waiting"
-        return f"can itself never start (`{job.reason.split(',')[0]}`)" if job and waits else "has failed"
-    parts = [f"exit code {job.exit_code}"] if job.exit_code else []
-    parts += [f"after {spoken_time(job.elapsed)}"] if job.elapsed else []
-    state = state_name(job.state) if job.scheduler == "slurm" else job.state
-    word = "failed" if state == "FAILED" else f"ended as {state}"
-    return word + (f" ({', '.join(parts)})" if parts else "")
+def others_wait(case: WaitCase) -> WaitingNote | None:
+    """Beside a job that does not wait: those of the same paste that do."""
+    waiting = [job.id for job in case.others if job.phase == "waiting" and is_own(job, case)]
+    if case.found.reason.kind != "not-waiting" or not waiting:
+        return None
+    return WaitingNote(f"In what you pasted {listed(waiting)} {'waits' if len(waiting) == 1 else 'wait'}.")
 
 
-def ended_well(job: QueuedJob) -> bool:
-    return state_name(job.state) in ("COMPLETED", "DONE", "CD") or job.exit_code in ("0", "0:0")
+def put_aside_for(case: WaitCase) -> WaitingNote | None:
+    """The running job of the paste that has the nodes of one that is suspended."""
+    own = set(host_names(case.job.where)) if case.job.phase == "suspended" else set()
+    there = [job for job in case.others if job.phase == "running" and own & set(host_names(job.where))]
+    if not own or not there:
+        return None
+    names = listed([f"{running_job(job)}{f' of {job.user}' if job.user else ''}" for job in there])
+    ids, one = listed([job.id for job in there]), len(there) == 1
+    runs, that, ends = ("runs", "that", "ends") if one else ("run", "those", "end")
+    return WaitingNote(
+        f"{names} {runs} on its nodes now: it was put aside for {that} (preemption, or time shared in turns) and goes "
+        f"on when {ids} {ends}. Nothing is lost, and there is nothing to do; do not cancel it."
+    )
 
 
-def time_left(job: QueuedJob) -> str:
-    """How long a running job may still take: from its limit, else the command that tells it."""
-    if job.phase != "running":
-        return ""
-    if (left := time_to_end(job)) is not None:
-        return f", for {spoken_time(left)} at most"
-    return f", at most as long as `squeue -j {job.id} -h -o %L` prints" if job.scheduler == "slurm" else ""
-
-
-def told_state(job: QueuedJob) -> str:
-    return {"waiting": "waiting", "running": "running", "ended": "over", "ending": "ending"}.get(job.phase, job.state)
+def next_in_line(case: WaitCase) -> WaitingNote | None:
+    """Of a job behind others: the waiting jobs of its partition that are next, and held ones that hold nobody up."""
+    if case.found.reason.word != "Priority" or case.job.scheduler != "slurm":
+        return None
+    waiting = [job for job in case.others if job.phase == "waiting" and job.queue in ("", case.job.queue)]
+    first = [job for job in waiting if job.reason == "Resources"]
+    held = [job for job in waiting if job.reason.startswith(("JobHeld", "JobHold"))]
+    says = []
+    if first:
+        one = len(first) == 1
+        whose = listed([f"{job.id}{f' of {job.user}' if job.user not in ('', case.job.user) else ''}" for job in first])
+        says.append(
+            f"{whose} (`Resources`) {'is' if one else 'are'} next and {'stands' if one else 'stand'} before it."
+        )
+    if held:
+        theirs = [job for job in held if job.user and job.user != case.job.user]
+        if theirs:
+            says.append(f"{listed([job.id for job in theirs])} is held by its own user and has nothing to do with it.")
+    return WaitingNote(" ".join(says)) if says else None
 
 
 def array_tasks(case: WaitCase) -> WaitingNote | None:
     """The array's own throttle, and its tasks that run."""
-    if case.found.reason.word not in ("JobArrayTaskLimit", "subjobs", "array limit"):
+    if case.found.reason.word not in ("JobArrayTaskLimit", "subjobs", "array limit") and case.job.state != "B":
         return None
-    throttle = re.search(r"%(\d+)", case.job.id) or re.search(r"()\b", "")
-    most = throttle[1] if throttle and throttle[1] else case.job.printed("ArrayTaskThrottle")
+    own = re.escape(re.split(r"[_\[]", case.job.id)[0])
+    throttle = re.search(r"%(\d+)", case.job.id) or re.search(
+        rf"-J \S*%(\d+)|Job <{own}(?:\[\d+\])?>, Job Name <[^>]*%(\d+)>|max_run_subjobs = (\d+)", case.text
+    )
+    most = next(filter(None, throttle.groups()), "") if throttle else case.job.printed("ArrayTaskThrottle")
     base = re.split(r"[_\[]", case.job.id)[0]
     tasks = [job for job in case.others if job.phase == "running" and re.split(r"[_\[]", job.id)[0] == base]
     says = f"The array's own `%{most}` lets {most} tasks run at once" if most else "The array's own throttle"
@@ -187,12 +116,12 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
         )
     else:
         throttle = ""
-    whose = limit.whose if limit else "user"
+    whose = limit.whose if limit else reason.whose
     own = running_of(case, "user")
     if whose == "user":
         return own_note(case, own, throttle) if own else WaitingNote(throttle.strip()) if throttle else None
     if not running:
-        return WaitingNote(COUNTED[whose]) if whose in COUNTED else None
+        return WaitingNote(counted(case, whose)) if whose in COUNTED else None
     together = sum(job.nodes or 0 for job in running)
     users = listed(
         [
@@ -200,18 +129,32 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
             for user in dict.fromkeys(j.user for j in running)
         ]
     )
-    says = (
-        f"Running now in what you pasted: {users}{f'; {together} nodes together' if together else ''}, "
-        f"if they are of the same {'QOS' if whose == 'qos' else 'account'}."
-    )
+    told = whose == "account" and case.job.account and all(job.account for job in running)
+    told = told or (whose == "qos" and case.job.qos and all(job.qos for job in running))
+    unsure = "" if told else f", {in_words(case, COUNT_IF.get(whose, 'as far as the limit counts them'))}"
+    nodes = f"; {together} nodes together" if together else ""
+    says = f"Running now in what you pasted: {users}{nodes}{unsure}."
     names = listed([job.id for job in running])
     return WaitingNote(
-        f"{COUNTED[whose]} {says} It starts when enough of them ({names}) end.{freed(case, running)}",
-        do=talk_to(case, running),
+        f"{counted(case, whose)} {says} It can start when enough of those that count ({names}) end."
+        f"{freed(case, running) if whose in COUNT_IF else ''}".strip(),
+        do=talk_to(case, running) if whose == "account" else (),
     )
 
 
+def counted(case: WaitCase, whose: str) -> str:
+    """Whose jobs count against the limit; PBS counts groups and projects where Slurm counts accounts."""
+    return in_words(case, COUNTED.get(whose, ""))
+
+
+def in_words(case: WaitCase, says: str) -> str:
+    return says if case.job.scheduler == "slurm" else says.replace("account", "group or project")
+
+
+COUNT_IF = {"qos": "if they are of the same QOS", "account": "if they are of the same account"}
 COUNTED = {
+    "queue": "Jobs of everybody in the queue count.",
+    "system": "Jobs of everybody on the system count.",
     "account": "Jobs of everybody in the account count, so it waits also while you have no other job running.",
     "qos": "Jobs of everybody in the QOS count, so all its users wait.",
 }
@@ -219,7 +162,11 @@ COUNTED = {
 
 def talk_to(case: WaitCase, running: Sequence[QueuedJob]) -> tuple[ReasonRemedy, ...]:
     people = [user for user in dict.fromkeys(job.user for job in running) if user and user != case.job.user]
-    return (ReasonRemedy(text=f"or agree with {listed(people)} on who runs when"),) if people else ()
+    return (
+        (ReasonRemedy(text=f"or, where their jobs count too, agree with {listed(people)} on who runs when"),)
+        if people
+        else ()
+    )
 
 
 def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> WaitingNote:
@@ -233,13 +180,15 @@ def own_note(case: WaitCase, own: Sequence[QueuedJob], more: str) -> WaitingNote
         if one_is_enough(case)
         else f"when enough of {ids} end"
     )
-    holds = f"Yours that run: {told}."
-    return WaitingNote(f"{holds} It starts {when}.{freed(case, own)}{more}")
+    limit = case.found.limit
+    known = not limit or not case.job.qos or all(job.qos for job in own)
+    same = "" if known or not limit or limit.set_on != "qos" else ", as far as they are in the same QOS"
+    return WaitingNote(f"Yours that run{same}: {told}. It can start {when}.{freed(case, own)}{more}")
 
 
 def one_is_enough(case: WaitCase) -> bool:
     limit = case.found.limit
-    return limit.resource == "jobs" if limit else "limit" in case.found.reason.word
+    return limit.resource == "jobs" if limit else case.found.reason.of == "jobs"
 
 
 def ahead(case: WaitCase) -> WaitingNote | None:

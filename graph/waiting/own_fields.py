@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 
 from graph.waiting.case import WaitCase, WaitingNote
-from graph.waiting.spoken import date_of_epoch, moment_of, spoken_date
+from graph.waiting.spoken import date_of_epoch, listed, moment_of, seen_at, spoken_date
 from knowledge.schedulers.reason_types import ReasonRemedy
+from knowledge.schedulers.slurm import state_name
 from knowledge.schedulers.times import printed_seconds, spoken_time
 
 ESTIMATE = (
@@ -19,6 +21,12 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     """Whether it has run before."""
     count = case.job.printed("Restarts") or case.job.printed("run_count")
     word = case.found.reason.word
+    if earlier := case.job.printed("EarlierState"):
+        by = ", for a job of higher priority" if state_name(earlier) == "PREEMPTED" else ""
+        return WaitingNote(
+            f"It ran before: that run ended as {state_name(earlier)}{by}, and it was put back into the queue. "
+            "It starts anew, or at its last checkpoint where the script goes on from one."
+        )
     if word == "BeginTime" and not count and re.search(r"(?i)preempt|requeue|was running|ran before|again", case.words):
         return WaitingNote(
             "If it ran before and was put back (preempted, requeued), it waits about two minutes "
@@ -58,22 +66,106 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
 
 
+SAME_NODE = re.compile(
+    r"(?i)\b(?:each time|every time|always|again|same node|both|all (?:three|\d)|(?:2nd|3rd|\d+th|second|third) time|"
+    r"jedes ?mal|immer|toujours|chaque fois|siempre|sempre)\b"
+)
+NODE_NAME = re.compile(r"(?<![\w./-])((?=[a-z-]*\d)[a-z][a-z-]*\d[\w-]*)(?![\w./])")
+
+
+def same_node_each_time(case: WaitCase) -> WaitingNote | None:
+    """A launch that fails on one node again and again, by the words or by the earlier runs: that node is left out."""
+    if case.found.reason.kind != "hold" or "<NODE>" not in " ".join(one.command for one in case.found.reason.do):
+        return None
+    earlier = [row.get("NodeList", "") for row in case.rows("sacct")] + [
+        j.where for j in case.others if j.id == case.job.id
+    ]
+    lines = [line for line in case.words.splitlines() if SAME_NODE.search(line)]
+    named = [name for line in lines for name in NODE_NAME.findall(line)]
+    often = [name for name in dict.fromkeys(earlier) if name and earlier.count(name) > 1]
+    node = next(iter([*named, *often]), "")
+    if not node:
+        return None
+    leave = ReasonRemedy(
+        text=f"leave {node} out before you release it", command=f"scontrol update jobid=<JOBID> ExcNodeList={node}"
+    )
+    free = ReasonRemedy(text="then release it", command="scontrol release <JOBID>")
+    tell = ReasonRemedy(text=f"tell support that {node} fails at the start of jobs, with the job's id")
+    says = f"It failed each time on {node}: that node is the cause, and released as it is it may land there again."
+    return WaitingNote(says, {"NODE": node}, do=(leave, free, tell), only=True)
+
+
+PLACES = ("qstat -Q", "qstat -q", "bqueues", "scontrol show partition", "flux queue list", "sinfo")
+
+
+def named_qos(case: WaitCase) -> WaitingNote | None:
+    """The QOS whose demand is not met, by name."""
+    if case.found.reason.word != "QOSUsageThreshold" or not case.job.qos:
+        return None
+    return WaitingNote(instead=f"the account has fallen below the fair-share level that the QOS {case.job.qos} demands")
+
+
+def place_seen(case: WaitCase) -> WaitingNote | None:
+    """The queue or partition of the job, where its own lines do not tell it and the paste shows just one."""
+    if case.job.queue:
+        return None
+    heads = ("Queue", "QUEUE_NAME", "PartitionName", "QUEUE", "PARTITION")
+    names = {row[head].rstrip("*") for row in case.rows(*PLACES) for head in heads if row.get(head)}
+    name = next(iter(names)) if len(names) == 1 else ""
+    asked = re.search(
+        r"(?:scontrol show part\w*[ =]|bqueues (?:-l )?|\bqueue[ =]|\bpartition[ =])([a-z][\w-]*)", case.text
+    )
+    name = name or (asked[1] if asked and not names else "")
+    return WaitingNote(fill={"QUEUE": name, "PARTITION": name}) if name else None
+
+
 def begin_time(case: WaitCase) -> WaitingNote | None:
     """Until when it waits for its own start time."""
     if epoch := case.found.named.get("epoch"):
-        return WaitingNote(f"That is {date_of_epoch(float(epoch))}.")
+        moment = datetime.fromtimestamp(float(epoch), UTC).replace(tzinfo=None)
+        return WaitingNote(f"That is {date_of_epoch(float(epoch))}{from_now(moment, case)}.")
     if clock := case.found.named.get("clock"):
         return WaitingNote(f"Its earliest start is {clock}.")
     script = re.search(r"--begin[= ](\d{4}-\d\d-\d\dT\S+)", case.text)
+    if told := case.job.printed("Specified start time"):
+        return WaitingNote(f"Its earliest start is {told}; from then on it is queued by itself.")
     start = case.job.start or case.job.printed("EligibleTime") or (script[1] if script else "")
-    if case.found.reason.word == "BeginTime" and moment_of(start):
-        return WaitingNote(f"Its earliest start is {spoken_date(start)}.")
+    if case.found.reason.word == "BeginTime" and (begins := moment_of(start)):
+        return own_start(case, begins, start)
+    if case.found.reason.word == "queue hours" and (hours := WINDOW.search(case.text)):
+        return WaitingNote(f"The queue's hours are {hours[1].strip()} (DISPATCH_WINDOW or RUN_WINDOW).")
     when = OWN_START.search(case.text)
     if when and case.found.reason.word == "start time":
         return WaitingNote(f"Its earliest start is {when[1] or when[2]}; from then on it is queued by itself.")
     return None
 
 
+# A start further off than this is a slip of the year more often than a plan.
+FAR_DAYS = 200
+
+
+def own_start(case: WaitCase, begins: datetime, printed: str) -> WaitingNote:
+    """The start of `--begin`, how far off it is, and whether its year looks like a slip."""
+    says = f"Its earliest start is {spoken_date(printed)}{from_now(begins, case)}."
+    before = moment_of(seen_at(case)) or moment_of(case.job.submitted) or datetime.now()
+    if (begins - before).days < FAR_DAYS:
+        return WaitingNote(says)
+    meant = begins.replace(year=before.year, day=min(begins.day, 28) if begins.month == 2 else begins.day)
+    meant = meant if meant > before else meant.replace(year=before.year + 1)
+    date = ReasonRemedy(
+        text=f"the year is {begins.year}: if that is a slip, correct it",
+        command=f"scontrol update jobid=<JOBID> StartTime={meant.isoformat()}",
+    )
+    return WaitingNote(f"{says} Mind the year: that is {(begins - before).days} days off.", do=(date,))
+
+
+def from_now(begins: datetime, case: WaitCase) -> str:
+    """`, 3 days 22 h from then` where the paste tells when it was printed."""
+    now = moment_of(seen_at(case))
+    return f", {spoken_time((begins - now).total_seconds())} from when this was printed" if now and now < begins else ""
+
+
+WINDOW = re.compile(r"(?m)^[^\S\n]*(?:DISPATCH|RUN)_WINDOWS?: *(\S.*)$")
 # PBS's attribute, and a date behind the id in LSF's own columns (`-o "jobid specified_start_time"`).
 OWN_START = re.compile(r"Execution_Time = (.+)|specified_start_time.*\n *\d+ +(\w{3} +\d+ \d\d:\d\d\S*)")
 
@@ -96,22 +188,38 @@ def estimate(case: WaitCase) -> WaitingNote | None:
     """When the scheduler plans to start it, and what that is worth."""
     job = case.job
     if eta := case.found.named.get("eta"):
-        return WaitingNote(f"Flux plans its start in about {spoken_eta(eta)}. {ESTIMATE}")
+        when = "at any moment now" if eta == "now" else f"in about {spoken_eta(eta)}"
+        return WaitingNote(f"Flux plans its start {when}. {ESTIMATE}")
     waits = job.phase in ("waiting", "unknown") and case.found.reason.starts != "no"
     if not waits or case.found.reason.word in ("BeginTime", "Reservation"):
         return None
+    if moment_of(job.start) and is_over(case):
+        return WaitingNote(
+            f"The start that is printed, {spoken_date(job.start)}, is over: it is no plan any more (an earlier run's "
+            "start, or an old estimate)."
+        )
     if moment_of(job.start):
         where = f" on {job.where}" if job.where else ""
         return WaitingNote(f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}. {ESTIMATE}")
     if job.printed("START_TIME") == "N/A":
-        return WaitingNote(f"For {job.id} there is no estimate yet: the backfill pass has not got that far.")
+        return WaitingNote(
+            f"For {job.id} there is no estimate yet (N/A, which does not mean never): the backfill pass has not got "
+            "that far."
+        )
     return None
+
+
+def is_over(case: WaitCase) -> bool:
+    """Whether the printed start lies before something else that was printed of the same clock."""
+    start = moment_of(case.job.start)
+    later = (seen_at(case), case.job.submitted, case.job.printed("EligibleTime"))
+    return any(start < moment for text in later if start and (moment := moment_of(text)))
 
 
 def spoken_eta(eta: str) -> str:
     """`3.2 hours` of `3.2h`."""
     units = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
-    return f"{eta[:-1]} {units[eta[-1]]}" if eta[-1] in units else eta
+    return f"{eta[:-1]} {units[eta[-1]]}" if eta[-1] in units and eta[0].isdigit() else eta
 
 
 def comments(case: WaitCase) -> WaitingNote | None:
@@ -138,6 +246,8 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
     if case.found.reason.word == "resource requirements" and (wanted := case.job.printed("Requested Resources")):
         return WaitingNote(f'It asks for `-R "{wanted}"`.')
     asked = case.job.printed("Features")
+    if asked and case.found.reason.word == "BadConstraints" and (missing := not_on_nodes(case, asked)):
+        return WaitingNote(missing, fill={"FEATURE": "<FEATURE>"})
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
         return None
     partition = f" of {case.job.queue}" if case.job.queue else " of the partition"
@@ -145,6 +255,17 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
         f"It asks for `{asked}` (Features): no node{partition} has that, or not together with the rest of the request.",
         fill={"FEATURE": "<FEATURE>"},
     )
+
+
+def not_on_nodes(case: WaitCase, asked: str) -> str:
+    """The words of its constraint that no node of its partition has, where sinfo printed what they have."""
+    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
+    have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if word not in ("", "(null)")}
+    lacks = [word for word in re.findall(r"[A-Za-z_][\w.-]*", asked) if word not in have]
+    if not have or not lacks:
+        return ""
+    no_node = f"{listed(lacks)} {'is' if len(lacks) == 1 else 'are'} on no node shown"
+    return f"It asks for `{asked}`: {no_node}; they have {listed(sorted(have), 8)}."
 
 
 def hold_of_pbs(case: WaitCase) -> WaitingNote | None:
@@ -172,16 +293,17 @@ def priority_parts(case: WaitCase) -> WaitingNote | None:
     for row in case.rows("sprio"):
         if row.get("JOBID") in ("", case.job.id):
             total = number(row.get("PRIORITY", ""))
+            rest = total - sum(number(row.get(name, "")) for name in FACTORS)
             largest = max(FACTORS, key=lambda name: number(row.get(name, "")))
             parts.append(
                 f"Its priority is {row.get('PRIORITY')}: "
                 + ", ".join(f"{row[n]} from {FACTORS[n]}" for n in FACTORS if n in row)
-                + "."
+                + (f", {rest:g} from the rest (its partition, TRES, nice)." if rest >= 1 else ".")
             )
             if total and number(row.get(largest, "")) / total > 0.8:
                 parts.append(f"Nearly all of it comes from {FACTORS[largest]}.")
             if total and "FAIRSHARE" in row and number(row["FAIRSHARE"]) / total < 0.1:
-                parts.append("Fair-share gives it almost nothing: the account has used far more than its share lately.")
+                parts.append(f"Fair-share gives it almost nothing: {why_little(case, number(row['FAIRSHARE']))}.")
     for row in case.rows("sshare"):
         share = number(row.get("FairShare", ""))
         if row.get("FairShare") and row.get("User") and share < 0.2:
@@ -190,6 +312,22 @@ def priority_parts(case: WaitCase) -> WaitingNote | None:
             place = f"FairShare of {row['Account']} is {row['FairShare']}, where 1 is best and 0 is nothing"
             parts.append(f"{place}{of}; it recovers as old use decays.")
     return WaitingNote(" ".join(parts)) if parts else None
+
+
+WEIGHTS = re.compile(r"(?m)^ *(JOBID .*)\n *Weights +([\d ]+)$")
+
+
+def why_little(case: WaitCase, points: float) -> str:
+    """Much use, or a small weight of the site: `sprio -w` tells which."""
+    printed = WEIGHTS.search(case.text)
+    numbers = printed[2].split() if printed else []
+    weights = dict(zip(printed[1].split()[-len(numbers) :], numbers, strict=False)) if printed else {}
+    weight = number(weights.get("FAIRSHARE", ""))
+    if weight and points / weight < 0.1:
+        return f"{points:g} of the {weight:g} that are possible, since the account has used more than its share lately"
+    if weight:
+        return f"the site gives at most {weight:g} for it"
+    return "the account has used more than its share lately, or the site weighs it little (`sprio -w`, `sshare -U`)"
 
 
 FACTORS = {

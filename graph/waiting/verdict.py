@@ -88,7 +88,7 @@ def slurm_state(job: QueuedJob) -> FoundReason | None:
         )
     if state in ("RD", "RESV_DEL_HOLD"):
         return find_reason("slurm", "ReservationDeleted")
-    if job.printed("Priority") == "0":
+    if job.printed("Priority") == "0" and not job.reason:
         says = "its priority is 0, which means that it is held"
         return made(
             "held",
@@ -109,6 +109,14 @@ def pbs_state(job: QueuedJob) -> FoundReason | None:
         )
         return made("dependency", "dependency", "depends", says, drop, look=("qstat -x <PARENTS>",))
     types = job.printed("Hold_Types")
+    if job.state == "H" and not types and not job.reason:
+        says = (
+            "it is held: by you (`qhold`), by an operator, by the system after failed starts, or by a dependency, "
+            "which goes away by itself; what is here does not tell which"
+        )
+        free = ReasonRemedy(text="if Hold_Types is u: release it; o and s are for staff", command="qrls <JOBID>")
+        look = ('qstat -f <JOBID> | grep -E "Hold_Types|depend|comment"',)
+        return made("held", "hold", "depends", says, free, look=look)
     if job.state == "H":
         staff = "o" in types or "s" in types
         free = ReasonRemedy(text="release it", command="qrls <JOBID>")
@@ -140,7 +148,11 @@ def pbs_state(job: QueuedJob) -> FoundReason | None:
 
 def lsf_state(job: QueuedJob) -> FoundReason | None:
     if job.state == "PSUSP":
-        return find_reason("lsf", "The job was suspended by the user while pending")
+        says = "it was suspended while it waited, by you (`bstop`) or by staff: what is here does not tell which"
+        yours = ReasonRemedy(
+            text="if it was you: resume it; where that is refused staff hold it", command="bresume <JOBID>"
+        )
+        return made("suspended", "hold", "no", says, yours, look=("bjobs -p3 <JOBID>",))
     return None
 
 
@@ -154,7 +166,10 @@ def flux_state(job: QueuedJob) -> FoundReason | None:
             "wait",
             "yes",
             "it waits for nodes: jobs before it, or nodes in use (or its queue is stopped)",
-            ReasonRemedy(text="fewer nodes or a shorter time may start sooner (cancel it and submit it so)"),
+            ReasonRemedy(
+                text="a shorter time may start sooner; it is changed in place, so it keeps its turn",
+                command="flux update <JOBID> duration=<SHORTER>",
+            ),
             look=("flux queue status", "flux resource list"),
             of="node",
         )
@@ -170,12 +185,14 @@ LOOK = {
 
 
 def unknown(job: QueuedJob) -> FoundReason:
-    """A job that waits, and nothing printed tells for what."""
-    shown = f"; `{job.reason}` is no reason known here" if job.reason else ", and what is here does not tell for what"
-    return made(
-        "unknown",
-        "wait",
-        "depends",
-        f"it waits{shown}",
-        ReasonRemedy(text="paste what this prints", command=LOOK[job.scheduler]),
+    """A job that waits, and nothing printed tells for what; or a text that is none of the scheduler's own words."""
+    look = ReasonRemedy(text="paste what this prints", command=LOOK[job.scheduler])
+    if not job.reason:
+        return made("unknown", "wait", "depends", "it waits, and what is here does not tell for what", look)
+    name = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}[job.scheduler]
+    says = (
+        f"it waits for `{job.reason}`, which is no reason of {name}'s own that is known here: most likely a text of "
+        "this site (a plug-in, a submit filter or a hook), so only the site can say what it means and when it ends"
     )
+    ask = ReasonRemedy(text="ask support with that wording and the job's id, or look for it on the site's pages")
+    return made("unknown", "wait", "depends", says, ask, look)

@@ -1,0 +1,131 @@
+"""Limits and sizes that the person tells in words, or in a row that no reader knows: `each host has 4`, `node=4`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from graph.waiting.amounts import amount, on_one_node, resource_of, size
+from graph.waiting.case import WaitCase
+from knowledge.schedulers.command_lines import prompted
+
+if TYPE_CHECKING:
+    from graph.waiting.limit_tables import LimitSeen
+
+# Words for an amount of a resource, in the languages that are asked in.
+UNITS: tuple[tuple[str, str], ...] = (
+    ("gpu", r"gpus?|apus?|gcds?|accelerators?|cards?|a100s?|h100s?|v100s?"),
+    ("node", r"nodes?|knoten|n[oœ]e?uds?|nodos?|nodi|nós|w[eę]z\w+"),
+    ("cpu", r"(?:cpu[ -])?cores?|cpus?|kerne?|c[oœ]e?urs|núcleos|slots?"),
+    ("mem", r"(?:[gt]i?b)(?: of)?(?: (?:ram|memory))?"),
+    ("time", r"h|hrs?|hours?|stunden|heures?|horas?|ore|uur|days?|d|tage?|jours?|días?|dias?|giorni|min(?:ute)?s?"),
+    ("jobs", r"jobs?"),
+)
+UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNITS)
+# Nobody tells a limit of more digits: a longer run of them would be gone through again from each of its digits.
+NUMBER = r"(?<![\d.,])(?P<n>(?:\d{1,3}-)?\d{1,10}(?:[.,]\d{1,6}){0,4}(?::\d\d){0,2})(?!\d)"
+AMOUNT = rf"{NUMBER}[ -]?(?:(?:{UNIT})\b)?"
+HOST = r"(?:nodes?|hosts?|knoten|n[oœ]uds?|nodos?|nodi)"
+ON_A_NODE = (
+    re.compile(
+        rf"(?i)\b(?:(?:each|every|one|a|per|all) {HOST}|{HOST})(?: only)? (?:has|have|holds?|with)(?: only)? {AMOUNT}"
+    ),
+    re.compile(rf"(?i){AMOUNT} (?:a|per|each|on each|on (?:a|one)|in each|pro|par|por|per ogni)[ /]?{HOST}\b"),
+)
+PLACE = r"(?P<place>machine|cluster|system|partition|queue)"
+TOTAL = r"(?<!\d)(?P<total>\d[\d,]{0,9})"
+IN_ALL = (
+    re.compile(rf"(?i){TOTAL}[ -]nodes? {PLACE}\b"),
+    re.compile(rf"(?i)\b{PLACE}[^.\n\d]{{0,20}} (?:has|have|holds)(?: only| just)? {TOTAL}(?: [a-z]+)? nodes\b"),
+    re.compile(rf"(?i)\b(?:there are|we have)(?: only| just)? {TOTAL} nodes\b(?P<place>)"),
+)
+ALLOWED = re.compile(
+    rf"(?i)\b(?:limit\w*|max\w*|at most|allow\w*|cap(?:ped)?|up to|erlaubt|höchstens|au plus|máximo|massimo)\b"
+    rf"[^.\n\d]{{0,25}}{AMOUNT}"
+)
+PAIR = re.compile(r"(?<![\w/-])(?P<name>[a-z][\w/]*(?::[\w-]+)?)=(?P<value>\d+(?:\.\d+)?[KMGT]?)\b")
+# A line that tells a request and no limit.
+REQUEST = re.compile(r"(?i)--|\b(?:ask\w*|request\w*|want\w*|need\w*|use|using|submitted)\b|#(?:SBATCH|PBS|BSUB)")
+
+
+def sizes_said(case: WaitCase) -> Iterator[LimitSeen]:
+    """What a node holds, and how many nodes there are, as the person says it."""
+    from graph.waiting.limit_tables import LimitSeen
+
+    words = sentences(case)
+    for pattern in ON_A_NODE:
+        for found in pattern.finditer(words):
+            of, value = read(found, next(iter(on_one_node(case)), ""))
+            if of in ("gpu", "cpu", "mem") and value:
+                yield LimitSeen(of, value, "node")
+    for pattern in IN_ALL:
+        for found in pattern.finditer(words):
+            place = f"the {found['place'].lower() or 'machine'}"
+            yield LimitSeen("node", float(found["total"].replace(",", "")), "system", owner=place)
+
+
+def limits_said(case: WaitCase) -> Iterator[LimitSeen]:
+    """The number of the limit that the reason speaks of, where it stands in words or in a row without its head."""
+    from graph.waiting.limit_tables import LimitSeen
+    from graph.waiting.limits_told import spoken_of
+
+    of, whose, counts = spoken_of(case)
+    if not of or not case.found.reason.kind.startswith(("limit", "client")):
+        return
+    per = whose or "job"
+    for line in CLAUSE.split(sentences(case)):
+        if REQUEST.search(line):
+            continue
+        pairs = [(resource_of(found["name"].split(":")[0]), found["value"]) for found in PAIR.finditer(line)]
+        values = [value for name, text in pairs if name == of and (value := amount(of, text))]
+        told = (read(found, of) for found in ALLOWED.finditer(line) if not pairs)
+        for value in [*values, *(value for name, value in told if name == of and value)]:
+            used = USED.search(line)
+            yield LimitSeen(of, value, per, amount(of, used[1]) if used else None, counts)  # type: ignore[arg-type]
+
+
+# Where one statement ends and the next begins.
+CLAUSE = re.compile(r"\n|[;!?]|,(?!\d)|\.(?!\d)|\b(?:and|but|und|aber|et|mais|y|pero|e|ma|en|maar)\b")
+
+
+def amounts_asked(case: WaitCase) -> dict[str, float]:
+    """What the person says to ask for: `i asked 7-00:00:00`, `this one wants 192` (of what the reason speaks of)."""
+    from graph.waiting.limits_told import spoken_of
+
+    of, found = spoken_of(case)[0], dict[str, float]()
+    for clause in CLAUSE.split(sentences(case)):
+        said = ASKS.search(clause)
+        told = re.search(AMOUNT, clause[said.end() :]) if said else None
+        name, value = read(told, of) if told else ("", 0.0)
+        if value:
+            found.setdefault(name, value)
+    return found
+
+
+ASKS = re.compile(
+    r"(?i)\b(?:ask(?:s|ed|ing)?(?: for)?|request\w*|wants?|needs?|submitted with|verlang\w*|brauch\w*|"
+    r"demand\w*|pid\w+|chied\w+|vraag\w*)\b"
+)
+
+
+USED = re.compile(r"(?i)\b(?:used|in use|utilis\w+|belegt|verbraucht|usad\w+)[ :=]*(\d{1,12})(?!\d)")
+
+
+def sentences(case: WaitCase) -> str:
+    """What no reader knows, without the command lines."""
+    return "\n".join(line for line in case.words.splitlines() if not prompted(line) or "|" in line)
+
+
+def read(found: re.Match[str], bare: str) -> tuple[str, float]:
+    """The resource and the amount; a number without a unit is one of `bare`."""
+    unit = next((name for name, _ in UNITS if found[name]), "")
+    text, of = found["n"].replace(",", ""), unit or bare
+    if of == "time":
+        word = (found["time"] or "").lower()
+        each = 86400 if word.startswith(("d", "t", "j", "g")) else 60 if word.startswith("m") else 3600
+        plain = re.fullmatch(r"\d+(?:\.\d+)?", text)
+        return of, (float(text) * each if unit and plain else amount("time", text) if ":" in text else None) or 0.0
+    if of == "mem":
+        return of, size(f"{text}{found['mem'][0] if unit else ''}") or 0.0
+    return of, amount(of, text) or 0.0
