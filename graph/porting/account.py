@@ -203,7 +203,7 @@ def fate_of_name(
         return "carried", "a variable at the top"
     if name in carried:
         return "named", carried[name].why or f"{name} is to be filled in"
-    if re.search(rf"(?m)^\s*(export )?{name}=", ledger.bundle.script) or is_machine_variable(name, ledger.source):
+    if re.search(rf"(?m)^[^\S\n]*(export )?{name}=", ledger.bundle.script) or is_machine_variable(name, ledger.source):
         return "replaced", f"network, rank and machine settings are {ledger.target.title}'s own"
     if HOSTS.search(one.text) or is_launch(value):
         return "replaced", "nodes and launch are found in the new scheduler's way"

@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from graph.extraction.batch_numbers import A_RANK, IN_FILE, STEPS, STEPS_OPTION, TAKES_STEPS, UNCLEAR, WHOLE
+from graph.extraction.batch_numbers import IN_FILE, STEPS_OPTION, TAKES_STEPS, Counts, counts
 from graph.porting.collector import PortNote
 from knowledge.types import LaunchPlan, Variable
 
 # "auto" in a DeepSpeed file is filled in by transformers from its own options.
 FILE_STEPS = "gradient_accumulation_steps"
+WHOLE_NUMBER = re.compile(r"[0-9]{1,12}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +40,14 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     if in_file:
         return keep_in_file(decided, head, {name: int(value) for name, value in in_file.items()}, before)
     found = tuple(numbers(decided.args, decided.user_variables))
-    whole, a_rank, steps = (first(found, names) for names in (WHOLE, A_RANK, STEPS))
+    whole, a_rank, steps = first(found, "whole"), first(found, "rank"), first(found, "steps")
     if whole:
         return decided, (PortNote(0, whole_batch(head, whole, a_rank, decided)),)
     if a_rank is None:
-        return decided, (PortNote(0, unclear(head, first(found, UNCLEAR), steps, before, after)),)
+        return decided, (PortNote(0, unclear(head, first(found, "unclear"), steps, before, after)),)
     old_steps = steps.value if steps else 1
-    total = a_rank.value * old_steps * before
+    shared = ranks_of_a_model(decided)
+    total = a_rank.value * old_steps * before // shared
     new_steps, rest = divmod(old_steps * before, after)
     if rest == 0 and (steps or TAKES_STEPS.fullmatch(a_rank.name.lstrip("-"))):
         says = f"{head}: gradient accumulation {old_steps} becomes {new_steps}, so the global batch stays {total}."
@@ -54,7 +56,7 @@ def keep_batch(decided: LaunchPlan, before: int | None) -> tuple[LaunchPlan, tup
     if rest == 0 and after > before:
         says = f"{head}: {a_rank.name} {a_rank.value} becomes {size}, so the global batch stays {total}."
         return changed(decided, a_rank, size), (PortNote(0, says),)
-    now = a_rank.value * old_steps * after
+    now = a_rank.value * old_steps * after // shared
     says = f"{head}: the global batch {total} becomes {now}, and the learning rate may have to follow."
     return decided, (PortNote(0, says),)
 
@@ -81,8 +83,13 @@ def keep_in_file(
     return replace(decided, user_setup=setup), (PortNote(0, says),)
 
 
+def ranks_of_a_model(decided: LaunchPlan) -> int:
+    """How many ranks share one model, and its samples."""
+    return max(1, decided.tensor_parallel * decided.pipeline_parallel)
+
+
 def whole_batch(head: str, whole: Number, a_rank: Number | None, decided: LaunchPlan) -> str:
-    groups = decided.ranks // max(1, decided.tensor_parallel * decided.pipeline_parallel) or 1
+    groups = decided.ranks // ranks_of_a_model(decided) or 1
     share = (a_rank.value if a_rank else 1) * groups
     if whole.value % share == 0:
         return f"{head}: {whole.name} {whole.value} counts the whole job, so the global batch stays."
@@ -104,16 +111,21 @@ def unclear(head: str, size: Number | None, steps: Number | None, before: int, a
 
 
 def numbers(args: tuple[str, ...], variables: tuple[Variable, ...]) -> Iterator[Number]:
-    """Every option whose value is a whole number, also one that a variable at the top holds."""
-    values = {one.name: default_of(one) for one in variables}
+    """Every option whose value is a whole number, also one that a variable at the top holds; then such variables that
+    the program reads by itself."""
+    values, used = {one.name: default_of(one) for one in variables}, set()
     for at, word in enumerate(args):
         name, joined, value = word.partition("=")
         if not joined:
             value = args[at + 1] if at + 1 < len(args) else ""
         variable = value.strip("${}") if value.startswith("$") else ""
+        used.add(variable)
         value = values.get(variable, "") if variable else value
-        if name.startswith("-") and value.isdigit():
+        if (name.startswith("-") or joined) and WHOLE_NUMBER.fullmatch(value):
             yield Number(name, at if joined else at + 1, int(value), bool(joined), variable)
+    for name, value in values.items():
+        if name not in used and WHOLE_NUMBER.fullmatch(value):
+            yield Number(name, 0, int(value), False, name)
 
 
 def default_of(variable: Variable) -> str:
@@ -122,8 +134,8 @@ def default_of(variable: Variable) -> str:
     return given[1] if given else variable.value
 
 
-def first(found: tuple[Number, ...], names: re.Pattern[str]) -> Number | None:
-    return next((one for one in found if names.fullmatch(one.name.lstrip("-"))), None)
+def first(found: tuple[Number, ...], what: Counts) -> Number | None:
+    return next((one for one in found if counts(one.name) == what), None)
 
 
 def with_steps(decided: LaunchPlan, steps: Number | None, value: int) -> LaunchPlan:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Assignment
-from graph.extraction.launcher_table import words
 from graph.extraction.script import ReadScript
 from graph.extraction.shell_words import Field, Piece, expansion, plain
 from graph.porting.own_names import JOB_ID, JOB_ID_NAMES, PLAIN_VARIABLE, inner_names, is_elsewhere
@@ -16,12 +15,13 @@ from graph.porting.ownership import facts_variables, is_machine_variable, is_sit
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
 from knowledge.types import Variable
+from knowledge.word_lists import word_set
 
 OWN_ARGUMENTS = re.compile(r"\$[@*]|\$\{[@*]\}")
 KEY = "a key or token, export it before you submit"
 UNSET = "of the machine before, put your own place at the top and take this line out"
 # Set in the new script itself, or by every shell.
-GIVEN = words(
+GIVEN = word_set(
     "MASTER_ADDR MASTER_PORT WORLD_SIZE NNODES RANKS_PER_NODE HOME USER PWD HOSTNAME TMPDIR LOGNAME SHELL OLDPWD "
     "CONDA_PREFIX VIRTUAL_ENV RANDOM SECONDS UID BASH_SOURCE"
 )
@@ -255,7 +255,7 @@ class Collector:
     def left_behind(self, name: str, text: str, line: int, what: str = "") -> bool:
         """Whether a value comes out of an array or a function that is not carried over: then it is left to fill in."""
         called = re.search(r"(?:\$\(|`)\s*([\w-]+)", text)
-        defined = called and re.search(rf"(?m)^\s*(function\s+)?{re.escape(called[1])}\s*\(\)", self.script.text)
+        defined = called and re.search(rf"(?m)^[^\S\n]*(function\s+)?{re.escape(called[1])}\s*\(\)", self.script.text)
         what = f"the function {called[1]}" if called and defined else what
         if what:
             self.variables[name] = Variable(name, "", f"came out of {what} in the script before: put its value here")

@@ -73,7 +73,8 @@ def fewer_ranks(request: JobRequest, target: Cluster) -> LaunchPlan | None:
 
 
 def devices_of(target: Cluster, queue: str | None) -> int:
-    chosen = (target.queue(queue) if queue else None) or target.default_queue
+    named = target.queue(queue) if queue else None
+    chosen = named if named and named.node_types else target.default_queue
     return target.node_type(chosen.node_types[0]).gpus.devices_per_node or 1
 
 

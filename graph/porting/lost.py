@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launcher_table import BY_NAME, words
 from graph.extraction.launchers import base_name, is_python
 from graph.extraction.script import ReadScript
 from graph.extraction.script_files import configured
@@ -15,13 +14,15 @@ from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.porting.collector import PortNote
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
+from knowledge.launcher_options import launcher_table
 from knowledge.masking import hide
 from knowledge.types import LaunchPlan
+from knowledge.word_lists import word_set
 
 # Directives that are the user's wish and that no template writes.
 WISHES = ("array", "dependency", "mail-user", "mail-type", "signal", "reservation", "requeue", "begin")
 # Options of launchers that the new launch sets itself, or that say what the plan already holds.
-ANEW = words(
+ANEW = word_set(
     "--nnodes --nproc-per-node --rdzv-backend --rdzv-endpoint --rdzv-id --rdzv-conf --node-rank --master-addr "
     "--master-port --standalone --local-addr --module -m --use-env --num-machines --num-processes --machine-rank "
     "--main-process-ip --main-process-port --multi-gpu --use-fsdp --use-deepspeed --use-xpu --same-network "
@@ -29,7 +30,7 @@ ANEW = words(
     "--force-multi --include -i --no-local-rank --"
 )
 # What a script says or waits for after the training: nothing is lost with it.
-WORDLESS = words(
+WORDLESS = word_set(
     "echo printf date wait exit true : sleep hostname env set trap kill pkill module ml conda deactivate cat tail head "
     "ls pwd time return seff sacct squeue nvidia-smi rocm-smi tee sed awk grep wc cut tr xargs sync source unset "
     "export read test [ shift break continue local declare"
@@ -76,7 +77,7 @@ def wrapper_notes(script: ReadScript) -> Iterator[PortNote]:
     unknown = training.chain.layers or is_python(first)
     program = training.chain.program
     itself = program is None or plain(first) == plain(program.entry)
-    if unknown and not itself and not is_python(first) and base_name(first) not in BY_NAME:
+    if unknown and not itself and not is_python(first) and base_name(first) not in launcher_table().by_name:
         says = f"`{plain(first)}` stood around the program and is not carried over: look at what it sets."
         yield PortNote(training.line, says)
     names = [layer.written for layer in script.layers if layer.kind == "wrapper" and layer.name in KEPT_OUT]
@@ -148,11 +149,22 @@ def launcher_notes(script: ReadScript, layer: Layer, decided: LaunchPlan) -> lis
     config = layer.role("config")
     if config is not None and not dict(configured(script, layer)):
         says = f"{plain(config)} is not read here: compare it with what the new script sets for Accelerate."
+        if decided.config_file:
+            says = f"{decided.config_file} is kept: it has to lie there; the launch line's counts go before its."
         notes.append(PortNote(at, says))
     elif layer.name == "accelerate" and precision_of(script) == PLAIN_PRECISION:
         says = f"The old script names no mixed precision, the new one says {decided.mixed_precision}: change it there."
         notes.append(PortNote(at, says))
     return notes
+
+
+def own_config(script: ReadScript) -> str:
+    """The accelerate configuration that lies beside the script; empty where there is none, or the script writes it."""
+    for layer in script.layers:
+        config = layer.role("config") if layer.name == "accelerate" else None
+        if config is not None and not any(piece.open for piece in config) and not dict(configured(script, layer)):
+            return "" if plain(config).startswith(("/", "~", "$")) else plain(config)
+    return ""
 
 
 def precision_of(script: ReadScript) -> str:

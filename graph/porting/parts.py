@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from graph.extraction.commands import Assignment, Command, WrittenFile
-from graph.extraction.launcher_table import words
 from graph.extraction.launchers import read_chain
 from graph.extraction.script import ReadScript
 from graph.extraction.script_counts import count
@@ -23,12 +22,13 @@ from graph.porting.ownership import OWN_STEPS, is_machine_variable
 from knowledge.cluster import Cluster
 from knowledge.masking import hide
 from knowledge.types import Variable
+from knowledge.word_lists import word_set
 from templates.quoting import shell_word
 
 END = "END_OF_FILE"
 BLOCKS = ("if_statement", "for_statement", "while_statement", "list", "case_statement")
 # What may stand around steps in a block that is carried to the letter.
-AROUND_STEPS = words("[ [[ test echo printf true false : sleep break continue wait")
+AROUND_STEPS = word_set("[ [[ test echo printf true false : sleep break continue wait")
 # Text of a file that is made for the old launch, not for the program.
 OF_LAUNCH = re.compile(
     r"\b(srun|mpirun|mpiexec|torchrun|accelerate|deepspeed|slots=|scontrol|num_machines|distributed_type)"

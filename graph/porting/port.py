@@ -19,7 +19,7 @@ from graph.porting.account import AccountLine, Ledger, account, told
 from graph.porting.batch import default_of, keep_batch
 from graph.porting.collector import PortNote
 from graph.porting.layout import layout_note, planned, spread_evenly
-from graph.porting.lost import lost, precision_of
+from graph.porting.lost import lost, own_config, precision_of
 from graph.porting.parts import UserPart, user_part
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -42,6 +42,7 @@ LIBRARIES: dict[str, str] = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 # PyTorch's word for a GPU (`--device cuda:0`).
 KIND_OPTIONS, KIND = re.compile(r"--?device([_-]type)?"), re.compile(r"(cuda|xpu)((?::\d+)?)")
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
+OUTPUT = re.compile(r"(?![/~.])[\w%/.{}-]+")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
 # What the script itself tells, or the thread: not said beside it.
@@ -81,6 +82,7 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
             "no training program can be seen in the script; name it with --entry, or give the file it runs"
         )
     request, notes = request_for(record, part, target, changes or JobRequest())
+    request = replace(request, output=request.output or own_output(script, target))
     decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided
@@ -210,18 +212,29 @@ def new_count(name: str, value: str, record: ScriptRecord, decided: LaunchPlan) 
 
 
 def own_choices(script: ReadScript, decided: LaunchPlan) -> LaunchPlan:
-    """The job's name and accelerate's precision are the user's, where the script tells them."""
+    """The job's name, accelerate's configuration and its precision are the user's, where the script tells them."""
     directive = script.active.get("job-name")
     if directive is not None and JOB_NAME.fullmatch(directive.value):
         decided = replace(decided, job_name=directive.value)
+    decided = replace(decided, config_file=own_config(script) if decided.launch.workers == "accelerate" else "")
     precision = precision_of(script)
     return replace(decided, mixed_precision=precision) if precision in ("bf16", "fp16") else decided  # type: ignore[arg-type]
+
+
+def own_output(script: ReadScript, target: Cluster) -> str | None:
+    """Where the script has its output written, in the words of the same scheduler; a full path is the old machine's."""
+    directive = script.active.get("output")
+    if directive is None or directive.scheduler != target.scheduler or not OUTPUT.fullmatch(directive.value):
+        return None
+    return directive.value
 
 
 def own_threads(decided: LaunchPlan, target: Cluster) -> tuple[LaunchPlan, tuple[PortNote, ...]]:
     """OMP_NUM_THREADS of the old machine where a rank has fewer cores on the new one."""
     told = next((one for one in decided.user_variables if one.name == "OMP_NUM_THREADS"), None)
     queue = target.queue(decided.queue or "") or target.default_queue
+    if not decided.on_gpus:
+        return decided, ()
     cpu = target.node_type(queue.node_types[0]).cpu
     cores = (cpu.cores or 0) // max(1, decided.ranks_per_node)
     if told is None or not told.value.isdigit() or not 0 < cores < int(told.value):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from graph.extraction.directives import DirectiveLine, read_directives
 from graph.verification.checks.sources import SBATCH
 from knowledge.types import Finding
+from knowledge.word_lists import in_order
 
 SECONDS = 30
 NONE_THERE = {
@@ -46,18 +47,9 @@ class DryRun:
 
 
 # The message does not tell which of them it is about.
-BY_NODE = (
-    "gpus-per-node",
-    "gres",
-    "gpus",
-    "gpus-per-task",
-    "cpus-per-task",
-    "cpus-per-gpu",
-    "ntasks-per-node",
-    "mem",
-    "mem-per-cpu",
-    "mem-per-gpu",
-    "constraint",
+BY_NODE = in_order(
+    "gpus-per-node gres gpus gpus-per-task cpus-per-task cpus-per-gpu ntasks-per-node mem mem-per-cpu "
+    "mem-per-gpu constraint"
 )
 TABLE: tuple[RefusalMessage, ...] = (
     RefusalMessage(r"unrecognized option '(?P<word>[^']*)'", "option", "sbatch does not know the option {word}", "it is misspelt, or belongs to another tool"),

@@ -9,7 +9,6 @@ from difflib import get_close_matches
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launcher_table import BY_NAME, TOOLS, LauncherTool
 from graph.extraction.launchers import is_python
 from graph.extraction.shell_tree import parse, text_of
 from graph.extraction.shell_words import plain
@@ -17,7 +16,13 @@ from graph.extraction.training import layers_of
 from graph.verification.checks import sources
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
+from knowledge.launcher_options import LauncherTool, launcher_table
 
+# What hands the words behind its options to the kernel, without a shell.
+EXECUTES = ("parallel", "spawner")
+# An option that takes no further word: `-N2`, `--nodes=2`.
+STANDS_ALONE = re.compile(r"--[\w-]+=|-[A-Za-z]\d")
+VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(?!=)")
 # A command goes on over so many lines at most.
 LONGEST = 40
 # What may follow a launch in the background without keeping the job alive.
@@ -50,6 +55,26 @@ def behind_shell_text(s: Subject) -> Iterator[Hit]:
                 sources.BASH,
             )
         command = command.outer
+
+
+def variable_as_program(s: Subject) -> Iterator[Hit]:
+    """`srun DEBUG=1 python train.py`: only a shell sets a variable that stands before a program."""
+    for command in s.script.commands:
+        words = command.argv
+        layers = [one for one in command.chain.layers if one.kind in EXECUTES and one.written in words]
+        for layer in layers:
+            at = words.index(layer.written) + 1
+            while at < len(words) and words[at].startswith("-"):
+                taken = not STANDS_ALONE.match(words[at]) and not "".join(words[at + 1 : at + 2]).startswith("-")
+                at += 1 + taken
+            if at < len(words) and (found := VARIABLE.match(words[at])):
+                says = f"{layer.name} takes {words[at][:40]} for the program that it is to start"
+                why = "only a shell sets variables in front of a command: 'No such file or directory'"
+                line = s.line(command.line)
+                edit = Edit(command.line, command.line, (line.replace(words[at], f"env {words[at]}", 1),))
+                yield Hit(command.line, f"{says}; set {found[1]} above, or with `env`", why, sources.BASH + "#Simple-Command-Expansion",
+                          edit=edit if words[at] in line else None)  # fmt: skip
+                break
 
 
 def kept_from_expanding(s: Subject) -> Iterator[Hit]:
@@ -119,10 +144,10 @@ def unknown_launcher_option(s: Subject) -> Iterator[Hit]:
     """An option that torchrun, accelerate or deepspeed does not have: its parser stops there."""
     launch = s.launch
     for layer in launch.layers if launch else ():
-        tool = next((row for names, row in TOOLS if row.name == layer.name), None)
+        tool = launcher_table().by_name.get(layer.name)
         if launch is None or tool is None or layer.name not in STRICT:
             continue
-        known = sorted((tool.values | tool.flags | ALSO[layer.name]) - {"-"})
+        known = sorted((tool.options.values | tool.options.flags | ALSO[layer.name]) - {"-"})
         for name, _ in layer.options:
             if name.startswith("--") and name != "--" and not has(name, known):
                 yield from strange(s, launch.line, layer, tool, name, known)
@@ -157,7 +182,11 @@ def no_program(s: Subject) -> Iterator[Hit]:
     for command in s.script.commands:
         layers = layers_of(command)
         bare = layers and layers[-1].name in STRICT and command.chain.program is None and not open_end(command)
-        if bare and command.chain.shell_text is None and BY_NAME.get(layers[-1].written.rsplit("/", 1)[-1]):
+        if (
+            bare
+            and command.chain.shell_text is None
+            and launcher_table().by_name.get(layers[-1].written.rsplit("/", 1)[-1])
+        ):
             yield Hit(
                 command.line,
                 f"{layers[-1].name} is given no program",
@@ -250,6 +279,7 @@ RULES = (
     Rule("call-behind-text", "shell", "error", "words behind the text of `bash -c`, which do not reach the program", behind_shell_text, sources.BASH),
     Rule("call-single-quotes", "shell", "error", "a variable in single quotes that the launcher gets unexpanded", kept_from_expanding),
     Rule("call-doubled-equals", "shell", "error", "`--nodes==2`: a value that begins with =", doubled_equals),
+    Rule("launch-variable", "launch", "error", "`srun DEBUG=1 python train.py`: a variable where the launcher wants a program", variable_as_program),
     Rule("launch-python", "launch", "error", "`torchrun python train.py`: the spawner starts Python itself", spawner_of_python),
     Rule("launch-option", "launch", "error", "an option that torchrun, accelerate or deepspeed does not have", unknown_launcher_option),
     Rule("launch-no-program", "launch", "error", "a spawner with no program to start", no_program),

@@ -14,6 +14,7 @@ from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
+from knowledge.word_lists import in_order
 
 # Programs that start all nodes themselves: GPT-NeoX's deepy.py calls DeepSpeed's runner.
 SELF_STARTING = re.compile(r"(^|/)deepy\.py$")
@@ -87,22 +88,7 @@ def first_node_only(s: Subject) -> Iterator[Hit]:
 
 def reaches_others(s: Subject) -> bool:
     """Whether anything else in the script starts work on other nodes, or hands the launch to something unseen."""
-    words = (
-        "srun",
-        "mpirun",
-        "mpiexec",
-        "ibrun",
-        "jsrun",
-        "flux",
-        "ssh",
-        "pdsh",
-        "pbsdsh",
-        "blaunch",
-        "ray",
-        "clush",
-        "sbatch",
-        "parallel",
-    )
+    words = in_order("srun mpirun mpiexec ibrun jsrun flux ssh pdsh pbsdsh blaunch ray clush sbatch parallel")
     text = " ".join(line for _, line in s.code_lines)
     launch = s.launch
     if launch is not None and SELF_STARTING.search(plain(launch.program.entry)):

@@ -25,34 +25,11 @@ from graph.verification.checks.option_tables import (
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.slurm_options import slurm_options
+from knowledge.word_lists import word_set
 
-WEIGHTY = frozenset(
-    [
-        "nodes",
-        "time",
-        "walltime",
-        "time-limit",
-        "account",
-        "project",
-        "bank",
-        "group",
-        "partition",
-        "queue",
-        "qos",
-        "gpus",
-        "gres",
-        "gpus-per-node",
-        "gpus-per-task",
-        "select",
-        "filesystems",
-        "constraint",
-        "ntasks",
-        "ntasks-per-node",
-        "cpus-per-task",
-        "mem",
-        "gpu",
-        "ngpus",
-    ]
+WEIGHTY = word_set(
+    "nodes time walltime time-limit account project bank group partition queue qos gpus gres gpus-per-node "
+    "gpus-per-task select filesystems constraint ntasks ntasks-per-node cpus-per-task mem gpu ngpus"
 )
 # What came before this release is taken to be there everywhere.
 OLD_ENOUGH = "23.11"

@@ -22,7 +22,7 @@ DEBUG = {
 VISIBLE = ("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 SETS_UP = re.compile(
     r"\b(module|ml|conda|mamba|micromamba|source|spack|guix|pixi|poetry|uv|singularity|apptainer|shifter|podman\S*|docker|enroot|sarus|ch-run|"
-    r"setenv|jutil)\b|^\s*\.\s|PATH=|--container-image|--environment|--uenv|--image|/bin/|venv|\.sif|\.sqsh", re.M)  # fmt: skip
+    r"setenv|jutil)\b|^[^\S\n]*\.\s|PATH=|--container-image|--environment|--uenv|--image|/bin/|venv|\.sif|\.sqsh", re.M)  # fmt: skip
 
 
 def nothing_loaded(s: Subject) -> Iterator[Hit]:

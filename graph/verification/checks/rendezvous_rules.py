@@ -96,6 +96,8 @@ def missing_for_ranks(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
     """Tasks that are told RANK (so env:// is used) and no MASTER_ADDR or MASTER_PORT."""
     if launch.parallel is None or launch.spawner is not None or (s.script.sourced and not activates_only(s)):
         return
+    if s.on_processors:
+        return
     own = in_tasks(s, RANK_NAMES | {"MASTER_ADDR", "MASTER_PORT"})
     names = {one.name for one in s.script.assignments} | s.exported | set(own)
     in_text = s.script.text

@@ -5,7 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
+from graph.extraction.directives import LONGEST_LINE
 from graph.verification.checks.directive_values import is_gap
 from graph.verification.checks.rule import Edit, Family, Hit, Rule
 from graph.verification.checks.subject import Subject, read_subject
@@ -40,6 +42,8 @@ FOLLOWS_ANYWHERE = {
     "shell-continuation": ("shell-line-ends",),
 }
 UNREAD = "script-unread"
+# Findings of one rule.
+MOST_HITS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +74,20 @@ def checked(text: str, cluster: Cluster | None) -> list[CheckedFinding]:
             )
         ]
     found = list(folded([one for rule in RULES for one in apply(rule, subject)], subject))
-    if subject.script.unread_from:
-        says = (
-            f"from line {subject.script.unread_from} on nothing was checked: the script has too many commands or words"
-        )
-        why = "so many are not read, so that no text keeps the check busy for long"
-        found.append(CheckedFinding(Finding(UNREAD, "warning", subject.script.unread_from, says, why)))
+    found += unread(subject)
     unique = list({(one.finding.rule, one.finding.line, one.finding.says): one for one in found}.values())
     return sorted(unique, key=lambda one: (SEVERITIES.index(one.finding.severity), one.finding.line, one.finding.rule))
+
+
+def unread(subject: Subject) -> Iterator[CheckedFinding]:
+    """What was too much to be read, so that no text keeps the check busy for long."""
+    if line := subject.script.unread_from:
+        says = f"from line {line} on nothing was checked: the script has too many commands, words or directives"
+        yield CheckedFinding(Finding(UNREAD, "warning", line, says, "honest scripts have a tenth of it"))
+    long = {one.line for one in subject.script.directives if len(one.raw) == LONGEST_LINE}
+    for line in sorted(long)[:1]:
+        says = f"of this line only the first {LONGEST_LINE:,} characters were checked"
+        yield CheckedFinding(Finding(UNREAD, "warning", line, says, "no honest directive is that long"))
 
 
 def folded(found: list[CheckedFinding], subject: Subject) -> Iterator[CheckedFinding]:
@@ -114,7 +124,7 @@ def follows(rule: str, line: int, ids: Mapping[str, set[int]]) -> bool:
 def apply(rule: Rule, subject: Subject) -> Iterator[CheckedFinding]:
     """One rule. A fault in it must not cost a person the other rules: it is logged, and said as info."""
     try:
-        hits = list(rule.look(subject))
+        hits = list(islice(rule.look(subject), MOST_HITS + 1))
     except Exception as error:
         LOG.exception("rule %s failed", rule.id)
         says = f"the rule {rule.id} could not read this script ({type(error).__name__})"
@@ -124,8 +134,11 @@ def apply(rule: Rule, subject: Subject) -> Iterator[CheckedFinding]:
             )
         )
         return
-    for hit in hits:
+    for hit in hits[:MOST_HITS]:
         yield CheckedFinding(finding(rule, hit), hit.edit, rule.family)
+    if len(hits) > MOST_HITS:
+        says = f"the same stands on more lines, from line {hits[-1].line} on: the first {MOST_HITS} are listed"
+        yield CheckedFinding(Finding(rule.id, "info", hits[-1].line, says, "nobody reads a longer list"))
 
 
 def finding(rule: Rule, hit: Hit) -> Finding:

@@ -10,12 +10,11 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 
-from graph.extraction.launcher_table import BY_NAME, HOUSEKEEPING
 from graph.extraction.launchers import base_name, is_python
 from graph.verification.checks import sources
-from graph.verification.checks.launcher_words import LAUNCHERS_OF
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
+from knowledge.launcher_options import launcher_table
 
 QUOTED = re.compile(r"'[^']*'|\"(?:[^\"\\]|\\.)*\"")
 TYPOGRAPHIC = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00ab": '"', "\u00bb": '"'}
@@ -167,7 +166,7 @@ def dollar_zero(s: Subject) -> Iterator[Hit]:
         words
         and re.search(r"\$[@*1]|\$\{[@*1]", body)
         and "$0" not in body
-        and (is_python(words[0]) or base_name(words[0]) in BY_NAME)
+        and (is_python(words[0]) or base_name(words[0]) in launcher_table().by_name)
     ):
         yield Hit(
             command.line,
@@ -189,8 +188,8 @@ def misspelt_command(s: Subject) -> Iterator[Hit]:
         if (
             name in told
             or not re.fullmatch(r"[a-z][a-z]{3,}", name)
-            or name in BY_NAME
-            or name in HOUSEKEEPING
+            or name in launcher_table().by_name
+            or name in launcher_table().housekeeping
             or name in NEEDED
         ):
             continue
@@ -251,16 +250,15 @@ def foreign_launcher(s: Subject) -> Iterator[Hit]:
     if launch is None or launch.parallel is None or launch.remote:
         return
     name = launch.parallel.name
-    of = LAUNCHERS_OF.get(name)
-    if of is None or s.scheduler == "none":
+    tool = launcher_table().by_name.get(name)
+    if tool is None or not tool.of or s.scheduler == "none":
         return
-    schedulers, whose = of
     forms = {form.launcher for listed in s.cluster.launch.values() for form in listed} if s.cluster else set()
-    if s.scheduler not in schedulers and name not in forms:
+    if s.scheduler != tool.of and name not in forms:
         best = next((form.launcher for form in s.cluster.launch["pytorch"]), "") if s.cluster else ""
         there = f" on {s.cluster.title}" if s.cluster else ""
         says = (
-            f"{name} is {whose}; this job runs under {s.scheduler.upper() if len(s.scheduler) == 3 else s.scheduler.title()}{there}"
+            f"{name} is {tool.whose}; this job runs under {s.scheduler.upper() if len(s.scheduler) == 3 else s.scheduler.title()}{there}"
             + (f", which starts ranks by {best}" if best else "")
         )
         yield Hit(
@@ -268,7 +266,6 @@ def foreign_launcher(s: Subject) -> Iterator[Hit]:
             says,
             "the command is not there, or finds no allocation",
             s.cluster.launch["pytorch"][0].source if s.cluster else None,
-            None if s.cluster or schedulers else "warning",
         )
     elif name == "ibrun" and s.cluster and "ibrun" not in forms and "TACC" not in s.cluster.site:
         yield Hit(

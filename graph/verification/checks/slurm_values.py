@@ -11,21 +11,21 @@ from difflib import get_close_matches
 from graph.extraction.directives import DirectiveLine, is_placeholder
 from graph.verification.checks import sources
 from graph.verification.checks.directive_rules import joins, own_lines, seen, swapped
-from graph.verification.checks.option_tables import words
 from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.slurm_options import slurm_options
+from knowledge.word_lists import word_set
 
-DEPENDENCIES = words("after afterany afterburstbuffer aftercorr afternotok afterok expand singleton")
-MAILS = words(
+DEPENDENCIES = word_set("after afterany afterburstbuffer aftercorr afternotok afterok expand singleton")
+MAILS = word_set(
     "none begin end fail requeue all invalid_depend stage_out time_limit time_limit_90 time_limit_80 time_limit_50 array_tasks"
 )
-SIGNALS = words("hup int quit abrt kill alrm term usr1 usr2 urg cont stop tstp ttin ttou xcpu")
+SIGNALS = word_set("hup int quit abrt kill alrm term usr1 usr2 urg cont stop tstp ttin ttou xcpu")
 SIZE = re.compile(r"\d+([KMGT]B?)?", re.I)
 PART = r"\d+(-\d+(:\d+)?)?"
 ARRAY = re.compile(rf"{PART}(,{PART})*,?(%\d+)?")
-TIME_WORDS = words("now today tomorrow midnight noon fika teatime elevenses")
-EXCLUSIVE = words("exclusive user mcs topo oversubscribe")
+TIME_WORDS = word_set("now today tomorrow midnight noon fika teatime elevenses")
+EXCLUSIVE = word_set("exclusive user mcs topo oversubscribe")
 Wrong = tuple[str, str, str] | None
 """(what is said of the value, the part that is wrong, what stands there instead where that is clear)."""
 

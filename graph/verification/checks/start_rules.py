@@ -12,29 +12,16 @@ from graph.verification.checks import sources
 from graph.verification.checks.option_tables import MARKS
 from graph.verification.checks.rendezvous_rules import activates_only
 from graph.verification.checks.rule import Edit, Hit, Rule
+from graph.verification.checks.shell_rules import heredoc_lines
 from graph.verification.checks.subject import Subject
 from knowledge.commanding_variables import consequence
 from knowledge.printable import TURNING
 from knowledge.types import Severity
+from knowledge.word_lists import in_order
 
 HIDDEN = re.compile(f"[{TURNING}]")
 NOUNSET = re.compile(r"^\s*set\s+(-\w*u\w*|-o\s+nounset|-\w+\s+-o\s+nounset)")
-SHELLS = (
-    "bash",
-    "sh",
-    "zsh",
-    "ksh",
-    "dash",
-    "csh",
-    "tcsh",
-    "python",
-    "python3",
-    "env",
-    "fish",
-    "perl",
-    "flux",
-    "busybox",
-)
+SHELLS = in_order("bash sh zsh ksh dash csh tcsh python python3 env fish perl flux busybox")
 HOOK = re.compile(
     r"conda\.sh|shell\.\w+ hook|conda shell|\.bashrc|\.bash_profile|\.profile|mamba\.sh|micromamba shell|activate-?conda|setup_conda|conda-init|__conda"
 )
@@ -119,7 +106,7 @@ def relaxed(s: Subject, line: int) -> bool:
 
 def conda_hook(s: Subject) -> Iterator[Hit]:
     """`conda activate` in a shell that reads no start-up file."""
-    if not s.is_shell or re.search(r"#!.*bash.*\s-\w*[li]", s.script.shebang or s.line(1)) or s.script.modules:
+    if not s.is_shell or re.search(r"#!.*bash.*\s-\w*[li]", s.script.shebang) or s.script.modules:
         return
     for command in s.script.commands:
         if command.argv[:2] != ("conda", "activate") or command.inside or "heredoc" in " ".join(command.inside):
@@ -225,7 +212,7 @@ def unset_names(s: Subject) -> Iterator[Hit]:
     given |= set(re.findall(r"\bfor\s*\(\(\s*([A-Za-z_]\w*)\s*=", text))
     told: dict[str, int] = {}
     for number, line in s.code_lines:
-        if number < strict or number in heredocs(s):
+        if number < strict or number in heredoc_lines(s):
             continue
         code = re.sub(r"'[^']*'|\\\$|\s#.*", "", line)
         for found in re.finditer(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", code):
@@ -247,13 +234,6 @@ def unset_names(s: Subject) -> Iterator[Hit]:
         )
 
 
-def heredocs(s: Subject) -> frozenset[int]:
-    lines: set[int] = set()
-    for one in s.script.documents:
-        lines |= set(range(one.line, one.line + one.text.count("\n") + 1))
-    return frozenset(lines)
-
-
 def odd_exports(s: Subject) -> Iterator[Hit]:
     """`export $NAME=1` and `NAME= 1`: bash takes neither for an assignment of that name."""
     for number, line in s.code_lines:
@@ -263,7 +243,7 @@ def odd_exports(s: Subject) -> Iterator[Hit]:
             yield Hit(number, f"unset takes a name: '{emptied[0].split()[-1]}' is none, and {emptied[1]} keeps its value",
                       "'not a valid identifier'", sources.BASH, "warning", edit=Edit(number, number, kept))  # fmt: skip
         gap = re.match(r"\s*(?:export\s+)?([A-Za-z_]\w*)=[ \t]+(\d+|\"[^\"]*\"|'[^']*'|\$\([^)]*\))\s*$", line)
-        if number in heredocs(s) or not (dollar or gap):
+        if number in heredoc_lines(s) or not (dollar or gap):
             continue
         name = (dollar or gap)[1]  # type: ignore[index]
         fixed = line.replace(f"${name}=", f"{name}=", 1) if dollar else re.sub(r"=[ \t]+", "=", line, count=1)

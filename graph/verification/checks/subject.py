@@ -18,14 +18,16 @@ from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import scheduler_of
 from graph.extraction.shell_tree import parse
 from knowledge.cluster import Cluster, NodeType, Queue
+from knowledge.processors import part_of_queue
 
 # NEC's NQSV has PBS's mark and options of its own (`--group`, `-b` for nodes, `elapstim_req`).
 NQSV = re.compile(
     r"(?m)^#PBS\s+(--group|-T\s|-b\s*\d|-l\s*\S*(elapstim_req|gpunum_lhost|cpunum_job|memsz_job)|-y\s|-venode)"
 )
+GPU_OPTIONS = frozenset({"gpus", "gpus-per-task", "gpus-per-node", "gres", "gpu", "ngpus"})
 EXPORT = re.compile(r"(?:^|[;&|({]|\bthen\b|\bdo\b)\s*(?:export|declare\s+-\w*x\w*|typeset\s+-\w*x\w*)\s+([^;&|#]*)")
 # What stands on the right of an assignment: no name in it is exported.
-VALUES = re.compile(r"\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|\$\w+|\"[^\"]*\"|'[^']*'|`[^`]*`")
+VALUES = re.compile(r"\$\((?:[^()]|\([^()]{0,400}\)){0,400}\)|\$\{[^}]{0,400}\}|\$\w+|\"[^\"]*\"|'[^']*'|`[^`]*`")
 # A worker script that a group writes: `{ ...; cat <<'EOF' ... EOF } > FILE`, as ibrun's are.
 GROUP = re.compile(r"(?m)^\{\n((?:(?!\}).*\n){0,9}?)^( *)cat <<(['\"]?)(\w+)\3\n((?:.*\n)*?)\4\n\} > (\S+)$")
 
@@ -104,6 +106,11 @@ class Subject:
         typed = tuple(kind for kind in kinds if kind.gpu_type and kind.gpu_type in named)
         return typed or kinds
 
+    @property
+    def on_processors(self) -> bool:
+        """Whether the job lands on nodes without GPUs."""
+        return bool(self.node_types) and not any(kind.gpus.model for kind in self.node_types)
+
     @cached_property
     def node_devices(self) -> int | None:
         """Devices of one whole node as a framework counts them, where all nodes in question agree."""
@@ -120,7 +127,7 @@ class Subject:
             return job.gpus_per_node * self.tiles
         if job.gpus_per_task and job.tasks_per_node:
             return (job.gpus_of_tasks or 1) * self.tiles
-        gpu_asked = {"gpus", "gpus-per-task", "gpus-per-node", "gres", "gpu", "ngpus"} & set(job.asked)
+        gpu_asked = GPU_OPTIONS & set(job.asked)
         if cluster is not None and cluster.whole_nodes and not gpu_asked and self.scheduler == cluster.scheduler:
             return self.node_devices
         return None
@@ -194,7 +201,18 @@ def number_of(text: str, facts: dict[str, int]) -> int | None:
 def read_subject(text: str, cluster: Cluster | None) -> Subject:
     """Raises InputError on what is no script."""
     # The text that people see is, line for line, the one that was read.
-    return Subject(text, replace(read_script(unfolded(checked(text))), text=checked(text)), cluster)
+    subject = Subject(text, replace(read_script(unfolded(checked(text))), text=checked(text)), cluster)
+    return replace(subject, cluster=part_of(subject, cluster)) if cluster and cluster.cpu_nodes else subject
+
+
+def part_of(subject: Subject, cluster: Cluster) -> Cluster:
+    """The machine as the job finds it: without its GPUs where its queue has no others, or a line of its own says so."""
+    queues = tuple(filter(None, (subject.job.value(name) for name in ("qos", "partition", "queue"))))
+    alone = any((queue := cluster.queue(name)) and not queue.node_types for name in queues)
+    kinds = {node.id for node in cluster.cpu_nodes}
+    lines = (fact.text for fact in cluster.directives if fact.node_types and set(fact.node_types) <= kinds)
+    told = alone or any(f" {text}" in line for text in lines for line in subject.lines)
+    return part_of_queue(cluster, queues, not told or bool(GPU_OPTIONS & set(subject.job.asked)))
 
 
 def unfolded(text: str) -> str:

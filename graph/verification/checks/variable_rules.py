@@ -29,7 +29,7 @@ OWN_USE = re.compile(
 
 def not_exported(s: Subject) -> Iterator[Hit]:
     """Set and never exported: the tasks do not see it."""
-    if re.search(r"(?m)^\s*set\s+(-\w*a|-o allexport)", s.script.text) or not s.is_shell or s.script.jobs:
+    if re.search(r"(?m)^[^\S\n]*set\s+(-\w*a|-o allexport)", s.script.text) or not s.is_shell or s.script.jobs:
         return
     needed = {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE"} if ranks(s) else set()
     used = {one.name for one in variables(s) if not one.early}
@@ -210,22 +210,23 @@ def misspelt_own(s: Subject) -> Iterator[Hit]:
             and not re.search(rf"\b{used.name}=|\bread\b.*{used.name}|\$\{{{used.name}:", s.script.text)
             and len(near[0]) - len(used.name) in (-1, 0, 1)
         ):
-            strict = re.search(r"(?m)^\s*set\s+(-\w*u|-o nounset)", s.script.text)
+            strict = re.search(r"(?m)^[^\S\n]*set\s+(-\w*u|-o nounset)", s.script.text)
             yield Hit(used.line, f"{used.name} is set nowhere; the script sets {near[0]}", "an unset variable is empty, or ends the script under set -u",
                       None, None if strict else "warning", edit=Edit(used.line, used.line, (re.sub(rf"\b{used.name}\b", near[0], s.line(used.line)),)))  # fmt: skip
 
 
 def one_connection(s: Subject) -> Iterator[Hit]:
-    """Megatron's tensor or context parallelism on NVIDIA GPUs before Blackwell: it stops without this variable."""
+    """Megatron's tensor or context parallelism on NVIDIA's GPUs before Blackwell and on AMD's: it stops without this
+    variable."""
     kinds = [kind.gpus for kind in s.cluster.node_types if kind.gpus] if s.cluster else []
-    older = any(one.vendor == "nvidia" and not (one.arch or "").startswith(("sm_10", "sm_12")) for one in kinds)
+    older = any(one.vendor != "intel" and not (one.arch or "").startswith(("sm_10", "sm_12")) for one in kinds)
     code = "\n".join(text for _, text in s.code_lines)
     if s.launch is None or not older or "CUDA_DEVICE_MAX_CONNECTIONS" in code or not splits_tensors(code):
         return
     line = s.launch.root.line
     made = ("export CUDA_DEVICE_MAX_CONNECTIONS=1", s.line(line))
     yield Hit(line, "Megatron splits tensors here, and CUDA_DEVICE_MAX_CONNECTIONS is not 1",
-              "before Blackwell it asserts that, so that communication is queued before compute",
+              "before Blackwell, and on AMD, it asserts that, so that communication is queued before compute",
               "https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py",
               edit=Edit(line, line, made))  # fmt: skip
 

@@ -107,11 +107,11 @@ PBS_WORDS = {
 def read_qstat(answer: str) -> JobState | None:
     """`qstat -f`: lines `name = value`, long values folded behind a tab."""
     flat = re.sub(r"\r?\n\t", "", answer)
-    letter = re.search(r"^\s*job_state = ([A-Z])\b", flat, re.M)
+    letter = re.search(r"^[^\S\n]*job_state = ([A-Z])\b", flat, re.M)
     if letter is None:
         return None
-    status = re.search(r"^\s*Exit_status = (-?\d+)", flat, re.M)
-    comment = re.search(r"^\s*comment = (.+)$", flat, re.M)
+    status = re.search(r"^[^\S\n]*Exit_status = (-?\d+)", flat, re.M)
+    comment = re.search(r"^[^\S\n]*comment = (.+)$", flat, re.M)
     word = PBS_WORDS.get(letter[1], letter[1])
     if word == "finished":
         says = f"exit status {status[1]}" if status else "no exit status"

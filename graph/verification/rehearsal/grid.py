@@ -22,7 +22,7 @@ Every generated script, run on a stand-in of its cluster: the script itself, two
 mini-app in the training program's place. "8 of 8" is the world size that formed, and the one that the job's GPUs call
 for; the seconds are those of the computer it ran on. [How it works](rehearsal.md).
 
-Written by `maple-chat rehearse --grid tests/golden -o docs/rehearsals.md` on {day}: {passed} of {count} passed.
+Written by `maple-chat rehearse --grid DIR -o docs/rehearsals.md` on {day}: {passed} of {count} passed.
 
 """
 

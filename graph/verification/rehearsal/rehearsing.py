@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import time
 from collections.abc import Callable, Collection
+from dataclasses import dataclass
 
-from graph.extraction.script import read_script
-from graph.verification.rehearsal import judge, program
+from graph.extraction.script import ReadScript, read_script
+from graph.verification.rehearsal import judge
 from graph.verification.rehearsal.types import Rehearsal
 from graph.verification.simulator import isolation as isolations
 from graph.verification.simulator import stage
@@ -17,7 +19,7 @@ from graph.verification.simulator.isolation import WAYS_OUT, Isolation
 from graph.verification.simulator.jail import limits
 from graph.verification.simulator.running import Progress, Ran, folder, run
 from knowledge.cluster import Cluster
-from knowledge.errors import UnavailableError, UnprovenJailError
+from knowledge.errors import InputError, UnavailableError, UnprovenJailError
 from knowledge.types import Framework, SideFile, Strategy
 
 MOST_RANKS = 64
@@ -51,7 +53,9 @@ def rehearse(
     start = time.monotonic()
     script = read_script(script_text)
     job = allocation(script, cluster)
-    kind = program.kind_of(script, script_text, side_files, framework, strategy)
+    if not job.node_type.gpus.model:
+        raise InputError("this job has no GPUs: a rehearsal stands in for a training; `maple-chat check FILE` reads it")
+    kind = kind_of(script, script_text, side_files, framework, strategy)
     require(kind.tools)
     chosen = isolation or isolations.required()
     running, sampled = runnable(job, nodes, gpus_per_node)
@@ -98,3 +102,57 @@ def require(tools: frozenset[str]) -> None:
             f"the rehearsal needs {', '.join(missing)}; in a clone: uv sync --extra rehearse; elsewhere: "
             f"pip install {' '.join(missing)}"
         )
+
+
+# Which framework and strategy the training program of a script stands for.
+
+
+STAGE = re.compile(r"\"stage\"\s*:\s*([123])|zero[_-]?stage[\s=:]+([123])|zero[_-]?([123])\b", re.I)
+
+ACCELERATES_DEEPSPEED = re.compile(r"use_deepspeed|distributed_type: DEEPSPEED")
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """framework: whose way of finding ranks is followed; strategy: what the mini-app trains with; tools: packages."""
+
+    framework: str
+    strategy: str
+    tools: frozenset[str]
+
+
+def kind_of(
+    script: ReadScript, text: str, side_files: tuple[SideFile, ...], framework: str | None, strategy: str | None
+) -> Kind:
+    """From what was said, else from the launch chain, the program's arguments and the files that the script names."""
+    launchers = {word.split("/")[-1] for command in script.commands for word in command.argv[:40]}
+    everything = "\n".join([text, *(file.text for file in side_files if file.name in text)])
+    framework = framework or framework_of(launchers, everything)
+    strategy = strategy or strategy_of(framework, everything)
+    if framework == "accelerate" or "accelerate" in launchers:
+        strategy = "accelerate"
+    elif strategy not in ("fsdp", "zero1", "zero2", "zero3"):
+        strategy = "ddp"
+    tools = {"accelerate"} if strategy == "accelerate" else set()
+    if strategy.startswith("zero") or "deepspeed" in launchers or ACCELERATES_DEEPSPEED.search(everything):
+        tools.add("deepspeed")
+    return Kind(framework, strategy, frozenset(tools))
+
+
+def strategy_of(framework: str, everything: str) -> str:
+    """A ZeRO stage where DeepSpeed is at work, FSDP where it is named, else DDP."""
+    stage = STAGE.search(everything)
+    if stage and framework != "accelerate" and "deepspeed" in everything.lower():
+        return f"zero{next(filter(None, stage.groups()))}"
+    return "fsdp" if "fsdp" in everything.lower() else "ddp"
+
+
+def framework_of(launchers: set[str], everything: str) -> str:
+    low = everything.lower()
+    if "accelerate" in launchers or "accelerate launch" in low:
+        return "accelerate"
+    if "pytorch_lightning" in low or "lightning" in low:
+        return "lightning"
+    if "megatron" in low or "pretrain_gpt" in low:
+        return "megatron"
+    return "deepspeed" if "deepspeed" in low else "pytorch"

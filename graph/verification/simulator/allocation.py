@@ -9,6 +9,7 @@ from graph.extraction.job_shape import JobShape, job_shape
 from graph.extraction.script import ReadScript
 from knowledge.cluster import Cluster, NodeType
 from knowledge.errors import InputError
+from knowledge.processors import part_of_queue
 
 # How node names look, by machine. The rest take the first letters of the machine's name.
 NODE_NAMES = {
@@ -44,6 +45,8 @@ def allocation(script: ReadScript, cluster: Cluster) -> Allocation:
         says = f"the directive {one.option} is '{one.value[:40]}', not a number: fill it in and rehearse again"
         raise InputError(says)
     queue = next((word for word in shape.queues if cluster.queue(word)), cluster.default_queue.id)
+    there = cluster.queue(queue) or cluster.default_queue
+    cluster = cluster if there.node_types else part_of_queue(cluster, (queue,), False)
     node_type = cluster.node_type((cluster.queue(queue) or cluster.default_queue).node_types[0])
     nodes = max(1, shape.most_nodes or 1)
     ntasks = shape.ntasks if cluster.scheduler != "pbs" else None
@@ -62,6 +65,8 @@ def allocation(script: ReadScript, cluster: Cluster) -> Allocation:
 def devices(shape: JobShape, queue: str, cluster: Cluster, node_type: NodeType) -> int:
     """Devices of one node that the job may use, as a framework counts them."""
     gpus = node_type.gpus
+    if not gpus.model:
+        return 0
     everything = gpus.devices_per_node or 1
     shared_out = max(1, shape.total_gpus // (shape.least_nodes or 1)) if shape.total_gpus else None
     found = shape.gpus_per_node or shared_out or shape.gpus_of_tasks

@@ -72,7 +72,7 @@ def arguments_wanted(script: str, nodes: int = 2) -> tuple[str, ...]:
         wanted += [
             int(text_of(one).strip("${}")) for one in taken(script) if re.fullmatch(r"\$\{?[1-9]\}?", text_of(one))
         ]
-    if not wanted and re.search(r"(?m)^\s*(exec\s+)?\"?\$[@*]\"?", code):
+    if not wanted and re.search(r"(?m)^[^\S\n]*(exec\s+)?\"?\$[@*]\"?", code):
         return ("python", "train.py")
     return tuple(stand_in_word(number, code, nodes) for number in range(1, max(wanted, default=0) + 1))
 

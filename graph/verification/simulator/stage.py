@@ -24,6 +24,7 @@ from graph.verification.simulator.guards import arguments_wanted, commands_wante
 from knowledge.cluster import Cluster
 from knowledge.slurm_options import slurm_options
 from knowledge.types import SideFile
+from knowledge.word_lists import in_order
 
 PROJECT = Path(__file__).parents[3]
 CLUSTER = Path(__file__).parent / "cluster"
@@ -35,13 +36,9 @@ PROGRAM_PATH = re.compile(r"\S*/(python[\d.]*|torchrun|accelerate|deepspeed)")
 SYSTEM_PATH = re.compile(r"/(usr|bin|sbin|lib\w*|dev|proc|etc|tmp)/")
 PRELOAD = {
     "always": ("torch", "torch.distributed", "torch.distributed.run", "torch.distributed.fsdp", "torch._dynamo"),
-    "deepspeed": (
-        "deepspeed",
-        "deepspeed.launcher.runner",
-        "deepspeed.launcher.launch",
-        "functorch.compile",
-        "deepspeed.runtime.superoffload.superoffload_stage3",
-        "deepspeed.module_inject.auto_ep_layer",
+    "deepspeed": in_order(
+        "deepspeed deepspeed.launcher.runner deepspeed.launcher.launch functorch.compile "
+        "deepspeed.runtime.superoffload.superoffload_stage3 deepspeed.module_inject.auto_ep_layer"
     ),
     "accelerate": ("accelerate", "accelerate.commands.launch"),
 }

@@ -10,13 +10,12 @@ import time
 from pathlib import Path
 
 from graph.verification.simulator.cluster import layout, options, variables, wire
-from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.config import StandIn
 from graph.verification.simulator.site import SimulatedSite
 
 GRACE_SECONDS = 4.0
 """How long the other tasks may go on once one has failed; then the launcher ends the step."""
-CYCLIC = {"distribution": "cyclic", "map_by": "node", "rank_by": "node"}
+CYCLIC = {"distribution": "cyclic", "map": "node", "rank_by": "node"}
 
 
 def run(launcher: str, words: list[str], site: SimulatedSite) -> int:
@@ -25,7 +24,7 @@ def run(launcher: str, words: list[str], site: SimulatedSite) -> int:
     program = launcher.split()[0]
     try:
         real = job.real_options if program == "srun" else ()
-        parsed = options.parse(program, LAUNCHERS[launcher], words, real)
+        parsed = options.parse(program, options.LAUNCHERS[launcher], words, real)
         if not parsed.command:
             raise options.LayoutRefusedError("fatal: No command given to execute.")
         if ":" in parsed.command:

@@ -74,8 +74,8 @@ def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayo
     nodes = whole(high or low) or len(named) or whole(variables.get("SLURM_NNODES")) or len(job.nodes)
     if nodes > len(job.nodes):
         raise LayoutRefusedError(f"error: Only allocated {len(job.nodes)} nodes asked for {nodes}")
-    per_node = parsed.count("tasks_per_node") or whole(variables.get("SLURM_NTASKS_PER_NODE"))
-    ntasks = parsed.count("ntasks") or whole(variables.get("SLURM_NTASKS")) or (per_node or 1) * nodes
+    per_node = parsed.count("per_node") or whole(variables.get("SLURM_NTASKS_PER_NODE"))
+    ntasks = parsed.count("tasks") or whole(variables.get("SLURM_NTASKS")) or (per_node or 1) * nodes
     warnings: list[str] = []
     if ntasks < nodes:
         warnings.append(f"Warning: can't run {ntasks} processes on {nodes} nodes, setting nnodes to {ntasks}")
@@ -86,7 +86,7 @@ def srun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayo
             f"{ntasks} with the number of requested nodes {nodes}. Ignoring --ntasks-per-node."
         )
         per_node = None
-    counts = packed(ntasks, per_node) if per_node and parsed.last("tasks_per_node") else blocks(ntasks, nodes)
+    counts = packed(ntasks, per_node) if per_node and parsed.last("per_node") else blocks(ntasks, nodes)
     refuse_too_many_cpus(parsed, job, variables, max(counts))
     devices = srun_devices(parsed, job, variables, max(counts))
     return TaskLayout((tuple(named) or job.nodes)[: len(counts)], counts, devices, tuple(warnings))
@@ -151,7 +151,7 @@ def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayo
     depth = parsed.count("cpus") or 1
     filled = job.tasks_per_node if job.mpi == "impi" else job.cpus_per_node // depth
     per_node = parsed.count("per_node")
-    ntasks = parsed.count("ntasks") or (per_node * len(hosts) if per_node else 1)
+    ntasks = parsed.count("tasks") or (per_node * len(hosts) if per_node else 1)
     counts = packed(ntasks, per_node or filled or -(-ntasks // len(hosts)))
     if len(counts) > len(hosts):
         raise LayoutRefusedError(
@@ -171,13 +171,13 @@ def pals(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayo
 def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """mpirun fills slots host by host, unless --map-by or -npernode says otherwise."""
     hosts = hosts_of(parsed, job)
-    mapped = re.match(r"ppr:(\d+):node", parsed.last("map_by") or "")
+    mapped = re.match(r"ppr:(\d+):node", parsed.last("map") or "")
     per_node = (
         parsed.count("per_node") or (int(mapped[1]) if mapped else None) or (1 if "pernode" in parsed.options else None)
     )
     slots = slots_per_node(parsed, job)
-    ntasks = parsed.count("ntasks") or (per_node or slots) * len(hosts)
-    by_node = parsed.last("map_by") == "node" or "bynode" in parsed.options
+    ntasks = parsed.count("tasks") or (per_node or slots) * len(hosts)
+    by_node = parsed.last("map") == "node" or "bynode" in parsed.options
     counts = packed(ntasks, per_node or slots) if not by_node else blocks(ntasks, len(hosts))
     if per_node and ntasks > per_node * len(hosts):
         raise LayoutRefusedError(PPR.format(app=" ".join(parsed.command[:1]), ntasks=ntasks, per_node=per_node))
@@ -200,7 +200,7 @@ def slots_per_node(parsed: Parsed, job: StandIn) -> int:
 def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """TACC's ibrun starts the job's -n tasks over its -N nodes."""
     total = job.ntasks or (job.tasks_per_node or 1) * len(job.nodes)
-    ntasks = parsed.count("ntasks") or total
+    ntasks = parsed.count("tasks") or total
     if ntasks > total:
         raise LayoutRefusedError(OFFSET)
     per_node = -(-total // len(job.nodes))
@@ -210,13 +210,13 @@ def ibrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLay
 
 def jsrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """Resource sets: each is some tasks, cores and GPUs of one host; its tasks see its GPUs only."""
-    gpus = amount(parsed, "gpus_per_set", job.gpus_per_node, 0)
-    cpus = amount(parsed, "cpus_per_set", job.cpus_per_node, 1)
-    sets = amount(parsed, "sets", 10**6, len(job.nodes) * (whole(parsed.last("sets_per_host")) or 1))
+    gpus = amount(parsed, "set_gpus", job.gpus_per_node, 0)
+    cpus = amount(parsed, "set_cpus", job.cpus_per_node, 1)
+    sets = amount(parsed, "sets", 10**6, len(job.nodes) * (whole(parsed.last("sets_per_node")) or 1))
     fit = min(job.gpus_per_node // gpus if gpus else 10**6, job.cpus_per_node // max(cpus, 1))
-    per_host = whole(parsed.last("sets_per_host")) or min(fit, -(-sets // len(job.nodes)))
-    tasks = amount(parsed, "tasks_per_set", cpus, 1)
-    ntasks = parsed.count("ntasks")
+    per_host = whole(parsed.last("sets_per_node")) or min(fit, -(-sets // len(job.nodes)))
+    tasks = amount(parsed, "set_tasks", cpus, 1)
+    ntasks = parsed.count("total_tasks")
     if ntasks and "sets" not in parsed.options:
         sets, per_host = 1, 1
         return TaskLayout(job.nodes[:1], (ntasks,))
@@ -241,7 +241,7 @@ def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayo
     nodes = parsed.count("nodes") or len(job.nodes)
     if nodes > len(job.nodes):
         raise LayoutRefusedError(f"error: job has {len(job.nodes)} nodes, {nodes} asked for")
-    per_node, ntasks = parsed.count("per_node"), parsed.count("ntasks")
+    per_node, ntasks = parsed.count("per_node"), parsed.count("tasks")
     if not per_node and not ntasks and "1" not in parsed.options:
         raise LayoutRefusedError("error: one of -1, -n, -T is needed")
     counts = (
@@ -257,8 +257,8 @@ def lrun(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayo
 def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> TaskLayout:
     """flux run: tasks in even blocks; no GPU is shown that was not asked for."""
     nodes = parsed.count("nodes")
-    per_node = parsed.count("tasks_per_node")
-    ntasks = parsed.count("ntasks") or (nodes or 1) * (per_node or 1)
+    per_node = parsed.count("per_node")
+    ntasks = parsed.count("tasks") or (nodes or 1) * (per_node or 1)
     per_task = parsed.count("gpus_per_task") or 0
     used = nodes or min(len(job.nodes), max(1, -(-ntasks * per_task // max(1, job.gpus_per_node)) if per_task else 1))
     counts = blocks(ntasks, min(used, ntasks))
@@ -266,7 +266,7 @@ def flux_run(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Task
         raise LayoutRefusedError("flux-job: job alloc exception: unsatisfiable request")
     if nodes and ntasks < nodes:
         raise LayoutRefusedError(f"flux-run: ERROR: node count must not be greater than task count: {nodes} > {ntasks}")
-    settings = dict(o.partition("=")[::2] for o in parsed.options.get("option", []))
+    settings = dict(o.partition("=")[::2] for o in parsed.options.get("setting", []))
     if settings.get("gpu-affinity") == "per-task" or settings.get("mpibind", "off") != "off":
         share = per_task or max(1, job.gpus_per_node // max(counts))
         devices = tuple(tuple(range(n * share, (n + 1) * share)) for n in range(max(counts)))

@@ -24,8 +24,10 @@ def serve(site: SimulatedSite) -> None:
     """Answer requests for ever, each in a process of its own."""
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as door:
-        door.bind(wire.socket_path(site.stage, site.node))
+        place = wire.socket_path(site.stage, site.node)
+        door.bind(f"{place}~")
         door.listen(256)
+        Path(f"{place}~").rename(place)  # who waits for its name may connect at once
         while True:
             connection, _ = door.accept()
             if os.fork() == 0:

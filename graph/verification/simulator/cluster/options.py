@@ -1,22 +1,21 @@
-"""One parser for the options of all launchers; the tables are in launcher_options.py."""
+"""One parser for the options of all launchers; the tables are in knowledge/launchers/programs.yaml."""
 
 from __future__ import annotations
 
 import difflib
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from knowledge.launcher_options import OptionSet, launcher_table
 
-@dataclass(frozen=True, slots=True)
-class Accepts:
-    """values take one value, pairs two, optional one only when attached (`-K0`, `--x=y`), flags none."""
-
-    values: dict[str, str]
-    flags: str = ""
-    optional: dict[str, str] = field(default_factory=dict)
-    pairs: dict[str, str] = field(default_factory=dict)
-    long_with_one_dash: bool = False
-    refusal: str = "{program}: unrecognized option '{word}'"
+# The launchers that are stood in for, and whose options each takes.
+LAUNCHERS: dict[str, OptionSet] = {
+    name: launcher_table().sets[taken]
+    for name, taken in {
+        "srun": "srun", "mpiexec": "pals", "mpirun": "open_mpi", "ibrun": "ibrun", "jsrun": "jsrun", "lrun": "lrun",
+        "flux run": "flux",
+    }.items()
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,41 +43,39 @@ class LayoutRefusedError(Exception):
     """The launcher refuses; the text is what it prints after its own name."""
 
 
-def words_of(table: dict[str, str]) -> dict[str, str]:
-    return {word: name for name, words in table.items() for word in words.split()}
+def key(accepts: OptionSet, option: str) -> str:
+    """What an option is asked for by: what it tells, or its own name."""
+    return accepts.means.get(option) or option.lstrip("-")
 
 
-def parse(program: str, accepts: Accepts, words: list[str], real: tuple[str, ...] = ()) -> Parsed:
+def parse(program: str, accepts: OptionSet, words: list[str], real: tuple[str, ...] = ()) -> Parsed:
     """Read a launcher's own options, up to the first word that is none. Raises LayoutRefusedError on an unknown one."""
-    values, pairs, optional = words_of(accepts.values), words_of(accepts.pairs), words_of(accepts.optional)
-    flags = set(accepts.flags.split())
-    known = [*values, *pairs, *optional, *flags]
+    known = [*accepts.values, *accepts.pairs, *accepts.optional, *accepts.flags]
     found: dict[str, list[str]] = {}
     strange: list[str] = []
     left = list(words)
     while left and left[0].startswith("-") and left[0] not in ("-", "--"):
         word = left.pop(0)
-        name, equals, attached = (
-            word.partition("=") if word.startswith("--") or accepts.long_with_one_dash else (word, "", "")
-        )
+        name, equals, attached = word.partition("=") if word.startswith("--") or accepts.one_dash else (word, "", "")
         name = full_name(name, known)
-        if name in pairs:
-            found.setdefault(pairs[name], []).append(" ".join(left[:2]))
+        given = found.setdefault(key(accepts, name), []) if name in known else []
+        if name in accepts.pairs:
+            given.append(" ".join(left[:2]))
             left = left[2:]
-        elif name in values:
+        elif name in accepts.values:
             if not equals and not left:
                 raise LayoutRefusedError(f"option '{word}' requires an argument")
-            found.setdefault(values[name], []).append(attached if equals else left.pop(0))
-        elif name in optional:
-            found.setdefault(optional[name], []).append(attached)
-        elif name in flags:
-            found.setdefault(name.lstrip("-"), []).append("")
+            given.append(attached if equals else left.pop(0))
+        elif name in accepts.optional:
+            given.append(attached)
+        elif name in accepts.flags:
+            given.append("")
         elif word.startswith("--") and (name in real or not is_slip(name, known)):
             strange.append(word)
             if not equals and len(left) > 1 and is_value(left):
                 left.pop(0)
         else:
-            short(program, accepts, word, left, found, values | optional, flags)
+            short(program, accepts, word, left, found)
     return Parsed(found, tuple(left[1:] if left[:1] == ["--"] else left), tuple(strange))
 
 
@@ -104,25 +101,17 @@ def full_name(name: str, known: list[str]) -> str:
     return longer.pop() if len(longer) == 1 else name
 
 
-def short(
-    program: str,
-    accepts: Accepts,
-    word: str,
-    left: list[str],
-    found: dict[str, list[str]],
-    values: dict[str, str],
-    flags: set[str],
-) -> None:
+def short(program: str, accepts: OptionSet, word: str, left: list[str], found: dict[str, list[str]]) -> None:
     """Short options written together (`-n8`, `-lu`, `-ulN2`). Raises LayoutRefusedError when one is unknown."""
     if word.startswith("--"):
         raise LayoutRefusedError(accepts.refusal.format(program=program, word=word))
     rest = word[1:]
     while rest:
         letter, rest = "-" + rest[0], rest[1:]
-        if letter in values:
-            value = rest or (left.pop(0) if left and values[letter] not in accepts.optional else "")
-            found.setdefault(values[letter], []).append(value)
+        if letter in accepts.values | accepts.optional:
+            value = rest or (left.pop(0) if left and letter in accepts.values else "")
+            found.setdefault(key(accepts, letter), []).append(value)
             return
-        if letter not in flags:
+        if letter not in accepts.flags:
             raise LayoutRefusedError(accepts.refusal.format(program=program, word=word))
-        found.setdefault(letter.lstrip("-"), []).append("")
+        found.setdefault(key(accepts, letter), []).append("")
