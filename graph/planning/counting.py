@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from knowledge.cluster import Cluster, NodeType
+from knowledge.cluster import NEVER, Cluster, NodeType
 from knowledge.types import Alternative, Assumption, JobRequest, Refusal
 
 
@@ -46,7 +46,9 @@ def count(request: JobRequest, cluster: Cluster, node: NodeType) -> Count | Refu
         return uneven(request, node) if request.total_gpus else None
     if (most := size_of(cluster)) and nodes > most:
         return larger_than_the_machine(nodes, most, cluster, node)
-    return Count(nodes, ranks, counted_in_words(ranks, node), tuple(assumed(request, given, ranks, nodes, node)))
+    return Count(
+        nodes, ranks, counted_in_words(ranks, node, cluster), tuple(assumed(request, given, ranks, nodes, node))
+    )
 
 
 def size_of(cluster: Cluster) -> int | None:
@@ -77,7 +79,7 @@ def in_tiles(request: JobRequest, node: NodeType) -> bool:
 
 def in_cards(request: JobRequest, node: NodeType) -> bool:
     """Whether the person counted cards by their name: `2 MI250X per node`, `2 full cards`."""
-    model = re.escape(node.gpus.model.split()[-1])
+    model = re.escape((node.gpus.model or "card").split()[-1])
     words = [one.words for one in request.heard if one.field == "gpus_per_node"]
     return any(re.search(rf"\b(?:{model}|card|module|package)s?\b", one, re.I) for one in words)
 
@@ -102,8 +104,11 @@ def nodes_for(request: JobRequest, ranks: int, node: NodeType) -> int | None:
     return request.total_gpus // cards if node.gpus.tiles_per_gpu > 1 and request.total_gpus % cards == 0 else None
 
 
-def counted_in_words(ranks: int, node: NodeType) -> str:
+def counted_in_words(ranks: int, node: NodeType, cluster: Cluster) -> str:
+    """Of how many a node has: of a machine that nobody described, no more is known than what was asked for."""
     gpus = node.gpus
+    if cluster.as_of == NEVER:
+        return f"{ranks} {gpus.model} GPUs a node, one rank each"
     if gpus.tiles_per_gpu == 1:
         return f"{ranks} of {gpus.per_node} {gpus.model} GPUs a node, one rank each"
     tile = gpus.tile_name or "tile"

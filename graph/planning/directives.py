@@ -123,7 +123,8 @@ def with_parts(
         if isinstance(made, Refusal):
             return made
         words += made
-    words += signal_words(signal_of(request), cluster)
+    signal = signal_of(request)
+    words += signal_options(signal, cluster.scheduler) if signal else []
     extra = extra_words(request.extra_directives, cluster)
     if isinstance(extra, Refusal):
         return extra
@@ -260,14 +261,12 @@ def signal_of(request: JobRequest) -> LimitSignal | None:
     return request.signal or (LimitSignal() if request.requeue else None)
 
 
-def signal_words(signal: LimitSignal | None, cluster: Cluster) -> list[Word]:
+def signal_options(signal: LimitSignal, scheduler: Scheduler) -> list[Word]:
     """The scheduler's own signal before the limit. PBS and Flux scripts keep the time themselves (the frame does)."""
-    if signal is None:
-        return []
     check_directive("signal", signal.name)
-    if cluster.scheduler == "slurm":
+    if scheduler == "slurm":
         return [Word("--signal=", f"B:{signal.name}@{signal.seconds}"), Word("--open-mode=", "append")]
-    if cluster.scheduler == "lsf":
+    if scheduler == "lsf":
         return [Word("-wa ", f"'{signal.name}'"), Word("-wt ", str(-(-signal.seconds // 60)))]
     return []
 

@@ -14,6 +14,7 @@ from graph.planning.fields import check_module
 from knowledge.cluster import Cluster, ContainerFact, NodeType, Software
 from knowledge.job_parts import ContainerRuntime, EnvironmentKind
 from knowledge.types import Alternative, Assumption, Directive, JobRequest, Launch, Refusal, SideFile, Variable
+from knowledge.word_lists import in_order
 
 ENVIRONMENT, IMAGE = "ENVIRONMENT", "IMAGE"
 EXAMPLE_IMAGE = "ghcr.io#eth-cscs/alps-extended-images/ngc-pytorch:TAG-alps6"
@@ -24,16 +25,15 @@ LOADS = re.compile(r"^(?:module|ml) (?:load|add)\s+(.*)$")
 FROM_REGISTRIES = ("shifter", "podman-hpc")
 GPU_FLAG = {"nvidia": "--nv ", "amd": "--rocm ", "intel": ""}
 HANDED_ON = {"slurm": "sbatch hands it on, unless `--export=NONE` is set", "pbs": "`#PBS -V` hands it on"}
-INSIDE = (
-    "RANK",
-    "LOCAL_RANK",
-    "WORLD_SIZE",
-    "LOCAL_WORLD_SIZE",
-    "MASTER_ADDR",
-    "MASTER_PORT",
-    "NNODES",
-    "RANKS_PER_NODE",
+CONDA_UNKNOWN = (
+    "Which module brings conda is not known here for {}: submit from a shell that finds conda, or say its module."
 )
+READ_AS_VENV = "{0} is read as a virtual environment in {1}; for one of conda say *my conda environment {0}*."
+NO_CONTAINER = (
+    "Your conda environment runs without {}'s container: make it on a compute node there, with your own conda, and "
+    "give its NCCL the network's plugin (aws-ofi-nccl), which the container brings; without it NCCL falls back to TCP."
+)
+INSIDE = in_order("RANK LOCAL_RANK WORLD_SIZE LOCAL_WORLD_SIZE MASTER_ADDR MASTER_PORT NNODES RANKS_PER_NODE")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +61,45 @@ def kind_of(name: str, said: EnvironmentKind | None) -> EnvironmentKind | None:
     return None if "/" in name or name.startswith("~") else "conda"
 
 
+# `--environment=ngc`: a name of ~/.edf, not an image's reference.
+EDF_NAME = re.compile(r"(?!.*\.(?:sif|sqsh|simg|img)$)[A-Za-z0-9][\w.-]*")
+
+
+def has_edf(software: Software) -> bool:
+    """Whether the site names containers by environment definition files."""
+    return any(fact.name == "EDF" for fact in software.settings)
+
+
 def surroundings(request: JobRequest, cluster: Cluster, node: NodeType, software: Software) -> Surroundings | Refusal:
     """The site's software with the person's own in its place. Raises InputError on a module's bad name."""
+    made = all_surroundings(request, cluster, node, software)
+    return without_unused(made, software) if isinstance(made, Surroundings) else made
+
+
+def without_unused(made: Surroundings, site: Software) -> Surroundings:
+    """Without the settings that only the site's wrapper needed (a folder that it binds), where there is another."""
+
+    def is_used(one: Variable) -> bool:
+        texts = (made.software.wrapper or "", *made.lines, *(other.value for other in made.settings), *made.options)
+        name = re.compile(rf"\$\{{?{one.name}\b")
+        return not name.search(site.wrapper or "") or any(name.search(text) for text in texts)
+
+    left = {one.name for one in made.settings if not is_used(one)}
+    settings = tuple(one for one in made.settings if one.name not in left)
+    return replace(made, settings=settings, assumptions=tuple(one for one in made.assumptions if one.field not in left))
+
+
+def all_surroundings(
+    request: JobRequest, cluster: Cluster, node: NodeType, software: Software
+) -> Surroundings | Refusal:
+    """The site's software with the person's own, with all that the site sets."""
     image = request.container
     name, kind = request.environment, None
     if name:
         kind = kind_of(name, request.environment_kind)
         if kind == "container" and image is None:
             image, name = name, None
-    if image and image.endswith(".toml"):
+    if image and (image.endswith(".toml") or (EDF_NAME.fullmatch(image) and has_edf(software))):
         image, name, kind = None, image, "edf"
     base = modules_changed(software, request)
     if image:
@@ -78,25 +108,54 @@ def surroundings(request: JobRequest, cluster: Cluster, node: NodeType, software
         return handed_on(name, request, cluster, base)
     if name and kind == "uenv":
         return with_uenv(name, base, cluster)
-    if name and kind == "edf" and not any(fact.name == "EDF" for fact in base.settings):
+    if name and kind == "edf" and not has_edf(base):
         return no_edf(name, cluster)
     if name and kind == "module":
         return own_modules(name, base)
+    if name and kind == "conda" and request.environment_kind is None:
+        return by_its_name(name, cluster, base)
     return with_environment(name, kind, cluster, base)
+
+
+def by_its_name(name: str, cluster: Cluster, base: Software) -> Surroundings:
+    """A name without a path: conda's, but a virtual environment's where the site's example is one and nothing there
+    knows conda."""
+    folder = venvs_of(base, cluster)
+    if not folder:
+        return with_environment(name, "conda", cluster, base)
+    made = with_environment(f"{folder}/{name}", "venv", cluster, base)
+    return replace(made, notes=(*made.notes, READ_AS_VENV.format(name, folder)))
+
+
+def venvs_of(software: Software, cluster: Cluster) -> str:
+    """The folder of the virtual environments of the site's example, where nothing there knows conda; else empty."""
+    knows = any("conda" in text or "forge" in text for text in (*software.lines, *cluster.conda, software.create or ""))
+    fact = next((one for one in software.settings if one.environment), None)
+    entered = fact and any(f'"${fact.name}/bin/activate"' in line for line in software.lines)
+    return fact.value.rpartition("/")[0] if fact and entered and not knows else ""
+
+
+def settings_of(base: Software, name: str | None, *, replaces: bool) -> tuple[list[Variable], list[Assumption]]:
+    """The site's settings, and which of them are taken as they are. replaces: its environment's is the person's."""
+    own = [one for one in base.settings if not (one.environment and name)]
+    theirs = {one.name for one in base.settings if one not in own}
+    settings = [
+        Variable(one.name, name, "your environment")
+        if name and one.name in theirs
+        else Variable(one.name, one.value, one.why, expand=True)
+        for one in base.settings
+        if replaces or one.name not in theirs
+    ]
+    return settings, [Assumption(one.name, one.value, one.why or "the site's example", base.source) for one in own]
 
 
 def with_environment(name: str | None, kind: EnvironmentKind | None, cluster: Cluster, base: Software) -> Surroundings:
     """A conda or virtual environment, in the place of the site's example where there is one."""
+    if name and kind != "edf" and has_edf(base):
+        return beside_edf(name, kind, cluster, base)
     fact = next((one for one in base.settings if one.environment), None)
     replaces = fact is not None and name is not None and not image_setting(base)
-    settings, taken = [], []
-    for one in base.settings:
-        if one.environment and name:
-            if replaces or kind == "edf":
-                settings.append(Variable(one.name, name, "your environment"))
-            continue
-        settings.append(Variable(one.name, one.value, one.why, expand=True))
-        taken.append(Assumption(one.name, one.value, one.why or "the site's example", base.source))
+    settings, taken = settings_of(base, name, replaces=replaces or kind == "edf")
     if name is None and cluster.id == "alps-clariden":
         return with_example_edf(base, tuple(settings), tuple(taken))
     if name is None or kind == "edf":
@@ -106,7 +165,22 @@ def with_environment(name: str | None, kind: EnvironmentKind | None, cluster: Cl
         settings.append(Variable(ENVIRONMENT, name, "your Python environment"))
         base = replace(base, wrapper=None, python="python") if image_setting(base) else base
     lines = (*without_activation(base.lines, kind, cluster), activation(variable, kind))
-    return Surroundings(base, tuple(settings), lines, tuple(taken), uv_note(kind, name))
+    told = (CONDA_UNKNOWN.format(cluster.title),) if 'eval "$(conda shell.bash hook)"' in lines else ()
+    return Surroundings(base, tuple(settings), lines, tuple(taken), (*uv_note(kind, name), *told))
+
+
+def beside_edf(name: str, kind: EnvironmentKind | None, cluster: Cluster, base: Software) -> Surroundings:
+    """A Python environment where the site's setting names a container: one with a path is entered inside the image, a
+    conda environment by its name outside of it."""
+    if kind == "conda" and "/" not in name:
+        bare = replace(base, python="python", lines=without_activation(base.lines, kind, cluster))
+        lines = (*bare.lines, activation(ENVIRONMENT, kind))
+        setting = Variable(ENVIRONMENT, name, "your conda environment")
+        return Surroundings(bare, (setting,), lines, (), (NO_CONTAINER.format(cluster.title),))
+    settings = tuple(Variable(one.name, one.value, one.why, expand=True) for one in base.settings)
+    taken = tuple(Assumption(one.name, one.value, one.why, base.source) for one in base.settings)
+    inner = f"{name}/.venv" if kind == "uv" else name
+    return inside(with_example_edf(base, settings, taken), inner)
 
 
 def handed_on(name: str | None, request: JobRequest, cluster: Cluster, base: Software) -> Surroundings:
@@ -320,7 +394,8 @@ def by_runtime(image: str, fact: ContainerFact, binds: tuple[str, ...], node: No
     else:
         options = "".join(f"{one} " for one in fact.options)
         bound = f"--bind {quoted_list(binds)} " if binds else ""
-        wrapper = f'{fact.runtime} exec {GPU_FLAG[node.gpus.vendor]}{options}{bound}"${IMAGE}"'
+        gpu_flag = GPU_FLAG[node.gpus.vendor] if node.gpus.model else ""
+        wrapper = f'{fact.runtime} exec {gpu_flag}{options}{bound}"${IMAGE}"'
     return Surroundings(replace(bare, wrapper=wrapper), setting, fact.lines)
 
 
@@ -345,12 +420,15 @@ def inside(made: Surroundings, name: str) -> Surroundings:
 
 
 def launched(launch: Launch, made: Surroundings) -> Launch:
-    """The launch with the wrapper, the interpreter and the options of these surroundings."""
+    """The launch with the wrapper, the interpreter and the options of these surroundings; without the site's options
+    that name a setting which these do not have."""
     own = made.software.python.startswith('"$')
+    gone = {one.name for one in made.software.settings} - {one.name for one in made.settings}
+    kept = tuple(one for one in launch.options if not any(re.search(rf"\$\{{?{name}\b", one) for name in gone))
     return replace(
         launch,
         wrapper=made.software.wrapper or "",
         python=made.software.python,
         torchrun=f"{made.software.python} -m torch.distributed.run" if own else launch.torchrun,
-        options=(*launch.options, *made.options),
+        options=(*kept, *made.options),
     )

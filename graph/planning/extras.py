@@ -95,14 +95,26 @@ def added(decided: LaunchPlan, *texts: str) -> tuple[Directive, ...]:
     return (*decided.directives, *(Directive(text) for text in texts))
 
 
-def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan:
+def with_array(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
     array = request.array
     if array is None:
         return decided
     check_array(array)
-    last, most = array.tasks - 1, f"%{array.at_once}" if array.at_once else ""
+    queue = cluster.queue(decided.queue)
+    if queue and queue.max_submitted and array.tasks > queue.max_submitted:
+        return Refusal(
+            f"{cluster.title}'s queue {queue.id} holds {queue.max_submitted} jobs of a user at a time, each task of an "
+            f"array counted: one of {array.tasks} is refused.",
+            "Send it in parts, or let a task do several runs, one after the other.",
+            queue.source,
+        )
+    if array.first and decided.scheduler not in ("slurm", "pbs"):
+        raise InputError("its tasks are counted from 0 there: give their number alone")
+    first, last, most = array.first, array.first + array.tasks - 1, f"%{array.at_once}" if array.at_once else ""
     # LSF's index is part of the name, which the frame writes; files are counted by the shell that submits.
-    own = {"slurm": f"--array=0-{last}{most}", "pbs": f"-J 0-{max(1, last)}{most}"}.get(decided.scheduler)
+    own = {"slurm": f"--array={first}-{last}{most}", "pbs": f"-J {first}-{max(first + 1, last)}{most}"}.get(
+        decided.scheduler
+    )
     written = added(decided, own) if own and not array.files else decided.directives
     array = with_placeholder(array, decided.args)
     # What the tasks vary is not given a second time.
@@ -115,7 +127,8 @@ def with_placeholder(array: JobArray, args: Sequence[str]) -> JobArray:
     found = PLACEHOLDER.search(" ".join(args))
     if found is None or array.axes or not array.count:
         return array
-    return replace(array, axes=(ArrayAxis(found[1], tuple(map(str, range(array.count)))),), count=None)
+    indices = range(array.first, array.first + array.count)
+    return replace(array, axes=(ArrayAxis(found[1], tuple(map(str, indices))),), count=None, first=0)
 
 
 def check_array(array: JobArray) -> None:
@@ -334,7 +347,9 @@ def with_offline(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
         return decided
     own = {variable.name for variable in (*decided.user_variables, *decided.variables)}
     quiet = tuple(variable for variable in OFFLINE if variable.name not in own)
-    return replace(decided, variables=(*decided.variables, *quiet), notes=(*decided.notes, PREFETCH))
+    return replace(
+        decided, variables=(*decided.variables, *quiet), notes=(*decided.notes, cluster.internet.as_there(PREFETCH))
+    )
 
 
 # PyTorch's flight recorder: where each rank stood, written when a collective times out. The second name is that of

@@ -29,7 +29,7 @@ def check_request(request: JobRequest) -> None:
     for name in ("entry", "args", "model", "environment", "container"):
         check_text(name, getattr(request, name))
     check_count("nodes", request.nodes, MOST_NODES)
-    check_count("gpus_per_node", request.gpus_per_node, MOST_GPUS_PER_NODE)
+    check_count("gpus_per_node", request.gpus_per_node or None, MOST_GPUS_PER_NODE)
     check_count("total_gpus", request.total_gpus, MOST_NODES * MOST_GPUS_PER_NODE)
     for bind in request.binds:
         check_path("binds", bind)

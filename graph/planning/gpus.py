@@ -52,7 +52,7 @@ def too_large(model: str | None, strategy: Strategy, ranks: int, node: NodeType)
     held, least = state_gb(billions, strategy, ranks), fewest_ranks(billions, memory)
     nodes = -(-least // (node.gpus.devices_per_node or 1))
     return (
-        f"Will not fit: {billions:g} billion parameters, trained whole with Adam, keep {held:.0f} GB on each GPU of "
+        f"Trained whole with Adam it will not fit: {billions:g} billion parameters keep {held:.0f} GB on each GPU of "
         f"{memory:g} GB this way. FSDP or ZeRO-3 on {nodes} such node{'s' * (nodes > 1)} or more hold it ({SOURCE})."
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from graph.planning.counting import Count
@@ -11,25 +10,16 @@ from graph.planning.filling import Values, fill_all
 from graph.planning.strategies import Style
 from knowledge.cluster import Cluster, LaunchForm, NodeType, RankVariables, RefusalFact, Software, Workers
 from knowledge.job_parts import Starter
+from knowledge.launcher_options import launcher_table
 from knowledge.types import Alternative, Assumption, Launch, Refusal
-
-# What each launcher tells its tasks. The facts override it where a site's build differs.
-RANKS: Mapping[str, RankVariables] = {
-    "srun": RankVariables(rank="$SLURM_PROCID", local_rank="$SLURM_LOCALID"),
-    "mpiexec": RankVariables(rank="$PALS_RANKID", local_rank="$PALS_LOCAL_RANKID"),
-    "mpirun": RankVariables(rank="$OMPI_COMM_WORLD_RANK", local_rank="$OMPI_COMM_WORLD_LOCAL_RANK"),
-    "jsrun": RankVariables(rank="$OMPI_COMM_WORLD_RANK", local_rank="$OMPI_COMM_WORLD_LOCAL_RANK"),
-    "flux": RankVariables(rank="$FLUX_TASK_RANK", local_rank="$FLUX_TASK_LOCAL_ID"),
-    "ibrun": RankVariables(rank="$PMI_RANK", local_rank="$((PMI_RANK % RANKS_PER_NODE))"),
-    "none": RankVariables(rank="0", local_rank="0"),
-}
-
 
 LIGHTNING = ("srun", "torchrun", "other")
 # Frameworks whose processes find each other by themselves: what each task of the launcher is.
 RANKS_OF_THEIR_OWN = ("jax", "horovod")
 # Options of a form for ranks that would hide a node's GPUs or cores from one task that has them all.
 FOR_RANKS = re.compile(r"gpu|cpu-bind|depth|bind=|mpibind")
+# One entry a task, by its number on the node: masks and numbers with commas, PALS' lists with colons.
+BINDING = re.compile(r"(?P<head>--cpu-bind=(?:mask_cpu|map_cpu|list):)(?P<list>.+)")
 LIGHTNING_NOTE = (
     "Lightning takes each task's node and local rank to be its device: on this machine's form give the Trainer a "
     "ClusterEnvironment that reads RANK, WORLD_SIZE and LOCAL_RANK."
@@ -44,11 +34,13 @@ class LaunchChoice:
     software: Software
     assumptions: tuple[Assumption, ...] = ()
 
-    def launch(self, values: Values, whole_node: bool) -> Launch:
-        """The form filled in. whole_node: all devices of a node are used, so binding masks hold."""
+    def launch(self, values: Values, whole_node: bool, own_node: bool = False) -> Launch:
+        """The form filled in. whole_node: all devices of a node are used, so binding masks hold; own_node: the node is
+        the job's alone, so the first of them hold for fewer."""
         form = self.form
-        variables = form.rank_variables or RANKS[form.launcher]
-        options = (*form.options, *(form.whole_node_options if whole_node else form.part_node_options))
+        variables = form.rank_variables or rank_variables(form.launcher)
+        first = first_bound(form.whole_node_options, int(values["tasks_per_node"] or 1)) if own_node else ()
+        options = (*form.options, *(form.whole_node_options if whole_node else first or form.part_node_options))
         cpus = values["cpus_per_task"]
         return Launch(
             launcher=form.launcher,
@@ -63,6 +55,38 @@ class LaunchChoice:
             torchrun=form.torchrun,
             torchrun_options=form.torchrun_options,
         )
+
+
+def first_bound(options: tuple[str, ...], tasks: int) -> tuple[str, ...]:
+    """The site's binding of a whole node cut to its first tasks; nothing where it lists fewer, or none."""
+    cut = []
+    for option in options:
+        found = BINDING.fullmatch(option)
+        entries = (
+            found["list"].split(sign := "," if "mask" in found["head"] or "map" in found["head"] else ":")
+            if found
+            else []
+        )
+        if found and len(entries) < tasks:
+            return ()
+        cut.append(f"{found['head']}{sign.join(entries[:tasks])}" if found else option)
+    return tuple(cut)
+
+
+def binding_note(choice: LaunchChoice, made: Launch, tasks: int) -> tuple[str, ...]:
+    """What became of the site's list of cores where not all of its entries are used."""
+    bound = [found for one in choice.form.whole_node_options if (found := BINDING.fullmatch(one))]
+    if not bound or bound[0][0] in made.options:
+        return ()
+    if any(one.startswith(bound[0]["head"]) for one in made.options):
+        return (f"Each rank has its GPU's cores: the first {tasks} entries of the site's list for a whole node.",)
+    return ("The site's list of cores is for whole nodes with a rank a GPU; here the scheduler spreads the ranks.",)
+
+
+def rank_variables(launcher: str) -> RankVariables:
+    """What a launcher tells its tasks. The facts override it where a site's build differs."""
+    tool = launcher_table().by_name.get(launcher)
+    return tool.ranks if tool and tool.ranks else RankVariables(rank="0", local_rank="0")
 
 
 def choose_launch(

@@ -159,7 +159,12 @@ def edits_for(decided: LaunchPlan, request: JobRequest) -> tuple[list[ArgumentEd
     configured = CONFIGURED.get(framework, frozenset()) | (ZERO_OWN if decided.stage is not None else frozenset())
     sizes, edits, open_ones = SIZES.get(framework, {}), [], []
     own_engine = framework == "vllm" and not serves(decided)
-    if own_engine or (framework == "lightning" and not is_lightning_cli(decided)):
+    if (
+        own_engine
+        or decided.entry == "bash"
+        or decided.entry.endswith(".sh")
+        or (framework == "lightning" and not is_lightning_cli(decided))
+    ):
         sizes = {}
     for name in (*ASKED, "port"):
         value = getattr(request, name)
@@ -211,7 +216,9 @@ def counts_for(decided: LaunchPlan) -> list[ArgumentEdit]:
 
 
 def serves(decided: LaunchPlan) -> bool:
-    """`vllm serve`; a program of one's own passes the sizes to LLM(...) itself."""
+    """`vllm serve` or the server's own module; a program of one's own passes the sizes to LLM(...) itself."""
+    if decided.entry_kind == "module":
+        return decided.entry.startswith("vllm.entrypoints")
     return decided.entry_kind == "program" and decided.entry.rpartition("/")[2] == "vllm"
 
 

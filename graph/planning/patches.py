@@ -10,7 +10,7 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 from knowledge.job_parts import Patch
-from knowledge.types import LaunchBundle, LaunchPlan
+from knowledge.types import LaunchBundle, LaunchPlan, SideFile
 
 LOST = "An earlier change has no place in this script any more and was left out: {}. Say it again if it is wanted."
 LONGEST_SHOWN = 80
@@ -35,8 +35,17 @@ def patches_between(before: str, after: str) -> tuple[Patch, ...]:
 def with_patches(plan: LaunchPlan, bundle: LaunchBundle, patches: Sequence[Patch]) -> tuple[LaunchPlan, LaunchBundle]:
     """The rendered script with the patches in it; what finds no place is a note of the plan."""
     text, lost = patched(bundle.script, patches)
-    notes = tuple(LOST.format(shown(one)) for one in lost)
-    return replace(plan, notes=(*plan.notes, *notes)), replace(bundle, script=text)
+    notes = tuple(dict.fromkeys(LOST.format(shown(one)) for one in lost))
+    return replace(plan, notes=(*plan.notes, *notes)), replace(bundle, script=text, files=still_named(bundle, text))
+
+
+def still_named(bundle: LaunchBundle, script: str) -> tuple[SideFile, ...]:
+    """The files beside the script without those that only a line named which a patch took out."""
+
+    def named_in(text: str, but: SideFile) -> bool:
+        return but.name in text or any(but.name in one.text for one in bundle.files if one is not but)
+
+    return tuple(one for one in bundle.files if named_in(script, one) or not named_in(bundle.script, one))
 
 
 def patched(text: str, patches: Iterable[Patch]) -> tuple[str, tuple[Patch, ...]]:
@@ -45,10 +54,25 @@ def patched(text: str, patches: Iterable[Patch]) -> tuple[str, tuple[Patch, ...]
     for one in patches:
         at = place_of(one, rows)
         if at is None:
-            lost.append(one)
+            lost += [] if is_in(one, rows) else [one]
         else:
             rows[at : at + len(one.old)] = one.new
     return "\n".join(rows) + ("\n" if text.endswith("\n") else ""), tuple(lost)
+
+
+def is_in(patch: Patch, rows: Sequence[str]) -> bool:
+    """Whether the rows are as the patch would have them: its new lines are there, or what it took out is not."""
+    there = {row.strip() for row in rows}
+    new = [row.strip() for row in patch.new if row.strip()]
+    return (
+        all(row in there for row in new) if new else not any(row.strip() in there for row in patch.old if row.strip())
+    )
+
+
+def standing(text: str, patches: Iterable[Patch]) -> tuple[Patch, ...]:
+    """The patches that are in the text: one that was lost, and told of, is not tried again with each later change."""
+    rows = text.splitlines()
+    return tuple(one for one in patches if is_in(one, rows))
 
 
 def place_of(patch: Patch, rows: Sequence[str]) -> int | None:

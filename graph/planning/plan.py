@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
 
+from graph.planning.charging import further_price, is_whole
 from graph.planning.counting import Count, count
 from graph.planning.directives import with_parts
 from graph.planning.environment import Surroundings, launched, surroundings
@@ -14,21 +15,31 @@ from graph.planning.extras import first_run, is_own_job, with_extras
 from graph.planning.fields import check_request, shown
 from graph.planning.filling import Values, clock, fill_directives
 from graph.planning.gpus import kinds_named, mixed_precision, too_large
-from graph.planning.launching import LIGHTNING_NOTE, LaunchChoice, choose_launch, kind_for_lightning, with_all_gpus
+from graph.planning.launching import (
+    LIGHTNING_NOTE,
+    LaunchChoice,
+    binding_note,
+    choose_launch,
+    kind_for_lightning,
+    with_all_gpus,
+)
 from graph.planning.methods import serves, with_methods
-from graph.planning.programs import edited, take_apart
+from graph.planning.processors import processor_job, without_gpus
+from graph.planning.programs import Started, edited, take_apart
 from graph.planning.queues import Slot, choose_queue, of_purpose
 from graph.planning.software import all_devices, overlapping, variables
 from graph.planning.strategies import Style, choose_style, parallel_sizes
-from knowledge.cluster import Cluster, Condition, NodeType, walltime_seconds
+from knowledge.cluster import Cluster, Condition, NodeType, Queue, walltime_seconds
 from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
-from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal
+from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Strategy
 from templates.quoting import shell_word
 
 MODEL_PLACEHOLDER = "YOUR_MODEL"
 ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
+# ORGANISATION/NAME, which is no file.
+HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.py)(?<!\.sh)")
 ONE_DEVICE = (
     "Each task sees one GPU, as device 0, so LOCAL_RANK is 0 in every task: code that downloads or writes on local "
     "rank 0 does it once a task here; let RANK decide (0 in all, or RANK % RANKS_PER_NODE == 0 for once a node)."
@@ -65,8 +76,13 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     Raises InputError where a field cannot stand in a script, or is still open.
     """
     check_request(request)
-    if request.cpu_only:
-        return no_processor_nodes(cluster)
+    if without_gpus(request, cluster):
+        return on_processors(request, cluster)
+    return planned(request, cluster)
+
+
+def planned(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
+    """The plan of a request that was checked, on the nodes that the facts hold."""
     if request.exclusive is False and request.queue is None:
         request = replace(request, queue="shared")
     request = with_served_model(first_run(request, cluster))
@@ -77,6 +93,14 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
         return style
     if request.queue and cluster.queue(request.queue) is None:
         return with_queue_meant(request, cluster)
+    named = cluster.queue(request.queue) if request.queue else None
+    if named and not named.node_types:
+        usual = choose_node_type(replace(request, queue=None), cluster).id
+        return (
+            with_queue_meant(request, cluster)
+            if of_purpose(named.id, cluster, usual)
+            else without_nodes(named, cluster)
+        )
     node = choose_node_type(request, cluster)
     if other := elsewhere(request, cluster, node):
         return other
@@ -107,14 +131,34 @@ def plan(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     if isinstance(directives, Refusal):
         return directives
     made = with_extras(replace(told, directives=directives), request, cluster, node)
-    return made if isinstance(made, Refusal) else with_jobs(made, request, cluster)
+    if isinstance(made, Refusal):
+        return made
+    return with_jobs(with_price(made, request, cluster, counted.ranks_per_node), request, cluster)
+
+
+def with_price(decided: LaunchPlan, request: JobRequest, cluster: Cluster, gpus: int) -> LaunchPlan:
+    """The plan with the price of all the jobs that it makes, where that is more than itself.
+
+    gpus: of a node, in the framework's devices; a rank may have several.
+    """
+    own = replace(
+        request,
+        nodes=decided.nodes,
+        walltime=decided.walltime,
+        queue=decided.queue,
+        node_type=decided.node_type,
+        gpus_per_node=gpus if decided.on_gpus else 0,
+    )
+    told = further_price(own, cluster)
+    bound = " MOST_STARTS in the script is how often it may start." if decided.requeue and "start" in told else ""
+    return replace(decided, notes=(*decided.notes, f"At most {told}.{bound}")) if told else decided
 
 
 def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
     """The plan with the jobs that follow it: programs with a time or a number of nodes of their own."""
     jobs = []
     for program in request.then:
-        if not is_own_job(program, decided.nodes):
+        if decided.on_gpus and not is_own_job(program, decided.nodes):
             continue
         own = JobRequest(
             **{name: getattr(request, name) for name in SHARED_BY_JOBS},
@@ -122,8 +166,8 @@ def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> Lau
             args=program.args,
             nodes=program.nodes or decided.nodes,
             gpus_per_node=program.gpus_per_node or request.gpus_per_node,
-            walltime=program.walltime or decided.walltime,
-            strategy=decided.strategy,
+            walltime=program.walltime or (decided.walltime if decided.on_gpus else None),
+            strategy=decided.strategy if decided.on_gpus else training_strategy(request),
         )
         made = plan(own, cluster)
         if isinstance(made, Refusal):
@@ -135,14 +179,37 @@ def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> Lau
     return replace(decided, jobs=tuple(jobs), notes=(*decided.notes, note))
 
 
-def no_processor_nodes(cluster: Cluster) -> Refusal:
-    one = (("cpu_only", None), ("nodes", 1), ("gpus_per_node", 1), ("strategy", "none"))
-    return Refusal(
-        f"The nodes without GPUs of {cluster.title} are not described here.",
-        "Only its GPU nodes are; a queue's name and limits would be a guess.",
-        cluster.docs,
-        (Alternative("one GPU, with the cores that come with it", one),),
+def training_strategy(request: JobRequest) -> Strategy | None:
+    """The strategy of a training behind a job that has none of its own."""
+    return request.strategy if request.strategy != "none" and request.strategy else "ddp"
+
+
+def on_processors(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
+    """The plan of a job without GPUs; a training that follows it has its own, on the GPU nodes."""
+    later = tuple(one for one in request.then if one.gpus_per_node or one.nodes)
+    job = processor_job(replace(request, then=tuple(one for one in request.then if one not in later)), cluster)
+    if isinstance(job, Refusal):
+        return job
+    made = planned(job.request, job.cluster)
+    if isinstance(made, Refusal):
+        return made
+    made = replace(
+        made,
+        counting=job.counting,
+        assumptions=(*job.assumptions, *made.assumptions),
+        notes=(*job.notes, *made.notes),
     )
+    account = request.account and request.account.removesuffix(cluster.account.cpu_suffix or "")
+    training = replace(request, queue=None, node_type=None, account=account, gpus_per_node=None, then=later)
+    return with_jobs(made, training, cluster) if later else made
+
+
+def without_nodes(queue: Queue, cluster: Cluster) -> Refusal:
+    """A job with GPUs was sent to a queue that has none."""
+    usual = Alternative(f"queue {cluster.default_queue.id}", (("queue", cluster.default_queue.id),))
+    none = (("cpu_only", True), ("gpus_per_node", None), ("total_gpus", None), ("node_type", None))
+    ways = (Alternative(f"the job without GPUs in {queue.id}", none),) if queue.cpu_nodes else ()
+    return Refusal(f"{cluster.title}'s queue {queue.id} has no GPUs.", queue.note or "", queue.source, (usual, *ways))
 
 
 def with_queue_meant(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
@@ -151,7 +218,7 @@ def with_queue_meant(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refu
     queue = of_purpose(said, cluster, choose_node_type(replace(request, queue=None), cluster).id)
     if queue is None:
         return unknown_queue(said, cluster)
-    decided = plan(replace(request, queue=queue.id), cluster)
+    decided = planned(replace(request, queue=queue.id), cluster)
     if isinstance(decided, Refusal):
         return decided
     taken = Assumption("queue", queue.id, f"what {cluster.title} has for {shown(said)} ({queue.purpose})", queue.source)
@@ -159,7 +226,7 @@ def with_queue_meant(request: JobRequest, cluster: Cluster) -> LaunchPlan | Refu
 
 
 def unknown_queue(name: str, cluster: Cluster) -> Refusal:
-    ways = tuple(Alternative(f"queue {queue.id}", (("queue", queue.id),)) for queue in cluster.queues[:6])
+    ways = tuple(Alternative(f"queue {queue.id}", (("queue", queue.id),)) for queue in cluster.gpu_queues[:6])
     return Refusal(
         f"{cluster.title} has no queue {shown(name)} that is known here.",
         f"Known: {', '.join(queue.id for queue in cluster.queues)} (facts of {cluster.as_of}).",
@@ -170,7 +237,8 @@ def unknown_queue(name: str, cluster: Cluster) -> Refusal:
 
 def choose_node_type(request: JobRequest, cluster: Cluster) -> NodeType:
     """The kind that was named, where the queue has it; else the queue's first kind with enough GPUs."""
-    queue = (cluster.queue(request.queue) if request.queue else None) or cluster.default_queue
+    asked = cluster.queue(request.queue) if request.queue else None
+    queue = asked if asked and asked.node_types else cluster.default_queue
     wanted = request.gpus_per_node or 0
     if request.node_type:
         there = [queue.node_types] if request.queue else [one.node_types for one in cluster.queues]
@@ -218,6 +286,9 @@ def decide(
     values = numbers(request, cluster, node, counted, slot, choice, account)
     holds = conditions(node, counted, choice)
     taken = (*style.assumptions, *counted.assumptions, *slot.assumptions)
+    whole = "whole_node" in holds and not request.processes_per_node
+    one_each = request.processes_per_node in (None, counted.ranks_per_node)
+    launch = choice.launch(values, whole, one_each and is_whole(slot.queue, cluster))
     if request.node_type != node.id:
         taken += on_node_type(request, cluster, node, counted, slot)
     decided = LaunchPlan(
@@ -227,7 +298,7 @@ def decide(
         scheduler=cluster.scheduler,
         submit=cluster.submit,
         shebang=cluster.shebang,
-        job_name=request.job_name or job_name(program.entry),
+        job_name=request.job_name or job_name(program.name),
         framework=style.framework,
         strategy=style.strategy,
         node_type=node.id,
@@ -240,7 +311,7 @@ def decide(
         walltime=slot.walltime,
         account=account,
         directives=(*fill_directives(cluster.directives, slot.queue, node.id, holds, values), *around.directives),
-        launch=launched(choice.launch(values, "whole_node" in holds and not request.processes_per_node), around),
+        launch=launched(launch, around),
         rendezvous_host=cluster.rendezvous.host,
         rendezvous_port=str(request.port or cluster.rendezvous.port),
         rendezvous_lines=cluster.rendezvous.lines,
@@ -249,7 +320,7 @@ def decide(
         args=edited(program.args, request.argument_edits),
         user_variables=(*program.variables, *request.variables),
         files=around.files,
-        assumptions=(*taken, *on_account, *on_entry(request)),
+        assumptions=(*taken, *on_account, *on_entry(request, program)),
     )
     return with_program(decided, request, cluster, node, style, counted, choice, around)
 
@@ -286,6 +357,7 @@ def with_program(
             *warned(request, style, counted, node, cluster),
             *around.notes,
             *notes(cluster, style, choice, serves(decided)),
+            *binding_note(choice, decided.launch, decided.launch.tasks_per_node),
         ),
     )
 
@@ -311,7 +383,8 @@ def charge(request: JobRequest, cluster: Cluster, node: NodeType) -> tuple[str, 
         return text, (Assumption("account", text, f"accounts there are {facts.prefix}<project>", facts.source),)
     if suffix and facts.suffix_required and not request.account.endswith(suffix):
         text = request.account + suffix
-        return text, (Assumption("account", text, f"GPU jobs there are charged to <project>{suffix}", facts.source),)
+        why = f"{'GPU' if node.gpus.model else 'CPU'} jobs there are charged to <project>{suffix}"
+        return text, (Assumption("account", text, why, facts.source),)
     return request.account, ()
 
 
@@ -324,9 +397,9 @@ def another_class(request: JobRequest, cluster: Cluster, node: NodeType) -> Refu
     if ending is None:
         return None
     project = request.account[: ending.start()] + suffix
+    jobs = f"{'GPU' if node.gpus.model else 'CPU'} jobs on these nodes of {cluster.title}"
     return Refusal(
-        f"The account {request.account} ends on {ending[0]}; GPU jobs on these nodes of {cluster.title} are charged to "
-        f"accounts that end on {suffix}.",
+        f"The account {request.account} ends on {ending[0]}; {jobs} are charged to accounts that end on {suffix}.",
         "It looks like the account of another machine or kind of node.",
         cluster.account.source,
         (Alternative(f"account {project}, if the project has it", (("account", project),)),),
@@ -353,6 +426,8 @@ def numbers(
         gpus = -(-gpus // node.gpus.tiles_per_gpu)
     seconds = walltime_seconds(slot.walltime)
     cpus = request.cpus_per_task or cpus_per_task(node, counted.ranks_per_node, tasks)
+    if cpus and node.cpu.schedulable and cpus * tasks > node.cpu.schedulable:
+        cpus = max(1, cpus // tasks)  # the cores of the node, and not of each task
     return {
         "account": account or None,
         "queue": slot.queue.id,
@@ -361,13 +436,13 @@ def numbers(
         "walltime_hm": clock(seconds),
         "minutes": -(-seconds // 60),
         "job_name": request.job_name
-        or job_name(take_apart(USUAL_ENTRY if request.entry is None else request.entry).entry),
+        or job_name(take_apart(USUAL_ENTRY if request.entry is None else request.entry).name),
         "tasks": tasks * counted.nodes,
         "tasks_per_node": tasks,
         "cpus_per_task": cpus,
         "total_cpus": cpus * tasks * counted.nodes if cpus else None,
-        "gpus_per_node": gpus,
-        "total_gpus": gpus * counted.nodes,
+        "gpus_per_node": gpus if node.gpus.model else None,
+        "total_gpus": gpus * counted.nodes if node.gpus.model else None,
         "gpu_type": node.gpu_type,
         "ranks_per_node": counted.ranks_per_node,
         "memory_gb": memory_share(node, gpus / devices),
@@ -422,14 +497,19 @@ def on_node_type(
 
 
 def with_served_model(request: JobRequest) -> JobRequest:
-    """`Llama 70B` is no name that a server finds a model by."""
+    """What a server is given: a model by its name on the hub; `Llama 70B` is none that it finds a model by."""
+    if request.framework == "vllm" and HUB_NAME.fullmatch(request.entry or request.model or ""):
+        return replace(request, entry=f"vllm serve {request.entry or request.model}")
     served = (request.entry or "").removeprefix("vllm serve ").strip()
     if request.entry is None or not request.entry.startswith("vllm serve ") or " " not in served:
         return request
     return replace(request, entry=f"vllm serve {MODEL_PLACEHOLDER}")
 
 
-def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
+def on_entry(request: JobRequest, program: Started) -> tuple[Assumption, ...]:
+    if program.launcher:
+        why = f"without `{program.launcher}`: the script starts the ranks itself"
+        return (Assumption("entry", program.entry, why),)
     if request.entry is not None and request.entry.endswith(MODEL_PLACEHOLDER):
         return (
             Assumption("model", MODEL_PLACEHOLDER, "put its name on the hub, ORGANISATION/NAME, or its folder here"),
@@ -441,7 +521,8 @@ def on_entry(request: JobRequest) -> tuple[Assumption, ...]:
 
 def warned(request: JobRequest, style: Style, counted: Count, node: NodeType, cluster: Cluster) -> tuple[str, ...]:
     """What the person should know before the script runs: programs that it is told to run, a model that cannot fit."""
-    large = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node)
+    trains = style.framework != "vllm"
+    large = too_large(request.model, style.strategy, counted.nodes * counted.ranks_per_node, node) if trains else ""
     commanding = ((one.name, consequence(one.name, one.value)) for one in request.variables)
     told = tuple(f"{name}: {does}." for name, does in commanding if does)
     return (*told, *((large,) if large else ()), *node.advice, *not_in_the_sites(request, style, cluster))

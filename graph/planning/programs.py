@@ -13,32 +13,26 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal
 
+from graph.extraction.script import read_script
+from graph.extraction.shell_words import plain
 from graph.planning.fields import shown
 from knowledge.errors import InputError
 from knowledge.job_parts import ArgumentEdit, EnvironmentKind
 from knowledge.types import Variable
+from knowledge.word_lists import in_order
 from templates.quoting import WHOLE, SplitWords
 
 EntryKind = Literal["script", "module", "program"]
 PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?")
 PYTHON_FILE = re.compile(r"\.pyw?$")
+SHELL_FILE = re.compile(r"(?!\.?/).*\.(?:sh|bash)")
+TORCH_LAUNCH = re.compile(r"-m\s+torch\.distributed\.(?:run|launch)\b")
 ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.S)
 MODULE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.]*")
 # Python's own options that take a word; -m names the program.
 TAKES_WORD = ("-W", "-X")
-# Starting the ranks is this script's work: a launcher in the program would start them twice.
-LAUNCHERS = (
-    "torchrun",
-    "srun",
-    "mpirun",
-    "mpiexec",
-    "deepspeed",
-    "accelerate",
-    "jsrun",
-    "ibrun",
-    "horovodrun",
-    "aprun",
-)
+# Starting the ranks is the script's work: a launcher in front of the program would start them twice.
+LAUNCHERS = in_order("torchrun srun mpirun mpiexec deepspeed accelerate jsrun ibrun horovodrun aprun")
 # A word as it is written, quotes and all.
 WRITTEN = re.compile(r"(?:[^\s'\"\\]|\\.|'[^']*'|\"(?:[^\"\\]|\\.)*\")+", re.S)
 OPTION = re.compile(r"-{1,2}[A-Za-z]")
@@ -47,13 +41,26 @@ KEY = re.compile(r"(\+{0,2})([A-Za-z_][\w./]*)=(.*)", re.S)
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """What starts: entry (a path, a module or a program), its kind, its arguments, variables set before it."""
+    """What starts: entry (a path, a module or a program), its kind, its arguments, variables set before it.
+
+    launcher: the words in front of it that start ranks, which is the script's work.
+    """
 
     entry: str
     kind: EntryKind
     args: tuple[str, ...] = ()
     variables: tuple[Variable, ...] = ()
     environment_kind: EnvironmentKind | None = None
+    launcher: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file or module that people know it by: of `bash run.sh` the file."""
+        return self.args[0] if self.entry == "bash" and self.args else self.entry
+
+
+# Characters of a command line: shlex takes the square of a word's length.
+LONGEST = 20_000
 
 
 def take_apart(entry: str, args: str | None = None) -> Started:
@@ -67,21 +74,42 @@ def take_apart(entry: str, args: str | None = None) -> Started:
         variables.append(Variable(found[1], found[2]))
         words = words[1:]
     uses_uv = words[:2] == ("uv", "run")
-    started = program_of(words[2:] if uses_uv else words, entry)
+    words, launcher = without_launcher(words[2:] if uses_uv else words, entry)
+    started = program_of(words, entry)
     return Started(
         started.entry,
         started.kind,
         (*started.args, *split_words("args", args or "")),
         tuple(variables),
         "uv" if uses_uv else None,
+        launcher,
     )
 
 
+def without_launcher(words: tuple[str, ...], text: str) -> tuple[tuple[str, ...], str]:
+    """The words of the program itself, and those in front of it that start ranks. Raises InputError where no program
+    is to be seen behind them."""
+    if not words or not (PurePosixPath(words[0]).name in LAUNCHERS or TORCH_LAUNCH.search(text)):
+        return words, ""
+    program = read_script(f"#!/bin/bash\n{text}\n").program
+    at = len(words) - 1 - len(program.args) if program else 0
+    if program is None or at < 1 or words[at] != plain(program.entry):
+        raise InputError(
+            f"entry {shown(text)} starts with {words[0]}; give the program alone: the script starts the ranks"
+        )
+    head = words[:at]
+    while head and (head[-1] in ("-m", "-u", "bash", "sh") or PYTHON.fullmatch(head[-1])):
+        head = head[:-1]
+    return (("-m",) if program.kind == "module" else ()) + words[at:], shlex.join(head)
+
+
 def split_words(name: str, text: str) -> tuple[str, ...]:
-    """A command line's words, as a shell splits them. Raises InputError on an open quote.
+    """A command line's words, as a shell splits them. Raises InputError on an open quote, and where it is too long.
 
     A variable alone and without quotes stays one whose value is split.
     """
+    if len(text) > LONGEST:
+        raise InputError(f"{name} has {len(text):,} characters, more than {LONGEST:,}; put them into a file")
     try:
         words = shlex.split(text)
     except ValueError as error:
@@ -96,10 +124,6 @@ def split_words(name: str, text: str) -> tuple[str, ...]:
 def program_of(words: tuple[str, ...], text: str) -> Started:
     if words and PYTHON.fullmatch(words[0]):
         return after_python(words, text)
-    if words and PurePosixPath(words[0]).name in LAUNCHERS:
-        raise InputError(
-            f"entry {shown(text)} starts with {words[0]}; give the program alone: the script starts the ranks"
-        )
     if words[:1] == ("-m",):
         return module(words, text)
     if not words or words[0].startswith("-"):
@@ -108,6 +132,8 @@ def program_of(words: tuple[str, ...], text: str) -> Started:
         return Started(text.strip(), "script")
     if words[0].endswith(".ipynb"):
         return Started("jupyter", "program", ("nbconvert", "--to", "notebook", "--execute", "--inplace", *words))
+    if SHELL_FILE.fullmatch(words[0]):  # a file that no PATH has and that need not be executable
+        return Started("bash", "program", words)
     return Started(words[0], "script" if PYTHON_FILE.search(words[0]) else "program", words[1:])
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from graph.planning.processors import without_gpus
 from graph.planning.strategies import RUNS, served, with_own_strategy
 from knowledge.cluster import Cluster
 from knowledge.types import FRAMEWORKS, JobRequest, Question, Strategy
@@ -38,6 +39,8 @@ def still_missing(request: JobRequest, cluster: Cluster | None, names: Sequence[
     questions = []
     if request.machine is None:
         questions.append(Question("machine", "Which machine do you want to run on?", tuple(names), MACHINE_HELP))
+    if without_gpus(request, cluster):
+        return tuple(questions)
     if request.framework is None and request.strategy is None:
         questions.append(Question("framework", "Which framework does your program use?", FRAMEWORKS, FRAMEWORK_HELP))
     if with_own_strategy(request).strategy is None:

@@ -48,12 +48,17 @@ def choose_queue(request: JobRequest, cluster: Cluster, node_type: str, nodes: i
         taken.append(Assumption("walltime", walltime, f"not said; {enough}", None))
     for queue in candidates:
         if takes(queue, nodes, walltime, ranks):
-            if named is None:
+            if named is None and is_named(queue, cluster):
                 taken.append(Assumption("queue", queue.id, why_this(queue, cluster), queue.source))
             return Slot(queue, walltime, tuple(taken))
     others = in_order(cluster, node_type, nodes, ranks) if named else []
     others += [one for one in cluster.queues if one.purpose in TOLD_OF and node_type in one.node_types and one != named]
     return no_queue(candidates, cluster, nodes, walltime, ranks, others)
+
+
+def is_named(queue: Queue, cluster: Cluster) -> bool:
+    """Whether a job names its queue there at all; some sites choose it by what is asked for."""
+    return any("{queue}" in one.text for one in cluster.directives) or bool(queue.directives)
 
 
 def of_purpose(name: str, cluster: Cluster, node_type: str) -> Queue | None:
@@ -110,7 +115,8 @@ def why_this(queue: Queue, cluster: Cluster) -> str:
     if queue.id.startswith(OPEN):
         return "which one is not known here: put yours in its place, or say *queue NAME*"
     if queue.default:
-        return f"the usual GPU queue of {cluster.title}"
+        on_gpus = any(cluster.node_type(name).gpus.model for name in queue.node_types)
+        return f"the usual {'GPU queue' if on_gpus else 'queue without GPUs'} of {cluster.title}"
     return f"the usual queue does not take this job; {queue.id} ({queue.purpose}) does"
 
 

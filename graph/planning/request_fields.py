@@ -6,8 +6,11 @@ in a short form each.
 
 from __future__ import annotations
 
+import re
+import shlex
 import types
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -26,6 +29,10 @@ from knowledge.job_parts import (
 from knowledge.types import JobRequest, Variable
 
 NOT_SET = frozenset({"heard", "machine", "source_machine", "setup", "patches", "site_words"})
+# Where the next option begins in a text of several.
+OPTION_BEGINS = re.compile(r"\s+(?=--?[A-Za-z])")
+NAME_AND_VALUE = re.compile(r"(?P<name>[^\s=]+)(?:=|\s+)(?P<value>.*)", re.S)
+NUMERAL = re.compile(r"[-+]?[\d.]+(?:e[-+]?\d+)?", re.I)
 YES, NO = ("yes", "true", "on", "1"), ("no", "false", "off", "0")
 
 
@@ -44,14 +51,22 @@ def with_fields(request: JobRequest, texts: Iterable[str]) -> JobRequest:
     return request
 
 
+# The first and the last index of an array.
+INDICES = re.compile(r"\s*(\d{1,6})\s*-\s*(\d{1,6})\s*")
+
+
 def array_of(texts: Iterable[str] | None) -> JobArray | None:
-    """`lr=1e-3,1e-4` an axis, `10` a count, `%2` at the end so many at once. Raises InputError."""
+    """`lr=1e-3,1e-4` an axis, `10` a count, `1-10` the indices, `%2` at the end so many at once. Raises InputError."""
     array = JobArray()
     for text in texts or ():
         body, _, most = text.partition("%")
         if most:
             array = replace(array, at_once=whole(most))
         name, sign, values = body.partition("=")
+        if not sign and (found := INDICES.fullmatch(body)):
+            first, last = int(found[1]), int(found[2])
+            array = replace(array, first=first, count=last - first + 1)
+            continue
         if not sign:
             array = replace(array, count=whole(body))
             continue
@@ -102,12 +117,27 @@ def mail(text: str) -> Mail:
 
 
 def edit(text: str) -> tuple[ArgumentEdit, ...]:
-    """`--lr=1e-4` sets, `+--seed=1` adds, `---amp` or `-amp` removes: a leading + or - before the name says which."""
+    """`--lr=1e-4` sets, `+--seed=1` adds, `!--amp` removes. Several options in one text are one change each."""
+    if text.startswith("-") and len(parts := OPTION_BEGINS.split(text)) > 1:
+        return tuple(made for part in parts for made in edit(part))
     kind: Literal["add", "set", "remove"] = (
         "add" if text.startswith("+") else "remove" if text.startswith("!") else "set"
     )
-    name, sign, value = (text[1:] if kind != "set" else text).partition("=")
-    return (ArgumentEdit(kind, name, value if sign else None),)
+    said = (text[1:] if kind != "set" else text).strip()
+    found = NAME_AND_VALUE.fullmatch(said)
+    name, value = (found["name"], found["value"]) if found else (said, None)
+    return (ArgumentEdit(kind, name, value and as_words(value)),)
+
+
+def as_words(value: str) -> str:
+    """The value as a shell would have to be given it: several numbers are several words, a text with blanks is one,
+    and what is quoted already stays."""
+    with suppress(ValueError):
+        words = shlex.split(value)
+        numbers = all(NUMERAL.fullmatch(one) for one in words)
+        if len(words) < 2 or numbers or len(words) != len(value.split()):
+            return value
+    return shlex.quote(value)
 
 
 def program(text: str) -> tuple[Program, ...]:

@@ -15,7 +15,7 @@ def variables(
     """The variables that jobs like this one need there. Advice is left to `maple-chat clusters NAME`."""
     when = {"always", "multi_node" if counted.nodes > 1 else "one_node"}
     return tuple(
-        Variable(fact.name, fact.value, fact.why, fact.expand)
+        Variable(fact.name, of_job(fact.name, fact.value, counted), fact.why, fact.expand)
         for fact in cluster.environment
         if fact.apply in when
         and (not fact.workers or choice.form.workers in fact.workers)
@@ -24,12 +24,21 @@ def variables(
     ) + proxies(cluster)
 
 
+def of_job(name: str, value: str, counted: Count) -> str:
+    """A variable's value; of a list of a node's devices those that the job has."""
+    numbers = value.split(",")
+    if not name.endswith("VISIBLE_DEVICES") or not all(map(str.isdigit, numbers)):
+        return value
+    return ",".join(numbers[: counted.ranks_per_node])
+
+
 def overlapping(style: Style, node: NodeType, tensor: int, request: JobRequest) -> tuple[Variable, ...]:
-    """What Megatron asserts with tensor (sequence) or context parallelism before Blackwell.
+    """What Megatron asserts with tensor (sequence) or context parallelism where a device's major version is below 10:
+    NVIDIA's before Blackwell, and AMD's, which PyTorch calls 9.
 
     Source: https://github.com/NVIDIA/Megatron-LM/blob/main/megatron/training/arguments.py
     """
-    older = node.gpus.vendor == "nvidia" and not (node.gpus.arch or "").startswith(("sm_10", "sm_12"))
+    older = node.gpus.vendor != "intel" and not (node.gpus.arch or "").startswith(("sm_10", "sm_12"))
     if style.framework != "megatron" or not older or (tensor == 1 and (request.context_parallel or 1) == 1):
         return ()
     why = "Megatron asks for it with tensor or context parallelism: it queues communication before compute"

@@ -39,12 +39,25 @@ def holds(queue: Queue, node_type: str, nodes: int, gpus: int | None) -> bool:
     return (not node_type or node_type in queue.node_types) and takes(queue, nodes, gpus)
 
 
-def chains(cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None) -> list[JobChain]:
-    """The queues for those nodes with the number of jobs each needs, the usual queue first."""
+def chains(
+    cluster: Cluster, node_type: str, nodes: int, hours: float, gpus: int | None = None, *, part: bool = False
+) -> list[JobChain]:
+    """The queues for those nodes with the number of jobs each needs, the usual queue first. part: the job wants some
+    GPUs of a node, for which a queue of shared nodes comes first.
+    """
     found = []
     for queue in cluster.queues:
         if node_type in queue.node_types and takes(queue, nodes, gpus) and queue.purpose in USUAL:
             limit = longest_hours(queue, nodes)
             found.append(JobChain(queue, limit, max(1, math.ceil(hours / limit)) if limit else 1))
     order = {purpose: at for at, purpose in enumerate(USUAL)}
-    return sorted(found, key=lambda chain: (not chain.queue.default, order[chain.queue.purpose], chain.jobs))
+    shared = {chain.queue.id for chain in found if part and chain.queue.purpose == "shared"}
+    return sorted(
+        found,
+        key=lambda chain: (
+            chain.queue.id not in shared,
+            not chain.queue.default,
+            order[chain.queue.purpose],
+            chain.jobs,
+        ),
+    )

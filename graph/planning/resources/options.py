@@ -49,7 +49,12 @@ class ResourceOption:
 
     @property
     def node_hours(self) -> Range | None:
-        return self.hours.scaled(self.nodes) if self.hours else None
+        """Hours of nodes; some GPUs of a node that others share count as their part of it."""
+        if self.hours is None:
+            return None
+        queue, gpus, each = self.chain.queue if self.chain else None, self.fit.layout.gpus, self.fit.device.each
+        whole = queue is None or queue.whole_nodes or bool(self.cluster and self.cluster.whole_nodes)
+        return self.hours.scaled(self.nodes if whole or gpus >= each else gpus / each)
 
 
 def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
@@ -160,7 +165,9 @@ def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster
     chain = None
     if cluster:
         wanted = hours.usual if hours else question.hours or 1.0
-        found = chains(cluster, fit.device.node_type, fit.nodes, wanted, fit.layout.gpus)
+        found = chains(
+            cluster, fit.device.node_type, fit.nodes, wanted, fit.layout.gpus, part=fit.layout.gpus < fit.device.each
+        )
         chain = found[0] if found else None
     return ResourceOption(fit, cluster, rate, hours, chain)
 

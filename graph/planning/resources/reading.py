@@ -17,7 +17,6 @@ from knowledge.data_file import read_data
 from knowledge.gpu_facts import gpu_table
 from knowledge.model_shapes import find_shape, model_shapes
 from knowledge.resource_question import Aim, ResourceQuestion
-from knowledge.types import JobRequest
 
 # "takes 70GB", "needs 62 GB", "used 38 GiB": seen, not a card's size.
 SEEN = re.compile(
@@ -95,10 +94,9 @@ class Draft:
         return all(end <= first or last <= start for first, last in self.taken)
 
 
-def read_question(utterance: Utterance, request: JobRequest | None = None) -> ResourceQuestion:
-    """The question in an utterance. request gives what the conversation already knows of the job and was not said."""
-    said = ResourceQuestion(**_draft(utterance).values)  # type: ignore[arg-type]
-    return said.after(_known(request, said)) if request else said
+def read_question(utterance: Utterance) -> ResourceQuestion:
+    """The question in an utterance."""
+    return ResourceQuestion(**_draft(utterance).values)  # type: ignore[arg-type]
 
 
 def words_of(utterance: Utterance) -> dict[str, str]:
@@ -418,16 +416,3 @@ def _settle(draft: Draft) -> None:
         values["task"] = "qlora"
     if values.get("precision") in ("int4", "int8") and "task" not in values:
         values["task"] = "serve"
-
-
-def _known(request: JobRequest, said: ResourceQuestion) -> ResourceQuestion:
-    """What the conversation's request says; a model that only it names counts where the message names none."""
-    machine = (request.machine,) if request.machine else ()
-    strategy = request.strategy if request.strategy in STRATEGIES else None
-    return ResourceQuestion(
-        model=request.model,
-        machines=machine,
-        nodes=request.nodes,
-        gpus=request.total_gpus,
-        strategy=None if said.model else strategy,
-    )

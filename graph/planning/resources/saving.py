@@ -42,11 +42,16 @@ def daly_seconds(write_s: float, mtbf_s: float) -> float:
 
 
 def plan_saving(
-    model: SizedModel | None, gpus: int, nodes: int, limit_s: float | None, write_s: float | None = None
+    model: SizedModel | None,
+    gpus: int,
+    nodes: int,
+    limit_s: float | None,
+    write_s: float | None = None,
+    trained: float | None = None,
 ) -> SavePlan:
     """How often to save a full training state on that many GPUs inside jobs of that many seconds. model None: its size
-    is not known."""
-    size = BYTES_FULL * model.parameters / 1e9 if model else 0.0
+    is not known; trained: the parameters that are saved with their states, all of the model's where it is None."""
+    size = BYTES_FULL * (trained or model.parameters) / 1e9 if model else 0.0
     takes = write_s or max(5.0, size / min(WRITE_MOST, WRITE_PER_NODE * nodes))
     mtbf = GPU_HOURS_BETWEEN_FAILURES / gpus * 3600
     best = daly_seconds(takes, mtbf)

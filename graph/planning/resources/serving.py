@@ -24,20 +24,20 @@ class ServingEstimate:
     sequences: int
 
 
-def cache_bytes(model: SizedModel, cached: float = 2.0) -> float:
-    """Bytes of keys and values for one token."""
-    return 2.0 * model.shape.layers * model.shape.kv_heads * model.shape.head_size * cached
+def cache_bytes(model: SizedModel) -> float:
+    """Bytes of keys and values for one token, two a number."""
+    return 2.0 * model.shape.layers * model.shape.kv_heads * model.shape.head_size * 2.0
 
 
 def estimate_serving(
-    model: SizedModel, gb: float, gpus: int = 1, sequence: int = 8192, weights: str = "bf16", cached: float = 2.0
+    model: SizedModel, gb: float, gpus: int = 1, sequence: int = 8192, weights: str = "bf16"
 ) -> ServingEstimate:
     """One copy of the model over `gpus` GPUs (tensor parallel) of `gb` GB each, for sequences that long.
 
     Key/value heads are split as far as there are any; beyond that each GPU holds a copy.
     """
     held = model.parameters * WEIGHT_BYTES.get(weights, 2.0) / gpus / GIB
-    each = cache_bytes(model, cached) * sequence / min(gpus, model.shape.kv_heads) / GIB
+    each = cache_bytes(model) * sequence / min(gpus, model.shape.kv_heads) / GIB
     free = SERVED_SHARE * gb - held - RUNTIME_GIB
     return ServingEstimate(held, each, free, max(0, int(free // each)))
 

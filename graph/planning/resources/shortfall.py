@@ -24,7 +24,7 @@ DOUBT, STATES_DOUBT = 1.25, 1.05
 @dataclass(frozen=True, slots=True)
 class OutOfMemory:
     """What the line says, in GiB: asked for, free, the card's total, allocated by this process, reserved by it and not
-    used, and held by another process. None: not told."""
+    used, held by another process, and allowed to this one. None: not told."""
 
     asked: float
     free: float | None = None
@@ -32,6 +32,7 @@ class OutOfMemory:
     allocated: float | None = None
     unused: float | None = None
     foreign: float | None = None
+    allowed: float | None = None
 
     @property
     def held(self) -> float | None:
@@ -53,7 +54,7 @@ class OutOfMemory:
         if self.total is None or self.held is None:
             return None
         outside = CONTEXT_GIB if self.free is None else self.total - self.free - self.held - (self.unused or 0.0)
-        return self.total - max(0.0, outside)
+        return min(self.total - max(0.0, outside), self.allowed or self.total)
 
     @property
     def short(self) -> float | None:
@@ -119,7 +120,7 @@ def remedies(layout: Layout) -> Iterator[tuple[str, Layout]]:
         yield "a fused loss", replace(layout, loss="fused")
     if layout.gpus > 1 and layout.spread not in ("fsdp", "zero3"):
         yield f"FSDP or ZeRO-3 over the {layout.gpus} GPUs", replace(layout, spread="fsdp")
-        yield "both of these", replace(layout, spread="fsdp", recompute="full")
+        yield "FSDP or ZeRO-3 with activation checkpointing", replace(layout, spread="fsdp", recompute="full")
     if layout.optimizer == "adam" and layout.method == "full":
         yield "an 8-bit optimizer", replace(layout, optimizer="adam8bit")
     if layout.spread in ("fsdp", "zero3"):
