@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
-from knowledge.types import JobRequest, Passage, PassageKind, Said, Working, Writing
+from knowledge.types import JobRequest, LaunchPlan, Passage, PassageKind, Said, Working, Writing
 
 if TYPE_CHECKING:
     from graph.modelling.asking import Models
@@ -91,6 +91,11 @@ class Context:
         from graph.undescribed import stand_in
 
         return known or (stand_in(request) if request.machine and request.site_words else None)
+
+    def title_of(self, request: JobRequest | None, plan: LaunchPlan | None = None) -> str:
+        """The machine's name for a sentence: the plan's, else the request's, else none of its own."""
+        cluster = self.cluster(request) if request and plan is None else None
+        return plan.title if plan else cluster.title if cluster else "your machine"
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self.catalogue.clusters))

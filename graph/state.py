@@ -17,6 +17,7 @@ from knowledge.types import (
     JobRequest,
     LaunchBundle,
     LaunchPlan,
+    Offer,
     ParkedJob,
     Paste,
     Pending,
@@ -61,12 +62,14 @@ class State(TypedDict, total=False):
     whole: bool
     said: Sequence[Said]
 
-    # From turn to turn. pending: what the last answer left open. source: the script that is carried over to another
+    # From turn to turn. pending: what the last answer left open; earlier: what those before it offered and is still
+    # open where a model leads. source: the script that is carried over to another
     # machine, own: the person's script that is edited in place. told: the assumptions and notes that
     # went with the newest script. revisions: the scripts agreed on, the newest last; undone: those taken back; jobs:
     # other jobs of this conversation. tried: the requests that failed, or that a failure led to. diagnosed: the newest
     # failure, logs what it was read from, output what a scheduler printed last; unhelped: the steps for it that were
     # tried and did not cure it.
+    # files: what lies beside the scripts and came with a message, the newest last.
     # asked_last: the question that was answered last, answered: with what; last_topic, last_act, last_field: what it
     # was about;
     # resources: what was asked of GPUs, hours and machines so far.
@@ -76,6 +79,7 @@ class State(TypedDict, total=False):
     # question_before, topic_before, act_before: of the turn before this one; last_machine: the one spoken of last.
     request: JobRequest
     pending: Pending | None
+    earlier: Sequence[Offer]
     source: str
     own: Paste | None
     left_to_us: Sequence[Assumption]
@@ -88,6 +92,7 @@ class State(TypedDict, total=False):
     tried: Sequence[str]
     diagnosed: Diagnosis | None
     logs: Sequence[Paste]
+    files: Sequence[Paste]
     output: str
     job: str
     unhelped: Sequence[str]

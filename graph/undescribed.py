@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from graph.extraction.sentences.lexicon import fold
+from graph.planning.processors import without_gpus
 from graph.reading.own_machine import NO_ACCOUNT, YOURS, card_told, scheduler_told
-from knowledge.catalogue import Catalogue, squash
+from knowledge.catalogue import Catalogue, catalogue, squash
 from knowledge.cluster import (
     NEVER,
     Account,
     Cluster,
+    Cpu,
+    CpuNodeType,
     DirectiveFact,
     Gpus,
     Internet,
@@ -28,110 +31,20 @@ from knowledge.cluster import (
     Setting,
     Software,
 )
+from knowledge.schedulers.anywhere import scheduler_form
 from knowledge.types import Backend, JobRequest, Scheduler
 from templates.nearest import vendor_of
 
 MOST_OFF = 2
+# Cores of a job without GPUs, where nobody said how many.
+USUAL_CORES = 8
+LETTERS = re.compile(r"\b[A-Z]{4,}\b")
+BY_GPU = re.compile(r"\bby[-_]?gpus?\b", re.I)
 # The model of cards that nobody named.
 NO_CARD = "own"
 USUAL_GPUS = 4
 BACKENDS: Mapping[str, Backend] = {"nvidia": "cuda", "amd": "rocm", "intel": "xpu"}
 Vendor = Literal["nvidia", "amd", "intel"]
-
-
-SRUN = LaunchForm(launcher="srun", workers="torchrun")
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """What holds under a scheduler anywhere, and what tells the rest."""
-
-    submit: str
-    queue: str
-    directives: tuple[str, ...]
-    account: str
-    host: str
-    tells: tuple[str, ...]
-    preamble: tuple[str, ...] = ()
-    launch: LaunchForm = SRUN
-
-
-FORMS: Mapping[Scheduler, Form] = {
-    "slurm": Form(
-        "sbatch",
-        "YOUR_PARTITION",
-        (
-            "--partition={queue}",
-            "--nodes={nodes}",
-            "--ntasks-per-node={tasks_per_node}",
-            "--gpus-per-node={gpus_per_node}",
-            "--time={walltime}",
-        ),
-        "--account={account}",
-        '$(scontrol show hostnames "$SLURM_JOB_NODELIST" | sed -n 1p)',
-        (
-            "the partition and its longest time: `sinfo -o '%P %l %D %G'` prints them",
-            "the account: `sacctmgr -n show assoc user=$USER format=account,partition` (a site without accounts prints "
-            "none: leave the line out)",
-            "how GPUs are asked for: `--gpus-per-node` is the usual form; where sinfo's GRES column names a type, or "
-            "sbatch refuses it, take `--gres=gpu:N`",
-            "cores: some sites give a task one core only; `scontrol show node NODE | grep CPUTot` tells how many "
-            "there are, for `--cpus-per-task`",
-        ),
-    ),
-    "pbs": Form(
-        "qsub",
-        "YOUR_QUEUE",
-        ("-q {queue}", "-l select={nodes}:ngpus={gpus_per_node}", "-l place=scatter", "-l walltime={walltime}"),
-        "-A {account}",
-        '$(head -n 1 "$PBS_NODEFILE")',
-        (
-            "the queue and its longest time: `qstat -Q` and `qstat -Qf QUEUE` print them",
-            "the account: your site's portal names it (a site without accounts: leave the line out)",
-            "how a chunk asks for its GPUs and cores: `ngpus=N` and `ncpus=N` are usual; `pbsnodes -av | grep "
-            "resources_available` shows the names there",
-            "what starts tasks: `mpirun` of Open MPI is taken; with MPICH or Cray it is `mpiexec --ppn`",
-        ),
-        ('cd "$PBS_O_WORKDIR"',),
-        LaunchForm(launcher="mpirun", workers="torchrun"),
-    ),
-    "lsf": Form(
-        "bsub",
-        "YOUR_QUEUE",
-        (
-            "-q {queue}",
-            "-n {nodes}",
-            '-R "span[ptile=1]"',
-            '-gpu "num={gpus_per_node}:mode=shared"',
-            "-W {walltime_hm}",
-        ),
-        "-P {account}",
-        '$(sort -u "$LSB_DJOB_HOSTFILE" | sed -n 1p)',
-        (
-            "the queue and its longest time: `bqueues -l` prints them",
-            "the project (-P): leave the line out where your site has none",
-            "slots: `-n` with `ptile=1` takes one slot a host; `bhosts` shows how many a host has, and a site may want "
-            "more of them for its cores",
-            "what starts tasks: `mpirun` of Open MPI is taken; `blaunch` where it knows nothing of LSF",
-        ),
-        (),
-        LaunchForm(launcher="mpirun", workers="torchrun"),
-    ),
-    "flux": Form(
-        "flux batch",
-        "YOUR_QUEUE",
-        ("--queue={queue}", "-N {nodes}", "--time-limit={minutes}m"),
-        "--setattr=bank={account}",
-        "$(flux hostlist -n 0 local)",
-        (
-            "the queue and its longest time: `flux queue list` prints them",
-            "the bank: `flux account view-user $USER`, where the site counts by banks",
-            "whether nodes come whole: else `--gpus-per-slot` with `-n`",
-        ),
-        (),
-        LaunchForm(launcher="flux", workers="torchrun"),
-    ),
-}
 ALSO_OPEN = "modules and your Python environment: `module avail` shows what there is"
 DRAFT = (
     "A draft: nobody described {} here. Certain are {}'s own directives{} and the launch. What is open stands below; "
@@ -142,11 +55,10 @@ TAKEN_SCHEDULER = " (taken for its scheduler as the usual one: say *PBS*, *LSF* 
 
 
 def slips(name: str, catalogue: Catalogue) -> tuple[str, ...]:
-    """The machines that a name may be a slip of the pen for: two letters off at most, the names being alike."""
+    """The machines that a name may be a slip of the pen for: a letter in three is off, two at most."""
     near = catalogue.nearest(name)
-    return tuple(
-        one for one in near if any(off(name, other) <= MOST_OFF for other in names_of(catalogue.clusters[one]))
-    )
+    most = min(MOST_OFF, len(squash(name)) // 3)
+    return tuple(one for one in near if any(off(name, other) <= most for other in names_of(catalogue.clusters[one])))
 
 
 def off(one: str, other: str) -> int:
@@ -173,9 +85,9 @@ def told_draft(cluster: Cluster) -> str:
 def stand_in(request: JobRequest) -> Cluster:
     """The facts that a draft is written from. request names a machine, and site_words tell of it."""
     words = request.site_words
-    told = scheduler_told(words)
+    told = draft_scheduler(words)
     scheduler = told or "slurm"
-    form = FORMS[scheduler]
+    form = scheduler_form(scheduler, "drafted")
     vendor: Vendor = next((one for one in ("nvidia", "amd", "intel") if one == vendor_of(words)), "nvidia")
     gpus = request.gpus_per_node or gpus_of_total(request) or USUAL_GPUS
     charged = NO_ACCOUNT.search(words) is None
@@ -185,11 +97,22 @@ def stand_in(request: JobRequest) -> Cluster:
     taken = "" if told else TAKEN_SCHEDULER
     tells = [one for one in form.tells if not ("queue" in one[:12] or "partition" in one[:14]) or not request.queue]
     tells = [one for one in tells if "account" not in one[:13] or (charged and not request.account)]
+    tells = [one for one in tells if "cores" not in one[:5] or not request.cpus_per_task]
     forms = with_cores(form.directives, scheduler) if request.cpus_per_task else form.directives
+    forms = by_chunks_of_gpus(forms, request)
     # srun takes no cores over from the job's own directive since Slurm 22.05: https://slurm.schedmd.com/srun.html
     with_srun = request.cpus_per_task and scheduler == "slurm"
-    launch = replace(form.launch, options=("--cpus-per-task={cpus_per_task}",)) if with_srun else form.launch
+    options = ("--cpus-per-task={cpus_per_task}",) if with_srun else ()
+    launch = LaunchForm(launcher=form.launcher, workers="torchrun", options=options)
     title = scheduler.upper() if scheduler in ("pbs", "lsf") else scheduler.title()
+    advice = (DRAFT.format(name, title, taken), *map(OPEN.format, (*tells, ALSO_OPEN)))
+    queue = Queue(id=request.queue or form.queue, node_types=(kind,), max_walltime=None, default=True)
+    cpu_nodes: tuple[CpuNodeType, ...] = ()
+    if without_gpus(request, None):
+        advice = tuple(one for one in advice if "GPU" not in one and "-per-slot" not in one)
+        cores = (request.cpus_per_task or USUAL_CORES) * (request.processes_per_node or 1)
+        cpu_nodes = (CpuNodeType(id="cpu", cpu=Cpu(cores=cores), advice=advice),)
+        queue, forms = replace(queue, cpu_nodes=("cpu",)), form.processors
     return Cluster(
         id=re.sub(r"[^a-z0-9]+", "-", fold(name)).strip("-") or "machine",
         title=name,
@@ -202,10 +125,11 @@ def stand_in(request: JobRequest) -> Cluster:
             NodeType(
                 id=kind,
                 gpus=Gpus(vendor=vendor, model=card, per_node=gpus, backend=BACKENDS[vendor]),
-                advice=(DRAFT.format(name, title, taken), *map(OPEN.format, (*tells, ALSO_OPEN))),
+                advice=advice,
             ),
         ),
-        queues=(Queue(id=request.queue or form.queue, node_types=(kind,), max_walltime=None, default=True),),
+        cpu_nodes=cpu_nodes,
+        queues=(queue,),
         whole_nodes=False,
         directives=tuple(DirectiveFact(text=one) for one in ((form.account,) if charged else ()) + forms),
         account=Account(needed=charged),
@@ -218,11 +142,36 @@ def stand_in(request: JobRequest) -> Cluster:
             )
         },
         internet=Internet(access="unknown"),
-        rendezvous=Rendezvous(host=form.host),
+        rendezvous=Rendezvous(host=form.host, port=form.port),
         preamble=form.preamble,
         launch={"pytorch": (launch,), "accelerate": (accelerated(launch),)},
         sources=(),
     )
+
+
+def draft_scheduler(words: str) -> Scheduler | None:
+    """The scheduler of a machine that nobody described, as far as the words tell it."""
+    return scheduler_told(words) or scheduler_of_site(words)
+
+
+def scheduler_of_site(words: str) -> Scheduler | None:
+    """The scheduler of a known site's machines, where the words name the site by its letters: `ALCF Sophia`."""
+    named = set(re.findall(r"\b[A-Z]{4,}\b", words))
+    found = {
+        one.scheduler for one in catalogue().clusters.values() if named & set(re.findall(r"\b[A-Z]{4,}\b", one.site))
+    }
+    return next(iter(found)) if len(found) == 1 else None
+
+
+def by_chunks_of_gpus(directives: tuple[str, ...], request: JobRequest) -> tuple[str, ...]:
+    """The directives where the queue's chunks are single GPUs of one node, as its name says.
+
+    Source: https://docs.alcf.anl.gov/sophia/queueing-and-running-jobs/running-jobs/
+    """
+    if not BY_GPU.search(request.queue or ""):
+        return directives
+    chunks = ("-l select={gpus_per_node}" if "select=" in one else one for one in directives)
+    return tuple(one for one in chunks if one != "-l place=scatter")
 
 
 def with_cores(directives: tuple[str, ...], scheduler: Scheduler) -> tuple[str, ...]:

@@ -10,11 +10,13 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 
+from graph.extraction.request import understand
 from graph.planning.gpus import kinds_named
 from graph.planning.plan import choose_node_type
 from graph.planning.strategies import MEANT, RUNS, served
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster, NodeType
+from knowledge.job_parts import Program
 from knowledge.types import JobRequest, Understood
 
 # A longer text is no wish but a log or a paste.
@@ -32,6 +34,11 @@ PART = re.compile(
 SHARE = re.compile(
     r"\b(?P<part>half|halve|third|quarter)\b(?: (?:of|as|the|my|our|many))* (?P<what>nodes?|gpus?)\b"
     r"|\b(?P<other>nodes?|gpus?) (?P<cut>in half)\b",
+    re.I,
+)
+ALL_OF_QUEUE = re.compile(
+    r"\b(?:as many nodes as|max(?:imum)?(?: number of)? nodes|most nodes)\b"
+    r"(?: \w+){1,4} (?:allows?|permits?|takes?|lets|gives?|accepts?)\b",
     re.I,
 )
 PARTS = {"third": 3, "quarter": 4}
@@ -60,6 +67,13 @@ LEFT_BEHIND = re.compile(
 OTHER_MEMORY = re.compile(r"\b(?:ram|host|main|cpu|system|per task|dataset|checkpoint|data|disk)\b", re.I)
 COMMAND = re.compile(r"(?:\$\([^)]*\)|`[^`]*`)[^\s,;]*")
 
+# Where one program's part of a message ends and another's begins.
+JOINTS = re.compile(r"(?i)\b(?:and then|then|after that|afterwards|followed by)\b|[();\n]|\.\s")
+OF_ONE_JOB = (
+    *("entry", "args", "nodes", "gpus_per_node", "total_gpus", "walltime", "cpus_per_task", "memory_gb", "node_type"),
+    "processes_per_node",
+)
+
 Read = tuple[JobRequest, str] | None
 Reader = Callable[[str, JobRequest, JobRequest, Cluster | None], Read]
 
@@ -86,6 +100,8 @@ def odd_amount(words: str, before: JobRequest, now: JobRequest, cluster: Cluster
     if not found:
         return None
     what = next(word for word in found.groupdict().values() if word).lower()
+    if now.cpu_only and found.re is ZERO and not what.startswith("node"):
+        return None
     names = ("nodes",) if what.startswith("node") else ("gpus_per_node", "total_gpus")
     kept = replace(now, **{name: getattr(before, name) for name in names})
     part = " For a part of a node say its GPUs: *1 node, 2 GPUs*." if found.re is PART else ""
@@ -105,6 +121,15 @@ def uneven_share(words: str, before: JobRequest, now: JobRequest, cluster: Clust
     name = "nodes" if what == "nodes" else "GPUs per node"
     ways = " or ".join(f"*{number} {name}*" for number in (value // by, value // by + 1) if number)
     return now, f"*{found[0]}* of {value} {name} is no whole number: say {ways}."
+
+
+def most_of_queue(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """As many nodes as the queue takes, where the facts know how many these are."""
+    queue = (cluster.queue(now.queue) if now.queue else cluster.default_queue) if cluster else None
+    if queue is None or not queue.max_nodes or not ALL_OF_QUEUE.search(words):
+        return None
+    told = f"{queue.id} takes at most {queue.max_nodes} node{'s' * (queue.max_nodes > 1)}: I take so many."
+    return replace(now, nodes=queue.max_nodes, total_gpus=None), told
 
 
 def total_of_gpus(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
@@ -184,6 +209,35 @@ def gpu_model(words: str, before: JobRequest, now: JobRequest, cluster: Cluster 
     return kept, f"I take the nodes with {kinds[0].gpus.model} ({kinds[0].id})."
 
 
+def cpu_kind(words: str, now: JobRequest, cluster: Cluster | None) -> Read:
+    """Nodes without GPUs by their name, where the machine has such: `on LUMI-C`, `a job on skx`."""
+    if cluster is None or now.gpus_per_node or now.total_gpus or now.queue:
+        return None
+    names = (node.id for node in cluster.cpu_nodes if node.id != "cpu")
+    kind = next((name for name in names if re.search(rf"(?<![\w-]){name}(?![\w-])", words, re.I)), None)
+    if kind is None or (now.cpu_only and now.node_type == kind):
+        return None
+    return replace(now, cpu_only=True, node_type=kind), f"I take {cluster.title}'s nodes without GPUs ({kind})."
+
+
+def data_and_training(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """A job without GPUs that prepares what a training behind it takes: two programs, two jobs."""
+    if not now.cpu_only or before.entry:
+        return None
+    parts = (understand(part, None, None, None).request for part in JOINTS.split(words) if part.strip())
+    named = [one for one in parts if one.entry]
+    first, second = ([one for one in named if bool(one.cpu_only) is without] for without in (True, False))
+    if len(first) != 1 or len(second) != 1:
+        return None
+    data, training = first[0], second[0]
+    program = Program(
+        training.entry or "", training.args, training.nodes or 1, training.gpus_per_node, training.walltime
+    )
+    own = {name: getattr(data, name) for name in OF_ONE_JOB}
+    now = replace(now, **own, then=(program,), before=(), strategy=training.strategy, framework=training.framework)
+    return now, f"Two jobs: `{data.entry}` without GPUs, then `{training.entry}` on the GPU nodes."
+
+
 @cache
 def known_models() -> frozenset[str]:
     """Names of GPU models, as people write them: a100, mi250x, gh200."""
@@ -218,9 +272,11 @@ READERS: tuple[Reader, ...] = (
     strategy_of_framework,
     odd_amount,
     uneven_share,
+    most_of_queue,
     total_of_gpus,
     gpus_of_each,
     cards,
     gpu_model,
+    data_and_training,
     program_of_a_command,
 )

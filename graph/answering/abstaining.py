@@ -14,8 +14,7 @@ from knowledge.cluster import Cluster
 # From CLEAR on a reading may leave a part of the words over, from POSSIBLE on none of them; CERTAIN: words that hold
 # no content of their own.
 CLEAR, POSSIBLE, CERTAIN = 0.7, 0.25, 0.8
-# The share of the words that may be left over; a verdict turns round by a single
-# word, and by each value.
+# The share of the words that may be left over; a verdict turns round by a single word, and by each value.
 MOST_LEFT, VERDICT_LEFT = 0.5, 0.25
 VERDICTS = frozenset(
     ("plan", "script.whatif", "script.cost", "script.batch", "method.gpus", "method.memory", "method.checkpoint")
@@ -47,7 +46,7 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     clause = ask.clause
     left = left_over(ask.utterance, clause, clause.label, told)
     words = content_words(ask.utterance, clause)
-    if clause.confidence == 1.0:  # by the reader of resources, which says what it has no use for
+    if clause.by_rule:  # most often by the reader of resources, which says what it has no use for
         from graph.planning.resources.reading import unread
 
         passed = clause.topic in VERDICTS and uses_nothing(ask, told)

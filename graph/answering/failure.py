@@ -24,9 +24,9 @@ from graph.reading.gpu_words import find_gpu_words
 from graph.reading.scope import denials
 from knowledge.document import Code, Document, Part
 from knowledge.errors import InputError
+from knowledge.general_facts import would_help
 from knowledge.gpu_facts import find_gpu
 from knowledge.types import BY_NUMBERS, Diagnosis
-from knowledge.what_helps import would_help
 from knowledge.wording import stems
 
 PROGRESS = re.compile(
@@ -50,7 +50,9 @@ HOURS = {"h": 1.0, "m": 1 / 60, "d": 24.0}
 SLACK = 1.15
 GIB = {"K": 2**-20, "M": 2**-10, "G": 1.0, "T": 1024.0}
 DIRECTIVE = {"slurm": "#SBATCH --time={}", "pbs": "#PBS -l walltime={}", "lsf": "#BSUB -W {}", "flux": "# flux: -t {}"}
-LAUNCHING = re.compile(r"^\s*(?:srun|mpiexec|mpirun|jsrun|ibrun|torchrun|flux run|accelerate|deepspeed|python)", re.M)
+LAUNCHING = re.compile(
+    r"^[^\S\n]*(?:srun|mpiexec|mpirun|jsrun|ibrun|torchrun|flux run|accelerate|deepspeed|python)", re.M
+)
 EXPORT = re.compile(r"`?export [A-Z_]+=\S+?`?(?=[\s.,;]|$)")
 NO_WORD = "That I cannot tell: the log does not speak of it. What it shows:"
 # What is asked after by *whose fault was it?*; another word names a suspect.
@@ -333,7 +335,7 @@ def where(ask: Ask, report: Diagnosis) -> Document | None:
             f"Before line {line}, which starts the program:", Code(f"{export}\n{start[0].strip()} ...")
         )
     return write_document(
-        f"Not in `{hand.name}`: its text cannot cure this. {report.fix[0] if report.fix else as_sentence(report.says)}"
+        f"No line of `{hand.name}` is sure to cure this. {report.fix[0] if report.fix else as_sentence(report.says)}"
     )
 
 

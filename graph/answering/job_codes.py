@@ -7,14 +7,16 @@ import re
 from graph.answering.ask import Ask
 from graph.answering.situation import Situation, list_steps, write_document
 from knowledge.document import Document
-from knowledge.job_codes import job_codes
+from knowledge.general_facts import job_codes
 from knowledge.types import SCHEDULERS, Scheduler
 
 # Slurm's `9:0`, `0:15`; a code with its sign. A job's number is longer.
 PAIR = re.compile(r"(?<![\d:.])(\d{1,3}):(\d{1,3})(?![\d:])")
 NUMBER = re.compile(r"(?<![\w.:/%-])-?\d{1,3}(?![\w:/]|\.\d)")
 SIGNAL = re.compile(r"\bsig(?:nal)?[ -]?(\d{1,2})\b", re.I)
-SUBMITTED = re.compile(r"\bsubmitted batch job (\d+)|^\s*(\d{4,}\.[\w.-]+)\s*$|\bjob <(\d+)> is submitted", re.I | re.M)
+SUBMITTED = re.compile(
+    r"\bsubmitted batch job (\d+)|^[^\S\n]*(\d{4,}\.[\w.-]+)\s*$|\bjob <(\d+)> is submitted", re.I | re.M
+)
 HISTORY: dict[Scheduler, str] = {
     "slurm": "sacct -j {job} -o JobID,State,ExitCode,Elapsed,Timelimit,MaxRSS,NodeList",
     "pbs": "qstat -xf {job} | grep -E 'Exit_status|comment|resources_used'",

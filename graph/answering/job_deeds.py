@@ -6,7 +6,7 @@ import re
 
 from graph.answering.situation import Situation, cite, list_steps, write_document
 from knowledge.document import Document
-from knowledge.job_life import Deed, job_life
+from knowledge.general_facts import Deed, job_life
 from knowledge.site import Site, as_there, site_of
 from knowledge.types import SCHEDULERS
 

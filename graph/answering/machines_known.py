@@ -63,7 +63,7 @@ def in_a_line(machine: Cluster) -> str:
         for kind in kinds[:3]
     )
     usual = machine.default_queue
-    longest = max((q.max_walltime for q in machine.queues if q.max_walltime), key=walltime_seconds, default=None)
+    longest = max((q.max_walltime for q in machine.gpu_queues if q.max_walltime), key=walltime_seconds, default=None)
     time = f"{usual.id} {spell(usual.max_walltime)}" if usual.max_walltime else f"{usual.id}, time limit not known"
     most = f", at most {plural(usual.max_nodes, 'node')}" if usual.max_nodes else ""
     else_longest = f"; longest of any queue {spell(longest)}" if longest and longest != usual.max_walltime else ""

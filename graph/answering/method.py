@@ -14,7 +14,7 @@ from graph.planning.gpus import SHARE, SOURCE, STATE_BYTES, fewest_ranks, fits
 from graph.planning.queues import plural
 from knowledge.cluster import Cluster
 from knowledge.document import Document, Part
-from knowledge.framework_builds import framework_builds
+from knowledge.general_facts import framework_builds
 from knowledge.glossary import difference
 from knowledge.site import site_of
 

@@ -62,4 +62,4 @@ def asks_for_most(ask: Ask) -> bool:
 
 
 def under(ask: Ask, clause: Clause, act: str, topic: str = "") -> Ask:
-    return replace(ask, clause=replace(clause, act=act, topic=topic, confidence=1.0, shares=()))
+    return replace(ask, clause=replace(clause, act=act, topic=topic, confidence=1.0, shares=(), by_rule=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from graph.planning.queues import plural
 from graph.planning.resources.limits import JobChain
-from graph.planning.resources.memory import state_bytes, usable_gib
+from graph.planning.resources.memory import QLORA_BYTES, state_bytes, usable_gib
 from graph.planning.resources.options import ResourceOption
 from graph.planning.resources.parameters import SizedModel
 from graph.planning.resources.search import Fit
@@ -86,11 +86,13 @@ def parts_words(fit: Fit) -> str:
 
 
 def states_words(model: SizedModel, fit: Fit) -> str:
-    """`8.03 B parameters x 16 bytes = 128 GB of weights, gradients and Adam`."""
-    each = state_bytes(fit.layout).total
+    """`8.03 B parameters x 16 bytes = 128 GB of states`; of adapters `x 2 bytes = 16 GB of frozen weights`."""
+    frozen = {"lora": 2.0, "qlora": QLORA_BYTES}.get(fit.layout.method)
+    each = frozen or state_bytes(fit.layout).total
     total = model.parameters * each / 1e9
     size = f"{total:,.0f}" if total >= 100 else f"{total:.3g}"
-    return f"{count_words(model.parameters)} parameters x {each:g} bytes = {size} GB of states"
+    what = "frozen weights" if frozen else "states"
+    return f"{count_words(model.parameters)} parameters x {each:g} bytes = {size} GB of {what}"
 
 
 def chain_words(chain: JobChain | None, nodes: int, hours: Range | None) -> str:

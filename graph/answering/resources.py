@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from graph.answering.ask import Ask
@@ -16,6 +16,7 @@ from graph.answering.resource_words import (
     count_words,
     hours_words,
     option_line,
+    place_words,
     range_words,
     round_words,
     states_words,
@@ -42,6 +43,7 @@ from graph.planning.resources.speed import SOURCE as FLOPS_SOURCE
 from graph.planning.resources.speed import flops_per_token, published_share
 from graph.usecases.plan_resources import (
     RESERVE,
+    ResourcePlan,
     headline,
     mine_line,
     needless_line,
@@ -172,6 +174,28 @@ def with_unused(ask: Ask, question: ResourceQuestion, told: Document, kind: str)
     """The answer, and in its end what of the message it does not use."""
     line = unused_line(ask, question, kind)
     return told + write_document(line) if line else told
+
+
+def plan_with_hours(plan: ResourcePlan) -> Document:
+    """A plan with the hours of the work that was said: those of its options, which know the network and what is
+    computed twice; by published utilisation alone only where no option has any."""
+    question = plan.question
+    if plan.model is None or question.task == "serve" or not question.tokens:
+        return plan.document
+    timed = [one for one in plan.options if one.hours and one.fit.verdict == "fits" and one.accepted]
+    if not timed:
+        return tell_hours(question, plan.model) + plan.document
+    return write_document(in_time_line(question, timed)) + plan.document
+
+
+def in_time_line(question: ResourceQuestion, timed: Sequence[ResourceOption]) -> str:
+    """Whether the quickest way ends within the hours that were said; empty where none were."""
+    best = min(timed, key=lambda one: one.hours.usual if one.hours else math.inf)
+    if not question.hours or not best.hours:
+        return ""
+    most = max(best.hours.low, best.hours.best)
+    verdict = "No" if best.hours.usual > question.hours else "Yes" if most <= question.hours else "Just"
+    return f"**{verdict}: {hours_words(best.hours)} on {place_words(best)}, against {question.hours:g} h.**"
 
 
 def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:

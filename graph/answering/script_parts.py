@@ -12,31 +12,13 @@ from typing import Any
 from graph.answering.in_hand import InHand
 from knowledge.data_file import read_data
 from knowledge.options import OptionFact, options_named
+from knowledge.word_lists import word_set
 from knowledge.wording import FILLER
 
 DIRECTIVE = re.compile(r"#\s?(?:SBATCH|PBS|BSUB|COBALT|flux:)", re.I)
 TELLING = re.compile(r"`([^`]+)`|(--?[A-Za-z][\w-]*)|\$?\{?([A-Z][A-Z0-9]*_[A-Z0-9_]+)|([\w./:+-]+)")
-COMMON = FILLER | frozenset(
-    [
-        "line",
-        "lines",
-        "script",
-        "explain",
-        "meaning",
-        "wrote",
-        "put",
-        "reason",
-        "point",
-        "right",
-        "wrong",
-        "number",
-        "mean",
-        "does",
-        "need",
-        "there",
-        "this",
-        "that",
-    ]
+COMMON = FILLER | word_set(
+    "line lines script explain meaning wrote put reason point right wrong number mean does need there this that"
 )
 # The comment of a variable that the person asked for says nothing of what it does.
 SAID = "as you said"

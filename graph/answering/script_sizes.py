@@ -10,25 +10,16 @@ from graph.answering.in_hand import InHand, in_hand, no_script
 from graph.answering.limits import in_words, short
 from graph.answering.method import WAYS
 from graph.answering.situation import cite, write_document
+from graph.extraction.batch_numbers import batch_numbers, named, ranks_of_a_model, sizes
 from graph.extraction.walltime import clock
+from graph.planning.charging import in_site_unit
 from graph.planning.queues import limits_in_words, longest, near_ways, plural, takes
 from graph.verification.checks.run import check
 from knowledge.cluster import Cluster, Queue
 from knowledge.document import Document
 from knowledge.site import site_of
-from knowledge.types import Finding
+from knowledge.types import Finding, JobRequest
 
-PER_RANK = re.compile(
-    r"(?<![\w-])--?(?P<name>bs|b|batch[-_]?size|micro[-_]?batch(?:[-_]size)?|train[-_]batch[-_]size|per[-_]device[-_]train[-_]batch[-_]size"
-    r"|local[-_]batch[-_]size|mbs)[= ](?P<value>\d+)"
-)
-GLOBAL = re.compile(r"(?<![\w-])--?(?:global[-_]batch(?:[-_]size)?|gbs)[= ](\d+)")
-ACCUMULATED = re.compile(
-    r"--?(?:gradient[-_]accumulation[-_]steps|accum(?:ulation|ulate)?(?:[-_]\w+)*|grad[-_]accum)[= ](\d+)"
-)
-SPLIT = re.compile(
-    r"--?(?:tensor|pipeline|context)(?:[-_]model)?[-_]parallel[-_](?:size|degree)[= ](\d+)|--(?:tp|pp|cp)[= ](\d+)"
-)
 DYING = re.compile(r"\b(?:dies?|died|crash\w*|fails?|goes down|is lost|breaks?|drops?)\b", re.I)
 RUNS_OUT = re.compile(
     r"\b(?:out of time|time (?:is )?(?:up|over|runs out)|(?:hits?|reach\w*|over) (?:the|its) (?:time )?limit)\b", re.I
@@ -68,7 +59,14 @@ def tell_cost(ask: Ask) -> Document | None:
     factor = (
         f"Queue {queue.id}: {queue.note}" if queue and queue.note and re.search("price|charge|free", queue.note) else ""
     )
-    told = f"{sum_of}{gpus}, if it runs to its limit."
+    asked = JobRequest(
+        nodes=nodes,
+        walltime=clock(time * 3600),
+        queue=queue.id if queue else None,
+        gpus_per_node=hand.per_node if hand else None,
+    )
+    there = in_site_unit(asked, machine)
+    told = f"{sum_of}{gpus}{f', charged as **{there}** there' if there else ''}, if it runs to its limit."
     return charged(machine, told, factor) if machine else write_document(told)
 
 
@@ -107,15 +105,12 @@ def tell_batch(ask: Ask) -> Document | None:
     hand = in_hand(ask)
     if hand is None:
         return None
-    args, text = hand.record.args or "", hand.text
     ranks, request = hand.gpus, ask.request
-    whole = GLOBAL.search(args) or GLOBAL.search(text)
-    each = PER_RANK.search(args) or PER_RANK.search(text)
-    split = 1
-    for found in SPLIT.findall(args):
-        split *= int(found[0] or found[1])
-    total = int(whole[1]) if whole else request.global_batch
-    micro = int(each["value"]) if each else request.micro_batch
+    found = batch_numbers(hand.text)
+    whole, each, more = named(found, "whole"), sizes(found), named(found, "steps")
+    split = ranks_of_a_model(found)
+    total = whole.value if whole else request.global_batch
+    micro = each.value if each else request.micro_batch
     groups = ranks // split if ranks and ranks % split == 0 else ranks
     if total:
         return write_document(f"**{total}**, as the script says itself.", passes(total, micro, groups))
@@ -126,11 +121,10 @@ def tell_batch(ask: Ask) -> Document | None:
             f"The script does not say {open_part}: that is {hand.entry}'s own. The global batch is {times}, x the "
             "accumulation steps if it accumulates gradients."
         )
-    more = ACCUMULATED.search(args)
-    steps = int(more[1]) if more else 1
+    steps = more.value if more else 1
     parts = f"{micro} x {groups} ranks" + (f" ({ranks} / {split} that share one model)" if split > 1 else "")
     parts += f" x {steps} accumulation steps" if more else ""
-    option = f"`{each[0]}`" if each else "the batch said"
+    option = f"`{each.option} {each.value}`" if each else "the batch said"
     doubt = f"That holds if {option} counts one rank, as it mostly does; {hand.entry} decides."
     return write_document(f"{parts} = **{micro * groups * steps}** samples a step.", doubt)
 

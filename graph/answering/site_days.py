@@ -378,7 +378,7 @@ def prices(cluster: Cluster, text: str) -> str:
     if not gpus or not hours:
         return ""
     amount = int(gpus[1]) * float(hours[1])
-    known = [(float(found[1]), queue) for queue in cluster.queues if (found := FACTOR.search(queue.note or ""))]
+    known = [(float(found[1]), queue) for queue in cluster.gpu_queues if (found := FACTOR.search(queue.note or ""))]
     fitting = [
         (factor, queue)
         for factor, queue in known

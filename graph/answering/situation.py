@@ -62,7 +62,7 @@ def list_steps(*pairs: tuple[str, str]) -> Steps:
     return Steps(tuple(Step(text, command) for text, command in pairs if text or command))
 
 
-def cite(pages: Iterable[str], date: str, title: str = "") -> Sources:
+def cite(pages: Iterable[str], date: str) -> Sources:
     """Addresses as sources of one date; what is no address is left out, and no address comes twice."""
     addresses = dict.fromkeys(page for page in pages if page.startswith("http"))
-    return Sources(tuple(Source(title, address, date) for address in addresses))
+    return Sources(tuple(Source("", address, date) for address in addresses))

@@ -10,7 +10,7 @@ from importlib import import_module
 from graph.answering.ask import Ask
 from knowledge.catalogue import catalogue
 from knowledge.document import Document
-from knowledge.job_life import job_life
+from knowledge.general_facts import job_life
 
 MOST_MACHINES = 3
 

@@ -16,24 +16,13 @@ from graph.reading.scope import stretch_at, wanted
 from graph.reading.utterance import Clause, Mention, Utterance
 from graph.state import State
 from knowledge.types import AskField, AwaitLog
+from knowledge.word_lists import in_order
 
 LONGEST = 80
 MOST_NAMED = 3
 # From this probability on a message with words of its own is a question of its own.
 OWN = 0.5
-SLOTS = (
-    "Machine",
-    "Model",
-    "Gpu",
-    "Queue",
-    "Quantity",
-    "Duration",
-    "Method",
-    "Framework",
-    "Option",
-    "Variable",
-    "Rank",
-)
+SLOTS = in_order("Machine Model Gpu Queue Quantity Duration Method Framework Option Variable Rank")
 # Words that only join a fragment to what was said before.
 JOINING_WORDS = """
 and what which about how or also but then so ok okay hm well same question the a an for on in at of
@@ -147,4 +136,4 @@ def topic_of(clause: Clause) -> str:
 
 def as_asked(clause: Clause, topic: str) -> Clause:
     act = clause.act if clause.act == "plan" and not topic else "ask"
-    return replace(clause, act=act, topic=topic, confidence=1.0, shares=((act, 1.0),))
+    return replace(clause, act=act, topic=topic, confidence=1.0, shares=((act, 1.0),), by_rule=True)

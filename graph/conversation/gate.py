@@ -113,7 +113,7 @@ def offered(turn: TurnContext, before: JobRequest | None, heard: Understood, *, 
         return State(said=said, pending=OfferEdit((offer,)), act="ask", request=heard.request)
     from graph.debugging.remedies import price
 
-    cost = price(before, heard.request)
+    cost = price(before, heard.request, turn.context.cluster(heard.request))
     offer = Offer(told(change, before), cost, plain(change), request=heard.request)
     left = UNPLACED.format("*, *".join(heard.left)) if heard.left else ""
     said = (Say(WOULD_BE.format(offer.says, f" ({cost})" if cost else "") + left),)

@@ -101,6 +101,7 @@ BESIDE = re.compile(
 CLEAN: State = State(
     request=JobRequest(),
     pending=None,
+    earlier=(),
     source="",
     own=None,
     left_to_us=(),
@@ -360,7 +361,7 @@ def restored(
     plan = None if whole else turn.state.get("plan")
     made = Made(
         to.bundle,
-        to.plan.title if to.plan else "your machine",
+        turn.context.title_of(to.request, to.plan),
         changes=changes(plan, to.plan) if to.plan else (),
         diff=diff(before, to.bundle),
     )

@@ -25,6 +25,9 @@ SEND_LOG = (
 )
 
 
+NOT_UNDERSTOOD = "I do not know what to make of *{}*."
+
+
 def next_step(state: State) -> str:
     """What to do now."""
     pending, bundle, report = state.get("pending"), state.get("bundle"), state.get("diagnosed")
@@ -42,7 +45,7 @@ def next_step(state: State) -> str:
 
 def not_understood(state: State) -> str:
     """The words that nothing was made of, and the next step."""
-    return " ".join(filter(None, (f"I do not know what to make of *{quoted(state['words'])}*.", next_step(state))))
+    return " ".join(filter(None, (NOT_UNDERSTOOD.format(quoted(state["words"])), next_step(state))))
 
 
 def quoted(text: str) -> str:

@@ -69,7 +69,7 @@ def by_misuse(turn: TurnContext) -> State | None:
 def by_key(turn: TurnContext) -> State | None:
     """A key that is typed alone, for a script: it reads the key from a file; without one it is only warned of."""
     words = turn.words
-    from knowledge.masking import HIDDEN
+    from knowledge.masking_table import HIDDEN
 
     if HIDDEN not in words or GIVEN.search(words) or len(words.split()) > MOST_WORDS:
         return None
@@ -84,7 +84,7 @@ def by_key(turn: TurnContext) -> State | None:
 
 def without_keys(request: JobRequest) -> tuple[JobRequest, tuple[Say, ...]]:
     """The request with keys read from files, where its variables held them, and what is to be said of it."""
-    from knowledge.masking import HIDDEN
+    from knowledge.masking_table import HIDDEN
 
     keyed = [one.name for one in request.variables if HIDDEN in one.value]
     left = [one.name for one in request.argument_edits if HIDDEN in (one.value or "")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING
 from graph.conversation.gate import may_act
 from graph.conversation.history import agree
 from graph.conversation.next_step import MOST_QUOTED, not_understood
+from graph.conversation.script_job import GOES_TO, is_known, job_of, machine_for, unknown_target
 from graph.conversation.script_review import MOVES, is_review, reviewed
 from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext, bundle_of
 from graph.extraction.request import understand as read
 from graph.extraction.script_record import understand_script
-from graph.reading.own_machine import MOST_WORDS, machine_told, queue_told
+from graph.reading.own_machine import MOST_WORDS, queue_told
 from graph.state import State
 from graph.usecases.script_lines import (
     bring_back,
@@ -78,6 +80,8 @@ TOUCHED = re.compile(
 NOT_TOUCHED = "No: *{}* is in none of the lines that changed."
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
+# How a field's value is said.
+SPOKEN = {"nodes": "{} nodes", "gpus_per_node": "{} GPUs a node", "queue": "queue {}", "account": "account {}"}
 SAME_JOB = 0.5
 LAST_CHANGE = "The last change, line by line:"
 # No errors, since facts may lack a queue; but a name that a change brings is asked about.
@@ -132,26 +136,14 @@ def another_machine(turn: TurnContext, own: Paste) -> Cluster | None:
     moves = MOVES.search(turn.words)
     theirs = understand_script(own.text).scheduler
     foreign = any(theirs and one.scheduler != theirs for one in others)  # it cannot run there as it is
-    return others[-1] if others and (source is not None or moves or foreign) else None
+    going_to = (catalogue_of(turn)[str(one.value)] for one in turn.utterance.of_kind("Machine")
+                if is_known(turn, str(one.value)) and GOES_TO.search(turn.words, 0, one.start))  # fmt: skip
+    target = next((one for one in going_to if one in others), others[-1] if others else None)
+    return target if source is not None or moves or foreign else None
 
 
-def unknown_target(turn: TurnContext) -> str | None:
-    """A machine that nobody described and that a script is to be carried to."""
-    moves = MOVES.search(turn.words) is not None and turn.utterance.main.share("port", "edit", "write") >= SURE
-    named = [one for one in turn.utterance.machines() if is_known(turn, one)]
-    return machine_told(turn.words) if moves and not named else None
-
-
-def is_known(turn: TurnContext, name: str) -> bool:
-    return name in turn.context.catalogue.clusters
-
-
-def machine_for(turn: TurnContext, own: Paste) -> Cluster | None:
-    """The machine of a script: one that is named, its own marks', the thread's."""
-    named = [turn.context.catalogue.clusters[name] for name in turn.utterance.machines() if is_known(turn, name)]
-    from graph.usecases.diagnose_job import machine_of
-
-    return (named[0] if named else None) or machine_of(own.text) or turn.cluster
+def catalogue_of(turn: TurnContext) -> Mapping[str, Cluster]:
+    return turn.context.catalogue.clusters
 
 
 def judged(turn: TurnContext, own: Paste) -> State | None:
@@ -211,12 +203,6 @@ def by_part_back(turn: TurnContext) -> State | None:
     return None
 
 
-def title_of(turn: TurnContext) -> str:
-    own = turn.state.get("own")
-    cluster = machine_for(turn, own) if own else turn.cluster
-    return cluster.title if cluster else "your machine"
-
-
 def by_what_changed(turn: TurnContext) -> State | None:
     """`What did you change?`: the last change of the script, as a difference."""
     main, revisions = turn.utterance.main, turn.state.get("revisions", ())
@@ -238,7 +224,13 @@ def by_what_changed(turn: TurnContext) -> State | None:
     from graph.usecases.mend_script import difference
 
     shown = difference(before.script, now.script, now.name).replace("(mended)", "(now)")
-    return State(said=(Say(LAST_CHANGE), Made(now, title_of(turn), diff=shown)), act="ask")
+    return State(
+        said=(
+            Say(LAST_CHANGE),
+            Made(now, turn.context.title_of(revisions[-1].request, revisions[-1].plan), diff=shown),
+        ),
+        act="ask",
+    )
 
 
 def mended(turn: TurnContext, own: Paste) -> State | None:
@@ -274,11 +266,7 @@ def taken_up(turn: TurnContext, own: Paste) -> State:
 
 def in_hand(turn: TurnContext, own: Paste) -> State:
     """The script is the one that is spoken of from now on."""
-    cluster = machine_for(turn, own)
-    bundle = bundle_of(own, understand_script(own.text).scheduler)
-    from graph.debugging.remedies import request_of
-
-    request = replace(request_of(understand_script(own.text)), machine=cluster.id if cluster else None)
+    bundle, request = bundle_of(own, understand_script(own.text).scheduler), job_of(turn, own)
     agreed = agree(turn.state, request, bundle, own, "")
     return State(
         **{**agreed, "own": own, "bundle": bundle, "plan": None, "source": "", "request": request, "pending": None}
@@ -299,7 +287,7 @@ def made_of(
     from graph.usecases.mend_script import difference
 
     shown = difference(was.text, own.text, own.name) if was else ""
-    made = Made(bundle, cluster.title if cluster else "your machine", changes=tuple(says), diff=shown)
+    made = Made(bundle, turn.context.title_of(state["request"]), changes=tuple(says), diff=shown)
     new = newly_wrong(was.text if was else "", own.text, cluster)
     return State(**{**state, "revisions": revisions, "undone": (), "said": (made, *new), "pending": pending})
 
@@ -348,7 +336,7 @@ def unmended(cured: Mended, report: JobReport) -> str:
         name = dict(report.diagnosis.facts).get("module", "the package")
         return OTHER_PYTHON.format(cured.name, cured.text[: found.start()].count("\n") + 1, found[0].strip(), name)
     fix = report.diagnosis.fix[0] if report.diagnosis.fix else "read the cause above"
-    return f"`{cured.name}` stays as it is: its text cannot cure this. The first thing to do: {fix}"
+    return f"`{cured.name}` stays as it is: no change of it is sure to cure this. The first thing to do: {fix}"
 
 
 def offered(offers: tuple[Offer, ...]) -> str:
@@ -378,6 +366,8 @@ def carry(turn: TurnContext, own: Paste) -> State:
         return State(outcome=Refusal("I cannot carry that script over.", f"Reason: {error}."))
     heard = read(turn.words, carried, None, None) if turn.words.strip() else Understood("port", carried)
     request = heard.request
+    if (goal := another_machine(turn, own)) and request.machine != goal.id:
+        request = replace(request, machine=goal.id, source_machine=request.machine or carried.machine)
     if target := unknown_target(turn):
         from graph.debugging.remedies import request_of
 
@@ -416,6 +406,19 @@ def is_asked(turn: TurnContext) -> bool:
     return ("?" in main.text or main.scope == "asked") and main.share("edit", "mend", "port", "back", "undo") < SURE
 
 
+def held_already(words: str, own: Paste) -> list[str]:
+    """What the words want and the script has, as it is said; empty where it has not all of it."""
+    from graph.debugging.remedies import request_of
+
+    wanted, has = read(words, None, None, None).request, request_of(understand_script(own.text))
+    named = {name: value for name in (*SPOKEN, "walltime") if (value := getattr(wanted, name)) is not None}
+    if any(getattr(has, name) != value for name, value in named.items()) or unaccounted(words, own.text.splitlines()):
+        return []
+    return [SPOKEN.get(name, "{}").format(value) for name, value in named.items()] or [
+        one for _, one in values_of(words)
+    ]
+
+
 def not_done(turn: TurnContext) -> State | None:
     """A change that the script's text gives no place for: it is named, and nothing is begun anew."""
     main = turn.utterance.main
@@ -425,7 +428,6 @@ def not_done(turn: TurnContext) -> State | None:
         return None
     state = State(**{**turn.state, "words": turn.words})
     own = turn.state.get("own")
-    values = [value for _, value in values_of(turn.words)]
-    if own and values and not unaccounted(turn.words, own.text.splitlines()):
-        return State(said=(Say(IS_SO.format("*, *".join(values))),))
+    if own and (held := held_already(turn.words, own)):
+        return State(said=(Say(IS_SO.format("*, *".join(held))),))
     return State(said=(Say(f"{not_understood(state)} {HOW_TO_CHANGE}"),))

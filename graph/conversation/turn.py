@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from graph.context import Context
@@ -140,6 +141,19 @@ def rather_asks(clause: Clause) -> bool:
 SUBMIT = {"slurm": "sbatch {}", "pbs": "qsub {}", "lsf": "bsub < {}", "flux": "flux batch {}"}
 
 
+# How a script is handed over whose directives no reader of ours knows, by their first sign: Grid Engine, Fujitsu's,
+# OAR, LoadLeveler.
+SUBMIT_BY_SIGN = {
+    "$ -": "qsub {}",
+    "PJM": "pjsub {}",
+    "OAR": "oarsub -S ./{}",
+    "@": "llsubmit {}",
+}
+SIGN = re.compile(r"^#(\$ -|PJM|OAR|@)(?=\s|\w)", re.M)
+
+
 def bundle_of(own: Paste, scheduler: str) -> LaunchBundle:
-    """A person's own script as what is handed over."""
-    return LaunchBundle(own.name, own.text, (), SUBMIT.get(scheduler, "{}").format(own.name))
+    """A person's own script as what is handed over; one without directives is run."""
+    sign = SIGN.search(own.text)
+    how = SUBMIT.get(scheduler) or (SUBMIT_BY_SIGN[sign[1]] if sign else "bash {}")
+    return LaunchBundle(own.name, own.text, (), how.format(own.name))

@@ -24,6 +24,8 @@ from graph.reading.own_machine import (
     machine_told,
     other_scheduler,
     queue_told,
+    running,
+    scheduler_told,
     tells_of_site,
 )
 from graph.state import State, Way
@@ -39,31 +41,14 @@ from knowledge.types import (
     Say,
     Understood,
 )
+from knowledge.word_lists import word_set
 
 # What planning chooses where it was not said, and people then change by an amount.
 COUNTED = ("walltime", "nodes", "gpus_per_node")
 # What belongs to one machine, and does not go along to another.
 OF_ONE_MACHINE = ("account", "queue", "environment", "container", "reservation", "constraint")
 # What is told of a job that is wanted, and not of one that ran.
-BESIDE_A_QUEUE = frozenset(
-    (
-        "ok",
-        "okay",
-        "then",
-        "please",
-        "pls",
-        "use",
-        "take",
-        "go",
-        "with",
-        "the",
-        "queue",
-        "partition",
-        "qos",
-        "just",
-        "so",
-    )
-)
+BESIDE_A_QUEUE = word_set("ok okay then please pls use take go with the queue partition qos just so")
 OF_A_JOB = ("machine", "framework", "strategy", "entry")
 # Asks for a job rather than tells where one failed.
 WANTS = re.compile(r"\b(?:train|write|script|launch|help|need|want|make|give|create|generate|please)\b", re.I)
@@ -170,6 +155,7 @@ def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood
     if stands and before and not (turn.question and turn.question.field == "machine"):
         more = words if tells_of_site(words) and not turn.only_asks else ""
         told = f"{before.site_words} {more}".strip()[:MOST_WORDS]
+        told = running(told, now) if (now := scheduler_told(more)) else told
         queue = (queue_told(turn.wishes) if turn.wishes else None) or before.queue
         account = account_told(turn.wishes) or request.account
         left = tuple(one for one in heard.left if not (queue_told(one) == queue or account_told(one) == account))
@@ -230,7 +216,8 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     said = (*said, *(one.text for one in of_keys))
     wants = heard.intent in ("generate", "port")
     kind = (heard.request.node_type or "\0").lower()  # a kind of GPU is settled with the machine's facts
-    left = [piece for piece in heard.left if kind not in piece.lower()]
+    placed = {one.entry for one in heard.request.then}
+    left = [piece for piece in heard.left if kind not in piece.lower() and piece not in placed]
     unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
     return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
 
@@ -314,6 +301,12 @@ def take(turn: TurnContext, before: JobRequest | None, heard: Understood, said: 
     named = [name for name in turn.utterance.machines() if name in turn.context.catalogue.clusters]
     if request.machine is None and len(named) == 1:
         request = replace(request, machine=named[0])
+    if not talk:
+        # A machine's name may say it: `can you write me one for LUMI-C?`
+        from graph.wishes import cpu_kind
+
+        request, kind = cpu_kind(turn.words, request, turn.context.cluster(request)) or (request, "")
+        said = (*said, Say(kind)) if kind else said
     left = tuple(a for a in state.get("left_to_us", ()) if str(getattr(request, a.field)) == a.value)
     return State(
         way=way_of(turn, heard),

@@ -2,49 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import chain, combinations, islice
+from typing import Any, TypeVar
 
-from graph.conversation.scripts import machine_for, made_of
+from graph.conversation.history import CLEAN
+from graph.conversation.script_job import machine_for
+from graph.conversation.scripts import made_of
+from graph.conversing.accounts import is_account_said
 from graph.conversing.dangers import dangerous
-from graph.conversing.deciding import NOT_FIELD, SIZE, as_much, decide, differing, is_refused
-from graph.conversing.hand import Hand
-from graph.conversing.orders import WEIGHTY, named, ordered_now, unsaid, with_each
+from graph.conversing.deciding import MOST_TRIED, NOT_FIELD, SAME, SIZE, UNSAID, as_much, decide, is_refused
+from graph.conversing.hand import Hand, differing, in_short
+from graph.conversing.orders import WEIGHTY, named, ordered_now, parts_of, unsaid, with_each
+from graph.conversing.rewriting import Hunk, as_patches, hunks_between, laid_over, most_of, with_hunks, without_fence
 from graph.conversing.swaps import swapped
 from graph.conversing.tools import Swap
 from graph.debugging.remedies import price, request_of
 from graph.debugging.remedies import says as in_words
-from graph.extraction.script_record import understand_script
+from graph.extraction.script import read_script
+from graph.extraction.script_record import gpu_kind_of, record_of
 from graph.nodes.debug import as_planned
 from graph.nodes.verify import worded
-from graph.planning.patches import patches_between
+from graph.planning.patches import is_in, patches_between
+from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
+from graph.reading.message import SCRIPT_FILE
+from graph.undescribed import is_stand_in
 from graph.usecases.edit_script import Edited, queue_of
+from graph.usecases.launch_counts import NODES
 from graph.usecases.own_fields import put_field
+from graph.usecases.own_removals import take_field_out
 from graph.verification.checks import check
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
-from knowledge.types import JobRequest, Offer, Paste
+from knowledge.types import Assumption, Finding, JobRequest, Offer, Paste
 
+Item = TypeVar("Item")
 MOST_REFUSED = 3
 OFFERED = "NOT done, offered: {}. It costs ({}). Tell the person, who takes it with *yes* (or its number)."
 GIVEN_UP = "That is the third patch that was refused: tell the person what you tried and what speaks against it."
-BY_FIELDS = "{} of this script: give it in fields, not as a patch"
+REFUSED = "not done: {}: {}"
+BY_CHECKS = "the checks refuse it: {}"
+WAITS = "With it wait (give what of them was ordered in lines of its own): {}."
+NOT_SAID_ACCOUNT = "account '{}' was not said"
+WITH_LINES = "(or give it with the lines it takes, in text)"
+OTHER_NODES = "the launch counts {} nodes, the job has {}"
+STILL = "wrong before, and still so: {}"
+IN_TEXT = "the text has another value, or none"
+KEPT = "kept: the remarks of lines {} (only a patch takes remarks out)"
+# What of a script of ours is a field, however its text says it.
+SIZED = (*WEIGHTY, "account")
 AS_IT_IS = "{}={}: the script has that already"
-NO_REMOVAL = "an empty value takes nothing out of an own script: give it as a patch"
 
 
-def change_fields(hand: Hand, values: Mapping[str, str]) -> str:
+def change_fields(hand: Hand, values: Mapping[str, Any]) -> str:
     """A typed edit of our script, each field by itself: what goes together is done, the rest told with its ways.
 
     What the person ordered is done; what costs more and was not ordered is offered.
     """
     values = named(values)
+    hand.withdraw(values)
     wanted, refused = with_each(hand, hand.request, values)
     if "strategy" in values and "framework" not in values and hand.request.framework in ("pytorch", "deepspeed"):
         wanted = with_usual_framework(replace(wanted, framework=None))
     fitting, left = as_much(hand, hand.request, wanted, values)
-    told = [NOT_FIELD.format(name, values.get(name, ""), why) for name, why in refused.items()]
+    told = [NOT_FIELD.format(name, in_short(values.get(name, "")), why) for name, why in refused.items()]
     if fitting != hand.request or not (left or refused):
         told.append(change_request(hand, fitting, {name: values[name] for name in values if name not in left}))
     size = tuple(name for name in left if name in SIZE)
@@ -54,19 +80,34 @@ def change_fields(hand: Hand, values: Mapping[str, str]) -> str:
     return "\n".join(told)
 
 
-def change_request(hand: Hand, wanted: JobRequest, values: Mapping[str, str]) -> str:
+def change_request(hand: Hand, wanted: JobRequest, values: Mapping[str, Any]) -> str:
     """The script of a request that the machine can do, or the part of it that was ordered and the rest offered."""
     cluster = hand.cluster_of(wanted)
     costs, open_ = price_of(hand, wanted), unsaid(hand, hand.request, wanted, ordered_now(hand))
     if not (costs and open_) or is_refused(hand, wanted):
         return decide(hand, wanted, cluster, costs=costs, given=values)
-    ordered = replace(wanted, **{name: getattr(hand.request, name) for name in open_})
-    if ordered == hand.request or is_refused(hand, ordered):
+
+    def without(names: Sequence[str]) -> JobRequest:
+        return replace(wanted, **{name: getattr(hand.request, name) for name in names})
+
+    ordered = without(open_)
+    if ordered == hand.request:
         return offer_fields(hand, wanted, tuple(name for name in differing(hand.request, wanted) if name in WEIGHTY))
+    # What was ordered takes with it what it cannot be without.
+    open_ = next((names for names in fewer(open_) if not is_refused(hand, without(names))), ())
+    ordered = without(open_)
     told = decide(hand, ordered, cluster, costs=price_of(hand, ordered), given=values)
-    if not price_of(hand, wanted):
-        return f"{told}\n{decide(hand, wanted, cluster)}"
-    return f"{told}\n{offer_fields(hand, wanted, open_)}"
+    told = "" if told == SAME and open_ else told  # what is open would be another
+    rest = ""
+    if open_:
+        rest = offer_fields(hand, wanted, open_) if price_of(hand, wanted) else decide(hand, wanted, cluster)
+    return "\n".join(filter(None, (told, rest)))
+
+
+def fewer(names: Sequence[Item]) -> Iterator[tuple[Item, ...]]:
+    """The names, and then always fewer of them, at last none; so many of the ways as are worth a trial."""
+    ways = chain.from_iterable(combinations(names, size) for size in range(len(names), -1, -1))
+    return islice(ways, MOST_TRIED)
 
 
 def price_of(hand: Hand, wanted: JobRequest) -> str:
@@ -74,7 +115,7 @@ def price_of(hand: Hand, wanted: JobRequest) -> str:
     before = as_planned(hand.request, hand.state.get("plan"))
     same = {n: getattr(before, n) for n in ("walltime", "queue", "nodes", "strategy")
             if getattr(wanted, n) == getattr(hand.request, n)}  # fmt: skip
-    return price(before, replace(wanted, **same))
+    return price(before, replace(wanted, **same), hand.context.cluster(wanted))
 
 
 def offer_fields(hand: Hand, wanted: JobRequest, names: Sequence[str]) -> str:
@@ -86,38 +127,127 @@ def offer_fields(hand: Hand, wanted: JobRequest, names: Sequence[str]) -> str:
     return OFFERED.format(offer.says, offer.price)
 
 
-def change_own(hand: Hand, own: Paste, values: Mapping[str, str]) -> str:
-    """Fields of the person's own script, each by itself; what finds no place in it is told, what costs is offered."""
-    cluster, values = machine_for(hand.now(), own), named(values)
-    was, told = asked_by(own.text, cluster), list[str]()
-    blank, fitting = JobRequest(machine=cluster.id if cluster else None), dict[str, JobRequest]()
-    kind = with_each(hand, blank, {n: v for n, v in values.items() if n == "environment_kind" and v})[
-        0
-    ].environment_kind
+@dataclass(frozen=True, slots=True)
+class FieldOrder:
+    """One field of a call, for a person's own script. shown: the value as it was given; wanted: the request that holds
+    what is set; gone: the values that are taken out, "" for all of it."""
+
+    name: str
+    shown: str
+    wanted: JobRequest
+    gone: tuple[str, ...] = ()
+
+    @property
+    def value(self) -> Any:
+        return getattr(self.wanted, self.name, None)
+
+    def put(self, now: Edited, cluster: Cluster | None, file: str) -> Edited:
+        """The script with it. Raises InputError with what speaks against it and what works."""
+        for one in self.gone:
+            with suppress(*([InputError] if self.value not in (None, ()) else [])):  # what is replaced may be missing
+                now = take_field_out(now, self.name, one, file)
+        if self.value is False and self.name != "requeue":
+            with suppress(InputError):
+                now = take_field_out(now, self.name, "", file)
+            return now
+        return put_field(now, self.name, self.wanted, cluster, file) if self.value not in (None, ()) else now
+
+
+def order_of(hand: Hand, start: JobRequest, name: str, value: Any) -> FieldOrder:
+    """A field as it was given. Raises InputError with what no script can have."""
+    gone, coming = list[str](), list[str]()
+    for part in parts_of(name, value):
+        goes = not part or (part.startswith("!") and name != "argument_edits")
+        (gone if goes else coming).append(part.removeprefix("!" if goes else "="))
+        gone += [""] if name == "constraint" and part.startswith("=") else []
+    given = tuple(coming) if isinstance(value, tuple) else "".join(coming)
+    wanted, refused = with_each(hand, start, {name: given}) if coming or name not in FIELDS else (start, {})
+    if refused:
+        raise InputError(refused[name])
+    return FieldOrder(name, in_short(value), wanted, tuple(gone))
+
+
+def change_own(hand: Hand, own: Paste, values: Mapping[str, Any], patch: Sequence[Swap] = (), text: str = "") -> str:
+    """Fields of the person's own script, each by itself; what finds no place in it is told, what costs is offered.
+
+    patch, text: what the same call changes of the text; the checks read both together.
+    """
+    cluster, values, told = machine_for(hand.now(), own), named(values), list[str]()
+    hand.withdraw(values)
+    was, start, orders = (
+        asked_by(own.text, cluster),
+        JobRequest(machine=cluster.id if cluster else None),
+        list[FieldOrder](),
+    )
+    if "machine" in values:  # where it runs; nothing in it changes by that
+        told.append(hand.runs_on(str(values.pop("machine"))))
+        cluster = None if is_stand_in(theirs := hand.cluster_of(hand.request)) else theirs
+    if "environment" in values and values.get("environment_kind"):  # the one says what the other is
+        start = with_each(hand, start, {"environment_kind": values.pop("environment_kind")})[0]
     for name, value in values.items():
-        wanted, refused = with_each(hand, blank, {name: value.removeprefix("=")})
-        if refused or not value:
-            told.append(NOT_FIELD.format(name, value, refused.get(name, NO_REMOVAL)))
-        elif name != "environment_kind" or "environment" not in values:
-            fitting[name] = replace(wanted, environment_kind=kind)
+        try:
+            orders.append(order_of(hand, start, name, value))
+        except InputError as error:
+            told.append(NOT_FIELD.format(name, in_short(value), error))
     words = ordered_now(hand)
     open_ = [
-        n
-        for n, one in fitting.items()
-        if n in WEIGHTY and unsaid(hand, was, replace(was, **{n: getattr(one, n)}), words)
+        one for one in orders if one.name in WEIGHTY and unsaid(hand, was, replace(was, **{one.name: one.value}), words)
     ]
-    for names in ([one for one in fitting if one not in open_], open_):
-        now = Edited((hand.state.get("own") or own).text.replace("\r\n", "\n"), ())
-        for name in names:
-            try:
-                now, before = put_field(now, name, fitting[name], cluster, own.name), now
-                told += [AS_IT_IS.format(name, values[name])] if now is before else []
-            except InputError as error:
-                told.append(NOT_FIELD.format(name, values[name], error))
-        if now.says:
-            script = hand.state.get("own") or own
-            told.append(take_text(hand, script, in_its_lines(script.text, now.text), *now.says))
+    script = hand.state.get("own") or own
+    begin = script.text.replace("\r\n", "\n")
+    try:
+        begin, kept = changed_text(hand, script, patch, text)
+        told += [kept] if kept else []
+    except InputError as error:
+        told.append(f"error: {error}")
+    told += put_orders(hand, own, cluster, [one for one in orders if one not in open_], open_, begin)
     return "\n".join(told)
+
+
+def put_orders(
+    hand: Hand,
+    own: Paste,
+    cluster: Cluster | None,
+    ordered: Sequence[FieldOrder],
+    open_: Sequence[FieldOrder],
+    begin: str,
+) -> list[str]:
+    """What was ordered put into the script, with what it cannot be without; the rest offered or told as not done.
+
+    begin: the script's text with what else the call changes.
+    """
+    script, plain = hand.state.get("own") or own, begin
+    patched = begin != script.text.replace("\r\n", "\n")
+
+    def with_those(orders: Sequence[FieldOrder]) -> tuple[Edited, list[str], list[str]]:
+        """The script with these fields, what of them has no place or changes nothing, and what the checks say."""
+        now, wrong = Edited(plain, ()), list[str]()
+        for one in orders:
+            try:
+                now, before = one.put(now, cluster, own.name), now
+                wrong += [AS_IT_IS.format(one.name, one.shown)] if now.text == before.text else []
+            except InputError as error:
+                wrong.append(NOT_FIELD.format(one.name, one.shown, error))
+        return now, wrong, new_errors(script.text, now.text, cluster)
+
+    told = list[str]()
+    # All that goes together: without what was not ordered, else with what the order cannot be without, else fewer.
+    ways: list[Sequence[FieldOrder]] = (
+        [*((*ordered, *more) for more in reversed(list(fewer(open_)))), *fewer(ordered)] if ordered else [()]
+    )
+    done = next((orders for orders in ways if not with_those(orders)[2]), ())
+    for one in (one for one in ordered if one not in done):
+        speaks = "; ".join(dict.fromkeys(with_those([*done, one])[2] or with_those(ordered)[2]))
+        told.append(NOT_FIELD.format(one.name, one.shown, f"{BY_CHECKS.format(speaks)} {WITH_LINES}"))
+    for orders, is_order in ((done, True), ([one for one in open_ if one not in done], False)):
+        now, wrong, _ = with_those(orders)
+        told += wrong
+        if now.text != script.text.replace("\r\n", "\n"):
+            text = in_its_lines(script.text, now.text)
+            told.append(take_text(hand, script, text, *now.says, ordered=is_order and bool(orders) and not patched))
+            script = hand.state.get("own") or own
+            plain = script.text.replace("\r\n", "\n")
+    return told
 
 
 def in_its_lines(before: str, after: str) -> str:
@@ -127,47 +257,192 @@ def in_its_lines(before: str, after: str) -> str:
 
 def asked_by(text: str, cluster: Cluster | None) -> JobRequest:
     """What a script asks for; its program's strategy is no matter of its text."""
-    read = request_of(understand_script(text))
-    return replace(read, queue=queue_of(text, read.queue, cluster), strategy=None)
+    script = read_script(text)
+    read = request_of(record_of(script))
+    return replace(read, queue=queue_of(text, read.queue, cluster), node_type=gpu_kind_of(script), strategy=None)
 
 
-def change_text(hand: Hand, patch: Sequence[Swap]) -> str:
-    """A patch of the script in hand. One that the checks refuse is not applied."""
+def changed_text(hand: Hand, script: Paste, patch: Sequence[Swap], text: str) -> tuple[str, str]:
+    """The script (line ends as LF) with a patch and a changed text, and what is to be told of them: pieces without a
+    place, and what the script keeps of its own.
+
+    Raises InputError where nothing has a place.
+    """
+    now, wrong = swapped(script.text, patch)
+    now, kept = laid_over(now, text) if text else (now, ())
+    told = [f"not done of the patch: {one}" for one in wrong]
+    if kept and hand.state.get("own"):
+        told.append(KEPT.format(", ".join(map(str, kept))))
+    return now, "\n".join(told)
+
+
+def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]) -> str:
+    """A first script, or another job's, as a text that no field tells: taken where the checks find no error in it.
+
+    What weighs in it and nobody said is told to the person; what of the fields it has otherwise is not done.
+    """
+    if hand.refused >= MOST_REFUSED:
+        raise InputError(GIVEN_UP)
+    text = "\n".join(without_fence(text.replace("\r\n", "\n").strip("\n").split("\n"))) + "\n"
+    facts = None if is_stand_in(cluster) else cluster
+    asked = asked_by(text, facts)
+    errors = [*filter(None, [dangerous(text)]), *(worded(one) for one in check(text, facts) if one.severity == "error")]
+    request = hand.on(hand.name_of(cluster), replace(asked, framework=None, machine=None, node_type=None))
+    if asked.account and "YOUR_" not in asked.account and not is_account_said(hand, request, asked.account):
+        errors.insert(0, f"{NOT_SAID_ACCOUNT.format(asked.account)}: write YOUR_ACCOUNT")
+    if errors:
+        hand.refused += 1
+        raise InputError(f"not written; the checks refuse it: {'; '.join(errors[:5])}")
+    open_ = [name for name in unsaid(hand, JobRequest(machine=request.machine), asked) if name != "strategy"]
+    made = named_by(hand.words) or f"{re.sub(r'[^a-z0-9]+', '-', hand.name_of(cluster).lower()).strip('-')}.sh"
+    if hand.state.get("bundle"):
+        hand.park()
+    hand.set(**{**CLEAN, "jobs": hand.state.get("jobs", ()), "request": request})
+    told = hand.adopt(made_of(hand.now(), Paste(made, text)))
+    hand.set(request=replace(hand.request, machine=request.machine, site_words=request.site_words))
+    hand.set(left_to_us=tuple(Assumption(name, str(getattr(asked, name)), UNSAID) for name in open_))
+    others = [name for name in SIZED if name in given and str(getattr(asked, name, None)) != str(given[name])]
+    return "\n".join([told, *(NOT_FIELD.format(one, in_short(given[one]), IN_TEXT) for one in others)])
+
+
+def named_by(words: str) -> str:
+    """The one file of a script that the words name; empty where they name none, or several."""
+    found = list(dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(words)))
+    return found[0] if len(found) == 1 else ""
+
+
+def change_text(hand: Hand, patch: Sequence[Swap], text: str = "") -> str:
+    """A changed text or a patch of the script in hand, judged by its hunks."""
     script = hand.script()
-    return take_text(hand, script, in_its_lines(script.text, swapped(script.text, patch)))
+    now, kept = changed_text(hand, script, patch, text)
+    try:
+        return "\n".join(filter(None, [take_text(hand, script, in_its_lines(script.text, now)), kept]))
+    except InputError as error:
+        raise InputError("\n".join(filter(None, [str(error), kept]))) from error
 
 
-def take_text(hand: Hand, script: Paste, text: str, *says: str) -> str:
-    """The changed text as the script in hand, if the checks find no error in it that was not there before."""
+def take_text(hand: Hand, script: Paste, text: str, *says: str, ordered: bool = False) -> str:
+    """The changed text as the script in hand: the hunks that were ordered or cost nothing, as far as the checks find no
+    error that was not there before. What costs unordered is offered, what the checks refuse is told.
+
+    ordered: all of it was, or is what the order cannot be without.
+    """
     if hand.refused >= MOST_REFUSED:
         raise InputError(GIVEN_UP)
     if text == script.text:
         raise InputError("that changes nothing")
-    cluster = machine_for(hand.now(), script)
-    was, now = (asked_by(one, cluster) for one in (script.text, text))
-    if hand.state.get("own") is None and (sized := [n for n in differing(was, now) if n in (*WEIGHTY, "account")]):
-        raise InputError(BY_FIELDS.format(", ".join(sized)))
-    errors = new_errors(script.text, text, cluster)
-    if errors:
+    cluster, before = machine_for(hand.now(), script), script.text.replace("\r\n", "\n")
+    hunks = hunks_between(before, text.replace("\r\n", "\n"))
+    sized = sizes(hand, before, hunks, cluster) if hand.state.get("own") is None else {}
+    hunks = tuple(one for one in hunks if one not in sized)
+
+    @cache
+    def speaks(some: tuple[Hunk, ...]) -> list[str]:
+        """What speaks against these hunks."""
+        return against(hand, before, with_hunks(before, some), cluster) if some else []
+
+    possible = hunks if ordered else most_of(hunks, lambda some: not speaks(some))
+    free = possible if ordered else most_of(possible, lambda some: not unordered(hand, before, some, cluster)
+                                            and not speaks(some))  # fmt: skip
+    told = [change_fields(hand, field_values(before, sized, cluster))] if sized else []
+    refused = [
+        REFUSED.format(one.told(before.split("\n")), (speaks((*possible, one)) or speaks(hunks))[0])
+        for one in hunks
+        if one not in possible
+    ]
+    told += take_hunks(hand, script, free, *(says if free == hunks else ())) if free else []
+    if len(possible) > len(free):
+        told.append(offer_hunks(hand, with_hunks(before, free), with_hunks(before, possible), cluster))
+        waits = [one for one in possible if one not in free and not unordered(hand, before, [one], cluster)]
+        told += [WAITS.format("; ".join(one.told(before.split("\n")) for one in waits))] if waits else []
+    if refused:
         hand.refused += 1
-        last = f" {GIVEN_UP}" if hand.refused >= MOST_REFUSED else ""
-        raise InputError(f"not applied; the checks refuse it: {'; '.join(errors[:5])}.{last}")
+        told += [*refused, *([GIVEN_UP] if hand.refused >= MOST_REFUSED else [])]
+        if len(told) == len(refused) + (hand.refused >= MOST_REFUSED):
+            raise InputError("\n".join(told))
+    return "\n".join(told)
+
+
+def take_hunks(hand: Hand, script: Paste, hunks: Sequence[Hunk], *says: str) -> list[str]:
+    """The script with these hunks: ours by patches of what is rendered, the person's own in its text."""
+    before = script.text.replace("\r\n", "\n")
     if hand.state.get("own") is None:
-        request = hand.request
-        patches = (*request.patches, *patches_between(script.text, text))
-        return decide(hand, replace(request, patches=patches), hand.cluster_of(request))
-    costs, open_ = price(was, replace(now, args=was.args)), unsaid(hand, was, now, ordered_now(hand))
-    if costs and open_:
-        change = tuple((name, getattr(now, name)) for name in open_)
-        hand.offer(Offer(in_words(was, change), costs, patches=patches_between(script.text, text)))
-        return OFFERED.format(in_words(was, change), costs)
-    made = made_of(hand.now(), Paste(script.name, text), *says, before=script)
-    return hand.adopt(made, costs=costs)
+        new = (one for one in as_patches(before, hunks) if not is_in(one, hand.script().text.splitlines()))
+        request = replace(hand.request, patches=(*hand.request.patches, *new))
+        return [decide(hand, request, hand.cluster_of(request))] if request != hand.request else []
+    text, cluster = with_hunks(before, hunks), machine_for(hand.now(), script)
+    was, now = (asked_by(one, cluster) for one in (before, text))
+    made = made_of(hand.now(), Paste(script.name, in_its_lines(script.text, text)), *says, before=script)
+    told = hand.adopt(made, costs=price(was, replace(now, args=was.args), cluster))
+    return [told, *old_errors(before, text, cluster)]
+
+
+def sizes(hand: Hand, before: str, hunks: Sequence[Hunk], cluster: Cluster | None) -> dict[Hunk, tuple[str, ...]]:
+    """The hunks that change what is a field of our own script, with those fields."""
+    was = asked_by(before, cluster)
+    found = {one: differing(was, asked_by(with_hunks(before, [one]), cluster)) for one in hunks}
+    return {one: named for one, names in found.items() if (named := tuple(n for n in names if n in SIZED))}
+
+
+def field_values(before: str, sized: Mapping[Hunk, tuple[str, ...]], cluster: Cluster | None) -> dict[str, Any]:
+    """What the hunks make of those fields; GPUs as the scheduler counts them."""
+    now = asked_by(with_hunks(before, tuple(sized)), cluster)
+    values = {name: str(getattr(now, name) or "") for names in sized.values() for name in names}
+    tiled = next((one.gpus for one in cluster.node_types if one.gpus.tiles_per_gpu > 1), None) if cluster else None
+    if tiled and values.get("gpus_per_node"):
+        values["gpus_per_node"] += " devices" if tiled.scheduler_counts == "tiles" else " cards"
+    return values
+
+
+def unordered(hand: Hand, before: str, hunks: Sequence[Hunk], cluster: Cluster | None) -> tuple[str, ...]:
+    """The fields that these hunks change at a price and that nobody ordered."""
+    was, now = (asked_by(one, cluster) for one in (before, with_hunks(before, hunks)))
+    return unsaid(hand, was, now, ordered_now(hand)) if price(was, replace(now, args=was.args), cluster) else ()
+
+
+def offer_hunks(hand: Hand, before: str, text: str, cluster: Cluster | None) -> str:
+    """A costly change of the person's own script as an offer with its price."""
+    was, now = (asked_by(one, cluster) for one in (before, text))
+    change = tuple((name, getattr(now, name)) for name in unsaid(hand, was, now, ordered_now(hand)))
+    costs = price(was, replace(now, args=was.args), cluster)
+    hand.offer(Offer(in_words(was, change), costs, change, patches=patches_between(before, text)))
+    return OFFERED.format(in_words(was, change), costs)
+
+
+def against(hand: Hand, before: str, after: str, cluster: Cluster | None) -> list[str]:
+    """What speaks against a changed text: an account that nobody named, dangers, errors that the old one had not."""
+    was, now = (asked_by(one, cluster).account for one in (before, after))
+    invented = now and now != was and not is_account_said(hand, hand.request, now)
+    errors = new_errors(before, after, cluster)
+    apart = sorted(launched_apart(after) - launched_apart(before))
+    errors += [OTHER_NODES.format(*one) for one in apart]
+    told = [BY_CHECKS.format("; ".join(errors[:3]))] if errors else []
+    return [*([NOT_SAID_ACCOUNT.format(now)] if invented else []), *told]
+
+
+def launched_apart(text: str) -> set[tuple[int, int]]:
+    """The nodes that the launch counts, with those of the job where they are others."""
+    script = record_of(read_script(text))
+    command = read_script(text).training
+    counts = {int(one["value"]) for one in NODES.finditer(" ".join(command.argv))} if command else set()
+    return {(one, script.nodes) for one in counts if script.nodes and one != script.nodes}
 
 
 def new_errors(before: str, after: str, cluster: Cluster | None) -> list[str]:
-    """What speaks against a changed text: dangers, and errors that the old one had not."""
-    known = {(one.rule, one.says) for one in check(before, cluster)}
-    found = [one for one in check(after, cluster) if one.severity == "error" and (one.rule, one.says) not in known]
+    """What speaks against a changed text: dangers, and errors that the old one had not, whatever numbers they name."""
+    known = {shape(one) for one in check(before, cluster)}
+    found = [one for one in check(after, cluster) if one.severity == "error" and shape(one) not in known]
     added = "\n".join(row for row in after.splitlines() if row not in before.splitlines())
     return [*filter(None, [dangerous(added)]), *(worded(one) for one in found)]
+
+
+def old_errors(before: str, after: str, cluster: Cluster | None) -> list[str]:
+    """Errors of the old text that name other numbers in the changed one."""
+    known, told = ([one for one in check(text, cluster) if one.severity == "error"] for text in (before, after))
+    same, shapes = {one.says for one in known}, set(map(shape, known))
+    return [STILL.format(worded(one)) for one in told if one.says not in same and shape(one) in shapes]
+
+
+def shape(finding: Finding) -> tuple[str, str]:
+    """What a finding is about, without the numbers in it."""
+    return finding.rule, re.sub(r"\d[\d:.,]*", "N", finding.says)

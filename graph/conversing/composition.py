@@ -1,26 +1,30 @@
 """The document of a led turn, put together behind it from the state that it left.
 
-It has the model's words, the script or its change once, and what is left to do that the words do not tell. What the
-rules and tools know beyond that went to the model before it answered, and is not repeated behind its words.
+It has the model's words, the script or its change once, what was chosen or is left to do that the words do not tell,
+and the price of what was done or offered. What the rules and tools know beyond that went to the model before it
+answered, and is not repeated behind its words.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from graph.answering.abstaining import NO_ANSWER
-from graph.changes import diff
 from graph.conversation.scripts import offered
+from graph.conversation.turn import SURE, TurnContext
+from graph.conversing.dangers import spoken
+from graph.conversing.deciding import NOT_SAID
 from graph.conversing.ground import stands
 from graph.conversing.guard import MARK
-from graph.conversing.hand import PRICE, Hand, lines_that_do
+from graph.conversing.hand import PRICE, WOULD_COST, Hand, lines_that_do
 from graph.conversing.looking import Looking
-from graph.conversing.said import numbers_in
+from graph.conversing.notes import made_between
+from graph.conversing.numbers import quantities, times_in
+from graph.conversing.said import CLOCK, OF_ACCOUNT, in_digits, numbers_in
 from graph.conversing.sources import Numbered
-from graph.debugging.remedies import price
-from graph.nodes.debug import as_planned
+from graph.nodes.understand import SHOW
 from graph.state import State
 from graph.undescribed import is_stand_in
 from knowledge.document import Code, Document
@@ -31,6 +35,13 @@ TELLING = re.compile(r"[^\W\d_][\w./=-]{3,}|\d+")
 # What only one text would say by chance: a number, a name with a sign in it, a code span.
 NAMED = re.compile(r"`[^`\n]+`|\b\d[\d:.]*\b|\b\w+[-_]\w+\b")
 TELLS_OFFER = re.compile(r"(?i)\*yes\*|\bsay \W?(?:yes|\d)")
+# How words speak of what a placeholder stands for, and how a person says that they see to it.
+FIELDS_CALLED = {"ACCOUNT": OF_ACCOUNT.pattern, "PARTITION": spoken("queue").pattern, "QUEUE": spoken("queue").pattern}
+YOUR = r"(?:your|deine?[nmr]?|ihre?[nmr]?|votre|ton|tu|su)"
+BY_THEMSELVES = re.compile(
+    r"\b(?:fill|later|myself|placeholder|leave|selbst|später|platzhalter|plus tard|moi-même|luego|después)\b", re.I
+)
+COUNTED_AS = {"nodes": "node", "gpus_per_node": "gpu"}
 PLACEHOLDER = re.compile(r"\bYOUR_[A-Z0-9_]*[A-Z0-9](?:_g\b)?")
 LEFT = "Still to fill in before you submit: {}."
 DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node reads its queues for that."
@@ -39,7 +50,7 @@ DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node 
 @dataclass(slots=True)
 class Composition:
     """One answer. after: the state that the turn leaves; takes_rules: the rules' answer is taken over whole, with its
-    state; own: the model's words, as they are shown."""
+    state; change: the script that the turn leaves, where it is another."""
 
     hand: Hand
     looking: Looking
@@ -48,60 +59,81 @@ class Composition:
     ruled: State
     after: State
     takes_rules: bool
-    own: list[Say] = field(default_factory=list)
+    change: Made | None
 
     def document(self, text: str) -> list[Said]:
         """The parts in the order in which they are read. text: what passed the guard, with its marks."""
+        text = self.sources.cited(text)
         words = MARK.sub(" ", text).strip()
         marks = [mark[2:-2] for mark in MARK.findall(text)]
-        made = self.made(words, whole="script" in marks)
+        whole = asks_for_script(self.hand.turn)
+        made = self.made(words, whole=whole or "script" in marks)
         place = "script" if "script" in marks else "rules" if self.takes_rules and "rules" in marks else ""
+        placed = self.placed(marks, None if place else made)
         parts: list[Said] = []
         for at, piece in enumerate(MARK.split(text)):
             if piece.strip():
-                self.own.append(Say(self.sources.cited(piece.strip())))
-                parts.append(self.own[-1])
+                parts.append(Say(piece.strip()))
             if at < len(marks) and marks[at] not in marks[:at]:
                 parts += [made] if made and marks[at] == place else []
-                parts += self.behind(marks[at], words, made)
-        parts += [made] if made and not place else []
+                parts += [placed[marks[at]]] if marks[at] in placed else self.behind(marks[at], words, made)
+        rest = [*self.others(), *([made] if made and not place else [])]
+        parts += [] if placed else rest
+        if whole and words and not (made or marks or "```" in words) and self.after.get("bundle"):
+            parts += whole_script(self.after)
         return [*parts, *self.left(words, parts)]
 
     def made(self, words: str, *, whole: bool) -> Made | None:
-        """The script that this turn made or took up again, once: as a change, or whole where that was asked for."""
-        made, before, now = self.hand.result()[0], self.hand.began.get("bundle"), self.after.get("bundle")
-        if self.takes_rules:
-            made = next((one for one in reversed(self.ruled.get("said", ())) if isinstance(one, Made)), None)
-            if not words:
-                return None  # it stands in the rules' own answer
-        if made is None and before and now and now != before:
-            plan = self.after.get("plan")
-            made = Made(now, plan.title if plan else "your machine", diff=diff(before, now))
-        if made is None:
-            return None
-        untold = tuple(one for one in made.assumptions if not self.tells(words, one, made.bundle))
-        costs = tuple(one for one in self.costs(made) if not self.tells_price(words, one))
-        return replace(made, assumptions=untold, notes=(*costs, *self.hand.musts), diff="" if whole else made.diff)
+        """The script that this turn left, once: as a change, or whole where that was asked for; with what the words do
+        not tell of it."""
+        if self.change is None or (self.takes_rules and not words):
+            return None  # it stands in the rules' own answer
+        made = self.change
+        untold = tuple(one for one in made.assumptions if self.is_left(words, one, made.bundle))
+        notes = tuple(one for one in made.notes if not self.tells_note(words, one))
+        return replace(made, assumptions=untold, notes=notes, diff="" if whole else made.diff)
 
-    def tells(self, words: str, taken: Assumption, bundle: LaunchBundle) -> bool:
-        """Whether the words name what was taken, or it stands in the script no more. A bare number names nothing."""
-        if PLACEHOLDER.fullmatch(taken.value):
-            return taken.value not in bundle.script or names_placeholder(words, taken.value)
-        return not taken.value.isdigit() and stands(taken.value, words.lower())
+    def others(self) -> list[Made]:
+        """What became of the scripts that were in hand before in this turn."""
+        context, last = self.hand.context, self.after.get("bundle")
 
-    def costs(self, made: Made) -> tuple[str, ...]:
-        """What the change costs more than the script before; a first or another job's script is told by its size."""
-        if not self.takes_rules:
-            return tuple(map(PRICE.format, self.hand.costs[-1:]))
-        before, plan = self.hand.began.get("request"), self.after.get("plan")
-        request = self.after.get("request")
-        if not (made.diff and before and request and self.hand.began.get("bundle")):
-            return ()
-        cost = price(as_planned(before, self.hand.began.get("plan")), as_planned(request, plan))
-        return (PRICE.format(cost),) if cost else ()
+        def is_last(left: State) -> bool:
+            bundle, typed = left.get("bundle"), left.get("own") and self.after.get("own")
+            return bundle == last or bool(typed and bundle and last and bundle.name == last.name)
+
+        made = (made_between(*pair, context, {}) for pair in self.hand.left if not is_last(pair[1]))
+        return list(filter(None, made))
+
+    def placed(self, marks: Sequence[str], made: Made | None) -> dict[str, Made]:
+        """The scripts of the turn in their order, at marks that name nothing else, where there are as many of both."""
+        free = [one for one in dict.fromkeys(marks) if one.startswith("T") and one not in self.looking.shown]
+        scripts = [*self.others(), *([made] if made else [])]
+        return dict(zip(free, scripts, strict=True)) if len(free) == len(scripts) else {}
+
+    def tells_note(self, words: str, note: str) -> bool:
+        """Whether the words tell a price, or anything of what was left out."""
+        return self.tells_price(words, note) if note.startswith(PRICE.partition("{")[0]) else shares(words, note)
+
+    def is_left(self, words: str, taken: Assumption, bundle: LaunchBundle) -> bool:
+        """Whether something has to be filled in, or was chosen by a model for the person, and the words do not say."""
+        if gap := PLACEHOLDER.match(taken.value):
+            theirs = taken.field == "account" and taken.value in bundle.script
+            return theirs and not self.settles(words, gap[0])  # the others are named in one line
+        return NOT_SAID in taken.why and not tells(words, taken)
+
+    def settles(self, words: str, name: str) -> bool:
+        """Whether the words name a placeholder or what it stands for, or the person said that they fill it in."""
+        if names_placeholder(words, name):
+            return True
+        called = FIELDS_CALLED.get(name.split("_")[1], re.escape(name.split("_")[1].lower()))
+        theirs = self.hand.turn.words
+        mine = re.search(called, theirs, re.I) is not None and BY_THEMSELVES.search(theirs) is not None
+        return mine or re.search(rf"\b{YOUR}\s+(?:[\w-]+\s+){{0,2}}?{called}", words, re.I) is not None
 
     def tells_price(self, words: str, cost: str) -> bool:
-        """Whether the words tell a price: its numbers, or where it has none the queue or account that it is about."""
+        """Whether the words, or the answer before them, tell a price: its numbers, or where it has none the queue or
+        account that it is about."""
+        words = "\n".join([words, *(one.answered for one in self.hand.began.get("talk", ())[-1:])])
         numbers = numbers_in(cost.partition(" instead of ")[0])
         request = self.after.get("request")
         names = [one for one in (request.queue, request.account) if one] if request else []
@@ -134,24 +166,41 @@ class Composition:
         return 2 * len(words) >= len(told) and 2 * len(theirs & ours) >= len(theirs)
 
     def left(self, words: str, parts: list[Said]) -> list[Said]:
-        """What the person has still to do or decide, and no part tells: an offer, a refusal, gaps of the script."""
+        """What the person has still to do or decide, and no part tells: a price, a refusal, gaps of the script.
+
+        A cure that nobody asked for and the words do not name is no offer: a yes of the next message is to something
+        else. What was ordered in some words and not done is.
+        """
         rest: list[Said] = list(self.looking.shown.get("search", ())) if not self.takes_rules else []
         pending, made = self.after.get("pending"), next((one for one in parts if isinstance(one, Made)), None)
         shown = "\n".join([words, *(self.as_text(one) for one in parts if not isinstance(one, Made))])
         if pending is not self.hand.began.get("pending"):
             if isinstance(pending, OfferEdit) and not is_offered(shown, pending.offers):
-                rest.append(Say(offered(pending.offers)))
+                untold = [one for one in pending.offers if not is_named(shown, one)]
+                if len(untold) == len(pending.offers) and all(one.unasked for one in untold):
+                    self.after = State(**{**self.after, "pending": None})
+                elif untold:
+                    rest.append(Say(offered(pending.offers)))
+                else:
+                    prices = [one.price for one in pending.offers if one.price and not is_told(shown, one)]
+                    rest += [Say(WOULD_COST.format(one)) for one in prices]
             if isinstance(pending, OfferChoice) and not shares(shown, self.as_text(pending.refusal)):
                 rest.append(pending.refusal)
         if made and words:
             gaps = gaps_of(made.bundle)
-            told = {one.value for one in made.assumptions if one.field == "account"}
-            left = [one for one in gaps if one not in told and not names_placeholder(words, one)]
+            told = {gap for one in made.assumptions for gap in PLACEHOLDER.findall(one.value)}
+            left = [one for one in gaps if one not in told and not self.settles(words, one)]
             request = self.after.get("request")
             cluster = self.hand.context.cluster(request) if request else None
             draft = DISCOVER if cluster and is_stand_in(cluster) and "discover" not in words else ""
             rest += [Say(LEFT.format(", ".join(f"`{one}`" for one in left)) + draft)] if left else []
         return rest
+
+
+def asks_for_script(turn: TurnContext) -> bool:
+    """Whether the person asks to see the script itself, whole, and not what changed in it."""
+    main = turn.utterance.main
+    return (main.topic == "script.show" and main.share("ask") >= SURE) or SHOW.search(turn.words) is not None
 
 
 def whole_script(state: State) -> tuple[Said, ...]:
@@ -174,6 +223,16 @@ def names_placeholder(words: str, name: str) -> bool:
     return any(name.startswith(one) for one in PLACEHOLDER.findall(words))
 
 
+def tells(words: str, taken: Assumption) -> bool:
+    """Whether the words name what was taken: a name as it is, a number with what it counts."""
+    if CLOCK.fullmatch(taken.value):
+        return times_in(taken.value) <= times_in(words)
+    if taken.value.isdigit():
+        counted = {(one.kind, value) for one in quantities(in_digits(words)) for value in one.values}
+        return (COUNTED_AS.get(taken.field, ""), float(taken.value)) in counted
+    return stands(taken.value, words.lower())
+
+
 def shares(words: str, told: str) -> bool:
     """Whether the words name anything that the other text names."""
     return bool({*NAMED.findall(words.lower())} & {*NAMED.findall(told.lower())})
@@ -188,3 +247,12 @@ def is_told(text: str, offer: Offer) -> bool:
     """Whether the words tell an offer: what it would be, and its price; what there is now need not be in them."""
     wanted = " ".join(one.partition(" instead of ")[0] for one in (offer.says, offer.price))
     return numbers_in(wanted) - {0.0} <= numbers_in(text)
+
+
+def is_named(text: str, offer: Offer) -> bool:
+    """Whether the words speak of what an offer would do, with its price or without."""
+    wanted = offer.says.partition(" instead of ")[0]
+    if numbers := numbers_in(wanted) - {0.0}:
+        return numbers <= numbers_in(text)
+    theirs, ours = (set(TELLING.findall(one.lower())) for one in (wanted, text))
+    return shares(text, wanted) or 2 * len(theirs & ours) >= len(theirs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import fields, is_dataclass, replace
 from itertools import chain, combinations, islice
 from typing import Any, get_args, get_type_hints
 
@@ -12,25 +12,30 @@ from langgraph.runtime import Runtime
 from graph.context import Context
 from graph.conversation.option_choice import usual
 from graph.conversing.dangers import dangerous
-from graph.conversing.hand import Hand, in_short
+from graph.conversing.ground import stands
+from graph.conversing.hand import Hand, differing, in_short
 from graph.conversing.orders import WEIGHTY, unsaid, with_each
-from graph.debugging.remedies import node_hours, price
+from graph.debugging.remedies import price
 from graph.nodes.answer import script as announce
 from graph.nodes.debug import as_planned, debug
 from graph.nodes.retrieve import retrieve
 from graph.nodes.verify import verify
 from graph.nodes.write import write
-from graph.planning.patches import LOST
+from graph.planning.charging import amount, in_site_unit, node_hours
+from graph.planning.patches import patches_between, standing
 from graph.planning.questions import still_missing
 from graph.planning.request_fields import FIELDS
 from graph.planning.strategies import with_usual_framework
+from graph.reading.message import DIRECTIVE
 from graph.routes import after_verify
 from graph.state import State, new_turn
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
+from knowledge.job_parts import Patch
 from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, OfferChoice, Refusal
 
-UNSAID = "chosen for you, not said; say so if it is wrong"
+NOT_SAID = "not said"
+UNSAID = f"chosen for you, {NOT_SAID}; say so if it is wrong"
 MISSING = "nothing written; missing (ask the person, or give what you take: it is told as chosen for them):"
 NOT_DONE = "not done: {}={}: the script is the same with and without it; tell the person, or give it as a patch"
 NOT_FIELD = "not done: {}={}: {}"
@@ -38,6 +43,8 @@ NOT_FIELD = "not done: {}={}: {}"
 PLANNED = ("framework", "strategy", "nodes", "walltime", "queue", "account", "entry", "args")
 # What a job's size is made of, which one order gives together.
 SIZE = ("nodes", "gpus_per_node", "walltime", "queue")
+# What stands for a field that was not said, in a line that a site may do without.
+GAPS = {"account": "YOUR_ACCOUNT", "queue": "YOUR_PARTITION"}
 # Plans that are tried to find the fields that go together.
 MOST_TRIED = 40
 HINTS = get_type_hints(JobRequest)
@@ -51,14 +58,15 @@ def decide(
     begins: State | None = None,
     costs: str = "",
     whole: bool = False,
-    given: Collection[str] = (),
+    given: Mapping[str, Any] | None = None,
     apart: Sequence[str] = (),
 ) -> str:
     """Plan, write, check; the state only changes where a script came out, or where something is missing.
 
     begins: what the thread takes over with the script (a source, no script of the person's own); costs: the price of
-    what was ordered; whole: it is shown as a script, not as a change; given: the fields that the call gave, of which
-    each is in the script or told as not done; apart: the fields that are tried here after the others of the call.
+    what was ordered; whole: it is a script of its own, no change; given: the fields that the call gave,
+    with their values, of which each is in the script or told as not done; apart: the fields that are tried here after
+    the others of the call.
     """
     kept = hand.state
     start = State(**{**kept, **(begins or {})})
@@ -73,12 +81,15 @@ def decide(
     taken = tuple(Assumption(name, str(getattr(request, name)), UNSAID) for name in guessed)
     taken = (*(one for one in taken if one.field not in {field.field for field in chosen}), *chosen)
     done = written(State(**{**start, "request": request}), hand.context)
+    if patches := left_empty(given or {}, done):
+        request = replace(request, patches=(*request.patches, *patches))
+        done = written(State(**{**start, "request": request}), hand.context)
     outcome, draft = done["outcome"], done.get("draft")
     if isinstance(outcome, Refusal):
         return refuse(hand, outcome, request, start, apart)
     if not isinstance(outcome, LaunchPlan) or draft is None:
         raise InputError("no script came of it")
-    dropped = not_done(hand, given, request, State(**{**start, "request": request}), done)
+    dropped = not_done(hand, given or {}, request, State(**{**start, "request": request}), done)
     told_of = [NOT_DONE.format(name, value) for name, value in dropped]
     if draft == kept.get("bundle") and not kept.get("own"):
         return "\n".join(told_of) or SAME
@@ -88,17 +99,26 @@ def decide(
     blank = replace(request, **dict.fromkeys(WEIGHTY))  # type: ignore[arg-type]
     settled = {one.field for one in taken} | (set(WEIGHTY) - set(unsaid(hand, blank, request)))
     earlier = tuple(one for one in start.get("left_to_us", ()) if one.field not in settled)
-    given = State(**{**done, "left_to_us": (*earlier, *taken), "said": (), "reopened": False})
+    made = State(**{**done, "left_to_us": (*earlier, *taken), "said": (), "reopened": False})
     if whole:
-        given = State(**{**given, "bundle": None, "plan": None, "told": ()})
-        hand.whole = True
-    new = State(**{**announce(given, outcome, draft), "request": done["request"], "pending": None})
-    source = State(source=done.get("source", ""), left_to_us=given["left_to_us"])
+        made = State(**{**made, "bundle": None, "plan": None, "told": ()})
+    kept_request = replace(done["request"], patches=standing(draft.script, done["request"].patches))
+    new = State(**{**announce(made, outcome, draft), "request": kept_request, "pending": None})
+    source = State(source=done.get("source", ""), left_to_us=made["left_to_us"])
     told = hand.adopt(State(**{**new, **source}), done, costs)
-    hand.musts += [one for one in outcome.notes if one.startswith(LOST.partition(":")[0])]
-    if dropped and hand.made:
-        hand.musts += [f"Not in the script: {name}={value}." for name, value in dropped if name != "model"]
+    hand.left_out.update((name, value) for name, value in dropped if name != "model")
     return "\n".join([*told_of, told])
+
+
+def left_empty(given: Mapping[str, Any], done: State) -> tuple[Patch, ...]:
+    """What takes the placeholders' lines out of a script for fields that were given as empty."""
+    draft = done.get("draft")
+    marks = [mark for name, mark in GAPS.items() if given.get(name) == ""]
+    if draft is None or not marks:
+        return ()
+    rows = draft.script.splitlines()
+    left = [row for row in rows if not (DIRECTIVE.match(row) and any(one in row for one in marks))]
+    return patches_between(draft.script, "\n".join(left)) if left != rows else ()
 
 
 def not_done(
@@ -107,11 +127,14 @@ def not_done(
     """Of the fields that were given, with their values, those without which the script is the same, and was not decided
     so anyhow."""
     before, plan = hand.state.get("request") or JobRequest(), done["outcome"]
+    written_down = done["draft"].script.lower() if done["draft"] else ""
     told = []
     for name in (one for one in differing(before, request) if one in given):
         value, blank = getattr(request, name), getattr(JobRequest(), name)
         if value in (None, "", ()) or (name in PLANNED and getattr(plan, name) == value):
             continue
+        if isinstance(value, str) and not value.isdigit() and stands(value, written_down):
+            continue  # it is there, whoever put it there
         old = getattr(before, name) if getattr(before, name) != value else blank
         without = written(State(**{**start, "request": replace(request, **{name: old})}), hand.context)
         usual = getattr(without["outcome"], "assumptions", ())
@@ -132,8 +155,12 @@ def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State
 
 
 def another(name: str, value: object) -> object:
-    """Another value that the field may have; None where no such is known."""
-    hints = [get_args(one) or (one,) for one in (HINTS[name], *get_args(HINTS[name]))]
+    """Another value that the field may have, of its parts where it has some; None where no such is known."""
+    if is_dataclass(value) and not isinstance(value, type):
+        parts = {one.name: another("", getattr(value, one.name)) for one in fields(value)}
+        return next((replace(value, **{part: new}) for part, new in reversed(parts.items()) if new is not None), None)
+    hint = HINTS.get(name, str)
+    hints = [get_args(one) or (one,) for one in (hint, *get_args(hint))]
     literal = next((values for values in hints if value in values and all(isinstance(v, str) for v in values)), ())
     if literal:
         return next((one for one in literal if one != value), None)
@@ -148,7 +175,7 @@ def with_usual(request: JobRequest, cluster: Cluster) -> tuple[JobRequest, tuple
         return request, ()
     alone = 1 in (request.gpus_per_node, request.total_gpus) and request.nodes in (None, 1)
     value, why = ("none", "one GPU") if alone else usual(question, request, cluster)
-    told = Assumption("strategy", str(value), f"not said, so what is usual for {request.framework}: {why}")
+    told = Assumption("strategy", str(value), f"{NOT_SAID}, so what is usual for {request.framework}: {why}")
     return replace(request, strategy=value), (told,)  # type: ignore[arg-type]
 
 
@@ -168,9 +195,13 @@ def refuse(hand: Hand, refusal: Refusal, request: JobRequest, start: State, apar
 def costs_of(hand: Hand, request: JobRequest, way: Alternative) -> str:
     """The price of a way round a refusal: against the script in hand, or all of it where there is none."""
     wanted, plan = replace(request, **dict(way.change)), hand.state.get("plan")  # type: ignore[arg-type]
-    cost = price(as_planned(hand.request, plan), wanted) if hand.state.get("bundle") else ""
+    cluster = hand.context.cluster(wanted)
+    cost = price(as_planned(hand.request, plan), wanted, cluster) if hand.state.get("bundle") else ""
     hours = node_hours(wanted)
-    return f" ({cost})" if cost else f" (up to {hours:g} node hours)" if hours else ""
+    all_of_it = (
+        ", ".join(filter(None, [f"up to {amount(hours)} node hours", in_site_unit(wanted, cluster)])) if hours else ""
+    )
+    return f" ({cost or all_of_it})" if cost or all_of_it else ""
 
 
 def is_refused(hand: Hand, request: JobRequest, begins: State | None = None) -> bool:
@@ -195,7 +226,7 @@ def as_much(
         tied = ("framework", "strategy") if {"framework", "strategy"} & set(left) else ()
         tried = replace(wanted, **{name: getattr(base, name) for name in (*left, *tied)})
         if not is_refused(hand, tried, begins):
-            return as_a_whole(hand, base, tried, wanted, left)
+            return (tried, left) if set(left) <= set(open_) else as_a_whole(hand, base, tried, wanted, left)
     return (wanted, ()) if is_refused(hand, base, begins) else (base, tuple(changed))
 
 
@@ -222,7 +253,7 @@ def taken(
     """
     request, refused = with_each(hand, start, given)
     cluster = hand.cluster_of(request)
-    told = [NOT_FIELD.format(name, given[name], why) for name, why in refused.items()]
+    told = [NOT_FIELD.format(name, in_short(given[name]), why) for name, why in refused.items()]
     usual = request if begins.get("source") else with_usual(request, cluster)[0]
     if not begins.get("source") and still_missing(usual, cluster):
         return request, (), told
@@ -233,7 +264,7 @@ def taken(
         one = replace(fitting, **{name: getattr(usual, name)})
         outcome = written(State(**{**hand.state, **begins, "request": one}), hand.context)["outcome"]
         why = f"{outcome.says} {outcome.why}" if isinstance(outcome, Refusal) else "it does not go with the others"
-        told.append(NOT_FIELD.format(name, given[name], why))
+        told.append(NOT_FIELD.format(name, in_short(given[name]), why))
     return (replace(request, **{name: getattr(start, name) for name in left}) if left else request), left, told
 
 
@@ -254,8 +285,3 @@ def written(state: State, context: Context) -> State:
         if not now["again"]:
             break
     return now
-
-
-def differing(one: JobRequest, other: JobRequest) -> tuple[str, ...]:
-    """The fields that have another value."""
-    return tuple(f.name for f in fields(JobRequest) if getattr(one, f.name) != getattr(other, f.name))

@@ -2,57 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import cast
 
 from graph.conversation.history import CLEAN
+from graph.conversation.scripts import in_hand
 from graph.conversation.turn import rather_asks
 from graph.conversing.briefing import ROOM
 from graph.conversing.composition import Composition
-from graph.conversing.guard import Guard
-from graph.conversing.hand import Hand, cut, in_outline, shortened
+from graph.conversing.deciding import SIZE
+from graph.conversing.guard import MARK, Guard
+from graph.conversing.hand import Hand
 from graph.conversing.looking import Looking
+from graph.conversing.memory import remembered, script_told
+from graph.conversing.notes import notes_of
+from graph.conversing.read_sizes import without_doubtful
+from graph.conversing.rules_told import is_beside_their_own
 from graph.conversing.sources import Numbered
 from graph.extraction.request import understand
 from graph.state import State
-from knowledge.types import Exchange, Grounds, JobRequest, Made, Said, Say
+from knowledge.types import JobRequest, Made, Said, Say
 
 TOO_LONG = "Your message is long: its first and last {:,} characters were read. Say what stood between again, shorter."
-TURNS_KEPT, MOST_KEPT, MOST_CAME = 4, 3000, 1200
 # What the model's own deeds decide, or the turn itself; all else that the rules read is kept for the next turn.
 DECIDED = (
     frozenset(CLEAN)
     | frozenset(("turn", "text", "attachments", "way", "outcome", "draft", "notes", "findings", "proof", "again"))
-    | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "talk", "grounds"))
+    | frozenset(("tries", "said", "unanswered", "searching", "reopened", "jobs", "talk", "grounds", "files"))
 )
 
 
 @dataclass(slots=True)
 class AnswerEnding:
-    """What an answer is put together from. ruled: the state that the rules would leave; own: the model's own words."""
+    """What an answer is put together from. ruled: the state that the rules would leave, with the part of their answer
+    that the model was told; whole: with all of it; found: what tools told of facts."""
 
     hand: Hand
     looking: Looking
     sources: Numbered
     ruled: State
     as_text: Callable[[Said], str]
-    own: list[Say] = field(default_factory=list)
+    whole: State
+    found: Mapping[str, str] = field(default_factory=dict)
 
     def answered(self, said: str, guard: Guard) -> State:
         """The turn's end: what passed the guard, what is shown with it, and the thread as it is now."""
         hand, began = self.hand, self.hand.began
-        guard.changed = bool(hand.made) or "[[rules]]" in said
+        guard.changed = hand.changed or "[[rules]]" in said
         text = guard.end()
-        takes_rules = "[[rules]]" in text and not hand.made
-        state = State(**self.ruled) if takes_rules else hand.state
-        if hand.made:
-            state = State(**{**state, "revisions": hand.result()[1]})
-        document = Composition(hand, self.looking, self.sources, self.as_text, self.ruled, state, takes_rules)
+        takes_rules = "[[rules]]" in text and not hand.changed and bool(self.ruled["said"])
+        state = hand.with_scripts(self.ruled) if takes_rules else hand.state
+        notes = notes_of(hand.began, state, hand.context, {} if takes_rules else hand.left_out)
+        if not takes_rules:
+            state = State(**{**state, "revisions": notes.revisions, "pending": notes.pending})
+        ruled = self.ruled if MARK.sub("", text).strip() else self.whole  # alone, it is the whole answer
+        document = Composition(hand, self.looking, self.sources, self.as_text, ruled, state, takes_rules, notes.made)
         parts = document.document(text)
+        state = document.after
         if not parts:
-            return remembered(self.ruled, began, None)
-        self.own = document.own
+            return remembered(hand.with_scripts(self.whole), began, hand.turn.words, found=self.found)
         if len(hand.turn.words) > ROOM["message"]:
             parts.append(Say(TOO_LONG.format(ROOM["message"] // 2)))
         parts = self.with_pages(parts)
@@ -60,22 +69,22 @@ class AnswerEnding:
             state = State(**{**state, "request": spoken_of(hand)})
         after = State(**{**state, **read_by(self.ruled), "way": "answer", "outcome": None, "said": tuple(parts),
                          "unanswered": False, "reopened": False, "draft": None})  # fmt: skip
+        if not after.get("bundle") and (written := script_told(text)):
+            after = in_hand(
+                replace(hand.turn, state=after), written
+            )  # the model's own words hold it: it can be changed
         ground = self.looking.ground
         shown = [row for part in parts if isinstance(part, Made) for row in part.bundle.script.splitlines()]
         told = self.told(parts)
-        kept = ground.kept([*guard.sure, *shown], hand.turn.words)
-        cited = "\n".join([*(one.answered for one in began.get("talk", ())[1 - TURNS_KEPT :]), told])
-        beside = "\n".join(f"{one.name}\n{one.text}" for one in hand.turn.message.scripts[1:])
-        return remembered(after, began, told, replace(kept, pages=self.sources.named_in(cited)), beside)
+        kept = replace(ground.kept(shown, hand.turn.words), pages=self.sources.kept())
+        return remembered(after, began, hand.turn.words, told, kept, self.found)
 
     def with_pages(self, parts: list[Said]) -> list[Said]:
         """The pages that were cited, behind the last words."""
         pages = self.sources.listed()
         last = next((n for n in range(len(parts) - 1, -1, -1) if isinstance(parts[n], Say)), None)
         if pages and last is not None:
-            whole = Say(f"{cast(Say, parts[last]).text}\n\n{pages}")
-            self.own = [whole if one == parts[last] else one for one in self.own]
-            parts[last] = whole
+            parts[last] = Say(f"{cast(Say, parts[last]).text}\n\n{pages}")
         return parts
 
     def told(self, parts: Sequence[Said]) -> str:
@@ -85,25 +94,12 @@ class AnswerEnding:
     def told_part(self, part: Said) -> str:
         if isinstance(part, Made):
             return f"[script: {'; '.join(part.changes) or part.bundle.name}]"
-        text = self.as_text(part)
-        return self.sources.as_on_thread(text) if part in self.own else self.sources.numbered(text)
+        return self.sources.numbered(self.as_text(part))
 
 
 def fallen_back(ruled: State, trouble: str) -> State:
     """The rules' answer, with the one line on why there is no other."""
     return State(**{**ruled, "said": (*ruled["said"], Say(trouble))}) if trouble else ruled
-
-
-def remembered(
-    after: State, before: State, answered: str | None, grounds: Grounds | None = None, came: str = ""
-) -> State:
-    """The state with this turn added to what a model is told of the talk, and to what its answers may stand on. came:
-    the files beside the script in hand."""
-    words = after.get("words") or before["text"]
-    told = answered if answered is not None else " ".join(getattr(one, "text", "") for one in after.get("said", ()))
-    one = Exchange(shortened(words, MOST_KEPT), in_outline(told, MOST_KEPT), cut(came, MOST_CAME))
-    kept = State(grounds=grounds) if grounds else State()
-    return State(**{**after, **kept, "talk": (*before.get("talk", ()), one)[-TURNS_KEPT:]})
 
 
 def spoken_of(hand: Hand) -> JobRequest:
@@ -117,7 +113,10 @@ def spoken_of(hand: Hand) -> JobRequest:
     heard = understand(stated, request, None, None) if stated else None
     if heard and heard.intent in ("generate", "port"):
         known = hand.context.catalogue.find(heard.request.machine or "")
-        request = replace(heard.request, machine=known.id if known else request.machine)
+        sure = without_doubtful(heard.request, stated, request)
+        request = replace(sure, machine=known.id if known else request.machine)
+    if is_beside_their_own(hand.turn):  # of which of the two machines a size is, no rule can tell
+        request = replace(request, **dict.fromkeys(SIZE))  # type: ignore[arg-type]
     if read.site_words and read.machine:
         return replace(request, machine=read.machine, site_words=read.site_words)
     machines = hand.turn.utterance.machines()

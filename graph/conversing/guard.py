@@ -1,10 +1,11 @@
 """What a model says, sentence by sentence, before anybody sees it.
 
-What tells of a machine (a queue, module, option, variable, command, path, limit, number) has to stand in what the tools
-answered, in the facts, or in the person's own words; what does not is named in a line at the answer's end, as general
-knowledge. What stands only in a log, a comment or a page that was pasted is named as theirs, unless the sentence says
-that the log says so: it proves nothing. What is dangerous, claims a deed that nobody did, or hands over a script is
-taken out. General explanations pass.
+What a site decides (the name of a queue or module, a path, a host, a limit, quota or price of a described machine) is
+weighed against the machine's facts, what tools answered and the person's own words. Where the facts say otherwise, they
+stand beside the sentence; what nobody knows is named at the answer's end, unless the words themselves say that it is
+unsure. What stands only in a log, a comment or a page that was pasted is named as theirs. What is dangerous, claims a
+deed that nobody did is taken out; a job script for a described machine that the model typed is said to be unchecked.
+All else passes: general knowledge is the model's own. What the guard says, it says in the answer's language.
 """
 
 from __future__ import annotations
@@ -14,54 +15,44 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from graph.conversing.claims import (
+    ANYBODYS,
     CITED,
     CODE,
-    PATH,
-    items_of,
-    machine_names,
-    queue_names,
+    hosts_of,
+    is_public_host,
+    modules_of,
+    paths_of,
     queues_of,
-    standard,
-    vocabulary,
+    wrong_options,
 )
-from graph.conversing.dangers import dangerous, spoken
-from graph.conversing.ground import Amounts, Ground, stands
-from graph.conversing.numbers import NO_NUMBERS, NUMERAL, TOTALS, Quantity, follows, quantities, reckoned, times_of
-from graph.conversing.said import in_digits
+from graph.conversing.dangers import dangerous, note, spoken, without_dangers
+from graph.conversing.ground import Ground, stands
+from graph.conversing.hand import lines_that_do
+from graph.conversing.limits import judge
+from graph.conversing.numbers import values_in
+from graph.waiting.languages import language_of
+from knowledge.cluster import Cluster
 
-GENERAL = "General knowledge, not from this site's pages; check before you rely on it:"
-PASTED = "Only your text says so, this site's pages do not:"
+NOT_IN_PAGES, PASTED, UNDESCRIBED = note("not_in_pages"), note("pasted"), note("undescribed")
 MOST_NAMED = 8
-# Numbers of the sentences before, from which the next may follow.
-MOST_STATED = 6
-LEFT_OUT = "(A line is left out here: {}.)"
-NO_SCRIPTS = "scripts come from the templates and from edits of the one in hand, not from the model's memory"
 NOT_DONE = "it told of something done that was not"
 SCRIPT = "[[script]]"
 # The share of a script's lines that makes a block a copy of it.
 MOST_SAME = 0.5
-MARK = re.compile(r"\[\[[A-Za-z]\w*\]\]")
+# With so many directives before commands it is a script.
+LEAST_DIRECTIVES = 3
+WARNS = re.compile(
+    r"(?i)(?:n['\u2019]t|\b(?:not|never|avoid|nicht|nie|kein\w*|pas|jamais|nunca|jamás))\b[^.,;:!?]{0,60}$"
+)
+MARK = re.compile(r"\[\[(?:rules|script|diagnosis|search|T\d+)\]\]|^\[\[[A-Za-z]\w*\]\]$", re.M)
 SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bvs\.)(?<!\betc\.)(?<!\bapprox\.)(?<!\bno\.)\s+(?=\S)"
     r"|(?<=:)\s+(?=[A-Z`*\"(])|\n+"
 )
-FENCE = re.compile(r"^\s*```\s*(\w*)\s*$")
-LISTED = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])\s+")
-# What makes a sentence one about a machine; what is said to hold at most, or of every node, is the site's word: a job's
-# own numbers prove nothing of it.
-OF_MACHINE = spoken("of_machine")
-LIMITED = spoken("limiting")
-FILLERS = r"(?:\s+(?:jobs?|about|of|for|a|an|only|nur|de))*[\s`*~]*$"
-LIMIT = re.compile(rf"(?:{LIMITED.pattern}|\bl[ií]mite?\b[^.,;:\d]{{0,40}}\b(?:is|ist|est|es)){FILLERS}", re.I)
-# `debug allows ...`
-BEFORE_LIMIT = re.compile(rf"[\w-]+(?= {LIMITED.pattern[2:]})", re.I)
-HAS = spoken("has")
-# `Your 2 nodes have 8 GPUs` tells of them together.
-ENDS_COUNTED = re.compile(r"\d\s*$")
-OF_NODE = frozenset(("gpu", "core", "G", "T"))
-# A number in code is still a number.
-NUMBER_SPAN = re.compile(rf"`({NUMERAL}(?::\d\d)*(?:\s?\w+)?)`")
-SCRIPT_LINE = re.compile(r"^\s*#\s?(?:!|SBATCH\b|PBS\b|BSUB\b|flux:)", re.M)
+FENCE = re.compile(r"^(\s*)```\s*(\w*)\s*$")
+LISTED = re.compile(r"^\s*(?:[-*+]|\d{1,2}[.)])(?:\s+|$)")
+HEDGED = spoken("hedged")
+SCRIPT_LINE = re.compile(r"^[^\S\n]*#\s?(?:!|SBATCH\b|PBS\b|BSUB\b|flux:)", re.M)
 DID = re.compile(
     r"\bI(?:'ve| have)?(?: just| now)? (?:submitted|cancell?ed|killed|deleted|launched|started|ran|e?mailed|sent"
     r"|searched|looked (?:it )?up on the web|logged in|checked (?:the|your) queue)\b"
@@ -70,16 +61,25 @@ DID = re.compile(
 )
 CHANGED = re.compile(
     r"\bI(?:'ve| have)(?: now| just)? (?:changed|set|added|removed|updated|edited|patched|put|switched|replaced)\b"
-    r"|\bI (?:just |now )?(?:changed|added|removed|updated|edited|patched|switched|replaced|wrote)\b"
-    r"|\bthe (?:script|job) (?:now \w+s\b|(?:uses|asks|has|runs|takes)\b[^.\n]* now\b)",
+    r"|(?<!\bscript )(?<!\blines )\bI (?:just |now )?"
+    r"(?:changed|added|removed|updated|edited|patched|switched|replaced)\b"
+    r"|\bthe (?:script now \w+s\b|job now (?:uses|asks|has|takes)\b"
+    r"|(?:script|job) (?:uses|asks|has|runs|takes)\b[^.\n]* now\b)",
     re.I,
 )
-# What a site sets and nobody works out: its numbers have to stand somewhere.
-NOT_RECKONED = re.compile(r"\b(?:quotas?|purged?|backups?|backed up|SUs? (?:per|an?)|per (?:node|GPU)[- ]hour)\b", re.I)
-DENIED = re.compile(r"\bnothing (?:is|was|has been|to) change", re.I)
-NOTHING_CHANGED = "(Nothing was changed in a script in this turn.)"
-# What the person may say or add, as in: say *--ckpt PATH*. An option there is one of the person's own program.
-PROPOSED = re.compile(r"(?<!\*)\*--[^*\n]+\*(?!\*)")
+# That nothing was changed, or that it was in an earlier turn.
+DENIED = re.compile(
+    r"\bnothing (?!else\b)[^.;\n]{0,20}\bchang|\b(?:changed|edited|touched) nothing\b(?! else)"
+    r"|\bI (?:have not|haven['\u2019]t|did not|didn['\u2019]t)\b[^.;\n]{0,20}\b(?:chang|edit|touch)"
+    r"|\bnot (?:been )?(?:changed|edited|touched)\b|\bno (?:change|edit)s? (?:was|were|is|are|ha\w+ been) made\b"
+    r"|\b(?:script|file|it) (?:is|stays|remains|stands) (?:just |exactly )?(?:as it|unchanged|untouched|the same)\b"
+    r"|\bleft (?:it|(?:the|your) \w+) (?:as|un\w+)\b",
+    re.I,
+)
+EARLIER = re.compile(r"\b(?:already|earlier|before|previous\w*|last (?:turn|time|message|step)|so far)\b", re.I)
+# What a claim names: code, or a number.
+CLAIMED = re.compile(r"`([^`\n]+)`|(?<![\w.])(\d[\d:.,]*\d|\d)(?![\w])")
+NOTHING_CHANGED, NOT_CHECKED = note("nothing_changed"), note("not_checked")
 # A sentence that says whose word it is.
 SAYS_WHOSE = re.compile(
     r"\b(?:log|log's|traceback|line \d+|lines \d+|you (?:said|say|wrote|gave|set|passed|pasted|named|asked)"
@@ -88,13 +88,25 @@ SAYS_WHOSE = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """What a part of the answer says and nothing proves: of which machine, and whether pasted text says it."""
+
+    item: str
+    machine: str
+    pasted: bool
+    part: int
+
+
 @dataclass(slots=True)
 class Guard:
     """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn;
     script: the one in hand, which stands for a copy of it that the model types.
 
-    sums: what came out of sums of known numbers. sure: the sentences that stand on something; general, theirs: the
-    values that stand on nothing, or on pasted text.
+    named: the machines that the answer names, the last one first; unproved: what nothing proves; hedged: the parts of
+    the answer that say so themselves, a part being what stands between blank lines, with the code behind it and what
+    its last line announces; worked: the numbers of each part so far; derived: those that a sentence works out; below:
+    facts that contradict an item of a list, for the answer's end; unchecked: whether the model typed a job script.
     """
 
     ground: Ground
@@ -102,16 +114,23 @@ class Guard:
     changed: bool = False
     script: str = ""
     passed: list[str] = field(default_factory=list)
-    sure: list[str] = field(default_factory=list)
-    general: dict[str, None] = field(default_factory=dict)
-    theirs: dict[str, None] = field(default_factory=dict)
-    taken_out: int = 0
-    sums: frozenset[float] = frozenset()
-    stated: list[float] = field(default_factory=list)
+    unproved: list[Unproved] = field(default_factory=list)
+    hedged: set[int] = field(default_factory=set)
+    no_options: dict[tuple[str, str], None] = field(default_factory=dict)
+    facts: dict[str, None] = field(default_factory=dict)
+    named: list[Cluster] = field(default_factory=list)
+    part: int = 0
+    worked: dict[int, set[float]] = field(default_factory=dict)
+    derived: set[float] = field(default_factory=set)
+    below: list[str] = field(default_factory=list)
+    unchecked: bool = False
+    _announces: bool = False
+    _gap: bool = False
     _waiting: str = ""
     _row: list[str] = field(default_factory=list)
     _block: list[str] | None = None
     _kind: str = ""
+    _indent: str = ""
 
     def hear(self, piece: str) -> bool:
         self._waiting += piece
@@ -131,25 +150,50 @@ class Guard:
         if self._block is not None:
             self.close_block()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.passed)).strip()
-        if not self.changed and CHANGED.search(MARK.sub("", text)) and not DENIED.search(text):
-            text = f"{text}\n\n{NOTHING_CHANGED}"
+        of_script = bool(self.script) or "script" in text
+        if of_script and not self.changed and not DENIED.search(text) and any(map(self.is_claim, sentences(text))):
+            text = f"{text}\n\n{note('nothing_changed', self.language())}"
         marks = self.marks()
         if marks:
             self.write(f"\n{marks}\n")
         return f"{text}\n\n{marks}" if marks else text
 
+    def is_claim(self, sentence: str) -> bool:
+        """Whether a sentence tells of a change in this turn that the script does not bear out."""
+        if not CHANGED.search(MARK.sub("", sentence)) or EARLIER.search(sentence):
+            return False
+        named = [one[1] or one[2] for one in CLAIMED.finditer(sentence)]
+        does = "\n".join(lines_that_do(self.script))
+        return not named or not all(one in does for one in named)
+
     def marks(self) -> str:
-        """The lines that name what stands on nothing."""
-        rows = [
-            f"({says} {named(values)})" for says, values in ((GENERAL, self.general), (PASTED, self.theirs)) if values
-        ]
-        return "\n".join(rows)
+        """The lines that name what nothing proves, and options that no release has."""
+        language = self.language()
+        rows = [note("no_option", language).format(command, f"`{option}`") for command, option in self.no_options]
+        rows = [*self.below, *rows, *([note("not_checked", language)] if self.unchecked else [])]
+        open_ = [one for one in self.unproved if one.part not in self.hedged and not self.is_derived(one.item)]
+        for machine in dict.fromkeys(one.machine for one in open_ if one.machine and not one.pasted):
+            items = [one.item for one in open_ if one.machine == machine and not one.pasted]
+            rows.append(note("not_in_pages", language).format(machine, *listed(items)))
+        if items := [one.item for one in open_ if one.pasted]:
+            rows.append(note("pasted", language).format(*listed(items)))
+        if self.ground.undescribed and not self.hedged and any(not one.machine and not one.pasted for one in open_):
+            rows.append(note("undescribed", language).format(self.ground.undescribed))
+        return "\n".join(f"({row})" for row in rows)
+
+    def language(self, more: str = "") -> str:
+        """The language of the answer so far; empty for English."""
+        return language_of(CODE.sub(" ", " ".join([*self.passed, *self._row, more])))
+
+    def is_derived(self, item: str) -> bool:
+        """Whether it is a number that a sentence of the answer works out."""
+        return item[:1].isdigit() and bool(values_in(item) & self.derived)
 
     def take_row(self, row: str) -> None:
         """A line that is whole, or what is left of one."""
         fence = FENCE.match(row)
         if fence and self._block is None:
-            self._block, self._kind = [], fence[1].lower()
+            self._block, self._indent, self._kind, self._gap = [], fence[1], fence[2].lower(), False
         elif self._block is not None and row.strip() == "```":
             self.close_block()
         elif self._block is not None:
@@ -157,6 +201,7 @@ class Guard:
         elif not self._row and MARK.fullmatch(row.strip()):
             self.passed.append(row)  # what stands behind it comes with the whole answer
         elif not self._row and not row.strip():
+            self._gap = True
             self.give(row)
         else:
             for sentence in sentences(row):
@@ -165,26 +210,31 @@ class Guard:
             self._row = []
 
     def say(self, sentence: str) -> None:
+        self.part += self._gap and not self._announces
+        self._gap = False
         judged = self.judged(sentence)
+        self._announces = sentence.rstrip(" *").endswith(":")
         self._row.append(judged)
         self.write(f"{judged} ")
 
     def close_block(self) -> None:
-        """A block of code: commands line by line; a script that does not stand in what is known is left out."""
+        """A block of code: commands line by line; that of a job script from memory nobody checked it, is said."""
         rows, self._block = self._block or [], None
+        rows = without_dangers(rows, self.language())
         text = "\n".join(rows)
-        danger = dangerous(text)
-        if danger:
-            self.leave_out(danger)
-        elif SCRIPT_LINE.search(text) and self.is_copy(rows):
+        if SCRIPT_LINE.search(text) and self.is_copy(rows):
             self.passed.append(SCRIPT)
-        elif SCRIPT_LINE.search(text) and len(rows) > 1 and not all(self.is_known_line(row) for row in rows):
-            self.leave_out(NO_SCRIPTS)
         else:
+            whole = is_whole_script(rows) and not self.is_draft()
+            self.unchecked |= whole and not all(self.is_known_line(row) for row in rows)
             if self._kind not in ("python", "py", "json", "yaml", "text"):
                 for row in rows:
                     self.weigh(row, code=True)
-            self.give(f"```{self._kind}\n{text}\n```")
+            self.give(f"{self._indent}```{self._kind}\n{text}\n{self._indent}```")
+
+    def is_draft(self) -> bool:
+        """Whether no machine of ours is spoken of: no tool writes its script better than a model's memory."""
+        return not self.ground.here
 
     def is_copy(self, rows: Sequence[str]) -> bool:
         """Whether these are most of the lines of the script in hand: what stands there is shown, not what was typed."""
@@ -195,111 +245,74 @@ class Guard:
     def is_known_line(self, row: str) -> bool:
         return not row.strip() or row.strip().lower() in self.ground.text() or not SCRIPT_LINE.match(row)
 
-    def leave_out(self, why: str) -> None:
-        self.taken_out += 1
-        self.give(LEFT_OUT.format(why))
-
     def give(self, text: str, *, told: bool = False) -> None:
         self.passed.append(text)
         self.write("\n" if told else f"{text}\n")
 
     def judged(self, sentence: str) -> str:
-        danger = dangerous(sentence, code=False) or next(filter(None, map(dangerous, CODE.findall(sentence))), "")
+        """The sentence as it is shown: with the fact beside it that it contradicts, without what does harm."""
+        language = self.language(sentence)
+        sentence = CODE.sub(lambda span: without_danger(span, language), sentence)
+        danger = dangerous(CODE.sub(" ", sentence), code=False)
         if danger or DID.search(sentence):
-            self.taken_out += 1
-            return LEFT_OUT.format(danger or NOT_DONE)
-        if SCRIPT_LINE.match(sentence) and not self.is_known_line(sentence):
-            self.taken_out += 1
-            return LEFT_OUT.format(NO_SCRIPTS)
-        self.weigh(sentence)
-        return sentence
+            return note("left_out", language).format(danger or NOT_DONE)
+        if HEDGED.search(sentence):
+            self.hedged.add(self.part)
+        facts = self.weigh(sentence, language=language)
+        if facts and LISTED.match(self._row[0] if self._row else sentence):
+            self.below += facts
+            return sentence
+        if not facts:
+            return sentence
+        beside = f" ({' '.join(facts)})"
+        return f"{sentence[:-1].rstrip()}{beside} |" if sentence.endswith("|") else f"{sentence}{beside}"
 
-    def weigh(self, sentence: str, *, code: bool = False) -> None:
-        """Note what the sentence says of a machine that stands on nothing, or only on what was pasted."""
-        plain = CITED.sub("", MARK.sub("", LISTED.sub("", sentence)))
-        claimed = plain if code else PROPOSED.sub(" ", plain)
-        odd = [item for item in items_of(claimed, code=code) if not self.is_known(item)]
-        odd += [name for name in queues_of(plain, code=code) if not self.ground.names_queue(name)]
-        numbers = self.odd_numbers(plain)
-        paged = CITED.search(sentence) and self.ground.pages
-        if paged and all(any(stands(one, page.lower()) for page in self.ground.pages) for one in (*odd, *numbers)):
-            odd, numbers = [], []
-        if not odd and not numbers:
-            self.sure.append(sentence)
-        for one in (*odd, *numbers):
-            shown = one if one in numbers else f"`{one}`"
-            if not self.ground.is_pasted(one):
-                self.general[counted(one, plain) if one in numbers else shown] = None
-            elif not SAYS_WHOSE.search(sentence):
-                self.theirs[counted(one, plain) if one in numbers else shown] = None
+    def weigh(self, sentence: str, *, code: bool = False, language: str = "") -> list[str]:
+        """Note what the sentence says of a machine that nothing proves; the facts that it contradicts."""
+        ground, plain = self.ground, CITED.sub("", MARK.sub("", LISTED.sub("", sentence)))
+        self.no_options.update(dict.fromkeys(wrong_options(plain)))
+        mentioned = ground.machines_in(plain)
+        self.named = [*mentioned, *(one for one in self.named if one not in mentioned)]
+        at = mentioned or [*self.named, *(one for one in ground.here if one not in self.named)]
+        odd = [f"`{one}`" for one in queues_of(plain) if not ground.has_queue(one, at)]
+        odd += [f"`{one}`" for one in modules_of(plain) if not ground.has(one, at)]
+        odd += [f"`{one}`" for one in paths_of(plain) if not ground.has_path(one, at)]
+        odd += [address for host, address in hosts_of(plain).items() if not self.is_known_host(host, at)]
+        found = judge(plain, ground, at, self.worked.get(self.part, ()), language) if at and not code else None
+        self.worked.setdefault(self.part, set()).update(values_in(plain))
+        if found:
+            odd += found.odd
+            self.derived |= found.derived
+        if CITED.search(sentence) and ground.pages:
+            odd = [one for one in odd if not any(stands(one.strip("`"), page.lower()) for page in ground.pages)]
+        machine = at[0].title if at else ""
+        for one in dict.fromkeys(odd):
+            pasted = ground.is_pasted(one.strip("`"))
+            if not (pasted and SAYS_WHOSE.search(sentence)) and one not in (before.item for before in self.unproved):
+                self.unproved.append(Unproved(one, machine, pasted, self.part))
+        facts = [one for one in (found.facts if found else ()) if one not in self.facts]
+        self.facts.update(dict.fromkeys(facts))
+        return facts
 
-    def is_known(self, item: str) -> bool:
-        known = item in vocabulary() or standard().fullmatch(item) is not None or self.ground.has(item)
-        return known or ("/" in item.strip("/") and PATH.fullmatch(item) is not None and self.ground.has_path(item))
-
-    def odd_numbers(self, sentence: str) -> list[str]:
-        """Numbers about a machine that stand nowhere and do not follow from numbers that do."""
-        self.sums |= reckoned(sentence, {*self.ground.numbers(), *self.sums})
-        if not is_of_machine(sentence):
-            return []
-        plain = in_digits(NO_NUMBERS.sub(" ", CODE.sub(" ", NUMBER_SPAN.sub(r"\1", sentence))))
-        has = any(not ENDS_COUNTED.search(sentence[: one.start()]) for one in HAS.finditer(sentence))
-        said = [*times_of(plain), *quantities(plain)]
-        strict = {
-            one for one in said if one.kind != "charge" and (LIMIT.search(one.before) or (has and one.kind in OF_NODE))
-        }
-        named = limited_queues(sentence) if strict else ()
-        beside = self.ground.facts_of(named) if named else None
-        strict -= set() if beside is None else {one for one in strict if is_of(beside, one)}
-        wrong = {
-            one for one in strict if beside is not None and any(one.kind in kinds for kinds in beside.kinds.values())
-        }
-        sure = [
-            value
-            for one in said
-            for value in one.values
-            if one not in wrong and self.knows(value, one.kind, one in strict)
-        ]
-        rest = [one for one in said if not one.values & {*sure}]
-        if not NOT_RECKONED.search(sentence):
-            rest = [one for one in rest if one in strict or not self.follows(one, sure)]
-        self.stated = [*sure, *self.stated][:MOST_STATED]
-        return [one.text for one in rest]
-
-    def knows(self, value: float, kind: str, strict: bool) -> bool:
-        """Whether a number stands in what is known. strict: as the site's word, and not the person's or the job's."""
-        if self.ground.facts().have(value, kind) or value in self.sums:
+    def is_known_host(self, host: str, at: Sequence[Cluster]) -> bool:
+        """Whether a host is known, or anybody's and not one that only a log names."""
+        if self.ground.has(host, at) or is_public_host(host):
             return True
-        own = self.ground.own()
-        return not strict and (
-            own.have(value, kind) or "" in own.kinds.get(value, ()) or (value in (0, 1) and kind != "time")
-        )
-
-    def follows(self, one: Quantity, sure: Sequence[float]) -> bool:
-        sizes = self.ground.sizes
-        return any(
-            follows(value, [*sure, *self.stated], sizes, total=one.kind in TOTALS or one.kind == "node")
-            for value in one.values
-        )
+        return ANYBODYS.search(host) is not None and not any(host in text for text in self.ground.pasted)
 
 
-def is_of(amounts: Amounts, one: Quantity) -> bool:
-    return any(amounts.have(value, one.kind) for value in one.values)
+def is_whole_script(rows: Sequence[str]) -> bool:
+    """Whether it is a script that could be handed in, and not some lines of one."""
+    directives = [row for row in rows if SCRIPT_LINE.match(row)]
+    works = any(row.strip() and not row.lstrip().startswith("#") for row in rows)
+    return len(directives) >= LEAST_DIRECTIVES and works
 
 
-def limited_queues(sentence: str) -> tuple[str, ...]:
-    """The queues whose limits a sentence tells."""
-    before = [found[0].split()[-1].lower() for found in BEFORE_LIMIT.finditer(sentence.lower())]
-    found = (one.lower() for one in (*queues_of(sentence), *before))
-    return tuple(one for one in dict.fromkeys(found) if one in queue_names())
-
-
-def is_of_machine(sentence: str) -> bool:
-    """Whether a sentence tells something of a machine: by a word for its parts, its name, or a queue with a limit."""
-    lower = sentence.lower()
-    if OF_MACHINE.search(sentence) or any(stands(name, lower) for name in machine_names()):
-        return True
-    return LIMITED.search(sentence) is not None and any(word in queue_names() for word in re.findall(r"[\w-]+", lower))
+def without_danger(span: re.Match[str], language: str) -> str:
+    """A piece of code in a sentence; a dangerous one only where the words before it warn of it."""
+    danger = dangerous(span[1])
+    warns = WARNS.search(span.string[: span.start()])
+    return note("span_left_out", language).format(danger) if danger and not warns else span[0]
 
 
 def sentences(row: str, *, last: bool = False) -> list[str]:
@@ -317,13 +330,9 @@ def sentences(row: str, *, last: bool = False) -> list[str]:
     return whole if last else [part for part in whole if part.strip()]
 
 
-def named(values: dict[str, None]) -> str:
-    shown = list(values)[:MOST_NAMED]
-    more = len(values) - len(shown)
-    return f"{', '.join(shown)}{f' and {more} more' if more else ''}"
-
-
-def counted(number: str, sentence: str) -> str:
-    """A number with the word behind it, which says what it counts."""
-    behind = re.search(rf"(?<![\w.]){re.escape(number)}(?!\d)[ -]?([A-Za-z]+)?", sentence)
-    return f"{number} {behind[1]}" if behind and behind[1] and not re.search(r"[a-z]$", number, re.I) else number
+def listed(items: Sequence[str]) -> tuple[str, str]:
+    """Items in a row, and the word for them."""
+    shown = list(dict.fromkeys(items))
+    more = len(shown) - MOST_NAMED
+    row = f"{', '.join(shown[:MOST_NAMED])}{f' and {more} more' if more > 0 else ''}"
+    return row, "it" if len(shown) == 1 else "them"

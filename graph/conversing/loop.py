@@ -15,14 +15,18 @@ from typing import Any
 from graph.context import Context, Lent
 from graph.conversation.history import BACK, REDO, UNDO
 from graph.conversation.option_choice import NO, NUMBER, YES
-from graph.conversation.turn import WANTING, TurnContext, open_turn, rather_asks
-from graph.conversing.briefing import brief, told_request
-from graph.conversing.ending import AnswerEnding, fallen_back, read_by, remembered
+from graph.conversation.turn import TurnContext, open_turn
+from graph.conversing.briefing import brief
+from graph.conversing.ending import AnswerEnding, fallen_back, read_by
 from graph.conversing.ground import Ground
 from graph.conversing.guard import Guard
-from graph.conversing.hand import Hand, cut
+from graph.conversing.hand import Hand, in_rows
 from graph.conversing.instructions import ANSWER, fixed_part, step_schema
+from graph.conversing.job_told import told_request
 from graph.conversing.looking import Looking
+from graph.conversing.machine_facts import MOST, machine_in_short
+from graph.conversing.memory import LOOKUPS, named_call, newest_output, remembered, with_files
+from graph.conversing.rules_told import told_rules
 from graph.conversing.script_deeds import ScriptDeeds
 from graph.conversing.sources import Numbered
 from graph.conversing.standing import stand_on, stand_on_result
@@ -31,6 +35,7 @@ from graph.modelling.asking import OVERHEAD, Models, Reply
 from graph.modelling.model import Model, ModelMessage, NoToolsError, ToolCall, fenced
 from graph.state import State
 from knowledge.errors import MapleError
+from knowledge.masking_table import invented
 from knowledge.types import Diagnosis, Grounds, OfferChoice, OfferEdit, OfferRows, OfferSearch, Said, Working, Writing
 
 MOST_CALLS = 8
@@ -38,20 +43,15 @@ MOST_CALLS = 8
 ANSWER_TOKENS, THREAD_TOKENS, TURN_TOKENS = 1200, 8000, 80_000
 # Of the thread's room, what the brief may take; the rest is for the tools' answers.
 BRIEF_SHARE = 0.62
+# And what the machines may take of it.
+MACHINES_SHARE, MOST_MACHINES = 0.15, 2
 MOST_RESULT, LEAST_RESULT, LETTERS = 6000, 600, 2.7
 # A turn may take so many times the time for one question.
 DEADLINES = 2.0
-# Lines of a script that takes the place of the one in hand.
-SHORTEST = 3
-ASKED = (
-    "not done: this message asks and orders nothing. Answer it (whether it can be, with limit and price); a yes or the "
-    "order itself in the next message does it."
-)
-# From which share on a clause beside a question is an order.
-ORDERS = 0.5
 ENOUGH = "No more calls: answer now, from what you have."
 # Placeholders of names that a thread keeps.
-MOST_NAMES = 200
+MOST_NAMES = 400
+INVENTED = "error: not done: {} stands for nothing here. Placeholders in <...> are names as they were told; {}"
 DROPPED = "(left out for room; call again if it is needed)"
 
 
@@ -71,16 +71,25 @@ def lead(state: State, context: Context, by_rules: Callable[[State], State]) -> 
     """The state after the turn. by_rules: the whole turn without a model."""
     ruled = by_rules(state)
     models, turn = context.model, open_turn(state, context)
+    ruled = with_outputs(turn, ruled)
     if models is None or context.lent is None or is_certain(turn):
-        return remembered(ruled, state, None)
+        return remembered(ruled, state, turn.words)
     context.tell(Working("asking the language model"))
     model = models.ready("large")
     if model is None:
-        return remembered(ruled, state, None)
+        return remembered(ruled, state, turn.words)
     try:
         return Lead(turn, ruled, models, model, context.lent()).run()
     except MapleError as error:  # what a deed could not do at all
-        return remembered(fallen_back(ruled, str(error)), state, None)
+        return remembered(fallen_back(ruled, str(error)), state, turn.words)
+
+
+def with_outputs(turn: TurnContext, ruled: State) -> State:
+    """The rules' state with what schedulers printed, now and before."""
+    before = turn.state.get("output", "")
+    last = ruled.get("output", "")
+    now = "\n".join(one.text for one in turn.message.outputs) or (last if last != before else "")
+    return State(**{**ruled, "output": newest_output(before, now)}) if now else ruled
 
 
 def is_certain(turn: TurnContext) -> bool:
@@ -99,10 +108,11 @@ class Lead:
     """One turn."""
 
     def __init__(self, turn: TurnContext, ruled: State, models: Models, model: Model, lent: Lent) -> None:
-        self.turn, self.ruled, self.models, self.model = turn, ruled, models, model
+        self.turn, self.models, self.model = turn, models, model
+        self.whole, self.ruled = ruled, told_rules(ruled, turn)
         self.context, self.began = turn.context, turn.state
         self.end = time.monotonic() + DEADLINES * models.timeout_s
-        self.hand = Hand(turn, turn.context, self.opened(), self.said_so_far(), ruled, turn.state)
+        self.hand = Hand(turn, turn.context, self.opened(), self.said_so_far(), self.ruled, turn.state)
         grounds = turn.state.get("grounds") or Grounds()
         self.deeds, self.ground, self.sources = ScriptDeeds(self.hand), Ground(), Numbered(grounds.pages)
         self.names = dict(grounds.masked)
@@ -112,13 +122,14 @@ class Lead:
         self.called, self.number = 0, next(models.turns)
         self.tokens = 0
         self.answers: dict[str, str] = {}
+        self.found: dict[str, str] = {}
 
     def opened(self) -> State:
         """The thread with what came in: its logs and what they say."""
         message, state = self.turn.message, self.began
         kept = read_by(self.ruled)
         # An offer stands for the next message only: a later yes may be to what the model asked since.
-        state = State(**{**state, **kept, "pending": None})
+        state = State(**{**state, **kept, "pending": None, "files": with_files(state.get("files", ()), message.files)})
         found = self.ruled.get("diagnosed")
         return State(**{**state, "logs": message.logs, "diagnosed": found}) if message.logs else state
 
@@ -128,19 +139,13 @@ class Lead:
         return "\n".join([*talk, told_request(self.began.get("request")), self.turn.words])
 
     def run(self) -> State:
-        for own in self.turn.message.scripts[:1]:
-            if self.began.get("bundle") and len(own.text.splitlines()) < SHORTEST:
-                break  # a line that is spoken of, not another script
-            try:
-                self.hand.take_up(own)
-            except MapleError:
-                break
+        self.hand.take_all_up()
         talk, as_json = self.opening(not self.model.takes_tools), not self.model.takes_tools
         retried = False
         while True:
             mine, bundle = self.hand.state.get("own"), self.hand.state.get("bundle")
             in_hand = mine.text if mine else bundle.script if bundle else ""
-            guard = Guard(self.ground, lambda text: self.context.tell(Writing(text)), bool(self.hand.made), in_hand)
+            guard = Guard(self.ground, lambda text: self.context.tell(Writing(text)), self.hand.changed, in_hand)
             try:
                 reply = self.ask(talk, guard, as_json)
             except NoToolsError:
@@ -156,16 +161,20 @@ class Lead:
                 continue
             said = reply.text if not as_json else answer_of(reply)
             if reply.trouble or not said.strip():
-                return remembered(fallen_back(self.ruled, reply.trouble), self.began, None)
+                after = fallen_back(self.hand.with_scripts(self.whole), reply.trouble)
+                return self.named(remembered(after, self.began, self.turn.words, found=self.found))
             if as_json:
                 guard.hear(said)
             return self.named(
-                AnswerEnding(self.hand, self.looking, self.sources, self.ruled, self.as_text).answered(said, guard)
+                AnswerEnding(
+                    self.hand, self.looking, self.sources, self.ruled, self.as_text, self.whole, self.found
+                ).answered(said, guard)
             )
 
     def named(self, after: State) -> State:
         """The state with the placeholders of this turn, so that the next one calls the same thing the same."""
-        grounds = replace(after.get("grounds") or Grounds(), masked=tuple(self.names.items())[-MOST_NAMES:])
+        kept = sorted(self.names.items(), key=lambda one: one[0].upper().startswith("USER"))[-MOST_NAMES:]
+        grounds = replace(after.get("grounds") or Grounds(), masked=tuple(kept))
         return State(**{**after, "grounds": grounds})
 
     def opening(self, as_json: bool) -> ModelExchange:
@@ -174,13 +183,23 @@ class Lead:
         fixed = fixed_part(tools, as_json=as_json)
         taken = self.model.tokens(fixed + ("" if as_json else json.dumps([one.parameters for one in tools])))
         self.room = max(1000, min(THREAD_TOKENS, self.model.context - taken - ANSWER_TOKENS - OVERHEAD))
-        state, message = self.hand.state, self.turn.message
+        state = State(**{**self.hand.state, "pending": self.began.get("pending")})  # an offer is open for this message
+        message = self.turn.message
         parts = [one for one in self.ruled.get("said", ()) if isinstance(one, Diagnosis)]
         if parts and message.logs:
             self.looking.shown["diagnosis"] = tuple(parts[:1])
-        text = brief(state, message, self.ruled, self.shown_text, self.fits_brief)
         stand_on(self.ground, self.hand, self.ruled, self.shown_text)
+        machines = self.machines_in_short()
+        text = machines + brief(
+            state, message, self.ruled, self.shown_text, lambda one: self.fits_brief(machines + one)
+        )
         return ModelExchange(fixed, text)
+
+    def machines_in_short(self) -> str:
+        """What is known of the machines that are spoken of, within its share of the room."""
+        found = self.ground.here[:MOST_MACHINES]
+        most = int(MACHINES_SHARE * LETTERS * self.room / max(1, len(found)))
+        return "".join(f"{self.sources.numbered(machine_in_short(one, min(MOST, most)))}\n\n" for one in found)
 
     def shown_text(self, part: Said) -> str:
         return self.sources.numbered(self.as_text(part))
@@ -206,7 +225,6 @@ class Lead:
             max_tokens=ANSWER_TOKENS,
             timeout=max(0.1, self.end - time.monotonic()),
             on_text=None if as_json else guard.hear,
-            known={one.account: "ACCOUNT" for one in (self.hand.request, self.hand.read) if one.account},
             turn=self.number,
             names=self.names,
             stopped=self.context.stopped,
@@ -241,32 +259,24 @@ class Lead:
             return ENOUGH
         self.called += 1
         key = f"{call.name} {json.dumps(call.arguments, sort_keys=True)}"
+        if self.model.leaves and (wrong := [one for one in invented(key, self.names) if one not in talk.brief]):
+            known = [f"<{one}>" for one in self.names if one.startswith("USER")]
+            return INVENTED.format(", ".join(f"<{one}>" for one in wrong), f"there are {', '.join(known) or 'none'}")
         if key in self.answers:
             return "the same call as before, with the same answer: see above"
         self.context.tell(Working(call.name.replace("_", " ")))
-        before, kept = self.hand.state, self.hand.kept()
+        before = self.hand.state
         told = carried_out(call, self.tools, self.deeds)
-        done = len(self.hand.made) > len(kept.made)
-        if done and call.name == "edit_script" and self.began.get("bundle") and asks_for_none(self.turn):
-            self.hand.go_back(kept)
-            return ASKED
         text = self.sources.numbered(told)
         if self.hand.state is before:
             self.answers[key] = text
         else:  # what was told of the script before holds no more, and a deed may be done twice
             self.answers.clear()
+        if call.name in LOOKUPS and not text.startswith("error:"):
+            self.found[named_call(call.name, call.arguments or {})] = text
         stand_on_result(self.ground, call.name, f"{text}\n{told}" if "http" in told else text)
         used = self.model.tokens(talk.brief + "".join(one.text for one in talk.steps))
-        return cut(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))
-
-
-def asks_for_none(turn: TurnContext) -> bool:
-    """Whether a message asks about a change, in the form of a question, and orders none."""
-    clauses = turn.utterance.clauses
-    return any(one.scope == "asked" for one in clauses) and not any(
-        one.scope in ("plain", "corrected") and not rather_asks(one) and one.share(*WANTING) >= ORDERS
-        for one in clauses
-    )
+        return in_rows(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))
 
 
 def calls_of(reply: Reply) -> tuple[ToolCall, ...]:

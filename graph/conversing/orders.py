@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from typing import Any
 
 from graph.conversation.option_choice import AGREED
+from graph.conversing.accounts import is_account_said
 from graph.conversing.ground import stands
-from graph.conversing.hand import Hand
-from graph.conversing.said import CLOCK, SPOKEN, is_said, numbers_in, plain
+from graph.conversing.hand import Hand, in_short, scripts_in
+from graph.conversing.numbers import quantities, times_in
+from graph.conversing.said import CLOCK, SPOKEN, in_digits, is_said, numbers_in, plain
+from graph.debugging.remedies import request_of
 from graph.extraction.request import understand
+from graph.extraction.script_record import understand_script
 from graph.extraction.walltime import clock
 from graph.planning.directives import SUBMITS
 from graph.planning.request_fields import FIELDS, with_fields
 from graph.planning.steps import shell_line
-from graph.reading.own_machine import MOST_WORDS
+from graph.reading.own_machine import running, scheduler_told
 from graph.undescribed import is_stand_in
 from knowledge.cluster import walltime_seconds
 from knowledge.errors import InputError
@@ -26,8 +31,9 @@ from knowledge.types import Heard, JobRequest, Variable
 MOST_AGREEING = 6
 AGREES = re.compile(rf"\W*{AGREED}\b", re.I)
 SPOKEN_TIME = re.compile(
-    r"(?:(\d+(?:\.\d+)?) ?d(?:ays?)?)? ?(?:(\d+(?:\.\d+)?) ?h(?:ours?)?)? ?(?:(\d+) ?m(?:in)?(?:utes)?)?"
+    r"(?:(\d+(?:\.\d+)?) ?d(?:ays?)?)? ?(?:(\d+(?:\.\d+)?) ?h(?:(?:ou)?rs?)?)? ?(?:(\d+) ?m(?:in)?(?:utes?|s)?)?"
 )
+SLURM_DAYS = re.compile(r"(\d+)-(\d+)(?::(\d+))?(?::(\d+))?")
 # Below it the reading of a clause as a question is a guess.
 SURELY = 0.7
 # What a scheduler or a program calls a field.
@@ -37,6 +43,7 @@ ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("project", "bank", "allocation"), "account"),
     **dict.fromkeys(("env", "conda_env"), "environment"),
     **dict.fromkeys(("mem", "memory"), "memory_gb"),
+    **dict.fromkeys(("cores", "cpus", "cpu_cores"), "cpus_per_task"),
     **dict.fromkeys(("ntasks_per_node", "ranks_per_node", "tasks_per_node"), "processes_per_node"),
     **dict.fromkeys(("program", "script"), "entry"),
     **dict.fromkeys(("gpus", "gpus_a_node"), "gpus_per_node"),
@@ -44,36 +51,73 @@ ALIASES: Mapping[str, str] = {
     **{"log": "output", "directives": "extra_directives", "variable": "variables", "env_vars": "variables"},
 }
 SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
-# Nobody but the person knows these.
-OWN_TO_THEM = ("account",)
 # What costs, or decides what the program has to be.
 WEIGHTY = ("nodes", "gpus_per_node", "walltime", "queue", "strategy")
 COUNTS = frozenset({"nodes", "gpus_per_node"})
+NUMBERS = COUNTS | {"walltime"}
 
 
 def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> tuple[str, ...]:
-    """The fields that were given a value which neither the person nor the rules' reading of the words has."""
-    words = words or hand.words
+    """The fields that were given a value which neither the person nor the rules' reading of the words has.
+
+    words: what orders them (nothing has to be where it is only tried); else a value is said too where a script of the
+    person's own has it.
+    """
+    if words and hand.is_trial:
+        return ()
+    theirs, words = [] if words else list(map(asked_in, scripts_in(hand.state))), words or hand.words
     changed = [one.name for one in fields(JobRequest) if getattr(before, one.name) != getattr(now, one.name)]
     return tuple(
         name
         for name in changed
         if name in WEIGHTY
         and (value := getattr(now, name)) is not None
-        and getattr(hand.read, name) != value
+        and all(getattr(one, name) != value for one in (hand.read, *theirs))
         and not is_said(str(value), words, grows=grows(getattr(before, name), value))
         and not ordered_before(hand, name, value)
-        and not (name in COUNTS and all_gpus(now) in numbers_in(words))
+        and not (value == "none" and all_gpus(hand, now) == 1)  # no strategy goes without saying on one GPU
+        and not is_inside(name, getattr(before, name), value, f"{words}\n{said_last(hand)}")
+        and not (name in COUNTS and all_gpus(hand, now) in numbers_in(f"{words}\n{said_last(hand)}"))
     )
 
 
-def all_gpus(request: JobRequest) -> int:
+def asked_in(text: str) -> JobRequest:
+    """What a script asks for; nothing where it cannot be read."""
+    try:
+        return request_of(understand_script(text))
+    except InputError:
+        return JobRequest()
+
+
+def is_inside(name: str, before: Any, now: Any, words: str) -> bool:
+    """Whether a number lies between the one before and one of its kind that was said: the nearest that can be had."""
+    if name == "walltime" and before:
+        held, value = (walltime_seconds(one) / 3600 for one in (before, now))
+        said = times_in(in_digits(words))
+    elif name in COUNTS and isinstance(before, int):
+        held, value = before, now
+        found = (one for one in quantities(in_digits(words)) if one.kind == ("node" if name == "nodes" else "gpu"))
+        said = frozenset(number for one in found for number in one.values)
+    else:
+        return False
+    return any(min(held, one) < value < max(held, one) for one in said)
+
+
+def all_gpus(hand: Hand, request: JobRequest) -> int:
     """The GPUs of the whole job, which is how many people count them; 0 where one of the two is open."""
-    return (request.nodes or 0) * (request.gpus_per_node or 0)
+    plan = hand.state.get("plan")
+    return (request.nodes or 0) * (request.gpus_per_node or (plan.ranks_per_node if plan else 0))
+
+
+def said_last(hand: Hand) -> str:
+    """The sentences of the message before that are no questions."""
+    talk = hand.began.get("talk", ())
+    return " ".join(one for one in SENTENCES.split(talk[-1].said) if "?" not in one) if talk else ""
 
 
 def ordered_before(hand: Hand, name: str, value: object) -> bool:
-    """Whether the last sentence of the earlier turns that speaks of the field ordered that very value.
+    """Whether the last sentence of the earlier turns that speaks of the field ordered that very value, or where none
+    does, the message before names its number.
 
     A question orders nothing, and takes back what was ordered before it.
     """
@@ -85,7 +129,7 @@ def ordered_before(hand: Hand, name: str, value: object) -> bool:
             read = value
         if read is not None:
             return bool(read == value) and "?" not in sentence
-    return False
+    return name in NUMBERS and is_said(str(value), said_last(hand), grows=grows(getattr(hand.request, name), value))
 
 
 def grows(before: object, now: object) -> bool:
@@ -102,6 +146,11 @@ def ordered_now(hand: Hand) -> str:
     answer before proposed."""
     words, talk = hand.turn.words, hand.began.get("talk", ())
     few = len(words.split()) <= MOST_AGREEING and "?" not in words
+    # An order without a number of its own is one for what was spoken of last.
+    if hand.is_order and talk and not numbers_in(words):
+        return "\n".join((words, talk[-1].said, talk[-1].answered))
+    if hand.is_order:
+        return words
     if talk and AGREES.match(words):  # a yes may be to what was asked: can it be 6 hours? it can
         return "\n".join((words, talk[-1].said, talk[-1].answered))
     if talk and few:
@@ -117,22 +166,44 @@ def named(values: Mapping[str, Any]) -> dict[str, Any]:
     return {ALIASES.get(name, name): value for name, value in values.items()}
 
 
+# A number of GPUs with what is counted: 4 GCDs, 2 cards.
+COUNTED = re.compile(r"(?i)(\d{1,4}) ?(?:gcds?|tiles?|devices?|cards?|modules?)")
+
+
 def with_each(hand: Hand, request: JobRequest, values: Mapping[str, Any]) -> tuple[JobRequest, dict[str, str]]:
     """The request with each value that can be one, and for each other field what speaks against it."""
     refused: dict[str, str] = {}
+    counted = COUNTED.fullmatch(str(values.get("gpus_per_node", "")))
     for name, value in values.items():
         try:
-            request = with_value(hand, request, name, as_field(name, value))
+            for one in parts_of(name, counted[1] if counted and name == "gpus_per_node" else value):
+                request = with_value(hand, request, name, as_field(name, one))
         except InputError as error:
             refused[name] = str(error)
     if COUNTS & values.keys() and "total_gpus" not in values:
         request = replace(request, total_gpus=None)
+    if counted and request.gpus_per_node:
+        others = tuple(one for one in request.heard if one.field != "gpus_per_node")
+        return replace(request, heard=(*others, Heard("gpus_per_node", "said", counted[0]))), refused
     return (as_counted(hand, request) if request.gpus_per_node and "gpus_per_node" in values else request), refused
+
+
+def parts_of(name: str, value: Any) -> tuple[str, ...]:
+    """What is set one after the other: a list's parts each by itself, else the whole in one text."""
+    if not isinstance(value, tuple):
+        return (str(value),)
+    if isinstance(getattr(JobRequest(), name, None), tuple):
+        return value
+    if name == "args":
+        return (" ".join(shlex.quote(one) if re.search(r"\s", one) else one for one in value),)
+    return ((";" if name == "array" else ",").join(value),)
 
 
 def as_field(name: str, value: Any) -> str:
     """A value as its field is written: a time in hours, minutes and seconds, memory without its unit."""
     text = str(value)
+    if name == "walltime" and (days := SLURM_DAYS.fullmatch(text.strip())):
+        return clock(24 * 3600 * int(days[1]) + 3600 * int(days[2]) + 60 * int(days[3] or 0) + int(days[4] or 0))
     if name == "walltime" and (found := SPOKEN_TIME.fullmatch(text.strip())) and any(found.groups()):
         hours = 24 * float(found[1] or 0) + float(found[2] or 0)
         return clock(3600 * hours + 60 * float(found[3] or 0))
@@ -147,7 +218,9 @@ def with_value(hand: Hand, request: JobRequest, name: str, text: str) -> JobRequ
         return on_scheduler(hand, request, text)
     refuse_value(hand, request, name, text)
     if name == "walltime" and text and not CLOCK.fullmatch(text):
-        raise InputError(f"walltime '{text[:40]}' is not HH:MM:SS")
+        raise InputError(f"walltime '{text[:40]}' is not HH:MM:SS; 24:00:00, 36h and 2 days are")
+    if isinstance(getattr(request, name), tuple) and text.startswith("!") and name != "argument_edits":
+        return without_item(request, name, text[1:])
     if text == "" or text.startswith("="):
         empty = () if isinstance(getattr(request, name), tuple) else None
         request, text = replace(request, **{name: empty}), text[1:]  # type: ignore[arg-type]
@@ -158,6 +231,24 @@ def with_value(hand: Hand, request: JobRequest, name: str, text: str) -> JobRequ
     if isinstance(now, tuple) and name != "argument_edits":  # the same once more is there already
         request = replace(request, **{name: tuple(dict.fromkeys(now))})  # type: ignore[arg-type]
     return run_when_set(request) if name == "variables" and request != before else request
+
+
+def without_item(request: JobRequest, name: str, text: str) -> JobRequest:
+    """The request without one value of a list; a module that the site loads is taken out of its line. Raises
+    InputError where the list has no such value."""
+
+    def is_it(one: Any) -> bool:
+        words = (str(getattr(one, "name", "")), str(getattr(one, "entry", "")), in_short(one))
+        return text.partition("=")[0] in words if isinstance(one, Variable) else text in words
+
+    held = getattr(request, name)
+    kept = tuple(one for one in held if not is_it(one))
+    if len(kept) == len(held):
+        if name == "modules":
+            return replace(request, modules_removed=tuple(dict.fromkeys((*request.modules_removed, text))))
+        has = "; ".join(map(in_short, held)) or "nothing: it is the template's own, give it as a patch"
+        raise InputError(f"no {text[:40]} among them; there is {has}")
+    return replace(request, **{name: kept})  # type: ignore[arg-type]
 
 
 def run_when_set(request: JobRequest) -> JobRequest:
@@ -180,7 +271,9 @@ def on_scheduler(hand: Hand, request: JobRequest, text: str) -> JobRequest:
     """The request on a machine that nobody described, with its scheduler told; a described one has its own."""
     cluster = hand.context.cluster(request)
     if cluster is not None and is_stand_in(cluster):
-        return replace(request, site_words=f"{request.site_words}\nIt runs {text}."[-MOST_WORDS:])
+        if (scheduler := scheduler_told(text)) is None:
+            raise InputError("a draft is for slurm, pbs, lsf or flux; for another give the script itself, as text")
+        return replace(request, site_words=running(request.site_words, scheduler))
     if cluster is not None and cluster.scheduler == plain(text):
         return request
     runs = f"{cluster.title} runs {SUBMITS[cluster.scheduler]}; " if cluster else ""
@@ -205,7 +298,7 @@ def refuse_value(hand: Hand, request: JobRequest, name: str, text: str) -> None:
     if name not in FIELDS:
         near = ", ".join(get_close_matches(name, sorted(FIELDS), 3, 0.5))
         raise InputError(f"no field '{name}'{f' (near: {near})' if near else ''}: give it as a patch, if at all")
-    if text and name in OWN_TO_THEM and plain(text) not in plain(hand.words):
+    if text and name == "account" and not is_account_said(hand, request, text):
         raise InputError(f"{name} '{text[:40]}' was not said: leave it out, a placeholder stands for it")
     cluster = hand.context.cluster(request)
     if cluster is None or is_stand_in(cluster):  # nobody knows its queues; what is taken is told as not said

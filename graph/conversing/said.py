@@ -26,16 +26,27 @@ SPELLED = re.compile(
     rf"(?=[ -](?:{TIME_UNITS})\b|{COUNTED.pattern})",
     re.I,
 )
+# What an account is called.
+OF_ACCOUNT = re.compile(
+    r"\b(?:accounts?|projects?|allocations?|bank|grant|Konto|Projekt|Kontingent|comptes?|projet|cuenta|proyecto)\b",
+    re.I,
+)
 CLOCK = re.compile(r"(\d+):(\d\d)(?::(\d\d))?")
 # `A day`, `half an hour`: a number without a numeral.
 SPOKEN_ONE = re.compile(r"\b(half )?an? (?=day|hour|week|night|node|gpu|card)", re.I)
 # A change by an amount: the number that comes of it was not said, and yet is meant.
 MORE = re.compile(
-    r"\b(?:double|twice|triple|more|longer|bigger|larger|as (?:many|much)|max(?:imum)?|longest|most|all|whole|fits?"
-    r"|times|extend|as before|same|back)\b",
+    r"\b(?:doubl\w*|twice|tripl\w*|quadrupl\w*|more|longer|bigger|larger|as (?:many|much)|max\w*|longest|most|all|whole"
+    r"|fits?|times|extend|as before|same|back|add|plus|extra|another|overnight|weekend"
+    r"|mehr|l[äa]nger|verdoppel\w*|verdreifach\w*|zus[äa]tzlich\w*|davantage|m[áa]s|dobl\w*|pi[uù]|raddoppi\w*)\b",
     re.I,
 )
-LESS = re.compile(r"\b(?:half|halve|less|fewer|shorter|smaller|min(?:imum)?|as before|same|back)\b", re.I)
+LESS = re.compile(
+    r"\b(?:half|halve|less|fewer|shorter|smaller|min(?:imum)?|as before|same|back|minus|halbier\w*|weniger|k[üu]rzer"
+    r"|moins|moitié|menos|mitad|meno|metà)\b",
+    re.I,
+)
+HALF_MORE = re.compile(r"\b(\w+)(?: \w+)? and a half\b", re.I)
 
 
 def is_said(value: str, words: str, *, grows: bool = True) -> bool:
@@ -71,6 +82,7 @@ def numbers_in(text: str) -> frozenset[float]:
     text = SPOKEN_ONE.sub(lambda one: "0.5 " if one[1] else "1 ", text)
     found = set(values_in(text))
     found |= {float(SPOKEN[word]) for word in re.findall(r"[^\W\d_]+", text.lower()) if word in SPOKEN}
+    found |= {one + 0.5 for word in HALF_MORE.findall(text) for one in numbers_in(word)}
     found |= {float(TENS[ten] + ONES.index(one)) for ten, one in SPOKEN_TENS.findall(text.lower())}
     return frozenset(found)
 

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from graph.conversation import history
 from graph.conversation.history import CLEAN, restored
 from graph.conversation.pending import carry_out, pick
-from graph.conversation.scripts import machine_for, made_of, offered
-from graph.conversing.changing import change_fields, change_own, change_text
+from graph.conversation.script_job import machine_for
+from graph.conversation.scripts import made_of, offered
+from graph.conversing.changing import change_fields, change_own, change_text, write_text
 from graph.conversing.deciding import decide, taken
+from graph.conversing.earlier import ways_of
 from graph.conversing.hand import NO_SCRIPT, Hand
 from graph.conversing.orders import named
 from graph.conversing.tools import Swap
+from graph.conversing.trials import Purpose, as_said
+from graph.extraction.script_record import understand_script
 from graph.nodes.debug import after_failure
 from graph.nodes.verify import worded
 from graph.porting.port import carried_over
 from graph.state import State, new_turn
+from graph.undescribed import draft_scheduler, is_stand_in
 from graph.usecases.diagnose_job import report_of
 from graph.usecases.mend_script import Mended, mend_script
 from graph.verification.checks import check
@@ -33,10 +38,10 @@ STEPS_LEFT = (
     "steps of the diagnosis that the script does not hold, or not whole (say which are left, and why: their program, a "
     "decision, the site):"
 )
-NOT_ALL = "This is what the script can do of it; the diagnosis's other steps stay yours."
 # A word of a step that tells which line it is about: an option, a variable, an assignment.
 OF_LINE = re.compile(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+=\S+")
 NO_LAUNCH = "{}; or write_script makes a job that runs the file as it is: entry: bash {}"
+TAKEN = "nobody said its scheduler: taken for slurm. If you know it: edit_script, fields scheduler=pbs (lsf, flux)"
 PLACES = {1: "first", 2: "second", 3: "third"}
 
 
@@ -46,43 +51,75 @@ class ScriptDeeds:
 
     hand: Hand
 
-    def write_script(self, machine: str, more_fields: Mapping[str, str] | None = None, **given: Any) -> str:
-        """A new script by the templates; a job of another program is one beside the one in hand."""
+    def write_script(
+        self, machine: str, more_fields: Mapping[str, str] | None = None, text: str = "", **given: Any
+    ) -> str:
+        """A new script by the templates; a job of another program is one beside the one in hand.
+
+        text: the whole script of a job that no field tells.
+        """
         hand = self.hand
         cluster = hand.known(machine)
+        if text:
+            return write_text(hand, cluster, text, named({**given, **(more_fields or {})}))
         name, before, has = hand.name_of(cluster), hand.request, bool(hand.state.get("bundle"))
         going_on = not has and before.machine in (None, name)
-        # An account goes with the person and the machine, not with the job.
-        account = before.account if before.machine == name else None
-        start = hand.on(name, before if going_on else JobRequest(account=account, site_words=before.site_words))
+        # An account goes with the person and the machine, not with the job; so does what was told of the machine.
+        same = before if before.machine == name else JobRequest()
+        theirs = JobRequest(machine=same.machine, account=same.account, site_words=same.site_words)
+        start = hand.on(name, before if going_on else theirs)
         given, extra = named({**given, **(more_fields or {})}), named(more_fields or {})
         begins = State(source="", own=None, left_to_us=())
         request, left, wrong = taken(hand, start, given, extra, begins)
         beside = has and bool(request.entry) and request.entry != before.entry
-        kept = hand.state
+        kept = hand.kept()
         if beside:
             hand.park()
             hand.set(**{**CLEAN, "jobs": hand.state["jobs"]})
-        told = decide(hand, request, cluster, begins, whole=has, given=[one for one in given if one not in left])
+        told = decide(
+            hand, request, cluster, begins, whole=has, given={one: given[one] for one in given if one not in left}
+        )
         if beside and not hand.state.get("bundle"):
-            hand.state = kept  # nothing came of it: the job in hand stays in hand
-        return "\n".join([*wrong, told, *([PARKED] if beside and hand.state is not kept else [])])
+            hand.go_back(kept)  # nothing came of it: the job in hand stays in hand
+        return "\n".join(
+            [*wrong, told, *([PARKED] if beside and hand.state is not kept.state else []), *self.taken_scheduler()]
+        )
 
-    def edit_script(self, fields: Mapping[str, str] | None = None, patch: Sequence[Swap] = ()) -> str:
-        """Change the script in hand (none yet: RULES'). fields: as of write_script, each done by itself; lists take one
-        more value, =VALUE replaces, empty removes. patch: old text or its first line's number, and the new text."""
+    def edit_script(
+        self,
+        fields: Mapping[str, str] | None = None,
+        patch: Sequence[Swap] = (),
+        text: str = "",
+        file: str = "",
+        purpose: Purpose | None = None,
+    ) -> str:
+        """Change the script in hand (none yet: RULES'), or FILE. fields: write_script's, each by itself; a list takes
+        one more, =VALUE replaces, !VALUE or empty removes. text: the script as it is to be, or lines of it from one
+        that stays to one that stays. patch: old text or line, and the new. purpose: trial changes
+        nothing."""
         hand = self.hand
+        if file:
+            hand.turn_to(file)
         hand.take_rules()
         if not hand.state.get("bundle"):
             raise InputError(NO_SCRIPT)
-        if not fields and not patch:
-            raise InputError("give fields or a patch")
+        if file and not (fields or patch or text):
+            return f"in hand: {hand.script().name}"
+        if not (fields or patch or text):
+            raise InputError("give fields, a patch or a text")
+        return as_said(hand, purpose, lambda: self.change(fields or {}, patch, text))
+
+    def change(self, fields: Mapping[str, str], patch: Sequence[Swap], text: str) -> str:
+        """The script in hand with these fields, this patch and this text."""
+        hand = self.hand
         own = hand.state.get("own")
-        told = [change_own(hand, own, fields) if own else change_fields(hand, fields)] if fields else []
-        return "\n".join([*told, *([change_text(hand, patch)] if patch else [])])
+        if own and fields:
+            return change_own(hand, own, fields, patch, text)
+        told = [change_fields(hand, fields)] if fields else []
+        return "\n".join([*told, *([change_text(hand, patch, text)] if patch or text else [])])
 
     def port_script(self, machine: str, fields: Mapping[str, str] | None = None) -> str:
-        """The script in hand, ours or the person's, for another machine. fields: what else is to change."""
+        """The script in hand for another machine. fields: what else changes."""
         hand = self.hand
         cluster, source = hand.known(machine), hand.script()
         try:
@@ -90,14 +127,25 @@ class ScriptDeeds:
         except InputError as error:
             raise InputError(NO_LAUNCH.format(error, source.name)) from error
         given, start = named(fields or {}), hand.on(hand.name_of(cluster), carried)
-        given.pop("scheduler", None)  # the machine has its own
+        if not is_stand_in(cluster):
+            given.pop("scheduler", None)  # the machine has its own
+        if "gpus_per_node" in given and not {"nodes", "total_gpus"} & set(given):  # as many nodes as it has
+            start = replace(start, nodes=understand_script(source.text).nodes or 1)
         begins = State(source=source.text, own=None, left_to_us=())
         request, left, wrong = taken(hand, start, given, given, begins)
-        told = decide(hand, request, cluster, begins, given=[one for one in given if one not in left])
-        return "\n".join([*wrong, told])
+        told = decide(
+            hand, request, hand.cluster_of(request), begins, given={one: given[one] for one in given if one not in left}
+        )
+        return "\n".join([*wrong, told, *self.taken_scheduler()])
+
+    def taken_scheduler(self) -> list[str]:
+        """That a draft's scheduler was taken for the usual one, and how another one is given."""
+        request, own = self.hand.request, self.hand.state.get("own")
+        told = own or not request.site_words or draft_scheduler(request.site_words)
+        return [] if told or not self.hand.state.get("bundle") else [TAKEN]
 
     def mend_script(self) -> str:
-        """Cure the script in hand of what the diagnosis or the checks say."""
+        """Cure the script of what the diagnosis or checks say."""
         hand = self.hand
         own, found = hand.state.get("own"), hand.state.get("diagnosed")
         if own is None:
@@ -108,8 +156,7 @@ class ScriptDeeds:
         return self.with_steps_left(self.take_cure(cured, own), report.diagnosis if report else None)
 
     def history(self, action: Action, number: int | None = None) -> str:
-        """to: the script of that number in VERSIONS; new_job: park this job; back: to the parked job of that number;
-        reset: forget this job."""
+        """to: that number of VERSIONS; new_job: park this; back: to that parked job; reset: forget this."""
         hand = self.hand
         turn, revisions = hand.now(), tuple(hand.state.get("revisions", ()))
         if number is not None and action not in ("to", "back"):
@@ -123,18 +170,19 @@ class ScriptDeeds:
         if action == "back":
             if not hand.state.get("jobs"):
                 raise InputError("no other job is parked")
-            hand.whole = True
             return hand.adopt(history.back(turn, PLACES.get(number or 0, "other")))
         parked = hand.park()
         hand.set(**{**CLEAN, "jobs": hand.state.get("jobs", ())})
         return f"done: nothing is in hand now; {PARKED}" if parked else "done: nothing is in hand now"
 
     def take_offer(self, number: int = 1) -> str:
-        """Do what an earlier answer offered and the person now agreed to."""
+        """Do what an answer offered and they now agreed to."""
         hand = self.hand
-        pending = hand.began.get("pending")
-        if isinstance(pending, OfferEdit | OfferRows) and 1 <= number <= len(pending.offers):
-            taken = pending.offers[number - 1]
+        pending, earlier = hand.began.get("pending"), tuple(hand.began.get("earlier", ()))
+        hand.turn_back()
+        ways = ways_of(pending)
+        offers = (*(ways if isinstance(pending, OfferEdit | OfferRows) else (None for _ in ways)), *earlier)
+        if 1 <= number <= len(offers) and (taken := offers[number - 1]) is not None:
             done, costs = carry_out(hand.now(), taken), taken.price
         elif isinstance(pending, OfferChoice) and 1 <= number <= len(pending.refusal.instead):
             done, costs = pick(pending.request or hand.request, pending.refusal.instead[number - 1]), ""
@@ -159,12 +207,12 @@ class ScriptDeeds:
         if tried["again"]:
             hand.set(tried=tried["tried"])
             told.append(decide(hand, tried["request"], cluster))
-        hand.offer(*offers)
+        hand.offer(*offers, unasked=True)
         done = "\n".join(filter(None, [*told, offered(offers)])) or "no safe change of the script cures it"
         return self.with_steps_left(done, found)
 
     def with_steps_left(self, told: str, found: Diagnosis | None) -> str:
-        """What was done, and the steps of the diagnosis that no line of the script does now; the person is told too."""
+        """What was done, and the steps of the diagnosis that no line of the script does now."""
         rows = self.hand.script().text.splitlines()
         does = " ".join(row for row in rows if not row.startswith("# "))
         steps = list(enumerate(found.fix if found else (), 1))
@@ -175,8 +223,6 @@ class ScriptDeeds:
         ]
         if not left:
             return told
-        if self.hand.made:
-            self.hand.musts.append(NOT_ALL)
         return "\n".join([told, STEPS_LEFT, *(f"{at}. {step}" for at, step in left)])
 
     def take_cure(self, cured: Mended, own: Paste) -> str:
@@ -186,5 +232,5 @@ class ScriptDeeds:
         rest = "\n".join(filter(None, (offered(cured.offers), f"still found: {left}" if left else "")))
         made = made_of(hand.now(), Paste(own.name, cured.text), cured.says, before=own) if cured.diff else None
         told = hand.adopt(made) if made else ""
-        hand.offer(*cured.offers)
+        hand.offer(*cured.offers, unasked=True)
         return "\n".join(filter(None, (told, rest))) or "nothing in it can be cured by its text"

@@ -1,10 +1,9 @@
-"""The pages behind a thread: one number each while an answer cites it, and again in the order of an answer."""
+"""The pages behind a thread: one number each, given when a model is first shown it, and never another page's."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from itertools import count
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 # A note, `[2] page`; `2. https://...` too, but no step of a list that names an address on its way.
 NOTE = re.compile(
@@ -15,7 +14,10 @@ ROW = re.compile(r"^([ \t]*(?:- )?[Ss]ources?: ?)([^\n]*https?://[^\n]*)$", re.M
 # `Sources: [host](address) (as of 2026-10), ...`, as an answer's pages are printed.
 LINKS = re.compile(r"^(Sources?: )(\[[^\n]*\]\(https?://[^\n]*)$", re.M)
 LINK = re.compile(r"\[[^\]\n]+\]\((?P<address>https?://[^)\s]+)\)(?P<date> \(as of [^)]*\))?")
-CITED = re.compile(r"([ \t]?)\[(\d{1,3})\]")
+# Numbers in brackets behind a blank or a sign; `argv[1]` and `x[0][1]` are indexes, and no page has the number 0.
+CITED = re.compile(r"(?:([ \t])|(?<![\w\])}]))((?:\[[1-9]\d{0,2}\][, ]*(?=\[))*\[[1-9]\d{0,2}\])")
+ONE = re.compile(r"([, ]*)\[(\d+)\]")
+MOST_PAGES = 120
 CODE = re.compile(r"(```.*?(?:```|\Z)|`[^`\n]*`)", re.S)
 # `... are purged. https://a.example/x and, for the rest,\n  https://b.example/y`: as facts name their sources.
 BARE = re.compile(
@@ -25,34 +27,28 @@ HEADING = re.compile(r"^[ \t]*\*{0,2}Sources?:?\*{0,2}:?[ \t]*$\n?", re.M)
 
 
 class Numbered:
-    """The pages of a thread by their numbers, and the order in which this turn's answer cites them.
-
-    kept: the pages that the last answers cite, which stay under their numbers.
-    """
+    """The pages of a thread by their numbers. kept: those of the turns before; named: the numbers that this turn's
+    answer cites."""
 
     def __init__(self, kept: Iterable[tuple[int, str]] = ()) -> None:
         self.pages: dict[int, str] = dict(kept)
-        self.order: list[int] = []
+        self.named: set[int] = set()
 
     def number(self, page: str) -> int:
         page = " ".join(page.split())
         found = next((at for at, one in self.pages.items() if one == page), 0)
         if not found:
-            found = next(at for at in count(1) if at not in self.pages)
+            found = max(self.pages, default=0) + 1
             self.pages[found] = page
         return found
 
-    def named_in(self, text: str) -> tuple[tuple[int, str], ...]:
-        """The pages that a text cites, with their numbers."""
-        cited = {int(one) for _, one in CITED.findall(text)}
-        return tuple((at, page) for at, page in self.pages.items() if at in cited)
+    def kept(self) -> tuple[tuple[int, str], ...]:
+        """The pages that the next turn goes on from, the newest where they are too many."""
+        return tuple(sorted(self.pages.items()))[-MOST_PAGES:]
 
     def numbered(self, text: str) -> str:
         """A tool's answer with its own notes replaced by the turn's numbers, and the pages of its rows too."""
-        local = {found[1] or found[2]: self.number(found["page"]) for found in NOTE.finditer(text)}
-        if local:
-            text = HEADING.sub("", NOTE.sub("", text))
-            text = in_words(text, lambda at: f"[{local.get(at, at)}]")
+        text = "".join(self._with_notes(text))
         text = ROW.sub(self._row, LINKS.sub(self._links, text))
         parts = CODE.split(text)
         return "".join(part if at % 2 else BARE.sub(self._bare, part) for at, part in enumerate(parts))
@@ -70,32 +66,40 @@ class Numbered:
         pages = re.split(r" \| |, (?=https?://)", found[2])
         return found[1] + " ".join(f"[{self.number(page)}]" for page in pages)
 
+    def _with_notes(self, text: str) -> Iterator[str]:
+        """The parts of an answer, each with the thread's numbers for those of the notes behind it."""
+        groups: list[list[re.Match[str]]] = []
+        for found in NOTE.finditer(text):
+            if not groups or text[groups[-1][-1].end() : found.start()].strip():
+                groups.append([])
+            groups[-1].append(found)
+        begin, local = 0, dict[str, str]()
+        for notes in groups:
+            local = {one[1] or one[2]: f"[{self.number(one['page'])}]" for one in notes}
+            yield with_numbers(text[begin : notes[0].start()], local)
+            begin = notes[-1].end()
+        yield with_numbers(text[begin:], local)
+
     def cited(self, text: str) -> str:
-        """The answer's citations in the order in which they are first named; a number of no page is left out."""
+        """The answer without numbers that no page has; those that have one are noted."""
 
         def again(number: str) -> str:
-            at = int(number)
-            if at not in self.pages:
+            if int(number) not in self.pages:
                 return ""
-            if at not in self.order:
-                self.order.append(at)
-            return f"[{self.order.index(at) + 1}]"
+            self.named.add(int(number))
+            return f"[{number}]"
 
         return in_words(text, again)
 
     def listed(self) -> str:
         """The pages that were cited."""
-        rows = [f"[{at}] {self.pages[page]}" for at, page in enumerate(self.order, 1)]
+        rows = [f"[{at}] {self.pages[at]}" for at in sorted(self.named)]
         return "\n".join(["Sources:", *rows]) if rows else ""
 
-    def as_on_thread(self, text: str) -> str:
-        """What the person was told, without its list of pages, and cited by the numbers of the thread."""
 
-        def again(number: str) -> str:
-            at = int(number)
-            return f"[{self.order[at - 1]}]" if 1 <= at <= len(self.order) else ""
-
-        return in_words(HEADING.sub("", NOTE.sub("", text)), again).strip()
+def with_numbers(text: str, local: Mapping[str, str]) -> str:
+    """A part of a text with other numbers, and without the heading of its notes."""
+    return in_words(HEADING.sub("", text), lambda at: local.get(at, f"[{at}]")) if local else text
 
 
 def in_words(text: str, again: Callable[[str], str]) -> str:
@@ -103,7 +107,7 @@ def in_words(text: str, again: Callable[[str], str]) -> str:
     gap before the full stop."""
 
     def written(found: re.Match[str]) -> str:
-        told = again(found[2])
-        return f"{found[1]}{told}" if told else ""
+        told = "".join(f"{gap}{new}" for gap, at in ONE.findall(found[2]) if (new := again(at)))
+        return f"{found[1] or ''}{told}" if told else ""
 
     return "".join(part if at % 2 else CITED.sub(written, part) for at, part in enumerate(CODE.split(text)))

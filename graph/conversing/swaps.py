@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from difflib import get_close_matches
 
@@ -11,23 +12,24 @@ from knowledge.errors import InputError
 SHOWN = 80
 
 
-def swapped(text: str, patch: Sequence[Swap]) -> str:
-    """The text (line ends as LF) with every piece replaced; numbers count the lines of the text as it stood before.
+def swapped(text: str, patch: Sequence[Swap]) -> tuple[str, tuple[str, ...]]:
+    """The text (line ends as LF) with every piece replaced that has its place, and what is wrong with the others.
 
-    Raises InputError with each piece that has no place, and what stands there: then nothing is changed.
+    Numbers count the lines of the text as it stood before. Raises InputError where no piece has a place.
     """
     rows = text.replace("\r\n", "\n").split("\n")
-    wrong = [why for one in patch if (why := misplaced(one, rows))]
-    if wrong:
+    wrong = tuple(why for one in patch if (why := misplaced(one, rows)))
+    if wrong and len(wrong) == len(patch):
         raise InputError("nothing of the patch is applied: " + "; ".join(wrong))
+    patch = [one for one in patch if not misplaced(one, rows)]
     numbered = [one for one in patch if one.get("line")]
     for one in sorted(numbered, key=lambda swap: -swap["line"]):
         at, size = one["line"] - 1, len(one.get("old", "").rstrip("\n").split("\n"))
-        rows[at : at + size] = new_rows(one["new"])
+        rows[at : at + size] = new_rows(one.get("new", ""))
     now = "\n".join(rows)
     for one in (swap for swap in patch if not swap.get("line")):
-        now = put(now, one["old"].replace("\r\n", "\n"), one["new"].replace("\r\n", "\n"))
-    return now
+        now = put(now, one["old"].replace("\r\n", "\n"), one.get("new", "").replace("\r\n", "\n"))
+    return now, wrong
 
 
 def new_rows(new: str) -> list[str]:
@@ -69,7 +71,12 @@ def put(text: str, old: str, new: str) -> str:
     if found is None:
         raise InputError(f"nothing of the patch is applied: after its other pieces {nearest(old, rows)}")
     if found == (0, 0):
-        return text.replace(old, new)
+        gone = (
+            ""
+            if new
+            else re.sub(rf"^[ \t]*{re.escape(old.rstrip(chr(10)))}[ \t]*(?:\n|\Z)", "", text, count=1, flags=re.M)
+        )
+        return gone if not new and gone != text else text.replace(old, new)
     first, last = found
     indent = rows[first][: len(rows[first]) - len(rows[first].lstrip())]
     told = [one if one[:1].isspace() or not one else indent + one for one in new_rows(new)]

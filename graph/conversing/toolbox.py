@@ -26,12 +26,13 @@ FILLED: Mapping[str, Mapping[str, object]] = {
 }
 # What a conversation's tools are called in fewer words than for clients that know nothing else of us.
 IN_SHORT = {
-    "write_script": "A new launch script. entry: train.py, or '-m package.module'; walltime HH:MM:SS.",
+    "write_script": "A new launch script. entry: train.py, or '-m package.module'; walltime HH:MM:SS. "
+    "text: all of it, if no field can.",
     "check_script": "Findings on the script in hand.",
-    "cluster_facts": "What is known of a machine about these matters, with sources.",
+    "cluster_facts": "What is known of a machine, with sources.",
     "compare_clusters": "Machines side by side; none named: all.",
-    "plan_resources": "Does a model (Llama-3-8B, ViT-L, 7B) fit, on which machine, how long; with the sums.",
-    "search_knowledge": "Passages of guides, known issues, and documents that the person read in.",
+    "plan_resources": "Does a model (Llama-3-8B, ViT-L, 7B) fit, on which machine, how long.",
+    "search_knowledge": "Passages of guides, known issues, their documents.",
 }
 
 
@@ -47,7 +48,7 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
         return deed(shared[name], IN_SHORT.get(name, ""), FILLED.get(name))
 
     made = [
-        of_table("write_script"),
+        with_text(of_table("write_script")),
         deed(deeds.edit_script),
         deed(deeds.port_script),
         deed(deeds.mend_script),
@@ -98,6 +99,12 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
         "cluster_facts": cluster_facts,
     }
     return {one.tool.name: replace(one, run=runs.get(one.tool.name, one.run)) for one in made}
+
+
+def with_text(tool: BoundTool) -> BoundTool:
+    """The tool with a whole text as one argument more, which only a thread's own rules can judge."""
+    properties = {**tool.tool.parameters["properties"], "text": {"type": "string"}}
+    return replace(tool, tool=replace(tool.tool, parameters={**tool.tool.parameters, "properties": properties}))
 
 
 def rows_of(answer: Any) -> tuple[Offer, ...]:

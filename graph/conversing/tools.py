@@ -7,14 +7,15 @@ the attached log) is left out of the schema.
 from __future__ import annotations
 
 import inspect
+import json
 import types
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass
 from typing import (
     Annotated,
     Any,
     Literal,
-    Required,
     TypedDict,
     Union,
     get_args,
@@ -38,7 +39,7 @@ class Swap(TypedDict, total=False):
 
     old: str
     line: int
-    new: Required[str]
+    new: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +84,26 @@ def schema_of(hint: Any) -> dict[str, Any]:
         return {"type": "object"}
     if is_typeddict(hint):
         inner = {name: schema_of(one) for name, one in get_type_hints(hint).items()}
-        return {"type": "object", "properties": inner, "required": sorted(hint.__required_keys__)}
+        return {"type": "object", "properties": inner}
     return {"type": PLAIN[hint]}
+
+
+# Arguments that hold fields by name; each field that is not known is refused there, by itself.
+FREE = ("more_fields", "fields")
 
 
 def checked(schema: Schema, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
     """The arguments as the schema wants them; what models send in a near form (a number as text, one value for a list,
-    null for nothing) is taken. Raises InputError with what is wrong."""
+    null for nothing, a field beside the object of fields) is taken. Raises InputError with what is wrong."""
     if arguments is None:
         raise InputError("the arguments were no JSON object")
     offered = schema["properties"]
     unknown = [name for name in arguments if name not in offered]
+    free = next((name for name in FREE if name in offered), None)
+    if unknown and free and isinstance(arguments.get(free) or {}, Mapping):  # a field that was given one level too high
+        within = {**(arguments.get(free) or {}), **{name: arguments[name] for name in unknown}}
+        arguments = {**{name: value for name, value in arguments.items() if name in offered}, free: within}
+        unknown = []
     if unknown:
         raise InputError(f"no argument {', '.join(unknown)}; there are {', '.join(offered) or 'none'}")
     given = {name: fitted(offered[name], value, name) for name, value in arguments.items() if value is not None}
@@ -127,6 +137,9 @@ def fitted(schema: Mapping[str, Any], value: Any, name: str) -> Any:
 
 
 def of_object(schema: Mapping[str, Any], value: Any, name: str) -> dict[str, Any] | None:
+    if isinstance(value, str) and "properties" not in schema:  # an object that came as its text
+        with suppress(ValueError):
+            value = json.loads(value)
     if not isinstance(value, dict):
         return None
     if "properties" in schema:
@@ -134,11 +147,19 @@ def of_object(schema: Mapping[str, Any], value: Any, name: str) -> dict[str, Any
     return {str(key): "" if one is None else as_word(one) for key, one in value.items()}
 
 
-def as_word(value: Any) -> str:
-    """A field's value as `FIELD=VALUE` has it."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+def as_word(value: Any) -> str | tuple[str, ...]:
+    """A field's value as `FIELD=VALUE` has it; of a list or an object each part by itself."""
+    if isinstance(value, list):
+        return tuple(in_one(one) for one in value)
+    if isinstance(value, dict):
+        return tuple(str(name) if one is None else f"{name}={in_one(one)}" for name, one in value.items())
+    return ("yes" if value else "no") if isinstance(value, bool) else str(value)
+
+
+def in_one(value: Any) -> str:
+    """A part of a value, in one text."""
+    made = as_word(value)
+    return made if isinstance(made, str) else ",".join(made)
 
 
 def as_text(value: object, depth: int = 0) -> str:

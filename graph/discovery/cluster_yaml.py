@@ -10,8 +10,8 @@ import yaml
 
 from graph.discovery.found import MachineFound, NodeKind, QueueFound
 from graph.discovery.node_job import NodeFacts
-from graph.discovery.scheduler_forms import FORMS, SchedulerForm
 from graph.extraction.walltime import clock
+from knowledge.schedulers.anywhere import SchedulerForm, scheduler_form
 
 # The vendor and the software backend of a GPU, by how its scheduler's name for it begins.
 VENDORS = (
@@ -51,7 +51,7 @@ def cluster_yaml(machine: MachineFound, day: str, probed: Probed | None = None) 
     with_gpus = [queue for queue in machine.queues if queue.has_gpus]
     if not with_gpus:
         return None
-    name, form = machine.name or "this-machine", FORMS[machine.scheduler]
+    name, form = machine.name or "this-machine", scheduler_form(machine.scheduler, "discovered")
     nodes, queues = (f"{command}, read here {day}" for command in machine.told_by)
     ids = kind_ids(with_gpus)
     default = next((queue for queue in with_gpus if queue.default), with_gpus[0])

@@ -36,7 +36,7 @@ def slurm_machine(ask: Ask) -> MachineFound | CouldNotAsk:
 
 def setting(config: str, name: str) -> str:
     """A value of `scontrol show config`."""
-    found = re.search(rf"^\s*{name}\s*=\s*(.*?)\s*$", config, re.MULTILINE)
+    found = re.search(rf"^[^\S\n]*{name}\s*=\s*(.*?)\s*$", config, re.MULTILINE)
     return found[1] if found else ""
 
 

@@ -12,7 +12,10 @@ from collections.abc import Callable
 
 from knowledge.errors import InputError
 
-LONGEST = 2_000_000
+# Characters and lines that are read; honest scripts have a few thousand and some hundred.
+LONGEST, MOST_LINES = 150_000, 10_000
+# Characters of a `#!` line; Linux heeds no more.
+SHEBANG = 256
 NOT_SHELL = {"python": "python", "perl": "perl", "ruby": "ruby", "julia": "julia", "rscript": "R", "node": "JavaScript"}
 
 
@@ -25,12 +28,15 @@ def checked(text: str) -> str:
     odd = sum(1 for char in text[:20_000] if char == "\ufffd" or (ord(char) < 32 and char not in "\t\n\r\f\x1b\x0b"))
     if "\x00" in text or odd > len(text[:20_000]) / 50:
         raise InputError("this is a binary file, not a script; give the job script's text")
-    return text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    if (lines := text.count("\n")) > MOST_LINES:
+        raise InputError(f"the script has {lines:,} lines, more than {MOST_LINES:,}; give the job script alone")
+    return text
 
 
 def shebang_of(text: str) -> str:
     """The first `#!` line, which need not be the first line of the file; empty where there is none."""
-    return next((line.strip() for line in text.splitlines()[:200] if line.startswith("#!")), "")
+    return next((line.strip()[:SHEBANG] for line in text.splitlines()[:200] if line.startswith("#!")), "")
 
 
 def language_of(text: str) -> str:
@@ -49,7 +55,11 @@ def language_of(text: str) -> str:
         return "python"
     if re.match(r"\s*@echo off|\s*setlocal\b|\s*rem\s", text, re.I):
         return "batch"
-    if not words and re.search(r"^\s*setenv \w+ \S", text, re.M) and not re.search(r"^\s*export \w+=", text, re.M):
+    if (
+        not words
+        and re.search(r"^[^\S\n]*setenv \w+ \S", text, re.M)
+        and not re.search(r"^[^\S\n]*export \w+=", text, re.M)
+    ):
         return "csh"
     return "bash"
 
@@ -77,9 +87,9 @@ def to_bash(text: str, language: str) -> str:
     if language == "bash":
         text = re.sub(r"(?m)\\[ \t]+$", r"\\", text)
         text = re.sub(
-            r"(?m)^(\s*(?:export\s+)?\w+=<[^<>\n(]*>)[ \t]*(?:\\(\n))?([ \t]*\(.*\)[ \t]*)$", r"\1\2 #\3", text
+            r"(?m)^([^\S\n]*(?:export\s+)?\w+=<[^<>\n(]*>)[ \t]*(?:\\(\n))?([ \t]*\(.*\)[ \t]*)$", r"\1\2 #\3", text
         )
-        return re.sub(r"(?m)^(\s*(?:export\s+)?\w+=)(<[^<>\n(][^<>\n]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
+        return re.sub(r"(?m)^([^\S\n]*(?:export\s+)?\w+=)(<[^<>\n(][^<>\n]*>)(?=\s*(?:#.*)?$)", r"\1'\2'", text)
     translate = TRANSLATIONS.get(language)
     return translate(text) if translate else ""
 

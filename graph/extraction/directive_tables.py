@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from knowledge.slurm_options import slurm_options
+from knowledge.word_lists import word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +20,6 @@ class Syntax:
     flags: frozenset[str]
     long: frozenset[str] = frozenset()
     stops_at_command: bool = True
-
-
-def words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
 
 
 SBATCH = slurm_options().of("sbatch")
@@ -79,14 +76,14 @@ SYNTAXES: tuple[Syntax, ...] = (
         re.compile(r"#(PBS|MSUB)(?=\s)"),
         re.compile(r"#[#\s]+PBS\b"),
         PBS_SHORT,
-        words("export interactive x11 hold quiet"),
+        word_set("export interactive x11 hold quiet"),
     ),
     Syntax(
         "lsf",
         re.compile(r"#BSUB(?=\s)"),
         re.compile(r"#[#\s]+BSUB\b"),
         LSF_SHORT,
-        words("exclusive mail-begin mail-end wait interactive hold rerun"),
+        word_set("exclusive mail-begin mail-end wait interactive hold rerun"),
         stops_at_command=False,
     ),
     Syntax(
@@ -94,9 +91,9 @@ SYNTAXES: tuple[Syntax, ...] = (
         re.compile(r"#\s?(flux|FLUX):"),
         re.compile(r"##\s*(flux|FLUX):"),
         FLUX_SHORT,
-        words("exclusive unbuffered label-io"),
+        word_set("exclusive unbuffered label-io"),
     ),
     Syntax("cobalt", re.compile(r"#COBALT(?=\s)"), re.compile(r"#[#\s]+COBALT\b"), COBALT_SHORT, frozenset()),
-    Syntax("sge", re.compile(r"#\$(?=\s*-)"), re.compile(r"#[#\s]+\$\s+-"), SGE_SHORT, words("export chdir")),
+    Syntax("sge", re.compile(r"#\$(?=\s*-)"), re.compile(r"#[#\s]+\$\s+-"), SGE_SHORT, word_set("export chdir")),
 )
 BY_SCHEDULER = {syntax.scheduler: syntax for syntax in SYNTAXES}

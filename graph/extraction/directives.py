@@ -40,12 +40,16 @@ NEW_PART = re.compile(r"(hetjob|packjob)\b.*")
 
 # Options of one line: whoever asks each of thousands about its line reads that line as often.
 MOST_OPTIONS = 200
+# Of a whole text: dozens of rules ask each of them; honest scripts have tens.
+MOST_DIRECTIVES = 1_000
+# Characters of one; what stands behind them is no part of it.
+LONGEST_LINE = 4_000
 # A comment in which some syntax sees a directive, alive or dead: most lines are none, and looked at once.
 MARKED = re.compile("|".join(f"(?:{one.pattern})" for syntax in SYNTAXES for one in (syntax.mark, syntax.dead)))
 
 
 def read_directives(text: str) -> tuple[DirectiveLine, ...]:
-    """Every directive of the text, in order. The last of several active ones with one name is the one that counts."""
+    """The first MOST_DIRECTIVES, in order. The last of several active ones with one name is the one that counts."""
     found: list[DirectiveLine] = []
     seen_command = False
     for number, line in enumerate(text.splitlines(), 1):
@@ -55,9 +59,13 @@ def read_directives(text: str) -> tuple[DirectiveLine, ...]:
         if not stripped.startswith("#"):
             seen_command = True
             continue
+        if len(stripped) > LONGEST_LINE:
+            stripped = stripped[:LONGEST_LINE]
         for syntax in SYNTAXES if MARKED.match(stripped) else ():
             found += directives_of(stripped, number, syntax, seen_command)
-    return tuple(found)
+        if len(found) >= MOST_DIRECTIVES:
+            break
+    return tuple(found[:MOST_DIRECTIVES])
 
 
 def directives_of(line: str, number: int, syntax: Syntax, seen_command: bool) -> Iterator[DirectiveLine]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from graph.extraction.launcher_table import Kind
 from graph.extraction.shell_words import Field
+from knowledge.launcher_options import Kind
 
 
 @dataclass(frozen=True, slots=True)

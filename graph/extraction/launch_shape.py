@@ -10,12 +10,12 @@ from graph.extraction.amounts import arithmetic
 from graph.extraction.commands import Command
 from graph.extraction.job_shape import JobShape
 from graph.extraction.launch_chain import LaunchedProgram, Layer
-from graph.extraction.launcher_table import BY_NAME
 from graph.extraction.launchers import base_name, is_python
 from graph.extraction.script import ReadScript
 from graph.extraction.shell_values import field_amount
 from graph.extraction.shell_words import Field, plain
 from graph.extraction.training import layers_of
+from knowledge.launcher_options import launcher_table
 
 Facts = Mapping[str, int]
 # Spawners that start one process a GPU on their own node, and so are wanted once a node.
@@ -104,7 +104,7 @@ def read_launch(script: ReadScript, job: JobShape, facts: Facts) -> LaunchShape 
 def behind_wrapper(command: Command) -> bool:
     """Whether a program that we do not know calls the spawner (`oumi distributed torchrun`): it may add options."""
     first = command.fields[0]
-    known = base_name(first) in BY_NAME or is_python(first) or not command.argv
+    known = base_name(first) in launcher_table().by_name or is_python(first) or not command.argv
     return not known and any(layer.kind == "spawner" for layer in command.chain.layers)
 
 

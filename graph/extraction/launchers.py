@@ -9,15 +9,8 @@ import re
 from typing import Literal
 
 from graph.extraction.launch_chain import LaunchChain, LaunchedProgram, Layer
-from graph.extraction.launcher_table import (
-    BY_NAME,
-    HOUSEKEEPING,
-    MODULES,
-    PYTHON_VALUES,
-    TRANSPARENT_MODULES,
-    LauncherTool,
-)
 from graph.extraction.shell_words import Field, is_known, join_fields, plain
+from knowledge.launcher_options import LauncherTool, launcher_table
 
 PYTHON = re.compile(r"(i?python|pypy)[\d.]*w?(\.exe)?")
 OTHER_INTERPRETERS = frozenset({"Rscript", "julia"})
@@ -36,7 +29,7 @@ def is_python(one: Field) -> bool:
 def looks_like_program(one: Field) -> bool:
     text, base = plain(one), base_name(one)
     return (
-        base in BY_NAME
+        base in launcher_table().by_name
         or is_python(one)
         or bool(re.search(r"\.(py|sh|bash|sif|simg|exe|sqsh)$", text))
         or text.startswith("./")
@@ -63,7 +56,7 @@ def read_chain(fields: list[Field]) -> LaunchChain:
                 return LaunchChain(tuple(layers), step)
             rest = step
             continue
-        tool = BY_NAME.get(base_name(rest[0]).removesuffix(".exe"))
+        tool = launcher_table().by_name.get(base_name(rest[0]).removesuffix(".exe"))
         inner = after_subcommand(tool, rest[1:]) if tool else None
         if tool is None or inner is None:
             found = wrapped(rest)
@@ -112,12 +105,12 @@ def read_layer(tool: LauncherTool, head: Field, rest: list[Field]) -> tuple[Laye
             break
         name, values, rest = taken
         options += [(name, value) for value in values] or [(name, ())]
-        if name == "--" or tool.roles.get(name) == "module" or (tool.kind == "shell" and is_shell_c(name)):
+        if name == "--" or tool.options.means.get(name) == "module" or (tool.kind == "shell" and is_shell_c(name)):
             break
     operand = None
     if tool.before and rest:
         operand, rest = rest[tool.before - 1], rest[tool.before :]
-    meanings = tuple((tool.roles[name], value) for name, value in options if name in tool.roles)
+    meanings = tuple((tool.options.means[name], value) for name, value in options if name in tool.options.means)
     return Layer(tool.name, tool.kind, plain(head), tuple(options), meanings, operand), rest
 
 
@@ -153,22 +146,22 @@ def option(tool: LauncherTool, rest: list[Field]) -> tuple[str, list[Field], lis
     name = written.replace("_", "-") if tool.underscores else written
     if tool.kind == "shell" and is_shell_c(name):
         return name, [], rest[1:]
-    if name in tool.pairs:
+    if name in tool.options.pairs:
         return name, rest[1:3], rest[3:]
-    if equals and (text.startswith("--") or name in tool.values):
+    if equals and (text.startswith("--") or name in tool.options.values):
         return full_option(tool, name), [after_equals(rest[0])], rest[1:]
-    if full_option(tool, name) in tool.values:
+    if full_option(tool, name) in tool.options.values:
         return full_option(tool, name), rest[1:2], rest[2:]
-    if name in tool.flags:
+    if name in tool.options.flags:
         return name, [], rest[1:]
     short = text[:2]
     if (
         not text.startswith("--")
-        and short in tool.values
+        and short in tool.options.values
         and (tool.kind != "parallel" or tool.name not in ("mpirun", "mpiexec"))
     ):
         return short, [cut(rest[0], 2)], rest[1:]
-    known_flags = all(f"-{c}" in tool.flags for c in text[1:])
+    known_flags = all(f"-{c}" in tool.options.flags for c in text[1:])
     if (
         known_flags
         or len(rest) == 1
@@ -182,9 +175,9 @@ def option(tool: LauncherTool, rest: list[Field]) -> tuple[str, list[Field], lis
 
 def full_option(tool: LauncherTool, name: str) -> str:
     """The option that an unambiguous beginning means (`--nproc-per-nod`), or the name itself."""
-    if name in tool.values or not name.startswith("--") or len(name) < 6 or name in tool.flags:
+    if name in tool.options.values or not name.startswith("--") or len(name) < 6 or name in tool.options.flags:
         return name
-    starts = [known for known in tool.values if known.startswith(name)]
+    starts = [known for known in tool.options.values if known.startswith(name)]
     return starts[0] if len(starts) == 1 else name
 
 
@@ -249,10 +242,10 @@ def python_step(rest: list[Field]) -> LaunchedProgram | list[Field]:
                 break
             i += 1
             continue
-        i += 2 if text in PYTHON_VALUES else 1
+        i += 2 if text in launcher_table().python_values else 1
     if i >= len(rest):
         return LaunchedProgram(rest[0], "inline", (), interpreter)
-    row = BY_NAME.get(base_name(rest[i]))
+    row = launcher_table().by_name.get(base_name(rest[i]))
     if row and row.kind == "spawner":
         return rest[i:]
     if re.search(r"torch/distributed/(launch|run)\.py$", plain(rest[i])):
@@ -264,32 +257,32 @@ def handed_over(args: list[Field]) -> list[Field]:
     """The launcher behind a `--` (`python submit.py --nodes 2 -- torchrun train.py`): the program only hands it on."""
     words = [plain(one) for one in args]
     at = words.index("--") + 1 if "--" in words else len(words)
-    row = BY_NAME.get(base_name(args[at])) if at < len(args) else None
+    row = launcher_table().by_name.get(base_name(args[at])) if at < len(args) else None
     return args[at:] if row is not None and row.kind == "spawner" else []
 
 
 def module_step(python: Field, module: Field, rest: list[Field]) -> LaunchedProgram | list[Field]:
-    name = plain(module)
-    if name in MODULES:
-        return [(type(module[0])(MODULES[name]),), *launch_word(name, rest)]
-    if name in TRANSPARENT_MODULES and rest:
+    name, modules = plain(module), launcher_table().modules
+    if name in modules:
+        return [(type(module[0])(modules[name]),), *launch_word(name, rest)]
+    if name in launcher_table().transparent_modules and rest:
         return [python, *(rest[1:] if name == "coverage" and plain(rest[0]) == "run" else rest)]
     return LaunchedProgram(module, "module", tuple(rest), plain(python))
 
 
 def launch_word(module: str, rest: list[Field]) -> list[Field]:
     """Modules that stand for `accelerate launch` get the subcommand that the command line has."""
-    if MODULES[module] == "accelerate" and not (rest and plain(rest[0]) == "launch"):
+    if launcher_table().modules[module] == "accelerate" and not (rest and plain(rest[0]) == "launch"):
         return [(type(rest[0][0])("launch"),), *rest] if rest else rest
     return rest
 
 
 def wrapped(rest: list[Field]) -> int | None:
     """Where the real program starts behind an unknown one (`./affinity.sh python train.py`); None if there is none."""
-    if base_name(rest[0]) in HOUSEKEEPING:
+    if base_name(rest[0]) in launcher_table().housekeeping:
         return None
     for i, one in enumerate(rest[1:16], 1):
-        row = BY_NAME.get(base_name(one))
+        row = launcher_table().by_name.get(base_name(one))
         if is_python(one) or (
             row and row.kind in ("spawner", "container", "parallel") and row.name not in ("flux", "tune")
         ):

@@ -136,6 +136,10 @@ def machine_of(script: ReadScript, scheduler: str) -> str | None:
     return found.machine if found else None
 
 
+# Characters and comments in which some hundred patterns are looked for.
+MOST_CODE, MOST_COMMENTS = 60_000, 500
+
+
 class ScriptMarks:
     """The parts of a script that marks are looked for in."""
 
@@ -148,8 +152,8 @@ class ScriptMarks:
             line.removesuffix(comment_lines.get(number, ""))
             for number, line in enumerate(lines, 1)
             if number not in dead
-        )
-        self.comments = [c for number, c in script.comments if number not in dead]
+        )[:MOST_CODE]
+        self.comments = [c for number, c in script.comments if number not in dead][:MOST_COMMENTS]
         self.accounts = values(active, "account", "project", "group", "bank")
         self.queues = values(active, "partition", "queue", "qos")
         self.constraints = values(active, "constraint")

@@ -18,9 +18,10 @@ from graph.reading.argument_edits import find_argument_edits, spelled_out
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
 from graph.reading.edits import Add, Edit, apply_edits
 from graph.reading.frames import Framed, find_frames
+from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, read_request_edits, without
-from graph.reading.scope import wanted
+from graph.reading.scope import wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from knowledge.job_parts import Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
@@ -39,6 +40,18 @@ TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is anothe
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
 
+def as_corrected(text: str) -> str:
+    """The text with what its own words take back blanked, up to the name that takes its place."""
+    if not words("corrects").search(text):
+        return text
+    mentions = find_mentions(text)[1]
+    kept = without_corrected(text, mentions)
+    for gone in (one for one in mentions if one not in kept):
+        behind = min(one.start for one in kept if one.kind == gone.kind and one.start > gone.start)
+        text = f"{text[: gone.start]}{' ' * (behind - gone.start)}{text[behind:]}"
+    return text
+
+
 def understand(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
     """Read one message of a conversation. Pure; never raises on any text; the work is bounded for any length.
     Of a text that is too long (`bounded`) the beginning is read, and the rest named as left.
@@ -49,6 +62,7 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     if (shown := bounded(text)) != text:
         read = understand(shown, before, asked, options)
         return replace(read, left=(*read.left, NOT_READ))
+    text = as_corrected(text)
     if before and before != JobRequest():
         text = wanted(text, "negated")  # what is told or said by others is no wish; a denial may take away
     if before and before != JobRequest() and (framed := find_frames(text, before)).edits:

@@ -6,17 +6,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from graph.extraction.commands import Assignment, Command, InnerJob, Place, WrittenFile
 from graph.extraction.dialects import checked, language_of, shebang_of, to_bash
-from graph.extraction.directives import DirectiveLine, from_command, in_force, mark_overridden, read_directives
+from graph.extraction.directives import (
+    MOST_DIRECTIVES,
+    DirectiveLine,
+    from_command,
+    in_force,
+    mark_overridden,
+    read_directives,
+)
 from graph.extraction.expansion import Environment
 from graph.extraction.launch_chain import LaunchedProgram, Layer
 from graph.extraction.shell import ShellReader
 from graph.extraction.training import layers_of, training_command
+from knowledge.long_numbers import short_numbers
+from knowledge.word_lists import word_set
 
 SUBMITS = {"sbatch": "slurm", "salloc": "slurm", "qsub": "pbs", "bsub": "lsf"}
 
@@ -99,41 +107,29 @@ class ReadScript:
         return next((a.value for a in reversed(self.assignments) if a.name == name), None)
 
 
-MODULE_VERBS = frozenset(
-    (
-        "load",
-        "add",
-        "use",
-        "unload",
-        "del",
-        "purge",
-        "reset",
-        "list",
-        "avail",
-        "spider",
-        "swap",
-        "switch",
-        "restore",
-        "show",
-    )
-)
+MODULE_VERBS = word_set("load add use unload del purge reset list avail spider swap switch restore show")
 
 
-def read_script(text: str, files: Mapping[str, str] | None = None, kept: frozenset[str] = frozenset()) -> ReadScript:
-    """Read a script; `files` are texts of what it sources or passes, by name. Raises InputError on what is none.
+def read_script(text: str, kept: frozenset[str] = frozenset()) -> ReadScript:
+    """Read a script. Raises InputError on what is none.
 
     kept are variables that stay names in words and values: for writing the script anew, not for judging it.
     """
     text = checked(text)
     language = language_of(text)
-    reader = ShellReader(files or {})
-    reader.read(to_bash(text, language), Environment(kept=kept), Place())
+    reader = ShellReader()
+    counted = short_numbers(text)
+    reader.read(to_bash(counted, language), Environment(kept=kept), Place())
     read_unused(reader)
+    directives = job_directives(counted, reader)
+    if len(directives) >= MOST_DIRECTIVES:
+        unread = directives[-1].line + 1
+        reader.unread_from = min(reader.unread_from or unread, unread)
     return ReadScript(
         text,
         language,
         shebang_of(text),
-        job_directives(text, reader),
+        directives,
         tuple(reader.commands),
         tuple(reader.assignments),
         tuple(reader.sourced),

@@ -14,25 +14,21 @@ from graph.extraction.script_strategy import arguments, framework_of, strategy_o
 from graph.extraction.shell_words import Field, plain, to_shell
 from graph.extraction.training import layers_of
 from graph.extraction.walltime import walltime_of
+from knowledge.word_lists import in_order
 
 # Signs of a batch system in the commands and variables of a script without directives.
 SIGNS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("slurm", re.compile(r"\$\{?#?SLURM_|^\s*(srun|sbatch|salloc|ibrun)\s|[\s;&('\"](srun|sbatch|scontrol)\s", re.M)),
+    (
+        "slurm",
+        re.compile(r"\$\{?#?SLURM_|^[^\S\n]*(srun|sbatch|salloc|ibrun)\s|[\s;&('\"](srun|sbatch|scontrol)\s", re.M),
+    ),
     ("pbs", re.compile(r"\$\{?#?PBS_|(^|[\s;&(])qsub\s|pbsdsh", re.M)),
     ("lsf", re.compile(r"\$\{?#?(LSB|LS)_|(^|[\s;&(])(bsub|jsrun|blaunch|lrun)\s", re.M)),
     ("flux", re.compile(r"\$\{?#?FLUX_|(^|[\s;&(])flux\s+(run|batch|submit|mini|alloc)\b", re.M)),
     ("cobalt", re.compile(r"\$\{?#?COBALT_", re.M)),
 )
-MODEL_OPTIONS = (
-    "model",
-    "model_name",
-    "model_name_or_path",
-    "model-name-or-path",
-    "arch",
-    "model-name",
-    "base_model",
-    "backbone",
-)
+MODEL_OPTIONS = in_order("model model_name model_name_or_path model-name-or-path arch model-name base_model backbone")
+TYPED_GPUS = re.compile(r"(?:^|gpu:)(?!gpu:)(?P<kind>[A-Za-z][\w.-]*):\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +164,15 @@ def account_of(script: ReadScript) -> str | None:
 
 def queue_of(script: ReadScript) -> str | None:
     return directive(script, "partition", "queue", "qos") or step(script, "queue") or step(script, "qos")
+
+
+def gpu_kind_of(script: ReadScript) -> str | None:
+    """The kind of GPU that the scheduler is asked for, `v100-32` of `--gpus=v100-32:4`; else the constraint."""
+    for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task"):
+        found = TYPED_GPUS.search(directive(script, option) or "")
+        if found:
+            return found["kind"]
+    return directive(script, "constraint")
 
 
 def walltime(script: ReadScript, scheduler: str) -> str | None:

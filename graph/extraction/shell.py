@@ -6,7 +6,7 @@ functions, loops, branches, heredocs, and text handed to other shells (`bash -c`
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tree_sitter import Node
@@ -15,8 +15,8 @@ from graph.extraction import shell_commands
 from graph.extraction.commands import Assignment, Command, InnerJob, Place, WrittenFile, mark_exported
 from graph.extraction.conditions import decide, matches, settled
 from graph.extraction.expansion import Environment
-from graph.extraction.shell_merging import array_value, bounded, merge, merged_value
-from graph.extraction.shell_tree import adjacent_words, descendants, faulty, if_parts, parse, text_of
+from graph.extraction.shell_merging import array_value, bounded, bounded_value, merge, merged_value
+from graph.extraction.shell_tree import adjacent_words, descendants, faulty, if_parts, parse_affordable, text_of
 from graph.extraction.shell_values import AssociativeArray, BranchValue, Scalar, Value
 from graph.extraction.shell_words import Field, Piece, is_known, literal, plain
 
@@ -27,9 +27,8 @@ DEEPEST = 12
 
 @dataclass(slots=True)
 class ShellReader:
-    """Collects what a script does. `files` are texts that it may source, by name."""
+    """Collects what a script does."""
 
-    files: Mapping[str, str] = field(default_factory=dict)
     commands: list[Command] = field(default_factory=list)
     assignments: list[Assignment] = field(default_factory=list)
     documents: dict[str, WrittenFile] = field(default_factory=dict)
@@ -52,13 +51,15 @@ class ShellReader:
         if self.depth >= DEEPEST:
             return
         self.depth += 1
-        tree = parse(text)
+        tree, lines = parse_affordable(text)
         if tree.root_node.has_error and self.depth == 1:
             self.errors += [(place.first_line + n.start_point[0], n.type) for n in faulty(tree.root_node)]
         try:
             self.block(tree.root_node.children, env, place)
         except RecursionError:
             self.errors.append((place.first_line, "nested too deeply to follow"))
+        if lines <= text.count("\n"):
+            self.unread_from = self.unread_from or place.first_line + lines
         self.depth -= 1
 
     def block(self, nodes: Iterable[Node], env: Environment, place: Place) -> None:
@@ -141,7 +142,7 @@ class ShellReader:
         name_text, _, written = text_of(node).partition("=")
         name = name_text.rstrip("+").partition("[")[0]
         value = array_value(value_node, env, table or isinstance(env.values.get(name), AssociativeArray))
-        env.values[name] = merged_value(env.values.get(name), value, "", name_text.endswith("+"))
+        env.values[name] = bounded_value(merged_value(env.values.get(name), value, "", name_text.endswith("+")), name)
         self.assignments.append(Assignment(line, name, "", written, exported, True, place.inside))
 
     def assign_text(self, text: str, line: int, env: Environment, place: Place, exported: bool = False) -> None:
@@ -150,10 +151,9 @@ class ShellReader:
         more = name_text.endswith("+")
         name, _, index = name_text.rstrip("+").partition("[")
         value: Value = Scalar(bounded(env.resolved().expand_whole(written), name))
-        value = merged_value(env.values.get(name), value, index.rstrip("]"), more)
-        if isinstance(value, Scalar):
-            value = Scalar(bounded(value.field, name))
-        env.values[name] = value
+        env.values[name] = value = bounded_value(
+            merged_value(env.values.get(name), value, index.rstrip("]"), more), name
+        )
         shown = value.field if isinstance(value, Scalar) else ()
         if env.kept and shown and not more:
             shown = bounded(env.expand_whole(written), name)

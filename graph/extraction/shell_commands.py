@@ -118,12 +118,8 @@ def builtin_source(reader: ShellReader, command: Command, env: Environment, plac
     name = command.argv[1] if len(command.argv) > 1 else ""
     reader.commands.append(command)
     reader.sourced.append((command.line, name))
-    text = reader.files.get(name) or reader.files.get(name.rsplit("/", 1)[-1])
-    document = reader.documents.get(name)
-    if text is None and document is not None:
-        text = document.text
-    if text is not None:
-        reader.read(text, env, Place((*place.inside, f"source {name}"), place.outer, command.line))
+    if document := reader.documents.get(name):
+        reader.read(document.text, env, Place((*place.inside, f"source {name}"), place.outer, command.line))
 
 
 def builtin_set(reader: ShellReader, command: Command, env: Environment, place: Place) -> None:

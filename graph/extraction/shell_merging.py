@@ -9,14 +9,25 @@ from graph.extraction.shell_tree import adjacent_words
 from graph.extraction.shell_values import Array, AssociativeArray, BranchValue, Scalar, Value
 from graph.extraction.shell_words import Field, Piece, plain
 
-LONGEST_VALUE = 100_000
+LONGEST_VALUE, MOST_PIECES = 100_000, 2_000
 MOST_OPTIONS = 8
 
 
 def bounded(value: Field, name: str) -> Field:
     """The value, or its name where it has grown beyond what an honest script holds (`A=$A$A` in a loop)."""
-    too_long = len(value) > 2_000 or sum(len(piece.text) for piece in value) > LONGEST_VALUE
+    too_long = len(value) > MOST_PIECES or sum(len(piece.text) for piece in value) > LONGEST_VALUE
     return (Piece(f"${name}", True),) if too_long else value
+
+
+def bounded_value(value: Value, name: str) -> Value:
+    """The same for any kind of value: an array, too, can take itself in twice on each line (`A+=("${A[@]}")`)."""
+    if isinstance(value, Scalar):
+        return Scalar(bounded(value.field, name))
+    fields = value.fields if isinstance(value, Array) else ()
+    fields = tuple(one for _, one in value.entries) if isinstance(value, AssociativeArray) else fields
+    if len(fields) <= MOST_PIECES and sum(len(piece.text) for one in fields for piece in one) <= LONGEST_VALUE:
+        return value
+    return Scalar((Piece(f"${name}", True),))
 
 
 def array_value(node: Node, env: Environment, table: bool) -> Value:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 import tree_sitter_bash
 from tree_sitter import Language, Node, Parser, Tree
@@ -11,7 +13,7 @@ from tree_sitter import Language, Node, Parser, Tree
 PARSER = Parser(Language(tree_sitter_bash.language()))
 # tree-sitter-bash 0.25 asks libc's isalpha() about characters above U+00FF, which reads outside its table: `{` before
 # U+2D6BA ends the process. Such characters are parsed as letters that spell their number, and read back as themselves.
-WIDE = re.compile("[\u00ff-\U0010ffff]")
+WIDE = re.compile("[\u00ff-\U0010ffff]+")
 SPELT = re.compile("\u00ff([0-9a-f]+)\u00ff")
 HEREDOC = re.compile(r"(?<!<)<<-?[ \t]*(['\"]?)\\?([A-Za-z_]\w*)\1")
 # In a heredoc's body the parser is misled by expansions and by a last line of blanks; in a condition that ends its line
@@ -21,13 +23,38 @@ MISLEADING = re.compile(r"[$`\\\]]|^[ \t]+$")
 IN_BRACES = re.compile(r"(?<=[%#])\\'(?=\})")
 # A dollar sign that names nothing (`sed -n $=`), which the grammar takes for the begin of a name.
 NAMELESS = re.compile(r"\$(?=[=,:%])")
+# Bytes that cost little whatever they are; seconds of the processor for more (an honest script of 100 kB takes 0.01).
+SHORT, PARSE_S, PARSE_S_A_MB = 5_000, 0.04, 1.0
+# Of a tree, which is walked again and again; an honest script of 100 kB has 40,000.
+MOST_NODES = 60_000
 BETWEEN_WORDS = re.compile(rb"[\s;&|()]")
 CONDITION = re.compile(r"[ \t]*(?:while|until|if|elif)[ \t].*\][ \t]*")
 
 
 def parse(text: str) -> Tree:
     """The tree of a text; its nodes are read with text_of()."""
-    return PARSER.parse(("\n".join(parsable(WIDE.sub(spell, text).split("\n"))) + "\n\n").encode())
+    return parse_affordable(text)[0]
+
+
+@lru_cache(maxsize=1)
+def parse_affordable(text: str) -> tuple[Tree, int]:
+    """The tree of as many lines as can be parsed in time, and how many they are; of a script that is all of them."""
+    data = "\n".join(parsable(WIDE.sub(spell, text).split("\n"))).encode()
+    most = SHORT
+    while most < len(data) and is_affordable(data[:most]):
+        most *= 2
+    if most < len(data):
+        data = data[: data.rfind(b"\n", 0, most) + 1]
+    return PARSER.parse(data + b"\n\n"), data.count(b"\n") + (most >= len(data))
+
+
+def is_affordable(data: bytes) -> bool:
+    """Whether twice as much is parsed in time. What is no shell at all costs the square of its length, in memory, too;
+    a parse that is stopped half-way would leak what it holds.
+    """
+    began = time.thread_time()
+    nodes = PARSER.parse(data).root_node.descendant_count
+    return nodes < MOST_NODES and time.thread_time() - began < max(PARSE_S, PARSE_S_A_MB * len(data) / 1e6)
 
 
 def parsable(lines: list[str]) -> Iterator[str]:

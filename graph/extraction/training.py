@@ -7,9 +7,9 @@ from functools import lru_cache
 
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
-from graph.extraction.launcher_table import HOUSEKEEPING
 from graph.extraction.launchers import base_name
 from graph.extraction.shell_words import Field, plain
+from knowledge.launcher_options import launcher_table
 
 TRAINS = re.compile(r"train|tune|(?<![a-z])(sft|fit|ppo|dpo|grpo|distill|lora|rlhf|learn)", re.I)
 SET_UP_MODULES = frozenset(
@@ -67,7 +67,7 @@ def weigh(command: Command) -> int:
         own = bool(TRAINS.search(base_name(program.entry))) or base_name(program.entry) in TRAINING_PROGRAMS
         if program.kind == "executable" and own and not launched:
             return 20
-        unknown_name = base_name(program.entry) in HOUSEKEEPING or not (
+        unknown_name = base_name(program.entry) in launcher_table().housekeeping or not (
             launched or program.interpreter or any(k.kind == "remote" for k in layers)
         )
         if unknown_name or any(layer.kind == "submit" for layer in layers) or SYSTEM_PROGRAM.match(name):

@@ -40,7 +40,8 @@ FIRST_REST_S, LONGEST_REST_S = 30.0, 600.0
 SAID = "The language model did not help here ({}); this is by the rules alone."
 MOST_BAD_ANSWERS = 3
 REMEMBERED = 200
-LONGEST_PLACEHOLDER = 16
+LONGEST_PLACEHOLDER = 48
+HALF = re.compile(r"(?:\\?<|&(?:lt?)?;?|\\|%3?C?|[\w@/=\"'`-])[^<>\s]*$|\\?<[^<>\n]*$")
 TEMPLATE_MARKS = re.compile(
     r"<[|\uff5c]([^|\uff5c<>\n]{1,40})[|\uff5c]>|<(/?s|(?:start|end)_of_turn|/?think)>|\[(/?(?:INST|SYSTEM_PROMPT|TOOL\w*))\]|<<(/?SYS)>>"
 )
@@ -173,7 +174,6 @@ class Models:
         max_tokens: int = 256,
         timeout: float | None = None,
         on_text: Callable[[str], bool] | None = None,
-        known: Mapping[str, str] | None = None,
         turn: int = 0,
         stopped: Callable[[], bool] = never,
         names: dict[str, str] | None = None,
@@ -184,7 +184,7 @@ class Models:
         model = self._model(role)
         if isinstance(model, str):
             return Reply(trouble=model)
-        masker = Masker({**self.known, **(known or {})}, is_public_name).go_on((names or {}).items())
+        masker = Masker(self.known, is_public_name).go_on((names or {}).items())
         sent = tuple(map(plain, all_masked(messages, masker) if model.leaves else messages))
         if names is not None:
             names.update(masker.kept())
@@ -214,7 +214,7 @@ class Models:
         except Exception as error:  # a back end's own errors are many: none may end a turn
             failure = ModelError(f"{model.name}: {type(error).__name__}")
         self._note(purpose, role, model, done, time.monotonic() - started, failure, turn)
-        return Reply(trouble=SAID.format(failure)) if failure else restored(reply, masker.mask("").restore)
+        return Reply(trouble=SAID.format(failure)) if failure else restored(reply, masker.restore)
 
     def _model(self, role: Role) -> Model | str:
         """The model of a role, or why there is none: empty where none is set or it rests."""
@@ -250,40 +250,18 @@ class Models:
         self.uses.append(Use(purpose, role, model.name, *counted, seconds, done.reused, failure is None, turn))
 
 
-# Cards that stand in node names, whoever has them.
-GPUS = (
-    "v100",
-    "p100",
-    "a100",
-    "h100",
-    "h200",
-    "b200",
-    "gh200",
-    "gb200",
-    "mi210",
-    "mi250",
-    "mi250x",
-    "mi300a",
-    "mi300x",
-)
-
-
 @cache
 def public_names() -> frozenset[str]:
-    """Machines, their queues, kinds of nodes and GPUs (v100), which look like hosts beside some words."""
+    """Machines, their queues, kinds of nodes and GPUs, which look like users beside some words."""
     clusters = catalogue().clusters.values()
     named = {name for one in clusters for name in (one.id, *(queue.id for queue in one.queues))}
     nodes = {name for one in clusters for node in one.node_types for name in (node.id, *node.gpus.model.split())}
-    return frozenset(name.lower() for name in (*named, *nodes, *GPUS))
+    return frozenset(name.lower() for name in (*named, *nodes))
 
 
 def is_public_name(value: str, kind: str) -> bool:
-    """Whether what looks private is nobody's: a machine's own word, an address of our pages, a word of the language."""
-    if kind in ("HOST", "MAIL", "PATH"):
-        # A computer's bare name in a page is an example of one.
-        return value.lower() in public_names() or (("." in value or kind == "PATH") and is_shipped(value))
-    plain = value.lower().strip(".")
-    return plain in public_names() or (kind == "ACCOUNT" and not any(map(str.isdigit, plain)) and is_shipped(plain))
+    """Whether what looks private is nobody's: a machine's own word, an address of our pages."""
+    return value.lower().strip(".") in public_names() or (kind in ("HOST", "MAIL") and is_shipped(value))
 
 
 @dataclass(slots=True)
@@ -299,27 +277,44 @@ class Hearing:
         if self.stopped() or self.on_text is None:
             return not self.stopped()
         text = self.waiting + piece
-        cut = text.rfind("<", len(text) - LONGEST_PLACEHOLDER if len(text) > LONGEST_PLACEHOLDER else 0)
-        whole = len(text) if cut < 0 or ">" in text[cut:] else cut
+        # Also one without signs, whose number or suffix may go on.
+        half = HALF.search(text, max(0, len(text) - LONGEST_PLACEHOLDER))
+        whole = half.start() if half else len(text)
         self.waiting = text[whole:]
-        return self.on_text(self.masker.mask("").restore(text[:whole])) if whole else True
+        return self.on_text(self.masker.restore(text[:whole])) if whole else True
 
     def end(self) -> None:
         """What looked like the start of a placeholder and was none."""
         if self.waiting and self.on_text and not self.stopped():
-            self.on_text(self.masker.mask("").restore(self.waiting))
+            self.on_text(self.masker.restore(self.waiting))
 
 
 def all_masked(messages: Sequence[ModelMessage], masker: Masker) -> list[ModelMessage]:
-    """The messages masked alike: what only a later one tells to be a name (`account=`) is one in the first too."""
-    for message in messages:
-        masked(message, masker)
-    return [masked(message, masker) for message in messages]
+    """The messages masked alike: what only a later one tells to be a name (`user=`) is one in the first too."""
+
+    heard: list[str] = []
+
+    def learned(text: str) -> str:
+        masker.learn(text)
+        heard.append(text)
+        return text
+
+    def learned_of_told(text: str) -> str:
+        masker.learn(text, "\n".join(heard))
+        return text
+
+    for message in sorted(messages, key=lambda one: one.role == "assistant"):
+        if message.role != "system":
+            rewritten(message, learned_of_told if message.role == "assistant" else learned)
+    told = [message if message.role == "assistant" else masked(message, masker) for message in messages]
+    return [masked(message, masker) if message.role == "assistant" else message for message in told]
 
 
 def masked(message: ModelMessage, masker: Masker) -> ModelMessage:
-    """What a person, a log or an earlier call says, masked; our own instructions hold nothing private."""
-    return message if message.role == "system" else rewritten(message, lambda text: masker.mask(text).text)
+    """What a person, a log or an earlier call says, masked; our own instructions hold nothing private, and a model's
+    words no names but those that it was told."""
+    own = message.role == "assistant"
+    return message if message.role == "system" else rewritten(message, lambda text: masker.mask(text, own).text)
 
 
 def plain(message: ModelMessage) -> ModelMessage:
@@ -334,7 +329,7 @@ def rewritten(message: ModelMessage, change: Callable[[str], str]) -> ModelMessa
 
 
 def deep(value: Any, change: Callable[[str], str], name: str = "") -> Any:
-    """The JSON value with every text in it changed so, behind its name, which may tell what it is: `account=m12`."""
+    """The JSON value with every text in it changed so, behind its name, which may tell what it is: `user=ada`."""
     if isinstance(value, str):
         told = change(f"{name}={value}") if name else ""
         return told.removeprefix(f"{name}=") if told.startswith(f"{name}=") else change(value)

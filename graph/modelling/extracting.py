@@ -42,14 +42,12 @@ def fill(
     offered = candidates(text, request, catalogue)
     if not offered:
         return Filled(request)
-    known = {request.account: "ACCOUNT"} if request.account else {}
     reply = models.ask(
         "extract",
         "small",
         messages(text, offered),
         schema=schema(offered),
         max_tokens=MOST_TOKENS,
-        known=known,
         stopped=stopped,
     )
     if reply.value is None:

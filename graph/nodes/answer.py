@@ -18,6 +18,7 @@ from graph.conversation.next_step import SEND_LOG, next_step, not_understood
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
+from graph.reading.request_edits import read_request_edits
 from graph.reading.utterance import LONGEST_MESSAGE, Clause, Utterance
 from graph.state import State
 from graph.usecases.answer import WHY, Answered, clear_answer
@@ -70,10 +71,10 @@ def answer(state: State, runtime: Runtime[Context]) -> State:
     if not state.get("whole") or bundle is None:
         return made
     said = tuple(made.get("said", state["said"]))
-    plan = made.get("plan") or state.get("plan")
+    now = State(**{**state, **made})
     shown = tuple(replace(part, diff="") if isinstance(part, Made) else part for part in said)
     if not any(isinstance(part, Made) for part in said):
-        shown = (*said, Made(bundle, plan.title if plan else "your machine"))
+        shown = (*said, Made(bundle, runtime.context.title_of(now.get("request"), now.get("plan"))))
     return State(**{**made, "said": shown})
 
 
@@ -102,7 +103,7 @@ def beside(diagnosis: Diagnosis, state: State, runtime: Runtime[Context]) -> tup
     get_ready(runtime)
     from graph.answering import related
 
-    found = related.related(diagnosis, state["request"], runtime.context)
+    found = related.related(diagnosis, request_of(state), runtime.context)
     lines = " ".join(evidence.text for evidence in diagnosis.evidence)
     return (Say(related.in_words(found, lines, date.today())),) if found else ()
 
@@ -165,7 +166,7 @@ def is_so(state: State) -> bool:
     return (
         bool(wanted)
         and len(state["words"].split()) <= FEW_WORDS
-        and all(getattr(alone, name) == getattr(state["request"], name) for name in wanted)
+        and all(getattr(alone, name) == getattr(request_of(state), name) for name in wanted)
     )
 
 
@@ -179,6 +180,11 @@ def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State
     return made
 
 
+def request_of(state: State) -> JobRequest:
+    """What is wanted so far; nothing, where the first script of a thread was refused and no wish was kept."""
+    return state.get("request") or JobRequest()
+
+
 def clauses_of(state: State) -> tuple[Clause, ...]:
     utterance = state.get("utterance")
     return utterance.clauses if utterance else ()
@@ -186,7 +192,9 @@ def clauses_of(state: State) -> tuple[Clause, ...]:
 
 def asking(state: State) -> tuple[Clause, ...]:
     """The clauses that plainly ask; what is only told beside a question is no question of its own."""
-    found = tuple(one for one in clauses_of(state) if one.act in ANSWERED and one.share(*ANSWERED) >= CERTAIN)
+    asks = (one for one in clauses_of(state) if one.act in ANSWERED and one.share(*ANSWERED) >= CERTAIN)
+    # `No GPUs.` beside a wish is part of it.
+    found = tuple(one for one in asks if "?" in one.text or not read_request_edits(one.text, None).is_all)
     asked = tuple(one for one in found if one.scope == "asked" or one.text.rstrip().endswith(("?", "\uff1f")))
     return asked or found
 
@@ -218,7 +226,7 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         step, tried = go_on(state["diagnosed"], tuple(state.get("unhelped", ())), text)  # type: ignore[arg-type]
         return State(said=(step,), unhelped=tried)
     if is_outside(state) and not is_order(text):
-        return State(said=(decline(text, runtime.context.cluster(state["request"])),))
+        return State(said=(decline(text, runtime.context.cluster(request_of(state))),))
     if act == "outside" and is_order(text):
         return State(said=(Say(NO_ACTS),))
     if is_about_us(text) and not is_clear(state) and not topic(state).startswith(("machine.", "us.", "log.")):
@@ -252,7 +260,7 @@ def unknown(state: State, context: Context, clause: Clause | None = None) -> Say
     """That there is no answer, with what was understood of the question: of this clause, else of the one that asks."""
     utterance = state.get("utterance") or Utterance(state["words"])
     clause = clause or next(iter((*asking(state), *utterance.clauses)), Clause(0, 0, state["words"], "ask"))
-    return Say(abstain(utterance, clause, context.cluster(state["request"])))
+    return Say(abstain(utterance, clause, context.cluster(request_of(state))))
 
 
 def speaks_of_log(state: State) -> bool:
@@ -324,7 +332,7 @@ def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], 
         sure = sure or bool(found and is_sure(found))
     if not told and len(clauses_of(state)) > 1:  # `is that it?` behind what is told: the message as a whole
         sized = bool(utterance and utterance.of_kind("Model"))
-        about = replace(main, act="plan", topic="", confidence=1.0) if sized else main
+        about = replace(main, act="plan", topic="", confidence=1.0, by_rule=True) if sized else main
         found = clear_answer(whole := ask_of(state, runtime.context, text, about), runtime.context)
         told, sure = [*in_words(whole, runtime, found)], bool(found and is_sure(found))
     return tuple(dict.fromkeys(told)), sure
@@ -334,7 +342,7 @@ def ask_of(state: State, context: Context, text: str, clause: Clause | None = No
     """The question with all that it may be answered from."""
     utterance = state.get("utterance") or Utterance(text)
     start, end = (clause.start, clause.end) if clause and clause.text == text else (0, len(text))
-    whole = replace(clause or Clause(0, 0, "", "ask", "", 0.0), text=text, start=start, end=end)
+    whole = replace(clause or Clause(0, 0, "", "ask", "", 0.0, by_rule=False), text=text, start=start, end=end)
     named = [context.catalogue.find(name) for name in utterance.machines()]
     bundle, request = state.get("bundle"), state.get("request") or JobRequest()
     spoken_of = context.catalogue.find(state.get("last_machine", ""))

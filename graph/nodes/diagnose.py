@@ -11,6 +11,7 @@ from langgraph.runtime import Runtime
 
 from graph.context import Context
 from graph.conversation.fix_followup import go_on, is_unhelped
+from graph.conversation.script_job import machine_for
 from graph.conversation.scripts import said_of
 from graph.conversation.turn import TurnContext, open_turn
 from graph.debugging.advice import for_cluster
@@ -21,9 +22,9 @@ from graph.debugging.memory_sum import with_sum
 from graph.debugging.run_signs import with_signs
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
-from graph.usecases.diagnose_job import NO_CAUSE, machine_of, report_of
+from graph.usecases.diagnose_job import NO_CAUSE, report_of
 from knowledge.errors import InputError
-from knowledge.types import AwaitLog, Diagnosis, Passage, Paste, Refusal, Said, Say, Working
+from knowledge.types import AwaitLog, Diagnosis, JobRequest, Passage, Paste, Refusal, Said, Say, Working
 
 # `now it says KeyError: 'x'`: what is said of the line is no part of it.
 SAYS = re.compile(
@@ -61,7 +62,7 @@ def told(turn: TurnContext, found: Diagnosis, said: tuple[Say, ...]) -> State:
     state, own = turn.state, turn.state.get("own")
     before = (*state["said"], *said)
     named = [turn.context.catalogue.find(name) for name in turn.utterance.machines()]
-    cluster = next(filter(None, named), None) or (machine_of(own.text) if own else None) or turn.cluster
+    cluster = next(filter(None, named), None) or (machine_for(turn, own) if own else turn.cluster)
     found = with_signs(found, cluster)
     if found.cause in NO_CAUSE:
         return State(outcome=found, said=before)
@@ -111,7 +112,7 @@ def typed(text: str) -> Diagnosis:
 def without_log(state: State, context: Context) -> State:
     """Nothing is shown: after a diagnosis its machine's or its next step is said, else the log is asked for."""
     last = state.get("diagnosed")
-    cluster = context.cluster(state["request"])
+    cluster = context.cluster(state.get("request") or JobRequest())
     if last and cluster and cluster.title not in " ".join(last.fix) and not is_unhelped(state["words"], state):
         told = for_cluster(last, cluster)
         return State(outcome=told, diagnosed=told)

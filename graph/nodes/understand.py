@@ -31,7 +31,8 @@ from knowledge.types import AskField, JobRequest, Made, OfferSearch, Paste
 MOST_SINCE = 2000  # characters of what was said since a diagnosis
 SHOW = re.compile(
     r"(?:\b(?:and|then|can you|could you|please|pls)\W+)*\b(?:show|print|give|send|repeat|display|post)\b"
-    r".{0,20}\b(?:script|file)\b|\bscript (?:again|once more)\b",
+    r".{0,20}\b(?:script|file)\b|\bscript (?:again|once more)\b"
+    r"|\b(?:whole|full|complete|entire|ganze|komplette|entier|completo|intero)\s+(?:\w+\s+)?(?:script|skript)\b",
     re.I,
 )
 # What says nothing beside it, and how many words are more than that.
@@ -75,8 +76,8 @@ def by_show(turn: TurnContext) -> State | None:
     asked = (main.topic == "script.show" and main.share("ask") >= SURE) or SHOW.search(turn.words)
     if bundle is None or not asked or turn.message.scripts or turn.message.logs:
         return None
-    plan = turn.state.get("plan")
-    return State(said=(Made(bundle, plan.title if plan else "your machine"),), act="ask")
+    title = turn.context.title_of(turn.state.get("request"), turn.state.get("plan"))
+    return State(said=(Made(bundle, title),), act="ask")
 
 
 def only_refuses(text: str, logs: Sequence[Paste]) -> bool:

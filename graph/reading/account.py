@@ -32,7 +32,7 @@ WEIGHTY = ("Quantity", "Duration", "Path", "Option", "Variable", "Account", "Que
 DESCRIBING = ("token", "token/parameter", "GB", "TB", "sample", "user", "layer", "hidden", "node_hour", "gpu_hour")
 SECONDS = re.compile(r"(\d+):(\d\d):(\d\d)")
 PIECE = re.compile(r"[,;]\s+|[.!]\s+|[.!]$|\n|\s(?:and|und|et|y|e|then|plus|but|also)\s|\s[-\u2013]\s|: ")
-DIRECTIVE = re.compile(r"^\s*#(?:!|SBATCH|PBS|BSUB|flux)", re.M)
+DIRECTIVE = re.compile(r"^[^\S\n]*#(?:!|SBATCH|PBS|BSUB|flux)", re.M)
 ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # Words that begin a wish. The first word of a piece, or the second behind a small one.
 WISHES = re.compile(

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from functools import cache
 from operator import add
 from pathlib import Path
-from typing import Any
 
 WEIGHTS = Path(__file__).parent / "acts.npz"
 
@@ -58,7 +57,7 @@ def act_model() -> LinearModel:
 
 
 def load_model(path: Path) -> LinearModel:
-    """A model as `save_model` wrote it."""
+    """A model as `python -m graph.reading.train` wrote it."""
     with zipfile.ZipFile(path) as parts:
         names, labels, weights, scale, bias = (
             array_bytes(parts.read(f"{name}.npy")) for name in ("features", "labels", "weights", "scale", "bias")
@@ -72,18 +71,3 @@ def array_bytes(stored: bytes) -> memoryview:
     """What stands behind the header of an array in NumPy's format 1.0 (a magic word, the header's length, itself)."""
     (length,) = struct.unpack_from("<H", stored, 8)
     return memoryview(stored)[10 + length :]
-
-
-def save_model(path: Path, names: Sequence[str], labels: Sequence[str], weights: Any, bias: Any) -> None:
-    """weights: float, features x labels; stored as int8 with one scale a label."""
-    import numpy as np
-
-    scale = np.maximum(np.abs(weights).max(axis=0), 1e-9) / 127
-    np.savez_compressed(
-        path,
-        features=np.array("\n".join(names)),
-        labels=np.array("\n".join(labels)),
-        weights=np.round(weights / scale).astype(np.int8),
-        scale=scale.astype(np.float32),
-        bias=np.asarray(bias, dtype=np.float32),
-    )

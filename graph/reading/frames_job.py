@@ -9,10 +9,11 @@ from typing import get_args
 from graph.reading.argument_edits import known_arguments, new_name, spelling
 from graph.reading.edits import Add, Edit, Set
 from graph.reading.frame import Got, Span, words
-from graph.reading.parts import ADDRESS, EVENTS, JOBS, SECONDS, N, count
+from graph.reading.parts import ADDRESS, EVENTS, JOBS, SECONDS, N, count, one_a_task
 from knowledge.job_parts import ArgumentEdit, ArrayAxis, Dependency, DependencyKind, JobArray, LimitSignal, Mail
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest
+from knowledge.word_lists import word_set
 
 SEPARATOR = r"\s*,\s*(?:and\s+|or\s+)?|\s+(?:and|or|und|et)\s+|\s+"
 NUMBER = r"(?<![\w.-])[+-]?\d[\d.]*(?:e[+-]?\d+)?(?![\w%]|\.\d)"
@@ -111,23 +112,9 @@ CALLED = (
     r"(?:directives?|header|(?:sbatch|slurm|scheduler) options?)\b:?"
 )
 # Long options of schedulers in one word that hardly any program has.
-ONE_WORD = frozenset(
-    [
-        "--switches",
-        "--nodelist",
-        "--licenses",
-        "--gres",
-        "--hint",
-        "--contiguous",
-        "--wckey",
-        "--propagate",
-        "--overcommit",
-        "--oversubscribe",
-        "--distribution",
-        "--deadline",
-        "--setattr",
-        "--requires",
-    ]
+ONE_WORD = word_set(
+    "--switches --nodelist --licenses --gres --hint --contiguous --wckey --propagate --overcommit "
+    "--oversubscribe --distribution --deadline --setattr --requires"
 )
 
 
@@ -195,7 +182,7 @@ def name_before(text: str, request: JobRequest) -> tuple[str, Span]:
     last = re.search(r"(batch size|learning rate|[a-z][\w.]*)\W*$", text, re.I)
     if last is None or last[1].lower() in NO_NAMES:
         return "", (0, 0)
-    return new_name(last[1].lower(), known), last.span()
+    return new_name(one_a_task(last[1].lower()), known), last.span()
 
 
 def waiting(text: str, request: JobRequest) -> Got | None:

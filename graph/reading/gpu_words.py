@@ -26,7 +26,7 @@ ONE_OF_THEM = re.compile(r"(?i)node|nodo|n(?:oe|œ)ud|server")
 EACH_NODE = re.compile(r"(?i)(?:gpus?|cards?|ranks?|gcds?|tiles?|per|\d)\s*$")
 GENERIC = (
     r"(?:gpus?|cards?|gcds?|tiles?|karten?|cartes?|tarjetas?|schede)"
-    r"(?![ -]*(?:(?:hours?|hrs?|h|stunden|heures?|horas?|ore)\b|小时|時間))"
+    r"(?![ -]*(?:(?:nodes?[ -]*)?(?:hours?|hrs?|h|stunden|heures?|horas?|ore)\b|小时|時間))"
 )
 
 

@@ -47,16 +47,3 @@ def meaning_model() -> MeaningModel | None:
 
     with np.load(WEIGHTS) as data:
         return MeaningModel(data["weights"] * data["scale"], data["bias"])
-
-
-def save_meaning(weights: Any, bias: Any) -> None:
-    """weights: float, 384 x labels; stored as int8 with one scale a label."""
-    import numpy as np
-
-    scale = np.maximum(np.abs(weights).max(axis=0), 1e-9) / 127
-    np.savez_compressed(
-        WEIGHTS,
-        weights=np.round(weights / scale).astype(np.int8),
-        scale=scale.astype(np.float32),
-        bias=np.asarray(bias, dtype=np.float32),
-    )

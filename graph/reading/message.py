@@ -8,20 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from io import TextIOWrapper
 from itertools import groupby
 from typing import Literal, NamedTuple
 
 from graph.extraction.sentences.lexicon import read_yaml
+from graph.reading.side_files import is_config, is_file, name_of, stretches
 from knowledge.opening import open_plain
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.types import Attachment, Paste
 
-Kind = Literal["words", "script", "log", "output"]
+Kind = Literal["words", "script", "log", "output", "file"]
 # How much of a file is read to tell what it is.
 HEAD_CHARACTERS = 64_000
+# Empty lines in a row; more mean no more, and each is looked at.
+MOST_EMPTY = 1_000
+# What a script's author says beside a command.
+REMARK = re.compile(r"\s#.*")
+EMPTY_LINES = re.compile(rf"\n{{{MOST_EMPTY},}}")
 SHEBANG = re.compile(r"\ufeff?#!\s*/.*\b(?:ba|z|k|c|da|fi)?sh\b")
 DIRECTIVE = re.compile(r"[ \t]*#[ \t]?(?:(?:SBATCH|PBS|BSUB|COBALT)\b|flux:)")
 LAUNCH = re.compile(
@@ -42,6 +48,9 @@ TALK = re.compile(
     r"|pourquoi|perch[eé]|come|ist|das|mein|je|mon|il)(?:$|\W)",
     re.I,
 )
+# A program's name and a few plain words.
+COMMAND = re.compile(r"[a-z~./][\w.+/~-]*(?: [\w.+/~@%-]+){0,4}")
+ASKS = re.compile(r"[?\uff1f](?:\s|$)")
 # Small words of which no command line has two outside of its quotes, whatever options a person names between them.
 SMALL_WORDS = re.compile(
     r"(?<![\w$/=.-])(?:the|an?|my|it|its|this|that|these|to|with|without|of|and|or|but|not|no|at|is|are|was|be|i|we|you|for|from|into"
@@ -60,8 +69,9 @@ PRINTS = re.compile(
 )
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 SHELL_MARK = re.compile(r"[=$|&;{}<>\\`]|--\w|(?:^|\s)-\w\b|^\s*[/.~#]|/\S+/")
+# Directives behind words on one line; a single one in a question (`where does #PBS -q go?`) is spoken of.
 INLINE = re.compile(
-    r"(?P<words>[^\n]{3,}?\s)(?P<code>#(?:SBATCH|PBS|BSUB)\s.+)"
+    r"(?P<words>[^\n]{3,}?\s)(?P<code>#(?:SBATCH|PBS|BSUB)\s+-(?!(?:(?!srun|mpiexec|python|torchrun)[^\n#])*\?\s*$).+)"
     r"|(?P<words2>[^\n]{3,}?(?::|[?!]|\bscript\b|\bhere)\s+)(?P<code2>(?:srun|mpiexec|jsrun)\s.+)"
 )
 # `add #SBATCH --exclusive`: a line that somebody wants in the script, and no script.
@@ -75,51 +85,102 @@ PIECES = re.compile(r"\s*(?:/|,|\band\b|;)\s+(?=#|srun\b|mpiexec\b|python|torchr
 REFUSED = r"\b(?:qsub|bsub|flux(?:[ -]\w+)?|sbatch|salloc|srun|jsrun|mpiexec): (?:[A-Z][\w-]*\b|error|would exceed|"
 REFUSED += r"cannot|could not|invalid|illegal|unknown|unable|unauthorized|script|job|no|not|request|directive)\b[^\n]*"
 CRASHED = (r"\s*(?:Caught signal|={3,} ?backtrace|\*\*\* Process received)", r"\s*#?\d+ +(?:0x[0-9a-f]+|/\S+\.so)")
+SCRIPT_FILE = re.compile(
+    r"(?<![\w.$-])(?P<name>\w[\w.-]*\.(?:sh|bash|slurm|sbatch|pbs|qsub|lsf|bsub|flux|job|sub|cmd|batch))(?![\w/])"
+)
+# The name behind the command that submits or writes the file.
+SUBMITTED = re.compile(
+    r"(?:\b(?:sbatch|qsub|bsub\s*<|flux batch)\s+(?:-\S+\s+)*|\bcat\s*>\s*|\bCommand=)(?:[^\s/]*/)*"
+    r"(?P<name>\w[\w.-]*\.\w+)(?![\w/])"
+)
 FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+# What ranks' output is marked by: words with a digit and a bracket or a colon; `0: [nid0012]` is enough alone.
+MARKS = re.compile(r"\s*(?:(?=\S{0,80}\d)(?=\S{0,80}[\[\]:|])\S{1,80}\s+)+")
+LABELLED = re.compile(r"\s*\d{1,5}: \[[a-z][a-z-]*\d[\w.-]*\] ")
 HEREDOC = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
+
+
+# What a pasted script is called where nobody named it.
+UNNAMED = "job.sh"
 
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What came in. words: only the person's own."""
+    """What came in. words: only the person's own; files: what lies beside the scripts."""
 
     words: str
     scripts: tuple[Paste, ...] = ()
     logs: tuple[Paste, ...] = ()
     outputs: tuple[Paste, ...] = ()
+    files: tuple[Paste, ...] = ()
 
 
 @dataclass(slots=True)
 class Apart:
-    """What was found so far."""
+    """What was found so far. above: the line of words right above what comes next."""
 
     words: list[str] = field(default_factory=list)
     scripts: list[Paste] = field(default_factory=list)
     logs: list[Paste] = field(default_factory=list)
     outputs: list[Paste] = field(default_factory=list)
+    files: list[Paste] = field(default_factory=list)
+    above: str = ""
 
     def add(self, kind: Kind, lines: Sequence[str], name: str = "") -> None:
         text = "\n".join(lines).strip("\n")
         if not text.strip():
             return
+        above, self.above = self.above, text.rpartition("\n")[2] if kind == "words" else ""
         if kind == "words":
             self.words.append(text)
             return
-        place = {"script": self.scripts, "log": self.logs, "output": self.outputs}[kind]
-        place.append(Paste(name or {"script": "job.sh", "log": "pasted log", "output": "pasted output"}[kind], text))
+        if kind == "script":
+            name = name or name_above(above, text) or UNNAMED
+        elif kind == "file":
+            name = name_of(above, lines)
+        else:
+            name = f"pasted {kind}"
+        place = {"script": self.scripts, "log": self.logs, "output": self.outputs, "file": self.files}[kind]
+        place.append(Paste(name, text))
 
     def message(self) -> Message:
-        came = bool(self.scripts or self.logs or self.outputs)
+        came = bool(self.scripts or self.logs or self.outputs or self.files)
         words = [line for text in self.words for line in text.split("\n") if not (came and LABEL.fullmatch(line))]
+        for at, one in enumerate(self.scripts[1:], 1):  # two files have two names
+            if one.name == UNNAMED and not one.path:
+                self.scripts[at] = replace(one, name=f"job-{at + 1}.sh")
         joined = Paste("pasted log", "\n".join(one.text for one in self.logs if not one.path))
         logs = [one for one in self.logs if one.path] + ([joined] if joined.text else [])
-        return Message("\n".join(words).strip(), tuple(self.scripts), tuple(logs), tuple(self.outputs))
+        return Message(
+            "\n".join(words).strip(), tuple(self.scripts), tuple(logs), tuple(self.outputs), tuple(self.files)
+        )
+
+
+def name_above(line: str, script: str) -> str:
+    """The file's name in the line right above a script: the one that it ends on, or the only one."""
+    names = [one for one in SCRIPT_FILE.finditer(line) if f"bash {one['name']}" not in script]
+    ends = [one["name"] for one in names if not re.search(r"\w", line[one.end() :])]
+    return ends[0] if ends else names[0]["name"] if len(names) == 1 else ""
+
+
+def told_name(text: str, script: str) -> str:
+    """What the file of a pasted script is called: by the words or a fence around it, by who submits or writes it; empty
+    where nothing or several things tell. What the script itself runs is another file."""
+    inside_ = {row.strip() for row in script.splitlines() if row.strip()}
+    around = "\n".join(row for row in text.splitlines() if row.strip() not in inside_)
+    sure = dict.fromkeys(one["name"] for one in SUBMITTED.finditer(text))
+    named = sure or dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(around))
+    runs = "\n".join(row for row in script.splitlines() if not row.lstrip().startswith("#") and "<<" not in row)
+    found = [one for one in named if one not in runs]
+    return found[0] if len(found) == 1 else ""
 
 
 def take_apart(text: str, attachments: Sequence[Attachment] = ()) -> Message:
     """The message in its parts. Never raises: a file that has gone is a log that cannot be read, and is said later."""
     apart = Apart()
     split(text, apart)
+    if [one.name for one in apart.scripts] == [UNNAMED] and (name := told_name(text, apart.scripts[0].text)):
+        apart.scripts = [replace(apart.scripts[0], name=name)]
     for attachment in attachments:
         add_attachment(attachment, apart)
     return apart.message()
@@ -131,14 +192,14 @@ def add_attachment(attachment: Attachment, apart: Apart) -> None:
     if attachment.name == "pasted" and len(head) < HEAD_CHARACTERS:
         pasted = Apart()
         split(head, pasted)
-        if pasted.scripts or pasted.outputs or not pasted.logs:
-            for one in ("words", "scripts", "logs", "outputs"):
+        if pasted.scripts or pasted.outputs or pasted.files or not pasted.logs:
+            for one in ("words", "scripts", "logs", "outputs", "files"):
                 getattr(apart, one).extend(getattr(pasted, one))
             return
         apart.words += pasted.words
-    kind = kind_of_file(head)
-    piece = Paste(attachment.name, head if kind == "script" else "", attachment.path)
-    {"script": apart.scripts, "output": apart.outputs}.get(kind, apart.logs).append(piece)
+    kind = "file" if is_config(attachment.name, head.split("\n"), printed().match) else kind_of_file(head)
+    piece = Paste(attachment.name, head if kind in ("script", "file") else "", attachment.path)
+    {"script": apart.scripts, "output": apart.outputs, "file": apart.files}.get(kind, apart.logs).append(piece)
 
 
 def read_head(attachment: Attachment) -> str:
@@ -170,30 +231,60 @@ def printed_by_scheduler(text: str) -> set[int]:
 
 def split(text: str, apart: Apart) -> None:
     """A typed text: fenced blocks as they are marked, the rest by its lines."""
-    for fenced, lines in blocks(text.split("\n")):
-        if fenced:
-            apart.add(kind_of_block(lines), lines)
-        else:
-            for kind, run in runs(lines, printed_by_scheduler("\n".join(lines))):
+    text = EMPTY_LINES.sub("\n" * MOST_EMPTY, text)
+    for tag, lines in blocks(text.split("\n")):
+        if tag is None:
+            for kind, run in (part for one in stretches(lines) for part in typed(*one)):
                 apart.add(kind, run)
+        elif (kind := kind_of_block(lines, tag, apart.above)) == "script":
+            for script in each_script(lines):
+                apart.add(kind, script)
+        else:
+            apart.add(kind, lines)
 
 
-def blocks(lines: Iterable[str]) -> Iterator[tuple[bool, list[str]]]:
-    """The stretches inside and outside of fences."""
-    fenced, stretch = False, list[str]()
+def typed(of_file: bool, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
+    """The parts of lines that stand in no fence."""
+    if of_file:
+        yield "file", lines
+    else:
+        yield from runs(lines, printed_by_scheduler("\n".join(lines)))
+
+
+def blocks(lines: Iterable[str]) -> Iterator[tuple[str | None, list[str]]]:
+    """The stretches inside of fences with what the fence is marked as, and those outside with None."""
+    tag, stretch = None, list[str]()
     for line in lines:
-        if FENCE.match(line):
-            yield fenced, stretch
-            fenced, stretch = not fenced, []
+        if found := FENCE.match(line):
+            yield tag, stretch
+            tag, stretch = (line[found.end() :].strip() if tag is None else None), []
         else:
             stretch.append(line)
-    yield fenced, stretch
+    yield tag, stretch
 
 
-def kind_of_block(lines: Sequence[str]) -> Kind:
-    """What a fence holds, by the first line that tells."""
+def each_script(lines: Sequence[str]) -> Iterator[list[str]]:
+    """The scripts that stand one behind the other: each begins with its first line; what one writes into a file is its
+    own."""
+    script, until = list[str](), ""
+    for line in lines:
+        if SHEBANG.match(line) and not until and any(row.strip() for row in script):
+            yield script
+            script = []
+        script.append(line)
+        if until:
+            until = "" if line.strip() == until else until
+        elif document := HEREDOC.search(line):
+            until = document[1]
+    yield script
+
+
+def kind_of_block(lines: Sequence[str], tag: str, above: str) -> Kind:
+    """What a fence holds, by its mark or the name above it, or by the first line that tells."""
     if printed_by_scheduler("\n".join(lines)):
         return "output"
+    if is_file(lines, tag, above, printed().match):
+        return "file"
     for line in lines:
         if SHEBANG.match(line) or DIRECTIVE.match(line) or LAUNCH.match(line) or SETS.match(line):
             return "script"
@@ -204,13 +295,41 @@ def kind_of_block(lines: Sequence[str]) -> Kind:
 
 def runs(lines: Sequence[str], outputs: set[int]) -> Iterator[tuple[Kind, list[str]]]:
     """Neighbouring lines of one kind. A blank line belongs to what it stands in. outputs: the schedulers' lines."""
-    marked = list(zip(kinds(lines, outputs), lines, strict=True))
-    for kind, group in groupby(marked, key=lambda pair: pair[0]):
-        yield from pieces(kind, [line for _, line in group])
+    found = kinds(lines, outputs)
+    groups = [(kind, [at for at, _ in group]) for kind, group in groupby(enumerate(found), key=lambda pair: pair[1])]
+    for number, (kind, group) in enumerate(groups):
+        after = groups[number + 1] if number + 1 < len(groups) else ("words", [])
+        if kind == "words" and number and groups[number - 1][0] == "script":
+            goes_on = after[0] == "script" and not SHEBANG.match(lines[after[1][0]])
+            if is_unknown_code([lines[at] for at in group], inner=goes_on):
+                for at in group:
+                    found[at] = "script"
+    marked = list(zip(found, lines, strict=True))
+    for kind, run in groupby(marked, key=lambda pair: pair[0]):
+        yield from pieces(kind, [line for _, line in run])
+
+
+def is_unknown_code(lines: Sequence[str], *, inner: bool) -> bool:
+    """Whether lines below a script that nobody knows as commands are of it: no person speaks in them, and the script
+    goes on behind them (inner), or they stand right below it and are no words at all."""
+    told = [REMARK.sub("", QUOTED.sub('""', line)) for line in lines if line.strip()]
+    if any(is_talk(line) or LABEL.fullmatch(line.strip()) or TALK.search(line) for line in told):
+        return False
+    if inner:
+        return not any(is_sentence(line) for line in told)
+    return bool(lines[0].strip()) and not any(re.search(r"[^\W\d_]{2}", line) for line in told)
 
 
 def pieces(kind: Kind, lines: list[str]) -> Iterator[tuple[Kind, list[str]]]:
-    """A line of words that ends in a line of a script or of a log: `my script: srun python t.py`."""
+    """A line of words that ends in a line of a script or of a log: `my script: srun python t.py`. A line that a
+    scheduler printed and in which somebody asks is both."""
+    if kind == "output":
+        yield kind, lines
+        yield "words", [line for line in lines if ASKS.search(line) and TALK.search(line)]
+        return
+    if kind == "script":
+        yield from ((kind, one) for one in each_script(lines))
+        return
     if kind != "words":
         yield kind, lines
         return
@@ -251,17 +370,19 @@ def kinds(lines: Sequence[str], outputs: set[int]) -> list[Kind]:
 
 
 class Behind(NamedTuple):
-    """What follows a line: the one below it, and the first that is not blank; empty where there is none."""
+    """What follows a line: the one below it, and the first two that are not blank; empty where there is none."""
 
     below: str
     said: str
+    then: str
 
 
 def behind_each(lines: Sequence[str]) -> list[Behind]:
     """Found from the end, so that no line looks through all that follows it."""
-    found = [Behind("", "")]
+    found = [Behind("", "", "")]
     for line in reversed(lines[1:]):
-        found.append(Behind(line, line if line.strip() else found[-1].said))
+        last = found[-1]
+        found.append(Behind(line, line, last.said) if line.strip() else Behind(line, last.said, last.then))
     return found[::-1][: len(lines)]
 
 
@@ -282,18 +403,26 @@ class Lines:
         if self.until:
             self.until = "" if line.strip() == self.until else self.until
             return "script"
-        if self.now == "script" and (self.continued or is_shell(line)):
+        if self.now == "script" and (self.continued or is_shell(line) or is_between(line, behind.said)):
             self.until = document[1] if (document := HEREDOC.search(line)) else ""
             return "script"
         if begins_script(line, alone):
             return "script"
-        if printed().match(line):
+        if printed().match(line) or is_labelled(line):
             return "log"
         if self.now == "log" and not is_talk(line):
             return "log"
         if not line.strip() and self.now == "script":
-            return "script" if goes_on(behind.said) else "words"
+            return "script" if goes_on(behind.said) or is_between(behind.said, behind.then) else "words"
         return "log" if self.now == "words" and leads_to_log(line, behind.below) else "words"
+
+
+def is_labelled(line: str) -> bool:
+    """Whether what was printed begins behind marks of ranks, hosts and times alone: `0: n1:51200:51200 [0]`."""
+    if LABELLED.match(line):
+        return True
+    told = inside().search(line)
+    return told is not None and bool(MARKS.fullmatch(line[: told.start()]))
 
 
 def begins_script(line: str, alone: bool) -> bool:
@@ -318,6 +447,13 @@ def goes_on(line: str) -> bool:
     return bool(line) and (is_shell(line) or begins_script(line, alone=False))
 
 
+def is_between(line: str, behind: str) -> bool:
+    """Whether a line that nobody knows as a command (`nvidia-smi`, `sleep 5`) stands between lines of one script."""
+    text = line.strip()
+    told = LABEL.fullmatch(text) or TALK.search(text) or printed().match(line) or is_sentence(line)
+    return bool(COMMAND.fullmatch(text)) and not told and not SHEBANG.match(behind) and goes_on(behind)
+
+
 def leads_to_log(line: str, below: str) -> bool:
     """A line of figures right above what a program printed: `epoch 3 loss 0.21`."""
     return bool(printed().match(below)) and bool(re.search(r"\d", line)) and not is_talk(line)
@@ -336,7 +472,7 @@ def is_talk(line: str) -> bool:
 def is_sentence(line: str) -> bool:
     """Whether a line that begins like a command goes on as a sentence: `set nodes to 8 please`."""
     text = line.strip()
-    if line[:1] in " \t" or text.startswith(("#", "-", "export ", "module ")):
+    if line[:1] in " \t" or text.startswith(("#", "-", "export ", "module ", "ml ")):
         return False
     called = CALL.match(text) and not (SENTENCE_MARK.search(text) or TALK.search(QUOTED.sub(" ", text)))
     if (

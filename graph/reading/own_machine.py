@@ -34,6 +34,9 @@ OWN = re.compile(
     rf"\b(?:our|my|a|the)\s+(?:\w+\s+){{0,3}}?(?:{OF_THEIRS})(?:'?s)?\s+(?:\w+\s+)?{KIND}\b"
     rf"|\b(?:our|my|we have a|i have a)\s+(?:\w+\s+)?{KIND}\b"
     r"|\bat (?:our|my|the) (?:company|uni\w*|lab|institute|department|work|office)\b|\bat a company\b"
+    r"|\b(?:slurm|(?:open)?pbs(?:[ -]?pro\w*)?|torque|(?:ibm )?(?:spectrum )?lsf|flux)"
+    rf"(?:[ -](?:based|managed|run))?\s+{KIND}\b"
+    rf"|\b{KIND}\s+(?:with|running|under|that (?:runs|uses)|using)\s+(?:slurm|pbs|lsf|flux)\b"
     rf"|\b{KIND}\b.{{0,20}}\b(?:is ?n[o']?t|not) (?:in|on) (?:any|the|your|that) list\b"
     r"|\bnot (?:in|on) (?:your|the|that) list\b"
     rf"|\bunsere[mn]?\s+(?:\w+\s+)?(?:cluster|rechner|server)\b|\bnotre\s+cluster\b|\bnuestro\s+cl[uú]ster\b",
@@ -47,6 +50,8 @@ OF_SCHEDULER: tuple[tuple[Scheduler, re.Pattern[str]], ...] = (
     ("lsf", re.compile(r"\b(?:lsf|bsub|bjobs)\b", re.I)),
     ("flux", re.compile(r"\bflux\b", re.I)),
 )
+# What a script or a model tells of the scheduler, in front of what the person told of the machine.
+RUNS = re.compile(r"\AIt runs (slurm|pbs|lsf|flux)\.\n")
 # Schedulers for which nothing is written: their directives are none of the four.
 OTHER_SCHEDULER = re.compile(
     r"\b(?:(?:son of |sun |univa |open )?grid ?engine|[sou]ge|ht-?condor|condor_submit|oar(?:sub)?|load ?leveler"
@@ -97,8 +102,15 @@ def is_name(word: str, *, named: bool = False) -> bool:
 def scheduler_told(words: str) -> Scheduler | None:
     """The scheduler that the words name, or whose commands they do; a directive tells it only where nothing else does:
     `it uses qsub, someone told me to write #SBATCH`."""
+    if found := RUNS.match(words):
+        return next(name for name, _ in OF_SCHEDULER if name == found[1])
     plain = DIRECTIVE_MARK.sub(" ", words)
     return next((name for text in (plain, words) for name, pattern in OF_SCHEDULER if pattern.search(text)), None)
+
+
+def running(words: str, scheduler: str) -> str:
+    """What was told of a machine, with its scheduler in front, whatever else the words name."""
+    return f"It runs {scheduler}.\n{RUNS.sub('', words)}"[:MOST_WORDS]
 
 
 def other_scheduler(words: str) -> str:
@@ -124,7 +136,7 @@ def account_told(words: str) -> str | None:
 
 def is_word(name: str) -> bool:
     """Whether it is a word of the language rather than a queue's or account's name: `gpu` and `main` are names."""
-    return name.lower() in no_names() - {"gpu", "gpus", "login", "compute"}
+    return name.lower() in no_names() - {"gpu", "gpus", "cpu", "login", "compute"}
 
 
 def card_told(words: str) -> str:

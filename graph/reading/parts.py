@@ -127,7 +127,18 @@ def _array(match: re.Match[str], request: JobRequest) -> Built:
     return (Set("array", new, match[0].strip()),)
 
 
+# What a task of an array has one of, though people speak of all: *over seeds* is one over --seed.
+ONE_A_TASK = re.compile(r"(seed|lr|fold|trial|split|shard|rate|decay)s")
+
+
+def one_a_task(name: str) -> str:
+    """The option's name of which each task of an array gets one value."""
+    found = ONE_A_TASK.fullmatch(name)
+    return found[1] if found else name
+
+
 def _option(name: str) -> str:
+    name = one_a_task(name)
     return name if name.startswith("-") or "." in name else f"--{name}"
 
 
@@ -166,6 +177,34 @@ def _output(match: re.Match[str], request: JobRequest) -> tuple[Edit, ...]:
 def _memory(match: re.Match[str], request: JobRequest) -> Built:
     size = float(match["v"]) * (1024 if match["unit"].lower().startswith("t") else 1) if match["v"] else 0
     return (Set("memory_gb", round(size), match[0].strip()),)
+
+
+def _cores(match: re.Match[str], request: JobRequest) -> Built:
+    """Cores, with the memory that is named beside them."""
+    edits: list[Edit] = [Set("cpus_per_task", count(match["v"] or match["w"]), match[0].strip())]
+    size, unit = match["gb"] or match["first"], match["unit"] or match["before"]
+    if size:
+        edits.append(Set("memory_gb", round(float(size) * (1024 if unit[0] in "tT" else 1)), match[0].strip()))
+    return edits
+
+
+def _no_gpus(match: re.Match[str], request: JobRequest) -> Built:
+    """What was said of GPUs before holds no longer."""
+    gone = (name for name in ("gpus_per_node", "total_gpus", "node_type") if getattr(request, name) is not None)
+    return (Set("cpu_only", True, match[0].strip()), *(Remove(name, None, match[0].strip()) for name in gone))
+
+
+SHELL = re.compile(r"[|;&<>`]|\$\(")
+
+
+def _data_command(match: re.Match[str], request: JobRequest) -> Built:
+    """A command that moves or packs data is the job's program where no other is named; it wants no GPU."""
+    if request.entry is not None or re.search(r"\.py\b|\b(?:torchrun|accelerate|deepspeed)\b", match.string):
+        return ()
+    command = match["v"] or f"rsync -a {match['source']} {match['target']}"
+    if SHELL.search(command):  # a line of shell is more than one program
+        return ()
+    return (Set("entry", command.strip(" .`"), match[0].strip()), Set("cpu_only", True, match[0].strip()))
 
 
 def _environment(match: re.Match[str], request: JobRequest) -> Built:
@@ -362,8 +401,9 @@ PARTS: tuple[WishPart, ...] = (
     _row(
         r"\b(?:(?:chain|link) (?P<v>{N})(?: of them| jobs| runs| times)?|(?P<w>{N}) times chained"
         r"|(?:a )?chain of (?P<x>{N})(?: jobs)?|(?P<y>{N}) (?:jobs?|runs?|of them) (?:chained|in a chain"
-        r"|one after (?:the other|another)|back to back))\b",
-        lambda m, r: (Set("chain", count(m["v"] or m["w"] or m["x"] or m["y"]), m[0]),),
+        r"|one after (?:the other|another)|back to back)"
+        r"|(?P<z>{N}) (?:jobs?|runs?)(?= of \S+(?: ?hours?)?,? (?:chained|in a chain|one after|back to back)))\b",
+        lambda m, r: (Set("chain", count(m["v"] or m["w"] or m["x"] or m["y"] or m["z"]), m[0]),),
     ),
     _row(
         r"\b(?:call|name|rename)\s+(?:it|(?:the |this |my )?job|this)\s+(?:to\s+"
@@ -376,6 +416,20 @@ PARTS: tuple[WishPart, ...] = (
         r"(?:stdout|stderr|errors?|output))?\s+(?:both\s+)?(?:go(?:es)?\s+)?(?:to|into|in|nach|vers"
         r"|a|en)\s+(?:the\s+)?(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])(?P<folder>/|\s+(?:folder|dir))?",
         _output,
+    ),
+    _row(
+        r"\b(?P<v>{N})\s*(?:cpus?|cores|cpu cores|threads)\s*(?:per|a|/|for each|pro|par|por)\s*(?:task|process"
+        r"|rank|gpu)\b|(?P<d>--cpus-per-task[= ])(?P<w>\d+)",
+        lambda m, r: (Set("cpus_per_task", count(m["v"] or m["w"]), m[0]),),
+    ),
+    _row(
+        r"(?<![\w.-])(?:(?P<first>\d{1,5}(?:\.\d+)?)\s*(?P<before>GB|GiB|TB)(?:\s+(?:of\s+)?(?:RAM|mem(?:ory)?))?"
+        r"[\s,;/+&]*(?:and\s+|with\s+)?)?(?P<v>{N})(?:[- ](?:physical|cpu))?[- ]?(?:cores?|v?cpus?|kerne|c(?:œ|oe)urs"
+        r"|n[uú]cleos)\b(?!-|\s*(?:nodes?|jobs?|only|queue|partition|hours?|h|time)\b)"
+        r"(?:\s*(?:per|an?|on (?:each|the|one|every)|/|each|of (?:the|a|each))\s*node)?"
+        r"(?P<w>\b\B)?(?:[\s,;/+&]*(?:and\s+|with\s+)?(?P<gb>\d{1,5}(?:\.\d+)?)\s*(?P<unit>GB?|GiB|TB?)\b"
+        r"(?:\s+(?:of\s+)?(?:RAM|mem(?:ory)?))?)?",
+        _cores,
     ),
     _row(
         r"\b(?:give it |with |use |ask for |needs? |request |add )?(?:(?P<v>\d{1,4}(?:\.\d+)?)\s*(?P<unit>GB?|GiB"
@@ -395,18 +449,29 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
-        r"\b(?P<v>{N})\s*(?:cpus?|cores|cpu cores|threads)\s*(?:per|a|/|for each|pro|par|por)\s*(?:task|process"
-        r"|rank|gpu)\b|(?P<d>--cpus-per-task[= ])(?P<w>\d+)",
-        lambda m, r: (Set("cpus_per_task", count(m["v"] or m["w"]), m[0]),),
-    ),
-    _row(
         r"\b(?P<v>{N})\s+(?:process(?:es)?|tasks?|ranks?)\s+(?:per|a|on each|on every|for each|/)\s*node\b",
         _number("processes_per_node"),
         True,
     ),
     _row(
-        r"\b(?:cpu[- ]only|no gpus?|without (?:any )?gpus?|ohne gpus?|sans gpu|sin gpu|senza gpu)(?![\w-])",
-        _flag("cpu_only"),
+        r"\b(?:(?:make (?:it|this|that) (?:an? )?)?cpus?[- ]only(?: jobs?)?|only cpus?"
+        r"|(?:needs? |uses? |with )?(?:no|0|zero) gpus?(?! (?:found|detected|available|visible|seen|is|are|was|were)\b)"
+        r"(?: (?:at all|needed|required))?"
+        r"|without (?:any |a |using )?gpus?|gpus? (?:is |are )?n(?:o|')t (?:needed|required|used)"
+        r"|(?:do(?:es)?n'?t|do(?:es)? not) (?:need|use|require|want) (?:any |a |the )?gpus?|gpu-?(?:less|free)"
+        r"|cpu(?=(?:[- ]only)?[- ](?:batch )?(?:jobs?|nodes?|queue|partition|script|task|work)\b)"
+        r"|ohne gpus?|sans gpu|sin gpu|senza gpu)(?![\w-])",
+        _no_gpus,
+    ),
+    _row(
+        r"(?<![\w.-])(?P<v>\d{1,5}(?:\.\d+)?)\s*(?P<unit>GB|GiB|TB)\b(?:\s+(?:of\s+)?mem(?:ory)?\b)?"
+        r"(?!\s*(?:of\s+)?(?:data\w*|files?|text|corpus|corpora|images?|model|shards?|per|/))",
+        lambda m, r: _memory(m, r) if r.cpu_only else (),
+    ),
+    _row(
+        r"\b(?P<v>{N})\s+(?:(?:mpi|worker)\s+)?(?:process(?:es)?|tasks?|ranks?|workers?)\s+"
+        r"(?:per|a|on each|on every|for each|/)\s*node\b",
+        lambda m, r: _number("processes_per_node")(m, r) if r.cpu_only else (),
     ),
     _row(
         r"\b(?P<no>not |non-?)?(?:--)?exclusive(?:ly)?\b(?: nodes?)?|\bwhole nodes? for (?:myself|me|itself)\b",
@@ -443,6 +508,13 @@ PARTS: tuple[WishPart, ...] = (
         r"|il mio|a)?\s*(?P<kind>conda|venv|uv|virtualenv|mamba)(?:\s+(?:env(?:ironment)?|project"
         r"|dir))*(?:\s+(?:at|in|called|named))?\s+(?P<v>(?!{SMALL_WORD}\b)"
         r"(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))(?:,?\s+(?:pas|not|nicht|no|non)\s+(?:conda|venv|uv))?",
+        _environment,
+    ),
+    _row(
+        r"(?:^|[,;:(]\s*|\b(?:my|our|the|mein\w*|mon|mi|il mio|using|by|via)\s+)"
+        r"(?P<kind>conda|venv|virtualenv|mamba)\s+"
+        r"(?:env(?:ironment)?|umgebung)\s+(?:(?:is called|called|named|at|in|=|:)\s*)*(?P<v>(?!{SMALL_WORD}\b)"
+        r"(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))",
         _environment,
     ),
     _row(r"\buse (?P<kind>uv|conda|venv)(?: instead(?: of \w+)?)?\b(?P<v>\b\B)?", _environment, True),
@@ -505,6 +577,14 @@ PARTS: tuple[WishPart, ...] = (
         r"|a\s+)?(?:node'?s?[- ]?)?(?:own\s+|local\s+)*(?:disks?|nvme|ssd|/tmp|burst buffer"
         r"|node-local \w+)(?:\s+(?:first|at (?:job )?start|before))?",
         lambda m, r: (Set("stage_environment", True, m[0]),) if m["env"] else (Add("stage_in", m["v"], m[0]),),
+    ),
+    _row(
+        r"(?<![\w/.-])(?P<v>(?:rsync|rclone|scp|cp|mv|tar|zstd|pigz|unzip|azcopy|dd|aws s3|gsutil"
+        r"|(?:hf|huggingface-cli) download)\s+(?=\S*[-/$~.:])"
+        r"(?:(?![.,;]\s|[.,;]$|\s(?:on|for|with|using|in|under)\s)[^\n`])+)"
+        r"|\b(?:cop(?:y|ies|ying)|transfers?|moves?|syncs?)\s+(?:[a-z]+\s+){0,3}?(?:from\s+)?"
+        r"(?P<source>[/$~][\w./$~{}-]*\w/?)\s+(?:in)?to\s+(?P<target>[/$~][\w./$~{}-]*\w/?)",
+        _data_command,
     ),
     _row(
         r"\b(?:run|execute)\s+[`\"']?(?P<v>(?:python |bash |sh |\./)?[\w./-]+\.(?:py"
@@ -582,10 +662,9 @@ PARTS: tuple[WishPart, ...] = (
     ),
     _row(r"^\W*(?:and\s+)?(?:the\s+)?param(?:eter)?s?\s+(?:too|as well|also)\b", _parameters_too, True),
     _row(
-        r"(?:\b(?:master|rendezvous|serving)[ -]|^\W*|[,;]\s*|\b(?:use|set|change)\s+(?:the\s+"
+        r"(?:\b(?:master|rendezvous|serving|rdzv)[ _-]|^\W*|[,;]\s*|\b(?:use|set|change)\s+(?:the\s+"
         r"|another\s+)?)port\s*(?:=|:|to|number|is)?\s*(?P<v>\d{4,5})\b",
         lambda m, r: (Set("port", int(m["v"]), m[0]),),
-        True,
     ),
     _row(
         r"\b(?:add |set |use )?(?:an? |the )?environment variable (?:called "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from operator import add
 from pathlib import Path
@@ -13,14 +13,55 @@ from typing import Any
 from graph.extraction.sentences.intents import is_question
 from graph.extraction.sentences.line import Line
 from graph.reading.classifier import act_model
-from graph.reading.clauses import split_clauses
 from graph.reading.features import clause_features
 from graph.reading.frames import wishes_a_part
 from graph.reading.meaning import meaning_model
 from graph.reading.mentions import find_mentions
-from graph.reading.scope import scope_of
+from graph.reading.scope import scope_of, without_corrected
 from graph.reading.utterance import Clause, Mention, Scope, ThreadView, Utterance, bounded
 from knowledge.data_file import read_data
+
+# Where one purpose of a message ends and the next begins.
+
+
+# A stop, a question mark or a line's end; "and" or "also" only where a question or an order begins behind it.
+STOP = re.compile(
+    # Blanks are taken from their first one on: a long row of them is looked at once.
+    r"(?<!\s)\s+(?=\(?[1-9]\)\s)|(?<=[!?。\uff1f\uff01])\s*|(?<=[^\d\s][.;])\s+|(?<!\s)\s*\n\s*"
+    r"|(?:,\s*|(?<![\s,])\s+)(?=(?:(?:and|und|et|y|e|also|but|then|plus|oh|ah)(?:[ ,]+(?:by the way|btw|also|then))?"
+    r"|by the way|btw|\u00fcbrigens|au fait)[ ,]+"
+    r"(?:why|how|what|where|when|which|who|does|do|can|is|are|will|tell|explain|wie|was|warum|wo|pourquoi|comment|où|quel"
+    r"|por qué|cómo|qué|dónde|perché|come|dove|quanto)\b)"
+    r"|,\s+(?=(?:what|why|how|where|when|which|who)\b(?:'s| is| are| does| do| did| was| will| long| many| much"
+    r"| would)\b[^.!?\n]*\?)",
+    re.I,
+)
+MOST_CLAUSES = 80
+SHORTEST = 2  # characters of a clause that stands by itself
+
+
+def split_clauses(text: str) -> list[tuple[int, int]]:
+    """Start and end of each clause, in characters; the whole text where nothing parts it."""
+    spans = [_trimmed(text, a, b) for a, b in _pieces(text)]
+    kept = [(a, b) for a, b in spans if b - a >= SHORTEST]
+    if len(kept) > MOST_CLAUSES:  # each costs some milliseconds; what is so much in pieces is no request
+        kept[MOST_CLAUSES - 1 :] = [(kept[MOST_CLAUSES - 1][0], kept[-1][1])]
+    return kept or [(0, len(text))]
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int]]:
+    at = 0
+    for stop in STOP.finditer(text):
+        if stop.start() > at:
+            yield at, stop.start()
+        at = max(at, stop.end())
+    yield at, len(text)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    piece = text[start:end]
+    return start + len(piece) - len(piece.lstrip()), start + len(piece.rstrip())
+
 
 FAINT = 0.005
 MOST_TOPICS = 4
@@ -70,6 +111,7 @@ def read_utterance(words: str, thread: ThreadView) -> Utterance:
     """
     read = bounded(words)
     line, mentions = find_mentions(read)
+    mentions = without_corrected(read, mentions)
     clauses = tuple(_clause(read, span, line, mentions, thread) for span in split_clauses(read))
     return Utterance(read, mentions, clauses)
 
@@ -104,7 +146,9 @@ def _clause(words: str, span: tuple[int, int], line: Line, mentions: Sequence[Me
     if act in WRITES and TAG.search(text):
         return Clause(start, end, text, "plan", scope="asked")
     topics = [(label.partition("/")[2], round(share, 4)) for label, share in read if label.startswith("ask/")]
-    return Clause(start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]))
+    return Clause(
+        start, end, text, act, topic, share, second, scope, act_shares(read), tuple(topics[:MOST_TOPICS]), False
+    )
 
 
 def has_no_log(words: str, thread: ThreadView) -> bool:

@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from graph.reading.edits import Add, Edit, Remove, Set
-from graph.reading.utterance import Scope
+from graph.reading.utterance import Mention, Scope
 from knowledge.data_file import read_data
 from knowledge.types import JobRequest
 
@@ -27,6 +27,8 @@ KINDS: tuple[tuple[str, Scope, str], ...] = (
     ("negated", "negated", "phrase"),
     ("without", "negated", "noun"),
 )
+# What a word of correction may take back by another name.
+NAMES = ("Machine", "Queue", "Account", "Framework", "Method", "Gpu", "Model")
 # Characters of a clause that may stand outside of the stretch that it is.
 BEGINS, ENDS = 14, 3
 
@@ -94,6 +96,17 @@ def stretch_at(text: str, at: int) -> ScopeStretch | None:
 def denials(text: str) -> tuple[ScopeStretch, ...]:
     """What the text says is not wanted, or is to stay."""
     return tuple(one for one in stretches(text) if one.scope == "negated")
+
+
+def without_corrected(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """The mentions without those that the next one of their kind takes the place of: `Stampede3... no sorry, Vista`."""
+    kept: list[Mention] = []
+    for one in mentions:
+        last = kept[-1] if kept else None
+        if last and last.kind == one.kind in NAMES and words("corrects").fullmatch(text, last.end, one.start):
+            kept.pop()
+        kept.append(one)
+    return tuple(kept)
 
 
 def scope_of(text: str, start: int, end: int) -> Scope:

@@ -1,5 +1,7 @@
-"""Refit the reader: `python -m graph.reading.train` reads tests/reading/sentences/*.jsonl and
-patterns.yaml, and writes acts.npz.
+"""Refits the reader: reads tests/reading/sentences/*.jsonl and patterns.yaml, and writes graph/reading/acts.npz and
+meaning.npz.
+
+    python -m graph.reading.train [--blind [NAME ...]] [--wrong]
 
 With `--blind` it fits on all files but one, for each in turn, and prints how many sentences of that one it reads right.
 A line is {"text", "label", "also": [labels as right], "thread": {field of ThreadView, "last": label}}.
@@ -10,8 +12,9 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,17 +23,20 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from sklearn.svm import LinearSVC
 
-from graph.reading.classifier import WEIGHTS, LinearModel, save_model
-from graph.reading.expansion import expand_patterns
+from graph.reading import meaning
+from graph.reading.classifier import WEIGHTS, LinearModel
 from graph.reading.features import clause_features
-from graph.reading.meaning import LONGEST, save_meaning
 from graph.reading.mentions import find_mentions
 from graph.reading.utterance import ThreadView
+from knowledge.data_file import read_data
 from knowledge.embedding import embedder
 
 DATA = Path(__file__).parents[2] / "tests" / "reading"
 DRAWS = 8  # sentences made of each pattern
 MOST_FEATURES = 40_000
+# In a pattern `(a|b)` is a choice and `{name}` a slot.
+CHOICE = re.compile(r"(?<!\\)\(([^()]*)(?<!\\)\)")
+SLOT = re.compile(r"\{(\w+)\}")
 STRENGTH = 1.0  # inverse of the regularisation
 SHARPNESS = 4.0  # from margins to probabilities: right as often as they say, on held-out files
 MEANING_SHARE = 0.5  # how much a vector's opinion weighs beside the words' (best on held-out files)
@@ -83,6 +89,24 @@ def read_file(path: Path, threads: int) -> list[Example]:
     """The sentences of one file; threads: in how many further threads each is learnt."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     return [example for row in rows if row["text"] for example in _examples(row, threads)]
+
+
+def expand_patterns(path: Path, draws: int) -> Iterator[tuple[str, str]]:
+    """Label and sentence of every pattern of the file, each drawn `draws` times, without repeats."""
+    data: dict[str, Any] = read_data(path)
+    for label, patterns in data["patterns"].items():
+        for pattern in patterns:
+            source = random.Random(f"{label} {pattern}")
+            drawn = (draw_sentence(pattern, data["slots"], source) for _ in range(draws))
+            yield from ((label, sentence) for sentence in dict.fromkeys(drawn))
+
+
+def draw_sentence(pattern: str, slots: Mapping[str, Sequence[str]], source: random.Random) -> str:
+    """One sentence of a pattern; inner choices first."""
+    while choice := CHOICE.search(pattern):
+        pattern = pattern[: choice.start()] + source.choice(choice[1].split("|")) + pattern[choice.end() :]
+    filled = SLOT.sub(lambda slot: source.choice(slots[slot[1]]), pattern.replace("\\", ""))
+    return " ".join(filled.split())
 
 
 def made_examples() -> list[Example]:
@@ -138,12 +162,29 @@ def _fitted(examples: Sequence[Example], names: Sequence[str]) -> Any:
 
 def fit_meaning(examples: Sequence[Example], labels: Sequence[str]) -> tuple[Any, Any]:
     """Weights (384 x labels) and bias over MiniLM's vectors. Raises UnavailableError where its weights are missing."""
-    pairs = sorted({(e.text[:LONGEST], e.label) for e in examples})
+    pairs = sorted({(e.text[: meaning.LONGEST], e.label) for e in examples})
     vectors = embedder().embed([text for text, _ in pairs])
     model = LinearSVC(C=2.0).fit(vectors, [label for _, label in pairs])
     order = [list(model.classes_).index(label) for label in labels]
     share = SHARPNESS * MEANING_SHARE
     return share * model.coef_.T[:, order], share * model.intercept_[order]
+
+
+def save(path: Path, weights: Any, bias: Any, **names: Any) -> None:
+    """weights: float, a row a feature and a column a label; stored as int8 with one scale a label."""
+    scale = np.maximum(np.abs(weights).max(axis=0), 1e-9) / 127
+    np.savez_compressed(
+        path,
+        **names,
+        weights=np.round(weights / scale).astype(np.int8),
+        scale=scale.astype(np.float32),
+        bias=np.asarray(bias, dtype=np.float32),
+    )
+
+
+def save_model(path: Path, names: Sequence[str], labels: Sequence[str], weights: Any, bias: Any) -> None:
+    """weights: float, features x labels; as `load_model` reads it."""
+    save(path, weights, bias, features=np.array("\n".join(names)), labels=np.array("\n".join(labels)))
 
 
 def score_blind(files: Sequence[Path], names: Sequence[str], wrong: bool) -> None:
@@ -180,7 +221,7 @@ def main() -> None:
     examples = [*made_examples(), *(e for path in files for e in read_file(path, 1))]
     names, labels, weights, bias = fit(examples)
     save_model(WEIGHTS, names, labels, weights, bias)
-    save_meaning(*fit_meaning(examples, labels))
+    save(meaning.WEIGHTS, *fit_meaning(examples, labels))
     print(f"{WEIGHTS.name}: {len(names)} features, {len(labels)} labels, {WEIGHTS.stat().st_size / 1e6:.2f} MB")
     return None
 

@@ -70,7 +70,8 @@ class Clause:
     act is an id of acts.yaml; topic one of its topics, empty but for `ask`; confidence is the probability of the two
     together, 0 to 1; runner_up the second reading as `act` or `ask/topic`. shares: each act's probability, whatever its
     topic, the likeliest first (empty: read by a rule, certain). topics: the likeliest topics were it a question,
-    whatever act it is, each with its probability.
+    whatever act it is, each with its probability. by_rule: a rule or the reader of resources read it, not the reader of
+    sentences.
     """
 
     start: int
@@ -83,6 +84,7 @@ class Clause:
     scope: Scope = "plain"
     shares: tuple[tuple[str, float], ...] = ()
     topics: tuple[tuple[str, float], ...] = ()
+    by_rule: bool = True
 
     def share(self, *acts: str) -> float:
         """How probable it is that the clause is one of these acts, 0 to 1."""

@@ -19,7 +19,7 @@ from graph.answering.telling import answer_text
 from graph.context import Context
 from graph.reading.utterance import Mention
 from knowledge.document import Document, Paragraph, Steps
-from knowledge.topic_texts import topic_texts
+from knowledge.general_facts import topic_texts
 
 EXAMPLE = "on Perlmutter"
 # Below it the reading of a topic is a guess: it is told only where it accounts for all words.

@@ -13,17 +13,30 @@ from functools import partial
 from typing import Any
 
 from graph.debugging.remedies import request_of
+from graph.extraction.batch_numbers import on_other_ranks
 from graph.extraction.directives import DirectiveLine
 from graph.extraction.request import understand as read
 from graph.extraction.script import ReadScript, read_script
 from graph.extraction.script_record import record_of
-from graph.planning.directives import FORMS, PREFIX, Forms, Word, asked, dependency, mail_options
+from graph.extraction.shell_words import plain
+from graph.planning.directives import (
+    FORMS,
+    PREFIX,
+    REPLACES,
+    Forms,
+    Word,
+    asked,
+    dependency,
+    mail_options,
+    signal_options,
+)
 from graph.planning.fields import check_directive
 from graph.reading.account import apart, places, unplaced
 from graph.reading.argument_edits import NO_VALUES
 from graph.reading.edits import Add, Set
 from graph.reading.request_edits import read_request_edits
 from graph.reading.scope import denials, wanted
+from graph.usecases.launch_counts import Nodes, unsure, with_nodes
 from graph.usecases.script_lines import (
     bring_back,
     changed_lines,
@@ -45,15 +58,12 @@ from templates.quoting import shell_word
 DIRECTIVES = {
     "nodes": ("nodes", "nnodes", "select"),
     "walltime": ("time", "walltime", "time-limit", "W"),
-    "account": ("account", "group", "bank", "A"),
+    "account": ("account", "group", "bank", "project", "A"),
     "queue": ("qos", "partition", "queue"),
     "gpus_per_node": ("gpus-per-node", "gres", "select"),
 }
 # What is read off words here; GPUs are counted by the launch too, which words alone do not tell.
 BY_WORDS = ("nodes", "walltime", "account", "queue")
-COUNTED = re.compile(
-    r"(?P<before>(?<![\w-])--?(?:nnodes|nodes|num[_-]nodes|num_machines|N)[= ])(?P<value>\d+)(?![\w.:])"
-)
 # Errors in the same file as the output, which only PBS has to be told.
 JOINS = re.compile(
     r"\b(?:stderr|errors?)\b.{0,25}\b(?:stdout|output|same file|join\w*)\b"
@@ -63,6 +73,8 @@ JOINS = re.compile(
 # Said of a change of nodes whose consequences the launch has.
 FOLLOWS = ", and the launch line's own counts with it"
 RESUMES = " (the program has to go on from its newest checkpoint by itself)"
+# Layers of a launch that hand a signal on.
+SILENT = frozenset(("apptainer", "singularity", "shifter", "numactl", "env", "exec", "time"))
 MAKES_FOLDER = " (make the folder first: mkdir -p {})"
 OUTPUT: Forms = {
     "slurm": lambda name: Word("--output=", name),
@@ -84,11 +96,6 @@ OWN_FORMS: Mapping[str, Forms] = {
     "array": {"slurm": lambda tasks: Word("--array=", tasks), "pbs": lambda tasks: Word("-J ", tasks)},
 }
 OFFLINE = "WANDB_MODE=offline HF_HUB_OFFLINE=1 TRANSFORMERS_OFFLINE=1"
-# What takes the place of `--standalone` where the ranks of several nodes have to meet.
-MEETS = (
-    '--nnodes={} --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" '
-    '--rdzv-endpoint="$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1):29500"'
-)
 NUMBER_WORDS = dict(
     zip(
         ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"],
@@ -238,12 +245,26 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
 def set_directives(now: Edited, edit: Set, scheduler: Scheduler, cluster: Cluster | None) -> Edited:
     """The script with the directives of one wish."""
     for word in directive_words(edit, scheduler, cluster):
+        if edit.field == "signal" and scheduler == "slurm" and not traps(now.text, str(edit.value.name)):
+            if not steps_hear(now.text):
+                continue  # it would end the shell, or torchrun, and no program hears it
+            word = Word("--signal=", word.value)
         text = with_directive(now.text, word, PREFIX[scheduler])
         first = MAKES_FOLDER.format(folder(edit)) if folder(edit) else RESUMES if edit.field == "requeue" else ""
         told = f"{word.value if word.join else word.text} set{first}"
         earlier = tuple(one for one in now.says if word.join or not one.startswith(word.key))
         now = replace(now, text=text, says=(*earlier, told)) if text != now.text else now
     return now
+
+
+def traps(text: str, signal: str) -> bool:
+    """Whether the script itself acts on the signal."""
+    return re.search(rf"^[^\S\n]*trap\b[^\n]*\b(?:SIG)?{re.escape(signal)}\b", text, re.M) is not None
+
+
+def steps_hear(text: str) -> bool:
+    """Whether a signal to the job's steps reaches the program itself: srun starts it, and nothing in between."""
+    return [one.name for one in read_script(text).layers if one.name not in SILENT] == ["srun"]
 
 
 def folder(wish: Set) -> str:
@@ -275,6 +296,8 @@ def directive_words(wish: Set, scheduler: Scheduler, cluster: Cluster | None) ->
         return after if isinstance(after, list) and (wish.value.jobs or wish.value.kind == "singleton") else []
     if folder(wish) == wish.value and scheduler != "pbs":
         wish = replace(wish, value=f"{wish.value}/job-{'%j' if scheduler == 'slurm' else '%J'}.out")
+    if isinstance(wish.value, LimitSignal) and scheduler != "slurm":  # there, the program's own output stays as it is
+        return signal_options(wish.value, scheduler)
     form = {**FORMS, **OWN_FORMS}.get(wish.field, {}).get(scheduler)
     try:
         fields: dict[str, Any] = {wish.field: wish.value}
@@ -291,7 +314,8 @@ def plain_value(value: object) -> str:
     """A value as its directive takes it; empty for an array over arguments, which a directive alone does not make."""
     match value:
         case JobArray():
-            tasks = f"0-{value.tasks - 1}" + (f"%{value.at_once}" if value.at_once else "")
+            last = value.first + value.tasks - 1
+            tasks = f"{value.first}-{last}" + (f"%{value.at_once}" if value.at_once else "")
             return "" if value.axes else tasks
         case LimitSignal():
             return f"{value.name}@{value.seconds}"
@@ -302,16 +326,21 @@ def with_directive(text: str, word: Word, sign: str) -> str:
     """The text with a directive in the place of its like, joined to it, or behind the last of all."""
     script = read_script(text)
     lines = (text if text.endswith("\n") else f"{text}\n").splitlines(keepends=True)
+    if f"{sign} {word.text}" in (one.strip() for one in lines):
+        return text
     own = script.active.get(word.key.strip("-= ")) if sign == PREFIX["slurm"] else None
-    start = re.compile(re.escape(sign) + r"\s+" + re.escape(word.key.strip()))
+    keys = "|".join(map(re.escape, (word.key.strip(), *REPLACES.get(word.key, ()))))
+    start = re.compile(rf"{re.escape(sign)}\s+(?:{keys})")
     at = own.line - 1 if own else next((n for n, line in enumerate(lines) if start.match(line)), None)
     if at is None or word.join == "+":
         last = max((one.line for one in script.directives if one.active), default=1)
         return "".join([*lines[:last], f"{sign} {word.text}\n", *lines[last:]])
     kept = lines[at].rstrip()
-    if word.join and word.value in kept:
+    parts = word.value.split(word.join) if word.join else []
+    missing = [one for one in parts if one not in re.split(r"[\s&|:=,]", kept) and f":{one}" not in kept]
+    if word.join and not missing:
         return text
-    changed = f"{kept}{word.join}{word.value}" if word.join else f"{sign} {word.text}"
+    changed = f"{kept}{word.join}{word.join.join(missing)}" if word.join else f"{sign} {word.text}"
     return "".join([*lines[:at], f"{changed}\n", *lines[at + 1 :]])
 
 
@@ -330,13 +359,26 @@ def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) 
             new = queue_meant(cluster, str(new))
         if new is None or new == old:
             continue
-        text = set_field(now.text, name, old, new)
+        text = set_field(now.text, name, old, new, cluster)
         if text != now.text:
             counts = FOLLOWS if name == "nodes" and launch_of(text) != launch_of(now.text) else ""
+            counts += besides(now.text, old, new) if name == "nodes" else ""
             told = f"{name.replace('_', ' ')} {old or 'not set'} → {new}{counts}"
             follows = changed_lines(now.text, text) if name == "nodes" else ()
             now = replace(now, text=text, says=(*now.says, told), follows=(*now.follows, *follows))
     return now
+
+
+def besides(text: str, old: object, new: object) -> str:
+    """What other nodes mean for the batch, and which counts nobody can tell whose they are."""
+    script = read_script(text)
+    each = ranks_of(script)
+    if not (isinstance(old, int) and isinstance(new, int) and each):
+        return ""
+    batch = on_other_ranks(text, old * each[-1], new * each[-1])
+    left = unsure(text, Nodes(old, new, each))
+    open_ = f"; {', '.join(left)} left as it was (of one node, or of the job?)" if left else ""
+    return f"{f'; {batch}' if batch else ''}{open_}"
 
 
 def launch_of(text: str) -> str:
@@ -358,7 +400,7 @@ def queue_meant(cluster: Cluster, said: str) -> str:
     return said if said in known or len(meant) != 1 else meant[0]
 
 
-def set_field(text: str, name: str, old: object, new: object) -> str:
+def set_field(text: str, name: str, old: object, new: object, cluster: Cluster | None = None) -> str:
     """The text with a directive's value replaced, and the launch's own count of nodes with it."""
     script = read_script(text)
     found = next((script.active[o] for o in DIRECTIVES[name] if holds(script, o, name, old)), None)
@@ -369,18 +411,35 @@ def set_field(text: str, name: str, old: object, new: object) -> str:
         head, _, tail = lines[found.line - 1].rpartition(found.value)
         lines[found.line - 1] = head + value + tail
     if name == "nodes" and isinstance(old, int) and isinstance(new, int):
-        lines = [counted(line, old, new) for line in lines]
-        for option in ("ntasks", "gpus"):  # totals of the job, which follow its nodes
-            total = script.active.get(option)
-            count = re.search(r"(?<![\w-])\d+$", total.value) if total is not None else None
-            if total is not None and count is not None and int(count[0]) % old == 0:
-                head, _, tail = lines[total.line - 1].rpartition(total.value)
-                lines[total.line - 1] = f"{head}{total.value[: count.start()]}{int(count[0]) // old * new}{tail}"
+        lines = with_launch_on(lines, script, old, new, cluster)
     if name == "gpus_per_node" and found is None and isinstance(old, int):
         lines = [TOTAL_GPUS.sub(partial(as_total, old, new), line) for line in lines]
     return "".join(lines)
 
 
+def with_launch_on(lines: list[str], script: ReadScript, old: int, new: int, cluster: Cluster | None) -> list[str]:
+    """The lines with the launch's own counts, and the job's totals, for other nodes."""
+    form = next(iter(cluster.launch.get("pytorch", ())), None) if cluster else None
+    change = Nodes(old, new, ranks_of(script), record_of(script).scheduler or "", form.launcher if form else "")
+    lines = "".join(with_nodes(lines, change)).splitlines(keepends=True)
+    for option in ("ntasks", "gpus"):  # totals of the job, which follow its nodes
+        total = script.active.get(option)
+        count = re.search(r"(?<![\w-])\d+$", total.value) if total is not None else None
+        if total is not None and count is not None and int(count[0]) % old == 0:
+            head, _, tail = lines[total.line - 1].rpartition(total.value)
+            lines[total.line - 1] = f"{head}{total.value[: count.start()]}{int(count[0]) // old * new}{tail}"
+    return lines
+
+
+def ranks_of(script: ReadScript) -> tuple[int, ...]:
+    """How many ranks a node may have, by what the directives count."""
+    tasks = script.active.get("ntasks-per-node")
+    known = (int(tasks.value) if tasks and tasks.value.isdigit() else None, record_of(script).gpus_per_node)
+    return tuple(one for one in known if one and one > 1)
+
+
+# A value as a shell takes it: words and quoted pieces side by side; a number may be negative.
+WRITTEN_VALUE = r"(?!-(?![\d.]))(?:[^\s\\'\"|<>;&]|\\.|'[^']*'|\"[^\"]*\")+"
 TOTAL_GPUS = re.compile(r"^(?P<head>#SBATCH\s+(?:--gpus[= ]|-G\s?)(?:[\w.-]+:)?)(?P<total>\d+)\b")
 
 
@@ -417,25 +476,6 @@ def in_dialect(directive: DirectiveLine, new: object) -> str:
         if unit := re.fullmatch(r"[\d.]+([smhd])", old):
             return f"{hours}h" if not minutes and unit else f"{60 * hours + minutes}m"
     return text
-
-
-def counted(line: str, old: int, new: int) -> str:
-    """The launch's own numbers: nodes, and all tasks where they are nodes times those of one."""
-    if line.lstrip().startswith("#"):
-        return line
-    if old == 1 and "--standalone" in line and "srun" in line:
-        line = line.replace("--standalone", MEETS.format(new))
-    here = any(one["value"] == str(old) for one in COUNTED.finditer(line))
-    line = COUNTED.sub(lambda m: f"{m['before']}{new}" if m["value"] == str(old) else m[0], line)
-    each = re.search(r"(?:--ppn|--ntasks-per-node|-ppn|--npernode|jsrun\b.*\s(?:-r|--rs_per_host))[= ]?(\d+)", line)
-    total = re.search(
-        r"(?P<before>(?:mpiexec|mpirun|srun|jsrun|flux run)\b.*?\s(?:-n|-np|--ntasks|--nrs)[= ]?)(?P<value>\d+)\b", line
-    )
-    fits = total and (int(total["value"]) == old * int(each[1]) if each else here and int(total["value"]) % old == 0)
-    if total and fits:
-        tasks = int(total["value"]) // old * new
-        return f"{line[: total.start('value')]}{tasks}{line[total.end('value') :]}"
-    return line
 
 
 def change_line(now: Edited, words: str) -> Edited:
@@ -517,7 +557,7 @@ def names(name: str, words: str) -> bool:
 
 
 SET = re.compile(
-    r"(?P<name>(?<![\w-])--[A-Za-z][\w.-]*)[= ](?P<value>[^\s\\'\"-][^\s\\]*|'[^']*'|\"[^\"]*\")"
+    rf"(?P<name>(?<![\w-])--[A-Za-z][\w.-]*)[= ](?P<value>{WRITTEN_VALUE})"
     r"|(?:(?<=\s)|(?<=^)|(?<=export ))(?P<key>[A-Za-z_][\w.]*)="
     r"(?P<given>'[^'\n]*'|\"[^\"\n]*\"|[^\s\\;'\"(][^\s\\;'\"]*)",
     re.M,
@@ -578,13 +618,14 @@ def give(now: Edited, name: str, value: str, pair: bool, programs: bool = False)
 
 
 def take_out(now: Edited, name: str) -> Edited:
-    text = re.sub(rf"[ \t]+{re.escape(name)}(?:[= ][^\s\\-][^\s\\]*)?(?=\s|\\|$)", "", now.text, count=1)
+    text = re.sub(rf"[ \t]+{re.escape(name)}(?:[= ]{WRITTEN_VALUE})?(?=\s|\\|$)", "", now.text, count=1)
     return replace(now, text=text, says=(*now.says, f"{name} taken out")) if text != now.text else now
 
 
 def end_of_launch(text: str) -> int:
     """Where the arguments of the training program end in the text; 0 where no launch is to be seen."""
-    command = read_script(text).training
+    script = read_script(text)
+    command, program = script.training, script.program
     if command is None:
         return 0
     lines = text.splitlines(keepends=True)
@@ -592,10 +633,14 @@ def end_of_launch(text: str) -> int:
     while at < len(lines) - 1 and lines[at].rstrip().endswith("\\"):
         at += 1
     line = lines[at].rstrip()
-    tail = re.search(r"\s+(?:\d?>|\||&|2>&1|;).*$|[\"']\s*$", line)
+    last = re.search(r"(?:'[^']*'|\"[^\"]*\")$", line)
+    is_value = last is not None and (program is None or plain(program.entry) not in last[0])  # no command in quotes
+    tail = re.search(r"\s+(?:\d?>|\||&|2>&1|;).*$" + ("" if is_value else r"|[\"']\s*$"), line)
     return sum(map(len, lines[:at])) + (tail.start() if tail else len(line))
 
 
+# What joins a command that goes to the next one, or the end of its line.
+NOTHING_LEFT = re.compile(r"[ \t]*(?:(?:;|&&)[ \t]*|\n|\Z)?")
 MODULE = re.compile(r"^(?P<head>\s*(?:module|ml)\s+(?:load|add)\s+)(?P<names>[^\n#;&|]+)", re.M)
 SWAPS = re.compile(
     r"\b(?:swap|replace|change|switch|use|load)\b.{0,25}\bmodules?\b\s*(?:for|with|by|to|against)?\s*(?P<new>[A-Za-z][\w.+-]*/[\w.+-]*\w)"
@@ -628,12 +673,14 @@ def swap_module(now: Edited, lines: list[re.Match[str]], new: str, old: str) -> 
     if alike:
         line, name = alike[-1]
         names = " ".join(filter(None, (new if one == name else one for one in line["names"].split())))
-        changed = f"{line['head']}{names}" if names else ""
+        behind = NOTHING_LEFT.match(now.text, line.end())
+        changed, end = (f"{line['head']}{names}", line.end()) if names or not behind else ("", behind.end())
         told = f"module {name} → {new}" if new else f"module {name} taken out"
-        return replace(now, text=f"{now.text[: line.start()]}{changed}{now.text[line.end() :]}", says=(*now.says, told))
+        return replace(now, text=f"{now.text[: line.start()]}{changed}{now.text[end:]}", says=(*now.says, told))
     if not new:
         return now
-    at = lines[-1].end()
+    end = now.text.find("\n", lines[-1].end())
+    at = lines[-1].end() if end < 0 or now.text[:end].endswith("\\") else end  # behind all that its line does
     return replace(
         now,
         text=f"{now.text[:at]}\n{lines[-1]['head'].strip()} {new}{now.text[at:]}",

@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open_names
+from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open_names, to_put_in
+from graph.waiting.elsewhere import would_take
 from graph.waiting.ended import exit_note, use_note
-from graph.waiting.evidence import notes_of, seen
+from graph.waiting.evidence import not_told, notes_of, seen
 from graph.waiting.languages import language_of, verdict_in
 from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
 from graph.waiting.meant import jobs_meant, read_jobs
 from graph.waiting.no_job import spoken_id, told_without_job
 from graph.waiting.script_change import script_diff, script_in
-from graph.waiting.spoken import listed
+from graph.waiting.spoken import listed, spoken_lines
 from graph.waiting.verdict import reason_of
 from knowledge.cluster import Cluster
 from knowledge.document import Diff, Document, Paragraph, Part, Step, Steps
-from knowledge.schedulers.command_lines import prompted
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind
 from knowledge.schedulers.reasons import FoundReason, spoken_reason
@@ -27,6 +27,8 @@ from knowledge.site import as_there
 
 # More jobs than these are told by groups.
 FEW = 3
+# Characters of a person's words, and of what no scheduler prints, in which a reason is looked for.
+MOST_WORDS = 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def explain_pending(
     outputs = scheduler_output(text) if outputs is None else outputs
     lines = text.split("\n")
     inside = {n for output in outputs for n in range(output.first, output.last + 1)}
-    words = "\n".join(line for n, line in enumerate(lines) if n not in inside)
+    words = "\n".join(line for n, line in enumerate(lines) if n not in inside)[:MOST_WORDS]
     jobs = read_jobs(outputs)
     meant = jobs_meant(jobs, words, text) if jobs else []
     scheduler = outputs[0].scheduler if outputs else None
@@ -75,7 +77,8 @@ def explain_pending(
         return answer_of(told_without_job(outputs, words, text, machine), words)
     if len(meant) == 1 and not meant[0].id.strip():
         meant = [replace(meant[0], id=spoken_id(text))]
-    said = spoken_reason(words) if len(meant) == 1 and meant[0].phase == "waiting" and not meant[0].reason else None
+    silent = len(meant) == 1 and meant[0].phase in ("waiting", "unknown") and not meant[0].reason
+    said = spoken_reason(words) if silent else None
     groups = one_for_each([JudgedJob(job, said or reason_of(job)) for job in meant])
     # What stands beside a job is gathered only for those that are told of: a queue may hold 50,000.
     told = [
@@ -88,15 +91,29 @@ def explain_pending(
         for one in groups[:FEW]
     ]
     told = [with_diff(answer, script or script_in(words)) for answer in told]
+    told = [with_alike(answer, one, meant, groups) for answer, one in zip(told, groups, strict=False)]
     order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
     order[-1] = with_rest(order[-1], groups[FEW:])
-    alike = [job.id for job in meant if job.phase == "waiting" and all(job is not one.job for one in groups)]
-    if len(groups) == 1 and alike:
-        says = f"The same holds for {listed(alike, 8)}."
-        order[0] = replace(
-            order[0], says=(*order[0].says, says), document=order[0].document + Document((Paragraph(says),))
-        )
     return joined(order) if len(order) > 1 else order[0]
+
+
+def with_alike(
+    answer: PendingAnswer, told: JudgedJob, meant: Sequence[QueuedJob], groups: Sequence[JudgedJob]
+) -> PendingAnswer:
+    """The answer with the other jobs that wait for the same reason, which are not told of one by one."""
+    heads = {id(one.job) for one in groups}
+    alike = [
+        job.id
+        for job in meant
+        if job.phase == "waiting" and id(job) not in heads and job.reason == told.job.reason and job.id.strip()
+    ]
+    if not alike or told.job.phase != "waiting":
+        return answer
+    says = f"The same holds for {listed(alike, 8)}."
+    if answer.starts != told.found.reason.starts and answer.kind != "config":  # by what this one asks for
+        word = told.found.reason.word
+        says = f"Also held by `{word}`: {listed(alike, 8)}; what each asks for decides, name it to hear of it."
+    return replace(answer, says=(*answer.says, says), document=answer.document + Document((Paragraph(says),)))
 
 
 def with_rest(answer: PendingAnswer, rest: Sequence[JudgedJob]) -> PendingAnswer:
@@ -153,7 +170,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     notes = (
         notes_of(case)
         if case.found.reason.kind not in ("client-error", "no-job")
-        else list(seen([limit_note(case), too_large_for_a_node(case)]))
+        else list(seen([limit_note(case), too_large_for_a_node(case), would_take(case)]))
     )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
@@ -164,8 +181,8 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
         says += [told for told in (exit_note(case.job), use_note(case.job, case.others)) if told]
     says += closing(case, kind, starts)
     change = steps(remedies(case, notes), values, case.machine.id if case.machine else "")
-    look = looks(reason.look, values, change)
-    own = verdict_in(language_of(without_commands(words)), kind, starts, reason.freed_by == "staff")
+    look = looks(reason.look, not_told(case, notes, kind), values, change)
+    own = verdict_in(language_of(spoken_lines(words)), kind, starts, reason.freed_by == "staff", reason.of)
     says = [own, *says] if own else says
     parts: list[Part] = [*([Paragraph(own)] if own else []), Paragraph(says[1 if own else 0])]
     more = says[2 if own else 1 :]
@@ -183,11 +200,6 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
         change,
         Document(tuple(parts)),
     )
-
-
-def without_commands(words: str) -> str:
-    """The lines that are no command at a prompt."""
-    return "\n".join(line for line in words.splitlines() if not prompted(line))
 
 
 STARTS: Mapping[Starts, str] = {
@@ -212,7 +224,7 @@ def headline(
         return f"{who}{says}." if who else f"{says[0].upper()}{says[1:]}."
     but = case.found.reason.but
     end = ending_of(case, kind, starts)
-    if but and starts == case.found.reason.starts:
+    if but and starts == case.found.reason.starts and not any(note.sure for note in notes):
         end = f"{end[:-1]}, {but}." if not but[0].isupper() else f"{end} {but}."
     return f"{who}{says}{word}. {end}" if who else f"{says[0].upper()}{says[1:]}{word}. {end}"
 
@@ -266,19 +278,39 @@ def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[ReasonRemedy]
     """What helps: the evidence's own first, then the reason's, unless the evidence knows better."""
     own = [remedy for note in notes for remedy in note.do]
     rest = [] if any(note.only for note in notes) else list(case.found.reason.do)
+    # The evidence's own way to the same command says more.
+    commands = {remedy.command for remedy in own if remedy.command}
+    targets = {changed(command) for command in commands}
+    rest = [
+        one for one in rest if not one.command or (one.command not in commands and changed(one.command) not in targets)
+    ]
     asked = [ReasonRemedy(text=f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
     return [*own, *rest, *asked]
 
 
+def changed(command: str) -> str:
+    """What a command changes of a job (`scontrol update jobid=<JOBID> QOS`); itself where it changes none."""
+    return command.partition("=<")[0] if command.count("=") < 2 else command.rpartition("=")[0]
+
+
 def steps(remedies: Sequence[ReasonRemedy], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
     """The remedies with the job's values, their commands as the machine (its id, or empty) takes them."""
-    there = ((one.text, as_there(one.command, machine)) for one in remedies)
-    return tuple(Step(filled(text, values), filled(command, values)) for text, command in there)
+    told: set[str] = set()
+    found = []
+    for one in remedies:
+        text, command = filled(one.text, values), filled(as_there(one.command, machine), values)
+        open_ones = to_put_in(command, told)
+        found.append(Step(f"{text} ({open_ones})" if open_ones else text, command))
+    return tuple(dict.fromkeys(found))
 
 
-def looks(commands: Sequence[str], values: Mapping[str, str], change: Sequence[Step]) -> tuple[Step, ...]:
-    """At most two commands to look with: those that are complete, first."""
-    done = [filled(command, values) for command in commands]
-    taken = {step.command for step in change}
+def looks(
+    own: Sequence[str], untold: Sequence[str], values: Mapping[str, str], change: Sequence[Step]
+) -> tuple[Step, ...]:
+    """At most two commands to look with: the reason's own that are complete, then those that tell what is not told."""
+    done = [filled(command, values) for command in own]
+    more = [filled(command, values) for command in untold]
     ready = [command for command in done if not open_names(command)] or done[:1]
-    return tuple(Step("", command) for command in ready[:2] if command not in taken)
+    ready += [command for command in more if not open_names(command)]
+    taken = {step.command for step in change}
+    return tuple(Step("", command) for command in list(dict.fromkeys(ready))[:2] if command not in taken)

@@ -21,7 +21,7 @@ from graph.debugging.remedies import (
     request_of,
 )
 from graph.debugging.remedies import says as in_words
-from graph.debugging.script_edits import FailedScript, put_lines
+from graph.debugging.script_edits import FailedScript, put_lines, without_setting
 from graph.usecases.edit_script import DIRECTIVES, Edited, put_fields
 from graph.verification.checks.rule import Edit
 from graph.verification.checks.run import CheckedFinding, checked
@@ -93,7 +93,11 @@ def tried(remedy: Remedy, case: FailedScript) -> tuple[tuple[str, str] | None, O
     edit = remedy.edit(case) if remedy.edit else put(case, change)
     if edit is None or edit[0] == case.text:
         return None, Offer("")
-    costs = price(before, changed_request(before, dict(change))) if change else batch_price(case.text, edit[0])
+    costs = (
+        price(before, changed_request(before, dict(change)), case.cluster)
+        if change
+        else batch_price(case.text, edit[0])
+    )
     says = edit[1] if remedy.edit else in_words(before, change)
     return edit, Offer(says, costs, change, edit[0])
 
@@ -107,9 +111,9 @@ def put(case: FailedScript, change: Change) -> tuple[str, str] | None:
 
 
 def by_steps(case: FailedScript) -> tuple[Offer, ...]:
-    """The steps of the diagnosis whose line can be put into the script: to be tried, so a person decides."""
-    edits = [edit for step in case.diagnosis.fix if (edit := put_lines(case, step))]
-    return tuple(Offer(says, "", script=text) for text, says in edits[:MOST_STEPS])
+    """Lines to take out of the script, or to put in as a step says: to be tried, so a person decides."""
+    edits = [without_setting(case), *(put_lines(case, step) for step in case.diagnosis.fix)]
+    return tuple(Offer(edit[1], "", script=edit[0]) for edit in edits if edit)[:MOST_STEPS]
 
 
 def by_check(case: FailedScript) -> tuple[str, str] | None:

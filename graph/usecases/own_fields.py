@@ -9,13 +9,14 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from graph.extraction.script import ReadScript, read_script
-from graph.extraction.script_record import record_of
-from graph.extraction.shell_tree import parse
+from graph.extraction.script import read_script
+from graph.extraction.script_record import TYPED_GPUS, record_of
 from graph.extraction.shell_words import plain
-from graph.planning.directives import FORMS, PREFIX, Word
+from graph.planning.directives import FORMS, NEAREST, NO_REQUEUE, PREFIX, Forms, Word
 from graph.planning.fields import check_directive, check_module, check_path, check_plain_word, shown
+from graph.planning.gpus import kinds_named
 from graph.planning.programs import split_words
+from graph.planning.request_fields import variable_of
 from graph.planning.steps import shell_line
 from graph.reading.edits import Set
 from graph.usecases.edit_script import (
@@ -25,6 +26,7 @@ from graph.usecases.edit_script import (
     OWN_FORMS,
     Edited,
     base,
+    directive_words,
     exported,
     give,
     put_fields,
@@ -35,19 +37,46 @@ from graph.usecases.edit_script import (
     take_out,
     with_directive,
 )
+from graph.usecases.launch_counts import OTHER_STARTER, with_gpus
+from graph.usecases.own_arrays import put_array
+from graph.usecases.own_lines import AS_PATCH, NO_SCHEDULER, beside_launch, scheduler_of
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import ArgumentEdit
 from knowledge.types import JobRequest, Scheduler
 from templates.quoting import shell_word
 
-AS_PATCH = "the script has no place for it that is sure: give it as a patch"
+# Ranks a node as a directive, where no line counts them.
+RANKS: Forms = {
+    "slurm": lambda each: Word("--ntasks-per-node=", each),
+    "pbs": lambda each: Word("-l select=", f"mpiprocs={each}", ":"),
+    "lsf": lambda each: Word("-R ", f'"span[ptile={each}]"', "+"),
+    "flux": lambda each: Word("--tasks-per-node=", each),
+}
 NOT_HERE = (
-    "a script of the person's own has no such setting: it is the program's, or port_script to the machine it runs on "
-    "writes the job anew by the templates"
+    "a script of the person's own has no such setting: give the program's own option as argument_edits=--OPTION=VALUE, "
+    "or port_script to the machine it runs on writes the job anew by the templates"
 )
 OTHER_SCHEDULER = "a script for another scheduler is one for another machine: port_script with that machine writes it"
-NO_SCHEDULER = "the file asks no scheduler for anything: write_script makes a job of it (entry: bash {})"
+# What takes the place of a field that only a new script has.
+INSTEAD = {
+    "chain": "not by a line of it: JOB=$(sbatch --parsable FILE), then sbatch --dependency=afterany:$JOB FILE; or give "
+    "dependency=afterany:JOBID",
+    "beside": "give it as a patch: the line with & behind it, and `wait` at the end",
+    "then": "give it as after=COMMAND",
+    "stage_in": "give it as before=COMMAND that copies to the node's disk",
+    "modules_only": "give modules_removed=NAME for each",
+    "cpu_only": "take the GPU directives out as a patch",
+    "launcher": "give the launch line as a patch",
+    "port": "give variables=MASTER_PORT=NUMBER",
+    "spare_nodes": "give nodes=NUMBER",
+    "total_gpus": "give nodes and gpus_per_node",
+    "node_type": "give constraint=FEATURE, or queue=NAME of that kind",
+    "binds": "give the image's options in the launch line as a patch",
+    "container_runtime": "give the launch line as a patch",
+    "modules_removed": "give modules=NAME, which loads it again",
+    "entry": "the launch needs a program: give another one",
+}
 # The directive that a field becomes where no line holds it.
 NEW: Mapping[str, Mapping[Scheduler, str]] = {
     "walltime": {"slurm": "--time=", "pbs": "-l walltime=", "lsf": "-W "},
@@ -57,23 +86,38 @@ NEW: Mapping[str, Mapping[Scheduler, str]] = {
     "gpus_per_node": {"slurm": "--gpus-per-node="},
 }
 WISHES = ("mail", "dependency", *FORMS, *OWN_FORMS)
+NO_TRAP = (
+    "nothing in the launch acts on {0}, which would end it: give it as a patch (trap 'kill -{0} $PID' {0}; the launch "
+    "with &; PID=$!; wait $PID twice), or port_script to its machine writes all of that"
+)
+LEFT_OUT = "extra_directives takes a line as the scheduler has it"
+SIGNALS = "give it as a patch: `timeout -s USR1 SECONDS` in front of the program"
+CORES: Mapping[Scheduler, str] = {
+    "pbs": "give the launch its cores, or ncpus= of the select line, as a patch",
+    "lsf": "give the launch its cores (jsrun -c) as a patch",
+}
 ACTIVATES = re.compile(
     r"^(?P<head>[^\n#]*?\b(?:(?:conda|mamba|micromamba) activate|source activate)\s+)(?P<name>[^\s;&|]+)", re.M
 )
 SOURCES_VENV = re.compile(r"^(?P<head>[^\n#]*?(?:\bsource|(?<!\S)\.)\s+)(?P<name>\S+)(?P<tail>/bin/activate\b)", re.M)
 # The commands in front of another one in its line.
 BESIDE = re.compile(r"(?:.*(?:;|&&))?")
+NO_IMAGE = "give the launch line as a patch, with `apptainer exec --nv IMAGE` (or the site's own) before the program"
 IMAGE = re.compile(
-    r"(?P<head>(?:--container-image|--image)[= ]|\b(?:apptainer|singularity)\s+(?:exec|run)\b[^\n]*?\s)"
-    r"(?P<name>(?:docker|oras|library)://\S+|\$?[\w./${}:@-]+(?:\.(?:sif|sqsh|simg|img)|(?<=image[= ])[\w./:@-]+))"
+    r"(?P<head>(?:--container-image|--image|--environment|--uenv)[= ]"
+    r"|\b(?:apptainer|singularity)\s+(?:exec|run)\b[^\n]*?\s)"
+    r"(?P<name>(?:docker|oras|library)://\S+"
+    r"|\$?[\w./${}:@-]+(?:\.(?:sif|sqsh|simg|img)|(?<=(?:nment|image|-uenv)[= ])[\w./:@-]+))"
 )
 PER_NODE = re.compile(
     r"(?P<head>(?<![\w-])(?:--ppn|-ppn|--npernode|-npernode|--ntasks-per-node|--tasks-per-node|--nproc[_-]per[_-]node"
     r"|-a|--tasks_per_rs)[= ])(?P<value>\d+)\b"
 )
 ALL_RANKS = re.compile(r"(?P<head>(?<![\w-])(?:-n|-np|--ntasks|--num[_-]processes)[= ])(?P<value>\d+)\b")
-ENDS_AT_FAULT = re.compile(r"^\s*set\s+-\w*e|^\s*set\s+-o\s+errexit|^#!.*\s-\w*e", re.M)
+ENDS_AT_FAULT = re.compile(r"^[^\S\n]*set\s+-\w*e|^[^\S\n]*set\s+-o\s+errexit|^#!.*\s-\w*e", re.M)
 STOPPED = "set +e in front of the launch, so that the step sees its status"
+CHOOSES = "--constraint="
+OTHER_KIND = "{} nodes; the queue, the account, the modules and the cores of a task may be the old kind's: look at them"
 
 
 def put_field(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | None, file: str) -> Edited:
@@ -83,22 +127,19 @@ def put_field(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | Non
     """
     if name in DIRECTIVES:
         return put_directive(now, name, wanted, cluster, file)
+    if wanted.array and name == "array":
+        return put_array(now, wanted.array, cluster, file)
     if name in WISHES:
         return put_wish(now, name, wanted, cluster, file)
+    if name == "processes_per_node":
+        return put_processes(now, wanted, scheduler_of(now.text, file))
+    if name == "node_type" and cluster is not None:
+        return put_node_type(now, wanted.node_type or "", cluster)
     if name in HANDLERS:
         return HANDLERS[name](now, wanted)
     if name == "scheduler":
         raise InputError(OTHER_SCHEDULER)
-    raise InputError(NOT_HERE)
-
-
-def scheduler_of(text: str, file: str) -> Scheduler:
-    """The scheduler whose directives the script has. Raises InputError where it has none."""
-    record = record_of(read_script(text))
-    found = next((name for name in PREFIX if name == record.scheduler), None)
-    if found is None:
-        raise InputError(NO_SCHEDULER.format(file))
-    return found
+    raise InputError(INSTEAD.get(name, NOT_HERE))
 
 
 def put_directive(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | None, file: str) -> Edited:
@@ -127,6 +168,32 @@ def put_directive(now: Edited, name: str, wanted: JobRequest, cluster: Cluster |
     return now if text == now.text else replace(now, text=text, says=(*now.says, f"{form}{value} set"))
 
 
+def put_node_type(now: Edited, name: str, cluster: Cluster) -> Edited:
+    """Another kind of node: in the GPUs that are asked for by their type, and in the constraint that chooses it."""
+    node = next(iter(kinds_named(name, cluster.node_types)), None)
+    if node is None:
+        raise InputError(f"{cluster.title} has no {shown(name)}: {', '.join(one.id for one in cluster.node_types)}")
+    script, lines = read_script(now.text), now.text.splitlines(keepends=True)
+    chosen = (f.text for f in cluster.directives if node.id in f.node_types and f.text.startswith(CHOOSES))
+    feature = next(chosen, "").removeprefix(CHOOSES)
+    wanted = {"constraint": feature} if feature else dict[str, str]()
+    for option in ("gpus", "gpus-per-node", "gres", "gpus-per-task") if node.gpu_type else ():
+        held = script.active.get(option)
+        if held is not None and (typed := TYPED_GPUS.search(held.value)):
+            wanted[option] = f"{held.value[: typed.start('kind')]}{node.gpu_type}{held.value[typed.end('kind') :]}"
+    if not wanted:
+        raise InputError(INSTEAD["node_type"])
+    for option, value in wanted.items():
+        held = script.active.get(option)
+        if held is not None:
+            head, _, tail = lines[held.line - 1].rpartition(held.value)
+            lines[held.line - 1] = f"{head}{value}{tail}"
+    text = "".join(lines)
+    if feature and "constraint" not in script.active:
+        text = with_directive(text, Word(CHOOSES, feature, "&"), PREFIX[cluster.scheduler])
+    return now if text == now.text else replace(now, text=text, says=(*now.says, OTHER_KIND.format(node.id)))
+
+
 def form_of_queue(cluster: Cluster | None, scheduler: Scheduler) -> str | None:
     """The option that names a queue: as the machine's own scripts have it."""
     known = cluster.directives if cluster and cluster.scheduler == scheduler else ()
@@ -142,13 +209,21 @@ def refused(why: str) -> Edited:
 def put_wish(now: Edited, name: str, wanted: JobRequest, cluster: Cluster | None, file: str) -> Edited:
     """A directive that people add: array, mail, memory, requeue and the like."""
     scheduler = scheduler_of(now.text, file)
-    changed = set_directives(now, Set(name, getattr(wanted, name)), scheduler, cluster)
-    if changed is now and getattr(wanted, name) not in (False, None):
-        form = {**FORMS, **OWN_FORMS}.get(name, {}).get(scheduler)
-        if form is None and name not in ("mail", "dependency"):
-            raise InputError(f"{scheduler} has no option for {name}")
-        raise InputError("it stands so already, or its value is none that a directive takes")
-    return changed
+    if name == "requeue" and wanted.requeue is False and scheduler in NO_REQUEUE:
+        word = NO_REQUEUE[scheduler]
+        text = with_directive(now.text, word, PREFIX[scheduler])
+        return replace(now, text=text, says=(*now.says, f"{word.text} set")) if text != now.text else now
+    value = getattr(wanted, name)
+    changed = set_directives(now, Set(name, value), scheduler, cluster)
+    words = directive_words(Set(name, value), scheduler, cluster)
+    if changed is now and name == "signal" and scheduler == "slurm" and "--signal" not in now.text:
+        raise InputError(NO_TRAP.format(value.name))
+    if changed is not now or value in (False, None) or any(word.value in now.text for word in words):
+        return changed
+    if words or scheduler in {**FORMS, **OWN_FORMS}.get(name, {}):
+        raise InputError(f"{shown(str(value))} cannot stand in a directive; give it without blanks or quotes")
+    near = {"signal": SIGNALS, "cpus_per_task": CORES.get(scheduler)}.get(name)
+    raise InputError(f"{scheduler} has no option for {name}; {near or NEAREST.get(name, LEFT_OUT)}")
 
 
 def put_variables(now: Edited, wanted: JobRequest) -> Edited:
@@ -164,21 +239,29 @@ def put_variables(now: Edited, wanted: JobRequest) -> Edited:
 
 def put_arguments(now: Edited, wanted: JobRequest) -> Edited:
     """Options of the program: set where they stand, else behind the others."""
-    edits = [*wanted.argument_edits, *edits_of(wanted.args or "")]
+    edits = [*map(as_one_word, wanted.argument_edits), *edits_of(wanted.args or "")]
     for one in edits:
         changed = take_out(now, one.name) if one.kind == "remove" else give(
             now, one.name, one.value or "", not one.name.startswith("-"), True)  # fmt: skip
         if changed is now and not stands(now.text, one):
-            raise InputError(f"{one.name}: {AS_PATCH}")
+            why = f"{one.name} is not in the script" if one.kind == "remove" else f"{one.name}: {AS_PATCH}"
+            raise InputError(why)
         now = changed
     return now
+
+
+def as_one_word(one: ArgumentEdit) -> ArgumentEdit:
+    """The change with its value as the program gets it, where it is one word."""
+    words = split_words("argument_edits", one.value or "")
+    return replace(one, value=words[0]) if len(words) == 1 else one
 
 
 def stands(text: str, one: ArgumentEdit) -> bool:
     """Whether the argument is as it is wanted."""
     if one.kind == "remove":
-        return one.name not in text
-    return re.search(rf"{re.escape(one.name)}[= ]{re.escape(shell_word(one.value or ''))}(?!\S)", text) is not None
+        return False
+    value = "" if one.value is None else f"[= ]{re.escape(shell_word(one.value))}"
+    return re.search(rf"{re.escape(one.name)}{value}(?!\S)", text) is not None
 
 
 def edits_of(args: str) -> list[ArgumentEdit]:
@@ -205,13 +288,21 @@ def put_modules(now: Edited, wanted: JobRequest) -> Edited:
         now = swap_module(now, lines, name, base(name)) if lines else beside_launch(now, f"module load {name}")
     for name in wanted.modules_removed:
         changed = swap_module(now, list(MODULE.finditer(now.text)), "", name)
-        now = changed if changed is not now else refused(f"no line loads {name}")
+        now = changed if changed is not now else refused(not_loaded(now.text, name))
     return now
+
+
+def not_loaded(text: str, name: str) -> str:
+    """That no line loads a module, and what is loaded."""
+    loaded = [one for line in MODULE.finditer(text) for one in line["names"].split()]
+    return f"no line loads {shown(name)}; {'give one of ' + ', '.join(loaded) if loaded else AS_PATCH}"
 
 
 def put_environment(now: Edited, wanted: JobRequest) -> Edited:
     """Another conda or virtual environment in the line that enters one, else in a line of its own."""
     name, kind = wanted.environment or "", wanted.environment_kind
+    if not name:
+        raise InputError("it goes with its environment: give environment=NAME_OR_PATH")
     check_path("environment", name)
     own = [
         (found, kind) for kind, one in (("conda", ACTIVATES), ("venv", SOURCES_VENV)) if (found := one.search(now.text))
@@ -237,17 +328,29 @@ def put_container(now: Edited, wanted: JobRequest) -> Edited:
     """Another image in the launch that has one."""
     name, found = wanted.container or "", list(IMAGE.finditer(now.text))
     check_path("container", name)
+    if not found:
+        raise InputError(f"no image is named in the launch: {NO_IMAGE}")
     if len({one["name"] for one in found}) != 1:
-        raise InputError(f"{'several images are' if found else 'no image is'} named in the launch: {AS_PATCH}")
+        raise InputError(f"several images are named in the launch: {AS_PATCH}")
     text = IMAGE.sub(lambda one: one["head"] + name, now.text)
     return replace(now, text=text, says=(*now.says, f"image {found[0]['name']} → {name}"))
 
 
-def put_processes(now: Edited, wanted: JobRequest) -> Edited:
-    """Ranks a node where the launch or a directive counts them, and their total with them."""
-    counts = {int(one["value"]) for one in PER_NODE.finditer(now.text)}
-    changed = with_ranks(now, counts.pop(), wanted.processes_per_node or 1) if len(counts) == 1 else now
-    return changed if changed is not now or wanted.processes_per_node in counts else refused(AS_PATCH)
+def put_processes(now: Edited, wanted: JobRequest, scheduler: Scheduler) -> Edited:
+    """Ranks a node where the launch or a directive counts them, and their total with them; else as a directive.
+
+    One task a node beside a launcher that counts more starts that launcher, and stays.
+    """
+    counts, each = {int(one["value"]) for one in PER_NODE.finditer(now.text)}, wanted.processes_per_node or 1
+    own = counts - {1} or counts
+    if not own:
+        text = with_directive(now.text, RANKS[scheduler](str(each)), PREFIX[scheduler])
+        return replace(now, text=text, says=(*now.says, f"{each} ranks a node set"))
+    if len(own) > 1:
+        raise InputError(
+            f"the script counts {', '.join(map(str, sorted(own)))} ranks a node in several lines: {AS_PATCH}"
+        )
+    return now if each in own else with_ranks(now, own.pop(), each)
 
 
 def with_ranks(now: Edited, old: int, each: int) -> Edited:
@@ -258,9 +361,9 @@ def with_ranks(now: Edited, old: int, each: int) -> Edited:
         if re.match(r"\s*#(?!SBATCH)", row) or not (PER_NODE.search(row) or ALL_RANKS.search(row)):
             continue
         rows[at] = PER_NODE.sub(lambda one: f"{one['head']}{each if int(one['value']) == old else one['value']}", row)
-        if rows[at] != row or "--num" in row:
+        if rows[at] != row or "--num" in row or OTHER_STARTER.search(row):
             rows[at] = ALL_RANKS.sub(lambda one: f"{one['head']}{total(one['value'], nodes, old, each)}", rows[at])
-    text = "".join(rows)
+    text = with_gpus("".join(rows), nodes, old, each)
     return now if text == now.text else replace(now, text=text, says=(*now.says, f"{old} → {each} ranks a node"))
 
 
@@ -279,9 +382,7 @@ def put_files(now: Edited, wanted: JobRequest) -> Edited:
 
 def put_offline(now: Edited, _: JobRequest) -> Edited:
     """The variables that keep libraries off the network."""
-    for pair in OFFLINE.split():
-        now = set_variable(now, *pair.split("=", 1))
-    return now
+    return put_variables(now, replace(JobRequest(), variables=tuple(map(variable_of, OFFLINE.split()))))
 
 
 def put_extra(now: Edited, wanted: JobRequest) -> Edited:
@@ -290,8 +391,9 @@ def put_extra(now: Edited, wanted: JobRequest) -> Edited:
     for line in wanted.extra_directives:
         text = line.strip().removeprefix(PREFIX[scheduler]).strip()
         check_directive("extra_directives", text, free=True)
-        if not text.startswith("-"):
-            raise InputError(f"{shown(line)} is no directive of {scheduler}")
+        if not text.startswith("-") or (text.startswith("--") and scheduler in ("pbs", "lsf")):
+            way = f"`{PREFIX[scheduler]} {'-o value' if scheduler in ('pbs', 'lsf') else '--option=value'}`"
+            raise InputError(f"{shown(line)} is no directive of {scheduler}, which has them as {way}")
         changed = with_directive(now.text, Word(text, join="+"), PREFIX[scheduler])
         now = replace(now, text=changed, says=(*now.says, f"{text} set"))
     return now
@@ -323,42 +425,6 @@ def put_after(now: Edited, wanted: JobRequest) -> Edited:
     return now
 
 
-def beside_launch(now: Edited, line: str, says: str = "", *, after: bool = False) -> Edited:
-    """The line before or after the whole statement (its loop too) in which the program is launched.
-
-    Raises InputError where another program, a function or another job's text runs it.
-    """
-    rows = now.text.split("\n")
-    if line in (row.strip() for row in rows) and not after:
-        return now
-    first, last = launch_rows(read_script(now.text), now.text)
-    at = last if after else first
-    text = "\n".join([*rows[:at], line, *rows[at:]])
-    place = "after" if after else "before"
-    return replace(now, text=text, says=(*now.says, says or f"`{line}` {place} the launch"))
-
-
-def launch_rows(script: ReadScript, text: str) -> tuple[int, int]:
-    """The first row (from 0) of the statement with the launch, and the row behind it; without one, of the last.
-
-    Raises InputError where something else runs the launch.
-    """
-    nodes = [one for one in parse(text).root_node.children if one.type not in ("comment", "&", ";")]
-    if not nodes or script.jobs or script.language != "bash":
-        raise InputError(AS_PATCH)
-    row = script.training.line - 1 if script.training else nodes[-1].start_point[0]
-    at = next((n for n, one in enumerate(nodes) if one.start_point[0] <= row <= one.end_point[0]), None)
-    if at is None or nodes[at].type == "function_definition":
-        raise InputError(AS_PATCH)
-    held = nodes[at].text or b""
-    waits = [one for one in nodes[at + 1 :] if (one.text or b"").split()[:1] == [b"wait"]]
-    end = (waits or [nodes[at]])[-1]
-    if held.lstrip().startswith(b"exec "):
-        raise InputError(f"line {row + 1} is `exec`: nothing runs after it; {AS_PATCH}")
-    behind = end.end_point[0] + (1 if end.end_point[1] else 0)
-    return nodes[at].start_point[0], behind
-
-
 HANDLERS: Mapping[str, Callable[[Edited, JobRequest], Edited]] = {
     "variables": put_variables,
     "args": put_arguments,
@@ -366,8 +432,8 @@ HANDLERS: Mapping[str, Callable[[Edited, JobRequest], Edited]] = {
     "modules": put_modules,
     "modules_removed": put_modules,
     "environment": put_environment,
+    "environment_kind": put_environment,
     "container": put_container,
-    "processes_per_node": put_processes,
     "source_files": put_files,
     "offline": put_offline,
     "extra_directives": put_extra,

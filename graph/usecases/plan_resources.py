@@ -25,7 +25,7 @@ from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compu
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, takes
-from graph.planning.resources.memory import QLORA_BYTES, SOURCES, usable_gib
+from graph.planning.resources.memory import QLORA_BYTES, SOURCES, adapter_parameters, usable_gib
 from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices, wanted_gpus
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
@@ -345,12 +345,15 @@ def time_line(question: ResourceQuestion, model: SizedModel, best: ResourceOptio
         return _sentence(speed)
     flops = flops_per_token(model, best.fit.layout.sequence, best.fit.layout.method) * total
     limit = best.chain.limit_h if best.chain else None
-    saving = plan_saving(model, best.fit.layout.gpus, best.nodes, limit * 3600 if limit else None)
+    layout = best.fit.layout
+    trained = adapter_parameters(model, layout.rank) if layout.method in ("lora", "qlora") else None
+    saving = plan_saving(model, layout.gpus, best.nodes, limit * 3600 if limit else None, trained=trained)
     every = f"{saving.interval_s / 3600:.0f} h" if saving.interval_s >= 7200 else f"{saving.interval_s / 60:.0f} min"
-    save = f"Save at least every {every} and before the limit (a checkpoint is {saving.size_gb:,.0f} GB)"
+    size = f"{saving.size_gb:,.0f}" if saving.size_gb >= 10 else f"{saving.size_gb:.2g}"
+    save = f"Save at least every {every} and before the limit (a checkpoint is {size} GB)"
     return (
         f"{count_words(total)} {unit} are {flops:.2g} FLOP: {hours_words(best.hours)}, an estimate from published "
-        f"utilisation of {best.fit.device.facts.model}. {save}."
+        f"utilisation of {best.fit.device.facts.model}. {RESERVE} {save}."
     )
 
 

@@ -13,10 +13,30 @@ from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.intents import Signs, asked, decide, has, sentences
 from graph.extraction.sentences.lexicon import fold
 from graph.extraction.sentences.merge import merge
-from graph.extraction.sentences.pasted import script_values
 from graph.extraction.sentences.patterns import pattern
 from graph.extraction.sentences.reading import SentenceReading, read
+from knowledge.errors import InputError
 from knowledge.types import Intent, JobRequest
+from knowledge.word_lists import in_order
+
+# A job script pasted into a message: read by the reader of scripts, which is loaded only then.
+
+
+TAKEN = in_order("machine framework strategy nodes gpus_per_node walltime model entry account queue args")
+WORDS = "the script"
+
+
+def script_values(text: str) -> dict[str, SaidValue]:
+    """The fields of a pasted script; empty where it cannot be read."""
+    from graph.extraction.script_record import understand_script
+
+    try:
+        record = understand_script(text)
+    except InputError:
+        return {}
+    values = {name: getattr(record, name) for name in TAKEN}
+    return {name: SaidValue(value, WORDS) for name, value in values.items() if value not in (None, "")}
+
 
 SILENT: frozenset[Intent] = frozenset(("question", "smalltalk", "other", "diagnose"))
 
@@ -136,7 +156,6 @@ def _signs(reading: SentenceReading, findings: Findings, turn: DialogueInput, be
         line=reading.line,
         printed=bool(reading.message.printed.strip()),
         has_script=reading.message.has_script,
-        has_command=bool(reading.message.quoted),
         move=reading.move,
         fields=frozenset((*findings.said, *findings.answered, *findings.quoted)) | _taken_back(reading, before),
         in_dialogue=known or turn.asked is not None,

@@ -13,6 +13,7 @@ from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import Line
 from graph.extraction.sentences.patterns import pattern
 from knowledge.types import Intent
+from knowledge.word_lists import word_set
 
 LONGEST_SIGN = 12  # characters of a message without words that is smalltalk: an emoji, "?!"
 CLAUSE = re.compile(r"[.,;:!?\n]")
@@ -27,7 +28,6 @@ class Signs:
     line: Line
     printed: bool
     has_script: bool
-    has_command: bool
     move: bool
     fields: frozenset[str]
     in_dialogue: bool
@@ -134,21 +134,7 @@ def _all_small(word: str) -> bool:
     return True
 
 
-JOB = frozenset(
-    (
-        "machine",
-        "source_machine",
-        "framework",
-        "strategy",
-        "nodes",
-        "gpus_per_node",
-        "total_gpus",
-        "entry",
-        "account",
-        "queue",
-        "model",
-    )
-)
+JOB = word_set("machine source_machine framework strategy nodes gpus_per_node total_gpus entry account queue model")
 # Without any of these, what ends on a question mark is a question.
 ASKED_OF = frozenset(("strategy", "nodes", "gpus_per_node", "total_gpus", "entry", "walltime", "account"))
 COMPLETE = frozenset(("machine", "strategy", "nodes"))

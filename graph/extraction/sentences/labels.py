@@ -15,6 +15,7 @@ from knowledge.catalogue import catalogue
 
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NEAR = 200  # letters around a word that tell whether it stands as a name
+COPULAS = ("is", "ist", "es", "est", "e")
 DICTATED = 3  # digits of an account that is spelled out: three letters and three digits at OLCF, NCSA, ACCESS
 
 
@@ -30,11 +31,17 @@ def _label(name: str) -> re.Pattern[str]:
     data = read_yaml("labels.yaml")
     words = {
         "QUEUE_WORD": _words(data["queue"]),
+        "QUEUE_BEHIND": _words([one for one in data["queue"] if one not in data["queue_before_only"]]),
         "ACCOUNT_WORD": _words(data["account"]),
         "ACCOUNT_BEHIND": _words(data["account_behind"]),
-        "ACCOUNT_SHAPE": "|".join(data["account_shapes"]),
+        "ACCOUNT_SHAPE": "|".join(dict.fromkeys([*data["account_shapes"], *account_shapes()])),
     }
     return re.compile(filled(data["patterns"][name], words | data["fragments"]))
+
+
+def account_shapes() -> list[str]:
+    """What accounts look like, by the machines' own data."""
+    return [one.account.shape for one in catalogue().clusters.values() if one.account.shape]
 
 
 def _words(words: list[str]) -> str:
@@ -95,7 +102,8 @@ def _cued_queues(text: str, folded: str, machines: frozenset[str]) -> list[NameS
             start, end = match.span("value")
             value = text[start:end].rstrip(".-")
             cue = match.start() if name == "queue_after" else end + 1
-            being = name == "queue_after" and bool(match["being"])
+            # `the queue is crazy`: behind a mere copula a plain word tells how it is, and not its name.
+            being = name == "queue_after" and bool(match["being"]) and match["being"] not in COPULAS
             one = _queue(value, machines, being, before=name == "queue_before")
             if one and (cue not in found or (_known(value, machines) and not _known(found[cue].value, machines))):
                 found[cue] = NameSpan("queue", one, start, start + len(value))
@@ -134,9 +142,17 @@ def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[N
     named = any(_odd(word) and _known(word, machines, whole=True) for word in re.findall(r"[a-z][\w-]*\w", folded))
     cued = bool(machines) and (named or _label("any_queue").search(folded) is not None)
     for match in re.finditer(r"(?<![\w.-])[a-z][\w-]*\w(?!\w)", folded):
-        one = _named(match[0], machines)
+        one = None if _counts_gpus(match, folded) else _named(match[0], machines)
         if one and (_odd(match[0]) or _stands_alone(match, folded, machines, cued)):
             yield NameSpan("queue", one, *match.span())
+
+
+def _counts_gpus(match: re.Match[str], folded: str) -> bool:
+    """`4 A40 GPUs`: a queue's name that is a GPU's, behind a number."""
+    return (
+        match[0] in _lists()["gpu_queues"]
+        and re.search(r"(?<![\w.-])\d+\s*x?\s*$", folded[: match.start()]) is not None
+    )
 
 
 def _named(word: str, machines: frozenset[str]) -> str | None:

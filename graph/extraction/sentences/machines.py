@@ -101,6 +101,8 @@ POINTS = re.compile(
 LEADS = re.compile(
     r"\s*(?:[,:;/|]|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
 )
+# The same behind the name, where a language puts it there: "Firで", "Alex에서", "Fir 上".
+POINTED = re.compile(r"\s*(?:で|に|から|へ|上|에서|에\b|로\b)")
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 
 
@@ -120,7 +122,7 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
         return False
     if name not in names().shy:
         return True
-    if POINTS.search(folded[max(0, match.start() - 24) : match.start()]):
+    if POINTS.search(folded[max(0, match.start() - 24) : match.start()]) or POINTED.match(after):
         return not STORE.match(after)
     capital = text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
     return capital or (before == "" and bool(LEADS.match(after)))
