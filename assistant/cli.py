@@ -6,9 +6,11 @@ Importing LangGraph takes 1.7 s and Chroma 1.3 s on a login node; `--help` and t
 from __future__ import annotations
 
 import argparse
+import errno
 import gc
 import importlib
 import io
+import os
 import sys
 from typing import Protocol
 
@@ -68,6 +70,7 @@ def help_text() -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
+    open_missing_streams()
     set_streams()
     with printable_streams():
         if arguments is not None:
@@ -96,6 +99,16 @@ def run(words: list[str]) -> int:
     return run_command(name, words[1:])
 
 
+def open_missing_streams() -> None:
+    """A stream that was closed by who started us (`>&-`) is nothing to read or write, and no error; left closed, its
+    number would become the next file's that is opened.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, os.O_RDWR)  # takes the lowest free number, which is this one
+            setattr(sys, name, open(number, "w" if number else "r", closefd=False, encoding="utf-8"))  # noqa: SIM115
+
+
 def set_streams() -> None:
     """UTF-8 whatever the locale says, and bytes that are none as they are: scripts and logs hold any."""
     for stream in (sys.stdin, sys.stdout, sys.stderr):
@@ -120,6 +133,9 @@ def run_command(name: str, words: list[str]) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.ENAMETOOLONG):
+            print(f"maple-chat: {error.strerror}; nothing more was done", file=sys.stderr)
+            return EXIT_USAGE
         from assistant.trouble import unforeseen
         from assistant.tui.memory import data_folder
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from assistant.cluster_launch_text import launch_forms, rendezvous, software
 from assistant.footnotes import Footnotes
 from knowledge.cluster import Cluster, DirectiveFact, EnvironmentFact, NodeType, Queue
+from knowledge.processors import cores_of
 
 WIDTH = 110
 OLD_AFTER_MONTHS = 12
@@ -107,6 +108,11 @@ def node_types(cluster: Cluster, notes: Footnotes) -> list[str]:
         ]
         items.append("  " + "; ".join(part for part in details if part))
         items += [f"  - {note}" for note in node.notes]
+    for plain in cluster.cpu_nodes:
+        count = f"{plain.count} nodes" if plain.count else "nodes"
+        parts = (plain.cpu.model, f"{cores_of(plain)} cores", plain.memory_gb and f"{plain.memory_gb:g} GB memory")
+        items.append(f"{plain.id}: {count} without GPUs{notes.mark(plain.source)}")
+        items.append("  " + ", ".join(str(part) for part in parts if part))
     return items
 
 
@@ -129,7 +135,9 @@ def limits(queue: Queue) -> str:
     parts += [f"at least {queue.min_walltime}"] if queue.min_walltime else []
     parts += [f"at most {queue.max_gpus} GPUs"] if queue.max_gpus else []
     parts += ["whole nodes only"] if queue.whole_nodes else []
-    return ", ".join([*parts, f"on {' or '.join(queue.node_types)}"])
+    parts += [f"at most {queue.max_cores} CPUs without GPUs"] if queue.max_cores else []
+    kinds = (*queue.node_types, *queue.cpu_nodes)
+    return ", ".join([*parts, *([f"on {' or '.join(kinds)}"] if kinds else [])])
 
 
 def prefix(cluster: Cluster) -> str:
@@ -162,6 +170,7 @@ def account(cluster: Cluster, notes: Footnotes) -> list[str]:
     if facts.suffix or ends:
         must = "must end" if facts.suffix_required else "usually ends"
         items.append(f"the name {must} on {facts.suffix or ', '.join(ends)}")
+    items += [f"that of jobs without GPUs on {facts.cpu_suffix}"] if facts.cpu_suffix else []
     if facts.note:
         items.append(facts.note)
     return ["; ".join(items) + notes.mark(facts.source)]

@@ -147,9 +147,7 @@ def clusters(talk: OpenConversation, argument: str) -> None:
     if not argument:
         print("\n".join(f"{c.id:<15} {c.title} ({c.scheduler})" for c in known.clusters.values()))
         return
-    cluster = known.find(argument)
-    if cluster is None:
-        raise InputError(f"no machine '{argument[:40]}' is known; /clusters lists them")
+    cluster = known.named(argument, "/clusters")
     print(describe(cluster, known.files[cluster.id], date.today()))
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from assistant.errors import InputError
+from knowledge.data_file import parse_json
 from knowledge.opening import open_plain, read_plain
 from knowledge.types import SideFile
 
@@ -47,6 +48,17 @@ def files_beside(name: str) -> tuple[SideFile, ...]:
                 if other.is_file() and other.stat().st_size <= LARGEST_SIDE_FILE:
                     found.append(SideFile(other.name, read_plain(other, LARGEST_SIDE_FILE).decode("utf-8", "replace")))
     return tuple(found)
+
+
+def json_cases(lines: Iterable[bytes], key: str) -> Iterator[tuple[Any, str]]:
+    """The id and the text under `key` of each line's JSON object. Raises InputError with the line that is none."""
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                case = parse_json(line)
+                yield case["id"], str(case[key])
+            except (ValueError, KeyError, TypeError) as error:
+                raise InputError(f'line {number} is no JSON object with "id" and "{key}"; write one a line') from error
 
 
 def listed(list_files: Callable[[], Found]) -> Found:

@@ -8,15 +8,15 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 
-from assistant.attachments import clean, is_long, keep
+from assistant.attachments import clean, is_long, keep, worded
+from assistant.drawing import fenced, markdown
 from assistant.errors import InputError, MapleError
 from assistant.events import Error, Event
-from assistant.exporting import exported
 from assistant.lanes import lanes
 from assistant.running import Engine, Run, SentMessage, load_engine, warm_up
 from assistant.settings import Settings
@@ -141,3 +141,22 @@ class Session:
         while (event := await heard.get()) is not None:
             yield event
         await asyncio.wrap_future(working)
+
+
+# A conversation as one Markdown file: what was said, what was answered, when.
+
+
+def exported(title: str, turns: Sequence[Turn]) -> str:
+    """The whole conversation, its scripts with it. An unfinished turn is said to be one."""
+    return "\n\n".join([f"# {title}", *(part for turn in turns for part in parts(turn))]) + "\n"
+
+
+def parts(turn: Turn) -> Iterable[str]:
+    """One turn; the person's words are a block of their own, so that no sign in them is taken for a heading."""
+    yield f"## {turn.at.astimezone():%Y-%m-%d %H:%M}"
+    if turn.text:
+        yield fenced("", turn.text, "text")
+    yield from (f"Attached: {worded(attachment)} (`{attachment.path}`)" for attachment in turn.attachments)
+    if turn.answer is None:
+        yield "(not answered yet)"
+    yield from filter(None, map(markdown, turn.answer or ()))

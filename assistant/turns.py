@@ -6,8 +6,10 @@ that was killed: the next one finishes it.
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -16,11 +18,55 @@ from typing import Any
 
 from assistant.drawing import markdown
 from assistant.events import Done, Event, Kept, Text, from_json, to_json
-from assistant.storage.carried import carry, drop, fetch
 from assistant.storage.database import Database, Transaction
+from knowledge.checked_file import read_stored
+from knowledge.opening import read_plain
 from knowledge.types import Attachment
 
+# Attachments of turns that are not answered yet, in the database: another machine may have to answer them.
+
+
+# Bytes of a file that goes along. A larger one is not found elsewhere, and the answer then says so.
+LARGEST = 16 << 20
+
+
+def carry(talk: Transaction, thread: str, number: int, attachments: Sequence[Attachment]) -> None:
+    """Pack the files of a turn that was just begun."""
+    for attachment in attachments:
+        try:
+            content = read_plain(attachment.path, LARGEST)
+        except OSError:
+            continue
+        packed = base64.b85encode(zlib.compress(content, 1)).decode()
+        talk.execute(
+            "INSERT INTO carried (thread, turn, path, packed) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (thread, number, attachment.path, packed),
+        )
+
+
+def fetch(
+    talk: Transaction, thread: str, number: int, attachments: Sequence[Attachment], folder: Path
+) -> tuple[Attachment, ...]:
+    """The attachments as they are found here: those that are not are unpacked into the folder."""
+    query = "SELECT path, packed FROM carried WHERE thread = ? AND turn = ?"
+    packed = dict(talk.execute(query, (thread, number)).fetchall())
+    here = []
+    for place, attachment in enumerate(attachments):
+        if attachment.path in packed and not Path(attachment.path).exists():
+            copy = folder / f"{thread}-{number}-{place}.log"
+            copy.write_bytes(zlib.decompress(base64.b85decode(packed[attachment.path])))
+            attachment = replace(attachment, path=str(copy))
+        here.append(attachment)
+    return tuple(here)
+
+
+def drop(talk: Transaction, thread: str, number: int) -> None:
+    """The turn is answered."""
+    talk.execute("DELETE FROM carried WHERE thread = ? AND turn = ?", (thread, number))
+
+
 LONGEST_TITLE = 80
+Attached = tuple[Attachment, ...]
 COLUMNS = "turn, at, text, attachments, answer, tries"
 
 
@@ -132,7 +178,7 @@ class Turns:
                 "ORDER BY turn LIMIT 1), coalesce((SELECT title FROM titles WHERE titles.thread = turns.thread), '') "
                 "FROM turns GROUP BY thread ORDER BY max(at) DESC"
             ).fetchall()
-        threads = tuple(Thread(name, datetime.fromisoformat(at), *rest) for name, at, *rest in rows)
+        threads = tuple(Thread(name, moment(at), *rest) for name, at, *rest in rows)
         for word in words.casefold().split():
             with_word = self._threads_with(word)
             threads = tuple(t for t in threads if t.name in with_word or word in f"{t.name} {t.title}".casefold())
@@ -174,9 +220,17 @@ def shown(turn: Turn) -> str:
 def turn_of(row: tuple[Any, ...]) -> Turn:
     """A turn from its COLUMNS."""
     number, at, text, attachments, answer, tries = row
-    attached = tuple(Attachment(**item) for item in json.loads(attachments))
+    attached = read_stored(attachments, Attached) or ()
     events = None if answer is None else read_answer(answer)
-    return Turn(number, datetime.fromisoformat(at), text, attached, events, tries)
+    return Turn(number, moment(at), text, attached, events, tries)
+
+
+def moment(at: str) -> datetime:
+    """When it was; the begin of 1970 where the row is damaged, which orders it last."""
+    try:
+        return datetime.fromisoformat(at)
+    except (ValueError, TypeError):
+        return datetime.fromtimestamp(0, UTC)
 
 
 def read_answer(answer: str) -> tuple[Kept, ...]:

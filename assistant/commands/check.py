@@ -108,13 +108,7 @@ def machine(name: str | None, text: str) -> ScriptMachine:
         return script_machine(text)
     if name.lower() == ANY:
         return ScriptMachine(None)
-    cluster = catalogue().find(name)
-    if cluster is None:
-        near = ", ".join(catalogue().nearest(name))
-        raise InputError(
-            f"no machine '{name[:40]}' is known{f'; nearest: {near}' if near else ''}; `maple-chat clusters` lists them"
-        )
-    return ScriptMachine(cluster)
+    return ScriptMachine(catalogue().named(name))
 
 
 def scheduler(text: str, cluster: Cluster | None) -> str:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import html
 import json
-from dataclasses import asdict
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, fields
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from assistant.cluster_text import all_gpus, dated, describe, is_old
-from assistant.compare_table import pick_rows, write_page
 from assistant.errors import InputError
-from graph.answering.machine_compare import machine_rows, table_text
-from graph.planning.fields import shown
+from graph.answering.machine_compare import COLUMNS, MachineRow, machine_rows, table_text
 from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import Cluster
 from knowledge.fact_age import STALE_DAYS, stale
@@ -56,9 +59,7 @@ def run(options: argparse.Namespace) -> int:
     if options.name is None:
         print(listing_json(known, today) if options.json else listing(known, today))
         return 0
-    cluster = known.find(options.name)
-    if cluster is None:
-        raise InputError(unknown(options.name, known))
+    cluster = known.named(options.name)
     if options.json:
         print(json.dumps(as_json(cluster, known, today), ensure_ascii=False, indent=2))
     else:
@@ -82,22 +83,15 @@ def check_facts(options: argparse.Namespace, known: Catalogue) -> int:
     """A known machine's facts against its scheduler; 1 where they differ."""
     from assistant.discovering import check_here
 
-    name = options.machines[0] if options.machines else ""
-    cluster = known.find(name) if name else None
-    if cluster is None:
-        raise InputError(
-            unknown(name, known) if name else "name the machine that this is: `maple-chat clusters check NAME`"
-        )
-    return check_here(cluster)
+    if not options.machines:
+        raise InputError("name the machine that this is: `maple-chat clusters check NAME`")
+    return check_here(known.named(options.machines[0]))
 
 
 def compare(options: argparse.Namespace, known: Catalogue) -> int:
     """The machines side by side, those that were named or all; exit 1 where no row is left."""
-    found = [known.find(name) for name in options.machines]
-    for name, cluster in zip(options.machines, found, strict=True):
-        if cluster is None:
-            raise InputError(unknown(name, known))
-    rows = pick_rows(machine_rows([c for c in found if c] or known.clusters.values()), options.where, options.sort)
+    found = [known.named(name) for name in options.machines]
+    rows = pick_rows(machine_rows(found or known.clusters.values()), options.where, options.sort)
     if options.html:
         write_page(Path(options.html), rows)
     print(json.dumps([asdict(row) for row in rows], indent=2) if options.json else table_text(rows))
@@ -106,10 +100,8 @@ def compare(options: argparse.Namespace, known: Catalogue) -> int:
 
 def show_stale(options: argparse.Namespace, known: Catalogue, today: date) -> int:
     """Facts older than 120 days, oldest first; exit 1 where there are some."""
-    chosen = [known.find(options.name)] if options.name else list(known.clusters.values())
-    if chosen == [None]:
-        raise InputError(unknown(options.name, known))
-    facts = [fact for cluster in chosen if cluster for fact in stale(cluster, today)]
+    chosen = [known.named(options.name)] if options.name else known.clusters.values()
+    facts = [fact for cluster in chosen for fact in stale(cluster, today)]
     facts.sort(key=lambda fact: fact.as_of)
     if options.json:
         print(json.dumps([asdict(fact) for fact in facts], ensure_ascii=False))
@@ -118,13 +110,6 @@ def show_stale(options: argparse.Namespace, known: Catalogue, today: date) -> in
         print(f"{fact.as_of:<8} {fact.machine}: {fact.what} ({fact.source or 'no page'})")
     print(f"{len(facts)} facts are older than {STALE_DAYS} days; read their pages again" if facts else "none is stale")
     return int(bool(facts))
-
-
-def unknown(name: str, known: Catalogue) -> str:
-    """One line with the nearest names."""
-    near = known.nearest(name)
-    where = f"nearest: {', '.join(near)}" if near else "`maple-chat clusters` lists them"
-    return f"no machine {shown(name)} is known; {where}"
 
 
 def listing(known: Catalogue, today: date) -> str:
@@ -160,3 +145,86 @@ def as_json(cluster: Cluster, known: Catalogue, today: date) -> dict[str, object
     """The file's facts as read, with their file and whether they are old."""
     facts: dict[str, object] = asdict(cluster)
     return facts | {"old": is_old(cluster.as_of, today), "file": str(known.files[cluster.id])}
+
+
+# The table of `clusters compare`: which rows, in which order, and as a page of HTML.
+
+
+NAMES = tuple(field.name for field in fields(MachineRow))
+CONDITION = re.compile(r"\s*([a-z_]+)\s*(>=|<=|!=|=|>|<)\s*(.+?)\s*")
+TESTS: dict[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    ">": operator.gt,
+    "<": operator.lt,
+    "=": operator.eq,
+    "!=": operator.ne,
+}
+STYLE = (
+    "body{font:14px system-ui,sans-serif;margin:2em}table{border-collapse:collapse}"
+    "th,td{padding:.3em .7em;border-bottom:1px solid #ccc;text-align:left;white-space:nowrap}th{cursor:pointer}"
+)
+# A click on a column's head sorts by it, numbers as numbers.
+SORTING = (
+    "document.querySelectorAll('th').forEach((head,at)=>head.onclick=()=>{const body=document.querySelector('tbody');"
+    "const value=row=>{const text=row.cells[at].textContent.replaceAll(',','');return isNaN(text)?text:+text};"
+    "[...body.rows].sort((a,b)=>value(a)<value(b)?1:-1).forEach(row=>body.append(row))})"
+)
+
+
+def pick_rows(rows: Iterable[MachineRow], conditions: Sequence[str], column: str | None) -> list[MachineRow]:
+    """The rows for which every condition (`gb>=64`, `internet=yes`) holds, sorted with the largest first.
+
+    What is not known holds no condition and comes last. Raises InputError on a column that there is not.
+    """
+    picked = [row for row in rows if all(_holds(row, text) for text in conditions)]
+    if column is None:
+        return picked
+    _check(column)
+    known = [row for row in picked if getattr(row, column) is not None]
+    numbers = sorted(known, key=lambda row: getattr(row, column), reverse=not isinstance(_first(known, column), str))
+    return [*numbers, *(row for row in picked if getattr(row, column) is None)]
+
+
+def _first(rows: Sequence[MachineRow], column: str) -> object:
+    return getattr(rows[0], column) if rows else None
+
+
+def _check(column: str) -> None:
+    if column not in NAMES:
+        raise InputError(f"no column '{column[:30]}'; there are {', '.join(NAMES)}")
+
+
+def _holds(row: MachineRow, text: str) -> bool:
+    found = CONDITION.fullmatch(text)
+    if not found:
+        raise InputError(f"'{text[:40]}' is no condition: write gb>=64, internet=yes or scheduler=slurm")
+    column, sign, wanted = found.groups()
+    _check(column)
+    value = getattr(row, column)
+    if value is None:
+        return False
+    if isinstance(value, str):
+        return TESTS[sign](value.lower(), wanted.lower())
+    try:
+        return TESTS[sign](float(value), float(wanted))
+    except ValueError as error:
+        raise InputError(f"'{column}' is a number: '{wanted[:20]}' is none") from error
+
+
+def write_page(path: Path, rows: Sequence[MachineRow]) -> None:
+    """The table as one HTML file without anything from elsewhere. Raises InputError where it cannot be written."""
+    head = "".join(f"<th>{html.escape(name)}</th>" for name, _ in COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell(row))}</td>" for _, cell in COLUMNS) + "</tr>\n" for row in rows
+    )
+    page = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Machines compared</title>'
+        f"<style>{STYLE}</style></head>\n<body><table><thead><tr>{head}</tr></thead>\n<tbody>{body}</tbody></table>"
+        f"<p>? is what the facts do not say. TFLOP/s: dense peak in 16 bit.</p>"
+        f"<script>{SORTING}</script></body></html>\n"
+    )
+    try:
+        path.write_text(page, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}); give another file") from error

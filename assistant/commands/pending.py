@@ -10,11 +10,11 @@ from pathlib import Path
 
 from assistant.errors import InputError
 from assistant.printing.plain import print_plain
+from assistant.reading import json_cases
 from graph.usecases.explain_pending import PendingAnswer, explain_pending
 from graph.usecases.explain_waiting_here import explain_waiting_here
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
-from knowledge.data_file import parse_json
 from knowledge.opening import open_plain
 from knowledge.schedulers.asking import BoundedAsking, ask_command, scheduler_here
 from knowledge.schedulers.live import JOB_ID, Ask, LiveOutput, one_job, own_queue
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    machine = known_machine(options.machine)
+    machine = catalogue().named(options.machine) if options.machine else None
     if options.jsonl:
         return answer_lines(sys.stdin.buffer, machine)
     on_cluster = not options.job or (JOB_ID.fullmatch(options.job) and not Path(options.job).exists())
@@ -99,15 +99,6 @@ def pasted(name: str) -> str:
     return text
 
 
-def known_machine(name: str | None) -> Cluster | None:
-    """The machine of that name. Raises InputError where no facts about it are here."""
-    cluster = catalogue().find(name) if name else None
-    if name and cluster is None:
-        near = ", ".join(catalogue().nearest(name)) or "see `maple-chat clusters`"
-        raise InputError(f"no facts about the machine '{name[:40]}'; known: {near}")
-    return cluster
-
-
 def as_json(answer: PendingAnswer) -> dict[str, object]:
     """The answer as JSON: says are sentences, look are commands, change is what helps with its command."""
     return {
@@ -123,13 +114,6 @@ def as_json(answer: PendingAnswer) -> dict[str, object]:
 
 def answer_lines(lines: Iterable[bytes], machine: Cluster | None) -> int:
     """One JSON object a line in and out. A line that is no such object is an error."""
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            case = parse_json(line)
-            name, text = case["id"], str(case["text"])
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f'line {number} is no JSON object with "id" and "text"; write one a line') from error
+    for name, text in json_cases(lines, "text"):
         print(json.dumps({"id": name, **as_json(explain_pending(text, machine=machine))}), flush=True)
     return 0

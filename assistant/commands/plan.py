@@ -9,10 +9,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from assistant.commands.pending import known_machine
 from assistant.errors import InputError
 from assistant.printing.plain import print_plain
-from graph.answering.resources import tell_hours
+from graph.answering.resources import plan_with_hours
 from graph.planning.resources.options import ResourceOption, amount, known_devices
 from graph.planning.resources.parameters import read_config
 from graph.planning.resources.serving import estimate_serving, fewest_gpus_to_serve
@@ -84,10 +83,9 @@ def run(options: argparse.Namespace) -> int:
         return write(plan, options)
     if question.task == "serve":
         return serve(plan, options.json)
-    if question.tokens:
-        hours = tell_hours(question, plan.model)
-        plan = ResourcePlan(plan.question, plan.model, plan.options, hours + plan.document)
-    print(json.dumps(as_json(plan), indent=2, ensure_ascii=False) if options.json else print_plain(plan.document))
+    print(
+        json.dumps(as_json(plan), indent=2, ensure_ascii=False) if options.json else print_plain(plan_with_hours(plan))
+    )
     return 0 if plan.fits and in_time(plan, question) else 1
 
 
@@ -101,8 +99,7 @@ def write(plan: ResourcePlan, options: argparse.Namespace) -> int:
         most = f"there are {len(changes)}" if changes else "none holds it on a machine; name one with --machine"
         raise InputError(f"--script {options.script}: {most}")
     request = with_usual_framework(JobRequest(**dict(changes[options.script - 1])))
-    cluster = known_machine(request.machine or "")
-    made = write_script(request, cluster) if cluster else None
+    made = write_script(request, catalogue().named(request.machine)) if request.machine else None
     if made is None or isinstance(made, Open):
         raise InputError("that option leaves the script open; `maple-chat ask` asks you instead")
     if isinstance(made, Refusal):
@@ -115,7 +112,7 @@ def write(plan: ResourcePlan, options: argparse.Namespace) -> int:
 
 def question_of(options: argparse.Namespace) -> ResourceQuestion:
     """The question of the command line. Raises InputError on a machine that is not known."""
-    machines = [machine for name in options.machine or () if (machine := known_machine(name))]
+    machines = [catalogue().named(name) for name in options.machine or ()]
     return ResourceQuestion(
         model=options.model or (Path(options.config).stem if options.config else None),
         task=TASKS[options.task],

@@ -119,10 +119,7 @@ def known_machine(name: str | None, script: str) -> Cluster | None:
         if chosen.cluster is not None:
             print(f"  {chosen.says}", file=sys.stderr)
         return chosen.cluster
-    cluster = catalogue().find(name)
-    if cluster is None:
-        raise InputError(f"no machine '{name[:40]}' is known; `maple-chat clusters` lists them")
-    return cluster
+    return catalogue().named(name)
 
 
 def run_grid(options: argparse.Namespace) -> int:

@@ -12,7 +12,6 @@ from pathlib import Path
 
 from assistant.errors import InputError
 from assistant.saving import in_the_way, save
-from graph.planning.fields import shown
 from graph.planning.request_fields import array_of, variable_of, with_fields
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -29,7 +28,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--framework", choices=FRAMEWORKS)
     parser.add_argument("--strategy", choices=STRATEGIES, help="needed without --from")
     parser.add_argument("--nodes", type=int, help="needed without --from")
-    parser.add_argument("--gpus-per-node", type=int, help="cards, or tiles where a card has several; default: all")
+    parser.add_argument(
+        "--gpus-per-node", type=int, help="cards, or tiles where a card has several; default: all; 0: no GPUs"
+    )
     parser.add_argument("--account")
     parser.add_argument("--queue", help="partition, queue or QOS")
     parser.add_argument("--walltime", metavar="HH:MM:SS")
@@ -65,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    cluster = machine(options.machine)
+    cluster = catalogue().named(options.machine)
     request = request_of(options, cluster)
     if options.source:
         return run_port(options, request, cluster)
@@ -135,15 +136,6 @@ def read(name: str) -> str:
 def first_bytes(path: Path) -> bytes:
     with open_plain(path) as file:
         return file.read(MOST_BYTES + 1)
-
-
-def machine(name: str) -> Cluster:
-    found = catalogue().find(name)
-    if found is None:
-        near = ", ".join(catalogue().nearest(name))
-        hint = f"did you mean {near}? " if near else ""
-        raise InputError(f"no machine {shown(name)} is known; {hint}`maple-chat clusters` lists them")
-    return found
 
 
 def request_of(options: argparse.Namespace, cluster: Cluster) -> JobRequest:

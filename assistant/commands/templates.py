@@ -6,9 +6,10 @@ import argparse
 import getpass
 import json
 import sys
+from collections.abc import Sequence
 from datetime import date
+from typing import Any
 
-from assistant import template_text
 from assistant.errors import InputError
 from assistant.printing.terminal import overwrite
 from assistant.settings import read_settings
@@ -16,7 +17,8 @@ from assistant.stores import open_library
 from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import FRAMEWORKS, SCHEDULERS, STRATEGIES
 from templates import saved
-from templates.library import Library
+from templates.library import Library, Match
+from templates.records import Saved, Template
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,9 +78,9 @@ def list_(library: Library, options: argparse.Namespace) -> int:
         saved_only=options.saved,
     )
     if options.json:
-        print(json.dumps([template_text.as_json(one) for one in chosen], ensure_ascii=False))
+        print(json.dumps([as_json(one) for one in chosen], ensure_ascii=False))
     elif chosen:
-        print(template_text.listing(chosen))
+        print(listing(chosen))
     else:
         print("maple-chat: no template has all of these; leave one out", file=sys.stderr)
     return 0 if chosen else 1
@@ -96,9 +98,9 @@ def search(library: Library, options: argparse.Namespace) -> int:
         limit=max(1, options.limit),
     )
     if options.json:
-        print(json.dumps([template_text.match_json(match) for match in matches], ensure_ascii=False))
+        print(json.dumps([match_json(match) for match in matches], ensure_ascii=False))
     elif matches:
-        print(template_text.found(matches))
+        print(found(matches))
     else:
         print("maple-chat: nothing fits; use other words or fewer facts", file=sys.stderr)
     return 0 if matches else 1
@@ -128,12 +130,12 @@ def show(library: Library, options: argparse.Namespace) -> int:
     template = library.get(options.id)
     script = library.script(template)
     if options.json:
-        print(json.dumps({**template_text.as_json(template), "script": script}, ensure_ascii=False))
+        print(json.dumps({**as_json(template), "script": script}, ensure_ascii=False))
     elif script is None:
-        print(template_text.facts(template))
-        print(f"write it: {template_text.how_to_write(template)}", file=sys.stderr)
+        print(facts(template))
+        print(f"write it: {how_to_write(template)}", file=sys.stderr)
     else:
-        print(script if options.script else f"{template_text.facts(template)}\n\n{script}", end="")
+        print(script if options.script else f"{facts(template)}\n\n{script}", end="")
     return 0
 
 
@@ -151,7 +153,7 @@ def add(library: Library, options: argparse.Namespace) -> int:
         scheduler=options.scheduler,
     )
     added = library.add(wish, script)
-    print(json.dumps(template_text.as_json(added), ensure_ascii=False) if options.json else added.id)
+    print(json.dumps(as_json(added), ensure_ascii=False) if options.json else added.id)
     if not options.evidence:
         print("note: saved without evidence, it ranks below what is shipped; --evidence lifts it", file=sys.stderr)
     return 0
@@ -167,5 +169,85 @@ def read(name: str) -> bytes:
 
 def remove(library: Library, options: argparse.Namespace) -> int:
     removed = library.remove(options.id)
-    print(json.dumps(template_text.as_json(removed), ensure_ascii=False) if options.json else f"removed {removed.id}")
+    print(json.dumps(as_json(removed), ensure_ascii=False) if options.json else f"removed {removed.id}")
     return 0
+
+
+# Templates as people read them, and as JSON.
+
+
+def listing(templates: Sequence[Template]) -> str:
+    """A table: id, launcher, GPU, and where each comes from."""
+    rows = [("id", "launcher", "GPU", "from")]
+    rows += [(one.id, one.launcher or "?", one.gpu_model or "?", origin(one)) for one in templates]
+    widths = [max(len(row[column]) for row in rows) for column in range(3)]
+    return "\n".join(
+        "  ".join([*(f"{text:<{width}}" for text, width in zip(row, widths, strict=False)), row[3]]) for row in rows
+    )
+
+
+def origin(template: Template) -> str:
+    """Where it comes from, in a few words."""
+    if isinstance(template.provenance, Saved):
+        saved = template.provenance
+        return f"{saved.who}, {saved.when}: {saved.evidence or 'no evidence'}"
+    return f"facts of {template.provenance.as_of}" + ("" if template.provenance.documented else ", our reading")
+
+
+def found(matches: Sequence[Match]) -> str:
+    """Best first: id, why it is offered, and, for a machine that nobody described, what to find out."""
+    lines = [f"{match.template.id}\n    {match.why}" for match in matches]
+    if matches and matches[0].questions:
+        lines.append("\nTo make it certain:")
+        for question in matches[0].questions:
+            choices = f" ({' / '.join(question.options)})" if question.options else ""
+            lines.append(f"  - {question.text}{choices}")
+    return "\n".join(lines)
+
+
+def facts(template: Template) -> str:
+    """All that is known of one template."""
+    gpus = f"{template.gpus_per_node or '?'} x {template.gpu_model or '?'} a node"
+    lines = [
+        f"id         {template.id}",
+        f"machine    {template.cluster}" + (f", node type {template.node_type}" if template.node_type else ""),
+        f"runs       {template.framework} {template.strategy}",
+        f"scheduler  {template.scheduler}",
+        f"launcher   {template.launcher or 'not seen in the script'}",
+        f"GPUs       {gpus}",
+        f"from       {origin(template)}",
+    ]
+    if isinstance(template.provenance, Saved):
+        return "\n".join([*lines, f"file       {template.provenance.path}"])
+    return "\n".join([*lines, *(f"source     {source}" for source in template.provenance.sources)])
+
+
+def how_to_write(template: Template) -> str:
+    """The command that writes a shipped template's script."""
+    return (
+        f"maple-chat script --machine {template.cluster} --framework {template.framework} "
+        f"--strategy {template.strategy} --nodes 2"
+    )
+
+
+def as_json(template: Template) -> dict[str, Any]:
+    kind = "saved" if isinstance(template.provenance, Saved) else "shipped"
+    names = [name for name in Template.__slots__ if name != "provenance"]
+    origin_names = type(template.provenance).__slots__
+    provenance = {name: getattr(template.provenance, name) for name in origin_names}
+    return {
+        **{name: getattr(template, name) for name in names},
+        "provenance": {"kind": kind, **provenance, **({"path": str(provenance["path"])} if kind == "saved" else {})},
+    }
+
+
+def match_json(match: Match) -> dict[str, Any]:
+    asked = [{"field": q.field, "text": q.text, "options": list(q.options)} for q in match.questions]
+    return {
+        "template": as_json(match.template),
+        "exact": match.exact,
+        "verified": match.verified,
+        "score": match.score,
+        "why": match.why,
+        "questions": asked,
+    }

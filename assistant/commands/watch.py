@@ -49,12 +49,13 @@ def utilisation_of(options: argparse.Namespace) -> Utilisation | None:
     """What MFU is worked out from; None where no model was said. Raises InputError on a name that is not known."""
     if not options.model:
         return None
-    from assistant.commands.pending import known_machine
     from graph.planning.resources.device import devices
     from graph.planning.resources.parameters import find_model
     from graph.watching.utilisation import Utilisation
+    from knowledge.catalogue import catalogue
 
-    model, cluster = find_model(options.model), known_machine(options.machine or "")
+    model = find_model(options.model)
+    cluster = catalogue().named(options.machine) if options.machine else None
     if model is None or cluster is None or options.gpus < 1 or options.sequence < 1:
         raise InputError("--model NAME or 7B wants --machine M, and how many --gpus there are")
     known = devices(cluster)

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
 from assistant.printing.plain import as_text
-from assistant.reading import left_out, listed
+from assistant.reading import json_cases, left_out, listed
 from graph.debugging.answer import SCHEMA_VERSION, as_json
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.flight_recorder import Dump, find_hang, take_dumps
 from graph.debugging.jobs import JobFiles, jobs
 from graph.debugging.log import LogSource, from_paths, from_text
-from knowledge.data_file import parse_json
 from knowledge.opening import LARGEST_SCRIPT, open_plain, read_plain
 from knowledge.schedulers.asking import scheduler_here
 from knowledge.types import Diagnosis, Finding
@@ -171,10 +170,7 @@ def with_facts(
     from graph.usecases.diagnose_job import report_of
     from knowledge.catalogue import catalogue
 
-    cluster = catalogue().find(machine) if machine else None
-    if machine and cluster is None:
-        near = ", ".join(catalogue().nearest(machine)) or "see `maple-chat clusters`"
-        raise InputError(f"no facts about the machine '{machine[:40]}'; known: {near}")
+    cluster = catalogue().named(machine) if machine else None
     report = report_of(diagnosis, script, cluster, name=path.name if path else "script")
     value: dict[str, object] = as_json(report.diagnosis)
     words, cured = as_text(report.diagnosis), report.mended
@@ -233,13 +229,6 @@ def run_lines(words: list[str], models: Models | None = None) -> int:
 
 
 def answer_lines(lines: Iterable[bytes], models: Models | None = None) -> int:
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            case = parse_json(line)
-            name, log = case["id"], case["log"]
-        except (ValueError, KeyError, TypeError) as error:
-            raise InputError(f'line {number} is no JSON object with "id" and "log"; write one a line') from error
-        print(json.dumps({"id": name, **as_json(diagnosed([from_text(str(log))], models))}), flush=True)
+    for name, log in json_cases(lines, "log"):
+        print(json.dumps({"id": name, **as_json(diagnosed([from_text(log)], models))}), flush=True)
     return 0

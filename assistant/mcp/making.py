@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import TYPE_CHECKING, Any
 
-from assistant.errors import InputError
 from assistant.mcp.answers import (
     LogAnswer,
     MendAnswer,
@@ -32,12 +31,7 @@ def known(name: str) -> Cluster:
     """The machine of that name. Raises InputError with the nearest names."""
     from knowledge.catalogue import catalogue
 
-    cluster = catalogue().find(name)
-    if cluster is None:
-        near = ", ".join(catalogue().nearest(name))
-        hint = f"did you mean {near}? " if near else ""
-        raise InputError(f"no machine '{safe(name[:40])}' is known; {hint}list_clusters lists them")
-    return cluster
+    return catalogue().named(safe(name), "list_clusters")
 
 
 def with_more(request: JobRequest, more_fields: dict[str, str] | None) -> JobRequest:
@@ -140,13 +134,11 @@ def plan_answer(options: Namespace, cursor: str) -> PlanAnswer:
     """The plan of the command's options, in the tool's values."""
     from assistant.commands.plan import option_json, over_own, plan_of, question_of
     from assistant.printing.plain import print_plain
-    from graph.answering.resources import tell_hours
+    from graph.answering.resources import plan_with_hours
 
     question = over_own(question_of(options))
     plan = plan_of(options, question)
-    document, fits = plan.document, None if question.task == "serve" else plan.fits
-    if plan.model and question.tokens and question.task != "serve":
-        document = tell_hours(question, plan.model) + document
+    document, fits = plan_with_hours(plan), None if question.task == "serve" else plan.fits
     part, more = part_of_list(plan.options, cursor, OPTIONS_A_PART)
     rows = tuple(plan_option(option_json(option), dict(plan.change(option))) for option in part)
     return PlanAnswer(

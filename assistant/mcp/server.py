@@ -8,12 +8,13 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, ParamSpec, TypeVar, cast
+from urllib.parse import unquote, urlsplit
 
 from anyio import CapacityLimiter, from_thread, to_thread
 from mcp.server.mcpserver import Context, ListRoots, MCPServer, Resolve
@@ -35,9 +36,9 @@ from pydantic import Field
 from assistant.errors import InputError, MapleError
 from assistant.mcp import pages, tools
 from assistant.mcp.answers import LogAnswer, RehearsalAnswer, WaitAnswer
-from assistant.mcp.roots import folders_of, open_granted
 from assistant.mcp.shaping import safe, shaped
 from assistant.mcp.tools import OptionalMachine, PastedText, ScriptText
+from knowledge.opening import open_plain
 from knowledge.types import SideFile
 
 Given = ParamSpec("Given")
@@ -282,3 +283,44 @@ class TokenGate:
         headers = [(b"content-type", b"text/plain"), (b"www-authenticate", b"Bearer")]
         await send({"type": "http.response.start", "status": 401, "headers": headers})
         await send({"type": "http.response.body", "body": b"The token is wrong or missing.\n"})
+
+
+# Files that a tool may read: those below the folders that the client or the person granted.
+
+
+NO_ROOTS = (
+    "no folder is granted, so no file is read; give the text itself, or have the person start the server with "
+    "`maple-chat mcp --root FOLDER`"
+)
+
+
+def folders_of(addresses: Iterable[str]) -> tuple[Path, ...]:
+    """The folders of a client's roots; what is no file address grants nothing."""
+    parts = [urlsplit(address) for address in addresses]
+    return tuple(Path(unquote(one.path)) for one in parts if one.scheme == "file" and one.netloc in ("", "localhost"))
+
+
+def open_granted(name: str, roots: Sequence[Path]) -> BinaryIO:
+    """The file, open for reading, where it lies below a root, links followed. Raises InputError.
+
+    What was opened is looked at once more: a link that was put in its way meanwhile is refused too.
+    """
+    folders = [Path(os.path.realpath(root)) for root in roots]
+    if not folders:
+        raise InputError(NO_ROOTS)
+    path = Path(os.path.realpath(name if "\0" not in name else "", strict=False))
+    if not any(path.is_relative_to(folder) for folder in folders) or not Path(name).is_absolute():
+        raise InputError(outside(folders))
+    try:
+        file = open_plain(path, follow=False)
+    except OSError as error:
+        raise InputError(f"that file cannot be read ({error.strerror}); give a plain file below a root") from error
+    opened = Path(os.path.realpath(f"/proc/self/fd/{file.fileno()}"))
+    if opened.exists() and not any(opened.is_relative_to(folder) for folder in folders):
+        file.close()
+        raise InputError(outside(folders))
+    return file
+
+
+def outside(folders: Sequence[Path]) -> str:
+    return f"that is no absolute path below a granted folder ({', '.join(map(str, folders[:5]))}); give the text itself"

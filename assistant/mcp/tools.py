@@ -106,7 +106,7 @@ def write_script(
     framework: Framework | None = None,
     strategy: Strategy | None = None,
     nodes: Count = None,
-    gpus_per_node: Count = None,
+    gpus_per_node: Annotated[int | None, Field(description="0: a job without GPUs", ge=0, le=100_000)] = None,
     account: Word = None,
     queue: Word = None,
     walltime: Annotated[str | None, Field(description="HH:MM:SS", max_length=20)] = None,

@@ -22,6 +22,8 @@ from slack_bolt.adapter.aiohttp import to_aiohttp_response, to_bolt_request
 from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
 from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncRateLimitErrorRetryHandler, AsyncServerErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
@@ -49,6 +51,8 @@ PATH = "/slack/events"
 THREADS, TIMEOUT_S, RATE_LIMIT_TRIES = 32, 30, 8
 PING_S, CLOSING_S, GIVING_BACK_S = 5.0, 5.0, 1.0
 LARGEST_BODY = 4 << 20
+# What reading JSON of another form ends in.
+ODD = (LookupError, TypeError, AttributeError, ValueError, RecursionError)
 TIMESTAMP = re.compile(r"[0-9]{1,12}", re.ASCII)
 logger = logging.getLogger("maple-slack")
 
@@ -70,6 +74,25 @@ def slack_client(settings: SlackSettings) -> AsyncWebClient:
         AsyncServerErrorRetryHandler(max_retry_count=2),
     ]
     return client
+
+
+class DeliveryApp(AsyncApp):
+    """Bolt's app. What is signed and has not the form of Slack's is refused by a word, wherever that shows."""
+
+    async def async_dispatch(self, req: AsyncBoltRequest) -> BoltResponse:
+        try:
+            return await super().async_dispatch(req)
+        except ODD as error:
+            logger.warning("a delivery of another form (%s)", type(error).__name__, exc_info=True)
+            return BoltResponse(status=400)
+        except Exception:
+            logger.exception("a delivery was not taken; Slack sends it again")
+            return BoltResponse(status=500)
+
+
+async def pass_on(error: Exception) -> None:
+    """To whoever asked for the dispatch."""
+    raise error
 
 
 class Bot:
@@ -145,7 +168,7 @@ class Bot:
 
         log = logging.getLogger("maple-slack.bolt")
         log.setLevel(logging.ERROR)
-        app = AsyncApp(
+        app = DeliveryApp(
             client=AsyncWebClient(base_url=self.slack.api),
             signing_secret=self.slack.signing_secret.get_secret_value(),
             authorize=authorize,
@@ -153,6 +176,7 @@ class Bot:
             logger=log,
         )
         Listeners(self.door).register(app)
+        app.error(pass_on)
         return app
 
     async def _let_in(self, app: AsyncApp, listen: Listen) -> None:
@@ -166,7 +190,7 @@ class Bot:
             async def event(request: web.Request) -> web.StreamResponse:
                 try:
                     delivery = await to_bolt_request(request) if may_be_slack(request.headers) else None
-                except (RecursionError, ValueError):  # JSON without end, or none
+                except ODD:  # JSON without end, or none, or of another form
                     delivery = None
                 if delivery is None:
                     return web.Response(status=401)

@@ -1,7 +1,6 @@
 """Asking a person: a summary that holds all that was tried, and the same as a ticket.
 
-A summary that leaves its thread, and every ticket, goes through knowledge/masking.py: people, accounts, hosts, folders
-and keys become placeholders.
+A summary that leaves its thread, and every ticket, goes through knowledge/masking.py: people and keys are left out.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
+from collections import OrderedDict
 from typing import Any
 
 import aiohttp
@@ -17,29 +19,17 @@ from slack_sdk.web.async_client import AsyncWebClient
 from assistant.slack.blocks import as_text, context, in_words
 from assistant.slack.inbox import Inbox, Stored, TakenRequest
 from assistant.slack.metrics import Metrics
-from assistant.slack.pacing import Pacer
 from assistant.slack.types import Incoming, SlackPart
+from knowledge.word_lists import word_set
 
 LABEL = "maple_chat_answer"
 MOST_WORDS = 3_500
 TWICE = "I was interrupted while I sent this. If it stands above already, it is the same."
 # Slack's word -> whether trying later may help. What is in neither table is taken for passing trouble.
-NEVER = frozenset(
-    {
-        "cannot_reply_to_message",
-        "cant_update_message",
-        "channel_not_found",
-        "is_archived",
-        "message_not_found",
-        "messages_tab_disabled",
-        "missing_scope",
-        "not_in_channel",
-        "restricted_action",
-        "restricted_action_read_only_channel",
-        "restricted_action_thread_only_channel",
-        "thread_not_found",
-        "user_not_found",
-    }
+NEVER = word_set(
+    "cannot_reply_to_message cant_update_message channel_not_found is_archived message_not_found "
+    "messages_tab_disabled missing_scope not_in_channel restricted_action restricted_action_read_only_channel "
+    "restricted_action_thread_only_channel thread_not_found user_not_found"
 )
 NO_FILES = frozenset(
     {
@@ -204,3 +194,33 @@ class Sender:
             if message.get("bot_id") and wanted and wanted <= names:
                 return str(message["ts"])
         return ""
+
+
+# No faster than Slack takes it: about one message a second and channel, with a burst.
+#
+# https://docs.slack.dev/apis/web-api/rate-limits . What is refused all the same waits as long as Slack says (the SDK's
+# AsyncRateLimitErrorRetryHandler).
+
+
+BURST, EVERY_S = 4, 1.0
+MOST_CHANNELS = 10_000
+
+
+class Pacer:
+    """A bucket for each channel: BURST messages at once, then one every EVERY_S seconds."""
+
+    def __init__(self) -> None:
+        # Channel -> the time at which its bucket will be full again.
+        self._full_at: OrderedDict[str, float] = OrderedDict()
+
+    async def wait(self, channel: str) -> None:
+        """Wait until a message may go to the channel. Callers are served in the order in which they come."""
+        now = time.monotonic()
+        full_at = max(self._full_at.get(channel, now), now) + EVERY_S
+        self._full_at[channel] = full_at
+        self._full_at.move_to_end(channel)
+        while len(self._full_at) > MOST_CHANNELS:
+            self._full_at.popitem(last=False)
+        pause = full_at - now - BURST * EVERY_S
+        if pause > 0:
+            await asyncio.sleep(pause)

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from assistant.printing.marks import EMPHASIS, STRONG
+
 MARKED = re.compile(r"<([^<>\n]+)>")
 FENCE = re.compile(r"^(?P<fence>`{3,})[^\n`]*\n(?P<block>.*?)\n?(?P=fence)[ \t]*$", re.M | re.S)
 PASTED = re.compile(r"```\n?(?P<block>.*?)\n?```", re.S)
@@ -17,8 +19,6 @@ CODE = re.compile(r"(?P<ticks>`+)(?P<code>[^\n]+?)(?P=ticks)(?!`)")
 LINK = re.compile(r"\[([^\]\n]+)\]\((https?://[^)\s<>|]+)\)")
 # In escaped words: `&amp;` belongs to an address, `&lt;` and `&gt;` end it.
 BARE = re.compile(r"(?<![<|\w])https?://(?:(?!&[lg]t;)[^\s<>|`])*[\w/#=]")
-STRONG = re.compile(r"\*\*(.+?)\*\*", re.S)
-EMPHASIS = re.compile(r"(?<![\w*])\*(?=\S)([^*\n]+?)(?<=\S)\*(?![\w*])")
 HEADING = re.compile(r"^#{1,6}[ \t]+(.+)$", re.M)
 BULLET = re.compile(r"^([ \t]*)[-*][ \t]+", re.M)
 FEWEST_LINES = 4

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, replace
 
 from assistant.storage.database import Database, Transaction
 from assistant.storage.diagnoses import insert
-from assistant.storage.past_cases import record_from
 from graph.incidents.incident import Incident, Rules, Sighting, dismissed, is_over
 from graph.incidents.judging import EVERYTHING, New, judge
 from graph.incidents.subjects import SharedSubject, news_of, subjects_of
 from graph.incidents.usual import HOUR_S, WEEK_H, WEEKS, Counts
 from graph.usecases.seen_before import Ongoing
+from knowledge.checked_file import read_stored
 from knowledge.job_record import JobRecord
 
 DAY_S = 24 * HOUR_S
@@ -155,7 +155,8 @@ def records_of(talk: Transaction, keys: Sequence[str]) -> dict[str, tuple[bool, 
         some = keys[start : start + 200]
         query = f"SELECT key, private, record FROM diagnoses WHERE key IN ({', '.join('?' * len(some))})"
         rows = talk.execute(query, some).fetchall()
-        found |= {key: (bool(private), record_from(record)) for key, private, record in rows}
+        read = ((key, bool(private), read_stored(record, JobRecord)) for key, private, record in rows)
+        found |= {key: (private, record) for key, private, record in read if record}
     return found
 
 
@@ -168,7 +169,9 @@ def take(talk: Transaction) -> list[New]:
         talk.execute(f"UPDATE diagnoses SET noticed = 1 WHERE key IN ({', '.join('?' * len(keys))})", keys)
     found = []
     for key, at, kind, who, cause, body in rows:
-        record = record_from(body)
+        record = read_stored(body, JobRecord)
+        if record is None:
+            continue
         news = news_of(record) if is_new(talk, kind, record.mark, at) else ()
         found.append(New(Sighting(key, at, who, cause), kind, (*subjects_of(record), *news)))
     return found
@@ -215,7 +218,8 @@ def forget(talk: Transaction, now: float) -> None:
 
 def stored(talk: Transaction, where: str, *values: object) -> list[ToldIncident]:
     rows = talk.execute(f"SELECT version, shown, ts, body FROM incidents WHERE {where} ORDER BY id", values).fetchall()
-    return [ToldIncident(incident_from(body), version, shown, ts) for version, shown, ts, body in rows]
+    read = ((read_stored(body, Incident), version, shown, ts) for version, shown, ts, body in rows)
+    return [ToldIncident(incident, *rest) for incident, *rest in read if incident]
 
 
 def store(talk: Transaction, incident: Incident) -> None:
@@ -226,18 +230,4 @@ def store(talk: Transaction, incident: Incident) -> None:
         "state = excluded.state, last = excluded.last, body = excluded.body, version = incidents.version + 1 "
         "WHERE incidents.body <> excluded.body",
         (incident.id, state, incident.last, body),
-    )
-
-
-def incident_from(text: str) -> Incident:
-    body = json.loads(text)
-    return Incident(
-        body["id"],
-        body["source"],
-        SharedSubject(**body["subject"]),
-        tuple(Sighting(**one) for one in body["seen"]),
-        body["usual"],
-        tuple(SharedSubject(**one) for one in body["also"]),
-        body["closed"],
-        body.get("dismissed", ""),
     )

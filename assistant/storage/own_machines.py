@@ -34,11 +34,8 @@ class OwnMachines:
 
 def machines_of(text: str, named_in: str) -> tuple[str, ...]:
     """`perlmutter, delta` as catalogue ids. Raises InputError on a name that is not known."""
-    found = []
-    for name in filter(None, (one.strip() for one in text.split(","))):
-        cluster = catalogue().find(name)
-        if cluster is None:
-            near = ", ".join(catalogue().nearest(name)) or "see `maple-chat clusters`"
-            raise InputError(f"{named_in}: no facts about the machine '{name[:40]}'; known: {near}")
-        found.append(cluster.id)
-    return tuple(dict.fromkeys(found))
+    names = filter(None, (one.strip() for one in text.split(",")))
+    try:
+        return tuple(dict.fromkeys(catalogue().named(name).id for name in names))
+    except InputError as error:
+        raise InputError(f"{named_in}: {error}") from error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from assistant.storage.database import Transaction
 from graph.incidents.likeness import bands, likeness, text_id, words_of
 from graph.usecases.seen_before import PastTicket, SeenBefore
+from knowledge.checked_file import read_stored
 from knowledge.job_record import JobRecord
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def past_cases(talk: Transaction, ticket: KeptFailure, sees: Sees, limit: int) -
     return SeenBefore(times, last, cases, COUNTED)
 
 
+Steps = tuple[str, ...]
 Scored = tuple[float, tuple[Any, ...]]
 
 
@@ -54,18 +55,6 @@ def apart(found: Sequence[Scored]) -> Iterator[Scored]:
         if row[1] not in threads:
             threads.add(row[1])
             yield score, row
-
-
-def record_from(text: str) -> JobRecord:
-    """A record from its JSON; a key of a newer version is left out."""
-    told: dict[str, Any] = json.loads(text)
-    known: dict[str, Any] = {name: value for name, value in told.items() if name in JobRecord.__slots__}
-    return JobRecord(**{name: as_stored(value) for name, value in known.items()})
-
-
-def as_stored(value: Any) -> Any:
-    """JSON knows no tuples."""
-    return tuple(value) if isinstance(value, list) else value
 
 
 def count(talk: Transaction, said: int, thread: str) -> tuple[int, float]:
@@ -188,7 +177,6 @@ def score_of(row: tuple[Any, ...], ticket: KeptFailure, line: float, question: f
 def past_of(row: tuple[Any, ...], whole: tuple[str, str, str], ticket: KeptFailure, score: float) -> PastTicket:
     thread, at, who, cause, rating, cure = row[1], row[2], row[3], row[8], row[10], row[11]
     record, says, fix = whole
-    link = record_from(record).source
-    return PastTicket(
-        thread, at, cause, says, tuple(json.loads(fix)), link, rating, cure, score, who == ticket.record.user
-    )
+    kept, steps = read_stored(record, JobRecord), read_stored(fix, Steps) or ()
+    link = kept.source if kept else ""
+    return PastTicket(thread, at, cause, says, steps, link, rating, cure, score, who == ticket.record.user)

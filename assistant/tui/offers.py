@@ -85,7 +85,7 @@ def strategies(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedV
 def queues(cluster: Cluster | None, values: dict[str, str]) -> list[OfferedValue]:
     if cluster is None:
         return []
-    return [OfferedValue(one.id, limits(one), f"queue {one.id}") for one in cluster.queues]
+    return [OfferedValue(one.id, limits(one), f"queue {one.id}") for one in cluster.queues if one.node_types]
 
 
 def limits(queue: Queue) -> str:

@@ -30,9 +30,7 @@ async def clusters(screen: ChatScreen, argument: str) -> None:
 
     known = await asyncio.to_thread(catalogue)
     if argument:
-        cluster = known.find(argument)
-        if cluster is None:
-            raise InputError(f"no machine '{argument[:40]}' is known; /clusters lists them")
+        cluster = known.named(argument, "/clusters")
         await screen.show_text(describe(cluster, known.files[cluster.id], date.today()))
         return
     listed = sorted(known.clusters.values(), key=lambda cluster: cluster.title.lower())

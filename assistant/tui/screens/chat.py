@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Sequence
 from typing import Any, ClassVar
 
+from rich.table import Table
+from rich.text import Text
 from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.containers import VerticalScroll
+from textual.screen import ModalScreen
+from textual.widgets import Static
 
 from assistant.attachments import named_files
 from assistant.errors import MapleError
@@ -18,11 +24,9 @@ from assistant.settings import Settings
 from assistant.trouble import unforeseen
 from assistant.tui import commands
 from assistant.tui.answering import TurnTaker
-from assistant.tui.keys import KEYS
 from assistant.tui.logs import NO_LOG, Logs
 from assistant.tui.memory import OPEN, remember
 from assistant.tui.picking import pick, pick_rank
-from assistant.tui.screens.help import HelpScreen
 from assistant.tui.screens.panes import PanesScreen
 from assistant.tui.widgets.chips import ChipView, why
 from assistant.tui.widgets.composer import Composer
@@ -31,6 +35,25 @@ from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.widgets.watch_pane import WatchPane
 from assistant.tui.work.engine import ChildEngine
 from knowledge.types import Attachment
+
+# All keys and commands, made from the tables that run them.
+
+
+class HelpScreen(ModalScreen[None]):
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,f1,q,enter", "dismiss", "Back")]
+
+    def __init__(self, rows: Sequence[tuple[str, str]]) -> None:
+        super().__init__()
+        self.rows = rows
+
+    def compose(self) -> ComposeResult:
+        table = Table.grid(padding=(0, 2, 0, 0))
+        for name, says in self.rows:
+            table.add_row(Text(name, "bold"), Text(says))
+        with VerticalScroll(classes="box"):
+            yield Static(table)
+            yield Static("Esc goes back.", classes="hint")
+
 
 WAITS = "Still answering; your message waits in the box. Esc stops the answer."
 LEAVES = "Ctrl+C once more leaves; the conversation is kept."
@@ -259,3 +282,26 @@ class ChatScreen(PanesScreen):
     def action_help(self) -> None:
         rows = [(command.usage, command.says) for command in commands.COMMANDS.values()]
         self.app.push_screen(HelpScreen([*KEYS, *rows]))
+
+
+# The keys of the chat, as the help shows them.
+
+
+KEYS: tuple[tuple[str, str], ...] = (
+    ("Enter", "send"),
+    ("Ctrl+J", "new line (also \\ then Enter; Shift+Enter where the terminal tells it apart)"),
+    ("↑ ↓", "messages sent before"),
+    ("/  @", "commands, and files to attach; Tab completes"),
+    ("PgUp PgDn", "scroll what is in sight"),
+    ("F2", "the conversation"),
+    ("F3", "the script, then the files beside it"),
+    ("F4", "the log: n next sign, p previous, t telling line, r one rank"),
+    ("F5", "what is known: ← → choose, Enter picks another value"),
+    ("F6", "what the last revision changed"),
+    ("F7 F8", "previous and next sign in the log"),
+    ("Ctrl+S", "save the script here"),
+    ("Ctrl+O", "copy the script"),
+    ("Ctrl+P", "all commands"),
+    ("Esc", "stop what runs, else back to the box"),
+    ("Ctrl+Q", "leave; the conversation is kept"),
+)

@@ -11,7 +11,9 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.events import Key, Resize
 from textual.screen import Screen
-from textual.widgets import Static
+from textual.widget import Widget
+from textual.widgets import Footer, ProgressBar, Static
+from textual.widgets._footer import FooterKey
 
 from assistant.attachments import worded
 from assistant.events import Event
@@ -20,12 +22,10 @@ from assistant.tui.widgets.chips import Chips
 from assistant.tui.widgets.completions import Completions
 from assistant.tui.widgets.composer import Composer
 from assistant.tui.widgets.conversation import Conversation
-from assistant.tui.widgets.footer import Keys
 from assistant.tui.widgets.log_pane import LogPane
 from assistant.tui.widgets.log_view import LogView
 from assistant.tui.widgets.script_pane import ScriptPane
 from assistant.tui.widgets.watch_pane import WatchPane
-from assistant.tui.widgets.working import WorkingBar
 from knowledge.types import LaunchBundle
 
 WIDE = 110
@@ -158,3 +158,77 @@ class PanesScreen(Screen[None]):
         if self.narrow and self.view != "chat":
             self.show_view("chat")
         self.conversation.anchor()
+
+
+# The keys that work now, in one line.
+
+
+# What is left out first where there is no room for all: F1 tells them, and the pane that is open has its own.
+SPARED = ("log", "details", "save", "script")
+AROUND = 3
+
+
+class Keys(Footer):
+    """Textual's footer cuts off what does not fit, and with it the way out."""
+
+    def compose(self) -> ComposeResult:
+        keys = list(super().compose())
+        for action in SPARED:
+            if sum(map(width, keys)) <= self.app.size.width:
+                break
+            keys = [key for key in keys if not (isinstance(key, FooterKey) and key.action == action)]
+        self.styles.grid_size_columns = len(keys)
+        yield from keys
+
+
+def width(key: Widget) -> int:
+    """Columns: the key, what it does, and the blanks around them."""
+    return len(key.key_display) + len(key.description) + AROUND if isinstance(key, FooterKey) else 0
+
+
+# One line while something takes time: what, how far, how long still, and how to stop it.
+
+
+LONGEST = 46
+
+
+class WorkingBar(Horizontal):
+    """Hidden while nothing is worked on. The newest piece of work is shown."""
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="what", markup=False)
+        yield ProgressBar(show_eta=True)
+        yield Static("Esc stops", id="stops")
+
+    def on_mount(self) -> None:
+        self.display = False
+        self.jobs: dict[str, str] = {}
+
+    def begin(self, job: str, what: str) -> None:
+        """Show it; nobody knows yet how long it takes."""
+        self.jobs[job] = what
+        self.tell(job, what, 0, 0)
+
+    def tell(self, job: str, what: str, done: int, total: int) -> None:
+        """The news of a job that goes on."""
+        if job not in self.jobs:
+            return
+        self.jobs[job] = what
+        if job != next(reversed(self.jobs)):
+            return
+        self.display = True
+        self.query_one("#what", Static).update(f"{what[:LONGEST]} …")
+        bar = self.query_one(ProgressBar)
+        bar.display = total > 0
+        if total > 0:
+            bar.update(total=total, progress=done)
+
+    def end(self, job: str) -> None:
+        """Over; the one before it comes into sight again."""
+        self.jobs.pop(job, None)
+        self.display = bool(self.jobs)
+        if self.jobs:
+            newest = next(reversed(self.jobs))
+            self.tell(newest, self.jobs[newest], 0, 0)
+        else:
+            self.query_one(ProgressBar).update(total=None, progress=0)

@@ -14,8 +14,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from assistant.tui.logfile import LONGEST, LogFile
-from assistant.tui.text import shown
 from assistant.tui.work.found import TroubleSign
+from knowledge.printable import printable
 
 MARKS = {True: "▶", False: "•"}
 
@@ -99,3 +99,11 @@ class LogView(ScrollView, can_focus=True):
             "log--here" if number == self.here else "log--telling" if hit and hit.telling else "log--hit" if hit else ""
         )
         return self.get_component_rich_style(name, partial=True) if name else Style()
+
+
+# A line of a log as a terminal may show it.
+
+
+def shown(raw: bytes) -> str:
+    """The text, its indentation kept, without what could move the cursor or fool the eye."""
+    return printable(raw.rstrip(b"\r").decode("utf-8", "replace"), " ").expandtabs(8)

@@ -8,7 +8,6 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.errors import InputError
 from assistant.tui.work.found import CheckReport, LogReport, RankLines, RehearsalReport
 from knowledge.types import SideFile, Working
 
@@ -110,12 +109,7 @@ def the_machine(text: str, name: str | None) -> Cluster | None:
     from knowledge.catalogue import catalogue
 
     if name:
-        cluster = catalogue().find(name)
-        if cluster is None:
-            near = ", ".join(catalogue().nearest(name))
-            known = f"; nearest: {near}" if near else ""
-            raise InputError(f"no machine '{name[:40]}' is known{known}; /clusters lists them")
-        return cluster
+        return catalogue().named(name, "/clusters")
     if not text:
         return None
     from graph.verification.script_machine import script_machine
