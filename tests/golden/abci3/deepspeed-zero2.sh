@@ -18,7 +18,6 @@ cd "$PBS_O_WORKDIR"
 source /etc/profile.d/modules.sh
 
 # --- Yours to change
-PROGRAM=(train.py --deepspeed --deepspeed_config ds_zero2.json)
 export RANKS_PER_NODE=8
 # your Python environment
 export VENV="$HOME/venvs/train"
@@ -26,7 +25,10 @@ export VENV="$HOME/venvs/train"
 # --- Software
 module load cuda/12.6/12.6.1 cudnn/9.5/9.5.1 hpcx/2.20
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --deepspeed --deepspeed_config ds_zero2.json)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

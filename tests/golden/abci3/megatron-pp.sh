@@ -18,18 +18,20 @@ cd "$PBS_O_WORKDIR"
 source /etc/profile.d/modules.sh
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=8
-TENSOR_PARALLEL=1
-PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # your Python environment
 export VENV="$HOME/venvs/train"
 
 # --- Software
 module load cuda/12.6/12.6.1 cudnn/9.5/9.5.1 hpcx/2.20
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+TENSOR_PARALLEL=1
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

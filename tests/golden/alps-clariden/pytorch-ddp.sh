@@ -14,12 +14,9 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # environment definition file: names the container image
 export EDF="$PWD/pytorch.toml"
-
-set -u
 
 # --- Environment
 # GPU-aware MPI beside NCCL can deadlock
@@ -28,6 +25,11 @@ export MPICH_GPU_SUPPORT_ENABLED=0
 export TORCH_NCCL_ASYNC_ERROR_HANDLING=1
 # keeps JIT binaries off the shared file system
 export CUDA_CACHE_DISABLE=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

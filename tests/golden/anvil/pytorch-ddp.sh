@@ -18,7 +18,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your conda environment
 export CONDA_ENV="$PROJECT/envs/train"
@@ -28,7 +27,10 @@ module purge
 module load modtree/gpu
 module load conda
 conda activate "$CONDA_ENV"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

@@ -18,13 +18,10 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=12
 
 # --- Software
 module load frameworks
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # first of the four settings ALCF calls essential for training; tested to 1024 nodes
@@ -39,6 +36,11 @@ export CCL_KVS_MODE=mpi
 export http_proxy=http://proxy.alcf.anl.gov:3128
 export https_proxy=http://proxy.alcf.anl.gov:3128
 export no_proxy='admin,localhost,*.hostmgmt.cm.aurora.alcf.anl.gov,*.alcf.anl.gov'
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

@@ -15,11 +15,13 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=8
 # the container image
 export SIF="/ocean/containers/ngc/pytorch/pytorch_latest.sif"
 
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

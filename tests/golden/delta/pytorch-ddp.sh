@@ -18,19 +18,21 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 
 # --- Software
 module reset
 module load pytorch-conda/2.12
 if [ "$SLURM_JOB_NUM_NODES" -gt 1 ] && module is-avail nccl-ofi-plugin; then module load nccl-ofi-plugin; fi  # NCCL over Slingshot
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # bootstrap over Slingshot; NCSA's multi-node sample
 export NCCL_SOCKET_IFNAME=hsn
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -19,13 +19,15 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 
 # --- Software
 module load python/miniforge3_pytorch/2.10.0
 if [ "$SLURM_JOB_NUM_NODES" -gt 1 ]; then module load nccl-ofi-plugin; fi  # NCCL over Slingshot
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

@@ -22,7 +22,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # the container image
 export SIF="/cm/shared/apps/containers/singularity/pytorch/pytorch-latest.sif"
@@ -31,8 +30,6 @@ export SIF="/cm/shared/apps/containers/singularity/pytorch/pytorch-latest.sif"
 module reset
 module load slurm gcc/10.2.0 openmpi/4.1.3
 module load singularitypro
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # SDSC's settings for this fabric
@@ -40,6 +37,11 @@ export OMPI_MCA_btl=self,vader
 export UCX_TLS=shm,rc,ud,dc
 export UCX_NET_DEVICES=mlx5_0:1
 export UCX_MAX_RNDV_RAILS=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -14,7 +14,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=8
 # your conda environment, best on Orion
 export CONDA_ENV="$MEMBERWORK/$SLURM_JOB_ACCOUNT/envs/train"
@@ -28,8 +27,6 @@ module load rccl-net-plugin
 module load craype-accel-amd-gfx90a
 export LD_LIBRARY_PATH="$CRAY_LD_LIBRARY_PATH:$LD_LIBRARY_PATH"
 conda activate "$CONDA_ENV"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # OLCF calls it of utmost importance on several nodes; hsn0 alone if it hangs
@@ -41,6 +38,11 @@ export MIOPEN_CUSTOM_CACHE_DIR="$MIOPEN_USER_DB_PATH"
 export http_proxy=http://proxy.ccs.ornl.gov:3128/
 export https_proxy=http://proxy.ccs.ornl.gov:3128/
 export no_proxy='localhost,127.0.0.0/8,*.ccs.ornl.gov'
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -15,15 +15,12 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # folder made from sc_venv_template: its activate.sh loads the modules too
 export VENV="$PROJECT/$USER/sc_venv_template"
 
 # --- Software
 source "$VENV/activate.sh"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # Slurm there shows a task only its nearest GPU
@@ -32,6 +29,11 @@ export CUDA_VISIBLE_DEVICES=0,1,2,3
 export NCCL_SOCKET_IFNAME=ib0
 # Gloo errors without it there
 export GLOO_SOCKET_IFNAME=ib0
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -14,7 +14,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 # your Python environment (ppc64le)
 export VENV="/usr/workspace/$USER/venvs/train"
@@ -22,8 +21,6 @@ export VENV="/usr/workspace/$USER/venvs/train"
 # --- Software
 module load gcc/11.2.1 cuda/12.0.0 python/3.11.5
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # InfiniBand can hang when an MPI process forks
@@ -33,6 +30,11 @@ export OMPI_MCA_coll_hcoll_enable=0
 export HCOLL_ENABLE_SHARP=0
 # PAMI bug
 export PAMI_MAX_NUM_CACHED_PAGES=0
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in -nnodes above.

@@ -17,7 +17,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your environment
 export VENV=vit
@@ -26,14 +25,11 @@ export VENV=vit
 TASK=$((${LSB_JOBINDEX:-0} ? LSB_JOBINDEX - 1 : 0))
 LR_VALUES=(1e-3 1e-4 3e-4)
 export TASK
-PROGRAM+=(--lr "${LR_VALUES[TASK]}")
 
 # --- Software
 module load gcc/11.2.1 cuda/12.0.0 python/3.11.5
 eval "$(conda shell.bash hook)"
 conda activate "$VENV"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # InfiniBand can hang when an MPI process forks
@@ -51,6 +47,12 @@ export HF_DATASETS_OFFLINE=1
 export TRANSFORMERS_OFFLINE=1
 # pip fails at once instead of waiting for the network
 export PIP_NO_INDEX=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in -nnodes above.

@@ -14,19 +14,13 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
-TENSOR_PARALLEL=4
-PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # your Python environment (ppc64le)
 export VENV="/usr/workspace/$USER/venvs/train"
 
 # --- Software
 module load gcc/11.2.1 cuda/12.0.0 python/3.11.5
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # InfiniBand can hang when an MPI process forks
@@ -38,6 +32,14 @@ export HCOLL_ENABLE_SHARP=0
 export PAMI_MAX_NUM_CACHED_PAGES=0
 # Megatron asks for it with tensor or context parallelism: it queues communication before compute
 export CUDA_DEVICE_MAX_CONNECTIONS=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+TENSOR_PARALLEL=4
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in -nnodes above.

@@ -18,7 +18,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your Python environment
 export VENV="$WORK/venvs/train"
@@ -26,7 +25,10 @@ export VENV="$WORK/venvs/train"
 # --- Software
 module load python/3.11.7 cuda/12.6
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

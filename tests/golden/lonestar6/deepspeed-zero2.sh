@@ -14,7 +14,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py --deepspeed --deepspeed_config ds_zero2.json)
 export RANKS_PER_NODE=3
 # your Python environment
 export VENV="$SCRATCH/python-envs/train"
@@ -22,7 +21,10 @@ export VENV="$SCRATCH/python-envs/train"
 # --- Software
 module load python3/3.9.7
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --deepspeed --deepspeed_config ds_zero2.json)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

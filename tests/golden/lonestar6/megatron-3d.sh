@@ -14,23 +14,25 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=3
-TENSOR_PARALLEL=3
-PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # your Python environment
 export VENV="$SCRATCH/python-envs/train"
 
 # --- Software
 module load python3/3.9.7
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # Megatron asks for it with tensor or context parallelism: it queues communication before compute
 export CUDA_DEVICE_MAX_CONNECTIONS=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+TENSOR_PARALLEL=3
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -19,7 +19,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=8
 # container image with PyTorch for ROCm; a dated one keeps a run reproducible
 export SIF="/appl/local/laifs/containers/lumi-multitorch-latest.sif"
@@ -28,14 +27,17 @@ export SIF="/appl/local/laifs/containers/lumi-multitorch-latest.sif"
 module purge
 module use /appl/local/laifs/modules
 module load lumi-aif-singularity-bindings
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # on Lustre MIOpen's database fails on file locks
 export MIOPEN_CUSTOM_CACHE_DIR="/tmp/$USER-miopen-$SLURM_JOB_ID"
 # on Lustre MIOpen's database fails on file locks (the AI guide of 2026-05 sets MIOPEN_USER_DB)
 export MIOPEN_USER_DB_PATH="/tmp/$USER-miopen-$SLURM_JOB_ID"
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -19,7 +19,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your Python environment: a venv, or an unpacked conda-pack archive
 export VENV="$HOME/envs/train"
@@ -27,14 +26,17 @@ export VENV="$HOME/envs/train"
 # --- Software
 module load cuda/12.8
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # bootstrap interfaces
 export NCCL_SOCKET_IFNAME=ib0,ib1,ib2,ib3
 # leaves out mlx5_2 and mlx5_3, which are Ethernet
 export NCCL_IB_HCA=mlx5_0,mlx5_1,mlx5_4,mlx5_5
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -19,13 +19,10 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 
 # --- Software
 module load pytorch
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
@@ -41,6 +38,11 @@ export TORCH_NCCL_TRACE_BUFFER_SIZE=2000
 export TORCH_NCCL_DUMP_ON_TIMEOUT=1
 export TORCH_FR_DUMP_TEMP_FILE="$PWD/first-run-fr-rank-"
 export TORCH_NCCL_DEBUG_INFO_TEMP_FILE="$PWD/first-run-fr-rank-"
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

@@ -24,18 +24,20 @@ set -eo pipefail
 # --- Yours to change
 # A job that gets nowhere is not put back for ever.
 MOST_STARTS=20
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 
 # --- Software
 module load pytorch
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
 # and by podman-hpc --nccl
 export FI_MR_CACHE_MONITOR=userfaultfd
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES
@@ -69,7 +71,7 @@ if [ -n "$WARNED" ]; then
     wait "$LAUNCHED" || STATUS=$?
 fi
 # 93 is what restart agents end with when another start cannot help.
-if [ -n "$WARNED" ] && [ "$STATUS" -eq 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt "$MOST_STARTS" ]; then
+if [ -n "$WARNED" ] && [ "$STATUS" -eq 0 ] && [ "$((${SLURM_RESTART_COUNT:-0} + 1))" -lt "$MOST_STARTS" ]; then
     scontrol requeue "$SLURM_JOB_ID"
 elif [ -n "$WARNED" ]; then
     echo "not requeued: the program ended with $STATUS after the signal; it has to save and end with 0, within MOST_STARTS starts" >&2

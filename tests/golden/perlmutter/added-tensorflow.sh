@@ -19,18 +19,20 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 
 # --- Software
 module load pytorch
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
 # and by podman-hpc --nccl
 export FI_MR_CACHE_MONITOR=userfaultfd
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

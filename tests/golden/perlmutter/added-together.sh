@@ -23,7 +23,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your Python environment
 export ENVIRONMENT=vit
@@ -32,13 +31,10 @@ export ENVIRONMENT=vit
 TASK=${SLURM_ARRAY_TASK_ID:-0}
 LR_VALUES=(1e-3 1e-4 3e-4)
 export TASK
-PROGRAM+=(--lr "${LR_VALUES[TASK]}")
 
 # --- Software
 module load conda
 conda activate "$ENVIRONMENT"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
@@ -52,6 +48,12 @@ export HF_DATASETS_OFFLINE=1
 export TRANSFORMERS_OFFLINE=1
 # pip fails at once instead of waiting for the network
 export PIP_NO_INDEX=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

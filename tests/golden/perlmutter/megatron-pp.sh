@@ -19,21 +19,23 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
-TENSOR_PARALLEL=1
-PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 
 # --- Software
 module load pytorch
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # avoids hangs of large multi-node jobs; set in NERSC's data-parallel tutorial scripts 2022 to 2025
 # and by podman-hpc --nccl
 export FI_MR_CACHE_MONITOR=userfaultfd
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+TENSOR_PARALLEL=1
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 export NNODES=$SLURM_JOB_NUM_NODES

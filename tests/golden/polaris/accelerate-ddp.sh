@@ -17,7 +17,6 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 
 # --- Software
@@ -26,8 +25,6 @@ module use /soft/modulefiles
 # If that still holds, the job ends here: activate a venv with its own torch in the place of these two lines.
 module load conda
 conda activate
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # ALCF's measured NCCL set; with the OFI plugin 2 to 3 times faster for some loads
@@ -48,6 +45,11 @@ export http_proxy=http://proxy.alcf.anl.gov:3128
 export https_proxy=http://proxy.alcf.anl.gov:3128
 export no_proxy='admin,polaris-adminvm-01,localhost,*.cm.polaris.alcf.anl.gov,polaris-*,*.polaris.alcf.anl.gov,*.alcf.anl.gov'
 export ACCELERATE_MIXED_PRECISION=bf16
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

@@ -17,7 +17,6 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 
 # --- Software
@@ -26,8 +25,6 @@ module use /soft/modulefiles
 # If that still holds, the job ends here: activate a venv with its own torch in the place of these two lines.
 module load conda
 conda activate
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # ALCF's measured NCCL set; with the OFI plugin 2 to 3 times faster for some loads
@@ -53,6 +50,11 @@ export FSDP_VERSION=2
 export FSDP_RESHARD_AFTER_FORWARD=true
 export FSDP_AUTO_WRAP_POLICY=TRANSFORMER_BASED_WRAP
 export FSDP_STATE_DICT_TYPE=SHARDED_STATE_DICT
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

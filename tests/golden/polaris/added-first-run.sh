@@ -17,7 +17,6 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 
 # --- Software
@@ -26,8 +25,6 @@ module use /soft/modulefiles
 # If that still holds, the job ends here: activate a venv with its own torch in the place of these two lines.
 module load conda
 conda activate
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # ALCF's measured NCCL set; with the OFI plugin 2 to 3 times faster for some loads
@@ -57,6 +54,11 @@ export TORCH_NCCL_TRACE_BUFFER_SIZE=2000
 export TORCH_NCCL_DUMP_ON_TIMEOUT=1
 export TORCH_FR_DUMP_TEMP_FILE="$PWD/first-run-fr-rank-"
 export TORCH_NCCL_DEBUG_INFO_TEMP_FILE="$PWD/first-run-fr-rank-"
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

@@ -17,20 +17,22 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 
 # --- Software
 module use /soft/modulefiles
 module load jax
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # the way out of a compute node
 export http_proxy=http://proxy.alcf.anl.gov:3128
 export https_proxy=http://proxy.alcf.anl.gov:3128
 export no_proxy='admin,polaris-adminvm-01,localhost,*.cm.polaris.alcf.anl.gov,polaris-*,*.polaris.alcf.anl.gov,*.alcf.anl.gov'
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

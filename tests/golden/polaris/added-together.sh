@@ -19,7 +19,6 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your Python environment
 export ENVIRONMENT=vit
@@ -28,7 +27,6 @@ export ENVIRONMENT=vit
 TASK=${PBS_ARRAY_INDEX:-0}
 LR_VALUES=(1e-3 1e-4 3e-4)
 export TASK
-PROGRAM+=(--lr "${LR_VALUES[TASK]}")
 
 # --- Software
 module use /soft/modulefiles
@@ -36,8 +34,6 @@ module use /soft/modulefiles
 # If that still holds, the job ends here: activate a venv with its own torch in the place of these two lines.
 module load conda
 conda activate "$ENVIRONMENT"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # ALCF's measured NCCL set; with the OFI plugin 2 to 3 times faster for some loads
@@ -65,6 +61,12 @@ export HF_DATASETS_OFFLINE=1
 export TRANSFORMERS_OFFLINE=1
 # pip fails at once instead of waiting for the network
 export PIP_NO_INDEX=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

@@ -17,11 +17,7 @@ set -eo pipefail
 cd "$PBS_O_WORKDIR"
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
-TENSOR_PARALLEL=4
-PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 
 # --- Software
 module use /soft/modulefiles
@@ -29,8 +25,6 @@ module use /soft/modulefiles
 # If that still holds, the job ends here: activate a venv with its own torch in the place of these two lines.
 module load conda
 conda activate
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # the way out of a compute node
@@ -39,6 +33,14 @@ export https_proxy=http://proxy.alcf.anl.gov:3128
 export no_proxy='admin,polaris-adminvm-01,localhost,*.cm.polaris.alcf.anl.gov,polaris-*,*.polaris.alcf.anl.gov,*.alcf.anl.gov'
 # Megatron asks for it with tensor or context parallelism: it queues communication before compute
 export CUDA_DEVICE_MAX_CONNECTIONS=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+TENSOR_PARALLEL=4
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 NNODES=$(sort -u "$PBS_NODEFILE" | wc -l)

@@ -13,7 +13,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your Python environment with CUDA wheels of PyTorch
 export VENV="$SCRATCH/python-envs/train"
@@ -21,7 +20,10 @@ export VENV="$SCRATCH/python-envs/train"
 # --- Software
 module load python
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node

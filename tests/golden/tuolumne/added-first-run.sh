@@ -13,7 +13,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py --lr 1e-3)
 export RANKS_PER_NODE=4
 # your Python environment, with a ROCm PyTorch wheel
 export VENV="/usr/workspace/$USER/venvs/train"
@@ -24,8 +23,6 @@ export ROCM="6.4.1"
 module load "rocm/$ROCM"
 source "$VENV/bin/activate"
 if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # the rendezvous that RCCL needs there, with the thresholds below and rdzv_get_en=0
@@ -52,6 +49,11 @@ export TORCH_NCCL_TRACE_BUFFER_SIZE=2000
 export TORCH_NCCL_DUMP_ON_TIMEOUT=1
 export TORCH_FR_DUMP_TEMP_FILE="$PWD/first-run-fr-rank-"
 export TORCH_NCCL_DEBUG_INFO_TEMP_FILE="$PWD/first-run-fr-rank-"
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py --lr 1e-3)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in --nodes above.

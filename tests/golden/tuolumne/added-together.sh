@@ -8,12 +8,11 @@
 # flux: --queue=pbatch
 
 # Tuolumne: PyTorch DDP, 2 x 4 = 8 ranks (4 of 4 MI300A (APU) GPUs a node, one rank each).
-# Facts of 2026-08. Submit: flux batch tuolumne-pytorch-ddp.sh
+# Facts of 2026-08. Submit: bash tuolumne-pytorch-ddp-submit.sh
 
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your environment
 export VENV=vit
@@ -24,15 +23,12 @@ export ROCM="6.4.1"
 TASK=${ARRAY_TASK:-0}
 LR_VALUES=(1e-3 1e-4 3e-4)
 export TASK
-PROGRAM+=(--lr "${LR_VALUES[TASK]}")
 
 # --- Software
 module load "rocm/$ROCM"
 if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
 eval "$(conda shell.bash hook)"
 conda activate "$VENV"
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # the rendezvous that RCCL needs there, with the thresholds below and rdzv_get_en=0
@@ -57,6 +53,12 @@ export HF_DATASETS_OFFLINE=1
 export TRANSFORMERS_OFFLINE=1
 # pip fails at once instead of waiting for the network
 export PIP_NO_INDEX=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+PROGRAM+=(--lr "${LR_VALUES[TASK]}")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in --nodes above.

@@ -13,11 +13,7 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
-TENSOR_PARALLEL=4
-PIPELINE_PARALLEL=2
-PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
 # your Python environment, with a ROCm PyTorch wheel
 export VENV="/usr/workspace/$USER/venvs/train"
 # the wheel's own ROCm version (torch.version.hip)
@@ -27,8 +23,6 @@ export ROCM="6.4.1"
 module load "rocm/$ROCM"
 source "$VENV/bin/activate"
 if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # the rendezvous that RCCL needs there, with the thresholds below and rdzv_get_en=0
@@ -45,6 +39,16 @@ export FI_MR_CACHE_MONITOR=userfaultfd
 # keeps the caches off the shared file system
 export MIOPEN_USER_DB_PATH="${TMPDIR:-/tmp}/MIOpen_user_db"
 export MIOPEN_CUSTOM_CACHE_DIR="${TMPDIR:-/tmp}/MIOpen_custom_cache"
+# Megatron asks for it with tensor or context parallelism: it queues communication before compute
+export CUDA_DEVICE_MAX_CONNECTIONS=1
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+TENSOR_PARALLEL=4
+PIPELINE_PARALLEL=2
+PROGRAM+=(--tensor-model-parallel-size "$TENSOR_PARALLEL" --pipeline-model-parallel-size "$PIPELINE_PARALLEL")
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in --nodes above.

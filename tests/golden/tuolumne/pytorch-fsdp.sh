@@ -13,7 +13,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=4
 # your Python environment, with a ROCm PyTorch wheel
 export VENV="/usr/workspace/$USER/venvs/train"
@@ -24,8 +23,6 @@ export ROCM="6.4.1"
 module load "rocm/$ROCM"
 source "$VENV/bin/activate"
 if [ -d "/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib" ]; then export LD_LIBRARY_PATH="/collab/usr/global/tools/rccl/$SYS_TYPE/rocm-$ROCM/install/lib:${LD_LIBRARY_PATH:-}"; fi  # aws-ofi-rccl: RCCL over Slingshot
-# After the software: module and environment scripts read unset variables.
-set -u
 
 # --- Environment
 # the rendezvous that RCCL needs there, with the thresholds below and rdzv_get_en=0
@@ -42,6 +39,11 @@ export FI_MR_CACHE_MONITOR=userfaultfd
 # keeps the caches off the shared file system
 export MIOPEN_USER_DB_PATH="${TMPDIR:-/tmp}/MIOpen_user_db"
 export MIOPEN_CUSTOM_CACHE_DIR="${TMPDIR:-/tmp}/MIOpen_custom_cache"
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
+set -u
 
 # --- Rendezvous: rank 0 is on the first node
 # As in --nodes above.

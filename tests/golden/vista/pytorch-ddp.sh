@@ -14,7 +14,6 @@
 set -eo pipefail
 
 # --- Yours to change
-PROGRAM=(train.py)
 export RANKS_PER_NODE=1
 # your Python environment (aarch64 wheels)
 export VENV="$SCRATCH/python-envs/train"
@@ -23,7 +22,10 @@ export VENV="$SCRATCH/python-envs/train"
 module load gcc cuda
 module load python3
 source "$VENV/bin/activate"
-# After the software: module and environment scripts read unset variables.
+
+# --- The program: its arguments may use what stands above
+PROGRAM=(train.py)
+# Not above: environment scripts and arguments may read unset variables.
 set -u
 
 # --- Rendezvous: rank 0 is on the first node
