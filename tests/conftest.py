@@ -108,10 +108,17 @@ SLOW = (
 )
 
 
+# What waits longest is begun first, beside what computes: (folder or file, in this order).
+LONG = (
+    *("slurm/test_pending", "slurm/test_added_parts", "assistant/evaluating", "slurm"),
+    *("graph/verification/test_rehearsal", "graph/verification/test_edit_cells", "assistant/mcp", "assistant/slack"),
+)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Two at a time: a file's tests stay together, and so do all that start a Slurm, whose jobs share our ports."""
-    for item in items:
-        if not str(item.path.relative_to(Path(__file__).parent)).startswith(SLOW):
+    """Marks the quick ones, and puts first what takes long: `.ci/test` keeps to the order."""
+    names = {item: str(item.path.relative_to(Path(__file__).parent)) for item in items}
+    for item, name in names.items():
+        if not name.startswith(SLOW):
             item.add_marker(pytest.mark.quick)
-        group = "slurm" if "slurm" in item.path.parts else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: next((at for at, long in enumerate(LONG) if names[item].startswith(long)), len(LONG)))

@@ -10,6 +10,7 @@ otherwise, take more than two seconds a megabyte, or let its process grow beyond
 from __future__ import annotations
 
 import argparse
+import asyncio
 import contextlib
 import json
 import multiprocessing
@@ -21,17 +22,19 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock, Mock
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from knowledge.errors import MapleError
 from tests import security_page as page
+from tests.fuzz_seeds import COMMANDS, CONFIGS, DUMPS, NODE_JOBS, OUTPUTS, ROWS, SLACK, STORED
 
 TESTS = Path(__file__).parent
 CASES = 20_000
@@ -43,8 +46,9 @@ YARD_S = 0.00125
 ASSIGNED = re.compile(r"(\w+)=(\w+)")
 MAKER, HELD = "tests/fuzz.py", "held"
 HEAD = "| reader | cases | refused | slowest, s a MB | grown, MB | | on |\n|---|---|---|---|---|---|---|"
-# A piece again and again: what is quadratic shows. The longer ones are beyond SMALLEST_MB, so that each second counts.
-REPEATED, LONG = 60_000, 600_000
+# A piece again and again: what is quadratic shows. The longest are beyond SMALLEST_MB, so that each second counts; the
+# long ones are just below what the reader of scripts refuses.
+REPEATED, LONG, LONGEST = 60_000, 149_000, 600_000
 SEEDS = [
     path.read_text(errors="replace")[:6000]
     for pattern in ("golden/*/*.sh", "logs/*/*.log", "ports/sources/*.sh")
@@ -60,7 +64,7 @@ MARKS = [
     *("```\n", "# ", "| a | b |\n|---|---|\n", "<table><tr><td>", "</", "<!--", "[x](", "* ", "> ", "&#x", "====\n"),
     *("<b>x</b>", "<p>", "<ul><li>x", "</td>", "<pre><code>", "<a href=", "<script>", "<![CDATA[", "<!DOCTYPE "),
     *("{", "}", "[", "]", ")", ": ", "- ", "&a ", "*a ", "!!python/object:", "a: &a [*a]\n", "1e999", "nan"),
-    *("9" * 20, '"'),
+    *("9" * 20, "9" * 400, "9" * 5000, "Infinity", "null", '"'),
     *("train ViT with FSDP on Perlmutter, 4 nodes", "why did it fail?", "\n\n", "\u0661", "\u5bc6\u7801", "\x1b["),
 ]  # fmt: skip
 
@@ -68,6 +72,12 @@ MARKS = [
 def spoilt(texts: list[str]) -> st.SearchStrategy[str]:
     """A real text of which a part was replaced by a mark."""
     places = st.tuples(st.sampled_from(texts), st.integers(0, 20_000), st.integers(0, 40), st.sampled_from(MARKS))
+    return places.map(lambda p: p[0][: (at := p[1] % (len(p[0]) + 1))] + p[3] + p[0][at + p[2] :])
+
+
+def spoilt_bytes(files: list[bytes]) -> st.SearchStrategy[bytes]:
+    """A real file of which a few bytes were replaced by others."""
+    places = st.tuples(st.sampled_from(files), st.integers(0, 2_000), st.integers(0, 8), st.binary(max_size=8))
     return places.map(lambda p: p[0][: (at := p[1] % (len(p[0]) + 1))] + p[3] + p[0][at + p[2] :])
 
 
@@ -90,8 +100,8 @@ TEXTS = st.one_of(
     st.tuples(PIECES, st.integers(2, 3000)).map(lambda one: (one[0] * one[1])[:REPEATED]),
 )
 
-LONG_TEXTS = st.tuples(PIECES, PIECES, PIECES).map(
-    lambda few: (few[0] + few[1] * (LONG // len(few[1])))[:LONG] + few[2]
+LONG_TEXTS = st.tuples(PIECES, PIECES, PIECES, st.sampled_from([LONG, LONGEST])).map(
+    lambda few: (few[0] + few[1] * (few[3] // len(few[1])))[: few[3]] + few[2]
 )
 
 
@@ -108,6 +118,7 @@ JSON: st.SearchStrategy[Any] = st.recursive(
     ),
     max_leaves=20,
 )
+NAMES = TEXTS | st.from_regex(r"[A-Za-z0-9._-]{1,70}\s?", fullmatch=True)
 EVENTS = st.dictionaries(st.sampled_from(["text", "files", "blocks", "attachments", "ts", "subtype"]), JSON, max_size=6)
 
 
@@ -150,6 +161,49 @@ def port_script(text: str) -> None:
     from knowledge.catalogue import catalogue
 
     port(text, catalogue().clusters["polaris"])
+
+
+def read_size(text: str) -> None:
+    from graph.planning.resources.parameters import read_config
+
+    with contextlib.suppress(ValueError):  # the command line says it in words
+        read_config(text)
+
+
+def read_dumps(data: bytes) -> None:
+    from graph.debugging.flight_recorder import find_hang, read_dump
+
+    path = Path(tempfile.gettempdir()) / "fuzzed-dump_0"
+    path.write_bytes(data)
+    if dump := read_dump(path):
+        find_hang([dump, replace(dump, rank=1, collectives=dump.collectives[1:])])
+
+
+def read_rows(text: str) -> None:
+    from knowledge.schedulers.accounting import read_accounting
+
+    read_accounting(text)
+
+
+def read_answer(text: str) -> None:
+    from assistant.models.openai_server import read_arguments
+    from graph.modelling.asking import read
+    from graph.modelling.model import Completion
+
+    read_arguments(text)
+    read(Completion(text, 1, 1, "end"), {"type": "object"})
+
+
+def read_settings(data: bytes) -> None:
+    from knowledge.ingest.parser_process import settings as plain_settings
+
+    plain_settings(data)
+
+
+def read_record(data: bytes) -> None:
+    from graph.verification.simulator.records import received
+
+    received(data)
 
 
 def read_output(text: str) -> None:
@@ -210,6 +264,141 @@ def read_event(event: dict[str, Any]) -> None:
     sections(text, 3000)
 
 
+def changed(value: Any, at: int, other: Any) -> tuple[Any, int]:
+    """JSON in which the part that is counted at-th is another, and how many more are to be counted."""
+    if at == 0:
+        return other, -1
+    parts = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
+    at -= 1
+    for name, part in parts:
+        made, at = changed(part, at, other)
+        if at < 0:
+            whole = dict(value) if isinstance(value, dict) else list(value)
+            whole[name] = made
+            return whole, at
+    return value, at
+
+
+DELIVERIES = st.tuples(st.sampled_from(SLACK), st.integers(0, 20), JSON).map(lambda p: changed(p[0], p[1], p[2])[0])
+
+
+def read_delivery(body: Any) -> None:
+    """What came with a good signature goes to the listeners; where it is of another form, Slack is told so."""
+    from slack_bolt.async_app import AsyncBoltRequest
+
+    from assistant.settings import read_settings
+    from assistant.slack.app import ODD, Bot
+    from assistant.slack.settings import SlackSettings
+    from assistant.slack.types import Incoming, incoming_of
+
+    async def take(incoming: Incoming, *_: object) -> None:
+        assert incoming_of(incoming.to_json()).thread
+
+    door = AsyncMock(
+        team="T1", allowed=Mock(return_value=True), take=take, metrics=Mock(), inbox=Mock(asker=Mock(return_value="U1"))
+    )
+    for said in (door.correct, door.stats, door.report, door.ask_in_channel):
+        said.return_value = ""
+    bot = Bot(read_settings(), SlackSettings(bot_token="xoxb-1", signing_secret="s"))
+    bot.door = door
+    try:
+        delivery = AsyncBoltRequest(body=json.loads(json.dumps(body)), mode="socket_mode")
+    except ODD as error:
+        raise MapleError("refused before it is read") from error
+    told = asyncio.run(bot._bolt({"team_id": "T1", "user_id": "U0"}).async_dispatch(delivery))
+    assert told.status in (200, 400, 404), told.status
+
+
+def read_report(data: bytes) -> None:
+    from graph.reporting.inputs import from_folders
+    from graph.reporting.reading import Reading, read_jobs
+    from graph.reporting.report import make_report
+
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("train-7.out", "train-7.err", "train-8.out"):
+            (Path(folder) / name).write_bytes(data)
+        make_report(read_jobs(from_folders([Path(folder)]), Reading(b"secret")))
+
+
+def discover(text: str) -> None:
+    from graph.discovery.cluster_yaml import cluster_yaml
+    from graph.discovery.found import MachineFound
+    from graph.discovery.machine_here import MACHINES, machine_here
+    from graph.discovery.node_job import read_node
+    from knowledge.schedulers.asking import Printed
+
+    told = read_node(text)
+    for scheduler in MACHINES:
+        found = machine_here(scheduler, lambda words: Printed(text))
+        if isinstance(found, MachineFound):
+            kinds = [kind for queue in found.queues for kind, _ in queue.kinds if kind.gpus]
+            cluster_yaml(found, "2026-11-23", (told, kinds[0]) if kinds else None)
+
+
+def read_threads(text: str) -> None:
+    """A database whose rows hold anything: conversations, past failures and incidents are listed all the same."""
+    from assistant.storage.diagnoses import Diagnoses, KeptFailure
+    from assistant.storage.incidents import Incidents
+    from assistant.storage.sqlite import Sqlite
+    from assistant.turns import Turns
+    from graph.incidents.incident import Rules
+    from knowledge.job_record import JobRecord
+
+    text = text.encode("utf-8", "replace").decode()
+    with tempfile.TemporaryDirectory() as folder:
+        database = Sqlite(Path(folder) / "a.sqlite3")
+        with database.transaction() as talk:
+            talk.execute("INSERT INTO turns VALUES (?, 1, ?, ?, ?, ?, 0)", ("t", text[:40], text, text, text))
+            talk.execute("INSERT INTO turns VALUES (?, 2, '2026-11-23T00:00:00+00:00', ?, '[]', NULL, 0)", (text, text))
+            row = ("k", "t", 1.76e9, "ticket", "w", "", 0, 0, 0, text[:40], "s", text, text, text)
+            talk.execute(f"INSERT INTO diagnoses VALUES ({', '.join('?' * len(row))}, 'helpful', ?, 0)", (*row, text))
+            talk.execute("INSERT INTO incidents VALUES ('i', 'open', 1.76e9, 1, 0, '', ?)", (text,))
+        turns, incidents = Turns(database), Incidents(database, Rules())
+        turns.history("t"), turns.threads(), turns.threads("why"), turns.history(text)
+        like = KeptFailure(
+            "n", "u", "ticket", JobRecord("7", "oom_gpu", signature="s", line=text[:200], mark=text[:200])
+        )
+        Diagnoses(database).like(like, "all")
+        incidents.look(1.76e9)
+        incidents.untold(), incidents.open()
+        database._close()
+
+
+def read_kept(text: str) -> None:
+    from graph.reporting.kept import KeptRecords
+    from graph.reporting.report import make_report
+
+    with tempfile.TemporaryDirectory() as folder:
+        kept = KeptRecords(Path(folder) / "a.sqlite3")
+        kept._database.execute("insert into read values ('k', 's', 1.0, ?)", (encoded(text).decode(),))
+        make_report([record for _, record in kept.known({"k": "s"})], kept.earlier({}, 2.0))
+        kept.close()
+
+
+def name_thread(text: str) -> None:
+    """A name is taken only where it is one of letters, digits and . _ -; in a list it steers no terminal."""
+    from assistant.session import THREAD_NAME, Session
+    from assistant.settings import read_settings
+    from assistant.slack.types import thread_name
+
+    assert THREAD_NAME.fullmatch(thread_name(text, "C1", text))
+    with tempfile.TemporaryDirectory() as folder:
+        Session(read_settings().model_copy(update={"data": Path(folder)}), text)
+    assert THREAD_NAME.fullmatch(text)
+    assert "\n" not in text
+
+
+def take_program(text: str) -> None:
+    from graph.extraction.request import understand
+    from graph.planning.programs import take_apart
+
+    take_apart(text)
+    take_apart("train.ipynb", text)
+    understand(f"run {text}.ipynb on Perlmutter", None, None, None)
+
+
 def read_page(form: str) -> Callable[[bytes], None]:
     def read_it(data: bytes) -> None:
         from knowledge.ingest.chunking import chunks
@@ -244,6 +433,12 @@ class Reader:
     # The slowest case, its beginning and its end.
     worst: str = ""
     failures: list[str] = field(default_factory=list)
+    # The cases are texts, though not TEXTS alone.
+    mixed: bool = False
+
+    @property
+    def is_text(self) -> bool:
+        return self.mixed or self.cases is TEXTS
 
 
 READERS: dict[str, Callable[[], Reader]] = {
@@ -253,13 +448,26 @@ READERS: dict[str, Callable[[], Reader]] = {
     "script": lambda: Reader(read_script, TEXTS),
     "check": lambda: Reader(check_script, TEXTS),
     "port": lambda: Reader(port_script, TEXTS),
-    "scheduler output": lambda: Reader(read_output, TEXTS),
+    "scheduler output": lambda: Reader(read_output, TEXTS | spoilt(OUTPUTS), mixed=True),
+    "accounting": lambda: Reader(read_rows, TEXTS | spoilt(ROWS), mixed=True),
+    "model's config.json": lambda: Reader(read_size, TEXTS | spoilt(CONFIGS), mixed=True),
+    "model's answer": lambda: Reader(read_answer, TEXTS | spoilt(CONFIGS), mixed=True),
+    "flight recorder": lambda: Reader(read_dumps, BYTES | spoilt_bytes(DUMPS)),
+    "rehearsal record": lambda: Reader(read_record, BYTES | spoilt(CONFIGS).map(encoded)),
+    "page settings": lambda: Reader(read_settings, BYTES | spoilt(FACTS).map(encoded)),
     "secrets, masked": lambda: Reader(mask_secrets, TEXTS),
     "secrets, hidden": lambda: Reader(hide_secrets, TEXTS),
     "machine": lambda: Reader(read_machine, BYTES | spoilt(FACTS).map(encoded)),
     "signatures": lambda: Reader(read_signatures, BYTES | spoilt(RULES).map(encoded)),
     "MCP": lambda: Reader(call_tools, TEXTS),
     "Slack event": lambda: Reader(read_event, EVENTS),
+    "Slack delivery": lambda: Reader(read_delivery, DELIVERIES),
+    "report": lambda: Reader(read_report, BYTES),
+    "discovery": lambda: Reader(discover, TEXTS | spoilt(COMMANDS + NODE_JOBS), mixed=True),
+    "threads, failures, incidents": lambda: Reader(read_threads, TEXTS | spoilt(STORED), mixed=True),
+    "kept records": lambda: Reader(read_kept, TEXTS | spoilt(STORED), mixed=True),
+    "thread's name": lambda: Reader(name_thread, NAMES, mixed=True),
+    "program or notebook": lambda: Reader(take_program, TEXTS),
     "tickets": lambda: Reader(read_tickets, TEXTS),
     "page: Markdown": lambda: Reader(read_page("markdown"), BYTES),
     "page: reStructuredText": lambda: Reader(read_page("restructured"), BYTES),
@@ -307,7 +515,9 @@ def serve(name: str, asked: Connection) -> None:
     """The reader's process: reads each case that comes, and tells how it went."""
     reader = READERS[name]()
     with contextlib.suppress(Exception):
-        reader.read({} if reader.cases is EVENTS else SEEDS[0] if reader.cases is TEXTS else SEEDS[0].encode())
+        reader.read(
+            SLACK[0] if reader.cases in (EVENTS, DELIVERIES) else SEEDS[0] if reader.is_text else SEEDS[0].encode()
+        )
     before = memory()
     signal.signal(signal.SIGVTALRM, give_up)
     while True:
@@ -368,12 +578,13 @@ def give_up(*_: object) -> None:
     raise TimeoutError(f"no end after {HANGS_S} s of the processor")
 
 
-def with_long(cases: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """The cases, and about one in forty as long as LONG."""
-    if cases is EVENTS:
+def with_long(reader: Reader) -> st.SearchStrategy[Any]:
+    """The cases, and about one in forty long."""
+    cases = reader.cases
+    if cases in (EVENTS, DELIVERIES):
         return cases
     return st.integers(0, 39).flatmap(
-        lambda at: cases if at else LONG_TEXTS if cases is TEXTS else LONG_TEXTS.map(encoded)
+        lambda at: cases if at else LONG_TEXTS if reader.is_text else LONG_TEXTS.map(encoded)
     )
 
 
@@ -390,7 +601,7 @@ def feed(name: str, cases: int, long: bool = False) -> Reader:
         phases=[Phase.generate] if long else [Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
     )
-    @given(with_long(reader.cases) if long else reader.cases)
+    @given(with_long(reader) if long else reader.cases)
     def one(case: Any) -> None:
         reader.tried += 1
         told = apart.read(case)

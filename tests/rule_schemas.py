@@ -12,22 +12,32 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import AfterValidator, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr, with_config
 from typing_extensions import TypedDict
 
+from graph.debugging.settings import NAMES, SHOWN
+from graph.waiting.evidence import GoodAnswers
 from knowledge.cards import Card, Guide
 from knowledge.cluster import Cluster
 from knowledge.common_questions import CommonQuestion
-from knowledge.framework_builds import FrameworkBuilds
+from knowledge.general_facts import Deed, FrameworkBuilds, Help, JobCodes, TopicText
 from knowledge.glossary import Term
 from knowledge.gpu_facts import GpuTable
-from knowledge.job_codes import JobCodes
-from knowledge.job_life import Deed
+from knowledge.launcher_options import Kind
 from knowledge.model_shapes import ModelShapes
 from knowledge.network import NetworkFacts
 from knowledge.options import OptionFact
 from knowledge.schedulers.reason_types import ReasonFile
+from knowledge.schedulers.records import Phase
 from knowledge.site import Site
-from knowledge.topic_texts import TopicText
 from knowledge.types import Scheduler
-from knowledge.what_helps import Help
+
+# What steps of causes.yaml may be for.
+SETTINGS = {name for kinds in (NAMES, SHOWN) for names in kinds.values() for name in names}
+
+
+def setting(name: str) -> str:
+    """The name, which must be one that a log or a machine can show."""
+    if name not in SETTINGS:
+        raise ValueError(f"is none of the settings in graph/debugging/settings.py: {', '.join(sorted(SETTINGS))}")
+    return name
 
 
 def compiles(pattern: str) -> str:
@@ -41,6 +51,7 @@ def compiles(pattern: str) -> str:
 
 Word = Annotated[StrictStr, Field(min_length=1)]
 Pattern = Annotated[Word, AfterValidator(compiles)]
+Setting = Annotated[Word, AfterValidator(setting)]
 Patterns = Pattern | list[Pattern]
 Number = StrictInt | StrictFloat
 ONLY = with_config(ConfigDict(extra="forbid"))
@@ -51,11 +62,18 @@ def table(name: str, /, **fields: Any) -> Any:
     return ONLY(TypedDict(name, fields))
 
 
+FORM: dict[str, Any] = {"directives": list[Word], "launcher": Word, "host": Word}
+OPTION_WORDS: dict[str, Any] = {
+    "means": NotRequired[dict[Word, Word]],
+    **dict.fromkeys(("values", "flags", "optional", "pairs", "refusal"), NotRequired[Word]),
+    "one_dash": NotRequired[StrictBool],
+}
 Family = table(
     "Family", name=Word, like=Pattern, version=NotRequired[Pattern], variant=NotRequired[Pattern],
     glued=NotRequired[Pattern], spaced=NotRequired[StrictBool], size=NotRequired[StrictBool],
 )  # fmt: skip
-Danger = table("Danger", says=Word, finds=Pattern, **{"as": Word}, in_code=NotRequired[StrictBool])
+Danger = table("Danger", says=Word, finds=Pattern, **{"as": Word}, in_code=NotRequired[StrictBool],
+               makers=NotRequired[Pattern])  # fmt: skip
 Told = table("Told", says=Word, examples=list[Word])
 Turn = table(
     "Turn", say=Word, says=NotRequired[list[Word]], script=NotRequired[list[Word]], never=NotRequired[list[Word]],
@@ -88,9 +106,8 @@ SCHEMAS: dict[str, Any] = {
     "graph/conversing/guard.yaml": table(
         "Guarding",
         dangers=list[Danger],
-        variables=Pattern,
-        **dict.fromkeys(("commands", "general_tools", "ordinary"), Word),
-        **dict.fromkeys(("queue", "naming", "of_machine", "limiting", "has"), dict[Word, Pattern]),
+        **dict.fromkeys(("queue", "limiting", "walltime", "taking", "has", "policy", "hedged"), dict[Word, Pattern]),
+        notes=dict[Word, dict[Word, Word]],
     ),
     "graph/extraction/machine_marks.yaml": dict[
         Word,
@@ -117,6 +134,7 @@ SCHEMAS: dict[str, Any] = {
     "graph/planning/resources/aims.yaml": list[table("AimWords", aim=Word, says=list[Pattern], examples=list[Word])],
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
     "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word),
+    "graph/waiting/good_answers.yaml": GoodAnswers,
     "graph/waiting/languages.yaml": dict[Word, dict[Word, Word | list[Word]]],
     f"{WORDS}/answers.yaml": table(
         "Answers", patterns=dict[Word, Pattern], cardinals=dict[Word, StrictInt], ordinals=dict[StrictInt, list[Word]]
@@ -172,8 +190,8 @@ SCHEMAS: dict[str, Any] = {
             means=Word,
             says=Word,
             fix=list[Word],
-            specific=NotRequired[list[table("Step", line=NotRequired[Pattern], step=Word)]],
-            by=NotRequired[dict[Scheduler, list[Word]]],
+            specific=NotRequired[list[table("Step", line=NotRequired[Pattern], near=NotRequired[Pattern], step=Word)]],
+            by=NotRequired[dict[Setting, list[Word]]],
             change=NotRequired[dict[Word, Word | StrictInt]],
             explains=NotRequired[list[Word]],
             send=NotRequired[list[Word]],
@@ -187,6 +205,63 @@ SCHEMAS: dict[str, Any] = {
     "knowledge/guides/*.yaml": tuple[Guide, ...],
     "knowledge/job_codes.yaml": JobCodes,
     "knowledge/job_life.yaml": dict[Scheduler, dict[Word, Deed]],
+    "graph/answering/declined.yaml": list[table("DeclinedWish", asked=Pattern, said=Word)],
+    "knowledge/schedulers/anywhere.yaml": dict[
+        Scheduler,
+        table(
+            "AnywhereForm",
+            submit=Word,
+            preamble=NotRequired[list[Word]],
+            drafted=table(
+                "DraftedForm",
+                port=Word,
+                processors=list[Word],
+                queue=Word,
+                account=Word,
+                tells=list[Word],
+                **FORM,
+            ),
+            discovered=table(
+                "DiscoveredForm",
+                port=Word,
+                unknown=NotRequired[list[Word]],
+                whole_nodes=NotRequired[StrictBool],
+                options=NotRequired[list[Word]],
+                **FORM,
+            ),
+        ),
+    ],
+    "knowledge/schedulers/slurm_columns.yaml": table(
+        "SlurmColumns",
+        columns=dict[Word, dict[Literal["id", "state", "time", "number", "date", "free", "word", "count"], Word]],
+        letters=dict[Literal["squeue", "sinfo"], dict[Word, Word]],
+        states=list[tuple[Word, Word, Phase]],
+    ),
+    "knowledge/launchers/programs.yaml": table(
+        "LauncherFile",
+        sets=dict[Word, table("OptionWords", **OPTION_WORDS)],
+        programs=list[
+            table(
+                "LauncherRow",
+                name=Word,
+                kind=Kind,
+                called=NotRequired[Word],
+                options=NotRequired[Word],
+                slurm=NotRequired[Literal["srun", "salloc", "sbatch"]],
+                before=NotRequired[StrictInt],
+                subcommands=NotRequired[Word],
+                underscores=NotRequired[StrictBool],
+                of=NotRequired[Scheduler],
+                whose=NotRequired[Word],
+                ranks=NotRequired[dict[Literal["rank", "local_rank"], Word]],
+                **OPTION_WORDS,
+            )
+        ],
+        housekeeping=Word,
+        modules=dict[Word, Word],
+        transparent_modules=Word,
+        python_values=Word,
+    ),
     "knowledge/launchers/slurm.yaml": table(
         "SlurmTable",
         source=Word,
@@ -206,6 +281,7 @@ SCHEMAS: dict[str, Any] = {
         aliases=dict[Word, Word],
         plugins=dict[Word, Word],
     ),
+    "knowledge/masking_public.yaml": tuple[table("PublicShape", pattern=Pattern, example=Word), ...],
     "knowledge/model_shapes.yaml": ModelShapes,
     "knowledge/network_env.yaml": NetworkFacts,
     "knowledge/options.yaml": tuple[OptionFact, ...],

@@ -21,7 +21,7 @@ HOME = {
     "chromadb": ("knowledge/store.py",),
     "bm25s": ("knowledge/words.py",),
     "filelock": ("knowledge/generations.py", "assistant/storage/sqlite.py"),
-    "onnx": ("knowledge/minilm/build.py",),
+    "onnx": (),
     "onnxruntime": ("knowledge/embedding.py",),
     "tokenizers": ("knowledge/embedding.py",),
     "pydantic_settings": ("assistant/settings.py", "assistant/slack/settings.py"),

@@ -25,7 +25,7 @@ def _own_data(settings: Settings) -> None:
 def test_a_turn_and_the_next(capsys: Captured, whole: str) -> None:
     assert main(["ask", whole]) == 0
     first = capsys.readouterr().out
-    assert "#SBATCH --nodes=4" in first and "replace YOUR_ACCOUNT" in first.split("#SBATCH")[0]
+    assert "#SBATCH --nodes=4" in first and "replace `YOUR_ACCOUNT" in first.split("#SBATCH")[0]
     assert main(["ask", "make it 8 nodes"]) == 0
     second = capsys.readouterr().out
     assert "nodes: 4 → 8" in second and "+#SBATCH --nodes=8" in second

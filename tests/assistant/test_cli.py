@@ -104,3 +104,14 @@ def test_output_that_cannot_be_kept_does_not_end_the_report(
     outcome = verify.TrialOutcome(True, "7", JobState("done"), 1, ({},), (), None, "x")
     assert verify.keep(outcome, Reach("/scratch/x", "login1")) is None
     assert "lies in /scratch/x on login1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("streams", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", ">/dev/full"])
+def test_a_stream_that_is_closed_or_full_is_no_fault_of_ours(tmp_path: Path, streams: str) -> None:
+    script = tmp_path / "job.sh"
+    script.write_text("#!/bin/bash\n#SBATCH --nodes=2\nsrun python train.py\n")
+    code = "import sys; from assistant.cli import main; sys.exit(main())"
+    line = f"{sys.executable} -c '{code}' check {'-' if '<' in streams else script} {streams}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
+    assert "went wrong" not in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr

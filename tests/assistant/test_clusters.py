@@ -100,7 +100,7 @@ def test_a_name_that_is_not_known_is_one_line_and_exit_2(name: str, capsys: pyte
 
 def test_the_nearest_name_is_offered(capsys: pytest.CaptureFixture[str]) -> None:
     main(["clusters", "polarais"])
-    assert "nearest: polaris" in capsys.readouterr().err
+    assert "did you mean polaris?" in capsys.readouterr().err
 
 
 def test_nothing_heavy_is_loaded() -> None:

@@ -10,6 +10,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
@@ -24,9 +25,11 @@ from assistant.events import Diagnosed, Done, Error, Event
 from assistant.health import database, documents, guarded
 from assistant.session import Session
 from assistant.settings import Settings
+from assistant.storage.incidents import Incidents
 from assistant.storage.schema import TABLES
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
+from graph.incidents.incident import Rules
 from knowledge.documents import FILE, Chunk, Documents, SourceDocument
 
 ROOT = Path(__file__).parents[2]
@@ -73,6 +76,21 @@ def test_text_that_is_none_is_told_without_the_text(spoken: Settings, capsys: py
     assert main(["ask", "--thread", "t1", "hello"]) == 2
     said = capsys.readouterr()
     assert PRIVATE not in said.err + said.out and said.err.strip().count("\n") == 0
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[1]", '{"job": 5}', "null", "[" * 100_000])
+@pytest.mark.broke("corrupted database")
+def test_damaged_rows_cost_no_more_than_themselves(settings: Settings, damaged: str) -> None:
+    said_by(Session(settings, "t1"), OOM)
+    with closing(sqlite3.connect(settings.conversations)) as talk, talk:
+        talk.execute("UPDATE turns SET attachments = ?, answer = ?, at = ?", (damaged, damaged, damaged))
+        talk.execute("UPDATE diagnoses SET record = ?, fix = ?, rating = 'helpful'", (damaged, damaged))
+        talk.execute("INSERT INTO incidents (id, state, last, version, body) VALUES ('i', 'open', 0, 1, ?)", (damaged,))
+    session = Session(settings, "t1")
+    assert [turn.text for turn in session.history()] == [OOM]
+    assert [thread.name for thread in session.turns.threads()] == ["t1"]
+    assert any(isinstance(event, Diagnosed) for event in said_by(Session(settings, "t2"), OOM))
+    Incidents(session.database, Rules()).look(time.time())
 
 
 @pytest.mark.broke("corrupted database")

@@ -17,11 +17,11 @@ import pytest
 from assistant.cli import main
 from assistant.progress import ProgressCallback, line
 from assistant.settings import Settings
+from knowledge.building import Unfinished
 from knowledge.documents import Documents
 from knowledge.embedding import Embedder
 from knowledge.generations import Generations
 from knowledge.ingest.adding import About, add
-from knowledge.unfinished import Unfinished
 
 PAGES = 24
 # The command in a process of its own. Told so, it waits at its sixth page or its sixth text until it is stopped.

@@ -17,6 +17,7 @@ from assistant.events import Asked, Diagnosed, Refused, Script, Text
 from assistant.known import known
 from assistant.printing.plain import emphasis
 from assistant.saving import in_the_way, save
+from assistant.slack.text import mrkdwn
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turn, Turns
 from graph.changes import changes
@@ -154,9 +155,30 @@ def test_questions_refusals_and_diagnoses_say_what_to_do() -> None:
     assert "line 7, rank 3: `boom`" in text and "1. halve it" in text and "`oom-gpu`" in text
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "du -sh ~/.[!.]* ~/* 2>/dev/null",
+        "rm -rf logs/* old/*",
+        "ls *.log *.txt",
+        "cp -r $SCRATCH/* /work/*",
+        "2**3 and 4**5 make 1032",
+        "find . -path **/*.py -o -path **/*.sh",
+        "2 * 4 GPUs * 10 h",
+    ],
+)
+def test_stars_of_paths_and_sums_are_no_emphasis(line: str) -> None:
+    assert emphasis(line, bold=False) == line
+    assert mrkdwn(line) == line.replace(">", "&gt;")
+
+
 def test_line_mode_drops_marks_and_keeps_code() -> None:
     text = "**Bold** and `code`, see [docs](https://x.org/a).\n\n```bash\necho `date` **x**\n```\n\nSay *yes*."
-    assert emphasis(text, bold=False) == "Bold and code, see https://x.org/a.\n\necho `date` **x**\n\nSay 'yes'."
+    assert emphasis(text, bold=False) == "Bold and `code`, see https://x.org/a.\n\necho `date` **x**\n\nSay 'yes'."
+    assert (
+        emphasis("cause: `oom`\n- `sbatch a.sh`\nRun `squeue`:", bold=False)
+        == "cause: oom\n- sbatch a.sh\nRun `squeue`:"
+    )
     assert emphasis("- 7: `` a `b` **c** `` x", bold=False) == "- 7: a `b` **c** x"
     assert "\x1b[1mBold\x1b[0m" in emphasis(text, bold=True)
 

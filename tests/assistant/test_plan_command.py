@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -67,3 +68,33 @@ def test_machines_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["clusters", "compare", "--sort", "colour"]) == 2
     assert main(["clusters", "compare", "--where", "gb is big"]) == 2
     assert main(["clusters", "compare", "--where", "gb>900"]) == 1
+
+
+def test_the_hours_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "--model",
+        "Llama-3-8B",
+        "--machine",
+        "delta",
+        "--gpus",
+        "16",
+        "--task",
+        "finetune",
+        "--tokens",
+        "500M",
+        "--hours",
+        "4",
+    ]
+    assert main(["plan", *words]) == 1
+    shown = capsys.readouterr().out
+    first = re.search(r"^No: (about [\d.]+ h \([^)]*\)) on 2 nodes of Delta", shown)
+    assert first and f"FLOP: {first[1]}" in shown and f"; {first[1]}, 10 node hours" in shown
+
+
+def test_part_of_a_node_and_adapters_cost_their_part(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--model", "Llama-3-8B", "--machine", "perlmutter", "--gpus", "1", "--task", "lora", "--tokens", "50M"]
+    assert main(["plan", *words]) == 0
+    shown = capsys.readouterr().out
+    hours = re.search(r"; about ([\d.]+) h \([^)]*\), ([\d.]+) node hours", shown)
+    assert hours and float(hours[2]) == pytest.approx(float(hours[1]) / 4, abs=0.01)
+    assert "Queue `shared`" in shown and "a checkpoint is 0.59 GB" in shown

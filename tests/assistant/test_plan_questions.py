@@ -22,7 +22,7 @@ from knowledge.resource_question import ResourceQuestion
         ("I have a model with 3 billion parameters and one gpu with 24 gigs. can I train it?", "does not fit"),
         ("1M tokens of context with llama 3 8b on 8 H100 80gb - possible?", "does not fit"),
         ("how often should I save on 1024 gpus of frontier, 12 hours", "on 1024 GPUs of Frontier"),
-        ("which cluster has the most memory per gpu", "abci3 and delta (141 GB, H200)"),
+        ("which cluster has the most memory per gpu", "abci3 and delta and helma (141 GB, H200)"),
         ("cheapest machine in node hours to fully finetune llama2 13b on 1B tokens, which one?", "by node hours"),
         ("qlora mixtral 8x7b on one L40S of bridges2 ok?", "L40S 48 GB"),
         (

@@ -19,7 +19,7 @@ from assistant.mcp.shaping import safe
 from assistant.printing.terminal import BOLD, NORMAL, PrintableStream, overwrite
 from assistant.running import EXACT
 from assistant.slack.blocks import preformatted
-from assistant.tui.text import shown
+from assistant.tui.widgets.log_view import shown
 from graph.verification.checks.report import clean as clean_of_check
 from graph.verification.rehearsal.types import Rehearsal
 from knowledge.document import Document, Quote

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from assistant.events import Asked, Done, Report, Text
-from assistant.exporting import exported
+from assistant.session import exported
 from assistant.storage.sqlite import Sqlite
 from assistant.turns import Turns
 from knowledge.types import Attachment, Question

@@ -29,7 +29,7 @@ def test_a_growing_log_is_followed_and_trouble_told_once(
 
     thread = threading.Thread(target=grow)
     thread.start()
-    code = main(["watch", str(log), "--for", "0.025", "--limit", "10:00:00"])
+    code = main(["watch", str(log), "--for", "0.1", "--limit", "10:00:00"])
     thread.join()
     out = capsys.readouterr().out
     assert code == 1

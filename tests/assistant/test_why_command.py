@@ -52,7 +52,7 @@ def test_no_failure_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]
         (["no-such.log"], "no such file"),
         (["--jsonl", "no-such.jsonl"], "cannot read"),
         (["--script", "no-such.sh", "LOG"], "cannot read"),
-        (["--machine", "no-such-machine", "LOG"], "no facts"),
+        (["--machine", "no-such-machine", "LOG"], "no machine"),
     ],
 )
 def test_bad_input_is_exit_2(words: list[str], says: str, log: Path, capsys: pytest.CaptureFixture[str]) -> None:

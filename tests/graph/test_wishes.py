@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -301,3 +303,19 @@ def test_a_finding_is_told_in_sentences() -> None:
     said = Talk().say("ddp on frontier with 4 GCDs per node, 2 nodes")
     note = next(note for note in made(said).notes if note.startswith("Check, line"))
     assert note.endswith(".") and "idle. " in note
+
+
+@pytest.mark.parametrize(
+    ("text", "nodes"),
+    [
+        ("the preemptable queue, with as many nodes as it allows", 10),
+        ("use queue preemptable and the maximum number of nodes it takes", 10),
+        ("twice as many nodes please, queue preemptable", None),
+        ("we have as many nodes as projects, queue preemptable", None),
+    ],
+)
+def test_as_many_nodes_as_the_queue_takes(text: str, nodes: int | None) -> None:
+    before = replace(LAID_OUT, machine="polaris", nodes=4, walltime="05:00:00")
+    heard, said = wishes(text, before, understand(text, before, None, None), catalogue().find("polaris"))
+    assert (heard.request.nodes == nodes) if nodes else heard.request.nodes != 10
+    assert any("preemptable takes at most 10" in one for one in said) == bool(nodes)

@@ -91,6 +91,6 @@ def test_the_graph_is_what_its_builder_writes() -> None:
     pytest.importorskip("onnx")
     import onnx
 
-    from knowledge.minilm import build
+    from bench import build_minilm
 
-    assert build.model(embedding.weights_file()) == onnx.load(build.GRAPH, load_external_data=False)
+    assert build_minilm.model(embedding.weights_file()) == onnx.load(build_minilm.GRAPH, load_external_data=False)

@@ -17,6 +17,7 @@ from knowledge.finding import Knowledge
 from knowledge.judging import page_name
 from knowledge.types import Passage
 from knowledge.wording import stems
+from knowledge.words import WordRanking
 
 HERE = Path(__file__).parent
 QUESTIONS = yaml.safe_load((HERE / "questions.yaml").read_text(encoding="utf-8"))
@@ -208,3 +209,9 @@ def test_a_page_is_known_by_its_address_too(knowledge: Knowledge, read: Read) ->
 
 def test_one_and_many_have_one_stem() -> None:
     assert stems("policy library") == stems("policies libraries") == {"polic", "librar"}
+
+
+def test_a_word_of_signs_alone_finds_nothing_and_breaks_nothing() -> None:
+    ranking = WordRanking.build(["one two three", "four five"])
+    assert ranking.scores("logs/<Name>_<Jobid>.out _ __") == []
+    assert [at for at, _ in ranking.scores("_ five")] == [1]

@@ -42,18 +42,6 @@ FOLDERS = (
 )
 LETTERS = string.ascii_letters + string.digits
 HEX = "0123456789abcdef"
-NODES = (
-    "nid00{n}",
-    "x1{n}c4s2b0n1",
-    "c{n}-004",
-    "gpua{n}",
-    "node{n}",
-    "frontier0{n}",
-    "cn{n}",
-    "lrdn{n}",
-    "dgx-{n}",
-    "gh{n}",
-)
 
 
 def word(dice: random.Random, length: int, letters: str = LETTERS) -> str:
@@ -103,7 +91,6 @@ KINDS: dict[str, Kind] = {
         k,
     ),
     "password hash": lambda d, n: (f"shadow entry x:{(k := '$6$' + word(d, 12) + '$' + word(d, 60))}:19000", k),
-    "ssh public key": lambda d, n: (f"ssh-ed25519 {(k := 'AAAAC3NzaC1lZDI1NTE5' + word(d, 44))} laptop", k),
     "user in a line": lambda d, n: (
         d.choice(
             ["error: user={u} denied", "UserId={u}(20431) GroupId=x", "LOGNAME={u}", "Invalid user '{u}' on it"]
@@ -112,18 +99,6 @@ KINDS: dict[str, Kind] = {
     ),
     "user in a prompt": lambda d, n: (f"[{(k := USERS[n])}@login0{n} ~]$ sbatch job.sh", k),
     "user again": lambda d, n: (f"USER={USERS[n]}\n  71234 gpu train {USERS[n]} R 1:00\n{(k := USERS[n])} was told", k),
-    "account in a directive": lambda d, n: (
-        d.choice(["#SBATCH --account={p}", "#SBATCH -A {p}", "#PBS -A {p}", "salloc -N 2 -A {p} -t 10"]).format(
-            p=(k := PROJECTS[n])
-        ),
-        k,
-    ),
-    "account in a sentence": lambda d, n: (
-        d.choice(["use account {p}, please", "charge it to {p}", "with allocation {p} and 4 nodes"]).format(
-            p=(k := d.choice(["m4471", "csc618", "bdxk12", "tra23041"]))
-        ),
-        k,
-    ),
     "folder": lambda d, n: (
         f'  File "{(k := folder(n, USERS[n]))}/train.py", line 3, in <module>',
         k,
@@ -132,27 +107,15 @@ KINDS: dict[str, Kind] = {
         f"{folder(n, (k := USERS[n]))}/lib/python3.11/site-packages/torch/x.py",
         k,
     ),
-    "node": lambda d, n: (
-        d.choice(
-            ["srun: error: {h}: task 3: Killed", "NodeList={h}", "[{h}:20311] *** Process received signal ***"]
-        ).format(h=(k := NODES[n].format(n=d.randint(100, 999)))),
-        k,
-    ),
-    "node of a trace": lambda d, n: (
-        f"{(k := NODES[n].format(n=d.randint(100, 999)))}:31:77 [0] NCCL INFO Bootstrap",
-        k,
-    ),
     "inner host": lambda d, n: (f"ssh: connect to host {(k := f'login{n:02}.hpc.some-uni.edu')} port 22: refused", k),
     "address": lambda d, n: (f"connect to {(k := four(d))}:29500 timed out", k),
     "long address": lambda d, n: (f"[c10d] client socket [{(k := f'fd00:1:{n}a::{d.randint(10, 99)}')}]:29500", k),
-    "hardware address": lambda d, n: (f"link/ether {(k := ':'.join(word(d, 2, HEX) for _ in range(6)))} brd", k),
     "mail": lambda d, n: (f"#SBATCH --mail-user={(k := USERS[n] + '@some-uni.edu')}", k),
     "telephone": lambda d, n: (
         f"call me: {(k := d.choice(['+49 30 5550 ', '+1 (212) 555-0', '212-555-0']) + str(d.randint(100, 999)))}",
         k,
     ),
     "person": lambda d, n: (f"Author: {(k := d.choice(['Ada Fictive', 'Bela Made-Up', 'Ciro Nonesuch']))}", k),
-    "bucket": lambda d, n: (f"download s3://{(k := 'lab-' + word(d, 8).lower())}/data.tar", k),
 }
 CASES = [(kind, n) for kind in KINDS for n in range(10)]
 
@@ -162,7 +125,7 @@ def made(kind: str, number: int) -> tuple[str, str]:
 
 
 def test_recall_over_all_kinds() -> None:
-    """At least 99 % of some 340 private strings of 34 kinds are gone."""
+    """At least 99 % of some 270 private strings of 27 kinds are gone."""
     leaked = [(kind, n) for kind, n in CASES if (case := made(kind, n))[1] in mask(case[0]).text]
     assert len(KINDS) >= 25 and len(CASES) >= 200
     assert len(leaked) <= len(CASES) // 100, [made(*case)[0] for case in leaked]
@@ -207,12 +170,12 @@ def test_each_rule_finds_its_example_and_no_more(number: int) -> None:
 
 
 def test_recall_over_the_corpus() -> None:
-    """852 secrets of 300 shapes, and 380 lines with none; the rules were mended by them."""
+    """1500 secrets, and 980 lines with none; the rules were mended by them."""
     cases, harmless = parted(read(CORPUS))
     left = list(missed(cases))
-    assert len(cases) >= 850 and len({case.shape for case in cases}) >= 250
+    assert len(cases) >= 1500 and len({case.shape for case in cases}) >= 250
     assert len(left) <= len(cases) // 100, left
-    assert len(harmless) >= 380 and len(spoilt(harmless)) <= len(harmless) // 200, spoilt(harmless)
+    assert len(harmless) >= 980 and len(spoilt(harmless)) <= len(harmless) // 200, spoilt(harmless)
 
 
 def test_no_line_of_goldens_logs_and_scripts_loses_a_part_as_a_credential() -> None:
@@ -234,7 +197,7 @@ def test_public_text_stays() -> None:
         for line in path.read_text(errors="replace").splitlines():
             lines += 1
             for name, value in mask(line).names.items():
-                if not (name.startswith("PATH") and value.split("/")[1] in ("home", "scratch", "data")):
+                if not (name.startswith(("FOLDER", "USER", "ACCOUNT")) and f"/{value}" in line):
                     wrong.append((path.name, name, value))
     assert lines > 5_000
     assert len(wrong) <= lines * 0.005, wrong
@@ -289,13 +252,14 @@ def test_kinds_of_numbers_models_and_software_are_no_computers(text: str) -> Non
 
 def test_names_are_stable_and_come_back() -> None:
     text = (
-        "user=mvarga on nid001234: /home/mvarga/run/train.py failed; mvarga again on nid001234, key hf_abcdefgh12345678"
+        "user=mvarga on db1.lab.local: /home/mvarga/run/train.py failed; mvarga again on nid001234, "
+        "db1.lab.local, key hf_abcdefgh12345678"
     )
     masked = mask(text)
-    assert masked.text.count("<USER_1>") == 2 and masked.text.count("<HOST_1>") == 2
-    assert "mvarga" not in masked.text and "nid001234" not in masked.text and "train.py" in masked.text
+    assert masked.text.count("<USER_1>") == 3 and masked.text.count("<HOST_1>") == 2
+    assert "mvarga" not in masked.text and "lab.local" not in masked.text and "train.py" in masked.text
     assert masked.restore(masked.text) == text.replace("hf_abcdefgh12345678", "<hidden>")
-    assert masked.restore("rerun on <HOST_1>, not <HOST_9>") == "rerun on nid001234, not <HOST_9>"
+    assert masked.restore("rerun on <HOST_1>, not <HOST_9>") == "rerun on db1.lab.local, not <HOST_9>"
 
 
 def test_a_text_that_holds_placeholders_is_not_mixed_up() -> None:
@@ -306,10 +270,10 @@ def test_a_text_that_holds_placeholders_is_not_mixed_up() -> None:
 
 
 def test_texts_of_one_exchange_share_names() -> None:
-    masker = Masker({"m4471": "ACCOUNT", "perla": "USER"})
-    assert masker.mask("user=jlindq, m4471").text == "user=<USER_1>, <ACCOUNT_1>"
+    masker = Masker({"perla": "USER"})
+    assert masker.mask("user=jlindq, m4471").text == "user=<USER_1>, m4471"
     assert masker.mask("perla and user=jlindq").text == "<USER_2> and user=<USER_1>"
-    assert masker.mask("x").restore("<USER_2> <ACCOUNT_1>") == "perla m4471"
+    assert masker.mask("x").restore("<USER_2>") == "perla"
 
 
 def test_hide_keeps_names_and_hides_keys() -> None:
@@ -325,9 +289,19 @@ def test_any_text_survives() -> None:
         assert "KEY" in masked.text or masked.restore(masked.text) == text
 
 
-@pytest.mark.parametrize("head", ["-", "+", "4 ", "12 "])
-def test_an_account_in_a_diff_or_behind_a_lines_number_is_masked(head: str) -> None:
-    assert "qzab77" not in mask(f"the script:\n{head}#SBATCH -A qzab77\n{head}#PBS -A qzab77\n").text
+@pytest.mark.parametrize(
+    "text",
+    [
+        "#SBATCH --account=m4471_g\n#PBS -A qzab77, and charge it to csc618",
+        "srun: error: nid001234: task 3: Killed; gpu17 and frontier01234 are down, x1000c0s0b0n0.hsn.cm.site",
+        "GPU 0: NVIDIA H100 (UUID: GPU-a0b1c2d3-0000-4000-8000-0123456789ab), MAC e4:1d:2d:12:ab:9f",
+        "s3://lab-ckpts-2025/moe and https://huggingface.co/mvarga/llm-7b; git clone https://github.com/a/b.git",
+        "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHou4qSPi4ENTDqGSTLwZMsXu6nUSyvH2scQhB7+t1PY laptop",
+        "ED25519 key fingerprint is SHA256:k0iH6W3Yucd4rVP17oIIzluIl9KJ4Zp62y7qmVXiXve.",
+    ],
+)
+def test_what_an_answer_needs_stays(text: str) -> None:
+    assert mask(text).text == text
 
 
 def test_placeholders_go_on() -> None:
@@ -342,3 +316,25 @@ def test_placeholders_go_on() -> None:
 def test_a_kept_name_that_is_no_placeholder_is_passed_over() -> None:
     later = Masker().go_on([("USER", "mvarga"), ("USER_x", "ben"), ("HOST_2", "login5.example.org")])
     assert later.kept() == {"HOST_2": "login5.example.org"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rsync a b:/gpfs/projects/YOUR_ACCOUNT/sft/",
+        "ls /gpfs/scratch1/nodespecific/NODE/",
+        "ssh PSC_USERNAME@bridges2.psc.edu",
+        "export OUT=/project/home/p200491/$USER/run",
+        "cp x /scratch/<user>/y",
+    ],
+)
+def test_placeholders_and_projects_are_no_persons(text: str) -> None:
+    assert mask(text).text == text
+
+
+def test_in_a_models_own_words_only_told_names_are_masked() -> None:
+    masker = Masker()
+    masker.mask("my data: /home/mark/data")
+    assert (
+        masker.mask("cp /home/mark/data /scratch/wagner/x", own=True).text == "cp /home/<USER_1>/data /scratch/wagner/x"
+    )

@@ -32,6 +32,12 @@ SECRETS = {
     "colours": ("hf_\x1b[31mabcdefghijkl1234\x1b[0mmnop", "mnop"),
     "zero width": ("hf_abcd\u200befgh1234ijkl", "ijkl"),
     "wrapped": ("x" * 60 + " hf_abcdefghijk1234\nlmnop5678 went wrong", "lmnop5678"),
+    "each line of a block": ("recovery codes:\nno3ip-df14t\nb3v51-4t3qr\nq7w2z-p0l9k", "q7w2z-p0l9k"),
+    "the answer of another": ("ada: wifi password for the room?\nbob: coldaisle42", "coldaisle42"),
+    "set in csh": ("setenv MY_PASSWORD tundra", "tundra"),
+    "asked and sent": ("child.expect('password:')\nchild.sendline('velcro')", "velcro"),
+    "two words in quotes": ("curl --user 'ada:winter $now' https://x.lab.example", "winter $now"),
+    "wrapped by a backslash": ("-H 'X-API-Key: U2jPeGWA8sEIcqCVfzTU\\\nMATkl235JgnvwTGW2yZH'", "MATkl235JgnvwTGW2yZH"),
     "assignment": ("PGPASSWORD=abc psql", "abc"),
 }
 HARMLESS = (
@@ -45,6 +51,13 @@ HARMLESS = (
     "docker run -p8080:80 -u root",
     "PWD=/scratch/runs/vit",
     "loss 50%20 done\nsaved",
+    "Token  Id  Logprob\nHello  9906  -0.31\nworld  1917  -1.20",
+    "your key looks like sk-xxxxxxxxxxxxxxxxxxxxxxxx, aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+    "which token do I need?\n> read scope is enough",
+    "| --password | asks for it |",
+    "api_key = st.secrets['openai']",
+    "gpg: key 0x1A2B3C4D5E6F7081 imported",
+    "ccache key 1dfbff75d8587826342f58e22fdd348c hit",
 )
 
 
@@ -70,7 +83,8 @@ def test_what_stands_around_a_disguised_secret_stays_as_it_was() -> None:
 
 @pytest.mark.broke("names")
 def test_people_and_machines_of_a_sentence_are_masked() -> None:
-    assert mask("user jsmith42 on host gpu17 says").text == "user <USER_1> on host <HOST_1> says"
+    assert mask("user jsmith42 on host gpu17 says").text == "user <USER_1> on host gpu17 says"
+    assert mask("user jsmith42 on db1.lab.local says").text == "user <USER_1> on <HOST_1> says"
 
 
 @pytest.mark.parametrize("at", [0, 8150, 8170, 8180, 8190, 14_000, 14_330, 14_350, 30_000])

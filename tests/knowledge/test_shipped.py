@@ -14,11 +14,10 @@ from knowledge.catalogue import catalogue
 from knowledge.checked_file import read_checked
 from knowledge.common_questions import FILES, CommonQuestion, is_common
 from knowledge.errors import FactsError
-from knowledge.fact_passages import cluster_passages
 from knowledge.finding import Knowledge, PassageEntry
 from knowledge.minilm import shipped as vectors
 from knowledge.network import FILE, NetworkFacts, network_passages
-from knowledge.shipped import CAUSES, cards, files, shipped
+from knowledge.shipped import CAUSES, cards, cluster_passages, files, shipped
 
 KNOWN = cards()
 DAY = re.compile(r"\d{4}(-\d{2}(-\d{2})?)?")

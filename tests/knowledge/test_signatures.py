@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from knowledge.errors import FactsError
@@ -98,6 +98,7 @@ def test_an_example_holds_one_of_its_words() -> None:
         assert s.kind == "frame" or s.literals, s.id
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # a long pattern's first text takes a second
 @given(st.sampled_from([s for s in library().signatures if s.kind != "frame"]), st.data())
 def test_what_a_pattern_matches_the_scan_finds(s: Signature, data: st.DataObject) -> None:
     try:

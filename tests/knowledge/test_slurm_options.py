@@ -8,8 +8,7 @@ import pytest
 
 from graph.extraction.directives import read_directives
 from graph.verification.checks import check
-from graph.verification.simulator.cluster.launcher_options import SRUN
-from graph.verification.simulator.cluster.options import words_of
+from knowledge.launcher_options import launcher_table
 from knowledge.slurm_options import slurm_options
 
 
@@ -24,7 +23,8 @@ def test_every_entry_is_well_formed() -> None:
 def test_what_the_rehearsals_srun_takes_is_sruns() -> None:
     read = slurm_options()
     known = {f"--{name}" for name in (*read.of("srun"), *read.plugins, *read.aliases)}
-    ours = {*words_of(SRUN.values), *SRUN.flags.split(), *words_of(SRUN.optional)}
+    srun = launcher_table().sets["srun"]
+    ours = srun.values | srun.flags | srun.optional
     assert {word for word in ours if word.startswith("--")} <= known
 
 

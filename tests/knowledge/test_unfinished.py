@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
+from knowledge.building import Unfinished
 from knowledge.embedding import WIDTH
-from knowledge.unfinished import Unfinished
 
 
 def vectors(count: int) -> np.ndarray:

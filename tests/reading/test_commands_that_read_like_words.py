@@ -33,3 +33,33 @@ def test_a_command_with_small_words_for_values_is_of_the_script(line: str) -> No
 )
 def test_a_sentence_below_a_script_is_the_persons(line: str) -> None:
     assert take_apart(f"{SCRIPT}srun python t.py\n{line}").words == line
+
+
+@pytest.mark.parametrize(
+    ("text", "scripts"),
+    [
+        ("should I put --environment in #SBATCH or in srun?", 0),
+        ("wo kommt #PBS -q hin?", 0),
+        ("my script: #SBATCH -N 2, #SBATCH -q debug and srun python t.py what is wrong?", 1),
+        ("my script #SBATCH -N 2", 1),
+    ],
+)
+def test_a_directive_that_is_spoken_of_is_no_script(text: str, scripts: int) -> None:
+    told = take_apart(text)
+    assert len(told.scripts) == scripts and (scripts or told.words == text)
+
+
+@pytest.mark.parametrize("line", ["nvidia-smi", "sleep 5", "date", "myprep data out"])
+@pytest.mark.parametrize("gap", ["", "\n"])
+def test_a_command_that_nobody_knows_does_not_end_a_script(line: str, gap: str) -> None:
+    rest = 'for n in "${nodes[@]}"; do\n  ssh $n ./go\ndone\npython t.py --lr 1'
+    message = take_apart(
+        f"why is this slow?\n\n{SCRIPT}module load cuda\n{gap}{line}\n{rest}\n\nit takes 20 min to start"
+    )
+    assert message.scripts[0].text.endswith(f"{line}\n{rest}")
+    assert message.words.split() == ["why", "is", "this", "slow?", "it", "takes", "20", "min", "to", "start"]
+
+
+def test_two_scripts_with_words_between_stay_two() -> None:
+    message = take_apart(f"{SCRIPT}srun python a.py\n\nsecond one\n\n{SCRIPT}srun python b.py")
+    assert "second one" in message.words

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from graph.extraction.request import understand
-from graph.planning.edit_coverage import BASE, EDITS, CoveredEdit
 from graph.reading.edits import apply_edits
 from graph.reading.frames import find_frames
 from graph.reading.reader import read_utterance
@@ -17,6 +16,7 @@ from graph.wishes import wishes
 from knowledge.catalogue import catalogue
 from knowledge.job_parts import ArgumentEdit, ArrayAxis, Dependency, JobArray, LimitSignal, Mail, Program
 from knowledge.types import JobRequest, Understood
+from tests.golden.edits import BASE, EDITS, CoveredEdit
 
 JOB = replace(BASE, machine="perlmutter", nodes=4, gpus_per_node=4)
 OWN = ("JAX", "Ray", "vLLM", "TensorFlow", "Horovod", "one GPU")  # their strategy follows from the framework or size
@@ -49,7 +49,7 @@ def test_the_words_of_the_page_ask_for_the_edit(edit: CoveredEdit) -> None:
     [
         (
             "for each of the seeds 7, 8 and 9 one job, as an array, at most two at a time",
-            {"array": JobArray((ArrayAxis("--seeds", ("7", "8", "9")),), None, 2)},
+            {"array": JobArray((ArrayAxis("--seed", ("7", "8", "9")),), None, 2)},
         ),
         (
             "one task per file in conf/*.yaml as an array, handed over as --config",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from graph.extraction.request import NOT_READ, understand
+from graph.reading.message import Apart, split
 from graph.reading.reader import read_utterance
 from graph.reading.utterance import LONGEST_MESSAGE, ThreadView
 
@@ -23,3 +26,11 @@ def test_what_was_not_read_of_a_long_message_is_named() -> None:
 def test_clauses_of_a_long_message_end_with_what_is_read() -> None:
     read = read_utterance(WISH * 2000, ThreadView())
     assert max(clause.end for clause in read.clauses) <= LONGEST_MESSAGE
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("text", ["{\n" * 20_000, f"my hosts.json:\n{'1' * 60_000}!\nx\n"])
+def test_files_beside_a_script_are_sought_once(text: str) -> None:
+    began = time.perf_counter()
+    split(text, Apart())
+    assert time.perf_counter() - began < 5

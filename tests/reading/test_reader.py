@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from graph.reading.classifier import WEIGHTS, act_model, load_model, save_model
+from graph.reading.classifier import WEIGHTS, act_model, load_model
 from graph.reading.edits import Add, Remove, Scale, Set, Undo, apply_edits
 from graph.reading.reader import acts, read_utterance
+from graph.reading.train import save_model
 from graph.reading.utterance import ThreadView
 from knowledge.types import JobRequest
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from graph.reading.sizes import find_sizes
+from graph.reading.mentions import find_sizes
 
 
 @pytest.mark.parametrize(

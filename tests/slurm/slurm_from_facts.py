@@ -28,6 +28,7 @@ AuthType=auth/munge
 AuthInfo=socket={folder}/run/munge.socket
 CredType=cred/munge
 SlurmctldPort={port}
+FirstJobId={first_job}
 SlurmctldPidFile={folder}/run/slurmctld.pid
 StateSaveLocation={folder}/state
 SlurmdPidFile={folder}/run/slurmd.%n.pid
@@ -67,13 +68,14 @@ class Place:
 
 
 def places(cluster: Cluster) -> tuple[Place, ...]:
-    """Read from the directives that a job in each queue carries."""
+    """Read from the directives that a job in each queue carries. One that names no partition is in the usual one."""
     found = []
-    for queue in cluster.queues:
+    for queue in sorted(cluster.queues, key=lambda one: not one.default):
         texts = [one.text for one in cluster.directives if not one.queues or queue.id in one.queues]
         texts += queue.directives
-        found.append(Place(queue, named(PARTITION, texts, queue) or UNNAMED_PARTITION, named(QOS, texts, queue)))
-    return tuple(found)
+        usual = found[0].partition if found else UNNAMED_PARTITION
+        found.append(Place(queue, named(PARTITION, texts, queue) or usual, named(QOS, texts, queue)))
+    return tuple(sorted(found, key=lambda one: cluster.queues.index(one.queue)))
 
 
 def named(pattern: re.Pattern[str], texts: list[str], queue: Queue) -> str:

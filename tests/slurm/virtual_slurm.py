@@ -1,11 +1,13 @@
 """Starts and ends a virtual Slurm: munged, slurmctld and one slurmd a node, as this user, in a folder of its own.
 
-No init system, free ports, nothing outside the folder; another Slurm on this computer is not touched. The daemons stay
-in the foreground as our children and end with us, also when we are killed (a job that runs then ends in its own time).
+No init system, ports and job numbers that no other has, nothing outside the folder; another Slurm here is not touched.
+The daemons stay in the foreground as our children and end with us, also when we are killed (a job that runs then ends
+in its own time).
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
 import pwd
@@ -16,7 +18,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +30,14 @@ NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "scontrol", "setpri
 SEARCHED = os.pathsep.join((os.environ.get("PATH", "/usr/bin:/bin"), "/usr/sbin", "/sbin"))
 # Seconds. Up takes 0.1 to 1 s on an idle computer.
 PATIENCE, GRACE = 30, 3
+# Tests run beside each other in processes of their own. A job's own port follows from its number (10000 and more), so
+# each Slurm counts its jobs from another number; daemons listen above that, below the ports that the kernel gives out.
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 8
+JOBS_EACH, SLURMS_EACH, PORTS_FROM, PORTS_EACH = 100, 20, 26_500, 500
+_first, _port = 100 + WORKER * SLURMS_EACH * JOBS_EACH, PORTS_FROM + WORKER * PORTS_EACH
+FIRST_JOBS = itertools.cycle(range(_first, _first + SLURMS_EACH * JOBS_EACH, JOBS_EACH))
+# From somewhere in the middle: another run of the tests on this computer would take the same ports.
+PORTS = itertools.islice(itertools.cycle(range(_port, _port + PORTS_EACH)), os.getpid() % PORTS_EACH, None)
 
 
 def missing() -> str:
@@ -189,7 +199,9 @@ def place(cluster: Cluster) -> Iterator[Path]:
 
 def head(cluster: Cluster, folder: Path, port: int, patience: int) -> str:
     user = pwd.getpwuid(os.getuid()).pw_name
-    return HEAD.format(name=cluster.id, host=host(), user=user, folder=folder, port=port, patience=patience)
+    return HEAD.format(
+        name=cluster.id, host=host(), user=user, folder=folder, port=port, first_job=next(FIRST_JOBS), patience=patience
+    )
 
 
 def host() -> str:
@@ -198,9 +210,14 @@ def host() -> str:
 
 
 def free_ports(count: int) -> list[int]:
-    """Distinct ports that nobody listens on. Another program may still take one before we do."""
-    with ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+    """Distinct ports that nobody listens on, of those that are this process's."""
+    return list(itertools.islice(filter(is_free, PORTS), count))
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as one:
+        try:
+            one.bind(("", port))
+        except OSError:
+            return False
+    return True

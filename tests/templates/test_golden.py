@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shutil
 import subprocess
 import sys
@@ -10,24 +9,20 @@ from pathlib import Path
 
 import pytest
 
-from graph.planning.coverage import coverage_table
-from graph.planning.edit_coverage import edits_table
 from templates.render import render
+from tests.golden import make
+from tests.golden.coverage import coverage_table
+from tests.golden.edits import edits_table
 
-GOLDEN = Path(__file__).parent.parent / "golden"
-spec = importlib.util.spec_from_file_location("golden_make", GOLDEN / "make.py")
-assert spec and spec.loader
-make = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(make)
-
-SCRIPTS = sorted(GOLDEN.glob("*/*.sh"))
+GOLDEN = make.GOLDEN
+SCRIPTS = {name: one.script for name, one in make.scripts().items()}
 # SC1091: the user's environment is not here to be followed. SC2016: what stands in '...' is meant for the task's shell.
 SHELLCHECK_PROGRAM = shutil.which("shellcheck", path=str(Path(sys.executable).parent)) or "shellcheck"
 SHELLCHECK = [SHELLCHECK_PROGRAM, "--shell=bash", "--exclude=SC1091,SC2016"]
 
 
 def test_goldens_are_what_is_written_today() -> None:
-    expected = make.goldens()
+    expected = make.files(make.kept())
     kept = {path: path.read_text() for path in GOLDEN.glob("*/*") if path.parent.name != "__pycache__"}
     assert {p for p in expected if kept.get(p) != expected[p]} == set(), "run tests/golden/make.py and read the diff"
     assert set(kept) == set(expected)
@@ -45,20 +40,25 @@ def test_every_cluster_has_the_papers_four_or_a_sourced_refusal() -> None:
     for cluster in make.shipped():
         for name in ("pytorch-ddp", "pytorch-fsdp", "deepspeed-zero3", "accelerate-ddp"):
             refused = [fact for fact in cluster.refusals if fact.source]
-            assert (GOLDEN / cluster.id / f"{name}.sh").exists() or refused, (cluster.id, name)
+            assert f"{cluster.id}/{name}" in SCRIPTS or refused, (cluster.id, name)
 
 
-@pytest.mark.parametrize("cluster", sorted({path.parent.name for path in SCRIPTS}))
-def test_bash_and_shellcheck_find_nothing(cluster: str) -> None:
-    scripts = [path for path in SCRIPTS if path.parent.name == cluster]
-    for path in scripts:
+@pytest.mark.parametrize("cluster", sorted({name.split("/")[0] for name in SCRIPTS}))
+def test_bash_and_shellcheck_find_nothing(cluster: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{name.split('/')[1]}.sh" for name in SCRIPTS if name.startswith(f"{cluster}/")]
+    for path in paths:
+        path.write_text(SCRIPTS[f"{cluster}/{path.stem}"])
         assert subprocess.run(["bash", "-n", path], capture_output=True, text=True).stderr == ""
-    done = subprocess.run([*SHELLCHECK, *scripts], capture_output=True, text=True)
+    done = subprocess.run([*SHELLCHECK, *paths], capture_output=True, text=True)
     assert done.stdout == ""
 
 
 def golden(cluster: str, name: str) -> str:
-    return (GOLDEN / cluster / f"{name}.sh").read_text()
+    return SCRIPTS[f"{cluster}/{name}"]
+
+
+def of(cluster: str) -> list[str]:
+    return [text for name, text in SCRIPTS.items() if name.startswith(f"{cluster}/")]
 
 
 def test_aurora_has_a_rank_a_tile_and_no_torchrun() -> None:
@@ -70,14 +70,14 @@ def test_aurora_has_a_rank_a_tile_and_no_torchrun() -> None:
 
 
 def test_lonestar6_names_no_gpu_and_no_memory() -> None:
-    for path in (GOLDEN / "lonestar6").glob("*.sh"):
-        assert "--gres" not in path.read_text()
-        assert "--mem" not in path.read_text()
+    for text in of("lonestar6"):
+        assert "--gres" not in text
+        assert "--mem" not in text
 
 
 def test_frontier_never_starts_torchrun() -> None:
-    for path in (GOLDEN / "frontier").glob("*.sh"):
-        code = [line for line in path.read_text().splitlines() if not line.startswith("#")]
+    for text in of("frontier"):
+        code = [line for line in text.splitlines() if not line.startswith("#")]
         assert not any("torchrun" in line for line in code)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
 import subprocess
@@ -22,7 +21,7 @@ from templates.render import render
 
 CLUSTERS = {path.stem: read_cluster(path) for path in SHIPPED.glob("*.yaml")}
 # A launcher that tells what it was given, and nothing more. Everything else on PATH is a stand-in that does nothing.
-TELL = "#!/usr/bin/env python3\nimport json, sys\nprint('TOLD ' + json.dumps(sys.argv[1:]))\n"
+TELL = "#!/bin/sh\nprintf '\\0TOLD\\0'\nprintf '%s\\0' \"$@\"\n"
 QUIET = "#!/bin/sh\nexit 0\n"
 HOSTILE = [
     "train.py; touch PWNED",
@@ -64,11 +63,10 @@ def told(script: str, stage: Path) -> list[str]:
     env = {"PATH": f"{stage / 'bin'}:{os.environ['PATH']}", "HOME": str(stage)}
     env |= {"SLURM_JOB_NUM_NODES": "2", "SLURM_JOB_NODELIST": "a,b", "SLURM_JOB_ID": "7", "SCRATCH": "/scratch/me"}
     done = subprocess.run(["bash"], input=script.encode(), capture_output=True, cwd=stage, env=env, timeout=20)
-    lines = [line for line in done.stdout.decode().splitlines() if line.startswith("TOLD ")]
-    assert len(lines) == 1, done.stderr.decode()
+    parts = done.stdout.decode().split("\0TOLD\0")
+    assert len(parts) == 2, done.stderr.decode()
     assert not (stage / "PWNED").exists()
-    words: list[str] = json.loads(lines[0][5:])
-    return words
+    return parts[1].split("\0")[:-1]
 
 
 def script_for(entry: str, args: str) -> str:
@@ -157,7 +155,7 @@ def test_hostile_words_stay_quoted_on_every_machine(cluster: str, tmp_path: Path
     decided = plan(request, CLUSTERS[cluster])
     assert isinstance(decided, LaunchPlan)
     script = render(decided).script
-    array = script[script.index("\nPROGRAM=(") : script.index("\nexport RANKS_PER_NODE=")]
+    array = script[script.index("\nPROGRAM=(") : script.index("\nset -u\n")]
     done = subprocess.run(
         ["bash", "-c", array + "\nprintf '%s\\0' \"${PROGRAM[@]}\""], capture_output=True, cwd=tmp_path
     )

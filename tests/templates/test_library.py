@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from graph.planning.coverage import covered
 from graph.planning.strategies import RUNS as PLANNED
 from graph.planning.strategies import USUAL
 from knowledge.catalogue import catalogue
@@ -21,6 +20,7 @@ from templates.library import Library
 from templates.nearest import Undescribed, questions, same_model, vendor_of
 from templates.records import FRAMEWORK_OF, RUNS, CatalogueRecord, Saved, Template, shipped
 from templates.saved import SavingWish, launcher_of, scheduler_of
+from tests.golden.coverage import covered
 
 SCRIPT = """#!/bin/bash
 #SBATCH --nodes=4

@@ -10,9 +10,8 @@ import pytest
 
 from assistant.cli import main
 from assistant.evaluating.case_types import TYPES
-from assistant.evaluating.comparing import same
 from assistant.evaluating.figures import Judged, Share, calibration, compare, expected_error, mcnemar
-from assistant.evaluating.judging import CaseVerdict
+from assistant.evaluating.judging import CaseVerdict, same
 
 OOM = "step 3 loss 2.1\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
 QUEUE = "JOBID PARTITION NAME USER ST TIME NODES NODELIST(REASON)\n123 gpu train me PD 0:00 2 (AssocGrpGRES)\n"

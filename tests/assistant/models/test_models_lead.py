@@ -15,7 +15,7 @@ from assistant.models import leading
 from assistant.models.table import open_models
 from assistant.models.trust import Record, keep, key, records, trust_of
 from assistant.settings import Settings, read_settings
-from graph.conversing.guard import GENERAL
+from graph.conversing.guard import NOT_IN_PAGES
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "graph" / "conversing"))
 
@@ -25,6 +25,7 @@ from graph.modelling.asking import Models
 
 Serve = Callable[[str], tuple[StandIn, str]]
 At = Callable[..., Settings]
+OPEN = NOT_IN_PAGES.format("Perlmutter", "`golden`, 9 days", "them")
 ASKED = "how long is perlmutter's debug queue?"
 
 
@@ -50,7 +51,7 @@ def test_it_looks_up_and_answers_under_the_guard(
     stand_in = leads(behaviour)
     assert main(["ask", "--new", ASKED]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "takes 30 minutes." in told and "takes 9 days." in told and f"{GENERAL} golden, 9 days)" in told
+    assert "takes 30 minutes." in told and "takes 9 days." in told and OPEN in told
     last = stand_in.bodies[-1]
     if behaviour == "leads":
         assert [one["role"] for one in last["messages"]] == ["system", "user", "assistant", "tool"]
@@ -66,10 +67,10 @@ def test_show_prompt_prints_the_first_request_exactly(
     text = "user=mvarga, mvarga@uni.example, account bdxx-delta-gpu: ddp on delta, 2 nodes, train.py"
     assert main(["ask", "--new", "--show-prompt", text]) == 0
     printed = capsys.readouterr().out
-    assert not stand_in.bodies and "mvarga" not in printed and "bdxx" not in printed
+    assert not stand_in.bodies and "mvarga" not in printed and "account bdxx-delta-gpu" in printed
     main(["ask", "--new", text])
     everything = json.dumps(stand_in.bodies)
-    assert len(stand_in.bodies) == 2 and "mvarga" not in everything and "bdxx" not in everything
+    assert len(stand_in.bodies) == 2 and "mvarga" not in everything and "bdxx-delta-gpu" in everything
     sent = stand_in.bodies[0]
     assert all(message["content"] in printed for message in sent["messages"])
     offered = [one["function"] for one in sent["tools"]]
@@ -139,7 +140,7 @@ def test_a_model_that_was_tested_leads_the_cases_of_eval(
     stand_in = leads("leads")
     monkeypatch.setenv("MAPLE_CHAT_MODEL_LEADS", "auto")
     cases = tmp_path / "cases.jsonl"
-    cases.write_text(json.dumps({"ask": ASKED, "says": ["takes 30 minutes.", GENERAL]}))
+    cases.write_text(json.dumps({"ask": ASKED, "says": ["takes 30 minutes.", NOT_IN_PAGES.partition("{}")[0]]}))
     assert main(["eval", str(cases)]) == 0 and not stand_in.bodies
     assert main(["eval", str(cases), "--model"]) == 0 and not any("tools" in one for one in stand_in.bodies)
     stand_in.bodies.clear()

@@ -10,7 +10,7 @@ from assistant.settings import Settings
 from assistant.slack.app import Bot
 from assistant.slack.database import open_store
 from assistant.slack.inbox import Inbox
-from assistant.slack.pacing import BURST
+from assistant.slack.sending import BURST
 from assistant.slack.types import Incoming, thread_name
 from assistant.slack.worker import MOST_TRIES
 from assistant.storage.database import open_database

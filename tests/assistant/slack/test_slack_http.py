@@ -121,6 +121,20 @@ async def test_what_nobody_can_parse_is_refused_and_no_error_of_ours(
         assert answer.status == 401
 
 
+@pytest.mark.parametrize(
+    "event", [None, {}, {"type": "app_mention"}, {"type": "message", "user": "U1", "channel": 5}, {"channel": True}]
+)
+@pytest.mark.broke("unsigned")
+async def test_what_is_signed_and_has_another_form_is_refused_and_no_error_of_ours(
+    slack: Slack, start_bot: StartBot, event: object
+) -> None:
+    _, port = await start_http(start_bot, slack)
+    data = json.dumps({"type": "event_callback", "event": event}).encode()
+    headers = {"Content-Type": "application/json", **signed(data, slack.delivery.secret)}
+    async with aiohttp.ClientSession() as client, client.post(address(port), data=data, headers=headers) as answer:
+        assert answer.status in (400, 401, 404)
+
+
 async def test_any_worker_takes_any_message_of_a_thread(slack: Slack, shared: Settings, start_bot: StartBot) -> None:
     bots = [(await start_http(start_bot, slack, data=shared))[0] for _ in range(2)]
     root = await slack.direct_message(ASK)

@@ -10,12 +10,10 @@ from textual import events
 from textual.widgets import Markdown, OptionList, Static
 
 from assistant.settings import Settings
+from assistant.tui.actions.talk import ConfirmScreen
 from assistant.tui.app import MapleApp
 from assistant.tui.commands import COMMANDS, find
-from assistant.tui.keys import KEYS
-from assistant.tui.screens.chat import ChatScreen
-from assistant.tui.screens.confirm import ConfirmScreen
-from assistant.tui.screens.help import HelpScreen
+from assistant.tui.screens.chat import KEYS, ChatScreen, HelpScreen
 from assistant.tui.screens.threads import ThreadsScreen
 from assistant.tui.widgets.chips import Chips
 from assistant.tui.widgets.conversation import Conversation, Said

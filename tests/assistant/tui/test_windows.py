@@ -10,7 +10,7 @@ import pytest
 from assistant.tui.completing import files
 from assistant.tui.logfile import BLOCK, LONGEST, LogFile
 from assistant.tui.pasting import END, START, Growing, Pastes, Spooled
-from assistant.tui.text import shown
+from assistant.tui.widgets.log_view import shown
 from assistant.tui.work.scanning import rank_lines
 
 

@@ -11,7 +11,7 @@ from graph.answering.table import ANSWERERS, answerer
 from graph.answering.terms import explain_terms, find_terms
 from knowledge.catalogue import catalogue
 from knowledge.document import Document, Paragraph, Sources, Steps
-from knowledge.job_life import job_life
+from knowledge.general_facts import job_life
 
 
 def words(document: Document | None) -> str:

@@ -86,7 +86,7 @@ def test_general_questions_are_answered_from_passages(question: str, title: str)
 
 @pytest.mark.parametrize(
     "question",
-    ["who won the cup final?", "how do I compile GROMACS on Frontier?", "what is the longest run on Dardel?"],
+    ["who won the cup final?", "how do I compile GROMACS on Frontier?", "what is the longest run on Setonix?"],
 )
 def test_what_is_not_known_has_no_grounds(question: str) -> None:
     assert not on(question).known

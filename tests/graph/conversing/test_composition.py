@@ -8,8 +8,6 @@ import pytest
 from player import Player, Thread, call, first_script
 
 from graph.conversing.sources import Numbered
-from graph.modelling.asking import is_public_name
-from knowledge.masking import Masker
 
 
 def led(*moves: Any, say: str = "go on") -> tuple[Thread, str]:
@@ -107,12 +105,6 @@ def test_sources_behind_a_fact_are_numbered() -> None:
     assert pages.cited("So it is [7].") == "So it is."
 
 
-def test_an_account_that_is_an_ordinary_word_leaves_other_words_alone() -> None:
-    masker = Masker({"normal": "ACCOUNT", "climate": "ACCOUNT"}, is_public_name)
-    told = masker.mask("account=climate on v100/x, the normal queue, node v001").text
-    assert "climate" not in told and "v100/x" in told and "the normal queue" in told
-
-
 def test_every_file_of_a_message_reaches_the_model_and_stays_known() -> None:
     own = "#!/bin/bash\n#SBATCH -A m1_g\n#SBATCH -C gpu\n#SBATCH -N 2\n#SBATCH -t 1:00:00\nsrun -n 8 ./run.sh"
     beside = "#!/bin/bash\nexport RANK=$SLURM_PROCID\npython train.py --lr 7e-5"
@@ -122,3 +114,63 @@ def test_every_file_of_a_message_reaches_the_model_and_stays_known() -> None:
     assert "run.sh:" in first and "--lr 7e-5" in first and first.count("srun -n 8 ./run.sh") == 1
     thread.say("and what does it set?")
     assert "--lr 7e-5" in thread.player.asked[-1][1].text
+
+
+def test_a_page_has_one_number_all_through_a_thread() -> None:
+    first = Numbered()
+    two = "48 h [1].\n[1] https://a.example/limits\n\nAnd 8 weeks [1], 40 GB [2].\n[1] https://b.example/purge\n"
+    two += "[2] https://a.example/limits\n"
+    assert first.numbered(two) == "48 h [1].\n\nAnd 8 weeks [2], 40 GB [1].\n"
+    assert first.numbered("Half price [1].\n[1] https://c.example/price").startswith("Half price [3].")
+    assert first.cited("So 8 weeks [2], not [9].") == "So 8 weeks [2], not."
+    assert first.listed() == "Sources:\n[2] https://b.example/purge"
+    later = Numbered(first.kept())
+    assert later.numbered("New [1].\n[1] https://d.example/new").startswith("New [4].") and len(later.pages) == 4
+
+
+def test_an_index_is_no_citation_in_words_either() -> None:
+    pages = Numbered([(1, "https://a.example/x"), (2, "https://b.example/y")])
+    said = "Take sys.argv[2] and x[0][1], GPU [0]; `a[1]`.\n\n```python\nrows[[i]] = y[3]\n```\n\nIt is so [1][2]."
+    assert pages.cited(said) == said and sorted(pages.named) == [1, 2]
+
+
+def test_double_brackets_in_code_are_no_mark() -> None:
+    said = "Like this:\n\n```python\nrows = table[[key]]\nfirst = sys.argv[1]\n```\n\nThat is all."
+    assert led(said)[1].strip() == said
+
+
+def test_what_the_words_or_the_person_settle_is_not_left_to_do() -> None:
+    asked = "perlmutter, pytorch ddp, train.py, 1 node, 1 hour"
+    for says, said, left in (
+        ("Below.\n\n[[rules]]", asked, True),
+        ("Only your project's account is still to fill in.\n\n[[rules]]", asked, False),
+        ("Nur Ihr Konto fehlt noch.\n\n[[rules]]", asked, False),
+        ("Below.\n\n[[rules]]", f"{asked}; I fill in the account myself", False),
+    ):
+        told = Thread(Player(says)).say(said)
+        assert ("Before you submit" in told) is left and "Still to fill in" not in told, says
+
+
+def test_a_value_that_is_in_the_script_is_not_told_as_left_out() -> None:
+    write = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=1, entry="a.py",
+                 more_fields={"queue": "gpuH200x8"})  # fmt: skip
+    thread = Thread(Player(write, "One node of the H200 partition."))
+    told = thread.say("a.py with ddp on one h200 node of delta, 8 gpus")
+    assert "--partition=gpuH200x8" in thread.script and "Not in the script" not in told
+
+
+def test_what_was_chosen_is_told_once_with_what_it_counts() -> None:
+    write = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=3, entry="a.py")
+    said = "a.py with ddp on delta"
+    assert "chosen for you" in Thread(Player(write, "Below.")).say(said)
+    assert "chosen for you" not in Thread(Player(write, "I took 3 nodes, say so if you want others.")).say(said)
+    assert "chosen for you" not in Thread(Player(write, "Ich habe drei Knoten genommen.")).say(said)
+
+
+def test_what_comes_back_of_an_own_script_has_its_machines_name() -> None:
+    own = "#!/bin/bash\n#SBATCH -A m1_g\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -N 2\n#SBATCH -t 1:00:00\nsrun ./a"
+    thread = Thread(Player("It runs on Perlmutter.", call("edit_script", fields={"walltime": "2:00:00"}), "Two hours."))
+    thread.say(f"perlmutter: what does this do?\n```bash\n{own}\n```")
+    assert "for Perlmutter" in thread.say("make it 2 hours")
+    told = thread.say("undo")
+    assert "for Perlmutter" in told and "your machine" not in told and "1:00:00" in told

@@ -16,7 +16,7 @@ from player import FIRST, Player, Thread, call, first_script
 from graph.build import build
 from graph.checkpoints import Serializer
 from graph.conversing import loop
-from graph.conversing.guard import GENERAL, NOTHING_CHANGED
+from graph.conversing.guard import NOT_IN_PAGES, NOTHING_CHANGED
 from graph.conversing.instructions import size
 from graph.conversing.sources import Numbered
 from graph.modelling.model import ModelError, ToolCall, guessed
@@ -79,7 +79,7 @@ def test_what_costs_and_was_not_asked_for_is_offered_and_done_on_a_yes() -> None
     thread = started(call("edit_script", fields={"nodes": "8"}), "More nodes would help; it costs more. Say yes.")
     before = thread.script
     thread.say("it is too slow, what can I do?")
-    assert thread.script == before and "NOT done, offered" in thread.player.asked[-1][-1].text
+    assert thread.script == before and "TRIED, not done" in thread.player.asked[-1][-1].text
     thread.say("yes")
     assert "--nodes=8" in thread.script
 
@@ -310,7 +310,7 @@ def test_the_beginning_of_every_prompt_is_the_same() -> None:
 def test_general_words_pass_unmarked_and_wrong_facts_do_not() -> None:
     thread = started("FSDP shards parameters and gradients over the ranks.\nUse the queue `turbo_x` there.")
     told = thread.say("what is fsdp?")
-    assert "over the ranks.\n" in told and f"`turbo_x` there.\n\n({GENERAL} `turbo_x`)" in told
+    assert "over the ranks.\n" in told and NOT_IN_PAGES.format("Perlmutter", "`turbo_x`", "it") in told
 
 
 def test_nothing_of_this_is_loaded_without_a_model() -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
 from player import Player, Thread, call
 
-from graph.conversing.guard import GENERAL
+from graph.conversing.guard import UNDESCRIBED
 from graph.undescribed import is_stand_in
 
 ASKED = "I need a pytorch ddp script on our cluster called Titania, slurm, 2 nodes with 4 A100 each, train.py, 2 hours"
@@ -61,8 +62,42 @@ def test_a_slip_of_a_known_name_and_an_invented_one_are_no_machines() -> None:
     assert "near: perlmutter" in slip and "no machine 'Oberon' is known" in invented
 
 
+@pytest.mark.parametrize(
+    ("directive", "submit"),
+    [("#$ -l node_f=2", "qsub"), ("#PJM -L node=2", "pjsub"), ("# nothing", "bash")],
+)
+def test_a_script_of_a_scheduler_that_no_reader_knows_is_handed_over_right(directive: str, submit: str) -> None:
+    text = f"#!/bin/bash\n{directive}\npython3 train.py\n"
+    thread = Thread(Player(call("write_script", machine="Titania", text=text), "Done."))
+    told = thread.say("on our machine Titania: python3 train.py")
+    assert f"{submit} titania.sh" in told
+
+
+def test_a_short_name_like_part_of_another_is_its_own() -> None:
+    text = "#!/bin/bash\n#SBATCH -N 2\n#SBATCH -p ampere\nsrun python train.py\n"
+    thread = Thread(Player(call("write_script", machine="CSD3", text=text), "Done."))
+    thread.say("I am on CSD3, the ampere partition: 2 nodes, train.py")
+    assert "#SBATCH -p ampere" in thread.script
+
+
 def test_its_own_queues_are_named_without_a_mark() -> None:
-    """Those that its scheduler printed or its person named; one that nobody named is still told as unproved."""
-    thread = drafted("Take the queue `gpu_long`, 12 nodes for 3 days; the queue `golden` would be faster.")
-    told = thread.say(f"which partition?\n```\n{SINFO}```")
-    assert f"{GENERAL} `golden`)" in told
+    """Those that its scheduler printed or its person named; of one that nobody named one line tells that it is
+    unproved, where the words do not."""
+    line = UNDESCRIBED.format("Titania")
+    said = "Take the queue `gpu_long`, 12 nodes for 3 days."
+    for more, marked in (
+        ("", False),
+        (" The queue `golden` would be faster.", True),
+        (" I am not sure of `golden_q`.", False),
+    ):
+        told = drafted(said + more).say(f"which partition?\n```\n{SINFO}```")
+        assert (line in told) is marked and "Not in our pages" not in told
+
+
+def test_the_head_of_a_script_says_no_more_than_is_known() -> None:
+    assert "(4 A100 GPUs a node, one rank each)" in drafted().script
+    two = call("write_script", machine="snellius", entry="fit.py", strategy="none", nodes=1, gpus_per_node=2)
+    thread = Thread(Player(two, "[[T1]]"))
+    thread.say("fit.py on Snellius, one node with 2 GPUs, no parallel strategy")
+    assert "Snellius: PyTorch, 1 x 2 = 2 ranks" in thread.script
+    assert thread.state["bundle"].name == "snellius-pytorch.sh"

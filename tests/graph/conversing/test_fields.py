@@ -22,6 +22,12 @@ def after(words: str, *calls: Any, own: str = "") -> tuple[Thread, str]:
     return thread, thread.player.asked[-1][-1].text
 
 
+def test_an_array_without_tasks_is_not_written() -> None:
+    own = "#!/bin/bash\n#SBATCH --nodes=1\n#SBATCH --time=1:00:00\nsrun python train.py\n"
+    thread, told = after("make it an array over 10-1", edit(array="10-1"), own=own)
+    assert "no tasks" in told and "--array" not in thread.script
+
+
 # Our script.
 
 
@@ -31,6 +37,13 @@ def test_a_field_that_cannot_be_leaves_the_others_done() -> None:
     )
     assert "--nodes=8" in thread.script and "--mail-user=a@b.de" in thread.script
     assert "not done: colour=blue: no field" in told and "constraint not changed" in told and "a b" not in thread.script
+
+
+def test_a_field_beside_the_fields_is_one_of_them() -> None:
+    thread, told = after("8 nodes, and mail me at a@b.de", call("edit_script", nodes="8", fields={"mail": "a@b.de"}))
+    assert "--nodes=8" in thread.script and "--mail-user=a@b.de" in thread.script and "error" not in told
+    _, told = after("8 nodes", call("edit_script", colour="blue"))
+    assert "colour=blue: no field" in told
 
 
 def test_an_unknown_queue_leaves_the_nodes_and_offers_the_queues() -> None:
@@ -57,7 +70,7 @@ def test_fields_that_fit_only_together_are_done_together() -> None:
 
 def test_a_question_is_never_done() -> None:
     thread, told = after("would 32 nodes be faster?", edit(nodes="32"))
-    assert "--nodes=2" in thread.script and "NOT done, offered" in told
+    assert "--nodes=2" in thread.script and "TRIED, not done" in told and "would cost" in told
     thread, _ = after("could you make it 32 nodes?", edit(nodes="32"))
     assert "--nodes=32" in thread.script
 
@@ -198,7 +211,67 @@ def test_a_file_without_a_scheduler_is_told_how_it_becomes_a_job() -> None:
     assert "write_script makes a job of it (entry: bash" in texts[0]
 
 
+@pytest.mark.parametrize(
+    ("own", "fields", "rows", "never"),
+    [
+        (IMAGE, {"constraint": "", "argument_edits": ["--tags=a;b,c", "--wd=0.1"]},
+         ("--tags 'a;b,c' --wd 0.1",), "-C gpu"),
+        (IMAGE, {"variables": {"A": "1", "B": "x y"}, "processes_per_node": 4},
+         ("export A=1\nexport B='x y'\nsrun", "#SBATCH --ntasks-per-node=4"), ""),
+        (IMAGE, {"requeue": "yes", "signal": "USR1@300"}, ("--requeue", "--signal=USR1@300"), ""),
+        (IMAGE, {"constraint": "=gpu&hbm80g"}, ("--constraint=gpu&hbm80g\n",), "gpu&gpu"),
+        (IMAGE, {"constraint": "gpu&hbm80g"}, ("-C gpu&hbm80g\n",), "gpu&gpu"),
+        (PBS, {"modules": "!conda"}, ("\nconda activate base",), "module"),
+        (ARRAY, {"environment": "", "array": "3"}, ("--array=0-2", "conda.sh\nLRS="), "conda activate"),
+    ],
+)  # fmt: skip
+def test_lists_objects_and_empty_values_are_taken(own: str, fields: dict[str, Any], rows: Any, never: str) -> None:
+    thread, told = after(f"please: {fields}", edit(**fields), own=own)
+    assert all(one in thread.script for one in rows), (told, thread.script)
+    assert "not done" not in told and (not never or never not in thread.script)
+
+
+def test_lists_and_single_values_of_our_script_go_one_by_one() -> None:
+    more = {
+        "variables": {"A": "1", "B": "x y"},
+        "argument_edits": ["--tags=a;b,c", "--prompt=two words"],
+        "requeue": True,
+    }
+    thread, told = after("set all that", edit(**more, signal="USR1@300"))
+    assert "export A=1" in thread.script and "--tags 'a;b,c' --prompt 'two words'" in thread.script
+    assert "not done" not in told and "--signal=B:USR1@300" in thread.script
+    again = Thread(Player(edit(variables="!A", signal="", requeue=""), "Done."), thread.state)
+    again.say("without A, and no requeue or signal")
+    assert "export A=1" not in again.script and "export B='x y'" in again.script and "--signal" not in again.script
+
+
+def test_the_checks_refuse_one_field_and_the_others_are_done() -> None:
+    thread, told = after("200 hours and call it big", edit(walltime="200:00:00", job_name="big"), own=IMAGE)
+    assert "--job-name=big" in thread.script and "-t 4:00:00" in thread.script
+    assert "not done: walltime=200:00:00: the checks refuse it" in told
+
+
+def test_fields_and_a_patch_of_one_call_are_checked_together() -> None:
+    patch = [{"old": "srun apptainer exec --nv img.sif python train.py", "new": "srun -n 4 python main.py"}]
+    move = call("edit_script", fields={"nodes": "3", "container": "x.sif"}, patch=patch)
+    thread, told = after("3 nodes, and main.py without the image", move, own=IMAGE)
+    assert "#SBATCH -N 3" in thread.script and "python main.py --lr 0.1" in thread.script, told
+    assert "not done: container=x.sif" in told
+
+
+def test_a_signal_that_nothing_acts_on_is_refused_with_the_pattern() -> None:
+    thread, told = after("send USR1 5 minutes before", edit(signal="USR1@300"), own=ACCELERATE)
+    assert "--signal" not in thread.script and "trap 'kill -USR1 $PID' USR1" in told
+    trapped = ACCELERATE.replace("source act", "trap 'kill -USR1 $PID' USR1\nsource act")
+    assert "--signal=B:USR1@300" in after("send USR1 5 minutes before", edit(signal="USR1@300"), own=trapped)[0].script
+
+
 # Patches.
+
+
+def test_a_patch_with_nothing_in_its_place_leaves_no_empty_line() -> None:
+    thread, _ = after("no modules", call("edit_script", patch=[{"old": "conda activate ml", "new": ""}]), own=ARRAY)
+    assert "conda.sh\nLRS=" in thread.script
 
 
 @pytest.mark.parametrize(
@@ -217,7 +290,7 @@ def test_a_patch_goes_by_line_or_by_text_whatever_the_blanks_and_line_ends(patch
     thread, told = after("change it so", call("edit_script", patch=patch), own=own)
     text = thread.script.replace("\r\n", "\n")
     assert all(one in text for one in rows), told
-    assert rows or "nothing of the patch is applied" in told
+    assert rows or "not done of the patch: old text `touch` stands" in told
     assert "  python train.py" in text
 
 

@@ -9,7 +9,8 @@ import pytest
 import yaml
 from player import Player, Thread, first_script
 
-from graph.conversing.guard import GENERAL, NOTHING_CHANGED, PASTED
+from graph.conversing.guard import NOT_IN_PAGES, NOTHING_CHANGED, PASTED
+from graph.conversing.limits import OF_PAGES
 from graph.modelling.model import ToolCall
 from graph.verification.checks import check
 from knowledge.catalogue import catalogue
@@ -21,7 +22,8 @@ OWN = (
     "#!/bin/bash\n# {}\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -A m1234_g\n#SBATCH -N 2\n#SBATCH -t 04:00:00\n"
     "srun python a.py"
 )
-MARKS = ("left out", "[1]")
+MARKS = ("left out", "[1]", OF_PAGES.partition(" {}")[0])
+DOUBTS = (NOT_IN_PAGES.partition(" {}")[0], PASTED.partition(" {}")[0], "has no option")
 
 
 class Pages:
@@ -62,7 +64,7 @@ def test_an_order_that_is_obeyed_does_no_harm(case: dict[str, Any], place: str) 
     if case["bad"] and not theirs:
         rows = [row for row in answer.splitlines() if case["bad"] in row and not row.startswith(("- line", "#", "> "))]
         said = [row for row in rows if any(part in row for part in case["says"].splitlines())]
-        doubted = " ".join(row for row in answer.splitlines() if GENERAL in row or PASTED in row)
+        doubted = " ".join(row for row in answer.splitlines() if any(one in row for one in DOUBTS))
         out = [row for row in said if not any(mark in row for mark in MARKS)]
         assert NOTHING_CHANGED in answer or not out or any(item in doubted for item in case["bad"].split()), answer
     if (bad := case.get("in_script")) and not theirs:

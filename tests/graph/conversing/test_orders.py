@@ -61,10 +61,13 @@ def test_a_patch_that_no_longer_applies_is_named() -> None:
     assert "has no place in this script any more" in told and "$SLURM_JOB_ID.txt" in told
 
 
-def test_sizes_of_our_script_are_fields() -> None:
-    thread = started(patch("#SBATCH --nodes=2", "#SBATCH --nodes=8"), "No.")
+def test_sizes_of_our_script_are_fields_however_they_are_given() -> None:
+    thread = started(patch("#SBATCH --nodes=2", "#SBATCH --nodes=8"), "Eight.")
     thread.say("8 nodes")
-    assert "nodes of this script: give it in fields" in last(thread) and "--nodes=2" in thread.script
+    assert "--nodes=8" in thread.script and thread.state["request"].nodes == 8 and "32 node hours" in last(thread)
+    thread.player.moves = [patch("#SBATCH --nodes=8", "#SBATCH --nodes=16"), "Say yes."]
+    thread.say("it is slow")
+    assert "--nodes=8" in thread.script and "NOT done, offered" in last(thread)
 
 
 # Orders and offers.
@@ -85,6 +88,40 @@ def test_what_is_ordered_is_done_and_its_price_told(words: str, fields: dict[str
     thread = started(call("edit_script", fields=fields), "Done.")
     told = thread.say(words)
     assert row in thread.script and "What that costs: up to" in told and thread.state.get("pending") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "fields", "rows"),
+    [
+        ("make it 6 nodes and 48 hours", {"nodes": "6", "walltime": "48:00:00"}, ("--nodes=6", "--time=48:00:00")),
+        ("6 nodes, one and a half days", {"nodes": "6", "walltime": "1-12"}, ("--nodes=6", "--time=36:00:00")),
+        ("add 2 nodes and 2 hours", {"nodes": "4", "walltime": "6 hrs"}, ("--nodes=4", "--time=06:00:00")),
+        ("mehr Knoten, und verdopple die Zeit", {"nodes": "4", "walltime": "8h"}, ("--nodes=4", "--time=08:00:00")),
+        ("10 nodes overnight", {"nodes": "10", "walltime": "12:00:00"}, ("--nodes=10", "--time=12:00:00")),
+    ],
+)
+def test_each_of_several_values_is_ordered_by_itself(words: str, fields: Any, rows: Any) -> None:
+    thread = started(call("edit_script", fields=fields), "Done.")
+    thread.say(words)
+    assert all(one in thread.script for one in rows) and thread.state.get("pending") is None
+
+
+def test_what_was_ordered_takes_with_it_what_it_cannot_be_without() -> None:
+    thread = started(call("edit_script", fields={"queue": "debug", "walltime": "00:20:00"}), "Small.")
+    thread.say("the debug queue, 20 minutes")
+    thread.player.moves = [
+        call("edit_script", fields={"nodes": "16", "walltime": "24:00:00", "queue": "regular"}), "Done."
+    ]  # fmt: skip
+    thread.say("make it 16 nodes and 24 hours")
+    assert "--nodes=16" in thread.script and "--qos=regular" in thread.script and "What that costs" in last(thread)
+
+
+def test_what_the_message_before_ordered_needs_no_yes() -> None:
+    fields = {"nodes": "6", "walltime": "48:00:00", "account": "m9999_g"}
+    thread = started("Which account?", call("edit_script", fields=fields), "Done.")
+    thread.say("I want 24 GPUs for two days")
+    thread.say("the account is m9999_g; everything else as I said above, thank you very much")
+    assert "--nodes=6" in thread.script and "--time=48:00:00" in thread.script
 
 
 def test_what_was_ordered_is_done_where_something_else_is_offered() -> None:
@@ -117,14 +154,17 @@ def test_a_yes_with_more_words_agrees_to_what_was_only_said() -> None:
 @pytest.mark.parametrize(
     ("says", "shown"),
     [
-        ("8 nodes instead of 2: up to 32 node hours instead of 8. Say *yes*.", False),
-        ("8 nodes instead of 2 cost up to 16 node hours instead of 8. Say *yes*.", True),
-        ("More nodes would help.", True),
+        ("8 nodes instead of 2: up to 32 node hours instead of 8. Say *yes*.", ""),
+        (
+            "8 nodes instead of 2 cost up to 16 node hours. Say *yes*.",
+            "What that would cost: up to 32 node hours instead of 8.",
+        ),
+        ("More nodes would help.", "(up to 32 node hours instead of 8)"),
     ],
 )
-def test_an_offer_reaches_the_person_with_its_true_price(says: str, shown: bool) -> None:
+def test_an_offer_reaches_the_person_with_its_true_price(says: str, shown: str) -> None:
     thread = started(call("edit_script", fields={"nodes": "8"}), says)
-    assert ("(up to 32 node hours instead of 8)" in thread.say("it is too slow")) is shown
+    assert thread.say("it is too slow").removeprefix(says).strip().endswith(shown)
 
 
 def test_the_offer_of_this_very_turn_is_not_taken() -> None:
@@ -226,12 +266,34 @@ def test_a_program_that_uses_vllm_gets_no_arguments_of_the_server() -> None:
 
 
 @pytest.mark.parametrize(
+    ("framework", "entry", "program"),
+    [
+        ("pytorch", "torchrun --nproc_per_node=4 train.py --lr 1", "train.py --lr 1"),
+        ("accelerate", "accelerate launch --num_processes 4 -m pkg.train --lr 1", "-m pkg.train --lr 1"),
+        ("pytorch", "srun python -u train.py --tags 'a b'", "train.py --tags 'a b'"),
+        ("pytorch", "python -m torch.distributed.run --nproc_per_node 4 t.py --x", "t.py --x"),
+        ("megatron", "pretrain.sh --x", "bash pretrain.sh --x"),
+        ("vllm", "meta-llama/Llama-3-8B", "vllm serve meta-llama/Llama-3-8B --tensor-parallel-size 4"),
+        ("vllm", "python -m vllm.entrypoints.openai.api_server --model m",
+         "-m vllm.entrypoints.openai.api_server --model m --tensor-parallel-size 4"),
+    ],
+)  # fmt: skip
+def test_a_program_starts_once_and_by_what_it_is(framework: str, entry: str, program: str) -> None:
+    thread = Thread(Player(call("write_script", machine="delta", framework=framework, nodes=1, entry=entry), "Here."))
+    thread.say(f"{entry} with {framework} on one node of delta")
+    assert f"PROGRAM=({program})" in thread.script and "TENSOR_PARALLEL" not in thread.script
+    launcher = entry.split()[0] in ("torchrun", "accelerate", "srun")
+    assert not launcher or "the script starts the ranks itself" in last(thread)
+
+
+@pytest.mark.parametrize(
     ("machine", "fields", "held", "never"),
     [
         ("delta", {"environment_kind": "active"}, "torchrun", "module load"),
         ("polaris", {"environment_kind": "active"}, "#PBS -V", "conda activate"),
         ("delta", {"source_files": "/u/me/env.sh"}, "source /u/me/env.sh", ""),
         ("alps-clariden", {"container": "/users/me/ngc.toml"}, "/users/me/ngc.toml", "apptainer"),
+        ("alps-clariden", {"container": "ngc-24.11"}, "EDF=ngc-24.11", "container.toml"),
     ],
 )
 def test_environments_are_values(machine: str, fields: dict[str, str], held: str, never: str) -> None:
@@ -256,7 +318,8 @@ def test_cards_and_gcds_are_counted_as_said(words: str, given: int, ranks: int, 
     thread = Thread(Player(call("write_script", **args), "Here."))
     answer = thread.say(f"ddp on lumi, train.py, 1 node, {words}")
     assert f"RANKS_PER_NODE={ranks}" in thread.script
-    assert ("read as cards" in answer) is told
+    assert ("read as cards" in last(thread)) is told, "the model is told, and tells it in its own words"
+    assert "read as cards" not in answer
 
 
 # Orders of earlier turns, and deeds done twice.
@@ -371,3 +434,36 @@ def test_the_rules_no_answer_is_left_out_where_the_model_answers() -> None:
     assert "so I do not guess" in started("[[rules]]").say(asked)
     told = started("Line 12 has no colour; three nodes it is.\n\n[[rules]]").say(asked)
     assert "so I do not guess" not in told and "--nodes=3" in told
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        call("edit_script", fields={"gpus_per_node": "4 GCDs"}),
+        call("edit_script", fields={"gpus_per_node": "2 cards"}),
+        patch("#SBATCH --gpus-per-node=8", "#SBATCH --gpus-per-node=4"),
+    ],
+)
+def test_half_a_node_of_tiles_can_be_had_in_either_count(change: Any) -> None:
+    thread = Thread(Player("[[rules]]"))
+    thread.say("lumi, pytorch ddp, 2 nodes, train.py --bs 8, account project_465000001, 4 hours, standard-g")
+    assert "--gpus-per-node=8" in thread.script
+    thread.player.moves = [change, "Half of each node."]
+    thread.say("use only half of each node")
+    assert "--gpus-per-node=4" in thread.script and "--nodes=2" in thread.script
+
+
+def test_the_account_of_their_own_script_is_said() -> None:
+    thread = Thread(
+        Player(call("write_script", machine="polaris", nodes=2, account="climate", walltime="01:00:00"), "Done.")
+    )
+    thread.say(f"write me a fresh one for 2 nodes and an hour, same account as in this\n\n{PBS}")
+    assert "-A climate" in thread.script
+
+
+def test_the_account_of_a_script_for_another_site_is_not() -> None:
+    fields = {"machine": "frontier", "framework": "pytorch", "strategy": "ddp", "entry": "train.py", "nodes": 2}
+    thread = Thread(Player(call("write_script", **fields, account="climate", walltime="01:00:00"), "Done."))
+    thread.say(f"write me one for Frontier, 2 nodes and an hour; this is what I run on Polaris\n\n{PBS}")
+    assert "JOB machine=polaris" in thread.player.asked[0][-1].text
+    assert "climate" not in thread.script and "YOUR_ACCOUNT" in thread.script

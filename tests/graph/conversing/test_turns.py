@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from player import Player, Thread, call, first_script
 
-from graph.conversing.briefing import told_request
-from graph.conversing.hand import shortened
+from graph.conversing.hand import in_rows, shortened
+from graph.conversing.job_told import decided, told_request
+from graph.modelling.model import ModelError
 from graph.planning.request_fields import FIELDS
+from graph.state import State
 
 OWN = """#!/bin/bash
 #SBATCH -A bdxx-delta-gpu
@@ -61,9 +64,18 @@ def test_an_answer_is_told_whole_with_its_pages_under_the_same_numbers() -> None
     again = thread.say("hm, who said that?")
     brief = thread.player.asked[2][1].text
     assert "from your PI [2]." in brief and "The queue is gpuA100x4 [1]." in brief and "letters left out" not in brief
-    assert all(f"[{at}] {text}" in brief for at, text in page) and {at for at, _ in page} == {1, 2}
-    cited = dict(page)[2].partition(" ")[0]
-    assert f"[1] {cited}" in again and cited in told, "the person reads each answer's pages from 1 on"
+    assert all(f"[{at}] {text}" in brief for at, text in page if at in (1, 2))
+    cited = f"[2] {dict(page)[2]}"
+    assert cited in again and cited in told, "a page keeps its number all through the thread"
+
+
+def test_a_long_answer_keeps_whole_rows_of_each_list() -> None:
+    rows = [f"- queue q{at}: {'x' * 60}" for at in range(40)]
+    text = "\n".join(["queues:", *(f"  {row}\n    limit: {at} h" for at, row in enumerate(rows)), "account: bdxx"])
+    told = in_rows(text, 900)
+    assert len(told) <= 900 and told.endswith("account: bdxx") and "limit: 1 h" in told
+    kept = told.count("- queue")
+    assert f"({40 - kept} more left out" in told and told.count("limit:") == kept and in_rows(text, 9000) == text
 
 
 def test_a_text_is_cut_at_the_end_of_a_sentence() -> None:
@@ -80,9 +92,30 @@ def test_the_same_name_has_the_same_placeholder_in_every_turn_and_public_address
     thread.say("so /projects/bdyy/ben, and /work/hdd/bdxx/anna stays?")
     sent = ["\n".join(m.text for m in one[1:]) for one in player.asked]
     named = dict(thread.state["grounds"].masked)
-    path = next(name for name, value in named.items() if value == "/work/hdd/bdxx/anna")
-    assert all(f"<{path}>" in one for one in sent) and not any("anna" in one or "bdyy" in one for one in sent)
+    person = next(name for name, value in named.items() if value == "anna")
+    assert all(f"/work/hdd/bdxx/<{person}>" in one for one in sent), "the project stays, a person has one number"
+    assert "account bdxx-delta-gpu" in sent[0] and not any("anna" in one or "/ben" in one for one in sent)
     assert "login.delta.ncsa.illinois.edu" in sent[1], "what our own pages hold is nobody's"
+
+
+def test_an_invented_placeholder_goes_into_no_script_and_the_model_is_told() -> None:
+    player = Player("[[rules]]")
+    player.leaves = True
+    thread = Thread(player)
+    thread.say("perlmutter, pytorch ddp, train.py, 1 node, 1 hour, account m4471_g")
+    player.moves = [call("edit_script", fields={"account": "<ACCOUNT_7>"}), "I did not change it."]
+    thread.say("take my other account")
+    assert "stands for nothing" in "\n".join(m.text for m in player.asked[-1]) and "ACCOUNT_7" not in thread.script
+
+
+def test_the_numbers_of_names_stay_where_a_turn_falls_back_to_the_rules() -> None:
+    player = Player(ModelError("gone"), "Yes.")
+    player.leaves = True
+    thread = Thread(player)
+    thread.say("on perlmutter, is account m4471 enough for user mvarga7?")
+    thread.models.breakers.clear()
+    thread.say("and for user ben12, or mvarga7?")
+    assert "user <USER_2>, or <USER_1>" in "\n".join(m.text for m in player.asked[-1])
 
 
 @pytest.mark.parametrize(
@@ -228,7 +261,9 @@ def test_every_tool_refuses_an_argument_that_it_does_not_know() -> None:
     thread = Thread(player)
     thread.say("hello there, who are you?")
     told = [one.text for one in player.asked[-1] if one.role == "tool"]
-    assert len(told) >= 8 and all("no argument colour" in one for one in told[:8])
+    assert len(told) >= 8 and all(one.startswith("error: ") for one in told)
+    refused = [one for one in told[:8] if "no argument colour" in one]
+    assert len(refused) == 5  # the three others take fields by name, and fail earlier: no machine, no script
 
 
 def test_mending_names_the_steps_that_no_line_does() -> None:
@@ -252,3 +287,180 @@ def test_a_way_round_a_refusal_has_its_price() -> None:
 def test_a_message_that_is_too_long_is_said_to_be() -> None:
     pad = "we looked at this for a long time and nothing came of it at all. " * 200
     assert "first and last 3,000 characters" in Thread(Player("So.")).say(f"{pad} which queues has Anvil?")
+
+
+PRINTED = """Job Id: 2719944.polaris-pbs-01
+    Job_Name = mae
+    job_state = Q
+    queue = small
+    Resource_List.nodect = 16
+    Resource_List.walltime = 03:00:00
+    comment = Not Running: Insufficient amount of resource: grand_fs (False != True)"""
+
+
+def test_the_persons_own_words_are_kept_whole() -> None:
+    thread = started("own")
+    words = "ok. can u just send me the whole script fixed so i can paste it"
+    thread.say(words)
+    thread.say("thanks")
+    assert f"person: {words}" in briefs(thread)
+
+
+def test_a_script_that_was_shown_is_not_told_again_beside_the_one_in_hand() -> None:
+    thread = Thread(Player("The whole file:\n\n[[script]]\n\nSubmit it.", "Fine."), started("own").state)
+    thread.say("send me the whole script")
+    thread.say("thanks, and now?")
+    brief = briefs(thread)
+    assert brief.count("srun torchrun --nnodes=2") == 1 and "The whole file:" in brief and "Submit it." in brief
+
+
+def test_what_tools_told_is_known_in_the_next_turns_with_its_pages() -> None:
+    facts = call("cluster_facts", machine="anvil", about=["queues"])
+    thread = Thread(Player("Noted.", facts, "There are several.", "It is short."))
+    for says in ("i work on delta", "which queues are on anvil?", "and for a test?", "and at night?"):
+        thread.say(says)
+    found = briefs(thread).partition("FOUND by tools")[2].partition("\n\n")
+    assert "cluster_facts anvil, queues" in found[0] and "gpu-debug" in found[0]
+    page = found[0].partition("gpu-debug")[2].partition("[")[2].partition("]")[0]
+    assert f"[{page}] http" in found[2]
+
+
+def test_what_a_scheduler_printed_stays_known_by_its_job() -> None:
+    thread = Thread(Player("It waits for grand."))
+    thread.say(f"polaris, why does it wait?\n\n{PRINTED}")
+    asked = "now:  comment = Not Running: Job would conflict with reservation or top job   ... is that bad?"
+    thread.say(asked)
+    brief = briefs(thread)
+    assert "nodect = 16" in brief and "top job" in brief.partition("SCHEDULER OUTPUT")[2].partition("MESSAGE")[0]
+    assert asked in brief.partition("\nMESSAGE\n")[2] and "no words" not in brief
+    thread.say("and now?\n\n" + PRINTED.replace("= 16", "= 8"))
+    assert "nodect = 8" in briefs(thread) and "nodect = 16" not in briefs(thread)
+
+
+def test_the_message_is_told_as_it_was_sent_with_marks_for_what_is_shown_above() -> None:
+    thread = Thread(Player("Read."))
+    thread.say(
+        f"here is mine\n\n{OWN}\nand it prints this, why?\n\nslurmstepd: error: Detected 1 oom_kill event in step 1.0"
+    )
+    message = briefs(thread).partition("\nMESSAGE\n")[2]
+    assert "here is mine" in message and "(the script in hand)" in message and "(the log)" in message
+    assert "module load" not in message and "and it prints this, why?" in message
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["should I be using ibrun? a colleague says mpirun is forbidden", "send me the whole script so i can paste it"],
+)
+def test_rules_that_answered_nothing_are_not_told(asked: str) -> None:
+    thread = Thread(Player("Words."), started("own").state)
+    thread.say(asked)
+    assert "RULES would answer" not in briefs(thread)
+
+
+def test_many_long_turns_stay_small_and_the_last_answer_is_whole() -> None:
+    last = "It is so. " * 250 + "Say *three* and I set it."
+    thread = Thread(Player(*["A long answer about it. " * 120] * 8, last, "Yes."))
+    for at in range(10):
+        thread.say(f"question {at} about the job " + "and this and that " * 100)
+    assert "Say *three* and I set it." in briefs(thread)
+    assert thread.player.tokens(briefs(thread)) < 5000
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        "Script vista_lora.sh:\n\n{}",
+        "```bash vista_lora.sh\n{}\n```",
+        "$ sbatch vista_lora.sh\n{}",
+        "cat > vista_lora.sh <<'EOF'\n{}EOF\n",
+    ],
+)
+def test_a_script_keeps_the_name_of_its_file(around: str) -> None:
+    thread = Thread(Player("Read."))
+    thread.say("why does it fail? " + around.format(OWN))
+    assert thread.state["bundle"].name == "vista_lora.sh"
+    assert thread.state["bundle"].submit == "sbatch vista_lora.sh"
+
+
+def test_who_is_asked_for_the_whole_script_shows_it_whole() -> None:
+    edit = call("edit_script", fields={"walltime": "04:00:00"})
+    thread = Thread(Player(edit, "Four hours.", "Here it is."), started("own").state)
+    told = thread.say("make it 4 hours and send me the whole script")
+    assert "#SBATCH -t 04:00:00" in told and "module load" in told and "@@" not in told
+    assert "module load" in thread.say("the whole script again please")
+
+
+def test_what_was_tried_and_undone_in_a_turn_is_told_of_no_more() -> None:
+    times = [call("edit_script", fields={"walltime": one}) for one in ("02:00:00", "07:00:00")]
+    moves = [call("port_script", machine="anvil"), call("history", action="undo"), *times]
+    thread = Thread(Player(*moves, "Seven hours."), started("own").state)
+    told = thread.say("make it 7 hours")
+    assert "08:00:00 → 07:00:00" in told and "02:00:00" not in told and "Assumed" not in told
+
+
+def test_the_machine_of_an_own_script_is_set_without_porting_it() -> None:
+    moves = [call("edit_script", fields={"machine": "anvil", "walltime": "07:00:00"}), "Done."]
+    thread = Thread(Player(*moves), started("own").state)
+    thread.say("this is for anvil by the way; make it 7 hours")
+    assert (
+        thread.state["request"].machine == "anvil" and "-p gpuA100x4" in thread.script and "07:00:00" in thread.script
+    )
+
+
+@pytest.mark.parametrize(
+    ("says", "machine"),
+    [
+        ("My Stampede3... no sorry, Vista job fails", "vista"),
+        ("on delta, i mean anvil, it dies", "anvil"),
+        ("perlmutter - sorry, frontier: why does it wait?", "frontier"),
+        ("on delta, no, anvil", "anvil"),
+        ("en Delta, no Anvil: falla", "delta"),
+        ("Delta or Anvil, either is fine", "delta"),
+    ],
+)
+def test_a_name_that_corrects_takes_the_place_of_the_one_before(says: str, machine: str) -> None:
+    thread = Thread(Player("Read."))
+    thread.say(f"{says}\n\n#!/bin/bash\n#SBATCH -N 2\nsrun python train.py\n")
+    assert thread.state["request"].machine == machine
+
+
+def test_a_script_goes_where_the_words_say_and_not_where_it_came_from() -> None:
+    thread = Thread(Player("[[rules]]"))
+    thread.say(f"we move from Frontier to Perlmutter. This is what I run on Frontier, please port it\n\n{OWN}")
+    assert thread.state["request"].machine == "perlmutter"
+
+
+def test_the_sizes_of_a_machine_that_is_told_of_are_not_those_of_a_job_elsewhere() -> None:
+    thread = Thread(Player("Either."))
+    words = 'I have an allocation on Delta and one on our own cluster "Hydra" (8 nodes x 8 H200, slurm). '
+    thread.say(words + "Want to finetune Qwen2.5-14B, 120k samples of 2k tokens. Which machine, how long?")
+    request = thread.state["request"]
+    assert request.nodes is None and request.gpus_per_node is None and "RULES" not in briefs(thread)
+
+
+def test_one_gpu_needs_no_word_on_its_strategy() -> None:
+    write = call(
+        "write_script",
+        machine="delta",
+        framework="hf-trainer",
+        strategy="none",
+        nodes=1,
+        gpus_per_node=1,
+        entry="sft.py",
+    )
+    assert "chosen for you" not in Thread(Player(write, "Below.")).say("lora on delta, one A100, sft.py, 1 node")
+
+
+def test_versions_of_one_size_and_a_filled_placeholder_are_not_told_again() -> None:
+    patch = [{"old": "train.py --bs 8", "new": "train.py --bs 4"}]
+    thread = Thread(Player(call("edit_script", patch=patch), "Four.", "Yes."), started("own").state)
+    thread.say("batch 4 please")
+    thread.say("really?")
+    versions = briefs(thread).partition("VERSIONS")[2].partition("\n")[0]
+    assert "2. other lines" in versions
+    write = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=1, entry="train.py")
+    thread = Thread(Player(write, "Below."))
+    thread.say("train.py with ddp on 1 node of delta")
+    filled = replace(thread.state["bundle"], script=thread.script.replace("YOUR_ACCOUNT", "bdxx"))
+    assert "YOUR_ACCOUNT" in decided(thread.state, 1500)
+    assert "YOUR_ACCOUNT" not in decided(State(**{**thread.state, "bundle": filled}), 1500)

@@ -108,7 +108,7 @@ def test_from_the_symptom_to_the_corrected_script(machine: str, script: str, log
         ("perlmutter", "#error -- unsupported GNU version! gcc versions later than 11", "env-compiler", "module load"),
         ("vista", "RuntimeError: Error building extension 'fused_adam'", "fw-op-build", ""),
         ("deltaai", "RuntimeError: Error building extension 'fused_adam'", "fw-op-build", ""),
-        ("lonestar6", "train.py: error: the following arguments are required: --data", "user-arguments", "argument"),
+        ("lonestar6", "train.py: error: the following arguments are required: --data", "user-arguments", "give --data"),
         ("perlmutter", "OSError: You are trying to access a gated repo.", "user-auth", "hf auth login"),
         (
             "stampede3",
@@ -188,7 +188,6 @@ def test_an_unknown_module_is_named_and_no_other_fact_about_modules_told(machine
     said = 'Lmod has detected the following error:  The following module(s) are unknown: "pytorch/2.9.9"'
     found = for_cluster(diagnose(said), cluster(machine))
     assert "(pytorch/2.9.9)" in found.says
-    own, spider, shell = found.fix
+    own, spider = found.fix
     assert "sets up its software with: module " in own
     assert "instead of pytorch/2.9.9; `module spider pytorch`" in spider
-    assert "`module` itself missing" in shell

@@ -143,3 +143,44 @@ def test_a_report_that_all_memory_was_used_explains_the_end() -> None:
     assert diagnose(f"{STEPS}\n{report.format(10240)}").confidence > 0.6
     assert "10240" in diagnose(f"{STEPS}\n{report.format(10240)}").evidence[0].text
     assert diagnose(f"{STEPS}\n{report.format(512)}").confidence <= 0.6
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "run fold 0\n./cv.sh: line 9: torchrn: command not found\nrun fold 1\nall folds submitted\njob exit status 0\n",
+        "./run.sh: line 4: module: command not found\nPython 3.11\nNormal termination (return value 0)\n",
+    ],
+)
+def test_the_status_of_a_scripts_last_command_does_not_make_up_for_a_failed_one(log: str) -> None:
+    assert diagnose(log).cause in ("user-shell", "env-module")
+
+
+@pytest.mark.parametrize(
+    "log",
+    [
+        "auto-batch: CUDA out of memory. Tried to allocate 2.00 GiB, halving\n" + STEPS,
+        STEPS + "\n2026-06-01 10:01:01: W tensorflow/core/framework/local_rendezvous.cc:404] Local rendezvous is"
+        " aborting with status: OUT_OF_RANGE: End of sequence\n",
+        "Trial train_fn_0001 errored after 12 iterations. Error file: /tmp/ray/error.txt\n"
+        "Trial train_fn_0001 restarting from checkpoint\nTrial train_fn_0001 completed after 50 iterations\n"
+        "Total run time: 3600.12 seconds\n",
+    ],
+)
+def test_what_the_log_shows_to_be_overcome_is_no_failure(log: str) -> None:
+    assert diagnose(log).cause == "no-failure"
+
+
+def test_another_trial_that_came_through_does_not_excuse_the_one_that_did_not() -> None:
+    log = (
+        "Trial train_fn_0001 errored after 12 iterations. Error file: /tmp/e.txt\n"
+        "Trial train_fn_0002 completed after 50 iterations\n"
+    )
+    assert diagnose(log).cause != "no-failure"
+
+
+def test_what_is_announced_before_an_end_is_no_way_around_it() -> None:
+    assert (
+        diagnose("step 1 loss 2.1\nCUDA out of memory. Tried to allocate 2.00 GiB, aborting\nstep 2 loss 2.0\n").cause
+        == "gpu-oom"
+    )

@@ -62,6 +62,37 @@ def test_the_rank_that_stands_behind_is_named() -> None:
     assert found.fix[0].startswith("Rank 7 stands at 64088, the others at 96120")
 
 
+def test_two_ranks_that_may_count_for_different_groups_are_not_compared() -> None:
+    log = "\n".join([STEPS, watchdog(0, 96120), watchdog(7, 64088)])
+    assert not any("64088" in step for step in diagnose(log).fix)
+
+
+def test_what_is_reserved_and_unused_is_room_and_what_is_not_allowed_is_none() -> None:
+    old = (
+        "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 16.00 GiB total capacity; 6.00 GiB"
+        " already allocated; 1.00 GiB free; 10.00 GiB reserved in total by PyTorch)"
+    )
+    assert "8.0 GiB of 11.0" in diagnose(old).fix[0] and "expandable_segments" in diagnose(old).fix[1]
+    capped = (
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of"
+        " 64.00 GiB of which 2.00 GiB is free. Including non-PyTorch memory, this process has 62.00 GiB memory in use."
+        " 60.00 GiB allowed; Of the allocated memory 59.50 GiB is allocated by PyTorch, and 100.00 MiB is reserved"
+        " by PyTorch but unallocated."
+    )
+    assert "60.5 GiB of 60.0" in diagnose(capped).fix[0]
+
+
+def test_a_text_that_a_library_made_is_not_the_persons_code() -> None:
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "/home/ada/train.py", line 104, in <module>\n    args = TrainingArguments(\n'
+        '  File "<string>", line 110, in __init__\n'
+        '  File "/opt/env/lib/python3.11/site-packages/transformers/training_args.py", line 1263, in __post_init__\n'
+        "    raise ValueError(\nValueError: the evaluation needs a strategy\n"
+    )
+    assert any("train.py:104" in one.text or "line 104" in one.text for one in diagnose(log).evidence)
+
+
 def test_no_step_is_given_whose_facts_are_missing() -> None:
     for log in ("CUDA out of memory.", "PBS: job killed: walltime 3601 exceeded limit 3600", "KeyError: 'x'"):
         for step in diagnose(f"{STEPS}\n{log}\n").fix:

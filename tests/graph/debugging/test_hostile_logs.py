@@ -161,7 +161,7 @@ def test_orders_in_a_log_are_text() -> None:
     [
         "hf_AbCdEfGhIjKlMnOpQrStUvWx",
         "ghp_0123456789abcdefghij0123456789abcdef",
-        "AKIAIOSFODNN7EXAMPLE",
+        "AKIAQ3EGRU2XVMDJB7TW",
         "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl",
     ],
 )

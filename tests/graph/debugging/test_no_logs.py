@@ -215,3 +215,31 @@ def test_a_question_that_begins_with_an_exception_is_a_question() -> None:
     more = "the job runs for a while and then it stops\nthe message is the one above\nand that is all that is shown\n"
     text = f"RuntimeError: it is not what you think that it is\n{said}{asked}{more}"
     assert look(text.encode()) == "prose"
+
+
+SLOTS = """There are not enough slots available in the system to satisfy the 16
+slots that were requested by the application:
+
+  ./train
+
+Either request fewer slots for your application, or make more slots
+available for use.
+
+A "slot" is the Open MPI term for an allocatable unit where we can
+launch a process.  The number of slots available are defined by the
+environment in which Open MPI processes are run:
+
+  1. Hostfile, via "slots=N" clauses
+  2. The --host command line parameter
+"""
+
+
+def test_a_program_that_explains_itself_in_sentences_is_read() -> None:
+    assert diagnose(SLOTS).cause == "sched-step-layout"
+
+
+def test_a_person_who_quotes_such_sentences_is_not_taken_for_a_program() -> None:
+    asked = "I am new here, and I do not know what a slot is.\n" + SLOTS.replace(
+        "There are", "It told me that there are"
+    )
+    assert diagnose(asked).cause == "unknown"

@@ -102,7 +102,7 @@ CASES = {
         "usage: run_glue.py [-h] --model_name_or_path M --output_dir DIR\n"
         "run_glue.py: error: the following arguments are required: --output_dir\n",
         "user-arguments",
-        "Correct the arguments named in the line",
+        "Give --output_dir on the command line",
     ),
     "several: a gated model": Case(
         "polaris",

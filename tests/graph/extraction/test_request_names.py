@@ -59,3 +59,50 @@ def test_a_framework_says_how_a_job_runs_as_a_strategy_does() -> None:
 def test_an_account_is_heard_by_its_form(words: str, account: str | None) -> None:
     before = JobRequest(machine="vista", framework="pytorch", strategy="ddp", nodes=1, entry="a.py")
     assert understand(words, before, None, None).request.account == account
+
+
+@pytest.mark.parametrize(
+    ("words", "queue"),
+    [
+        ("the queue is crazy, 2 nodes ddp on perlmutter", None),
+        ("a config file for accelerate on 2 nodes of delta", None),
+        ("the queue is batch on frontier", "batch"),
+        ("file d'attente debug sur perlmutter", "debug"),
+    ],
+)
+def test_a_word_is_a_queue_where_it_stands_as_a_name(words: str, queue: str | None) -> None:
+    assert understand(words, JobRequest(), None, None).request.queue == queue
+
+
+@pytest.mark.parametrize(
+    "account", ["def-smith", "rrg-bengio-ad", "def-liu_gpu", "abc@h100", "naiss2025-1-22", "brics.xyz", "TG-MCB1234"]
+)
+def test_an_account_is_known_by_the_form_that_its_site_gives(account: str) -> None:
+    assert understand(f"ddp train.py on narval, {account}, 1 node", JobRequest(), None, None).request.account == account
+
+
+@pytest.mark.parametrize(
+    ("words", "environment"),
+    [
+        ("train.py ddp on perlmutter, my conda env torchenv", "torchenv"),
+        ("train.py ddp on perlmutter, conda env torchenv, 2 nodes", "torchenv"),
+        ("train.py ddp on perlmutter, my conda environment is broken", None),
+    ],
+)
+def test_an_environment_is_named_without_a_verb(words: str, environment: str | None) -> None:
+    assert understand(words, JobRequest(), None, None).request.environment == environment
+
+
+def test_tasks_of_an_array_have_one_seed_each() -> None:
+    read = understand("train.py on fir as an array over seeds 1, 2 and 3", JobRequest(), None, None).request
+    assert read.array and [one.option for one in read.array.axes] == ["--seed"]
+
+
+def test_gpus_behind_a_number_are_no_queue() -> None:
+    read = understand("4 A40 GPUs on alex, ddp train.py", JobRequest(), None, None).request
+    assert read.queue is None and read.total_gpus == 4
+
+
+def test_jobs_of_a_time_may_be_a_chain() -> None:
+    read = understand("3 jobs of 12h chained, train.py ddp on frontier", JobRequest(), None, None).request
+    assert (read.chain, read.walltime) == (3, "12:00:00")

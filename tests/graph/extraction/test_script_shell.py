@@ -133,10 +133,10 @@ def test_a_job_inside_a_heredoc_takes_the_outer_variables() -> None:
     assert program_name(script) == "a.py"
 
 
-def test_a_sourced_file_is_read_when_given() -> None:
+def test_a_sourced_file_is_read_where_the_script_writes_it() -> None:
     text = "source env.sh\npython a.py $EXTRA\n"
     assert read_script(text).unresolved == ("$EXTRA",)
-    program = read_script(text, {"env.sh": "EXTRA=--deep\n"}).program
+    program = read_script(f"cat > env.sh <<'EOF'\nEXTRA=--deep\nEOF\n{text}").program
     assert program is not None
     assert [to_shell(a) for a in program.args] == ["--deep"]
 
@@ -225,3 +225,11 @@ def test_what_the_grammar_stumbles_over_is_read(text: str) -> None:
 def test_a_heredoc_keeps_its_text() -> None:
     script = read_script("V=1\ncat > a.sh <<EOF\nx[0] $V \\$HOME \\\\ `b`\n\nEOF\n")
     assert script.documents[0].text == "x[0] 1 $HOME \\ `b`"
+
+
+@pytest.mark.parametrize(
+    "line", ["sbatch -W job.sh", "sbatch --wait -N 2 job.sh", "mpirun --pernode job.sh", "ibrun -ppn 4 job.sh"]
+)
+def test_a_launchers_options_are_those_of_the_one_table(line: str) -> None:
+    programs = [one.chain.program for one in read_script(f"#!/bin/bash\n{line}\n").commands]
+    assert [plain(one.entry) for one in programs if one] == ["job.sh"]

@@ -8,7 +8,7 @@ from scripted_model import Scripted
 from graph.modelling.asking import Models, as_text
 from graph.modelling.model import BadAnswerError, ModelError, ModelMessage, ToolCall, fenced
 
-SAID = "user=mvarga on nid001234, account m4471, key hf_abcdefghijkl1234"
+SAID = "user=mvarga on db1.lab.local, account m4471, key hf_abcdefghijkl1234"
 ASKED = [ModelMessage("system", "be brief"), ModelMessage("user", SAID)]
 
 
@@ -20,23 +20,38 @@ def test_what_leaves_is_masked_and_comes_back() -> None:
     model = Scripted("<USER_1> should avoid <HOST_1>; <KEY_1>")
     reply = models(model).ask("test", "small", ASKED)
     sent = model.asked[0][1].text
-    assert not any(private in sent for private in ("mvarga", "nid001234", "m4471", "hf_abc"))
-    assert reply.text == "mvarga should avoid nid001234; <hidden>"
+    assert not any(private in sent for private in ("mvarga", "lab.local", "hf_abc"))
+    assert "account m4471" in sent
+    assert reply.text == "mvarga should avoid db1.lab.local; <hidden>"
 
 
 def test_a_name_that_only_a_call_tells_leaves_nowhere() -> None:
-    """An account in the words, bare; in a call that is replayed, by its name alone; and in what the tool answered."""
+    """A user in the words, bare; in a call that is replayed, by its name alone; and in what the tool answered."""
     model = Scripted("fine")
-    given = {"machine": "frontier", "fields": {"account": "climate"}}
+    given = {"machine": "frontier", "fields": {"user": "mvarga"}}
     thread = [
-        ModelMessage("user", "it goes to climate, please"),
+        ModelMessage("user", "it is for mvarga, please"),
         ModelMessage("assistant", "", (ToolCall("write_script", given, "c1"),)),
-        ModelMessage("tool", "written for climate", call_id="c1"),
+        ModelMessage("tool", "written for mvarga", call_id="c1"),
     ]
     models(model).ask("test", "small", thread)
     sent = model.asked[0]
-    wanted = {"machine": "frontier", "fields": {"account": "<ACCOUNT_1>"}}
-    assert "climate" not in str(sent) and sent[1].calls[0].arguments == wanted and "<ACCOUNT_1>" in sent[0].text
+    wanted = {"machine": "frontier", "fields": {"user": "<USER_1>"}}
+    assert "mvarga" not in str(sent) and sent[1].calls[0].arguments == wanted and "<USER_1>" in sent[0].text
+
+
+def test_an_account_is_told_alike_in_all_requests_of_a_conversation() -> None:
+    """A model needs its form; and a name that is clear once is not hidden by hiding it later."""
+    model = Scripted("fine")
+    given = {"machine": "perlmutter", "fields": {"account": "m4471_g"}}
+    thread = [
+        ModelMessage("user", "use m4471_g"),
+        ModelMessage("assistant", "", (ToolCall("write_script", given, "c1"),)),
+        ModelMessage("tool", "#SBATCH -A m4471_g", call_id="c1"),
+    ]
+    for until in (1, 3):
+        models(model).ask("test", "small", thread[:until])
+        assert all("ACCOUNT_1" not in str(one) and "<" not in one.text for one in model.asked[-1])
 
 
 def test_what_stays_in_the_process_is_not_masked() -> None:
@@ -50,7 +65,7 @@ def test_streamed_pieces_come_back_whole() -> None:
     models(Scripted("it was <USER_1> on <HOST_1>, 3 < 4")).ask(
         "test", "small", ASKED, on_text=lambda piece: heard.append(piece) is None
     )
-    assert "".join(heard) == "it was mvarga on nid001234, 3 < 4"
+    assert "".join(heard) == "it was mvarga on db1.lab.local, 3 < 4"
     assert not any("USER_" in piece for piece in heard)
 
 

@@ -137,6 +137,17 @@ def test_what_cannot_stand_in_a_script_is_one_line(fields: dict[str, object]) ->
         planned(SLURM, **fields)
 
 
+def test_what_only_the_sites_image_needed_goes_with_it() -> None:
+    """Snellius' container binds a project folder; with a person's own environment nothing asks for it."""
+    script, chosen = {}, {}
+    for name in (None, "ft"):
+        decided = plan(replace(BASE, machine="snellius", environment=name), CLUSTERS["snellius"])
+        assert isinstance(decided, LaunchPlan)
+        script[name], chosen[name] = render(decided).script, {one.field for one in decided.assumptions}
+    assert "PROJECT_SPACE" in script[None] and "PROJECT_SPACE" in chosen[None]
+    assert "PROJECT_SPACE" not in script["ft"] and "PROJECT_SPACE" not in chosen["ft"]
+
+
 def test_an_array_gives_each_task_its_arguments() -> None:
     made = script(SLURM, array=JobArray((ArrayAxis("--lr", ("1", "2")), ArrayAxis("seed", ("7", "8", "9")))))
     assert "#SBATCH --array=0-5" in made
@@ -235,7 +246,7 @@ def test_one_process_a_node_has_all_its_gpus() -> None:
 
 
 def test_nodes_without_gpus_are_not_guessed() -> None:
-    refused(SLURM, cpu_only=True)
+    refused(PBS, cpu_only=True)
 
 
 def test_no_part_of_a_request_is_dropped_in_silence() -> None:
@@ -247,3 +258,50 @@ def test_no_part_of_a_request_is_dropped_in_silence() -> None:
         one.name for one in fields(JobRequest) if f"request.{one.name}" not in text and f'"{one.name}"' not in text
     ]
     assert set(missing) <= told_elsewhere
+
+
+@pytest.mark.parametrize(
+    ("fields", "has", "lacks"),
+    [
+        ({"environment": "torchenv"}, 'conda activate "$ENVIRONMENT"', "EDF"),
+        ({"environment": "/x/venv", "environment_kind": "venv"}, '"$ENVIRONMENT/bin/python" -u', "EDF=/x"),
+        ({"environment": "pytorch/v2.9", "environment_kind": "uenv"}, "--uenv=pytorch/v2.9", "--environment="),
+        ({"environment": "ngc.toml"}, "EDF=ngc.toml", "conda"),
+    ],
+)
+def test_an_environment_stands_beside_the_container_that_a_file_names(
+    fields: dict[str, object], has: str, lacks: str
+) -> None:
+    text = script("alps-clariden", **fields)
+    assert has in text and lacks not in text
+
+
+def test_a_bare_name_is_a_virtual_environment_where_nothing_knows_conda() -> None:
+    assert 'VENV="$HOME/envs/mine"' in script("fir", environment="mine")
+    assert "conda activate" in script("fir", environment="mine", environment_kind="conda")
+    assert "conda activate" in script("perlmutter", environment="mine")
+    assert "x.sif" in script("fir", environment="mine", container="x.sif")
+
+
+@pytest.mark.parametrize(
+    ("machine", "fields", "binding"),
+    [
+        ("polaris", {"gpus_per_node": 2}, "--cpu-bind=list:24-31:16-23 "),
+        ("aurora", {"gpus_per_node": 4}, "--cpu-bind=list:4-7:8-11:12-15:16-19 "),
+        ("lumi", {"gpus_per_node": 2, "queue": "small-g"}, ""),
+    ],
+)
+def test_fewer_ranks_keep_the_first_cores_of_the_list(machine: str, fields: dict[str, object], binding: str) -> None:
+    made = planned(machine, nodes=1, **fields)
+    assert binding in script(machine, nodes=1, **fields) if binding else "--cpu-bind" not in script(machine, **fields)
+    assert any("list" in note for note in made.notes)
+
+
+def test_devices_are_those_of_the_job() -> None:
+    assert "CUDA_VISIBLE_DEVICES=0\n" in script("jupiter", nodes=1, gpus_per_node=1, strategy="none")
+
+
+def test_what_is_fetched_comes_from_where_there_is_internet() -> None:
+    notes = "\n".join(planned("marenostrum5", offline=True).notes)
+    assert "on a login node" not in notes and "no login node there has it" in notes
+    assert "on a login node" in "\n".join(planned("leonardo", offline=True).notes)

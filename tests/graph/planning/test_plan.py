@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from graph.planning.patches import patched, standing
 from graph.planning.plan import plan
 from graph.planning.questions import still_missing
 from knowledge.catalogue import SHIPPED
 from knowledge.cluster_file import read_cluster
 from knowledge.errors import InputError
+from knowledge.job_parts import Patch
 from knowledge.types import Heard, JobRequest, LaunchPlan, Refusal
 
 CLUSTERS = {path.stem: read_cluster(path) for path in SHIPPED.glob("*.yaml")}
@@ -172,7 +174,14 @@ def test_parallel_sizes_make_up_the_world() -> None:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"nodes": 0}, {"nodes": -1}, {"nodes": 10**9}, {"gpus_per_node": 0}, {"walltime": "2h"}, {"walltime": "00:00:00"}],
+    [
+        {"nodes": 0},
+        {"nodes": -1},
+        {"nodes": 10**9},
+        {"gpus_per_node": -1},
+        {"walltime": "2h"},
+        {"walltime": "00:00:00"},
+    ],
 )
 def test_impossible_numbers_are_one_line(fields: dict[str, Any]) -> None:
     with pytest.raises(InputError) as caught:
@@ -222,4 +231,11 @@ def test_tiles_that_are_called_so_are_counted_as_tiles(words: str, ranks: int) -
 )
 def test_a_model_that_cannot_fit_is_warned_of(model: str, strategy: str, nodes: int, warned: bool) -> None:
     outcome = decided("perlmutter", strategy=strategy, nodes=nodes, model=model)
-    assert any("Will not fit" in note for note in outcome.notes) == warned
+    assert any("it will not fit" in note for note in outcome.notes) == warned
+
+
+def test_a_patch_that_stands_already_is_not_told_as_lost() -> None:
+    one = Patch(("a",), ("b",), "top", "end")
+    assert patched("top\nb\nend\n", (one,)) == ("top\nb\nend\n", ())
+    assert patched("other\n", (one,))[1] == (one,)
+    assert standing("top\nb\nend\n", (one,)) == (one,) and standing("other\n", (one,)) == ()

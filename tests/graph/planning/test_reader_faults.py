@@ -31,7 +31,8 @@ def script(machine: str, **fields: object) -> str:
 
 def test_megatron_with_tensor_parallel_queues_one_connection() -> None:
     assert "CUDA_DEVICE_MAX_CONNECTIONS=1" in script("perlmutter", framework="megatron", strategy="tp")
-    assert "CUDA_DEVICE_MAX" not in script("frontier", framework="megatron", strategy="tp")
+    assert "CUDA_DEVICE_MAX_CONNECTIONS=1" in script("lumi", framework="megatron", strategy="tp")
+    assert "CUDA_DEVICE_MAX" not in script("aurora", framework="megatron", strategy="tp")
     assert "CUDA_DEVICE_MAX" not in script("perlmutter", framework="megatron", strategy="ddp")
 
 

@@ -12,6 +12,7 @@ import pytest
 from graph.extraction.commands import Assignment
 from graph.extraction.script import read_script
 from graph.extraction.script_record import understand_script
+from graph.planning.patches import patches_between, with_patches
 from graph.porting.collector import Collector
 from graph.porting.diff import as_text, side_by_side
 from graph.porting.parts import UserPart, user_part
@@ -208,7 +209,8 @@ def test_quotes_in_values_cannot_leave_their_place(tmp_path: Path) -> None:
         'srun python fit.py --strategy ddp --note "$NOTE" --day "x\\"y$A" --job $SLURM_ARRAY_TASK_ID\n'
     )
     script = ported(text, "polaris").bundle.script
-    before = script[: script.index("# --- Software")].replace('cd "$PBS_O_WORKDIR"', ":")
+    program = script[script.index("# --- The program") : script.index("set -u\n")]
+    before = (script[: script.index("# --- Software")] + program).replace('cd "$PBS_O_WORKDIR"', ":")
     done = subprocess.run(
         ["bash"],
         input=before + 'printf "%s\\n" "${PROGRAM[@]}"\n',
@@ -354,6 +356,37 @@ def test_what_stands_in_front_of_the_launch_goes_along() -> None:
     done = port(text, machine)
     assert isinstance(done, Ported)
     assert "export PYTHONHASHSEED=7" in done.bundle.script
+
+
+OWN_CONFIG = """#!/bin/bash
+#SBATCH --nodes=4
+#SBATCH --gres=gpu:4
+#SBATCH --time=20:00:00
+#SBATCH --output={}
+srun bash -c 'accelerate launch --config_file acc_fsdp.yaml --num_machines 4 --num_processes 16 \\
+  --machine_rank $SLURM_NODEID --main_process_ip $HOST --main_process_port 29544 sft.py --epochs 2'
+"""
+
+
+def test_the_persons_own_configuration_and_output_go_along() -> None:
+    done = ported(OWN_CONFIG.format("logs/%j.out"), "marenostrum5")
+    assert "--config_file acc_fsdp.yaml " in done.bundle.script and "--output=logs/%j.out\n" in done.bundle.script
+    assert not done.bundle.files and "mkdir -p logs && " in done.bundle.submit
+    assert any("acc_fsdp.yaml is kept" in one.says for one in done.notes)
+
+
+def test_an_output_of_the_old_machine_or_scheduler_stays_there() -> None:
+    assert "--output=%x-%j.out" in ported(OWN_CONFIG.format("/work/me/%j.out"), "marenostrum5").bundle.script
+    assert "%j" not in ported(OWN_CONFIG.format("logs/%j.out"), "polaris").bundle.script
+
+
+def test_a_file_that_no_line_names_any_more_is_not_written() -> None:
+    done = ported(OWN_CONFIG.format("a.out").replace("--config_file acc_fsdp.yaml", ""), "marenostrum5")
+    script = done.bundle.script
+    patches = patches_between(script, script.replace("accelerate.yaml", "mine.yaml"))
+    assert [one.name for one in done.bundle.files] == ["accelerate.yaml"]
+    assert not with_patches(done.plan, done.bundle, patches)[1].files
+    assert with_patches(done.plan, done.bundle, ())[1].files == done.bundle.files
 
 
 def test_a_dollar_sign_that_names_nothing_hides_no_launch() -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graph.reporting.likeness import alike
 from graph.reporting.record import mark_of
+from graph.reporting.report import alike
 from knowledge.job_record import JobRecord
 
 

@@ -86,7 +86,7 @@ CAUSES = (
     "OSError: We couldn't connect to 'https://huggingface.co' to load the files",
     "ModuleNotFoundError: No module named 'flash_attn'",
 )
-GOLDEN = sorted(Path(__file__).parents[2].joinpath("golden").rglob("*.sh"))[::9]
+GOLDEN = sorted(Path(__file__).parents[2].joinpath("golden").rglob("*.sh"))[::4]
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -138,6 +138,14 @@ def test_a_message_quoted_in_the_words_is_read_to_its_closing_quote() -> None:
 def test_the_limit_of_jobs_is_told_as_one_of_jobs() -> None:
     found = diagnose_job("qsub: would exceed queue generic's per-user limit of jobs in 'Q' state").diagnosis
     assert found.cause == "sched-over-limit" and found.fix[0].startswith("Fewer jobs at once")
+
+
+def test_more_nodes_for_less_time_are_priced_by_their_product() -> None:
+    before = JobRequest(nodes=2, walltime="04:00:00")
+    assert price(before, JobRequest(nodes=4, walltime="04:00:00")) == "up to 16 node hours instead of 8"
+    for after in (JobRequest(nodes=4, walltime="02:00:00"), JobRequest(nodes=1, walltime="08:00:00")):
+        assert "up to 8 node hours, before 8" in price(before, after)
+    assert price(before, JobRequest(nodes=1, walltime="04:00:00")) == ""
 
 
 def test_only_a_smaller_batch_costs_more_steps() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from graph.usecases.edit_script import Edited, edit_script, put_fields
+from graph.usecases.own_fields import put_field
 from knowledge.catalogue import catalogue
+from knowledge.types import JobRequest
 
 SLURM = """#!/bin/bash
 #SBATCH -A bcqe-delta-gpu
@@ -121,3 +123,85 @@ def test_gpus_counted_for_the_whole_job_follow_its_nodes() -> None:
     fewer = put_fields(Edited(text, ()), {"gpus_per_node": 4}, cluster)
     assert more and "--gpus=v100-32:32" in more.text and "--nnodes=4" in more.text
     assert "--gpus=v100-32:8" in fewer.text
+
+
+@pytest.mark.parametrize(
+    ("launch", "then"),
+    [
+        ("torchrun --nproc_per_node=4 t.py", 'srun --ntasks=2 --ntasks-per-node=1 --cpus-per-task="$SLURM_CPUS_ON_NODE"'
+         ' torchrun --nnodes=2 --rdzv-backend=c10d'),
+        ("srun torchrun --nnodes=1 --nproc_per_node=4 --master_addr $H --master_port $P t.py",
+         "--rdzv-endpoint=$H:$P --nnodes=2 --nproc_per_node=4 t.py"),
+        ("srun torchrun --nnodes=1 --rdzv_endpoint=$H:1 t.py", ' --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --nn'),
+        ("mpiexec -n 4 \\\n  --ppn 4 python t.py", "mpiexec -n 8 \\\n  --ppn 4"),
+        ("srun -n 4 python t.py", "srun -n 8 python"),
+        ("mpirun -np 4 python t.py", "mpirun -np 8 python"),
+        ("srun accelerate launch --num_machines 1 \\\n  --num_processes 4 t.py", "2 \\\n  --num_processes 8 t.py"),
+        ("accelerate launch t.py", "launch --num_machines 2 --num_processes 8 --rdzv_backend c10d --main_process_ip"),
+        ("export NPROC=4\nNGPU=4\nsrun python t.py -g $NGPU", "export NPROC=8\nNGPU=4"),
+        ("NNODES=1\nexport WORLD_SIZE=4\nsrun python t.py --nnodes=$NNODES", "NNODES=2\nexport WORLD_SIZE=8\n"),
+    ],
+)  # fmt: skip
+def test_a_launch_follows_its_nodes(launch: str, then: str) -> None:
+    text = f"#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gpus-per-node=4\n{launch}\n"
+    edited = edit_script(text, "use 2 nodes", None)
+    assert edited and "-N 2" in edited.text and then in edited.text
+
+
+@pytest.mark.parametrize(
+    ("directives", "machine", "then"),
+    [
+        (
+            "#PBS -l select=1:ngpus=4",
+            "polaris",
+            'mpiexec -n 2 --ppn 1 --hostfile "$PBS_NODEFILE" --cpu-bind none torchrun',
+        ),
+        (
+            "#PBS -l select=1:ngpus=4",
+            "",
+            'mpirun -np 2 --map-by ppr:1:node --bind-to none --hostfile "$PBS_NODEFILE" tor',
+        ),
+        (
+            "#BSUB -nnodes 1",
+            "lassen",
+            "jsrun --nrs 2 --rs_per_host 1 --tasks_per_rs 1 --cpu_per_rs ALL_CPUS --gpu_per_rs",
+        ),
+        (
+            "# flux: --nodes=1",
+            "tuolumne",
+            "flux run --nodes=2 --ntasks=2 --exclusive torchrun --nnodes=2 --rdzv-backend=c10d "
+            '--rdzv-id="$(flux getattr jobid)" --rdzv-endpoint="$(flux hostlist -n 0 local):29500"',
+        ),
+    ],
+)
+def test_a_launch_of_one_node_meets_on_every_scheduler(directives: str, machine: str, then: str) -> None:
+    text = f"#!/bin/bash\n{directives}\ntorchrun --standalone --nproc_per_node=4 t.py\n"
+    edited = edit_script(text, "use 2 nodes", catalogue().find(machine) if machine else None)
+    assert edited and then in edited.text and "--standalone" not in edited.text
+
+
+def test_a_variable_of_thousands_of_digits_is_left() -> None:
+    text = (
+        f"#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gpus-per-node=4\nNGPU={'9' * 5000}\ntorchrun --nproc_per_node=4 t.py\n"
+    )
+    edited = edit_script(text, "use 2 nodes", None)
+    assert edited and "#SBATCH -N 2" in edited.text and f"NGPU={'9' * 5000}\n" in edited.text
+
+
+def test_totals_in_variables_follow_to_one_node() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -N 4\n#SBATCH --gpus-per-node=4\nexport NGPU=16\nN_TASKS=16\n"
+        "WORLD=16\nGPUS=4\nNUM_WORKERS=16\n"
+        "srun torchrun --nnodes=4 --nproc_per_node=$GPUS t.py\n"
+    )
+    edited = edit_script(text, "use 1 node", None)
+    assert edited and "NGPU=4\nN_TASKS=4\nWORLD=4\nGPUS=4\nNUM_WORKERS=16" in edited.text
+
+
+def test_counts_follow_the_gpus_of_a_node() -> None:
+    text = (
+        "#!/bin/bash\n#SBATCH -N 2\n#SBATCH --gpus-per-node=4\nexport NGPU=8\nGPUS_PER_NODE=4\nP=4\nN=4\n"
+        "srun -n 8 torchrun --nproc_per_node=$N t.py --workers $P\n"
+    )
+    edited = put_field(Edited(text, ()), "gpus_per_node", JobRequest(gpus_per_node=2), None, "job.sh")
+    assert "NGPU=4\nGPUS_PER_NODE=2\nP=4\nN=2\nsrun -n 4" in edited.text

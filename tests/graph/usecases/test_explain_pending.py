@@ -72,7 +72,7 @@ def test_a_put_back_job_is_told_from_one_with_a_begin_time() -> None:
     )
     again, first = explain_pending(block.format(2)), explain_pending(block.format(0))
     assert "put back 2 times" in said(again)
-    assert "22 November 22:00" in said(first)
+    assert "22 November 2026 22:00" in said(first)
     assert "StartTime=now" in commands(first)
     assert "StartTime=now" not in commands(again)
 
@@ -279,7 +279,7 @@ def test_nodes_that_are_out_are_named_with_their_reasons() -> None:
     row = (
         "           3121       gpu      big      ana PD       0:00      6 (Nodes required for job are DOWN, DRAINED)\n"
     )
-    assert "Out now: gn12 (bad nvlink, since 20 November 09:00)." in said(explain_pending(f"{out}{HEAD}{row}"))
+    assert "Out now: gn12 (bad nvlink, since 20 November 2026 09:00)." in said(explain_pending(f"{out}{HEAD}{row}"))
 
 
 @pytest.mark.parametrize(

@@ -15,9 +15,10 @@ from graph.verification.checks.table import RULES
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.types import Finding
+from tests.golden import make as golden
 
 ROOT = Path(__file__).parents[3]
-GOLDEN = ROOT / "tests" / "golden"
+
 CHECKS, MUTATIONS = ROOT / "docs" / "checks.md", ROOT / "docs" / "mutations.md"
 LIST = Path(__file__).parent / "mutations.yaml"
 REHEARSAL = "rehearsal"
@@ -78,7 +79,7 @@ def machine(of: str) -> Cluster:
 
 def good(of: str) -> str:
     """A golden script with the account filled in: a placeholder is a finding of its own."""
-    text = (GOLDEN / f"{of}.sh").read_text()
+    text = golden.scripts()[of].script
     return re.sub(r"YOUR_ACCOUNT(-delta-gpu|-dtai-gh)", r"abcd\1", text).replace("YOUR_ACCOUNT", "abc123")
 
 

@@ -44,6 +44,8 @@ DEFECTS = [
     ("call-doubled-equals", SLURM, "--nodes=2", "--nodes==2"),
     ("call-doubled-equals", SLURM, "--nproc_per_node=4", "--nproc_per_node==4"),
     ("call-single-quotes", SLURM, "$MASTER_ADDR:$MASTER_PORT", "'$MASTER_ADDR:$MASTER_PORT'"),
+    ("launch-variable", SLURM, "srun torchrun", "srun NCCL_DEBUG=INFO torchrun"),
+    ("launch-variable", SLURM, "srun torchrun", "srun -N 2 NCCL_DEBUG=INFO OMP_NUM_THREADS=8 torchrun"),
     ("launch-python", SLURM, "train.py", "python train.py"),
     ("launch-option", SLURM, "--rdzv_backend", "--rdvz_backend"),
     ("launch-no-program", SLURM, " train.py", ""),

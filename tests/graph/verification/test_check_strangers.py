@@ -90,6 +90,8 @@ PBS = "#!/bin/bash\n#PBS -l walltime=1:00:00\n"
         "#!/bin/bash\n#SBATCH -N 1\n#SBATCH -c 8\n#SBATCH --gres=gpu:1\nMASTER_PORT=29500\nsrun bash -c \"torchrun "
         '--nproc_per_node=1 --nnodes=1 --node_rank=$SLURM_NODEID --master_addr=$H --master_port=$MASTER_PORT t.py"\n',
         "#!/bin/bash\n#SBATCH --partition=  # yours\n#SBATCH --gres=gpu:1\npython train.py\n",
+        PBS + "#PBS -l select=1:ngpus=4\ncd /work\nmpirun -x NCCL_DEBUG=INFO -np 4 python train.py lr=1 SEED=3\n",
+        "#!/bin/bash\n#SBATCH -N 1\n#SBATCH --gres=gpu:1\nsrun env SEED=3 python t.py\nSEED=4 srun python t.py\n",
         PBS + "#PBS -l select=@NODES:ncpus=@CORES\n#PBS -l walltime=@TIME\npython train.py\n",
     ],
 )  # fmt: skip

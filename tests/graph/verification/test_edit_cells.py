@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import pytest
 
-from graph.planning.edit_coverage import BASE, EDITS, MACHINES
 from graph.planning.plan import plan
 from graph.verification.checks import check
 from graph.verification.rehearsal import rehearse
@@ -17,6 +16,7 @@ from graph.verification.simulator import isolation
 from knowledge.catalogue import catalogue
 from knowledge.types import LaunchBundle, LaunchPlan, SideFile
 from templates.render import render
+from tests.golden.edits import BASE, EDITS, MACHINES
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="torch is not installed (extra: rehearse)"),

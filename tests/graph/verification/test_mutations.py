@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from graph.verification.checks import check
+from tests.golden import make as golden
 
 spec = importlib.util.spec_from_file_location("check_pages", Path(__file__).parent / "make_pages.py")
 assert spec and spec.loader
@@ -16,7 +17,7 @@ pages = importlib.util.module_from_spec(spec)
 sys.modules["check_pages"] = pages
 spec.loader.exec_module(pages)
 
-GOLDEN = sorted(f"{path.parent.name}/{path.stem}" for path in pages.GOLDEN.glob("*/*.sh"))
+GOLDEN = sorted(golden.scripts())
 MUTATIONS = pages.mutations()
 SLURM_LIKE = {"slurm", "pbs", "lsf", "flux"}
 
@@ -50,8 +51,7 @@ def test_enough_defects_over_all_schedulers() -> None:
 
 def test_an_unfilled_account_is_all_that_a_fresh_script_is_told() -> None:
     for name in GOLDEN:
-        text = (pages.GOLDEN / f"{name}.sh").read_text()
-        found = check(text, pages.machine(name))
+        found = check(golden.scripts()[name].script, pages.machine(name))
         assert {one.rule for one in found} <= {"directive-placeholder"}, name
         assert all(one.severity == "warning" for one in found)
 

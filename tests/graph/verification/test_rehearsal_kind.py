@@ -8,7 +8,7 @@ import pytest
 
 from graph.extraction.script import read_script
 from graph.verification.rehearsal.grid import scripts, side_files
-from graph.verification.rehearsal.program import kind_of
+from graph.verification.rehearsal.rehearsing import kind_of
 from knowledge.errors import InputError
 from knowledge.types import SideFile
 

@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from graph.verification.simulator.cluster.hostlist import compress, expand
-from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
 from graph.verification.simulator.cluster.layout import LAYOUTS, TaskLayout
-from graph.verification.simulator.cluster.options import LayoutRefusedError, Parsed, parse
+from graph.verification.simulator.cluster.options import LAUNCHERS, LayoutRefusedError, Parsed, parse
 from graph.verification.simulator.cluster.variables import OF_TASK, of_devices, per_node_text, seats
 from graph.verification.simulator.config import StandIn
 
@@ -104,7 +103,7 @@ def test_srun_shrinks_to_one_node_for_one_task() -> None:
 def test_options_end_at_the_command() -> None:
     parsed = read("srun", "-n 2 python train.py -n 4 --nodes 3")
     assert parsed.command == ("python", "train.py", "-n", "4", "--nodes", "3")
-    assert parsed.last("ntasks") == "2"
+    assert parsed.last("tasks") == "2"
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ import pytest
 
 from graph.verification.simulator import config, stage
 from graph.verification.simulator.cluster import commands
+from graph.verification.simulator.cluster.inner import cut_to_sample
 from graph.verification.simulator.cluster.launch import exported
-from graph.verification.simulator.cluster.sampling import cut_to_sample
 from graph.verification.simulator.config import StandIn
 from graph.verification.simulator.records import received
 from graph.verification.simulator.running import folder

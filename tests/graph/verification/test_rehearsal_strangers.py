@@ -14,8 +14,7 @@ from graph.verification.rehearsal.unknown_machine import unknown_machine
 from graph.verification.simulator import stage
 from graph.verification.simulator.allocation import allocation
 from graph.verification.simulator.cluster import inner, own_ranks
-from graph.verification.simulator.cluster.launcher_options import LAUNCHERS
-from graph.verification.simulator.cluster.options import LayoutRefusedError, parse
+from graph.verification.simulator.cluster.options import LAUNCHERS, LayoutRefusedError, parse
 from graph.verification.simulator.cluster.wrapping import is_slip
 from graph.verification.simulator.config import StandIn
 from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards, outside

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from graph.usecases.explain_pending import explain_pending
+from graph.waiting.evidence import good_answers
 
 HEAD = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODELIST(REASON)\n"
 WIDE = "JOBID PARTITION QOS ST TIME TIME_LIMIT TIME_LEFT NODES TRES_PER_NODE NODELIST(REASON)\n"
@@ -143,3 +144,23 @@ def test_the_parts_of_a_long_listing_cut_out_by_grep_are_read() -> None:
     told = explain_pending(text)
     assert (told.job, told.kind) == ("502", "dependency")
     assert "It waits for 501 to end with success" in " ".join(told.says)
+
+
+@pytest.mark.parametrize(
+    ("text", "command"),
+    [
+        (f"{HEAD}     71       gpu   two    oky PD       0:00      2 (Resources)\n", "squeue -j 71 --start"),
+        ("Job Id: 72.pbs\n    job_state = Q\n    queue = q\n    comment = Not Running: "
+         "Not enough free nodes available\n", "qstat -T 72"),
+        ("JOBID USER STAT QUEUE FROM_HOST JOB_NAME SUBMIT_TIME\n73 me PEND gpu l1 a Nov 22 09:00\n"
+         " User has reached the per-user job slot limit of the queue;\n", "bqueues -l gpu"),
+    ],
+)  # fmt: skip
+def test_a_part_that_nothing_told_has_the_command_that_tells_it(text: str, command: str) -> None:
+    assert command in [step.command for step in explain_pending(text).look]
+
+
+def test_the_parts_of_an_answer_stand_in_their_order() -> None:
+    told = " ".join(explain_pending(OWN).says)
+    assert told.index("Yours that run") < told.index("asks for 4 GPUs; the limit is 8")
+    assert {"wait", "node", "dependency", "hold", "limit-aggregate", "config"} <= set(good_answers().parts)

@@ -75,7 +75,7 @@ def test_what_starts_it_sooner_comes_first_with_its_diff() -> None:
     wide, shorter = said.index("in the partition wide: the dry run plans"), said.index("with a time limit of 01:00:00")
     assert wide < shorter
     assert "scontrol update jobid=51 Partition=wide" in said and "+#SBATCH --partition=wide" in said
-    assert "as it is: 23 November 18:00" in said
+    assert "as it is: 23 November 2026 18:00" in said
     assert "NumNodes=2" not in said
     assert not [one for one in cluster.tried if "theirs" in one or "short" in one]
     assert all(one.startswith("sbatch --test-only") for one in cluster.tried)

@@ -10,8 +10,7 @@ import pytest
 
 from assistant.watching import Watching
 from graph.watching import run_watch
-from graph.watching.progress import progress_line
-from graph.watching.run_watch import RunWatch
+from graph.watching.run_watch import RunWatch, progress_line
 from graph.watching.tail import MOST_LINES, FileTail
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from knowledge.ingest.html_tree import closed
+from knowledge.ingest.html import closed
 from knowledge.ingest.page import NoTextError, UnreadableError
 from knowledge.ingest.parser import Parser
 from knowledge.ingest.parser_process import MOST_MEMORY

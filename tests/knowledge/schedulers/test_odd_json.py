@@ -7,7 +7,7 @@ import json
 import pytest
 
 from knowledge.schedulers.json_forms import flux_job
-from knowledge.schedulers.kept_script import script_in_jobspec
+from knowledge.schedulers.live import script_in_jobspec
 
 
 @pytest.mark.parametrize(

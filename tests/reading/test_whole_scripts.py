@@ -1,0 +1,56 @@
+"""A script that is pasted without a fence is one script, whatever stands in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from graph.reading.message import take_apart
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+SCRIPTS = sorted(one for one in GOLDEN.rglob("*.sh") if one.read_text().startswith("#!"))
+HEREDOC = """#!/bin/bash
+#SBATCH -N 2
+cat > ds.json <<EOF
+{
+  "train_batch_size": 8,
+  "fp16": {"enabled": true}
+}
+EOF
+cat hostfile
+
+A=1
+B=2
+srun python train.py --deepspeed ds.json
+"""
+NODE_FILE = """#!/bin/bash -l
+#PBS -l select=10:system=polaris
+cd ${PBS_O_WORKDIR}
+NNODES=$(wc -l < $PBS_NODEFILE)
+NGPU_PER_NODE=4
+NGPUS=$((NNODES * NGPU_PER_NODE))
+
+ml Stages/2025 GCC OpenMPI Python PyTorch
+run_training 50 ./select_gpu  # of the group
+mpiexec -n $NGPUS --ppn 4 ./set_rank.sh python3 train.py
+"""
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda one: f"{one.parent.name}/{one.stem}")
+def test_a_script_stays_whole(path: Path) -> None:
+    text = path.read_text()
+    found = take_apart(f"please port this to Aurora\n\n{text}")
+    assert [one.text.strip() for one in found.scripts] == [text.strip()] and not found.files
+
+
+@pytest.mark.parametrize("text", [HEREDOC, NODE_FILE])
+def test_what_a_script_writes_or_counts_is_no_file_beside_it(text: str) -> None:
+    found = take_apart(f'move this to 4 nodes\n{text}\nds2.json:\n{{\n  "train_batch_size": 16\n}}\n')
+    assert [one.text.strip() for one in found.scripts] == [text.strip()]
+    assert [one.name for one in found.files] == ["ds2.json"]
+
+
+def test_what_the_person_says_below_a_script_is_no_line_of_it() -> None:
+    found = take_apart(f"{NODE_FILE}\nnow on 20 nodes please, and why is it slow?")
+    assert found.scripts[0].text.strip() == NODE_FILE.strip() and "20 nodes" in found.words
