@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import io
 import json
 import tempfile
 import time
@@ -23,8 +22,8 @@ from statistics import median
 from typing import Any
 
 from assistant.commands.ask import exit_code
-from assistant.events import Error, Event
-from assistant.plain import show
+from assistant.drawing import markdown
+from assistant.events import Error, Event, Known
 from assistant.session import Session
 from assistant.settings import Settings
 
@@ -42,12 +41,11 @@ async def take_turn(session: Session, words: str) -> list[Event]:
     return [event async for event in session.send(words)]
 
 
-def as_printed(events: list[Event]) -> str:
-    """What `ask` prints, problems included."""
-    out = io.StringIO()
-    show(events, out)
+def as_shown(events: list[Event]) -> str:
+    """The Markdown that the terminal UI and Slack render, problems included."""
     problems = [f"maple-chat: {event.text}" for event in events if isinstance(event, Error)]
-    return "\n".join([*problems, out.getvalue().strip()])
+    told = [markdown(event) for event in events if not isinstance(event, Error | Known)]
+    return "\n\n".join([*problems, *filter(None, told)])
 
 
 def converse(case: Case, data: Path) -> Case:
@@ -59,7 +57,7 @@ def converse(case: Case, data: Path) -> Case:
         began = time.perf_counter()
         events = asyncio.run(take_turn(session, turn["say"]))
         took = time.perf_counter() - began
-        printed = {"say": turn["say"], "answer": as_printed(events), "exit": exit_code(events), "seconds": took}
+        printed = {"say": turn["say"], "answer": as_shown(events), "exit": exit_code(events), "seconds": took}
         told.append({**printed, **asked_of_model(session)})
     return {"id": case["id"], "group": case.get("group", ""), "turns": told}
 
