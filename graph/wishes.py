@@ -187,6 +187,32 @@ def cards(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | No
     return now, f"{cluster.title} has no cards with {wanted} GB; it has {', '.join(there)}."
 
 
+def kind_as_queue(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """`Partition A100`, where no queue is called so and a kind of GPU is: that kind, in a queue that leads to it."""
+    if cluster is None or not now.queue or cluster.queue(now.queue):
+        return None
+    kinds = kinds_named(now.queue.lower(), cluster.node_types)
+    if not kinds:
+        return None
+    was = cluster.queue(before.queue) if before.queue else None
+    queue = was.id if was and any(kind.id in was.node_types for kind in kinds) else None
+    usual = choose_node_type(replace(now, queue=queue), cluster)
+    kind = usual if usual in kinds else kinds[0]
+    said = f"{cluster.title} has no queue *{now.queue}*: I take the queue that leads to its {kind.gpus.model} nodes."
+    return replace(now, node_type=kind.id, queue=queue), said
+
+
+def environment_in_edf(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
+    """An environment of the host beside a container that an EDF names: inside of it nothing enters that."""
+    if not (now.container or "").endswith(".toml") or not now.environment or now.environment == before.environment:
+        return None
+    kept = replace(now, environment=before.environment, environment_kind=before.environment_kind)
+    return kept, (
+        f"*{now.environment}* is left out: the job runs in the container that `{now.container}` names, and an "
+        "environment of the host is not entered there. Put its packages into the image, or into a venv made inside it."
+    )
+
+
 def gpu_model(words: str, before: JobRequest, now: JobRequest, cluster: Cluster | None) -> Read:
     """A kind of GPU: `with H100s`. The machine's usual nodes are taken where they have it; what it has not is said."""
     named = [found[1].lower() for found in MODEL.finditer(words) if not LEFT_BEHIND.search(words[: found.start()])]
@@ -276,6 +302,8 @@ READERS: tuple[Reader, ...] = (
     total_of_gpus,
     gpus_of_each,
     cards,
+    kind_as_queue,
+    environment_in_edf,
     gpu_model,
     data_and_training,
     program_of_a_command,

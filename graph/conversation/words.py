@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from graph.conversation.beside import with_files
 from graph.conversation.fix_followup import is_unhelped
 from graph.conversation.gate import offered
 from graph.conversation.history import carried_by, corrects
@@ -194,6 +195,7 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     words = turn.wishes or turn.words
     heard = of_their_own(turn, before, read_beside(words, before, asked, turn.state.get("plan")))
     heard = of_queue(turn, before, heard)
+    heard, of_files = with_files(turn, heard)
     goes = goes_elsewhere(turn, heard)
     if turn.only_asks and not goes and (not turn.question or heard.request == before):
         past = all(one.scope == "past" for one in turn.utterance.clauses)
@@ -213,7 +215,7 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     heard, said = wishes(words, before, heard, turn.context.cluster(heard.request))
     request, of_keys = without_keys(heard.request)
     heard = replace(heard, request=request)
-    said = (*said, *(one.text for one in of_keys))
+    said = (*of_files, *said, *(one.text for one in of_keys))
     wants = heard.intent in ("generate", "port")
     kind = (heard.request.node_type or "\0").lower()  # a kind of GPU is settled with the machine's facts
     placed = {one.entry for one in heard.request.then}

@@ -181,12 +181,20 @@ def interface(case: FailedScript) -> Edit:
 
 
 def memory(case: FailedScript) -> Edit:
-    """All memory of the node, where nodes are not shared and none was asked for."""
-    asked = {"mem", "mem-per-cpu", "mem-per-gpu"} & set(case.script.active)
-    if case.record.scheduler != "slurm" or asked or not has_whole_nodes(case):
+    """All memory of the node, where nodes are not shared: in the place of less, or where none was asked for."""
+    asked = [name for name in ("mem", "mem-per-cpu", "mem-per-gpu") if name in case.script.active]
+    if case.record.scheduler != "slurm" or not has_whole_nodes(case):
         return None
     says = "`--mem=0` asks for all memory of the node, which its GPUs pay for already."
-    return after_directives(case, "#SBATCH --mem=0"), says
+    if not asked:
+        return after_directives(case, "#SBATCH --mem=0"), says
+    line = case.script.active[asked[0]]
+    if len(asked) > 1 or line.value in ("0", ""):
+        return None
+    rows = whole_lines(case.text)
+    written, put = re.subn(rf"--{line.option}[= ]{re.escape(line.value)}(?!\S)", "--mem=0", rows[line.line - 1])
+    rows[line.line - 1] = written
+    return ("".join(rows), f"{says} `--{line.option}={line.value}` was a part of it.") if put else None
 
 
 def has_whole_nodes(case: FailedScript) -> bool:

@@ -196,7 +196,12 @@ def _goes_on(words: Sequence[_Word], at: int) -> bool:
             "nodes",
         ) or (len(text) > 2 and text.startswith("--") and _before_program(words, at))
     if NUMBER.match(text):
-        return not UNIT.match(behind) and (OPTION.match(before) is not None or NUMBER.match(before) is not None)
+        if UNIT.match(behind):
+            return False
+        if OPTION.match(before) or NUMBER.match(before):
+            return True
+        ends = words[at].last or not behind or behind.lower() in GOES_ON or OPTION.match(behind) or NUMBER.match(behind)
+        return bool(ends) and _is_started(words, at - 1)
     if OPTION.match(before) and "=" not in before:
         return text.lower() not in GOES_ON and not UNIT.match(text)
     if STARTER.match(before) or before in ("launch", "serve", "exec") or before == "-m":
@@ -204,6 +209,14 @@ def _goes_on(words: Sequence[_Word], at: int) -> bool:
     is_word = re.fullmatch(r"[a-z][\w-]*", text) and text.lower() not in GOES_ON
     further = bool(OPTION.match(behind) or PAIR.match(behind)) and not words[at].last
     return bool(is_word and further) or text[:1] in "\"'$"
+
+
+def _is_started(words: Sequence[_Word], at: int) -> bool:
+    """Whether a word is the program that an interpreter or launcher starts: a number behind it is the program's."""
+    if at and words[at - 1].text == "-m":
+        return True
+    started = any(STARTER.match(word.text) for word in words[max(0, at - 8) : at])
+    return started and PROGRAM.match(words[at].text) is not None
 
 
 def _before_program(words: Sequence[_Word], at: int) -> bool:

@@ -70,7 +70,7 @@ KIND = (
     r"\b(?:my |the |a |an )?(?P<kind>conda|mamba|virtual ?env(?:ironment)?|venv|uv)(?: (?:env(?:ironment)?|project))*\b"
 )
 KIND_NAME = re.compile(
-    r"(?:\s*,\s+(?:it'?s|it is|which is|that'?s)\s+(?=called|named))?\s*(?<=\s)"
+    r"(?:(?:\s+(?:too|as well|also|please))?\s*,\s+(?:(?:it'?s|it is|which is|that'?s)\s+)?(?=called|named))?\s*(?<=\s)"
     r"(?:(?:is|was|are|called|named|name|hei[sß]+t|s'appelle|se llama|si chiama)[\s:=]+)*"
     rf"(?P<name>(?!{SMALL_WORD}\b)[A-Za-z][\w.-]*)",
     re.I,

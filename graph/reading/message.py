@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import Literal, NamedTuple
 
 from graph.extraction.sentences.lexicon import read_yaml
-from graph.reading.side_files import is_config, is_file, name_of, stretches
+from graph.reading.side_files import FILE_NAME, is_config, is_file, name_of, stretches
 from knowledge.opening import open_plain
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.types import Attachment, Paste
@@ -149,6 +149,10 @@ class Apart:
         for at, one in enumerate(self.scripts[1:], 1):  # two files have two names
             if one.name == UNNAMED and not one.path:
                 self.scripts[at] = replace(one, name=f"job-{at + 1}.sh")
+        named = {one["name"] for text in self.words for one in FILE_NAME.finditer(text)}
+        named = {one for one in named if not one.endswith(".py")}
+        if len(self.files) == 1 and self.files[0].name.startswith("pasted") and len(named) == 1:
+            self.files[0] = replace(self.files[0], name=next(iter(named)))
         joined = Paste("pasted log", "\n".join(one.text for one in self.logs if not one.path))
         logs = [one for one in self.logs if one.path] + ([joined] if joined.text else [])
         return Message(

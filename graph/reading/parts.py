@@ -18,7 +18,7 @@ from graph.reading.kv_reuse import WORDS as WORDS_OF_KV_REUSE
 from graph.reading.kv_reuse import kv_reuse
 from graph.reading.scope import obeyed
 from knowledge.job_parts import ArrayAxis, Dependency, JobArray, LimitSignal, Mail, MailEvent, Program
-from knowledge.types import JobRequest, Variable
+from knowledge.types import Heard, JobRequest, Variable
 
 Built = Sequence[Edit]
 Builder = Callable[[re.Match[str], JobRequest], Built]
@@ -92,7 +92,7 @@ def _listed(field: str, kind: type[Add] | type[Remove] = Add) -> Builder:
 
 
 def _items(text: str) -> list[str]:
-    return [part for part in re.split(r"\s*,\s*|\s+(?:and|und|et|y|e|plus)\s+|\s+", text.strip()) if part]
+    return [part for part in re.split(r"\s*,\s*(?:and\s+)?|\s+(?:and|und|et|y|e|plus)\s+|\s+", text.strip()) if part]
 
 
 def _mail(match: re.Match[str], request: JobRequest) -> Built:
@@ -213,6 +213,12 @@ def _environment(match: re.Match[str], request: JobRequest) -> Built:
     return (*edits, Set("environment", match["v"], match[0].strip())) if match["v"] else edits
 
 
+def _image(match: re.Match[str], request: JobRequest) -> Built:
+    """A container image or what defines one, by its file or its name in a registry."""
+    told = Heard("container", "said", match["v"])
+    return (Set("container", match["v"], match[0].strip()), Add("heard", told, match[0]))
+
+
 def _variable(match: re.Match[str], request: JobRequest) -> Built:
     """A variable that the script sets; one of the same name gives way."""
     name, value = match["name"], match["v"].rstrip(".!?").strip("'\"")
@@ -317,7 +323,10 @@ def _row(pattern: str, build: Builder, changing: bool = False) -> WishPart:
     return WishPart(filled, build, changing)
 
 
-LIST = r"(?P<v>[\w./+-]*\w(?:(?:\s*,\s*|\s+and\s+|\s+und\s+|\s+et\s+|\s+y\s+|\s+e\s+)(?!\w+ing\b)[\w./+-]*\w)*)"
+LIST = (
+    r"(?P<v>[\w./+-]*\w(?:(?:\s*,\s*(?:and\s+)?|\s+and\s+|\s+und\s+|\s+et\s+|\s+y\s+|\s+e\s+)"
+    r"(?!\w+ing\b|\d)[\w./+-]*\w)*)"
+)
 PARTS: tuple[WishPart, ...] = (
     _row(
         r"\bif [^,.\n]{0,40}(?:fails?|crashes|dies|ends"
@@ -524,9 +533,10 @@ PARTS: tuple[WishPart, ...] = (
         lambda m, r: (Set("container_runtime", m["v"].lower(), m[0]),),
     ),
     _row(
-        r"\b(?:container )?image\s+(?:is\s+|from\s+)?[\"'`]?(?P<v>[\w./-]+(?::[\w.-]*\w)|[\w./$~-]+\.(?:sif|sqsh"
+        r"\b(?:(?:my|the|our)\s+)?(?:(?:container )?image|edf|environment definition file)\s+"
+        r"(?:is\s+|from\s+|at\s+)?[\"'`]?(?P<v>[\w./-]+(?::[\w.-]*\w)|[\w./$~-]+\.(?:sif|sqsh"
         r"|toml))",
-        _named("container"),
+        _image,
     ),
     _row(
         r"\b(?:bind|mount)\s+(?P<v>[$~/][\w./${}~:-]*\w)(?:\s+(?:into|in|inside)\s+(?:the\s+)?container)?",

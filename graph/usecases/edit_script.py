@@ -31,6 +31,7 @@ from graph.planning.directives import (
     signal_options,
 )
 from graph.planning.fields import check_directive
+from graph.planning.gpus import kinds_named
 from graph.reading.account import apart, places, unplaced
 from graph.reading.argument_edits import NO_VALUES
 from graph.reading.edits import Add, Set
@@ -345,9 +346,21 @@ def with_directive(text: str, word: Word, sign: str) -> str:
 
 
 def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
-    """Nodes, time, account and queue, as a request would be read; a queue by the machine's own name for it."""
-    after = read(words, request_of(record_of(read_script(now.text))), None, None).request
-    return put_fields(now, {name: getattr(after, name) for name in BY_WORDS}, cluster)
+    """Nodes, time, account, queue and GPUs of a node, as a request would be read; a queue by the machine's own name
+    for it."""
+    before = request_of(record_of(read_script(now.text)))
+    after = read(words, before, None, None).request
+    changed = put_fields(now, {name: getattr(after, name) for name in BY_WORDS}, cluster)
+    old, each = before.gpus_per_node, after.gpus_per_node
+    if not old or not each or old == each or after.total_gpus not in (None, before.total_gpus):
+        return changed
+    held = put_fields(changed, {"gpus_per_node": each}, cluster)
+    if held is changed:
+        return changed
+    from graph.usecases.own_fields import with_ranks
+
+    fewer = with_ranks(held, old, each)
+    return replace(fewer, follows=(*fewer.follows, *changed_lines(held.text, fewer.text)))
 
 
 def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) -> Edited:
@@ -394,10 +407,14 @@ def queue_of(text: str, read_so: str | None, cluster: Cluster | None) -> str | N
 
 
 def queue_meant(cluster: Cluster, said: str) -> str:
-    """The machine's queue that people call so: `dev` where there is a `gh-dev` and no other of that kind."""
+    """The machine's queue that people call so: `dev` where there is a `gh-dev` and no other of that kind, and `A100`
+    where the kind of GPU has a queue."""
     known = [queue.id for queue in cluster.queues]
     meant = [one for one in known if said.lower() in re.split(r"[-_.]", one.lower())]
-    return said if said in known or len(meant) != 1 else meant[0]
+    if said in known or len(meant) == 1:
+        return said if said in known else meant[0]
+    kinds = {node.id for node in kinds_named(said, cluster.node_types)}
+    return next((one.id for one in cluster.gpu_queues if kinds.issuperset(one.node_types) and kinds), said)
 
 
 def set_field(text: str, name: str, old: object, new: object, cluster: Cluster | None = None) -> str:

@@ -113,6 +113,7 @@ PER_NODE = re.compile(
     r"(?P<head>(?<![\w-])(?:--ppn|-ppn|--npernode|-npernode|--ntasks-per-node|--tasks-per-node|--nproc[_-]per[_-]node"
     r"|-a|--tasks_per_rs)[= ])(?P<value>\d+)\b"
 )
+LAUNCHER_COUNTS = re.compile(r"--(?:nproc[_-]per[_-]node|num[_-]processes)[= ]")
 ALL_RANKS = re.compile(r"(?P<head>(?<![\w-])(?:-n|-np|--ntasks|--num[_-]processes)[= ])(?P<value>\d+)\b")
 ENDS_AT_FAULT = re.compile(r"^[^\S\n]*set\s+-\w*e|^[^\S\n]*set\s+-o\s+errexit|^#!.*\s-\w*e", re.M)
 STOPPED = "set +e in front of the launch, so that the step sees its status"
@@ -357,7 +358,10 @@ def with_ranks(now: Edited, old: int, each: int) -> Edited:
     """The script with another number of ranks a node: the counts that were the old one, and totals that follow."""
     nodes = record_of(read_script(now.text)).nodes or 1
     rows = now.text.splitlines(keepends=True)
+    starts_one = old == 1 and LAUNCHER_COUNTS.search(now.text)  # one task a node, which starts that launcher
     for at, row in enumerate(rows):
+        if starts_one and not LAUNCHER_COUNTS.search(row):
+            continue
         if re.match(r"\s*#(?!SBATCH)", row) or not (PER_NODE.search(row) or ALL_RANKS.search(row)):
             continue
         rows[at] = PER_NODE.sub(lambda one: f"{one['head']}{each if int(one['value']) == old else one['value']}", row)

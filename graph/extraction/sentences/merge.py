@@ -111,7 +111,7 @@ def _totals(before: JobRequest, new: dict[str, SaidValue], gone: set[str], asked
     if (
         asked is None
         and "nodes" in new
-        and before.strategy
+        and (before.strategy or before.source_machine)
         and before.total_gpus
         and "total_gpus" not in new
         and not each
