@@ -38,6 +38,11 @@ def test_a_slow_rank_a_nan_and_a_stall_of_two_ranks(tmp_path: Path, monkeypatch:
             told += [notice.key for notice in watching.look(time.monotonic())]
             time.sleep(0.05)
     finally:
-        os.killpg(run.pid, signal.SIGKILL)
-        run.wait()
+        # Each rank is in a session of its own: only the launcher, asked to end, ends them too.
+        run.terminate()
+        try:
+            run.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            os.killpg(run.pid, signal.SIGKILL)
+            run.wait()
     assert sorted(told) == ["nan", "rank-1", "stall"], log.read_text()[-2000:]
