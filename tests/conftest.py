@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
+from zlib import crc32
 
 import pytest
 
@@ -108,17 +109,23 @@ SLOW = (
 )
 
 
-# What waits longest is begun first, beside what computes: (folder or file, in this order).
+# What mostly waits, for a scheduler, a terminal, a server or a rendezvous; and, in both groups, what takes longest.
+WAITS = ("slurm", "assistant/tui", "assistant/slack", "assistant/mcp", "assistant/storage", "graph/watching")
 LONG = (
-    *("slurm/test_pending", "slurm/test_added_parts", "assistant/evaluating", "slurm"),
-    *("graph/verification/test_rehearsal", "graph/verification/test_edit_cells", "assistant/mcp", "assistant/slack"),
+    *("slurm/test_added_parts", "slurm/test_pending", "graph/verification/test_rehearsal_run", "assistant/evaluating"),
+    *("graph/verification", "test_fuzz", "ports", "graph/conversing/test_turns", "assistant/tui/test_features"),
 )
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks the quick ones, and puts first what takes long: `.ci/test` keeps to the order."""
-    names = {item: str(item.path.relative_to(Path(__file__).parent)) for item in items}
+    """Marks the quick ones, and deals the files out so that what waits runs beside what computes, the longest first:
+    `.ci/test` keeps to the order."""
+    names = {item: item.path.relative_to(Path(__file__).parent).as_posix() for item in items}
     for item, name in names.items():
         if not name.startswith(SLOW):
             item.add_marker(pytest.mark.quick)
-    items.sort(key=lambda item: next((at for at, long in enumerate(LONG) if names[item].startswith(long)), len(LONG)))
+    files = sorted(set(names.values()), key=lambda name: (not name.startswith(LONG), crc32(name.encode())))
+    place = {}
+    for group in ([name for name in files if name.startswith(WAITS) is waits] for waits in (True, False)):
+        place |= {name: (at + 0.5) / len(group) for at, name in enumerate(group)}
+    items.sort(key=lambda item: place[names[item]])
