@@ -12,8 +12,9 @@ from graph.waiting.evidence import not_told, notes_of, seen
 from graph.waiting.languages import language_of, verdict_in
 from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
-from graph.waiting.meant import jobs_meant, read_jobs
-from graph.waiting.no_job import spoken_id, told_without_job
+from graph.waiting.meant import alike, is_anothers, jobs_meant, named_by, read_jobs, speaker
+from graph.waiting.no_job import refused, spoken_id, told_without_job
+from graph.waiting.others_seen import own_beside
 from graph.waiting.script_change import script_diff, script_in
 from graph.waiting.spoken import listed, spoken_lines
 from graph.waiting.verdict import reason_of
@@ -73,8 +74,11 @@ def explain_pending(
     meant = jobs_meant(jobs, words, text) if jobs else []
     scheduler = outputs[0].scheduler if outputs else None
     machine = machine or machine_seen(text, jobs, scheduler)
-    if not meant:
-        return answer_of(told_without_job(outputs, words, text, machine), words)
+    if not meant or only_refused(meant, outputs, words):
+        return answer_of(told_without_job(outputs, words, text, machine, jobs), words)
+    who = speaker(jobs, spoken_lines(words), text)
+    if who and all(is_anothers(job, who, "") for job in meant):  # what it means for one's own
+        meant += [job for job in jobs if job.phase == "waiting" and alike(job.user, who)]
     if len(meant) == 1 and not meant[0].id.strip():
         meant = [replace(meant[0], id=spoken_id(text))]
     silent = len(meant) == 1 and meant[0].phase in ("waiting", "unknown") and not meant[0].reason
@@ -84,7 +88,14 @@ def explain_pending(
     told = [
         answer_of(
             WaitCase(
-                one.job, one.found, tuple(j for j in jobs if j is not one.job), tuple(outputs), words, text, machine
+                one.job,
+                one.found,
+                tuple(j for j in jobs if j is not one.job),
+                tuple(outputs),
+                words,
+                text,
+                machine,
+                is_anothers(one.job, who, spoken_lines(words)),
             ),
             words,
         )
@@ -95,6 +106,16 @@ def explain_pending(
     order = sorted(told, key=lambda answer: answer.starts != "no" or answer.kind == "ended")
     order[-1] = with_rest(order[-1], groups[FEW:])
     return joined(order) if len(order) > 1 else order[0]
+
+
+def only_refused(meant: Sequence[QueuedJob], outputs: Sequence[SchedulerOutput], words: str) -> bool:
+    """Whether a submission was refused and no job waits: the jobs beside it run, and nobody asks about them."""
+    if any(job.phase != "running" for job in meant) or named_by(meant, spoken_lines(words), "id"):
+        return False
+    told = refused(outputs)
+    return (
+        told is not None and told.reason.kind == "client-error" and told.reason.word not in ("unknown job", "refused")
+    )
 
 
 def with_alike(
@@ -170,7 +191,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     notes = (
         notes_of(case)
         if case.found.reason.kind not in ("client-error", "no-job")
-        else list(seen([limit_note(case), too_large_for_a_node(case), would_take(case)]))
+        else list(seen([limit_note(case), too_large_for_a_node(case), would_take(case), own_beside(case)]))
     )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
@@ -247,6 +268,8 @@ NO_WAIT = ("not-waiting", "no-job", "client-error")
 
 def closing(case: WaitCase, kind: WaitKind, starts: Starts) -> list[str]:
     """What holds for every job of that kind."""
+    if case.anothers:
+        return []
     if kind in ("wait", "limit-aggregate", "node") and starts == "yes" and case.job.id.strip():
         return ["Leave it in the queue: it keeps its place, and a new submission would lose it."]
     if kind == "hold" and case.found.reason.freed_by == "staff":
@@ -285,6 +308,11 @@ def remedies(case: WaitCase, notes: Sequence[WaitingNote]) -> list[ReasonRemedy]
         one for one in rest if not one.command or (one.command not in commands and changed(one.command) not in targets)
     ]
     asked = [ReasonRemedy(text=f"who can help: {case.found.reason.ask}")] if case.found.reason.ask else []
+    if case.anothers and case.found.reason.kind not in ("ended", "not-waiting"):
+        theirs = ReasonRemedy(
+            text=f"it is a job of {case.job.user}: only {case.job.user} or staff can change it, ask there"
+        )
+        return [theirs, *(one for one in (*own, *asked) if not one.command)]
     return [*own, *rest, *asked]
 
 

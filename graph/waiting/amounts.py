@@ -24,6 +24,8 @@ GPUS = re.compile(r"gpu(?::[\w.-]+)?[:=](\d+)")
 ASKED_GPUS = re.compile(
     r"(?:--(?:gres=gpu|gpus-per-node=)(?::?[a-z][\w.-]*)?:?|-gpu [\"']?num=|Requested GPU <num=|select\S*:ngpus=)(\d+)"
 )
+# The first chunk of a select line, without its number.
+PBS_CHUNK = re.compile(r"select *= *(?:\d+:)?([^\s+]+)")
 
 
 OPTIONS = ("--mem", "--mem-per-cpu")
@@ -113,8 +115,10 @@ def request_of(case: WaitCase) -> Mapping[str, float]:
     found = held_by(case.job)
     if "gpu" not in found and case.job.nodes and (each := gpus_each(case)):
         found["gpu"] = case.job.nodes * each
-    from graph.waiting.limits_said import amounts_asked
+    from graph.waiting.limits_said import amounts_asked, on_a_node_said
 
+    if "gpu" not in found and case.job.nodes and (each_said := on_a_node_said(case, "gpu")):
+        found["gpu"] = case.job.nodes * each_said
     for of, value in amounts_asked(case).items():
         found.setdefault(of, value)
     budget = case.found.reason.kind == "limit-budget"
@@ -141,11 +145,17 @@ def on_one_node(case: WaitCase) -> dict[str, float]:
         or re.search(r"num=(\d+)", printed("Requested GPU"))
     )
     script = {option: found[1] for option in OPTIONS if (found := re.search(rf"{option}[= ](\d[\w.]*)", case.text))}
+    chunk = PBS_CHUNK.search(case.text) if case.job.scheduler == "pbs" else None
+    chunk_of = dict(re.findall(r"(ncpus|mem)=(\w+)", chunk[1])) if chunk else {}
+    reserved = re.search(r"rusage\[[^\]]*\bmem=(\d+(?:\.\d+)?[GMTK]B?)", case.text)
     texts = {
         "gpu": gpus[1] if gpus else "",
-        "mem": printed("MinMemoryNode") or script.get("--mem", ""),
+        "mem": printed("MinMemoryNode")
+        or script.get("--mem", "")
+        or chunk_of.get("mem", "")
+        or (reserved[1] if reserved else ""),
         "core-mem": printed("MinMemoryCPU") or script.get("--mem-per-cpu", ""),
-        "cpu": printed("MinCPUsNode"),
+        "cpu": printed("MinCPUsNode") or chunk_of.get("ncpus", ""),
     }
     asked = {of: value for of, text in texts.items() if (value := amount(of, text))}
     whole = held_by(case.job) if case.job.nodes == 1 else {}

@@ -25,6 +25,8 @@ class WaitCase:
     """What the person wrote, and everything pasted that no scheduler printed."""
     text: str = ""
     machine: Cluster | None = None
+    anothers: bool = False
+    """Whether it is the job of somebody else than the person who asks, who cannot change it."""
 
     def rows(self, *commands: str) -> list[Mapping[str, str]]:
         """The rows of what these commands printed."""

@@ -17,6 +17,7 @@ from graph.waiting import (
     own_fields,
     parents_seen,
     pbs_seen,
+    room_seen,
 )
 from graph.waiting.case import WaitCase, WaitingNote
 from knowledge.data_file import read_facts
@@ -57,6 +58,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("limit", limits_told.too_large_for_a_node),
     ("nodes", nodes_seen.out_reasons),
     ("nodes", nodes_seen.free_nodes),
+    ("nodes", room_seen.room_on_nodes),
     ("nodes", nodes_seen.partition_state),
     ("nodes", nodes_seen.queue_state),
     ("cause", nodes_seen.own_host),

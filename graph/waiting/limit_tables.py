@@ -10,7 +10,7 @@ from typing import Literal
 
 from graph.waiting.amounts import GPUS, amount, gpus_each, queue_of, resource_of, size
 from graph.waiting.case import WaitCase
-from graph.waiting.limits_said import limits_said, sizes_said
+from graph.waiting.limits_said import hours_left_said, limits_said, sizes_said
 from knowledge.schedulers.limit_words import Counts
 
 Per = Literal["job", "node", "user", "account", "qos", "queue", "system", "licence"]
@@ -263,11 +263,14 @@ BESIDE = re.compile(
 
 def balances(case: WaitCase) -> Iterator[LimitSeen]:
     """Hours that are left by what a site's own command prints: of GPUs, or of nodes where it counts no GPUs."""
-    left = balance(case.words) if case.found.reason.kind == "limit-budget" else None
-    if left is not None:
-        of = "gpu" if gpus_each(case) else "node"
+    if case.found.reason.kind != "limit-budget":
+        return
+    of = "gpu" if gpus_each(case) else "node"
+    if (left := balance(case.words)) is not None:
         named = re.search(rf"(?i)\b{of}[ -]?h(?:ou)?rs?\b", case.words)
         yield LimitSeen(of, left * 60, "account", 0.0, counts="minutes", unit_unread=not named)
+    elif said := hours_left_said(case):
+        yield LimitSeen(said[1] or of, said[0] * 60, "account", 0.0, counts="minutes", unit_unread=not said[1])
 
 
 def balance(words: str) -> float | None:

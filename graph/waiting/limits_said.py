@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graph.waiting.amounts import amount, on_one_node, resource_of, size
 from graph.waiting.case import WaitCase
+from graph.waiting.spoken import TOLD
 from knowledge.schedulers.command_lines import prompted
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 # Words for an amount of a resource, in the languages that are asked in.
 UNITS: tuple[tuple[str, str], ...] = (
-    ("gpu", r"gpus?|apus?|gcds?|accelerators?|cards?|a100s?|h100s?|v100s?"),
+    ("gpu", r"gpus?|apus?|gcds?|accelerators?|cards?|karten|卡|a100s?|h100s?|v100s?"),
     ("node", r"nodes?|knoten|n[oœ]e?uds?|nodos?|nodi|nós|w[eę]z\w+"),
     ("cpu", r"(?:cpu[ -])?cores?|cpus?|kerne?|c[oœ]e?urs|núcleos|slots?"),
     ("mem", r"(?:[gt]i?b)(?: of)?(?: (?:ram|memory))?"),
@@ -25,13 +26,13 @@ UNITS: tuple[tuple[str, str], ...] = (
 UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNITS)
 # Nobody tells a limit of more digits: a longer run of them would be gone through again from each of its digits.
 NUMBER = r"(?<![\d.,])(?P<n>(?:\d{1,3}-)?\d{1,10}(?:[.,]\d{1,6}){0,4}(?::\d\d){0,2})(?!\d)"
-AMOUNT = rf"{NUMBER}[ -]?(?:(?:{UNIT})\b)?"
-HOST = r"(?:nodes?|hosts?|knoten|n[oœ]uds?|nodos?|nodi)"
+AMOUNT = rf"{NUMBER}[ -]?(?:[个枚块张台장] ?)?(?:(?:{UNIT})\b)?"
+HOST = r"(?:nodes?|hosts?|knoten|n[oœ]e?uds?|nodos?|nodi|nós?|węz\w+)"
+HAS = r"(?:has|have|holds?|with|hat|haben|mit|a|ont|avec|tiene|tienen|con|ha|hanno|tem|têm|com|heeft|hebben|met|ma)"
 ON_A_NODE = (
-    re.compile(
-        rf"(?i)\b(?:(?:each|every|one|a|per|all) {HOST}|{HOST})(?: only)? (?:has|have|holds?|with)(?: only)? {AMOUNT}"
-    ),
-    re.compile(rf"(?i){AMOUNT} (?:a|per|each|on each|on (?:a|one)|in each|pro|par|por|per ogni)[ /]?{HOST}\b"),
+    re.compile(rf"(?i)\b{HOST}(?: only| nur| seulement| solo| só)? {HAS}(?: only| nur| seulement| solo| só)? {AMOUNT}"),
+    re.compile(rf"(?i){AMOUNT} (?:a|per|each|on each|on (?:a|one)|in each|pro|je|par|por|per ogni|na)[ /]?{HOST}\b"),
+    re.compile(rf"(?i)(?:每个?节点|各ノード|ノードあたり|노드당)\D{{0,4}}{AMOUNT}"),
 )
 PLACE = r"(?P<place>machine|cluster|system|partition|queue)"
 TOTAL = r"(?<!\d)(?P<total>\d[\d,]{0,9})"
@@ -47,6 +48,36 @@ ALLOWED = re.compile(
 PAIR = re.compile(r"(?<![\w/-])(?P<name>[a-z][\w/]*(?::[\w-]+)?)=(?P<value>\d+(?:\.\d+)?[KMGT]?)\b")
 # A line that tells a request and no limit.
 REQUEST = re.compile(r"(?i)--|\b(?:ask\w*|request\w*|want\w*|need\w*|use|using|submitted)\b|#(?:SBATCH|PBS|BSUB)")
+
+
+# `500 GPU hours`, `300 horas de GPU`, `4 k node-h`, and the words that make it what is left of a budget.
+HOUR_WORD = r"(?:h|hrs?|hours?|stunden|heures?|horas?|ore|uren|uur|godzin\w*)"
+HOURS_OF = r"(?P<of>gpu|node|core|cpu|knoten|kern|n[oœ]e?uds?|nodos?|nodi|c[oœ]e?urs?)s?"
+HOURS_SAID = re.compile(
+    rf"(?i)(?<![\d.:])(?P<n>\d[\d,]{{0,9}}(?:\.\d+)?)(?P<k> ?k)?(?:[ -]*{HOURS_OF})?[ -]*"
+    rf"(?:{HOUR_WORD}\b|小时|時間|시간)(?:[ -](?:de |di |d['\u2019])?{HOURS_OF.replace('?P<of>', '?P<behind>')}\b)?"
+)
+STILL_LEFT = re.compile(
+    r"(?i)\b(?:left|remain\w*|balance|available|übrig|noch|verbleib\w*|rest\w*|qued\w+|sobr\w+|rim\w+|over|zostało)\b|"
+    r"剩|残|남"
+)
+
+
+def hours_left_said(case: WaitCase) -> tuple[float, str] | None:
+    """The hours that the person says are left of a budget, and of what (`gpu`, `node`, `cpu`; empty: not told)."""
+    for clause in CLAUSE.split(sentences(case)):
+        found = HOURS_SAID.search(clause)
+        if not found or not STILL_LEFT.search(clause) or re.search(r"(?i)\b(?:runs?|limit|wait\w*)\b", clause):
+            continue
+        word = (found["of"] or found["behind"] or "").lower()
+        of = next((name for name, words in UNITS if word and re.fullmatch(words, word, re.I)), "")
+        return float(found["n"].replace(",", "")) * (1000 if found["k"] else 1), of
+    return None
+
+
+def on_a_node_said(case: WaitCase, of: str) -> float | None:
+    """What the person says that one node has of it."""
+    return next((one.most for one in sizes_said(case) if one.per == "node" and one.of == of), None)
 
 
 def sizes_said(case: WaitCase) -> Iterator[LimitSeen]:
@@ -114,7 +145,7 @@ USED = re.compile(r"(?i)\b(?:used|in use|utilis\w+|belegt|verbraucht|usad\w+)[ :
 
 def sentences(case: WaitCase) -> str:
     """What no reader knows, without the command lines."""
-    return "\n".join(line for line in case.words.splitlines() if not prompted(line) or "|" in line)
+    return "\n".join(line for line in case.words.splitlines() if not prompted(line) or "|" in line or TOLD.match(line))
 
 
 def read(found: re.Match[str], bare: str) -> tuple[str, float]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 
 from graph.waiting.amounts import request_of
 from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
-from graph.waiting.limits_told import limit_note
+from graph.waiting.limits_told import LESS, limit_note
+from graph.waiting.moments_said import Beginning, beginning_said
 from graph.waiting.spoken import listed, moment_of, seen_at, spoken_date
 from knowledge.cluster import Cluster
 from knowledge.schedulers.reason_types import ReasonRemedy
@@ -182,45 +185,87 @@ def reservation_window(case: WaitCase) -> WaitingNote | None:
     )
 
 
-# `maintenance begins 2026-11-24 06:00`, where no reservation was pasted.
-BEGINS = re.compile(
-    r"(?i)\b(?:mainten\w+|downtime|dedicated time|wartung|shutdown|outage)\b[^.\n\d]{0,40}"
-    r"(20\d\d-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?)"
+# A sentence that tells of a maintenance, where no reservation was pasted.
+MAINTENANCE = re.compile(
+    r"(?i)\b(?:mainten\w+|manuten\w+|mantenim\w+|onderhoud|downtime|dedicated time|wartung\w*|shutdown|outage)\b"
+    r"|维护|メンテ|점검"
 )
 
 
 def maintenance(case: WaitCase) -> WaitingNote | None:
     """The maintenance that it would run into, and the time that ends before it."""
-    if "aintenance" not in case.job.reason and case.found.reason.word not in ("dedicated-time", "reservation"):
+    named = "aintenance" in case.job.reason or case.found.reason.word in ("dedicated-time", "reservation")
+    if not named and (case.job.phase != "waiting" or case.found.reason.of != "node"):
         return None
+    begins = maintenance_begins(case)
+    said = re.search(r"walltime (?:is )?(\d+ ?h(?:ours)?)", case.words)
+    limit = case.job.limit or request_of(case).get("time") or asked_in_words(case, "time")
+    if not named:
+        return hidden_maintenance(case, begins, limit)
+    asks = spoken_time(limit) if limit else said[1] if said else ""
+    asked = f" Its {asks} would run into it." if asks else ""
+    if not begins:
+        return WaitingNote(asked.strip()) if asked else None
+    says, left = f"It begins {begins.words}.", begins.left
+    if not left or not limit:
+        now = f" From {since_when(case)} until then {in_hours(left)} are left." if left else ""
+        return WaitingNote(f"{says}{asked}{now}", time_before(case, left))
+    compared = compared_with(case, limit, left)
+    if limit < left - SPARE:
+        do = ReasonRemedy(text="nothing; a shorter time keeps that chance open for longer")
+        chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
+        return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True)
+    less = "Less than that may start before it, if nodes are free; else it starts by itself after it."
+    return WaitingNote(f"{says} {compared} {less}", time_before(case, left))
+
+
+def maintenance_begins(case: WaitCase) -> Beginning | None:
+    """When it begins, by the reservation of the paste or by the person's words."""
     rows = [
         row
         for row in case.rows("scontrol show reservation")
         if "MAINT" in row.get("Flags", "") or "aint" in row.get("ReservationName", "")
     ]
-    told = BEGINS.search(case.words)
-    said = re.search(r"walltime (?:is )?(\d+ ?h(?:ours)?)", case.words)
-    limit = case.job.limit or request_of(case).get("time")
-    asks = spoken_time(limit) if limit else said[1] if said else ""
-    asked = f" Its {asks} would run into it." if asks else ""
-    if not rows and not told:
-        return WaitingNote(asked.strip()) if asked else None
-    start, end = (rows[0].get("StartTime", ""), rows[0].get("EndTime", "")) if rows else (told[1] if told else "", "")
-    left = left_until(moment_of(start), seen_at(case))
-    ends = f" and ends {spoken_date(end)}" if moment_of(end) else ""
-    begins = f"It begins {spoken_date(start)}{ends}."
-    if not left or not limit:
-        now = f" From {spoken_date(seen_at(case))} until then {in_hours(left)} are left." if left else ""
-        return WaitingNote(f"{begins}{asked}{now}", time_before(case, left))
+    if rows and (begins := moment_of(start := rows[0].get("StartTime", ""))):
+        end = rows[0].get("EndTime", "")
+        ends = f" and ends {spoken_date(end)}" if moment_of(end) else ""
+        return Beginning(f"{spoken_date(start)}{ends}", begins, left_until(begins, seen_at(case)))
+    for line in re.split(r"\n|[;!?]|\.(?!\d)", case.words):
+        told = beginning_said(line, case) if MAINTENANCE.search(line) else None
+        if told:
+            return told if told.moment is None else replace(told, words=spoken_date(told.moment.isoformat()))
+    return None
+
+
+def hidden_maintenance(case: WaitCase, begins: Beginning | None, limit: float | None) -> WaitingNote | None:
+    """One that the reason does not name, and that comes before the job could end: it keeps nodes from it as well."""
+    if not begins or not limit or not 0 < begins.left <= limit + SPARE:
+        return None
+    command = LESS.get((case.job.scheduler, "time"), "").format("<TIME_UNTIL_MAINTENANCE>") if case.job.id else ""
+    do = ReasonRemedy(text="with a time that ends before the maintenance it may start before it", command=command)
+    says = f"A maintenance begins {begins.words}. {compared_with(case, limit, begins.left)}"
+    after = "so on nodes that it takes out this job can start only after it"
+    return WaitingNote(f"{says[:-1]}, {after}.", time_before(case, begins.left), do=(do,))
+
+
+def compared_with(case: WaitCase, limit: float, left: float) -> str:
+    """The hours until then beside those asked for."""
     days = f" ({spoken_time(limit)})" if limit >= 86400 else ""
-    asks = f"and it asks for {in_hours(limit)}{days}"
-    now = f"From {spoken_date(seen_at(case))} until then {in_hours(left)} are left, {asks}."
-    if limit < left - SPARE:
-        do = ReasonRemedy(text="nothing; a shorter time keeps that chance open for longer")
-        chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
-        return WaitingNote(f"{begins} {now} {chance}", do=(do,), only=True)
-    less = "Less than that may start before it, if nodes are free; else it starts by itself after it."
-    return WaitingNote(f"{begins} {now} {less}", time_before(case, left))
+    short = f", {in_hours(limit - left)} too many" if limit > left else ""
+    return (
+        f"From {since_when(case)} until then {in_hours(left)} are left, and it asks for {in_hours(limit)}{days}{short}."
+    )
+
+
+def since_when(case: WaitCase) -> str:
+    """When the paste was made, or `now` by the person's clock."""
+    return spoken_date(seen_at(case)) or "now"
+
+
+def asked_in_words(case: WaitCase, of: str) -> float | None:
+    from graph.waiting.limits_said import amounts_asked
+
+    return amounts_asked(case).get(of)
 
 
 def time_before(case: WaitCase, left: float) -> dict[str, str]:
@@ -267,10 +312,41 @@ def licences(case: WaitCase) -> WaitingNote | None:
                 do=(do,),
                 only=True,
             )
-    asked = case.job.printed("Licenses").replace("(null)", "")
+    asked = (case.job.printed("Licenses") or case.job.printed("LICENSES")).replace("(null)", "")
+    wanted = licences_of(asked)
     says = [f"It asks for {asked}."] if asked else []
     for limit in licence_totals(case):
-        if limit.used is not None and (limit.owner in asked or (not asked and not limit.left)):
-            used = "all" if limit.used == limit.most else f"{limit.used:g}"
-            says.append(f"Of the licence {limit.owner} {used} of {limit.most:g} are in use.")
+        if limit.used is None or not (limit.owner in wanted or (not asked and not limit.left)):
+            continue
+        used = "all" if limit.used == limit.most else f"{limit.used:g}"
+        free, needs = limit.left or 0.0, wanted.get(limit.owner, 1)
+        short = (
+            f", {free:g} {'is' if free == 1 else 'are'} free, {needs - free:g} short" if needs > free and asked else ""
+        )
+        says.append(f"Of the licence {limit.owner} {used} of {limit.most:g} are in use{short}.")
+        if needs > limit.most:
+            most = ReasonRemedy(text=f"ask for at most {limit.most:g} of {limit.owner} and submit again")
+            says.append(f"It asks for more than there are ({limit.most:g}), so it never starts as it is.")
+            return WaitingNote(" ".join(says), starts="no", do=(most,), only=True)
+    if holders := holders_of(case, wanted):
+        says.append(
+            f"By what you pasted they are held by {listed(holders)}; it starts when enough of them are given back."
+        )
     return WaitingNote(" ".join(says)) if says else None
+
+
+def licences_of(text: str) -> dict[str, int]:
+    """`vcs:4,matlab@srv` as 4 of vcs and 1 of matlab@srv."""
+    found = re.findall(r"([A-Za-z][\w.@-]*)(?:[:*=](\d+))?", text.replace("(null)", ""))
+    return {name: int(number or 1) for name, number in found}
+
+
+def holders_of(case: WaitCase, wanted: Mapping[str, int]) -> list[str]:
+    """The running jobs that have some of these licences, where squeue printed them."""
+    held = []
+    for job in case.others:
+        has = licences_of(job.printed("LICENSES") or job.printed("Licenses"))
+        told = [f"{count} {name}" for name, count in has.items() if not wanted or name in wanted]
+        if job.phase == "running" and told:
+            held.append(f"{job.id}{f' of {job.user}' if job.user else ''} ({listed(told)})")
+    return held

@@ -6,10 +6,20 @@ side, and what does not fit is said with its numbers. Which resource the reason 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from graph.waiting.amounts import bare_amount, held_by, noun_of, on_one_node, request_of, resource_of, spoken_amount
+from graph.waiting.amounts import (
+    bare_amount,
+    gpus_each,
+    held_by,
+    noun_of,
+    on_one_node,
+    request_of,
+    resource_of,
+    spoken_amount,
+)
 from graph.waiting.case import WaitCase, WaitingNote
 from graph.waiting.limit_tables import SERVER, LimitSeen, limits_pasted
 from graph.waiting.spoken import time_to_end
@@ -25,6 +35,7 @@ LESS: Mapping[tuple[str, str], str] = {
     ("pbs", "time"): "qalter -l walltime={} <JOBID>",
     ("lsf", "slot"): "bmod -n {} <JOBID>",
     ("lsf", "time"): "bmod -W {} <JOBID>",
+    ("flux", "time"): "flux update <JOBID> duration={}",
 }
 OPTION = {"mem": "--mem", "cpu": "--cpus-per-task", "gpu": "--gpus-per-node", "core-mem": "--mem-per-cpu"}
 
@@ -152,7 +163,10 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
         return WaitingNote(f"{request}.", sure=True)
     do = fits(case, limit.of, left) if left else ()
     return WaitingNote(
-        f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left.", do=do, sure=True
+        f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left, "
+        f"{bare_amount(limit.of, asked - left)} short.",
+        do=do,
+        sure=True,
     )
 
 
@@ -168,7 +182,7 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     of, most = limit.of, limit.most
     printed = slurm_time(most) if of == "time" else f"{most:g}"
     numbers = {"MAXTIME": printed} if of == "time" else {"N": printed} if of == "node" else {}
-    says = f"It asks for {spoken_amount(of, asked)}; the limit is {bare_amount(of, most)}."
+    says = f"It asks for {as_said(case, of, asked)}; the limit is {as_said(case, of, most, bare_amount)}."
     if limit.owner.startswith("the ") and limit.owner not in (SERVER, "the partition"):
         says = f"It asks for {spoken_amount(of, asked)}, and {limit.owner} has {bare_amount(of, most)}."
         do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)} and submit again")
@@ -192,6 +206,13 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     more = f"alone it asks for more than is allowed: {spoken_amount(of, asked)}"
     says = f"{more}, and the {group} allows {bare_amount(of, most)}"
     return WaitingNote(instead=says, starts="no", do=(do,), only=True)
+
+
+def as_said(case: WaitCase, of: str, value: float, spoken: Callable[[str, float], str] = spoken_amount) -> str:
+    """The amount; a time also in the hours in which the person tells it: `3 days (72 h)`."""
+    hours = f"{value / 3600:g}"
+    in_hours = of == "time" and value >= 86400 and re.search(rf"(?i)(?<![\d.]){re.escape(hours)} ?-?h", case.words)
+    return f"{spoken(of, value)}{f' ({hours} h)' if in_hours else ''}"
 
 
 def above_a_node(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
@@ -248,6 +269,8 @@ def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waitin
     nodes, size, hours = request.get("node", 1), request.get(of, 1), request.get("time", 0) / 3600
     each = f" x {size / nodes:g} {noun_of(of)}" if of not in ("node", "time") else ""
     says = f"{spoken_amount('node', nodes)}{each} x {hours:g} h = {whole(asked / scale)} {unit}"
+    if of == "gpu" and "gpu" not in held_by(case.job) and not gpus_each(case):
+        says = f"{says} (if it takes all GPUs of its nodes)"
     if limit.unit_unread and asked <= left:
         return WaitingNote(f"{says}; {whole(left / scale)} hours are told as left: enough, if they are {unit}.")
     if asked <= left:
@@ -266,7 +289,8 @@ def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waitin
         says = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit}."
         return WaitingNote(says, do=(do,) if fit >= 0.25 else ())
     end = "" if limit.counts == "run-minutes" else ": as it is it never starts, until the allocation is filled up"
-    says = f"{says}, more than the {whole(left / scale)}{used} that are left{end}."
+    short = f" ({whole((asked - left) / scale)} short)"
+    says = f"{says}, more than the {whole(left / scale)}{used} that are left{short}{end}."
     return WaitingNote(says, do=(do,) if fit >= 0.25 else (), only=limit.counts == "minutes" and fit >= 0.25)
 
 

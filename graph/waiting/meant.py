@@ -115,12 +115,29 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
         shown = named_by(whole, asked, "id")
         meant = shown if not waits or any(job.phase == "waiting" for job in shown) else []
     meant = meant or by_user(whole, said, text) or whole
+    if len(meant) == 1 and (own := beaten_by(meant[0], waits, said)):
+        meant = own
     if waits and SOON.search(said) and all(job.phase == "running" for job in meant):
         meant = waits
     order = {"waiting": 0, "starting": 1, "suspended": 2, "running": 3, "ending": 4, "ended": 5, "unknown": 6}
     if any(job.phase == "waiting" for job in meant):
         meant = [job for job in meant if job.phase == "waiting"]
     return sorted(meant, key=lambda job: order[job.phase])
+
+
+RIVAL = re.compile(
+    r"(?i)\b(?:beat\w*|before|ahead of|in front of|overt\w+|pass\w*|than|vor|avant|devant|antes que|prima di)\b"
+    r"[^.?\n]{0,20}"
+    r"\b(?:me|mine|my|mir|meine\w*|mien|moi|mon|mi|mí|mio|io)\b"
+)
+
+
+def beaten_by(named: QueuedJob, waits: Sequence[QueuedJob], said: str) -> list[QueuedJob]:
+    """The jobs that are asked about where the named one is another user's: `why is 5090 ahead of me?`."""
+    others = [
+        job for job in waits if job.id != named.id and named.user and job.user and not alike(job.user, named.user)
+    ]
+    return others if RIVAL.search(said) and len({job.user for job in others}) == 1 else []
 
 
 def named_by(jobs: Sequence[QueuedJob], words: str, field: str) -> list[QueuedJob]:
@@ -134,6 +151,35 @@ def named_by(jobs: Sequence[QueuedJob], words: str, field: str) -> list[QueuedJo
             found.append(job)
     waiting = [job for job in found if job.phase == "waiting"]
     return (waiting or found) if field == "id" else found if len(found) < len(jobs) or waiting else []
+
+
+I_AM = re.compile(
+    r"(?i)\b(?:i am|i'm|im|my (?:user ?name|user|login|account) is|ich bin|je suis|soy|sou|sono|ik ben)\W+([\w.-]+)"
+)
+# Names in a prompt that stand for anybody.
+NOBODY = ("user", "username", "me", "root", "login", "you")
+MY_JOB = re.compile(r"(?i)\b(?:my|mine|mein\w*|mon|mi|meu|mio|mijn)\b(?: [a-z]+){0,2}[ (#]*(\d{3,}[\w.\[\]-]*)")
+ANOTHERS = re.compile(
+    r"(?i)\b(?:his|her|their|someone else(?:'s)?|"
+    r"(?:my |a )?(?:colleague|coworker|labmate|student|postdoc|supervisor|boss|friend)(?:'s)?|"
+    r"kolleg\w+|collègue|compañer\w+|collega)\b"
+)
+
+
+def speaker(jobs: Sequence[QueuedJob], words: str, text: str) -> str:
+    """The user name of the person who speaks, by the prompt, a sentence or a job of theirs; empty: not told."""
+    users = {job.user.rstrip("+") for job in jobs if job.user}
+    said = [name for one in I_AM.findall(words) if (name := one.rstrip(".-")) in users]
+    mine = [job.user for one in MY_JOB.findall(words) for job in jobs if job.id == one and job.user]
+    prompt = [name for name in PROMPT_USER.findall(text) if name not in NOBODY]
+    return next(iter([*said, *prompt, *mine]), "")
+
+
+def is_anothers(job: QueuedJob, who: str, words: str) -> bool:
+    """Whether the job is not the person's own: of another user than they are, or theirs by the words."""
+    if who and job.user:
+        return not alike(job.user, who)
+    return bool(ANOTHERS.search(words)) and bool(job.user) and bool(re.search(rf"\b{re.escape(job.user)}\b", words))
 
 
 def by_user(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJob]:

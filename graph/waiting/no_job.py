@@ -19,7 +19,13 @@ from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
 from knowledge.schedulers.times import printed_seconds, spoken_time
 
 
-def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, machine: Cluster | None) -> WaitCase:
+def told_without_job(
+    outputs: Sequence[SchedulerOutput],
+    words: str,
+    text: str,
+    machine: Cluster | None,
+    others: Sequence[QueuedJob] = (),
+) -> WaitCase:
     """What such a message says: the first of refusal, priorities, an empty queue, nodes, a reason named in words."""
     scheduler = outputs[0].scheduler if outputs else scheduler_of(machine, words)
     job = QueuedJob(scheduler, id=spoken_id(text))
@@ -45,7 +51,7 @@ def told_without_job(outputs: Sequence[SchedulerOutput], words: str, text: str, 
         # What was refused has no number: some other one stands there. Its queue stands in the command.
         queue = re.search(r"\s(?:-p|--partition|-q)[= ]*([A-Za-z][\w.-]*)", text)
         job = replace(job, id="", queue=queue[1] if queue else "")
-    return WaitCase(job, found, (), tuple(outputs), words, text, machine)
+    return WaitCase(job, found, tuple(others), tuple(outputs), words, text, machine)
 
 
 def is_named(machine: Cluster | None, words: str) -> bool:

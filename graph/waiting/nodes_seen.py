@@ -155,7 +155,10 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     if named_by_job(case):  # whatever else is free is nothing to it
         return None
     of = f" of {case.job.queue}" if case.job.queue else ""
-    rest = listed([f"{many} {name}" for name, many in counts.items() if many and name not in FREE])
+    gone = out_by_state(case)
+    rest = listed(
+        [f"{many} {name}{gone.get(name, '')}" for name, many in counts.items() if many and name not in FREE], 9
+    )
     rest = f" ({rest})" if rest else ""
     if not idle:
         shown = len(counts) > 1 or not set(counts) & {"idle", "free", "ok"}
@@ -167,11 +170,22 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
             text=f"with {number_of(idle)} it may start on those idle now, unless they are kept for another job",
             command=command,
         )
-        return WaitingNote(f"{are}, fewer than the {asked} that it asks for{rest}.", do=(do,))
+        return WaitingNote(f"{are}, fewer than the {asked} that it asks for: {asked - idle} short{rest}.", do=(do,))
     return WaitingNote(
         f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
         "constraint)."
     )
+
+
+def out_by_state(case: WaitCase) -> dict[str, str]:
+    """The names of the nodes that are out, by state: ` (n05, n06)`."""
+    found: dict[str, list[str]] = {}
+    for row in case.rows("sinfo", "pbsnodes", "bhosts", "flux resource list"):
+        state = bare_state(row) or (row.get("state") or row.get("STATUS") or "").lower().rstrip("*-")
+        name = row.get("NODELIST") or row.get("vnode") or row.get("HOST_NAME") or ""
+        if name and (is_out(state) or state.startswith(("offline", "unavail", "unreach", "closed_adm"))):
+            found.setdefault(state, []).append(name)
+    return {state: f" ({listed(names)})" for state, names in found.items()}
 
 
 def named_by_job(case: WaitCase) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from graph.waiting.case import WaitCase, WaitingNote, filled
 from graph.waiting.limits_told import freed, is_own, running_of
-from graph.waiting.spoken import listed, running_job
+from graph.waiting.spoken import listed, running_job, spoken_lines
 from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import message_reason
 from knowledge.schedulers.records import QueuedJob
+from knowledge.schedulers.times import spoken_time
 
 SUBMITTING = ("sbatch", "srun", "salloc", "qsub", "bsub", "flux")
 
@@ -30,6 +31,19 @@ def refused_beside(case: WaitCase) -> WaitingNote | None:
     named = {key.upper(): value for key, value in exact[-1].named.items()}
     why = filled(exact[-1].reason.says, named).removeprefix("refused at submission, so no job waits: ")
     return WaitingNote(f"Another submission in what you pasted was refused, so there is no job of it: {why}.")
+
+
+def own_beside(case: WaitCase) -> WaitingNote | None:
+    """Behind a submission that was refused: the jobs of the same paste, which are not touched by that."""
+    own = [job for job in case.others if job.phase in ("running", "waiting")]
+    if case.found.reason.kind != "client-error" or not own:
+        return None
+    runs = [job.id for job in own if job.phase == "running"]
+    names = listed([job.id for job in own], 8)
+    states = f"{len(runs)} running" + (f" and {len(own) - len(runs)} waiting" if len(own) > len(runs) else "")
+    return WaitingNote(
+        f"The jobs that are listed ({names}; {states}) were taken before and go on; the refused one is not among them."
+    )
 
 
 def parts_of_one(case: WaitCase) -> WaitingNote | None:
@@ -99,9 +113,60 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
     most = next(filter(None, throttle.groups()), "") if throttle else case.job.printed("ArrayTaskThrottle")
     base = re.split(r"[_\[]", case.job.id)[0]
     tasks = [job for job in case.others if job.phase == "running" and re.split(r"[_\[]", job.id)[0] == base]
-    says = f"The array's own `%{most}` lets {most} tasks run at once" if most else "The array's own throttle"
+    if not most:
+        return None
+    says = f"The array's own `%{most}` lets {most} tasks run at once"
     running = f"; running now: {listed([job.id for job in tasks], 8)}" if tasks else ""
-    return WaitingNote(f"{says}{running}.") if most else None
+    left = tasks_in(case.job.id)
+    wait = (
+        f" {left} task{'s' if left > 1 else ''} of it still wait{'s' * (left == 1)}{rounds(case, left, int(most))}."
+        if left
+        else ""
+    )
+    more = re.search(
+        r"(?i)\b(?:run|start|have|allow|let|up to|raise|increase)\b[^\n.]{0,40}?(?<![\d_:])(\d{1,4})"
+        r"(?![\d_:])(?! ?(?:h|min|day|hour))",
+        spoken_lines(case.words),
+    )
+    number = {"N": more[1]} if more and more[1] != most else {}
+    return WaitingNote(f"{says}{running}.{wait}", number)
+
+
+TASK_TIME = re.compile(
+    r"(?i)\b(?:each|a|every|one|per|jede\w*|chaque|cada|ogni)\b[^\n.]{0,30}?"
+    r"(?<![\d:])(\d+(?:\.\d+)?) ?(h|hours?|hrs?|min\w*|m)\b"
+)
+
+
+def tasks_in(name: str) -> int:
+    """The tasks in `6_[5-9,12,20-30:2%4]`; 0 where it lists none."""
+    found = re.search(r"\[([\d,:-]+)", name)
+    if not found or name.endswith("..."):
+        return 0
+    told = 0
+    for part in found[1].split(","):
+        span = re.fullmatch(r"(\d+)(?:-(\d+))?(?::(\d+))?", part)
+        if not span:
+            return 0
+        told += (int(span[2] or span[1]) - int(span[1])) // int(span[3] or 1) + 1
+    return told
+
+
+def rounds(case: WaitCase, left: int, at_once: int) -> str:
+    """How long they take, by what one task is said (or allowed) to take."""
+    said = TASK_TIME.search(spoken_lines(case.words))
+    each = float(said[1]) * (3600 if said[2][0].lower() == "h" else 60) if said else case.job.limit
+    if not each or not at_once:
+        return ""
+    turns = -(-left // at_once)
+    longest = "" if said else " at most, by the time limit"
+    told = f"{turns} rounds of {at_once} x {spoken_hours(each)} = {spoken_hours(turns * each)}"
+    return f": {told}{longest} once the next ones start"
+
+
+def spoken_hours(seconds: float) -> str:
+    """`58 h`: two lengths in one unit are multiplied more easily."""
+    return f"{seconds / 3600:g} h" if seconds >= 3600 else spoken_time(seconds)
 
 
 def running_jobs(case: WaitCase) -> WaitingNote | None:
@@ -214,7 +279,8 @@ def ahead(case: WaitCase) -> WaitingNote | None:
         return None
     told = listed([f"{i}{f' of {user}' if user else ''} with {place:g}" for place, i, user in before], 4)
     many = "1 job stands" if len(before) == 1 else f"{len(before)} jobs stand"
-    return WaitingNote(f"In what you pasted {many} before it by priority ({told}); its own is {own:g}.")
+    less = f", {before[-1][0] - own:g} less{' than the lowest of them' if len(before) > 1 else ''}"
+    return WaitingNote(f"In what you pasted {many} before it by priority ({told}); its own is {own:g}{less}.")
 
 
 def priority(text: str) -> float:

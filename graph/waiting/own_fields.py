@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from graph.waiting.case import WaitCase, WaitingNote
@@ -247,7 +248,7 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f'It asks for `-R "{wanted}"`.')
     asked = case.job.printed("Features")
     if asked and case.found.reason.word == "BadConstraints" and (missing := not_on_nodes(case, asked)):
-        return WaitingNote(missing, fill={"FEATURE": "<FEATURE>"})
+        return WaitingNote(missing, fill={"FEATURE": like_it(case, asked) or "<FEATURE>"})
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
         return None
     partition = f" of {case.job.queue}" if case.job.queue else " of the partition"
@@ -255,6 +256,26 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
         f"It asks for `{asked}` (Features): no node{partition} has that, or not together with the rest of the request.",
         fill={"FEATURE": "<FEATURE>"},
     )
+
+
+def like_it(case: WaitCase, asked: str) -> str:
+    """The one GPU name that nodes of its partition have, where it asks for another one; empty: none or several."""
+    from graph.waiting.elsewhere import GPU_NAME
+
+    rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
+    have = {word for row in rows for word in row.get("AVAIL_FEATURES", "").split(",") if GPU_NAME.search(word)}
+    return next(iter(have)) if GPU_NAME.fullmatch(asked) and len(have) == 1 else ""
+
+
+def features_with_nodes(rows: Sequence[Mapping[str, str]]) -> str:
+    """Which nodes have which words, with their state where it was printed: `a100 (g01 idle, g02 mix)`."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        name = " ".join(filter(None, (row.get("NODELIST") or row.get("HOSTNAMES"), row.get("STATE"))))
+        for word in row.get("AVAIL_FEATURES", "").split(","):
+            if word not in ("", "(null)"):
+                found.setdefault(word, []).append(name)
+    return listed([f"{word}{f' ({listed(names)})' if all(names) else ''}" for word, names in sorted(found.items())], 8)
 
 
 def not_on_nodes(case: WaitCase, asked: str) -> str:
@@ -265,7 +286,7 @@ def not_on_nodes(case: WaitCase, asked: str) -> str:
     if not have or not lacks:
         return ""
     no_node = f"{listed(lacks)} {'is' if len(lacks) == 1 else 'are'} on no node shown"
-    return f"It asks for `{asked}`: {no_node}; they have {listed(sorted(have), 8)}."
+    return f"It asks for `{asked}`: {no_node}; they have {features_with_nodes(rows)}."
 
 
 def hold_of_pbs(case: WaitCase) -> WaitingNote | None:

@@ -177,7 +177,7 @@ def judged(case: WaitCase, depends: str, found: Sequence[Parent], fill: Mapping[
             do=never_satisfied(case, dead),
         )
     if blocked := [one for one in found if one.verdict == "blocked"]:
-        return behind_a_hold(waits, blocked, fill)
+        return behind_a_hold(case, waits, blocked, fill)
     says = [waits, *if_it_fails(case, depends, found, one_is_enough), *(states(found))]
     sure = all(one.wanted in ("end", "start") for one in found)
     return WaitingNote(" ".join(says), fill, starts="yes" if sure else None)
@@ -223,7 +223,7 @@ def why_dead(dead: Sequence[Parent]) -> str:
     return listed(list(dict.fromkeys(told)))
 
 
-def behind_a_hold(waits: str, blocked: Sequence[Parent], fill: Mapping[str, str]) -> WaitingNote:
+def behind_a_hold(case: WaitCase, waits: str, blocked: Sequence[Parent], fill: Mapping[str, str]) -> WaitingNote:
     """The other job is held, or asks for what it can never have: neither moves until somebody changes that one."""
     held = all(reason_of(one.job).reason.kind == "hold" for one in blocked if one.job)
     do: list[ReasonRemedy] = []
@@ -234,7 +234,12 @@ def behind_a_hold(waits: str, blocked: Sequence[Parent], fill: Mapping[str, str]
         values = known_values(one.job, why.named)
         state = "is itself held" if held else "can itself never start as it is"
         told.append(f"{one.id} {state} (`{one.job.reason.split(',')[0]}`): {filled(why.reason.says, values)}")
-        for remedy in why.reason.do:
+        theirs = one.job.user if one.job.user and case.job.user and not alike(one.job.user, case.job.user) else ""
+        if theirs:
+            do.append(
+                ReasonRemedy(text=f"{one.id} is a job of {theirs}: only {theirs} or staff can change it, ask there")
+            )
+        for remedy in () if theirs else why.reason.do:
             text = f"{one.id}: {filled(remedy.text, values)}"
             do.append(ReasonRemedy(text=text, command=filled(remedy.command, values)))
     names = listed([one.id for one in blocked])

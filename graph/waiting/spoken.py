@@ -90,7 +90,10 @@ def spoken_lines(words: str) -> str:
 
 
 # "sinfo says that ..." is a sentence, though it begins as a command.
-TOLD = re.compile(r"\s*\w+ (?:says|said|shows|tells|told|prints|lists|gives)\b")
+TOLD = re.compile(
+    r"\s*\w+ (?:says|said|shows|tells|told|prints|lists|gives|sagt|zeigt|meldet|dit|affiche|montre|"
+    r"dice|muestra|mostra|diz|zegt|toont)\b"
+)
 PRINTED = re.compile(r"^\s*[\w.:/-]+ ?=|^[^=]*=\S+\s+\S+=|^\s*#|\S {2,}\S.*\S {2,}\S|\S\|\S")
 CLOCKS = re.compile(r"\d\d:\d\d:\d\d")
 

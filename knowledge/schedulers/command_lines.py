@@ -60,12 +60,14 @@ def block_asked(line: str) -> tuple[str, str]:
 FILTERS = {
     "PARTITION": re.compile(r"(?:\s-p[ =]*|--partition[ =])([\w-]+)(?![\w,-])"),
     "STATE": re.compile(r"(?:\s-t[ =]*|--states?[ =])([A-Za-z]+)(?![\w,])"),
+    "ACCOUNT": re.compile(r"(?:\s-A[ =]*|--account[ =])([\w-]+)(?![\w,-])"),
+    "QOS": re.compile(r"(?:\s-q[ =]*|--qos[ =])([\w-]+)(?![\w,-])"),
+    "USER": re.compile(r"(?:\s-u[ =]*|--user[ =])([\w-]+)(?![\w,.-])"),
 }
 
 
 def filters_asked(line: str) -> dict[str, str]:
-    """The one partition and the one state to which `sinfo` or `squeue` is narrowed: its rows need not print them."""
+    """What `sinfo` (partition, state) or `squeue` is narrowed to, where it is one: its rows need not print that."""
     command = prompted(line)
-    if not command.startswith(("sinfo", "squeue")):
-        return {}
-    return {name: found[1] for name, pattern in FILTERS.items() if (found := pattern.search(command))}
+    names = {"sinfo": ("PARTITION", "STATE"), "squeue": tuple(FILTERS)}.get(command.split(" ")[0], ())
+    return {name: found[1] for name in names if (found := FILTERS[name].search(command))}

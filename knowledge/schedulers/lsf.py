@@ -32,8 +32,18 @@ BJOBS = {
 }
 HOSTS = {
     **dict.fromkeys(("HOST_NAME", "STATUS"), "word"),
-    **dict.fromkeys(("JL/U", "MAX", "NJOBS", "RUN", "SSUSP", "USUSP", "RSV"), "count"),
+    **dict.fromkeys(("JL/U", "MAX", "NJOBS", "RUN", "SSUSP", "USUSP", "RSV", "NGPUS", "NGPUS_ALLOC"), "count"),
 }
+# lshosts and lsload (https://www.ibm.com/docs/en/spectrum-lsf/10.1.0?topic=reference-lshosts and -lsload).
+HOST_SIZES = {
+    **dict.fromkeys(("HOST_NAME", "type", "model", "maxmem", "maxswp", "server"), "word"),
+    **dict.fromkeys(("cpuf", "ncpus", "nprocs", "ncores", "nthreads", "ndisks"), "number"),
+    "RESOURCES": "free",
+}
+HOST_LOADS = dict.fromkeys(
+    ("HOST_NAME", "status", "r15s", "r1m", "r15m", "ut", "pg", "ls", "it", "tmp", "swp", "mem", "gpu_mode", "ngpus"),
+    "word",
+)
 QUEUES = {
     **dict.fromkeys(("QUEUE_NAME", "STATUS"), "word"),
     **dict.fromkeys(

@@ -61,14 +61,21 @@ def with_id(output: SchedulerOutput, lines: Lines) -> SchedulerOutput:
     asked = filters_asked(above)
     if asked and output.command == "sinfo":
         return replace(output, rows=tuple(tuple((asked | dict(row)).items()) for row in output.rows))
-    if (state := asked.get("STATE", "")) and output.command == "squeue":
-        phase = slurm.state_phase(state)
-        told = (job if job.state else replace(job, state=state, phase=phase) for job in output.jobs)
-        output = replace(output, jobs=tuple(told))
+    if asked and output.command == "squeue":
+        output = replace(output, jobs=tuple(narrowed(job, asked) for job in output.jobs))
     if len(output.jobs) != 1 or output.jobs[0].id:
         return output
     named = id_asked(above)
     return replace(output, jobs=(replace(output.jobs[0], id=named),)) if named else output
+
+
+def narrowed(job: QueuedJob, asked: Mapping[str, str]) -> QueuedJob:
+    """The job with what `squeue` was narrowed to, as far as its row does not print that itself."""
+    state = asked.get("STATE", "")
+    if state and not job.state:
+        job = replace(job, state=state, phase=slurm.state_phase(state))
+    named = {"user": asked.get("USER", ""), "account": asked.get("ACCOUNT", ""), "qos": asked.get("QOS", "")}
+    return replace(job, **{name: value for name, value in named.items() if value and not getattr(job, name)})  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,8 @@ TABLES: tuple[OutputTable, ...] = (
     OutputTable("slurm", "sinfo", "nodes", COLUMNS["sinfo"], (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
     OutputTable("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
     OutputTable("pbs", "pbsnodes", "nodes", pbs.NODES, (any_of("vnode"),)),
+    OutputTable("lsf", "lshosts", "nodes", lsf.HOST_SIZES, (any_of("maxmem"),)),
+    OutputTable("lsf", "lsload", "nodes", lsf.HOST_LOADS, (any_of("r1m", "ut", "gpu_mode"), any_of("HOST_NAME"))),
     OutputTable("lsf", "bhosts", "nodes", lsf.HOSTS, (any_of("HOST_NAME"),)),
     OutputTable("lsf", "bjdepinfo", "limits", lsf.PARENTS, (any_of("PARENT"), any_of("PARENT_STATUS"))),
     OutputTable("lsf", "bqueues", "queues", lsf.QUEUES, (any_of("QUEUE_NAME"),)),
@@ -188,6 +197,9 @@ def is_row(line: str, columns: Sequence[Column]) -> bool:
 
 def first_fits(fields: Fields, columns: Sequence[Column]) -> bool:
     """A row names what it is about, and its state where the table has states: a sentence below a table does not."""
+    words = " ".join(value for _, value in fields).split()
+    if (words[-1:] and words[-1][-1] in "?!") or (len(words) > FEW_WORDS and not re.search(r"[\d|]", " ".join(words))):
+        return False
     kinds = {column.kind: value for column, (_, value) in zip(columns, fields, strict=True)}
     about = kinds["id"] if "id" in kinds else fields[0][1]
     exact = [value for column, (_, value) in zip(columns, fields, strict=True) if column.kind in ("count", "number")]
@@ -198,6 +210,8 @@ def first_fits(fields: Fields, columns: Sequence[Column]) -> bool:
     )
 
 
+# No table has a row of more words than these without a number in it.
+FEW_WORDS = 4
 PBS_COMMENT = re.compile(r"\s(?:Not Running|Can Never Run|Job run at|Job held|Job Array)\b.*")
 LSF_REASON = re.compile(r"\s+\S.*;?\s*|.*(?:;|hosts?\)?:)\s*")
 COMMENT_BELOW = re.compile(r"\s{2,}\S.*|\s*(?:Not Running|Can Never Run|Job held|job held).*")

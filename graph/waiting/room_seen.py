@@ -1,0 +1,217 @@
+"""What is free on each node that was pasted, beside what the job asks for on one node."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from graph.waiting.amounts import GPUS, amount, bare_amount, on_one_node, size, spoken_amount, tres
+from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of
+from graph.waiting.spoken import listed
+from knowledge.schedulers.reason_types import ReasonRemedy
+
+Amounts = Mapping[str, float]
+SHOWN = ("gpu", "cpu", "mem")
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What is free on a node now (or on each of several that are alike), and what it has in all where that is told."""
+
+    name: str
+    free: Amounts
+    whole: Amounts
+    nodes: int = 1
+
+    def is_large_enough(self, asked: Amounts) -> bool:
+        return all(self.whole.get(of, value) >= value for of, value in asked.items())
+
+    def share(self, asked: Amounts) -> float:
+        """How much of the request it has, by the resource that is shortest: 1 and more is enough."""
+        return min((self.free[of] / value for of, value in asked.items() if of in self.free), default=0.0)
+
+
+def room_on_nodes(case: WaitCase) -> WaitingNote | None:
+    """The node that comes closest, and what is short there; or that some have enough."""
+    waits = case.job.phase in ("waiting", "unknown") and case.found.reason.kind in ("wait", "node")
+    by_nodes = case.found.reason.of == "node" or case.job.scheduler == "lsf"
+    if not waits or not by_nodes or named_by_job(case):
+        return None
+    asked = {of: value for of, value in on_one_node(case).items() if of in SHOWN and value}
+    shown = [room for reader in READERS for room in reader(case)]
+    rooms = [room for room in shown if room.is_large_enough(asked)]
+    if not rooms:
+        return None  # that none is large enough is said elsewhere
+    only = large_enough(rooms, shown, asked)
+    rooms = [room for room in rooms if set(room.free) & set(asked)]
+    asked = {of: value for of, value in asked.items() if any(of in room.free for room in rooms)}
+    if not rooms:
+        return WaitingNote(only) if only else None
+    rooms.sort(key=lambda room: room.share(asked), reverse=True)
+    enough = sum(room.nodes for room in rooms if room.share(asked) >= 1)
+    wants, request = case.job.nodes or 1, listed([spoken_amount(of, value) for of, value in asked.items()])
+    says = f"On {'each node' if wants > 1 else 'its node'} it asks for {request}"
+    if enough >= wants:
+        names = listed([room.name for room in rooms if room.share(asked) >= 1])
+        kept = "then they are kept for jobs before it, or lack something that is not shown here"
+        have = f"{names} {'has' if enough == 1 else 'have'} that free by what is printed; {kept}"
+        return WaitingNote(f"{says}: {have}. {only}".strip())
+    best, many = rooms[0], sum(room.nodes for room in rooms)
+    if enough:
+        have = "has" if enough == 1 else "have"
+        have = f"{number_of(enough)} of the {many} shown {have} that free, and it needs {wants}"
+        return WaitingNote(f"{says}: {have}, {wants - enough} short. {only}".strip(), do=fewer_nodes(case, enough))
+    closest = f"{best.name} comes closest with {listed(list(beside(best, asked)))}"
+    none = f"none of the {many} shown has that free now" if many > 1 else "the node shown has not that free now"
+    return WaitingNote(f"{says}: {none}; {closest}. {only}".strip(), do=what_fits(case, best, asked))
+
+
+def large_enough(rooms: Sequence[Room], shown: Sequence[Room], asked: Amounts) -> str:
+    """Which nodes can take it at all, where others that are shown never can."""
+    small = [room for room in shown if not room.is_large_enough(asked)]
+    if not small:
+        return ""
+    short = listed(
+        [spoken_amount(of, value) for of, value in asked.items() if any(r.whole.get(of, value) < value for r in small)]
+    )
+    names = listed([room.name for room in rooms])
+    return f"Only {names} of those shown {'has' if len(rooms) == 1 else 'have'} {short} at all."
+
+
+def beside(room: Room, asked: Amounts) -> Iterator[str]:
+    """`4 of 8 GPUs free (4 short)`, for each resource that is asked for and shown."""
+    for of, value in asked.items():
+        if of not in room.free:
+            continue
+        free, noun = room.free[of], spoken_amount(of, room.whole.get(of, room.free[of]))
+        told = f"{bare(of, free)} of {noun} free" if of in room.whole else f"{noun} free"
+        yield told + (f" ({bare(of, value - free)} short)" if free < value else "")
+
+
+def bare(of: str, value: float) -> str:
+    return bare_amount(of, value).removesuffix(" of memory")
+
+
+def what_fits(case: WaitCase, room: Room, asked: Amounts) -> tuple[ReasonRemedy, ...]:
+    """What is free there as a request; none where nothing of something is free."""
+    short = {of: room.free[of] for of, value in asked.items() if of in room.free and room.free[of] < value}
+    if not all(short.values()) or (case.job.nodes or 1) > 1:
+        return ()
+    most = listed([spoken_amount(of, value) for of, value in short.items()])
+    return (ReasonRemedy(text=f"with at most {most} a node it fits {room.name} now, if no job before it takes that"),)
+
+
+def fewer_nodes(case: WaitCase, nodes: int) -> tuple[ReasonRemedy, ...]:
+    command = f"scontrol update jobid=<JOBID> NumNodes={nodes}-{nodes}" if case.job.scheduler == "slurm" else ""
+    return (ReasonRemedy(text=f"with {number_of(nodes)} it may start now, if it can do with them", command=command),)
+
+
+def of_slurm(case: WaitCase) -> Iterator[Room]:
+    """`scontrol show node`, and rows of sinfo with what is in use."""
+    for row in case.rows("scontrol show node"):
+        queues = row.get("Partitions", case.job.queue).split(",")
+        if is_out(bare_state(row)) or (case.job.queue and case.job.queue not in queues):
+            continue
+        whole = {
+            "gpu": gpus(row.get("Gres", "")),
+            "cpu": amount("cpu", row.get("CPUTot", "")),
+            "mem": size(row.get("RealMemory", "")),
+        }
+        used = tres(row.get("AllocTRES", ""))
+        used |= {
+            of: value
+            for of, key in (("cpu", "CPUAlloc"), ("mem", "AllocMem"))
+            if (value := amount(of, row.get(key, ""))) is not None
+        }
+        if "GresUsed" in row:
+            used["gpu"] = gpus(row["GresUsed"]) or 0.0
+        if "AllocTRES" in row:
+            used.setdefault("gpu", 0.0)
+        yield left_of(row.get("NodeName", "a node"), whole, used)
+    for row in case.rows("sinfo"):
+        if is_out(bare_state(row)) or not in_queue(row.get("PARTITION", case.job.queue), case):
+            continue
+        name = row.get("NODELIST") or row.get("HOSTNAMES") or ""
+        whole, used = {"gpu": gpus(row.get("GRES", "")), "mem": size(row.get("MEMORY", ""))}, dict[str, float]()
+        nodes = nodes_in(row)
+        cores = row.get("CPUS(A/I/O/T)", "").split("/")
+        if len(cores) == 4 and all(part.isdigit() for part in cores) and nodes == 1:
+            whole["cpu"], used["cpu"] = float(cores[3]), float(cores[3]) - float(cores[1])
+        if "GRES_USED" in row:
+            used["gpu"] = gpus(row["GRES_USED"]) or 0.0
+        if (held := size(row.get("ALLOCMEM", ""))) is not None:
+            used["mem"] = held
+        elif whole["mem"] and (free := size(row.get("FREE_MEM", ""))) is not None:
+            used["mem"] = whole["mem"] - free
+        if name and used:
+            yield left_of(name, whole, used, nodes)
+
+
+def gpus(gres: str) -> float | None:
+    """`8` of `gpu:a100:8(S:0-1)`; None where no GPU is named."""
+    found = GPUS.findall(gres)
+    return float(sum(map(int, found))) if found else None
+
+
+def left_of(name: str, whole: Mapping[str, float | None], used: Amounts, nodes: int = 1) -> Room:
+    has = {of: value for of, value in whole.items() if value is not None}
+    return Room(name, {of: max(0.0, value - used[of]) for of, value in has.items() if of in used}, has, nodes)
+
+
+PBS_NAMES = {"gpu": "ngpus", "cpu": "ncpus", "mem": "mem"}
+# A node of `pbsnodes -a`: its name at the line's begin, its settings below.
+PBS_NODE = re.compile(r"(?m)^([A-Za-z][\w.-]*)\n((?:[ \t]+[\w.]+ = .*(?:\n|\Z))+)")
+
+
+def of_pbs(case: WaitCase) -> Iterator[Room]:
+    """The `free/in all` of `pbsnodes -aSj`, and the settings of `pbsnodes -a`."""
+    for row in case.rows("pbsnodes"):
+        told = {of: [amount(of, part) for part in row.get(name, "").split("/")] for of, name in PBS_NAMES.items()}
+        pairs = {of: two for of, two in told.items() if len(two) == 2 and None not in two}
+        if pairs and not pbs_out(row.get("state", "")):
+            free, whole = ({of: two[at] or 0.0 for of, two in pairs.items()} for at in (0, 1))
+            yield Room(row["vnode"], free, whole)
+    for found in PBS_NODE.finditer(case.text):
+        settings = dict(re.findall(r"(?m)^[ \t]+([\w.]+) = (.*?)[ \t]*$", found[2]))
+        if "state" not in settings or pbs_out(settings["state"]):
+            continue
+        sizes = {key: {of: amount(of, settings.get(f"resources_{key}.{name}", "")) for of, name in PBS_NAMES.items()}
+                 for key in ("available", "assigned")}  # fmt: skip
+        if any(sizes["available"].values()):
+            used = {of: value or 0.0 for of, value in sizes["assigned"].items()}
+            yield left_of(found[1], sizes["available"], used)
+
+
+def pbs_out(state: str) -> bool:
+    return any(word in state for word in ("down", "offline", "unknown", "stale", "provisioning"))
+
+
+def of_lsf(case: WaitCase) -> Iterator[Room]:
+    """Slots and GPUs of bhosts, and the memory that lsload shows as free or lshosts as there at all."""
+    memory = {row["HOST_NAME"]: size(row.get("mem", "")) for row in case.rows("lsload")}
+    most = {row["HOST_NAME"]: size(row.get("maxmem", "")) for row in case.rows("lshosts")}
+    rows = {row["HOST_NAME"]: row for row in case.rows("bhosts") if row.get("STATUS", "ok") == "ok"}
+    shut = {row["HOST_NAME"] for row in case.rows("bhosts")} - set(rows)
+    for name in dict.fromkeys([*rows, *memory, *most]):
+        if name in shut:
+            continue
+        row = rows.get(name, {})
+        whole = {
+            "cpu": amount("cpu", row.get("MAX", "")),
+            "gpu": amount("gpu", row.get("NGPUS", "")),
+            "mem": most.get(name),
+        }
+        used = {
+            of: value
+            for of, key in (("cpu", "NJOBS"), ("gpu", "NGPUS_ALLOC"))
+            if (value := amount(of, row.get(key, ""))) is not None
+        }
+        room = left_of(name, whole, used)
+        free = {"mem": value} if (value := memory.get(name)) is not None else {}
+        if room.free or free or most:
+            yield Room(name, {**room.free, **free}, room.whole)
+
+
+READERS: tuple[Callable[[WaitCase], Iterator[Room]], ...] = (of_slurm, of_pbs, of_lsf)
