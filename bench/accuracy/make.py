@@ -44,6 +44,9 @@ def defect_cases() -> Iterator[dict[str, Any]]:
             yield {"id": name, "type": "check", "machine": one.cluster.id, "rules": [one.rule], "script": one.text}
     for of in sorted({one.of for one in mutations}):
         yield {"id": of, "type": "check", "machine": pages.machine(of).id, "rules": [], "script": pages.good(of)}
+    for row in pages.planted():
+        case = {"id": row["id"], "type": "check", "rules": [row["rule"]], "script": row["script"]}
+        yield from (case, case | {"id": f"{row['id']}: mended", "rules": [], "script": pages.mended(row)})
 
 
 def lines_of(cases: Iterator[dict[str, Any]]) -> str:

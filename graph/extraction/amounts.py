@@ -12,12 +12,14 @@ import re
 from collections.abc import Callable, Mapping
 
 JOB_NODES, NODE_GPUS = "JOB_NODES", "NODE_GPUS"
+# Lines of PBS's node file, in which a node stands once for each of its mpiprocs.
+NODE_LINES = "NODE_LINES"
 # Zero, and never known while expanding: keeps a loop's largest number out of the text.
 LOOP = "LOOP"
 # Facts that stand for a number when the job runs; every other name is unknown.
 FACTS = frozenset(
     {
-        JOB_NODES, NODE_GPUS, "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NTASKS", "SLURM_NPROCS",
+        JOB_NODES, NODE_GPUS, NODE_LINES, "SLURM_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NTASKS", "SLURM_NPROCS",
         "SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE", "SLURM_NTASKS_PER_NODE", "SLURM_TASKS_PER_NODE", "SLURM_GPUS",
         "PBS_NGPUS", "PBS_NUM_NODES", "PBS_NP", "LSB_DJOB_NUMPROC", "FLUX_JOB_NNODES", "FLUX_JOB_SIZE",
         "SLURM_CPUS_PER_TASK",
@@ -90,7 +92,8 @@ def amount_of_command(command: str) -> str:
     if re.search(r"nvidia-smi|rocm-smi|rocminfo|device_count|xpu-smi|/dev/nvidia", command):
         return NODE_GPUS if re.search(r"\bwc\b|device_count|grep -c|-c\b", command) else ""
     if re.search(r"\bwc\b|grep -c|num_nodes|-ct?\b", command) and re.search(HOST_LIST, command):
-        return JOB_NODES
+        repeated = "PBS_NODEFILE" in command and not re.search(r"\buniq\b|\bsort\b.*-\w*u", command)
+        return NODE_LINES if repeated else JOB_NODES
     named = re.search(r"\$\{?(HOSTS|NODES|HOST_?FILE|NODE_?FILE|NODE_?LIST)\b", command, re.I)
     return JOB_NODES if named and re.search(r"\bwc\b", command) else ""
 

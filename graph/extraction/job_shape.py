@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from graph.extraction.amounts import JOB_NODES, LOOP
+from graph.extraction.amounts import JOB_NODES, LOOP, NODE_LINES
 from graph.extraction.directives import DirectiveLine
 from graph.extraction.script import ReadScript
 from graph.extraction.walltime import seconds_of
@@ -95,6 +95,7 @@ class JobShape:
             **dict.fromkeys(NODE_NAMES, nodes), "SLURM_NTASKS": tasks, "SLURM_NPROCS": tasks,
             "SLURM_NTASKS_PER_NODE": self.tasks_per_node, "SLURM_TASKS_PER_NODE": self.tasks_per_node,
             "SLURM_CPUS_PER_TASK": self.cpus_per_task, "PBS_NGPUS": self.total_gpus, LOOP: 0,
+            NODE_LINES: tasks or nodes,
         }  # fmt: skip
         return {name: value for name, value in known.items() if value is not None}
 

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launchers import is_python
-from graph.extraction.shell_tree import parse, text_of
+from graph.extraction.shell_tree import parse
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
 from graph.verification.checks import sources
@@ -25,10 +25,6 @@ STANDS_ALONE = re.compile(r"--[\w-]+=|-[A-Za-z]\d")
 VARIABLE = re.compile(r"([A-Z_][A-Z0-9_]*)=(?!=)")
 # A command goes on over so many lines at most.
 LONGEST = 40
-# What may follow a launch in the background without keeping the job alive.
-SHORT_LIVED = ("echo", "date", "printf", "exit", "true", ":", "sleep")
-# What keeps it alive; of the sleeps only those without an end or of hours.
-WAITS = re.compile(r"(^|[;&\s])(wait|fg|tail -f|sleep (inf\w*|\d{4,}|[\d.]+[hd]))\b")
 PAGES = {"torchrun": sources.TORCHRUN, "accelerate": sources.ACCELERATE, "deepspeed": sources.DEEPSPEED}
 # Spawners whose parser knows every option that stands before the program, so that any other ends it.
 STRICT = ("torchrun", "accelerate", "deepspeed")
@@ -202,30 +198,6 @@ def open_end(command: Command) -> bool:
     return len(last) == 1 and last[0].open
 
 
-def ends_too_soon(s: Subject) -> Iterator[Hit]:
-    """A launch in the background that nobody waits for."""
-    launch = s.launch
-    if launch is None or s.script.jobs or not launch.root.background:
-        return
-    if any("loop" not in where for where in launch.root.inside):
-        return
-    below = [line for number, line in s.code_lines if number >= launch.line]
-    after = [one for one in s.script.commands if one.line > launch.line and one.argv and one.outer is None]
-    if any(one.name not in SHORT_LIVED and not one.background for one in after):
-        return
-    # `until` is a while_statement of the parser, too.
-    loops = [node for node in parse(s.script.text).root_node.children if node.type == "while_statement"]
-    if any("sleep" in text_of(node) and node.start_point[0] >= launch.line for node in loops):
-        return
-    if not any(WAITS.search(line) for line in below):
-        yield Hit(
-            launch.line,
-            "the launch goes on in the background and nothing waits for it",
-            "a job ends with its script, and what still runs is killed: add `wait`",
-            sources.SBATCH,
-        )
-
-
 def below_exit(s: Subject) -> Iterator[Hit]:
     """An `exit` at the top level with a launch below it."""
     number = next((n for n, line in s.code_lines if re.match(r"exit\b(?!.*[|&])", line) and n not in in_blocks(s)), 0)
@@ -283,7 +255,6 @@ RULES = (
     Rule("launch-python", "launch", "error", "`torchrun python train.py`: the spawner starts Python itself", spawner_of_python),
     Rule("launch-option", "launch", "error", "an option that torchrun, accelerate or deepspeed does not have", unknown_launcher_option),
     Rule("launch-no-program", "launch", "error", "a spawner with no program to start", no_program),
-    Rule("launch-ends-soon", "launch", "error", "a launch in the background that nothing waits for", ends_too_soon),
     Rule("shell-exit", "shell", "error", "a launch below an `exit` at the top level", below_exit),
     Rule("launch-hostfile", "launch", "warning", "a host file that the job does not write", stale_hosts),
 )  # fmt: skip

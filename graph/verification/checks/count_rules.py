@@ -16,6 +16,7 @@ from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 from knowledge.word_lists import in_order
 
+DEVICES = re.compile(r"(CUDA|HIP|ROCR)_VISIBLE_DEVICES|ZE_AFFINITY_MASK")
 # Programs that start all nodes themselves: GPT-NeoX's deepy.py calls DeepSpeed's runner.
 SELF_STARTING = re.compile(r"(^|/)deepy\.py$")
 
@@ -155,7 +156,8 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     devices = s.node_devices if whole else s.devices or s.node_devices
     asked = s.devices is not None and not whole
     # Programs side by side have each a part of the GPUs.
-    if not devices or procs == devices or s.set_to("PART_DEVICES"):
+    part = launch.root.background and any(DEVICES.fullmatch(name) for name, _ in launch.root.assignments)
+    if not devices or procs == devices or s.set_to("PART_DEVICES") or part:
         return
     unit = f"the job has {devices} GPUs there" if asked else f"a node has {devices} GPUs"
     kinds = {kind.gpus.tile_name for kind in s.node_types if kind.gpus.tiles_per_gpu > 1}

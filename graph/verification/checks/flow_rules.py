@@ -14,22 +14,14 @@ from graph.extraction.launch_chain import Layer
 from graph.extraction.launch_shape import root_of
 from graph.extraction.shell_tree import descendants, parse, text_of
 from graph.extraction.shell_words import plain
-from graph.extraction.training import TRAINS, layers_of
+from graph.extraction.training import layers_of
 from graph.verification.checks import sources
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
-from graph.verification.checks.tasks import task_text
 
-NAME = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
-INDEX = re.compile(r"SLURM_ARRAY_TASK_ID|PBS_ARRAY_?(INDEX|ID)|LSB_JOBINDEX|SGE_TASK_ID")
-# What differs from task to task of an array, or from run to run.
-OWN = re.compile(
-    rf"{INDEX.pattern}|SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|FLUX_JOB_ID|RANDOM|mktemp|\bdate\b|\$\$|uuid|TMPDIR"
-)
 WRITES = re.compile(
     r"--?((output|out|save|ckpt|checkpoint|checkpoints|results?|logging|log|work|run|exp|default_root)([_-]?(dir|path|folder|root))?)"
 )
-PORT = re.compile(r"--(master[_-]port|main[_-]process[_-]port)|MASTER_PORT")
 LOCAL = re.compile(
     r"(/tmp|/var/tmp|/dev/shm|/local(?:_?scratch)?|/mnt/bb|\$\{?(?:TMPDIR|SLURM_TMPDIR|LOCAL_SCRATCH|JOBFS|NVME\w*)\}?)(/[^\s\"']*)?$"
 )
@@ -42,96 +34,6 @@ GPU_FLAGS = ("--nv", "--rocm", "--nvccli", "--gpus", "--runtime", "--device", "-
 CLEANS = ("--cleanenv", "-e", "--containall", "-C")
 LITTLE = 2000
 """MB of memory that a job with GPUs is not meant to have."""
-
-
-def reached(s: Subject, text: str) -> str:
-    """The text with the values of all variables that it is made of behind it, as they are written."""
-    seen: set[str] = set()
-    found, left = [text], set(NAME.findall(text))
-    while left - seen:
-        name = (left - seen).pop()
-        seen.add(name)
-        values = [one.written for one in s.set_to(name)]
-        found += [f"${name}", *values]
-        left |= {inner for value in values for inner in NAME.findall(value)}
-    return " ".join(found)
-
-
-def whole_text(s: Subject) -> str:
-    """Everything that the launch hands over, with what it is made of."""
-    launch = s.launch
-    if launch is None:
-        return ""
-    written = " ".join((*launch.root.written, *launch.command.written, *(v for _, v in launch.root.assignments)))
-    return reached(s, f"{written} {task_text(s)}")
-
-
-def in_array(s: Subject) -> bool:
-    """Whether several tasks of an array run at once."""
-    value = s.job.value("array")
-    return bool(re.search(r"[-,]", value)) and not value.endswith("%1")
-
-
-def array_clash(s: Subject) -> Iterator[Hit]:
-    """Tasks of an array that differ, and write to one place, or meet at one port."""
-    launch = s.launch
-    if not in_array(s):
-        return
-    out = s.job.asked.get("output")
-    if out is not None and s.scheduler == "slurm" and "%" not in out.value and not out.value.startswith("/dev/"):
-        yield Hit(
-            out.line,
-            f"all tasks of the array write to {out.value[:40]}",
-            "write %A_%a into the name: each task opens the file anew",
-            sources.SBATCH,
-        )
-    if launch is None or not INDEX.search(whole_text(s)) or not TRAINS.search(plain(launch.program.entry)):
-        return
-    words = [plain(word) for word in launch.program.args]
-    for at, word in enumerate(words):
-        option, joined, value = word.partition("=")
-        value = value if joined else words[at + 1] if at + 1 < len(words) else ""
-        if WRITES.fullmatch(option) and value and not value.startswith("-") and not OWN.search(reached(s, value)):
-            yield Hit(
-                launch.line,
-                f"{option} {value[:40]} is the same for all tasks of the array",
-                "they overwrite each other's files: put the array's index into it",
-                None,
-            )
-            return
-    if (s.job.exclusive or (s.cluster and s.cluster.whole_nodes)) or s.several_nodes:
-        return
-    ports = [(one.line, one.written) for one in s.set_to("MASTER_PORT")]
-    for layer in launch.layers:
-        ports += [(launch.line, reached(s, plain(value))) for name, value in layer.options if PORT.fullmatch(name)]
-    if ports and not any(OWN.search(reached(s, text)) or "$(" in text for _, text in ports):
-        yield Hit(
-            ports[-1][0],
-            "all tasks of the array meet at one port",
-            "two of them on one node: 'Address already in use'; add the array's index to it",
-            None,
-        )
-
-
-def index_without_array(s: Subject) -> Iterator[Hit]:
-    """`$SLURM_ARRAY_TASK_ID` in a job that is no array."""
-    if (
-        "array" in s.job.asked
-        or not s.job.asked
-        or re.search(r"--array|\s-[at]\s+\d|-J\s+\d", s.script.text)
-        or s.script.jobs
-    ):
-        return
-    for number, line in s.code_lines:
-        found = re.search(rf"\$\{{?({INDEX.pattern})(?!:?[-+=?])\b", line)
-        if found and not re.search(rf"-[zn]\s+[\"']?\$\{{?{found[1]}|{found[1]}:?[-+=]", s.script.text):
-            yield Hit(
-                number,
-                f"{found[1]} is set in arrays alone, and no directive asks for one",
-                "it is empty in a single job",
-                None,
-            )
-            return
 
 
 def lost_scope(s: Subject) -> Iterator[Hit]:
@@ -391,6 +293,7 @@ def grep_ends(s: Subject) -> Iterator[Hit]:
             and one.line > strict
             and not one.inside
             and re.match(r"\s*[ef]?grep\b", last)
+            and not re.match(r"\s*[sqb](batch|sub)\b", found[1])
             and "||" not in found[1]
             and "||" not in s.line(one.line)
         ):
@@ -458,8 +361,6 @@ def memory_twice(s: Subject) -> Iterator[Hit]:
 
 
 RULES = (
-    Rule("array-clash", "shell", "warning", "tasks of an array that write to one file or folder, or meet at one port", array_clash),
-    Rule("array-no-index", "directives", "info", "an array's index in a job that is no array", index_without_array),
     Rule("variable-lost", "environment", "warning", "a value set in brackets or at a pipe's end, and used outside", lost_scope),
     Rule("variable-own-line", "environment", "error", "`PORT=1 srun ... $PORT`: expanded before it is set", prefix_expanded, sources.BASH),
     Rule("path-node-local", "environment", "warning", "files on the first node's own disk that all nodes are given", node_local),

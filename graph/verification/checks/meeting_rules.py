@@ -6,36 +6,48 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launch_shape import text_of
+from graph.extraction.shell_tree import parse
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.count_rules import node_spawner
 from graph.verification.checks.rendezvous_rules import several
 from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.shell_nodes import (
+    LOOPS,
+    ancestors,
+    found,
+    in_background,
+    lines_of,
+    program_of,
+    statement_of,
+)
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import in_task
 
+SPAWNERS = ("torchrun", "accelerate", "deepspeed")
 BACKENDS = ("c10d", "static", "etcd", "etcd-v2", "zeus-adapter", "mast-tcpstore")
 
 
 def port(s: Subject) -> Iterator[Hit]:
     for line, name, text, nested in ports(s):
-        found = wrong_port(s, name, text, nested)
-        if found:
-            yield Hit(line, f"{name} {found[0]}", found[1], sources.TORCH_DISTRIBUTED)
+        wrong = wrong_port(s, name, text, nested)
+        if wrong:
+            yield Hit(line, f"{name} {wrong[0]}", wrong[1], sources.TORCH_DISTRIBUTED)
 
 
 def ports(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
     """(line, name, text, inside the tasks): the last MASTER_PORT, and what the spawner is told besides."""
-    found = [(one.line, one.name, one.value, in_task(s, one.inside)) for one in s.set_to("MASTER_PORT")][-1:]
-    yield from found
+    told = [(one.line, one.name, one.value, in_task(s, one.inside)) for one in s.set_to("MASTER_PORT")][-1:]
+    yield from told
     layer = s.launch.spawner if s.launch else None
     if s.launch is None or layer is None:
         return
     endpoint = re.search(r":(\d+)$", text_of(layer, "--rdzv-endpoint") or "")
     for text in (text_of(layer, "--master-port", "--main-process-port") or "", endpoint[1] if endpoint else ""):
-        if text and text not in [one[2] for one in found]:
+        if text and text not in [one[2] for one in told]:
             yield s.launch.line, "the port", text, False
 
 
@@ -150,8 +162,64 @@ def backend_mismatch(s: Subject) -> Iterator[Hit]:
         )
 
 
+def met_twice(s: Subject) -> Iterator[Hit]:
+    """Spawners side by side on one node, with one port."""
+    root = parse(s.script.text).root_node
+    started: dict[str, int] = {}
+    for node in found(root, "command"):
+        command = next(
+            (one for one in s.script.commands if one.line == lines_of(node)[0] and set(SPAWNERS) & set(one.argv)), None
+        )
+        layer = next((one for one in command.chain.layers if one.name in SPAWNERS), None) if command else None
+        if program_of(node) == "wait":
+            started.clear()
+        if (
+            command is None
+            or layer is None
+            or command.outer is not None
+            or len([one for one in command.chain.layers if one.kind != "wrapper"]) > 1
+        ):
+            continue
+        where = fixed_port(s, command, layer)
+        background = in_background(statement_of(node))
+        loop = next((one for one in ancestors(node) if one.type in LOOPS), None)
+        alone = any(one.type in ("if_statement", "case_statement", "function_definition") for one in ancestors(node))
+        if not where or alone:
+            continue
+        if where in started and started[where] != command.line:
+            yield Hit(command.line, f"{layer.name} meets at port {where}, as the launch on line {started[where]} does, which still runs",
+                      "'Address already in use', or the two wait for each other: give each a port of its own", sources.TORCHRUN)  # fmt: skip
+            return
+        waits = loop is not None and any(program_of(one) == "wait" for one in found(loop, "command"))
+        if background and loop is not None and not waits:
+            yield Hit(command.line, f"all turns of the loop start {layer.name} at port {where}, side by side",
+                      "'Address already in use' in all but one: let the loop's variable into the port", sources.TORCHRUN)  # fmt: skip
+            return
+        if background and loop is None:
+            started[where] = command.line
+
+
+def fixed_port(s: Subject, command: Command, layer: Layer) -> str:
+    """The port of a spawner by itself, where it is a number: its own option, the endpoint's, or what it takes else."""
+    if layer.has("--standalone") or (text_of(layer, "--rdzv-backend") or "static") not in ("static", "c10d"):
+        return ""
+    endpoint = text_of(layer, "--rdzv-endpoint")
+    told = text_of(layer, "--master-port", "--main-process-port") or (endpoint or "").rpartition(":")[2]
+    written = " ".join(command.written)
+    if told:
+        # A loop's variable may be worked into the value here, as one of its turns has it.
+        varies = re.search(r"(port|endpoint)[= ]\S*[$`]", written)
+        return told if re.fullmatch(r"[1-9]\d{2,4}", told) and not varies else ""
+    return (
+        "29500"
+        if layer.name == "torchrun" and not layer.has("--rdzv-backend") and not endpoint and "PET_" not in s.script.text
+        else ""
+    )
+
+
 RULES = (
     Rule("rendezvous-port", "rendezvous", "error", "a port that is none, or that every task draws for itself", port),
+    Rule("rendezvous-twice", "rendezvous", "error", "launches side by side on one node with one port", met_twice),
     Rule("rendezvous-shared-port", "rendezvous", "info", "a fixed port on a shared node", shared_port),
     Rule("rendezvous-node-rank", "rendezvous", "error", "a static rendezvous without each node's own number", node_rank),
     Rule("rendezvous-backend", "rendezvous", "error", "rendezvous options that do not go together", backend_mismatch),

@@ -37,6 +37,7 @@ FOLLOWS = {
 # Rule -> the rules after which, wherever they stand, it says nothing new.
 FOLLOWS_ANYWHERE = {
     "site-required-missing": ("directive-after-command", "directive-misspelt-mark", "directive-other-scheduler"),
+    "shell-exit-lost": ("status-of-other",),
     "shell-option-as-command": ("shell-continuation",),
     "shell-syntax": ("shell-line-ends",),
     "shell-continuation": ("shell-line-ends",),

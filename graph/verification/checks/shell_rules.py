@@ -176,6 +176,23 @@ def dollar_zero(s: Subject) -> Iterator[Hit]:
         )
 
 
+# What bash, ksh and zsh have, and a plain sh has not.
+NO_PLAIN = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\+?=\(|[<>]\([^)]|\$\{\w+\[[@*\d]", re.M)
+
+
+def plain_shell(s: Subject) -> Iterator[Hit]:
+    """`#!/bin/sh` above arrays and `<(...)`: some systems' sh is no bash."""
+    if not re.fullmatch(r"(/usr)?/bin/(env\s+)?(sh|dash)(\s.*)?", s.script.shebang.removeprefix("#!").strip()):
+        return
+    skipped = heredoc_lines(s)
+    for number, line in s.code_lines:
+        if number not in skipped and NO_PLAIN.search(QUOTED.sub("", line) if "${" not in line else line):
+            says = "this is bash's, and the first line names /bin/sh"
+            yield Hit(number, says, "where sh is dash (Debian, Ubuntu) the script ends here with a syntax error; where it is bash (RHEL, SLES) it runs: write #!/bin/bash",
+                      None, "info" if s.cluster else None, edit=Edit(1, 1, ("#!/bin/bash",)))  # fmt: skip
+            return
+
+
 # Commands without which nothing starts.
 NEEDED = ("module", "srun", "mpiexec", "mpirun", "ibrun", "jsrun", "torchrun", "accelerate", "deepspeed", "python", "python3", "conda", "source",
           "export", "singularity", "apptainer", "shifter", "scontrol")  # fmt: skip
@@ -286,5 +303,6 @@ RULES = (
     Rule("shell-dollar-zero", "shell", "error", "the program in the place of the shell's own name behind `bash -c`", dollar_zero, sources.BASH),
     Rule("command-misspelt", "shell", "warning", "a command whose name is nearly one that a launch needs", misspelt_command),
     Rule("shell-characters", "shell", "error", "typographic quotes and dashes, non-breaking blanks", odd_characters),
+    Rule("shell-plain", "shell", "warning", "arrays and `<(...)` under `#!/bin/sh`", plain_shell),
     Rule("launcher-foreign", "launch", "error", "a launcher of another batch system", foreign_launcher),
 )  # fmt: skip

@@ -35,6 +35,11 @@ MOST_UNSET = 4
 LITTLE_TIME = 100
 # Bare numbers that people write for hours.
 MEANT_HOURS = (1, 2, 3, 4, 6, 8, 12, 24, 36, 48, 72, 96)
+# Hours in seconds, which as minutes would be longer than queues are.
+SECONDS_MEANT = frozenset(hours * 3600 for hours in (6, 8, 10, 12, 16, 18, 20, 24, 36, 48, 72, 96, 120, 168))
+MOST_SECONDS = frozenset(range(60))
+# Who reads a bare number.
+UNITS = {"slurm": "Slurm", "lsf": "LSF", "pbs": "PBS"}
 
 
 def interpreter(s: Subject) -> Iterator[Hit]:
@@ -178,21 +183,28 @@ def tasks_disagree(s: Subject) -> Iterator[Hit]:
 
 
 def little_time(s: Subject) -> Iterator[Hit]:
-    """`--time=24` is 24 minutes to Slurm."""
-    one = s.job.asked.get("time")
-    found = re.fullmatch(r"(\d{1,3})(:00)?", one.value) if one is not None else None
-    if s.scheduler != "slurm" or one is None or found is None:
+    """`--time=24` and `-W 24` are 24 minutes; PBS's `walltime=24` seconds; 86400 is meant in seconds, and read in minutes."""
+    one = s.job.asked.get("walltime" if s.scheduler == "pbs" else "time")
+    found = re.fullmatch(r"(\d{1,6})(:00)?", one.value) if one is not None else None
+    if s.scheduler not in UNITS or one is None or found is None or (found[2] and s.scheduler != "slurm"):
         return
-    minutes = int(found[1])
-    if found[2] and minutes not in MEANT_HOURS:
+    number, who = int(found[1]), UNITS[s.scheduler]
+    if found[2] and number not in MEANT_HOURS:
         return
-    hint = "hours are HH:MM:SS" if minutes < LITTLE_TIME else f"that is {minutes / 60:.1f} hours"
+    unit, long = ("seconds", MOST_SECONDS) if s.scheduler == "pbs" else ("minutes", SECONDS_MEANT)
+    hours = number / (3600 if unit == "seconds" else 60)
+    hint = "hours are HH:MM" + ":SS" * (s.scheduler != "lsf") if number < LITTLE_TIME else f"that is {hours:.4g} hours"
+    if unit == "minutes" and number in SECONDS_MEANT:
+        hint += f"; {number // 3600} hours in seconds would be that number"
+    meant = number in MEANT_HOURS or number in long
+    if s.scheduler != "slurm" and not meant:
+        return
     yield Hit(
         one.line,
-        f"{one.written} {one.value} is {minutes} minutes: {hint}",
-        "a bare number is minutes to Slurm, and of two the first",
-        sources.SBATCH,
-        "warning" if minutes in MEANT_HOURS else "info",
+        f"{one.written} {one.value} is {number} {unit}: {hint}",
+        f"a bare number is {unit} to {who}" + ", and of two the first" * (s.scheduler == "slurm"),
+        {"slurm": sources.SBATCH, "lsf": sources.BSUB, "pbs": sources.PBS}[s.scheduler],
+        "warning" if meant else "info",
     )
 
 
@@ -291,7 +303,7 @@ RULES = (
     Rule("environment-threads", "environment", "warning", "more threads than cores: OMP_NUM_THREADS x processes against the CPUs asked for", threads),
     Rule("environment-folder", "environment", "warning", "a PBS job that stays in the home folder", stays_at_home),
     Rule("directive-tasks", "directives", "warning", "--ntasks that is not nodes x --ntasks-per-node", tasks_disagree),
-    Rule("directive-minutes", "directives", "warning", "`--time=24`: 24 minutes to Slurm", little_time),
+    Rule("directive-minutes", "directives", "warning", "`--time=24`, `-W 24`: 24 minutes; `walltime=24`: seconds; `-W 86400`: 60 days", little_time),
     Rule("variable-nounset", "shell", "warning", "under `set -u`, a name that nothing sets", unset_names),
     Rule("shell-export", "shell", "error", "`export $NAME=1`, `NAME= 1`", odd_exports),
 )  # fmt: skip

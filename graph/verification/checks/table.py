@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from graph.verification.checks import (
+    array_rules,
     call_rules,
     count_rules,
     directive_rules,
     directive_values,
+    ending_rules,
     environment_rules,
     flow_rules,
+    input_rules,
     limit_rules,
     meeting_rules,
     network_rules,
@@ -19,7 +22,9 @@ from graph.verification.checks import (
     site_rules,
     slurm_values,
     start_rules,
+    status_rules,
     step_rules,
+    submit_rules,
     template_rules,
     variable_rules,
 )
@@ -45,4 +50,9 @@ RULES: tuple[Rule, ...] = (
     *variable_rules.RULES,
     *shell_rules.RULES,
     *flow_rules.RULES,
+    *array_rules.RULES,
+    *input_rules.RULES,
+    *ending_rules.RULES,
+    *status_rules.RULES,
+    *submit_rules.RULES,
 )

@@ -7,6 +7,7 @@ import importlib.util
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -21,6 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 CHECKS, MUTATIONS = ROOT / "docs" / "checks.md", ROOT / "docs" / "mutations.md"
 LIST = Path(__file__).parent / "mutations.yaml"
+PLANTED = Path(__file__).parent / "planted.yaml"
 REHEARSAL = "rehearsal"
 WIDEST = 150
 spec = importlib.util.spec_from_file_location("check_recall", Path(__file__).with_name("test_check_recall.py"))
@@ -123,6 +125,7 @@ def examples() -> dict[str, tuple[str, str]]:
     """Rule -> (a wrong line, the right one), from the defects that the tests put into good scripts."""
     found = [(one.rule, good(one.of), one.text) for one in mutations()]
     found += [(rule, text, text.replace(old, new)) for rule, text, old, new in DEFECTS]
+    found += [(row["rule"], mended(row), row["script"]) for row in planted()]
     shown: dict[str, tuple[str, str]] = {}
     for rule, right, wrong in found:
         lines = list(difflib.unified_diff(right.splitlines(), wrong.splitlines(), n=0, lineterm=""))[3:]
@@ -130,6 +133,19 @@ def examples() -> dict[str, tuple[str, str]]:
         fine = next((line[1:] for line in lines if line.startswith("-")), "(nothing)")
         shown.setdefault(rule, (bad.strip()[:WIDEST] or "(an empty line)", fine.strip()[:WIDEST] or "(an empty line)"))
     return shown
+
+
+def planted() -> list[dict[str, Any]]:
+    """Whole scripts with a defect each, of planted.yaml."""
+    rows: list[dict[str, Any]] = yaml.safe_load(PLANTED.read_text(encoding="utf-8"))
+    return rows
+
+
+def mended(row: dict[str, Any]) -> str:
+    text: str = row["script"]
+    for old, new in row["mend"]:
+        text = text.replace(old, new)
+    return text
 
 
 def mutations_page() -> str:

@@ -1,0 +1,237 @@
+# ruff: noqa: E501
+"""Tasks of an array: do their indices fit the lists that they pick from, and do they keep out of each other's way?"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from graph.extraction.amounts import arithmetic
+from graph.extraction.shell_words import plain
+from graph.extraction.training import TRAINS
+from graph.verification.checks import sources
+from graph.verification.checks.flow_rules import WRITES
+from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.subject import Subject
+from graph.verification.checks.tasks import task_text
+
+NAME = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
+INDEX = re.compile(r"SLURM_ARRAY_TASK_ID|PBS_ARRAY_?(INDEX|ID)|LSB_JOBINDEX|SGE_TASK_ID")
+# What differs from task to task of an array, or from run to run.
+OWN = re.compile(
+    rf"{INDEX.pattern}|SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|FLUX_JOB_ID|RANDOM|mktemp|\bdate\b|\$\$|uuid|TMPDIR"
+)
+PORT = re.compile(r"--(master[_-]port|main[_-]process[_-]port)|MASTER_PORT")
+# What makes a log's name each task's own: its index, or the number that each task has as a job.
+EACH_LOG = re.compile(r"%\d*[ajJ]")
+MOST_TASKS = 2_000
+SEPARATE = re.compile(r"\b(cd|pushd|mkdir|chdir)\b")
+# Line 0 of a list, which no command prints.
+BY_LINE = r"sed\s+-n\s+[\"']?\$\{{?{0}\}}?p|NR\s*==\s*[\"']*\$?\{{?{0}\b|-v\s+\w+=\"?\$\{{?{0}\b|head\s+-n?\s*\"?\$\{{?{0}\b[^|]*\|\s*tail\s+-n?\s*1"
+
+
+def reached(s: Subject, text: str) -> str:
+    """The text with the values of all variables that it is made of behind it, as they are written."""
+    seen: set[str] = set()
+    found, left = [text], set(NAME.findall(text))
+    while left - seen:
+        name = (left - seen).pop()
+        seen.add(name)
+        values = [one.written for one in s.set_to(name)]
+        found += [f"${name}", *values]
+        left |= {inner for value in values for inner in NAME.findall(value)}
+    return " ".join(found)
+
+
+def whole_text(s: Subject) -> str:
+    """Everything that the launch hands over, with what it is made of."""
+    launch = s.launch
+    if launch is None:
+        return ""
+    written = " ".join((*launch.root.written, *launch.command.written, *(v for _, v in launch.root.assignments)))
+    return reached(s, f"{written} {task_text(s)}")
+
+
+def in_array(s: Subject) -> bool:
+    """Whether several tasks of an array run at once."""
+    value = s.job.value("array")
+    return bool(re.search(r"[-,]", value)) and not value.endswith("%1")
+
+
+def array_clash(s: Subject) -> Iterator[Hit]:
+    """Tasks of an array that differ, and write to one place, or meet at one port."""
+    launch = s.launch
+    if not in_array(s):
+        return
+    out = s.job.asked.get("output")
+    if (
+        out is not None
+        and s.scheduler == "slurm"
+        and not EACH_LOG.search(out.value)
+        and not out.value.startswith("/dev/")
+    ):
+        yield Hit(
+            out.line,
+            f"all tasks of the array write to {out.value[:40]}",
+            "write %A_%a into the name: each task opens the file anew",
+            sources.SBATCH,
+        )
+    yield from one_file(s)
+    if launch is None or not INDEX.search(whole_text(s)) or not TRAINS.search(plain(launch.program.entry)):
+        return
+    words = [plain(word) for word in launch.program.args]
+    for at, word in enumerate(words):
+        option, joined, value = word.partition("=")
+        value = value if joined else words[at + 1] if at + 1 < len(words) else ""
+        if WRITES.fullmatch(option) and value and not value.startswith("-") and not OWN.search(reached(s, value)):
+            yield Hit(
+                launch.line,
+                f"{option} {value[:40]} is the same for all tasks of the array",
+                "they overwrite each other's files: put the array's index into it",
+                None,
+            )
+            return
+    if (s.job.exclusive or (s.cluster and s.cluster.whole_nodes)) or s.several_nodes:
+        return
+    ports = [(one.line, one.written) for one in s.set_to("MASTER_PORT")]
+    for layer in launch.layers:
+        ports += [(launch.line, reached(s, plain(value))) for name, value in layer.options if PORT.fullmatch(name)]
+    if ports and not any(OWN.search(reached(s, text)) or "$(" in text for _, text in ports):
+        yield Hit(
+            ports[-1][0],
+            "all tasks of the array meet at one port",
+            "two of them on one node: 'Address already in use'; add the array's index to it",
+            None,
+        )
+
+
+def index_without_array(s: Subject) -> Iterator[Hit]:
+    """`$SLURM_ARRAY_TASK_ID` in a job that is no array."""
+    if (
+        "array" in s.job.asked
+        or not s.job.asked
+        or re.search(r"--array|\s-[at]\s+\d|-J\s+\d", s.script.text)
+        or s.script.jobs
+    ):
+        return
+    for number, line in s.code_lines:
+        found = re.search(rf"\$\{{?({INDEX.pattern})(?!:?[-+=?])\b", line)
+        if found and not re.search(rf"-[zn]\s+[\"']?\$\{{?{found[1]}|{found[1]}:?[-+=]", s.script.text):
+            yield Hit(
+                number,
+                f"{found[1]} is set in arrays alone, and no directive asks for one",
+                "it is empty in a single job",
+                None,
+            )
+            return
+
+
+def one_file(s: Subject) -> Iterator[Hit]:
+    """A redirection of a command that knows its index, to a file that all tasks open anew."""
+    moved = any(
+        SEPARATE.fullmatch(one.name) and OWN.search(reached(s, " ".join(one.written[1:]))) for one in s.script.commands
+    )
+    for command in s.script.commands if not moved else ():
+        for redirect in command.redirects:
+            target = re.match(r"[12&]?>\|?\s*([^\s&>|;(]+)", redirect)
+            text = reached(s, target[1]) if target else ""
+            own = (
+                OWN.search(text)
+                or text.startswith(("/dev/", "/tmp", "&"))
+                or "$(" in text
+                or "loop" in " ".join(command.inside)
+            )
+            if target and not own and INDEX.search(reached(s, " ".join(command.written))) and command.outer is None:
+                yield Hit(command.line, f"all tasks of the array write to {target[1][:40]}",
+                          "each opens the file anew, and what the others wrote is gone: put the array's index into its name")  # fmt: skip
+                return
+
+
+def indices(s: Subject) -> list[int]:
+    """The numbers of an array's tasks; empty where the directive does not tell."""
+    found: list[int] = []
+    value = s.job.value("array").partition("%")[0]
+    for part in value.split(",") if value else ():
+        one = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6})(?::(\d{1,4}))?)?", part.strip())
+        if one is None or len(found) > MOST_TASKS:
+            return []
+        found += list(range(int(one[1]), int(one[2] or one[1]) + 1, int(one[3] or 1) or 1))[:MOST_TASKS]
+    return found
+
+
+def out_of_range(s: Subject) -> Iterator[Hit]:
+    """Indices of an array against the lists that the script itself holds."""
+    tasks, line = indices(s), s.job.line("array")
+    if not tasks or s.scheduler not in ("slurm", "pbs") or s.script.jobs:
+        return
+    for name, length in lists(s).items():
+        for used in re.finditer(rf"\$\{{{name}\[([^\]]+)\]\}}", "\n".join(text for _, text in s.code_lines)):
+            places = [place_of(s, used[1], task) for task in tasks]
+            beyond = [task for task, place in zip(tasks, places, strict=True) if place is not None and place >= length]
+            if None in places or not INDEX.search(reached(s, f"${used[1]} {used[1]}") + used[1]) or not beyond:
+                continue
+            yield Hit(line, f"{name} has {length} entries, 0 to {length - 1}: task {shown(beyond)} of the array finds none",
+                      "an entry that is not there is empty, and the program starts without it: lists of bash count from 0", sources.BASH + "#Arrays", "error")  # fmt: skip
+            break
+    for name in line_names(s) if 0 in tasks else ():
+        use = re.compile(BY_LINE.format(name))
+        at = next((number for number, text in s.code_lines if use.search(text)), 0)
+        if at:
+            yield Hit(line, f"task 0 of the array asks for line 0 on line {at}", "lines are counted from 1: sed refuses line 0, and awk and head find nothing", None)  # fmt: skip
+            return
+
+
+def shown(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:3])) + (" and others" if len(numbers) > 3 else "")
+
+
+def lists(s: Subject) -> dict[str, int]:
+    """Name -> entries, for arrays that the script writes down once, each entry in full."""
+    found: dict[str, int] = {}
+    for one in s.script.assignments:
+        text = one.written.strip()
+        sure = text.startswith("(") and text.endswith(")") and not re.search(r"[*?{}$`<]|\]=", text)
+        if (
+            not sure
+            or len(s.set_to(one.name)) != 1
+            or re.search(rf"\b{one.name}\+=|\b{one.name}\[[^\]]*\]=", s.script.text)
+        ):
+            continue
+        try:
+            found[one.name] = len(shlex.split(text[1:-1], comments=True))
+        except ValueError:
+            continue
+    return found
+
+
+def place_of(s: Subject, text: str, task: int, depth: int = 0) -> int | None:
+    """The number behind the text of an index, for one task; None where it cannot be worked out."""
+    inner = re.fullmatch(r"[\"']?\$\(\((.*)\)\)[\"']?", text.strip())
+    bare = re.sub(r"\$\{?(\w+)\}?", r"\1", inner[1] if inner else text.strip().strip("\"'"))
+    facts: dict[str, int] = {}
+    for name in set(re.findall(r"[A-Za-z_]\w*", bare)):
+        sets = s.set_to(name)
+        if INDEX.fullmatch(name):
+            facts[name] = task
+        elif len(sets) == 1 and depth < 4 and not sets[0].inside:
+            value = place_of(s, sets[0].written, task, depth + 1)
+            facts |= {name: value} if value is not None else {}
+    return arithmetic(bare, facts)
+
+
+def line_names(s: Subject) -> list[str]:
+    """The index, and variables that hold nothing else."""
+    same = [
+        one.name
+        for one in s.script.assignments
+        if re.fullmatch(rf"[\"']?\$\{{?({INDEX.pattern})\}}?[\"']?", one.written)
+    ]
+    return ["(?:SLURM_ARRAY_TASK_ID|PBS_ARRAY_INDEX)", *dict.fromkeys(same)]
+
+
+RULES = (
+    Rule("array-clash", "shell", "warning", "tasks of an array that write to one file or folder, or meet at one port", array_clash),
+    Rule("array-range", "directives", "warning", "indices of an array that a list of the script does not have", out_of_range),
+    Rule("array-no-index", "directives", "info", "an array's index in a job that is no array", index_without_array),
+)  # fmt: skip
