@@ -17,6 +17,8 @@ from typing import Literal, NamedTuple
 from graph.extraction.sentences.lexicon import read_yaml
 from graph.reading.side_files import FILE_NAME, is_config, is_file, name_of, stretches
 from knowledge.opening import open_plain
+from knowledge.schedulers.command_lines import COMMAND as SCHEDULER
+from knowledge.schedulers.command_lines import PROMPT
 from knowledge.schedulers.outputs import scheduler_output
 from knowledge.types import Attachment, Paste
 
@@ -228,9 +230,13 @@ def kind_of_file(head: str) -> Kind:
 
 
 def printed_by_scheduler(text: str) -> set[int]:
-    """The lines, from 0, of what a scheduler printed about jobs; a refusal of a submission reads like a log."""
-    found = scheduler_output(text)
-    return {n for one in found if one.kind != "refusal" for n in range(one.first, one.last + 1)}
+    """The lines, from 0, of what a scheduler printed about jobs, each with the command line above it.
+
+    A refusal of a submission reads like a log.
+    """
+    found, lines = scheduler_output(text), text.split("\n")
+    printed = {n for one in found if one.kind != "refusal" for n in range(one.first, one.last + 1)}
+    return printed | {n - 1 for n in printed if n and PROMPT.match(lines[n - 1]) and SCHEDULER.search(lines[n - 1])}
 
 
 def split(text: str, apart: Apart) -> None:

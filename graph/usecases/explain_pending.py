@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -110,7 +111,8 @@ def explain_pending(
 
 def only_refused(meant: Sequence[QueuedJob], outputs: Sequence[SchedulerOutput], words: str) -> bool:
     """Whether a submission was refused and no job waits: the jobs beside it run, and nobody asks about them."""
-    if any(job.phase != "running" for job in meant) or named_by(meant, spoken_lines(words), "id"):
+    asked = " ".join(re.findall(r"[^.?!\n]*\?", spoken_lines(words)))
+    if any(job.phase != "running" for job in meant) or named_by(meant, asked, "id"):
         return False
     told = refused(outputs)
     return (

@@ -28,6 +28,9 @@ ASKED_GPUS = re.compile(
 PBS_CHUNK = re.compile(r"select *= *(?:\d+:)?([^\s+]+)")
 
 
+HOURS = re.compile(
+    r"(?i)(?<![A-Za-z.:\d])(\d+(?:\.\d+)?) ?(?:(?:h(?:ours?|rs?)?|stunden|heures|horas|ore|uur)\b|小时|時間|시간)"
+)
 OPTIONS = ("--mem", "--mem-per-cpu")
 
 
@@ -107,6 +110,9 @@ def held_by(job: QueuedJob) -> dict[str, float]:
         found["time"] = job.limit
     if job.tasks:
         found["slot"] = job.tasks
+    if job.scheduler == "lsf" and job.phase == "running" and job.where:  # `16*h1:8*h2`
+        parts = re.findall(r"(?:(\d+)\*)?[A-Za-z][\w.-]*", job.where)
+        found["slot"] = sum(int(number or 1) for number in parts)
     return found | {"jobs": 1}
 
 
@@ -132,7 +138,10 @@ def time_in_words(words: str, spoken: bool) -> float | None:
     said = re.search(r"(?i)\b(?:time|-t|walltime)[= ]+([\d:-]+\w?)", words) or re.search(
         r"(?m)#SBATCH +-t +(\S+)", words
     )
-    hours = re.search(r"(?i)(?<![\w.:])(\d+(?:\.\d+)?) ?h(?:ours?|rs?)?\b", words) if spoken else None
+    from graph.waiting.limits_said import CLAUSE, STILL_LEFT
+
+    clauses = [one for one in CLAUSE.split(words) if not STILL_LEFT.search(one)] if spoken else []
+    hours = next(filter(None, map(HOURS.search, clauses)), None)
     return (printed_seconds(said[1]) if said else None) or (float(hours[1]) * 3600 if hours else None)
 
 

@@ -56,6 +56,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("cause", nodes_seen.named_nodes),
     ("nodes", nodes_seen.usable_nodes),
     ("limit", limits_told.too_large_for_a_node),
+    ("limit", limits_told.budget_beside),
     ("nodes", nodes_seen.out_reasons),
     ("nodes", nodes_seen.free_nodes),
     ("nodes", room_seen.room_on_nodes),

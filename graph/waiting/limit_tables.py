@@ -39,10 +39,11 @@ class LimitSeen:
 def limits_pasted(case: WaitCase) -> list[LimitSeen]:
     """All limits that the outputs beside the job tell, of this job's QOS, account and queue."""
     readers: tuple[Callable[[WaitCase], Iterable[LimitSeen]], ...] = (
-        accounting_limits, partition_limits, node_sizes, pbs_limits, lsf_limits, flux_limits, balances, machine_facts,
+        accounting_limits, partition_limits, node_sizes, pbs_limits, lsf_limits, flux_limits, machine_facts,
         limits_said, sizes_said,
     )  # fmt: skip
-    return [limit for reader in readers for limit in reader(case)]
+    budget = balances(case) if case.found.reason.kind == "limit-budget" else ()
+    return [*budget, *(limit for reader in readers for limit in reader(case))]
 
 
 # GrpTRES, MaxTRESMinsPJ, MaxJobsPU, MaxWall, MinTRES: https://slurm.schedmd.com/resource_limits.html (read 2026-11-22).
@@ -263,8 +264,6 @@ BESIDE = re.compile(
 
 def balances(case: WaitCase) -> Iterator[LimitSeen]:
     """Hours that are left by what a site's own command prints: of GPUs, or of nodes where it counts no GPUs."""
-    if case.found.reason.kind != "limit-budget":
-        return
     of = "gpu" if gpus_each(case) else "node"
     if (left := balance(case.words)) is not None:
         named = re.search(rf"(?i)\b{of}[ -]?h(?:ou)?rs?\b", case.words)

@@ -19,8 +19,11 @@ UNITS: tuple[tuple[str, str], ...] = (
     ("gpu", r"gpus?|apus?|gcds?|accelerators?|cards?|karten|卡|a100s?|h100s?|v100s?"),
     ("node", r"nodes?|knoten|n[oœ]e?uds?|nodos?|nodi|nós|w[eę]z\w+"),
     ("cpu", r"(?:cpu[ -])?cores?|cpus?|kerne?|c[oœ]e?urs|núcleos|slots?"),
-    ("mem", r"(?:[gt]i?b)(?: of)?(?: (?:ram|memory))?"),
-    ("time", r"h|hrs?|hours?|stunden|heures?|horas?|ore|uur|days?|d|tage?|jours?|días?|dias?|giorni|min(?:ute)?s?"),
+    ("mem", r"[gt](?:i?b)?(?: of)?(?: (?:ram|memory))?"),
+    (
+        "time",
+        r"h|hrs?|hours?|stunden|heures?|horas?|ore|uur|小时|時間|시간|days?|d|tage?|jours?|días?|dias?|giorni|min(?:ute)?s?",
+    ),
     ("jobs", r"jobs?"),
 )
 UNIT = "|".join(f"(?P<{name}>{words})" for name, words in UNITS)
@@ -42,12 +45,16 @@ IN_ALL = (
     re.compile(rf"(?i)\b(?:there are|we have)(?: only| just)? {TOTAL} nodes\b(?P<place>)"),
 )
 ALLOWED = re.compile(
-    rf"(?i)\b(?:limit\w*|max\w*|at most|allow\w*|cap(?:ped)?|up to|erlaubt|höchstens|au plus|máximo|massimo)\b"
-    rf"[^.\n\d]{{0,25}}{AMOUNT}"
+    rf"(?i)\b(?:limit\w*|max\w*|at most|allow\w*|cap(?:ped)?|up to|may (?:use|have|hold|run)|erlaubt|höchstens|darf|"
+    rf"dürfen|au plus|peut|máximo|puede|massimo|può)\b[^.\n\d]{{0,25}}{AMOUNT}"
 )
 PAIR = re.compile(r"(?<![\w/-])(?P<name>[a-z][\w/]*(?::[\w-]+)?)=(?P<value>\d+(?:\.\d+)?[KMGT]?)\b")
 # A line that tells a request and no limit.
-REQUEST = re.compile(r"(?i)--|\b(?:ask\w*|request\w*|want\w*|need\w*|use|using|submitted)\b|#(?:SBATCH|PBS|BSUB)")
+REQUEST = re.compile(
+    r"(?i)--|\b(?:ask\w*|request\w*|want\w*|need\w*|(?<!may )use|using|submitted)\b|#(?:SBATCH|PBS|BSUB)"
+)
+# What several jobs hold: `3 running with 256G each`.
+EACH = re.compile(rf"(?i)(?P<jobs_of>\d{{1,3}}) (?:\w+ ){{0,2}}running[^.\n\d]{{0,20}}{AMOUNT} each\b")
 
 
 # `500 GPU hours`, `300 horas de GPU`, `4 k node-h`, and the words that make it what is left of a budget.
@@ -113,11 +120,22 @@ def limits_said(case: WaitCase) -> Iterator[LimitSeen]:
         told = (read(found, of) for found in ALLOWED.finditer(line) if not pairs)
         for value in [*values, *(value for name, value in told if name == of and value)]:
             used = USED.search(line)
-            yield LimitSeen(of, value, per, amount(of, used[1]) if used else None, counts)  # type: ignore[arg-type]
+            held = amount(of, used[1]) if used else used_by_each(case, of)
+            yield LimitSeen(of, value, per, held, counts)  # type: ignore[arg-type]
+
+
+def used_by_each(case: WaitCase, of: str) -> float | None:
+    """What running jobs hold together, where the person says how many there are and what each has."""
+    found = EACH.search(sentences(case))
+    name, value = read(found, of) if found else ("", 0.0)
+    return int(found["jobs_of"]) * value if found and name == of and value else None
 
 
 # Where one statement ends and the next begins.
-CLAUSE = re.compile(r"\n|[;!?]|,(?!\d)|\.(?!\d)|\b(?:and|but|und|aber|et|mais|y|pero|e|ma|en|maar)\b")
+CLAUSE = re.compile(
+    r"\n|[;!?\uff0c\u3002\uff1b\uff01\uff1f\u3001]|,(?!\d)|\.(?!\d)|"
+    r"\b(?:and|but|und|aber|et|mais|y|pero|e|ma|en|maar)\b"
+)
 
 
 def amounts_asked(case: WaitCase) -> dict[str, float]:
@@ -127,7 +145,7 @@ def amounts_asked(case: WaitCase) -> dict[str, float]:
     of, found = spoken_of(case)[0], dict[str, float]()
     for clause in CLAUSE.split(sentences(case)):
         said = ASKS.search(clause)
-        told = re.search(AMOUNT, clause[said.end() :]) if said else None
+        told = re.search(rf"(?i){AMOUNT}", clause[said.end() :]) if said else None
         name, value = read(told, of) if told else ("", 0.0)
         if value:
             found.setdefault(name, value)
@@ -135,8 +153,8 @@ def amounts_asked(case: WaitCase) -> dict[str, float]:
 
 
 ASKS = re.compile(
-    r"(?i)\b(?:ask(?:s|ed|ing)?(?: for)?|request\w*|wants?|needs?|submitted with|verlang\w*|brauch\w*|"
-    r"demand\w*|pid\w+|chied\w+|vraag\w*)\b"
+    r"(?i)\b(?:ask(?:s|ed|ing)?(?: for)?|request\w*|wants?|needs?|submitted with|verlang\w*|brauch\w*|beantrag\w*|"
+    r"demand\w*|ped[ií]\w*|pid\w+|solicit\w+|chie[ds]\w+|vraag\w*)\b|申请|要求|申請"
 )
 
 
@@ -152,6 +170,8 @@ def read(found: re.Match[str], bare: str) -> tuple[str, float]:
     """The resource and the amount; a number without a unit is one of `bare`."""
     unit = next((name for name, _ in UNITS if found[name]), "")
     text, of = found["n"].replace(",", ""), unit or bare
+    if bare == "slot" and of == "cpu":
+        of = "slot"
     if of == "time":
         word = (found["time"] or "").lower()
         each = 86400 if word.startswith(("d", "t", "j", "g")) else 60 if word.startswith("m") else 3600

@@ -21,8 +21,8 @@ from graph.waiting.amounts import (
     spoken_amount,
 )
 from graph.waiting.case import WaitCase, WaitingNote
-from graph.waiting.limit_tables import SERVER, LimitSeen, limits_pasted
-from graph.waiting.spoken import time_to_end
+from graph.waiting.limit_tables import SERVER, LimitSeen, balances, limits_pasted
+from graph.waiting.spoken import listed, time_to_end
 from knowledge.schedulers.limit_words import Counts
 from knowledge.schedulers.reason_types import ReasonRemedy, Starts
 from knowledge.schedulers.records import QueuedJob
@@ -156,25 +156,51 @@ def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote
     left = max(0.0, limit.most - used) if used is not None else None
     if asked is None or limit.of == "jobs":
         allowed = spoken_amount(limit.of, limit.most)
-        return WaitingNote(f"The limit is {allowed}{now}.", {"N": f"{limit.most:g}"} if limit.of != "jobs" else {})
+        free = limit.most if left is None else left
+        fill = {"N": f"{free:g}"} if limit.of != "jobs" and free >= 1 else {}
+        return WaitingNote(f"The limit is {allowed}{now}.", fill)
     request = f"It asks for {spoken_amount(limit.of, asked)}; the limit is {most}{now}"
     if left is None or left >= asked:
         # What it asks for is below the limit: it is the others that hold it, not its own size.
         return WaitingNote(f"{request}.", sure=True)
-    do = fits(case, limit.of, left) if left else ()
+    do = fits(case, limit.of, left, asked) if left else ()
+    smaller = others_that_fit(case, limit, left)
     return WaitingNote(
         f"{request}, so {bare_amount(limit.of, left)} {'is' if left == 1 else 'are'} left, "
-        f"{bare_amount(limit.of, asked - left)} short.",
+        f"{bare_amount(limit.of, asked - left)} short.{smaller}",
+        {"N": f"{left:g}"} if left and limit.of in ("slot", "node") else {},
         do=do,
         sure=True,
     )
 
 
-def fits(case: WaitCase, of: str, left: float) -> tuple[ReasonRemedy, ...]:
-    """What is left now, as a request that fits."""
+def fits(case: WaitCase, of: str, left: float, asked: float) -> tuple[ReasonRemedy, ...]:
+    """What is left now, as a request that fits: of GPUs also in whole nodes."""
     fewer = LESS.get((case.job.scheduler, of), "").format(f"{left:g}")
+    text, nodes, each = spoken_amount(of, left), case.job.nodes or 1, asked / (case.job.nodes or 1)
+    if of in ("gpu", "cpu", "mem") and nodes > 1 and left >= each:
+        text = f"{text}, which is {spoken_amount('node', left // each)} with {spoken_amount(of, each)} each,"
+        told = on_one_node(case).get(of) == each
+        fewer = LESS.get((case.job.scheduler, "node"), "").format(f"{left // each:g}") if told else ""
     own = fewer if case.job.id.strip() else ""
-    return (ReasonRemedy(text=f"with at most {spoken_amount(of, left)} it fits what is left now", command=own),)
+    return (ReasonRemedy(text=f"with at most {text} it fits what is left now", command=own),)
+
+
+def others_that_fit(case: WaitCase, limit: LimitSeen, left: float) -> str:
+    """The person's other jobs with the same reason that ask for no more than is left."""
+    same = [
+        job for job in case.others if job.phase == "waiting" and job.reason == case.job.reason and is_own(job, case)
+    ]
+    asked = ((job.id, request_of(replace(case, job=job)).get(limit.of)) for job in same[:MOST_OTHERS])
+    told = [f"{name} ({spoken_amount(limit.of, value)})" for name, value in asked if value and value <= left]
+    if not told:
+        return ""
+    one = "" if len(told) == 1 else "one of "
+    return f" Of those that wait for the same, what is left is enough for {one}{listed(told)}."
+
+
+# Jobs of one reason that are looked at one by one.
+MOST_OTHERS = 50
 
 
 def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
@@ -283,15 +309,24 @@ def budget_note(case: WaitCase, limit: LimitSeen, asked: float | None) -> Waitin
     sure = f"if those are {unit}: " if limit.unit_unread else ""
     do = ReasonRemedy(
         text=f"{sure}with {spoken_amount('node', nodes)} ask for at most {int(fit * 10) / 10:g} h, or take fewer nodes",
-        command=LESS["slurm", "time"].format(slurm_time(int(fit) * 3600 if fit >= 1 else int(fit * 4) * 900)),
+        command=shorter(case, fit),
     )
     if limit.unit_unread:
         says = f"{says}; {whole(left / scale)} hours are told as left: too few, if they are {unit}."
         return WaitingNote(says, do=(do,) if fit >= 0.25 else ())
-    end = "" if limit.counts == "run-minutes" else ": as it is it never starts, until the allocation is filled up"
+    held = case.found.reason.kind == "limit-budget" and limit.counts != "run-minutes"
+    end = "" if not held else ": as it is it never starts, until the allocation is filled up"
     short = f" ({whole((asked - left) / scale)} short)"
     says = f"{says}, more than the {whole(left / scale)}{used} that are left{short}{end}."
     return WaitingNote(says, do=(do,) if fit >= 0.25 else (), only=limit.counts == "minutes" and fit >= 0.25)
+
+
+def shorter(case: WaitCase, hours: float) -> str:
+    """The command that sets a time of so many hours, in whole hours or quarters of one; empty where none is known."""
+    seconds = int(hours) * 3600 if hours >= 1 else int(hours * 4) * 900
+    plain = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}"
+    form = {"slurm": slurm_time(seconds), "pbs": f"{plain}:00", "lsf": plain, "flux": f"{seconds // 60}m"}
+    return LESS[case.job.scheduler, "time"].format(form[case.job.scheduler]) if case.job.id.strip() else ""
 
 
 def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> WaitingNote:
@@ -300,10 +335,22 @@ def above_minutes(case: WaitCase, limit: LimitSeen, says: str, hours: float) -> 
     most = f"{whole(limit.most / 60)} ({limit.most:,.0f} minutes)"
     do = ReasonRemedy(
         text=f"with this size ask for at most {int(hours * 10) / 10:g} h, or take a smaller size",
-        command=LESS["slurm", "time"].format(slurm_time(int(hours) * 3600 if hours >= 1 else int(hours * 4) * 900)),
+        command=shorter(case, hours),
     )
     says = f"{says}; the {'QOS' if place == 'qos' else place} allows one job {most}."
     return WaitingNote(says, starts="no", do=(do,) if hours >= 0.25 else (), only=hours >= 0.25)
+
+
+def budget_beside(case: WaitCase) -> WaitingNote | None:
+    """The hours asked for beside a balance of the same paste, where it is not the budget that holds the job."""
+    if case.found.reason.kind not in ("wait", "node", "limit-aggregate"):
+        return None
+    limit = next(iter(balances(case)), None)
+    asked = amount_asked(limit, request_of(case), case) if limit else None
+    if limit is None or asked is None:
+        return None
+    note = budget_note(case, limit, asked)
+    return WaitingNote(f"Beside that, the budget: {note.says}", do=note.do)
 
 
 def whole(value: float) -> str:
@@ -313,7 +360,11 @@ def whole(value: float) -> str:
 
 def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
     """What the person's own running jobs that were pasted hold of it; None where one of them does not tell."""
-    accounts = limit.per == "account" and case.job.account and all(job.account for job in running_of(case, "account"))
+    names = {job.account for job in (case.job, *running_of(case, "account"))}
+    # A listing narrowed to one account beside a row that prints none: it is that account's.
+    accounts = limit.per == "account" and "" not in names - (
+        {""} if len(names) == 2 and not case.job.account else set()
+    )
     if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts):
         return None
     each = [held_by(job).get(limit.of) for job in running_of(case, limit.per)]

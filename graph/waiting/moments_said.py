@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from graph.waiting.case import WaitCase
-from graph.waiting.spoken import MONTHS, NOW_WORD, moment_of, seen_at
+from graph.waiting.spoken import NOW_WORD, moment_of, seen_at
 
 # Days from today, by the words of the languages that are asked in.
 DAYS = (
@@ -32,23 +32,34 @@ WEEKDAYS = (
 )  # fmt: skip
 DAY = "|".join(f"(?P<in{days}>{words})" for days, words in reversed(DAYS))
 WEEKDAY = "|".join(f"(?P<on{number}>{words})" for number, words in enumerate(WEEKDAYS))
-MONTH = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
+# The months by their first letters, as they are written in the languages that are asked in.
+MONTHS_SAID = (
+    "jan|ene|gen|sty", "feb|fév|fev|lut", "mar|mär|maa", "apr|avr|abr|kwi", "may|mai|mei|mag|maj", "jun|juin|giu|cze",
+    "jul|juil|lug|lip", "aug|août|aou|ago|sie", "sep|set|wrz", "oct|okt|out|ott|paź", "nov|lis", "dec|dez|déc|dic|gru",
+)  # fmt: skip
+MONTH = "|".join(MONTHS_SAID)
+BARE = r"(?:[01]?\d|2[0-4])"
 CLOCK = (
-    r"(?P<hour>[01]?\d|2[0-4])(?:[:h.](?P<minute>[0-5]\d)\b|h\b| ?(?P<half>[ap])\.?m\b| ?(?:uhr|o'clock|点|時|시)|\b)"
+    rf"(?:(?P<hour>{BARE})(?:[:h.](?P<minute>[0-5]\d)\b|h\b| ?(?P<half>[ap])\.?m\b| ?(?:uhr|o'clock|点|點|時|시))"
+    rf"|(?:at|um|à|a las|às|alle(?: ore)?|om|o) (?P<plain>{BARE})\b)"
 )
 AT = r"(?:[ ,]*(?:at|um|ab|from|à|a las|às|alle(?: ore)?|om|o|в|の|the|T))?[ ,]*"
+ON = (
+    rf"(?P<date>\d{{1,2}})(?:\.|st|nd|rd|th)? ?(?:de )?(?P<month>{MONTH})\w*"
+    rf"|\b(?P<month_first>{MONTH})\w*\.? (?P<date_after>\d{{1,2}})\b"
+)
+NUMBERED = r"(?P<day>\d{1,2})\.(?P<of_month>\d{1,2})\.(?:20\d\d)?"
 BEGINS_AT = re.compile(
     rf"(?i)(?P<iso>20\d\d-\d\d-\d\d)[T ](?P<iso_clock>\d\d:\d\d)"
     rf"|\b(?:in|dans|en|em|fra|tra|over) (?P<after>\d{{1,3}}) ?(?P<unit>min\w*|h\b|hrs?|hours?|stunden|heures|horas|"
-    rf"ore|uur|d\b|days?|"
-    rf"tagen|jours|días|dias|giorni|dagen)"
-    rf"|(?:(?:(?P<date>\d{{1,2}})\.? ?(?P<month>{MONTH})\b|\b(?P<month_first>{MONTH})\.? (?P<date_after>\d{{1,2}})\b)"
-    rf"(?:[.,]|st|nd|rd|th)?(?: 20\d\d)?|{DAY}|\b(?:{WEEKDAY})\b){AT}{CLOCK}"
+    rf"ore|uur|d\b|days?|tagen|jours|días|dias|giorni|dagen)"
+    rf"|(?:(?:{ON})(?:,? 20\d\d)?|{NUMBERED}|{DAY}|\b(?:{WEEKDAY})\b)[.,]?{AT}{CLOCK}"
 )
 NOW = re.compile(
-    rf"(?i)(?:{NOW_WORD}(?: (?:is|it is|it's|ist|ist es|es|il est|son las|sono le|são|het is))?:? *|"
-    rf"\b(?:it is|it's|es ist|il est|son las|time is)(?: (?:now|jetzt|gerade))? )(?P<clock>\d\d?[:h]\d\d)(?![\d:-])"
+    rf"(?i)(?:{NOW_WORD}|\b(?:it is|it's|es ist|il est|nous sommes|on est|son las|sono le|são|het is|time is|"
+    rf"today is|heute ist|hoy es|oggi è|hoje é))(?P<told>[^\n!?;]{{0,40}})"
 )
+BARE_CLOCK = re.compile(rf"(?i)(?<![\d.:-]){CLOCK}(?![\d:-])")
 # A day for a clock that is told without one: only lengths are reckoned from it.
 ANY_DAY = datetime(2000, 1, 3)
 
@@ -68,11 +79,7 @@ def beginning_said(words: str, case: WaitCase) -> Beginning | None:
     found = BEGINS_AT.search(words)
     if not found:
         return None
-    now = moment_of(seen_at(case))
-    clock = NOW.search(case.words)
-    if clock and not now:
-        hour, minute = (int(part) for part in re.split("[:h]", clock["clock"]))
-        now = ANY_DAY + timedelta(hours=hour, minutes=minute)
+    now = moment_of(seen_at(case)) or now_said(case)
     if found["after"]:
         unit = found["unit"].lower()
         length = 60 if unit.startswith("min") else 86400 if unit[0] in "dtjg" else 3600
@@ -83,19 +90,45 @@ def beginning_said(words: str, case: WaitCase) -> Beginning | None:
     return Beginning(found[0].strip(), dated, max(0.0, left))
 
 
+def now_said(case: WaitCase) -> datetime | None:
+    """When the person says it is, on a day of ours where they tell none."""
+    for said in NOW.finditer(case.words):
+        if found := BEGINS_AT.search(said["told"]):
+            return moment_said(found, ANY_DAY)
+        if clock := BARE_CLOCK.search(said["told"]):
+            return ANY_DAY + clock_of(clock)
+    return None
+
+
+def clock_of(found: re.Match[str]) -> timedelta:
+    hour = int(found["hour"] or found["plain"])
+    if found["half"]:
+        hour = hour % 12 + (12 if found["half"].lower() == "p" else 0)
+    return timedelta(hours=hour, minutes=int(found["minute"] or 0))
+
+
+def date_of(found: re.Match[str]) -> tuple[int, int] | None:
+    """Month and day, where they are told."""
+    if found["day"]:
+        return int(found["of_month"]), int(found["day"])
+    name = (found["month"] or found["month_first"] or "").lower()
+    if not name:
+        return None
+    number = next(n for n, names in enumerate(MONTHS_SAID, 1) if name in names.split("|"))
+    return number, int(found["date"] or found["date_after"])
+
+
 def moment_said(found: re.Match[str], now: datetime) -> datetime | None:
     """The moment, counted from `now` where no date is told."""
     if found["iso"]:
         return moment_of(f"{found['iso']}T{found['iso_clock']}")
-    hour = (
-        int(found["hour"]) % 12 + (12 if found["half"].lower() == "p" else 0) if found["half"] else int(found["hour"])
-    )
-    clock = timedelta(hours=hour, minutes=int(found["minute"] or 0))
+    if found["after"]:
+        return None
+    clock = clock_of(found)
     today = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    if month := found["month"] or found["month_first"]:
-        number = next(n for n, name in enumerate(MONTHS, 1) if name[:3].lower() == month[:3].lower())
+    if date := date_of(found):
         try:
-            return today.replace(month=number, day=int(found["date"] or found["date_after"])) + clock
+            return today.replace(month=date[0], day=date[1]) + clock
         except ValueError:
             return None
     ahead = next((days for days, _ in DAYS if found[f"in{days}"]), None)

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
 from graph.waiting.case import WaitCase, WaitingNote
-from graph.waiting.spoken import date_of_epoch, listed, moment_of, seen_at, spoken_date
+from graph.waiting.spoken import date_of_epoch, listed, moment_of, running_job, seen_at, spoken_date
+from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.slurm import state_name
 from knowledge.schedulers.times import printed_seconds, spoken_time
@@ -201,13 +202,26 @@ def estimate(case: WaitCase) -> WaitingNote | None:
         )
     if moment_of(job.start):
         where = f" on {job.where}" if job.where else ""
-        return WaitingNote(f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}. {ESTIMATE}")
+        start = moment_of(job.start)
+        ahead = from_now(start, case) if start else ""
+        there = on_its_nodes(case)
+        return WaitingNote(
+            f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}{ahead}.{there} {ESTIMATE}"
+        )
     if job.printed("START_TIME") == "N/A":
         return WaitingNote(
             f"For {job.id} there is no estimate yet (N/A, which does not mean never): the backfill pass has not got "
             "that far."
         )
     return None
+
+
+def on_its_nodes(case: WaitCase) -> str:
+    """The running jobs of the paste on the nodes that it is planned on."""
+    planned = set(host_names(case.job.where))
+    there = [job for job in case.others if job.phase == "running" and planned & set(host_names(job.where))]
+    names = [f"{running_job(job)}{f' of {job.user}' if job.user else ''}" for job in there]
+    return f" There {listed(names)} {'runs' if len(there) == 1 else 'run'} now." if planned and there else ""
 
 
 def is_over(case: WaitCase) -> bool:

@@ -63,9 +63,15 @@ def room_on_nodes(case: WaitCase) -> WaitingNote | None:
         have = "has" if enough == 1 else "have"
         have = f"{number_of(enough)} of the {many} shown {have} that free, and it needs {wants}"
         return WaitingNote(f"{says}: {have}, {wants - enough} short. {only}".strip(), do=fewer_nodes(case, enough))
+    named = [
+        room
+        for room in rooms[1:]
+        if room.name in case.words and re.search(rf"(?<![\w-]){re.escape(room.name)}(?![\w-])", case.words)
+    ]
+    asked_for = "".join(f"; {room.name} has {listed(list(beside(room, asked)))}" for room in named[:2])
     closest = f"{best.name} comes closest with {listed(list(beside(best, asked)))}"
     none = f"none of the {many} shown has that free now" if many > 1 else "the node shown has not that free now"
-    return WaitingNote(f"{says}: {none}; {closest}. {only}".strip(), do=what_fits(case, best, asked))
+    return WaitingNote(f"{says}: {none}; {closest}{asked_for}. {only}".strip(), do=what_fits(case, best, asked))
 
 
 def large_enough(rooms: Sequence[Room], shown: Sequence[Room], asked: Amounts) -> str:

@@ -74,7 +74,12 @@ def narrowed(job: QueuedJob, asked: Mapping[str, str]) -> QueuedJob:
     state = asked.get("STATE", "")
     if state and not job.state:
         job = replace(job, state=state, phase=slurm.state_phase(state))
-    named = {"user": asked.get("USER", ""), "account": asked.get("ACCOUNT", ""), "qos": asked.get("QOS", "")}
+    named = {
+        "queue": asked.get("PARTITION", ""),
+        "user": asked.get("USER", ""),
+        "account": asked.get("ACCOUNT", ""),
+        "qos": asked.get("QOS", ""),
+    }
     return replace(job, **{name: value for name, value in named.items() if value and not getattr(job, name)})  # type: ignore[arg-type]
 
 
@@ -95,6 +100,7 @@ def any_of(*names: str) -> frozenset[str]:
 
 COLUMNS = slurm.COLUMNS
 LIMIT_COLUMNS = tuple(name for name in COLUMNS["sacctmgr"] if name.startswith(("Grp", "Max", "Min")))
+NODES_NEED = any_of("PARTITION", "REASON", "NODES", "NODELIST", "HOSTNAMES")
 TABLES: tuple[OutputTable, ...] = (
     OutputTable("lsf", "bjobs", "jobs", lsf.BJOBS, (any_of("JOBID"), any_of("STAT", "PEND_REASON"))),
     OutputTable("flux", "flux jobs", "jobs", flux.JOBS, (any_of("JOBID", "ID"), any_of("NTASKS", "NNODES", "INFO"))),
@@ -115,7 +121,7 @@ TABLES: tuple[OutputTable, ...] = (
     OutputTable("slurm", "sacct", "accounting", COLUMNS["sacct"], (any_of("JobID", "JobIDRaw"),)),
     OutputTable("slurm", "sacctmgr", "limits", COLUMNS["sacctmgr"], (any_of(*LIMIT_COLUMNS),)),
     OutputTable("slurm", "sshare", "share", COLUMNS["sshare"], (any_of("FairShare", "RawShares"),)),
-    OutputTable("slurm", "sinfo", "nodes", COLUMNS["sinfo"], (any_of("PARTITION", "REASON", "NODES", "NODELIST"),)),
+    OutputTable("slurm", "sinfo", "nodes", COLUMNS["sinfo"], (NODES_NEED,)),
     OutputTable("pbs", "qstat", "jobs", pbs.QSTAT, (any_of("Job id", "Job ID", "Jobid"),)),
     OutputTable("pbs", "pbsnodes", "nodes", pbs.NODES, (any_of("vnode"),)),
     OutputTable("lsf", "lshosts", "nodes", lsf.HOST_SIZES, (any_of("maxmem"),)),

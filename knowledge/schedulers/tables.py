@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from knowledge.schedulers.records import Fields
 
@@ -99,7 +100,8 @@ def row_fields(line: str, columns: Sequence[Column]) -> Fields | None:
         return tuple((c.name, cell.strip()) for c, cell in zip(columns, line.split("|"), strict=False))
     words = [(m.group(), m.start(), m.end()) for m in WORD.finditer(line)]
     # A word under each column is free, and no other way is: most rows of a long queue need no search.
-    if len(words) == len(columns) and all(map(fits, words, columns)):
+    under = fits if drawn_apart(columns) else may_be
+    if len(words) == len(columns) and all(map(under, words, columns)):
         return tuple((c.name, w[0]) for c, w in zip(columns, words, strict=True))
     if MORE * (len(words) - len(columns)) >= WRONG:  # too dear, however they are handed out
         return None
@@ -142,6 +144,16 @@ def cells_from(begin: int, words: Sequence[Found], column: Column) -> Iterator[t
             return
         apart = words[end - 1][2] <= column.start or words[begin][1] >= column.end
         yield end, (APART if apart else 0.0) + MORE * (end - begin - 1)
+
+
+def drawn_apart(columns: Sequence[Column]) -> bool:
+    """Whether the header shows where columns stand: one with single blanks between all its names does not."""
+    return any(after.start - before.end != 1 for before, after in pairwise(columns))
+
+
+def may_be(word: Found, column: Column) -> bool:
+    """Whether a word alone is a cell of the column, wherever it stands."""
+    return CELL[column.kind].fullmatch(word[0]) is not None
 
 
 def fits(word: Found, column: Column) -> bool:
