@@ -22,6 +22,12 @@ VERDICTS = frozenset(
 ORDERS = ("write", "edit", "port", "mend", "reply")
 # What a question without words of its own names that says what is asked.
 NAMES = frozenset(("Queue", "Framework", "Method", "Option", "Variable", "Machine", "LineNumber", "Rank", "JobId"))
+# What tells of places, limits and commands is the same for every amount.
+OF_PLACES = ("site.", "job.", "machine.")
+# Under these a word of the script in hand is what is asked about.
+OF_SCRIPT = ("script.line", "script.explain", "option")
+# Amounts that the answer holds: were one left over, this would not be asked.
+AMOUNTS = frozenset(("Quantity", "Duration", "Gpu"))
 ACRONYM = re.compile(r"\b[A-Z][A-Z\d]{1,4}\b")
 MOST_QUOTED, MOST_NAMED = 160, 6
 LIKELY = 0.2
@@ -46,6 +52,11 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     clause = ask.clause
     left = left_over(ask.utterance, clause, clause.label, told)
     words = content_words(ask.utterance, clause)
+    if clause.topic.startswith(OF_PLACES):
+        amounts = values_left(ask.utterance, clause, told)
+        left = tuple(one for one in left if one not in amounts)
+    if ask.script and clause.topic.startswith(OF_SCRIPT):
+        left = tuple(one for one in left if one.lower() not in ask.script.text.lower())
     if clause.by_rule:  # most often by the reader of resources, which says what it has no use for
         from graph.planning.resources.reading import unread
 
@@ -58,7 +69,7 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
         of_failure = ask.report is not None and clause.topic.startswith("log.")
         short = ACRONYM.findall(clause.text)
         spoken_of = bool(short) and clause.topic == "concept" and all(one in told for one in short)
-        return clause.confidence >= CERTAIN or of_failure or spoken_of or (bool(named) and named <= NAMES)
+        return clause.confidence >= CERTAIN or of_failure or spoken_of or (bool(named) and named <= NAMES | AMOUNTS)
     if clause.confidence < CLEAR:
         return clause.confidence >= POSSIBLE and not left
     if (clause.topic or clause.act) in VERDICTS:

@@ -44,6 +44,9 @@ def inquiry_of(ask: Ask) -> Inquiry | None:
         and (m.unit == "node" or re.match(r"[\s-]*(?:gpu|compute)[\s-]+nodes?\b", words[m.end :]))
     ]
     seconds = [int(m.value) for m in within if m.kind == "Duration"]
+    of_queue = named_queue(text, ask.machine) or re.search(QUEUE_WORD, text)
+    if seconds and not nodes and not of_queue and (planned := ask.plan.nodes if ask.plan else ask.request.nodes):
+        nodes = [planned]  # `can I have 3 days?` is asked for the job in hand
     return Inquiry(
         raw=ask.text,
         text=text,

@@ -128,9 +128,12 @@ def split_value(word: str) -> str:
 
 
 def spellings(word: str) -> list[str]:
-    """The word and, for an option, its other names: a question may say -c where the script says --cpus-per-task."""
+    """The word and, for an option, its other names: a question may say -c where the script says --cpus-per-task, or
+    leave the dashes out."""
     same = [name for fact in options_named(word) if word.startswith("-") for name in fact.names]
-    return list(dict.fromkeys([word, *same]))
+    bare = re.fullmatch(r"[a-z]\w*[_-][\w-]*\w", word)
+    dashed = [f"--{word}", f"--{word.replace('_', '-')}"] if bare else []
+    return list(dict.fromkeys([word, *same, *dashed]))
 
 
 def holds(text: str, word: str) -> bool:

@@ -12,7 +12,18 @@ from graph.conversation.turn import WANTING, TurnContext
 from graph.extraction.request import understand
 from graph.reading.parts import count
 from graph.state import State
-from knowledge.types import JobRequest, LaunchBundle, Made, OfferChoice, ParkedJob, Paste, Revision, Said, Say
+from knowledge.types import (
+    JobRequest,
+    LaunchBundle,
+    Made,
+    OfferChoice,
+    OfferEdit,
+    ParkedJob,
+    Paste,
+    Revision,
+    Said,
+    Say,
+)
 
 MOST_REMEMBERED = 20
 BEFORE = r"\W*(?:(?:please|no|ok|okay|actually|wait|hm+|oh|sorry|never ?mind|nah)[,.!]* )*"
@@ -77,7 +88,7 @@ NAMED = {
     "account": r"account|project|konto|compte|cuenta",
     "strategy": r"strategy|method",
     "mail": r"e?-?mails?",
-    "array": r"array",
+    "array": r"arrays?",
     "args": r"arg\w*",
     "environment": r"env\w*|conda|venv",
     "container": r"container|image",
@@ -95,6 +106,16 @@ NOTHING = "There is no earlier script to go back to: this is the first one. Say 
 AS_AT_FIRST = "That it is: {} {}, as at first; nothing changes."
 NOTHING_UNDONE = "Nothing was taken back, so there is nothing to redo."
 WITHDRAWN = "That change is dropped; the script stands as it was."
+NOT_WISHED = "There is no *{}* in the script to take back; nothing changes."
+WITHDRAWS = re.compile(
+    rf"{BEFORE}(?:forget|withdraw|drop|scrap|cancel|leave out|take (?:out|back)|remove|no more|get rid of|vergiss"
+    r"|oublie|olvida|dimentica)\s+(?:about )?(?:the |that |this |all )?(?P<what>[\w-]+(?: [\w-]+)?)"
+    r"(?: (?:thing|part|again|wish|please))*\W*",
+    re.I,
+)
+# Without one of these there is no script; what goes with a wish.
+ALWAYS = ("walltime", "nodes", "gpus_per_node", "strategy", "args", "queue", "account")
+TOGETHER = {"requeue": ("signal",)}
 BESIDE = re.compile(
     r"(?i)\b(?:but|only|and|with|aber|und|mais|et|pero|ma)\b(?: (?:with|for|on|at|mit|avec|con))?\s+(.*\d.*)$"
 )
@@ -158,6 +179,8 @@ def from_history(turn: TurnContext) -> State | None:
 
 def by_act(turn: TurnContext, words: str) -> State | None:
     """What the reader takes for a way back: to another job, to the first script, some steps, one field, a version."""
+    if gone := withdrawn(turn, words):
+        return gone
     main = turn.utterance.main
     returns = main.share("undo", "back")
     one = len(turn.utterance.clauses) == 1 and len(words.split()) <= MOST_WORDS and "?" not in words
@@ -185,6 +208,22 @@ def by_act(turn: TurnContext, words: str) -> State | None:
     if not read and main.share("undo") >= LIKELY and spoke_of_change(turn, words):
         return undo(turn)
     return None
+
+
+def withdrawn(turn: TurnContext, words: str) -> State | None:
+    """`Forget the array`, `withdraw the requeue thing`: a wish of before, taken back; one that was only offered too."""
+    found = WITHDRAWS.fullmatch(words)
+    field = named_field(found["what"]) if found else ""
+    if not field or field in ALWAYS or turn.state.get("own") or turn.state.get("bundle") is None:
+        return None
+    if isinstance(turn.pending, OfferEdit) and any(
+        getattr(one.request, field, None) != getattr(turn.request, field) for one in turn.pending.offers if one.request
+    ):
+        return State(pending=None, said=(Say(WITHDRAWN),))
+    if not getattr(turn.request, field):
+        return State(said=(Say(NOT_WISHED.format(found["what"] if found else field)),))
+    gone = {name: None for name in (field, *TOGETHER.get(field, ())) if name == field or getattr(turn.request, name)}
+    return State(way="write", request=replace(turn.request, **gone), act="edit")  # type: ignore[arg-type]
 
 
 def numbers_and_names(words: str) -> dict[str, object]:

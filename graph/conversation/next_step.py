@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from graph.state import State
-from knowledge.types import AskField, Assumption
+from knowledge.types import AskField, Assumption, OfferChoice, OfferEdit, Pending
 
 MOST_QUOTED = 160
 BEGIN = (
@@ -25,6 +27,12 @@ SEND_LOG = (
 )
 
 
+WELCOME = "You are welcome. Should it wait long or fail, paste what it prints."
+THANKS = re.compile(
+    r"(?i)\b(?:thank(?:s| you| u)?|thx|ty|cheers|danke\w*|merci|gracias|grazie|obrigad[oa]|bedankt|tack|takk)\b"
+    r"|\u8c22\u8c22|\u3042\u308a\u304c\u3068\u3046"
+)
+OPEN = "Open is what I offered: {}. Say its number, *no*, or what you want in its place."
 NOT_UNDERSTOOD = "I do not know what to make of *{}*."
 
 
@@ -33,6 +41,8 @@ def next_step(state: State) -> str:
     pending, bundle, report = state.get("pending"), state.get("bundle"), state.get("diagnosed")
     if isinstance(pending, AskField):
         return ""
+    if offers := offered_ways(pending):
+        return OPEN.format("; ".join(f"{n}. {says}" for n, says in enumerate(offers, 1)))
     if bundle is not None:
         missing = any(isinstance(a, Assumption) and a.value.startswith("YOUR_") for a in state.get("told", ()))
         return ACCOUNT if missing else SUBMIT.format(name=bundle.name, submit=bundle.submit)
@@ -41,6 +51,13 @@ def next_step(state: State) -> str:
     if state.get("output"):
         return WAITING
     return BEGIN
+
+
+def offered_ways(pending: Pending | None) -> tuple[str, ...]:
+    """What was offered and is open still."""
+    if isinstance(pending, OfferChoice):
+        return tuple(one.says for one in pending.refusal.instead)
+    return tuple(one.says for one in pending.offers) if isinstance(pending, OfferEdit) else ()
 
 
 def not_understood(state: State) -> str:

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from graph.conversation.history import newest
+from graph.conversation.history import NAMED, newest, numbers_and_names
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
-from graph.conversation.scripts import made_of, offered
+from graph.conversation.scripts import UNPLACED, made_of, offered
 from graph.conversation.turn import SURE, WANTING, TurnContext
+from graph.extraction.request import understand as read
 from graph.reading.scope import denials
 from graph.state import State
 from knowledge.types import (
@@ -52,6 +53,11 @@ TAKE_IT = re.compile(
     r"|(?:the |a )?(?:launch |job )?script(?: for (?:it|that|this))?)(?:[, ]+(?:please|then))*\W*",
     re.I,
 )
+# What was offered is taken, and more is said behind it.
+AND_MORE = re.compile(
+    r"(?i)\W*(?:(?:ok(?:ay)?|yes|yeah|fine|good|then|alright)[,.! ]+)*(?:(?:take|do|use|go with) "
+    r"(?:that|it|this|the first)(?: one)?(?: then)?|yes|ok(?:ay)?)\s*[,.;:!]\s*"
+)
 # Topics under which the choices that were just offered are asked about.
 OF_CHOICES = ("concept", "option", "machine.list", "script.explain")
 ONLY_YOU = (
@@ -68,6 +74,15 @@ DECIDED = "Nothing is open. What I took by myself: {}. Say what to change."
 NOT_IN_FILE = (
     "{}: `{}` has no line that holds this, so I leave your file as it is. It is a change of your program or of the "
     "command that submits the job."
+)
+# Of what was offered together: what is to stay, and what alone is wanted.
+LEAVES = re.compile(r"(?i)\b(?:leave|keep|not|don'?t (?:change|touch)|without|except|skip|but no)\b[^,.;]{1,40}")
+ONLY = re.compile(r"(?i)\b(?:only|just)\b[^,.;]{1,40}|\b[\w ]{1,30}\b(?:only|alone)\b")
+MOST_PARTLY = 16
+THAT_THING = re.compile(
+    r"(?i)\W*(?:(?:ok(?:ay)?|yes|yeah|then|please|sure|let'?s)[, ]+)*(?:do|take|try|go (?:for|with)|use|apply|make)"
+    r" (?:the |that |this )?(?P<what>[\w -]{2,30}?)(?: (?:thing|one|change|way|fix|option|idea))?"
+    r"(?:[, ]+(?:then|please))*\W*"
 )
 WITHDRAWAL = re.compile(
     r"\W*(?:never ?mind|forget (?:it|that)|leave it|drop (?:it|that)|cancel(?: that)?|stop)\b.*", re.I
@@ -97,12 +112,21 @@ def to_choice(turn: TurnContext, pending: OfferChoice) -> State | None:
     picked = chosen(turn.words, offered) or (named[0] if len(named) == 1 else None)
     if picked:
         return pick(pending.request or turn.request, picked)
+    taken = AND_MORE.match(turn.words)
+    if taken and len(offered) == 1 and turn.words[taken.end() :].strip():
+        request = apply(pending.request or turn.request, offered[0])
+        heard = read(turn.words[taken.end() :], request, None, None)
+        return State(way="write", request=heard.request, pending=None, said=unplaced(heard.left))
     number = NUMBER.fullmatch(turn.words.strip())
     if number and number[1].isdigit() and int(number[1]) > len(offered) > 0:
         return State(pending=pending, said=(Say(BEYOND.format(len(offered))),))
     if NO.fullmatch(turn.words.strip()) or WITHDRAWAL.fullmatch(turn.words.strip()):
         return let_go(turn, offered)
     return None
+
+
+def unplaced(left: Sequence[str]) -> tuple[Say, ...]:
+    return (Say(UNPLACED.format("*, *".join(left))),) if left else ()
 
 
 def let_go(turn: TurnContext, offered: tuple[Alternative, ...]) -> State:
@@ -126,9 +150,39 @@ def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
         return State(pending=None, said=(Say(NOT_DONE),))
     if len(pending.offers) == 1 and DO_IT.search(words) and turn.utterance.main.share(*WANTING) >= SURE:
         return carry_out(turn, pending.offers[0])
+    if len(pending.offers) == 1 and (part := partly(turn, pending.offers[0])):
+        return part
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
     named = [one for one in pending.offers if (picked and one.says == picked.says) or is_named(one.change, words)]
+    named = named or [one for one in pending.offers if is_called(one, words)]
     return carry_out(turn, named[0]) if len(named) == 1 else refused_one(turn, pending)
+
+
+def is_called(offer: Offer, words: str) -> bool:
+    """`Do the batch thing`: an order to do that which what was offered is called."""
+    from graph.usecases.script_lines import content
+
+    found = THAT_THING.fullmatch(words)
+    return found is not None and bool(content(found["what"]) & content(offer.says))
+
+
+def partly(turn: TurnContext, offer: Offer) -> State | None:
+    """`No, leave the queue, only the time`: of several changes that were offered together those that are wanted."""
+    names = [name for name, _ in offer.change]
+    words = turn.words
+    if len(names) < 2 or len(words.split()) > MOST_PARTLY or "?" in words:
+        return None
+    kept = {name for name in names for one in LEAVES.finditer(words) if is_field(name, one[0])}
+    only = {name for name in names for one in ONLY.finditer(words) if is_field(name, one[0])} - kept
+    wanted = tuple((name, value) for name, value in offer.change if name in (only or set(names) - kept))
+    if not (kept or only) or not wanted or len(wanted) == len(names) or numbers_and_names(LEAVES.sub("", words)):
+        return None
+    return carry_out(turn, Offer(offer.says, change=wanted))
+
+
+def is_field(name: str, words: str) -> bool:
+    """Whether words name that field of a request."""
+    return re.search(rf"(?i)\b(?:{NAMED.get(name, name.replace('_', ' '))})\b", words) is not None
 
 
 def refused_one(turn: TurnContext, pending: OfferEdit) -> State | None:

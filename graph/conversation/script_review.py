@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from graph.answering.ask import Ask
+from graph.conversation.turn import SURE
 from graph.reading.utterance import Utterance
 from knowledge.cluster import Cluster
 from knowledge.document import Document
@@ -23,21 +24,37 @@ EXPLAIN = re.compile(
 MOVES = re.compile(
     r"\b(?:port|move|convert|adapt|migrate|translate|rewrite|make (?:this|it)|run (?:this|it) on)\b", re.I
 )
+# Topics under which a line or an option of it is meant, and not the whole.
+OF_A_PART = ("script.line", "option")
 NEXT = "Say *make it run on Frontier* (or another machine) and I write it anew from this."
 
 
-def is_review(words: str) -> bool:
+def is_review(words: str, utterance: Utterance | None = None) -> bool:
     """Whether the script is only asked about, and not to be carried over."""
-    return not MOVES.search(words) and bool(CHECK.search(words) or EXPLAIN.search(words))
+    return not MOVES.search(words) and bool(is_checked(words, utterance) or EXPLAIN.search(words))
 
 
-def reviewed(words: str, own: Paste, utterance: Utterance, machine: Cluster | None) -> tuple[Said, ...]:
-    """What is said of a script that is checked or explained; empty where it is neither."""
-    if not is_review(words):
+def is_checked(words: str, utterance: Utterance | None) -> bool:
+    """Whether what is asked is if the script is right."""
+    main = utterance.main if utterance and words.strip() else None  # a script alone is none of its words
+    judges = main is not None and not main.by_rule and main.act == "review" and main.share("review") >= SURE
+    return judges or bool(CHECK.search(words))
+
+
+def reviewed(
+    words: str, own: Paste, utterance: Utterance, machine: Cluster | None, *, known: bool = False
+) -> tuple[Said, ...]:
+    """What is said of a script that is checked or explained; empty where it is neither. known: it was there before."""
+    if not is_review(words, utterance):
         return ()
     ask = Ask(utterance.main, utterance, machine, script=own)
-    from graph.answering.script import explain_script
+    from graph.answering.script import explain_part, explain_script
     from graph.answering.script_sizes import review_script
 
-    told = review_script(ask) if CHECK.search(words) else explain_script(ask)
-    return (told or Document(()), Say(NEXT))
+    if is_checked(words, utterance):
+        told = review_script(ask)
+    elif ask.topic in OF_A_PART and (part := explain_part(ask)) and part.parts:
+        return (part,)
+    else:
+        told = explain_script(ask)
+    return (told or Document(()),) if known else (told or Document(()), Say(NEXT))

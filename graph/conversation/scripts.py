@@ -103,11 +103,9 @@ def by_script(turn: TurnContext) -> State | None:
         understand_script(own.text)
     except InputError as error:
         return State(said=(Say(NOT_READ.format(error)),))
-    if (another_machine(turn, own) or unknown_target(turn)) and not is_review(turn.words):
+    if (another_machine(turn, own) or unknown_target(turn)) and not is_review(turn.words, turn.utterance):
         return carry(turn, own)
-    of_option = turn.utterance.main.topic == "option" and turn.utterance.main.share("ask") >= SURE
-    told = None if of_option else judged(turn, own)
-    return told or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
+    return judged(turn, own) or changed(turn, own) or cured(turn, own) or mended(turn, own) or taken_up(turn, own)
 
 
 def cured(turn: TurnContext, own: Paste) -> State | None:
@@ -148,7 +146,8 @@ def catalogue_of(turn: TurnContext) -> Mapping[str, Cluster]:
 
 def judged(turn: TurnContext, own: Paste) -> State | None:
     """A script that is to be checked or explained."""
-    said = reviewed(turn.words, own, turn.utterance, machine_for(turn, own))
+    known = not turn.message.scripts
+    said = reviewed(turn.words, own, turn.utterance, machine_for(turn, own), known=known)
     return State(said=said, **in_hand(turn, own)) if said else None
 
 

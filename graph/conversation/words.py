@@ -310,14 +310,16 @@ def take(turn: TurnContext, before: JobRequest | None, heard: Understood, said: 
         request, kind = cpu_kind(turn.words, request, turn.context.cluster(request)) or (request, "")
         said = (*said, Say(kind)) if kind else said
     left = tuple(a for a in state.get("left_to_us", ()) if str(getattr(request, a.field)) == a.value)
+    way = way_of(turn, heard)
+    stays = isinstance(turn.pending, AskField) or ((talk or way == "answer") and not searched)
     return State(
-        way=way_of(turn, heard),
+        way=way,
         act=turn.act or ACTS[heard.intent],
         request=request,
         understood=request != before,
         source=carried_by(request, before or JobRequest(), state.get("source", "")),
         left_to_us=left,
-        pending=turn.pending if isinstance(turn.pending, AskField) or (talk and not searched) else None,
+        pending=turn.pending if stays else None,
         said=(*said, Say(left_behind)) if left_behind else said,
     )
 

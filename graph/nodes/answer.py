@@ -14,7 +14,7 @@ from graph.answering.us import can, decline
 from graph.changes import changes, diff
 from graph.context import Context
 from graph.conversation.history import agree, stands
-from graph.conversation.next_step import SEND_LOG, next_step, not_understood
+from graph.conversation.next_step import SEND_LOG, THANKS, WELCOME, next_step, not_understood
 from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
@@ -253,7 +253,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if any(one.act == "pending" for one in clauses_of(state)):
         return State(said=(Say(SEND_OUTPUT),))
-    return State(said=notes_of(state) or (Say(next_step(state) if act == "chat" else not_understood(state)),))
+    talk = WELCOME if THANKS.search(text) else next_step(state)
+    return State(said=notes_of(state) or (Say(talk if act == "chat" else not_understood(state)),))
 
 
 def unknown(state: State, context: Context, clause: Clause | None = None) -> Say:

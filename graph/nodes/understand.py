@@ -9,6 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.conversation.deeds import by_deed
 from graph.conversation.followup import completed
 from graph.conversation.history import by_history, fresh_start
 from graph.conversation.jobs import by_job
@@ -17,6 +18,7 @@ from graph.conversation.pending import by_pending
 from graph.conversation.planning import as_planning
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_part_back, by_script, by_what_changed
+from graph.conversation.trial import by_trial
 from graph.conversation.turn import SURE, TurnContext, open_turn, view_of
 from graph.conversation.words import by_words
 from graph.reading.reader import read_utterance
@@ -116,11 +118,13 @@ HANDLERS: tuple[Callable[[TurnContext], State | None], ...] = (
     by_what_changed,
     by_part_back,
     by_history,
+    by_deed,
     by_output,
     by_job,
     by_log,
     by_show,
     by_script,
+    by_trial,
     by_own,
     by_words,
 )

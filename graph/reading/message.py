@@ -474,6 +474,8 @@ def is_talk(line: str) -> bool:
     text = line.strip()
     if not text or printed().match(line) or line[:1] in " \t":
         return False
+    if text.endswith(("?", "\uff1f")) and TALK.match(text):
+        return True
     words = re.findall(r"[^\W\d_]{2,}", text)
     plain = len(words) >= 2 and not SHELL_MARK.search(text)
     return plain and (text.endswith(("?", "\uff1f")) or bool(TALK.search(text)) or LABEL.fullmatch(text) is not None)
