@@ -15,21 +15,24 @@ Aim = Literal[
 # Of one job on one machine, or of one number of GPUs: what another of them says takes the place of all.
 PLACE = ("nodes", "gpus", "each")
 WORK = ("tokens", "samples", "epochs", "steps")
+# Settings that are on or off, whatever their value.
+SETTINGS = ("offload", "beside", "loss")
 SIZE = re.compile(r"(?i)[-_ ]?\d+(?:\.\d+)?(?:x\d+)?[bm]\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceQuestion:
-    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it; gpus:
-    in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of one job or
-    for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens a second that
-    the person saw, on all GPUs or on each (speed_each); gpu_hours, node_hours: a budget;
-    or_precisions: others that are asked about too;
-    or_gpus: further GPUs that are asked about; host_gb: a node's main memory; disk_gb: room for files; save_s:
-    seconds of a save; queue: a queue or partition; steps: of the optimizer; aim: what is asked;
-    offload: what lies in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on
-    or off; beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of
-    one job of several; mine: the machines are those that the person has."""
+    """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it;
+    gpus: in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of
+    one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens
+    a second that the person saw, on all GPUs or on each (speed_each); gpu_hours, node_hours: a budget;
+    or_precisions: others that are asked about too; or_gpus: further GPUs that are asked about; host_gb: a node's
+    main memory; disk_gb: room for files; save_s: seconds of a save, save_gb: its size, write_gbs: GB/s at which it
+    is written; mtbf_h: hours between failures of the job, or of one node or GPU (mtbf_of); accumulation: micro-
+    batches of a step; queue: a queue or partition; steps: of the optimizer; aim: what is asked; offload: what lies
+    in the node's main memory (optimizer, or parameters too); recompute: activation checkpointing, on or off;
+    beside: a further model in memory (a frozen reference, an average, several); per_job: the hours are those of one
+    job of several; mine: the machines are those that the person has."""
 
     aim: Aim | None = None
     model: str | None = None
@@ -51,6 +54,7 @@ class ResourceQuestion:
     sequence: int | None = None
     micro_batch: int | None = None
     global_batch: int | None = None
+    accumulation: int | None = None
     precision: str | None = None
     or_precisions: tuple[str, ...] = ()
     optimizer: str | None = None
@@ -66,9 +70,15 @@ class ResourceQuestion:
     host_gb: float | None = None
     disk_gb: float | None = None
     save_s: float | None = None
+    save_gb: float | None = None
+    write_gbs: float | None = None
+    mtbf_h: float | None = None
+    mtbf_of: str | None = None
     queue: str | None = None
     users: int | None = None
     offload: str | None = None
+    denied: tuple[tuple[str, str], ...] = ()
+    also: tuple[Aim, ...] = ()
     per_job: bool = False
     mine: bool = False
 
@@ -105,11 +115,24 @@ class ResourceQuestion:
             gone |= {*WORK}
         if self.aim in ("batch", "sequence"):  # the largest is asked: no size is given
             gone |= {"micro_batch", "global_batch"} if self.aim == "batch" else {"sequence"}
+        for name, value in self.denied:  # a setting that is denied as such; of several ways one
+            gone |= {name} if name in SETTINGS or getattr(before, name) == value else set()
+        if self.aim:
+            gone.add("also")
         kept = {name: value for name, value in before.said().items() if name not in gone}
         mine = self.mine or (before.mine and not self.machines)
 
         both = {**kept, **self.said(), "model": model or kept.get("model"), "mine": mine}
+        both["denied"] = self.denials_after(before)
         return ResourceQuestion(**both)  # type: ignore[arg-type]
+
+    def denials_after(self, before: ResourceQuestion) -> tuple[tuple[str, str], ...]:
+        """What is denied here, and what was before unless it is wanted now."""
+        kept = [(name, value) for name, value in before.denied if getattr(self, name) is None]
+        return tuple(dict.fromkeys((*kept, *self.denied)))
+
+    def denies(self, field: str, value: str) -> bool:
+        return (field, value) in self.denied
 
 
 def of_family(model: str, before: str | None) -> str:

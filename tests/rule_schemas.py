@@ -131,6 +131,7 @@ SCHEMAS: dict[str, Any] = {
         no_place=list[Word],
         denied=list[Word],
     ),
+    "graph/planning/resources/saves_said.yaml": dict[str, list[Word]],
     "graph/planning/resources/aims.yaml": list[table("AimWords", aim=Word, says=list[Pattern], examples=list[Word])],
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
     "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word),

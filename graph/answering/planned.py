@@ -8,7 +8,8 @@ from dataclasses import replace
 
 from graph.answering.ask import Ask
 from graph.planning.resources.parameters import find_model
-from graph.planning.resources.reading import find_aim, read_question
+from graph.planning.resources.reading import blanked, find_aim, read_question
+from graph.planning.resources.saves_said import read_saves
 from graph.reading.utterance import Clause, Utterance
 
 # How probable it is that a clause tells of a planned training.
@@ -35,7 +36,7 @@ def as_planned(ask: Ask) -> Ask:
         return ask
     ask = replace(ask, utterance=without_interval(ask.utterance))
     said = read_question(ask.utterance)
-    if said.aim == "saves" and (said.gpus or said.nodes or said.model):
+    if said.aim == "saves" and not said.also and (said.gpus or said.nodes or said.model or said.mtbf_h):
         return under(ask, clause, "ask", "method.checkpoint")
     if asks_for_most(ask):
         return under(ask, clause, "ask", "machine.which")
@@ -49,7 +50,9 @@ def as_planned(ask: Ask) -> Ask:
 
 def without_interval(utterance: Utterance) -> Utterance:
     """With blanks for how often is saved, where that is told and something else is asked; as long as it was."""
-    text = TOLD_INTERVAL.sub(lambda found: " " * len(found[0]), utterance.text)
+    failures = [(one.start, one.end) for one in read_saves(utterance.text)]  # `fails every 20 hours` is no interval
+    intervals = [one.span() for one in TOLD_INTERVAL.finditer(utterance.text)]
+    text = blanked(utterance.text, [(a, b) for a, b in intervals if not any(a < e and s < b for s, e in failures)])
     aim = find_aim(text)
     return replace(utterance, text=text) if aim and aim[0] != "fit" else utterance
 

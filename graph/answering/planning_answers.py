@@ -9,6 +9,7 @@ from graph.answering.ask import Ask
 from graph.answering.planned import WHICH_MACHINE
 from graph.answering.resource_extremes import tell_largest, tell_network, tell_ways, unknown_gpu
 from graph.answering.resource_machines import tell_machine
+from graph.answering.resource_parts import tell_parts
 from graph.answering.resource_words import count_words, memory_words, option_line, way_words
 from graph.answering.resources import (
     question_of,
@@ -40,6 +41,8 @@ def tell_plan(ask: Ask) -> Document | None:
     question = question_of(ask)
     if told := unknown_gpu(question):
         return told
+    if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
+        return with_unused(ask, question, told, "parts")
     own = AIMS.get(question.aim or "")
     if own and (told := own(ask, question)):
         return with_unused(ask, question, told, "choice" if own is tell_choice else "own")

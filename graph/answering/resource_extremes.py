@@ -100,7 +100,7 @@ AS_16_BIT = ("fp8", "int8", "int4")
 def unused_line(ask: Ask, question: ResourceQuestion, kind: str) -> str:
     """Values of this message that the answer's sum does not use, named; empty where all are used."""
     words = words_of(ask.utterance)
-    used = USED.get(kind, frozenset(words))  # an answer of its own takes what it needs
+    used = USED.get(kind, frozenset(words)) | {"denied", "accumulation"}  # an answer of its own takes what it needs
     if kind in ("hours", "fit") and not (question.tokens or question.samples):
         used = used - {"epochs"}
     if question.offload:

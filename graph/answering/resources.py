@@ -28,6 +28,7 @@ from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, longest_hours, takes
 from graph.planning.resources.memory import SOURCES, usable_gib
 from graph.planning.resources.options import (
+    WHOLE_NODE,
     ResourceOption,
     amount,
     base_layout,
@@ -67,7 +68,7 @@ HOW_MUCH = "**For hours I need the work: how many tokens** (or epochs and sample
 PRICE = re.compile(r"(?i)\b(?:cheap\w*|price|cost\w*|charge\w*|how much|expensive)\b")
 FACTOR = re.compile(r"charge factor (\d+(?:\.\d+)?)")
 # A save's seconds where no model's size is known.
-UNKNOWN_SAVE_S, SHORTEST_JOB_H = 60.0, 0.25
+UNKNOWN_SAVE_S = 60.0
 WORLD_BATCH_TOKENS = 4e6
 
 
@@ -84,31 +85,50 @@ def question_of(ask: Ask) -> ResourceQuestion:
 
 
 def tell_saves(ask: Ask) -> str:
-    """How often a training of that size saves: by the failures of so many GPUs, a save's time, and the queue's limit;
-    empty where no number of GPUs is known. Without a model a save is taken for a minute."""
-    question = question_of(ask)
-    found = next(iter(known_devices(question)), None)
-    gpus = question.gpus or (question.nodes * found[0].each if question.nodes and found else None)
-    if found is None or not gpus:
-        return ""
-    device, cluster = found
-    nodes = device.nodes_for(gpus)
+    """How often a training of that size saves; empty where neither a number of GPUs nor the failures are known."""
+    return saves_line(question_of(ask))
+
+
+def saves_line(question: ResourceQuestion) -> str:
+    """By the failures (told, or published for so many GPUs), a save's time (told, or of its size), and the queue's
+    limit. Without a model a save is taken for a minute."""
+    device, cluster = next(iter(known_devices(question)), (None, None))
+    gpus = question.gpus or (question.nodes * device.each if question.nodes and device else None)
     model = find_model(question.model) if question.model else None
-    queues = cluster.queues if cluster else ()
-    limits = [longest_hours(q, nodes) for q in queues if holds(q, device.node_type, nodes, gpus)]
-    hours = question.hours or max((limit for limit in limits if limit), default=None)
-    takes = question.save_s or (None if model else UNKNOWN_SAVE_S)
-    if question.hours and question.hours < SHORTEST_JOB_H:  # so short a time is that of a save
-        takes, hours = question.hours * 3600, max((limit for limit in limits if limit), default=None)
-    cards = gpus if device.kind == "GPU" else -(-gpus // 2)  # what fails is a card, with both of its devices
-    saves = plan_saving(model, cards, nodes, hours * 3600 if hours else None, takes)
-    where = f" of {cluster.title}" if cluster else ""
-    size = f"a checkpoint of {model.name} is {saves.size_gb:,.0f} GB and takes about" if model else "were a save"
-    why = f"half of the {hours:g} h that a job has" if saves.by_limit else "Young's and Daly's interval"
+    if device is None or not (gpus or (question.mtbf_h and question.mtbf_of == "job")):
+        return ""
+    nodes = question.nodes or -(-(gpus or 1) // (device.per_node or WHOLE_NODE))
+    queues = [q for q in (cluster.queues if cluster else ()) if holds(q, device.node_type, nodes, gpus)]
+    hours = question.hours or max((limit for q in queues if (limit := longest_hours(q, nodes))), default=None)
+    of_size = model or (question.save_gb and question.write_gbs)
+    cards = (gpus or 1) if device.kind == "GPU" else -(-(gpus or 1) // 2)  # what fails is a card, with both devices
+    told_h, among = question.mtbf_h, {"node": nodes, "gpu": gpus or 1}.get(question.mtbf_of or "", 1)
+    saves = plan_saving(
+        model,
+        cards,
+        nodes,
+        hours * 3600 if hours else None,
+        question.save_s or (None if of_size else UNKNOWN_SAVE_S),
+        size_gb=question.save_gb,
+        write_gbs=question.write_gbs,
+        mtbf_h=told_h / among if told_h else None,
+    )
+    where = (f" on {gpus} GPUs" if gpus else "") + (f" of {cluster.title}" if cluster and gpus else "")
+    takes = time_words(saves.write_s)
+    size = f"a checkpoint{f' of {model.name}' if model else ''} is {saves.size_gb:,.0f} GB and takes about {takes}"
+    if question.save_s or not saves.size_gb:
+        size = f"a save takes {takes}" if question.save_s else f"were a save {takes}"
+    fails = f"so many GPUs fail about every {time_words(saves.mtbf_h * 3600)} (published rates of large clusters)"
+    if told_h:
+        shared = f" / {among} = {time_words(saves.mtbf_h * 3600)}" if among > 1 else ""
+        fails = f"a failure about every {time_words(told_h * 3600)}{shared}"
+        if question.mtbf_of == "node" and not question.nodes and device.per_node is None:
+            fails += f" (a node taken for one of {WHOLE_NODE} GPUs)"
+    formula = f"sqrt(2 x {saves.write_s:,.0f} s x {saves.mtbf_h * 3600:,.0f} s)"
+    why = f"half of the {hours:g} h that a job has" if saves.by_limit else f"Young's and Daly's interval, {formula}"
     return (
-        f"**Every {time_words(saves.interval_s)} on {gpus} GPUs{where}**, and once before the time limit: {size} "
-        f"{time_words(saves.write_s)}; so many GPUs fail about every {time_words(saves.mtbf_h * 3600)} (published "
-        f"rates of large clusters); {why}. Where a save costs little, more often: what is lost is what was done since."
+        f"**Every {time_words(saves.interval_s)}{where}**, and once before the time limit: {size}; {fails}; {why}. "
+        "Where a save costs little, more often: what is lost is what was done since."
         f"{' ' + room if (room := room_line(question, model)) else ''}"
     )
 
@@ -131,7 +151,9 @@ def time_words(seconds: float) -> str:
     """`40 s`, `31 min`, `6.5 h`."""
     if seconds < 100:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    if seconds < 7200:
+        return f"{seconds / 60:.0f} min"
+    return f"{round(seconds / 3600, 1):g} h" if seconds < 360_000 else f"{seconds / 3600:,.0f} h"
 
 
 def work_or_fit(ask: Ask, question: ResourceQuestion) -> Document | None:
@@ -198,8 +220,9 @@ def in_time_line(question: ResourceQuestion, timed: Sequence[ResourceOption]) ->
     return f"**{verdict}: {hours_words(best.hours)} on {place_words(best)}, against {question.hours:g} h.**"
 
 
-def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
-    """GPU hours by FLOPs and published utilisation, the wall time of a number of nodes, and the queues for it."""
+def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = True) -> Document:
+    """GPU hours by FLOPs and published utilisation, the wall time of a number of nodes, and the queues for it. memory:
+    whether to say that it fits, too."""
     total = amount(question, model) or 0.0
     sequence = base_layout(question, model).sequence
     flops = flops_per_token(model, sequence) * total
@@ -223,7 +246,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel) -> Document:
     ]
     return write_document(
         mine_line(question),
-        memory_line(question, model, best) if best else "",
+        memory_line(question, model, best) if best and memory else "",
         not_held if holding else "",
         *(within(question, model, device, cluster, total) for device, cluster in holding),
         *(against_budget(question, model, device, total) for device, _ in found),

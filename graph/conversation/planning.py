@@ -11,7 +11,7 @@ from graph.conversation.followup import GOES_ON, JOINING, LEANING, LONGEST, MARK
 from graph.conversation.turn import TurnContext, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
-from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled
+from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled, scaled_words
 from graph.reading.reader import read_as_one
 from graph.reading.utterance import Clause
 from knowledge.resource_question import ResourceQuestion
@@ -53,7 +53,7 @@ def as_planning(turn: TurnContext) -> TurnContext:
         turn = read
         words = turn.words
         asked = read_followup(turn.utterance, turn.state.get("resources"))
-        act, topic = ("ask", "method.checkpoint") if asked.aim == "saves" else ("plan", "")
+        act, topic = ("ask", "method.checkpoint") if asked.aim == "saves" and not asked.also else ("plan", "")
         plan = Clause(0, len(words), words, act, topic, scope="asked", shares=((act, 1.0),))
         return replace(turn, utterance=replace(turn.utterance, clauses=(plan,)))
     return turn
@@ -67,13 +67,15 @@ def is_whole(turn: TurnContext) -> bool:
     told = bool(said.model and said.task in ("lora", "qlora") and (said.machines or said.gpu)) and is_terse(turn)
     if (
         not (asks or said.aim or told)
-        or WANTS_SCRIPT.search(turn.words)
+        or WANTS_SCRIPT.search(residue(turn.utterance))  # `3 minutes to write` is a save's time
         or (turn.script is not None and turn.act == "edit")
     ):
         return False
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)
     place = bool(said.machines or said.gpu or said.gpu_gb)
+    if said.aim == "saves" and said.mtbf_h:
+        return True
     if not said.model:
         with_gpu = (said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words)
         alone = (said.aim == "largest" and place) or (said.aim == "network" and said.machines and said.sequence)
@@ -83,7 +85,7 @@ def is_whole(turn: TurnContext) -> bool:
         return bool(with_gpu or alone) and not elsewhere
     if not find_model(said.model):
         return False
-    if told or (said.aim and said.aim not in VAGUE and not elsewhere):
+    if told or (said.aim and (said.aim not in VAGUE or said.also) and not elsewhere):
         return True
     together = read_as_one(turn.words, view_of(turn.state)).share("plan") >= TOGETHER
     if (together and len(clauses) > 1) or all(one.act == "ask" for one in clauses):
@@ -113,7 +115,7 @@ def goes_on(turn: TurnContext) -> bool:
     state, words = turn.state, turn.words.strip()
     before = state.get("resources") or ResourceQuestion()
     of_plans = state.get("last_act") == "plan" or state.get("last_topic", "").startswith(OF_PLANS)
-    if not of_plans or len(words) > LONGEST or WANTS_SCRIPT.search(words):
+    if not of_plans or len(words) > LONGEST or WANTS_SCRIPT.search(residue(turn.utterance)):
         return False
     said = read_question(turn.utterance)
     named = [one for one in turn.utterance.mentions if one.kind != "Rank"]
@@ -129,6 +131,8 @@ def goes_on(turn: TurnContext) -> bool:
         word for word in re.findall(r"[^\W\d_][\w']*", residue(turn.utterance).lower()) if not SHORT.fullmatch(word)
     }
     left -= JOINING | LEANING | BESIDE
+    if times := scaled_words(words):
+        left -= set(times.split())
     if not left:
         return said.aim != "memory" or not said.machines
     main = turn.utterance.main

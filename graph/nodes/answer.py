@@ -235,7 +235,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         get_ready(runtime)
         told, sure = answers(state, runtime)
         if told and (act == "ask" or "?" in text or failing or sure or leans_to_ask(state)):
-            if told == tuple(state.get("answered", ())) and text != state.get("question_before"):
+            repeats = told == tuple(state.get("answered", ())) and text != state.get("question_before")
+            if repeats and act != "plan":  # a sum whose values stay the same is the answer
                 return State(said=(Say(same_again(text)),), unanswered=True)
             said = (*told, *(Say(SEND_LOG),) * (failing and not sure))
             return State(

@@ -29,6 +29,8 @@ KINDS: tuple[tuple[str, Scope, str], ...] = (
 )
 # What a word of correction may take back by another name.
 NAMES = ("Machine", "Queue", "Account", "Framework", "Method", "Gpu", "Model")
+# `Why not DDP?` asks.
+WHY = re.compile(r"(?i)(?:\b(?:why|warum|wieso|pourquoi|por qu[eé]|perch[eé])|为什么)\W*$")
 # Characters of a clause that may stand outside of the stretch that it is.
 BEGINS, ENDS = 14, 3
 
@@ -96,6 +98,32 @@ def stretch_at(text: str, at: int) -> ScopeStretch | None:
 def denials(text: str) -> tuple[ScopeStretch, ...]:
     """What the text says is not wanted, or is to stay."""
     return tuple(one for one in stretches(text) if one.scope == "negated")
+
+
+def denied(text: str, places: Iterable[Span]) -> tuple[Span, ...]:
+    """Of the names that stand at these places those that are denied: the first behind a word of denial, but for small
+    words, each that `or` joins to it (behind a `without` also `and`), and one that is said to be no option.
+
+    `Why not DDP?` asks, and denies nothing.
+    """
+    small = rf"(?:[\s\u2019'-]*\b(?:{words('between').pattern})\b)*[\s\u2019'-]*"
+    found: list[Span] = []
+    ordered = sorted(set(places), key=lambda place: (place[0], -place[1]))
+    for opening in words("denies").finditer(text):
+        if WHY.search(text, 0, opening.start()):
+            continue
+        both = words("without").search(opening[0])
+        joined = f"(?:{words('alternatives').pattern}{'|' + words('together').pattern if both else ''})"
+        at, gap = opening.end(), small
+        for start, end in ordered:
+            if start < at:
+                continue
+            if not re.fullmatch(gap, text[at:start], re.I):
+                break
+            found.append((start, end))
+            at, gap = end, joined + small
+    refused = [place for place in ordered if words("refused").match(text, place[1])]
+    return tuple(dict.fromkeys((*found, *refused)))
 
 
 def without_corrected(text: str, mentions: Iterable[Mention]) -> tuple[Mention, ...]:

@@ -45,6 +45,7 @@ WORDS: tuple[tuple[str, str, str], ...] = (
     ("recompute", "full", r"{AC}|recomput\w+|(?:with|and|mit|avec|con)\s+checkpointing"),
     ("offload", "parameters", r"(?:param\w*|weights?)[- ]offload\w*|offload\w*\W+(?:\w+\W+){0,2}(?:param\w*|weights)"),
     ("offload", "optimizer", r"(?:cpu[- ])?offload\w*|optimi[sz]er (?:on|to) (?:the )?cpu"),
+    ("strategy", "zero1", r"(?:--use-)?distributed[- ]optimi[sz]er|sharded optimi[sz]er"),
     ("beside", "reference", r"dpo|kto|ipo|orpo|distill\w*"),
     ("beside", "several", r"ppo|grpo|rlhf|rloo"),
     ("beside", "ema", r"ema"),
@@ -55,6 +56,23 @@ PATTERNS = tuple(
     (field, value, re.compile(rf"(?<![\w])(?:{words.replace('{AC}', AC)})(?!\w)", re.I | re.A))
     for field, value, words in WORDS
 )
+
+
+def every_training_word(text: str) -> Iterator[TrainingWord]:
+    """All of them at all their places, but those inside another of the same field: `gradient checkpointing` of `no
+    gradient checkpointing`."""
+    found = [
+        TrainingWord(field, value, match.start(), match.end(), match[0])
+        for field, value, pattern in PATTERNS
+        for match in pattern.finditer(text)
+    ]
+    inside = [(one.field, one.start, one.end) for one in found]
+    for one in found:
+        if not any(
+            field == one.field and start <= one.start and one.end <= end and end - start > one.end - one.start
+            for field, start, end in inside
+        ):
+            yield one
 
 
 def find_training_words(text: str) -> Iterator[TrainingWord]:

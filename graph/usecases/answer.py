@@ -143,7 +143,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
-    common = common_grounds(ask, context)
+    common = None if ask.clause.by_rule else common_grounds(ask, context)  # its own numbers before what holds for all
     if common:
         return from_grounds(common)
     if ask.report and IS_IT.match(ask.text) and not ask.topic.startswith("log.") and not in_words_of(ask):

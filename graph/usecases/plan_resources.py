@@ -131,6 +131,22 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
     )
 
 
+def describe_memory(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
+    """Whether it fits, with the sum and nothing else."""
+    best = options[0]
+    return write_document(
+        mine_line(question),
+        queue_line(question, best),
+        headline(model, best),
+        f"The sum for one GPU: {parts_words(best.fit)}.",
+        enough_line(question, model, best),
+        host_line(model, best),
+        *notes(question, model, best),
+        from_here(question, model) if best.fit.verdict != "fits" or not best.accepted else "",
+        cite(SOURCES, gpu_table().as_of),
+    )
+
+
 def notes(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> list[str]:
     """What the sum rests on beyond the question's own words: a GPU of no machine, V100's 16 bit, models beside it."""
     told, facts = [], best.fit.device.facts
@@ -241,12 +257,12 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
 def from_here(question: ResourceQuestion, model: SizedModel) -> str:
     """From how many GPUs on it surely fits, where the number that was said is too small, and what else helps."""
     other = replace(question, strategy=None, tensor=None, pipeline=None)
-    found = _that_fit(other, model) if question.strategy and (question.nodes or question.gpus) else []
+    found = that_fit(other, model) if question.strategy and (question.nodes or question.gpus) else []
     enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
-    if not found and (found := _fewest_there(other, model)):
+    if not found and (found := fewest_there(other, model)):
         enough = f"It surely fits from there on: {option_line(found[0])}. "
     if not found and question.machines:  # another kind of node of the same machine
-        found = _that_fit(replace(other, nodes=None, gpus=None, gpu=None, gpu_gb=None, queue=None, each=None), model)
+        found = that_fit(replace(other, nodes=None, gpus=None, gpu=None, gpu_gb=None, queue=None, each=None), model)
         enough = (
             f"None of those GPUs do, as many as one job there takes; what does: {option_line(found[0])}. "
             if found
@@ -267,7 +283,7 @@ def _shorter(question: ResourceQuestion, model: SizedModel) -> str:
     return f"**Sequences of up to {most:,} tokens do fit there.** " if most and most < fit.layout.sequence else ""
 
 
-def _that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
+def that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
     return [
         option
         for option in sorted(all_options(question, model), key=_rank)
@@ -275,12 +291,12 @@ def _that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOpt
     ]
 
 
-def _fewest_there(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
+def fewest_there(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
     """What surely holds it on the fewest GPUs there: each number that one asks for is tried as if it had been said, so
     that what is named for too few or too many is what the question with that number says."""
     open_count = replace(question, nodes=None, gpus=None)
     sizes = sorted({gpus for device, _ in known_devices(open_count) for gpus in counts(device)})
-    tried = (_that_fit(replace(open_count, gpus=gpus), model) for gpus in sizes)
+    tried = (that_fit(replace(open_count, gpus=gpus), model) for gpus in sizes)
     return next((found for found in tried if found), [])
 
 
@@ -443,7 +459,7 @@ def enough_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpt
     if not (question.nodes or question.gpus) or best.fit.verdict != "fits" or best.fit.layout.gpus == 1:
         return ""
     there = (best.cluster.id,) if best.cluster else ()
-    found = _fewest_there(replace(question, machines=there, gpu=best.fit.device.facts.model), model)
+    found = fewest_there(replace(question, machines=there, gpu=best.fit.device.facts.model), model)
     if not found or found[0].fit.layout.gpus >= best.fit.layout.gpus:
         return ""
     return f"The fewest that surely hold it: {option_line(found[0])}."
@@ -477,7 +493,7 @@ def _other_way(question: ResourceQuestion, model: SizedModel) -> str:
     """What fits there where the way of spreading is left open."""
     if not question.strategy and not question.tensor and not question.pipeline:
         return ""
-    found = _that_fit(replace(question, strategy=None, tensor=None, pipeline=None), model)
+    found = that_fit(replace(question, strategy=None, tensor=None, pipeline=None), model)
     return f"Another way fits: {option_line(found[0])}." if found else ""
 
 
@@ -486,7 +502,7 @@ def _shorter_there(question: ResourceQuestion, model: SizedModel) -> str:
     if question.sequence or model.shape.kind != "decoder":
         return ""
     for length in (2048, 1024, 512):
-        if found := _that_fit(replace(question, sequence=length), model):
+        if found := that_fit(replace(question, sequence=length), model):
             return f"**With sequences of {length:,} tokens it fits**: {option_line(found[0])}."
     return ""
 

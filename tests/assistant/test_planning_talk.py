@@ -32,6 +32,35 @@ TALKS = (
     (("polaris 16 nodes 5 hours prod queue ok?", "3 h at most"),),
     (("is 512 gb host memory enough to load 70b on 4 ranks of frontier?", "No: 4 ranks"),),
     (("llama 70b full on perlmutter in 6 hours for 200M tokens", "by memory it takes 8"),),
+    # what is denied, and nothing else
+    (
+        ("13B with LoRA on 1 A100 80GB, fits?", "with LoRA"),
+        ("now without LoRA", "does not fit on 1 x A100 80 GB with one GPU"),
+        ("with offload then", "312 GB of main memory"),
+        ("no offload, 4 GPUs", "fits on 4 x A100 80 GB with FSDP"),
+    ),
+    (("I don't want LoRA or offloading. 13B on 8 V100 32GB with ZeRO-3, fits?", "does not fit on 8 x V100 32 GB"),),
+    # each part of a question; what one part of it says changes in the next turn
+    (
+        ("3B on 300B tokens on 64 H100, how long and how often should I save?", "Saving: Every 35 min on 64 GPUs"),
+        ("and with 128?", "On 128 GPUs: about 36 h"),
+        ("what if a node fails every 2000 hours?", "2,000 h / 16 = 125 h"),
+    ),
+    (("Passt Llama 3 8B auf einen Knoten Leonardo? Wie lange für 1B Tokens und wie oft sichern?", "Saving: Every 9"),),
+    (("does 70B fit on 8 H100 80GB, and how long would 1B tokens take?", "On 32 GPUs: about"),),
+    # saves and failures by their own words
+    (("A save takes 3 minutes to write, the job fails every 20 hours. How often to save?", "Every 83 min"),),
+    (
+        (
+            "mean time between failures of a node is 50,000 hours, 128 nodes, a checkpoint is 1.2 TB at 40 GB/s. "
+            "What checkpoint interval?",
+            "Every 2.5 h",
+        ),
+    ),
+    # numbers by their nouns
+    (("7B, 1000 steps of 512 sequences of 2048 tokens on 8 A100, how long?", "1.05 B tokens"),),
+    (("7B, micro batch 2, 8 accumulation steps, seq 4096, 1000 steps on 8 A100, how long?", "524 M tokens"),),
+    (("7B on 8 A100 40GB with ZeRO-3, micro batch 4, fits?", "micro-batch 4"), ("double the batch", "micro-batch 8")),
 )  # fmt: skip
 
 

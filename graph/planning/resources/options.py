@@ -138,10 +138,18 @@ def amount(question: ResourceQuestion, model: SizedModel) -> float | None:
     if question.tokens:
         return question.tokens * (question.epochs or 1)
     if question.steps and (question.global_batch or question.micro_batch):
-        return question.steps * (question.global_batch or question.micro_batch or 1) * each
+        return question.steps * (question.global_batch or _of_all(question)) * each
     if question.samples:
         return question.samples * (question.epochs or 1) * (each if model.shape.kind != "convolution" else 1)
     return None
+
+
+def _of_all(question: ResourceQuestion) -> int:
+    """The batch of one step: micro-batch x accumulation x the GPUs that each have their own, as far as said."""
+    device = next((device for device, _ in known_devices(question)), None)
+    gpus = (wanted_gpus(question, device) if device else question.gpus) or 1
+    shared = (question.tensor or 1) * (question.pipeline or 1)
+    return (question.micro_batch or 1) * (question.accumulation or 1) * max(1, gpus // shared)
 
 
 def host_gb(model: SizedModel, nodes: int) -> float:
@@ -186,10 +194,11 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
     if question.strategy in SPREADS or base.tensor * base.pipeline > 1:
         spreads: Sequence[Spread] = (base.spread,)
     else:
-        spreads = ("ddp", "fsdp")
+        wanted: tuple[Spread, ...] = ("ddp", "zero3" if question.denies("strategy", "fsdp") else "fsdp")
+        spreads = [one for one in wanted if not question.denies("strategy", one)] or ("zero1",)
     if count:
         fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
-        free = count > 1 and not question.strategy
+        free = count > 1 and not question.strategy and not splits_denied(question)
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
         large = device.nodes_for(count) >= MANY_NODES
         if free and split is None and base.method == "full" and not large:  # where an open question weighs it, too
@@ -203,7 +212,14 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
     found = [f for s in spreads if (f := fewest(model, replace(base, spread=s), device, most))]
     if found and found[0].layout.gpus == 1:
         return found[:1]
-    return [*found, *_split_inside(model, base, device, most)] if not found or found[-1].nodes > MANY_NODES else found
+    if (found and found[-1].nodes <= MANY_NODES) or splits_denied(question):
+        return found
+    return [*found, *_split_inside(model, base, device, most)]
+
+
+def splits_denied(question: ResourceQuestion) -> bool:
+    """Whether the layers themselves are not to be split."""
+    return question.denies("strategy", "tp") or question.denies("strategy", "pp")
 
 
 def _split_inside(model: SizedModel, base: Layout, device: Device, most: int | None) -> list[Fit]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
 from graph.planning.resources.parameters import find_model, read_layers, read_size
+from graph.planning.resources.saves_said import read_saves
 from graph.reading.gpu_words import NODE, GpuWords, count_nodes, find_gpu_words
-from graph.reading.training_words import find_training_words
+from graph.reading.scope import denied
+from graph.reading.training_words import every_training_word, find_training_words
 from graph.reading.utterance import Mention, Utterance
 from knowledge.catalogue import catalogue
 from knowledge.data_file import read_data
@@ -47,10 +50,31 @@ PER_JOB = re.compile(r"(?i)\bjobs\b")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
 EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
 TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
-SCALED = re.compile(rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}\b(nodes?|gpus?|tokens?|hours?)\b")
+SCALED = re.compile(
+    rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}"
+    r"\b(nodes?|gpus?|tokens?|hours?|batch|sequence|context|steps?|epochs?)\b(?: (?:size|length)\b)?"
+)
 AMOUNTS = {"epoch": "epochs", "global_batch": "global_batch", "micro_batch": "micro_batch", "node_hour": "node_hours",
            "gpu_hour": "gpu_hours", "user": "users", "sample": "samples", "sequence": "sequence",
            "step": "steps", "second": "save_s"}  # fmt: skip
+# `Batches of 4M tokens`, `4M tokens a step`; `512 sequences` of a step are its batch.
+OF_BATCH = re.compile(r"(?i)\b(?:batch\w*|steps?|iterations?)(?: size)?(?: (?:of|with))?\s*$")
+BATCH_BEHIND = re.compile(
+    r"(?i)^\s*(?:(?:(?:per|an?|each|/|in (?:a|each|one))\s*)?(?:global[- ]?)?batch"
+    r"|(?:per|an?|each|/)\s*(?:step|update|iteration))\b"
+)
+STEPS_OF = re.compile(
+    r"(?i)\b(?:batch\w*|steps?|iterations?)(?: size)? (?:of|with)\s+(\d[\d,]*)\s*(?:sequences?|samples?|images?)\b"
+)
+# `64 of them`, `auf 64 davon`: of the GPUs or nodes that are spoken of.
+OF_THEM = re.compile(
+    r"(?i)(?<![\w.,/:-])(\d{1,5})\s+"
+    r"(?:of (?:them|those|these)|davon|von ihnen|d'entre (?:eux|elles)|de (?:ellos|ellas))\b"
+)
+ACCUMULATION = re.compile(
+    r"(?i)\baccumul\w*(?:[ _-]steps?)?\s*(?:of|=|:|is)?\s*(\d{1,4})\b"
+    r"|\b(\d{1,4})\s+(?:gradient[ -])?accumul\w*(?:\s+steps?)?"
+)
 # A number alone in what goes on from a question: `and 512?`, `4 of them`.
 BARE = re.compile(r"(?<![\w.,/:-])(\d{1,5})(?![\w.,:]*\w)(?!\s*(?:%|-|s\b|sec))", re.A)
 OF_HOST = re.compile(r"(?i)\s*(?:of )?(?:host|cpu|main|system|node)?[ -]?(?:memory|ram)\b")
@@ -65,7 +89,23 @@ OF_DISK = re.compile(
 )
 LARGEST_CARD_GB = 300
 GPU_OPTION = re.compile(r"--(?:gpus(?:-per-node)?|gres=gpu(?::\w+)?)[=: ](\d{1,4})\b")
-WHOLE = ("nodes", "gpus", "each", "sequence", "micro_batch", "global_batch", "users")
+WHOLE = ("nodes", "gpus", "each", "accumulation", "sequence", "micro_batch", "global_batch", "users")
+# Units of amounts that are told: in `a sequence length of 8192` no length is asked for.
+TOLD = ("sequence", "batch", "global_batch", "micro_batch", "GB", "TB")
+# Where one part of a message may end and the next thing be asked.
+PART = re.compile(
+    r"(?i)[?!;\n\u3002\uff1f\uff1b\uff0c\u3001]|,(?!\d)|\.(?=\s|$)"
+    r"|\b(?:and|und|et|y|e|plus|as well as|sowie|ainsi que)\b|以及|还有|和"
+)
+# Aims that one part of an answer serves, and what an answer of its own tells besides.
+KINDS: dict[str, str] = {
+    "fit": "memory", "nodes": "memory", "memory": "memory", "hours": "work", "cost": "work", "jobs": "work",
+    "budget": "work", "fastest": "choice", "cheapest": "choice", "machine": "choice",
+}  # fmt: skip
+TELLS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("why_not", "largest", "ways", "split", "batch", "sequence"), ("memory",)),
+    **dict.fromkeys(("fastest", "cheapest", "machine"), ("memory", "work")),
+}
 
 
 @dataclass(slots=True)
@@ -116,10 +156,9 @@ def unread(utterance: Utterance) -> tuple[str, ...]:
 def residue(utterance: Utterance) -> str:
     """The message's words without what the question took of it."""
     text = utterance.text
-    aim = find_aim(text)
-    for start, end in [*_draft(utterance).taken, *([aim[1:]] if aim else [])]:
-        text = text[:start] + " " * (end - start) + text[end:]
-    return text
+    every = [(aim[1] + at, aim[2] + at) for at, part in parts_of(text) if (aim := find_aim(part))]
+    whole = find_aim(text)
+    return blanked(text, [*_draft(utterance).taken, *every, *([whole[1:]] if whole else [])])
 
 
 def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQuestion:
@@ -165,10 +204,31 @@ def find_aim(text: str) -> tuple[Aim, int, int] | None:
     return next(((aim, *found.span()) for aim, words in _aims() if (found := words.search(text))), None)
 
 
+def find_aims(text: str) -> tuple[Aim, ...]:
+    """What the parts of a text ask, in their order, where they ask of more than one thing; else empty. What one answer
+    tells anyway (whether it fits, beside the largest batch) is no part."""
+    found = [aim[0] for _, part in parts_of(text) if (aim := find_aim(part))]
+    told = {kind for aim in found for kind in TELLS.get(aim, ())}
+    several = {KINDS.get(aim, aim): aim for aim in reversed(found)}
+    ordered = tuple(several[kind] for kind in reversed(several) if kind not in told)
+    return ordered if len(ordered) > 1 else ()
+
+
+def parts_of(text: str) -> Iterator[tuple[int, str]]:
+    """The parts of a text that may each ask something, with their places."""
+    at = 0
+    for stop in PART.finditer(text):
+        yield at, text[at : stop.start()]
+        at = stop.end()
+    yield at, text[at:]
+
+
 def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQuestion | None:
     """`Twice the nodes`, `half the tokens`: the amount of the question before, so much larger; None without one."""
     found = SCALED.search(utterance.text)
-    name = found[2].lower().rstrip("s") + "s" if found else ""
+    word = found[2].lower().rstrip("s") if found else ""
+    plain = {"batch": "global_batch", "sequence": "sequence", "context": "sequence"}.get(word, f"{word}s")
+    name = "micro_batch" if plain == "global_batch" and before and not before.global_batch else plain
     value = getattr(before, name, None) if found else None
     if not found or before is None or not value:
         return None
@@ -176,14 +236,29 @@ def scaled(utterance: Utterance, before: ResourceQuestion | None) -> ResourceQue
     return replace(before, **{name: max(1, int(amount)) if name in WHOLE else amount})  # type: ignore[arg-type]
 
 
+def scaled_words(text: str) -> str:
+    """`twice the nodes` of a text, in small letters; empty where it has none."""
+    found = SCALED.search(text)
+    return found[0].lower() if found else ""
+
+
 @lru_cache(maxsize=16)
 def _draft(utterance: Utterance) -> Draft:
     draft = Draft(utterance)
     _model(draft)
-    if aim := find_aim(utterance.text):
+    of_saves = read_saves(utterance.text)
+    told = [(one.start, one.end) for one in of_saves]
+    told += [(m.start, m.end) for m in utterance.of_kind("Quantity") if m.unit in TOLD]
+    asked = blanked(utterance.text, told)
+    if aim := find_aim(asked):
         draft.values["aim"] = aim[0]
         if aim[0] == "ways":  # `ZeRO-1, 2 or 3` counts nothing
             draft.taken.append(aim[1:])
+    if several := find_aims(asked):
+        draft.values["aim"], draft.values["also"] = several[0], several[1:]
+    for one in of_saves:
+        draft.set(one.field, one.value, one.start, one.end)
+        draft.taken += one.words
     _words(draft)
     _gpus(draft)
     draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]  # `a Perlmutter node` is read around them
@@ -211,17 +286,49 @@ def _words(draft: Draft) -> None:
     for match in DEGREE.finditer(utterance.text):
         name = (match[1] or match[3])[0].lower()
         draft.set("tensor" if name == "t" else "pipeline", int(match[2] or match[4]), *match.span())
+    refused = _denials(draft)
     for one in utterance.of_kind("Method"):
-        if one.value in STRATEGIES:
+        if one.value in STRATEGIES and (one.start, one.end) not in refused:
             draft.add("strategy", str(one.value), one.start, one.end)
-    for word in sorted(find_training_words(utterance.text), key=lambda one: one.field == "precision" and one.start):
+    text = blanked(utterance.text, refused)
+    for word in sorted(find_training_words(text), key=lambda one: one.field == "precision" and one.start):
         if not draft.is_free(word.start, word.end):
             continue
         if word.field == "precision" and "precision" in draft.values:
             draft.values["or_precisions"] = (*draft.values.get("or_precisions", ()), word.value)  # type: ignore[misc]
             draft.taken.append((word.start, word.end))
+        elif word.field == "strategy":
+            draft.add(word.field, word.value, word.start, word.end)
         else:
             draft.set(word.field, word.value, word.start, word.end)
+    if ("task", "lora") in draft.values.get("denied", ()):  # type: ignore[operator]
+        draft.values.setdefault("task", "train")
+
+
+def _denials(draft: Draft) -> tuple[tuple[int, int], ...]:
+    """The places of the ways, methods and settings that the message denies, which the question then holds as such."""
+    utterance = draft.utterance
+    named = [(word.field, word.value, (word.start, word.end)) for word in every_training_word(utterance.text)]
+    named += [
+        ("strategy", str(m.value), (m.start, m.end)) for m in utterance.of_kind("Method") if m.value in STRATEGIES
+    ]
+    found = denied(utterance.text, [place for _, _, place in named])
+    for name, value, place in named:
+        if place not in found:
+            continue
+        draft.taken.append(place)
+        draft.words["denied"] = utterance.text[place[0] : place[1]]
+        draft.values["denied"] = tuple(dict.fromkeys((*draft.values.get("denied", ()), (name, value))))  # type: ignore[misc]
+        if (name, value) == ("recompute", "full"):
+            draft.values["recompute"] = "none"
+    return found
+
+
+def blanked(text: str, places: Iterable[tuple[int, int]]) -> str:
+    """The text with blanks at these places; as long as it was."""
+    for start, end in places:
+        text = text[:start] + " " * (end - start) + text[end:]
+    return text
 
 
 def _model(draft: Draft) -> None:
@@ -326,6 +433,15 @@ def _one_gpu(draft: Draft, one: GpuWords) -> None:
 def _amounts(draft: Draft) -> None:
     """Quantities with a unit; of two with the same unit the last counts."""
     text = draft.utterance.text
+    for pattern, field_name in ((STEPS_OF, "global_batch"), (ACCUMULATION, "accumulation")):
+        if told := pattern.search(text):
+            number_at = (told.start(told.lastindex or 1), told.end(told.lastindex or 1))
+            draft.set(field_name, int(told[told.lastindex or 1].replace(",", "")), *number_at)
+            draft.taken += [told.span()] if field_name == "accumulation" else []
+    if (told := OF_THEM.search(text)) and draft.is_free(*told.span(1)):
+        draft.set(
+            "nodes" if "nodes" in draft.values and "gpu" not in draft.values else "gpus", int(told[1]), *told.span()
+        )
     every = draft.utterance.of_kind("Quantity")
     for one in every:
         if any(o.start <= one.start and one.end <= o.end and len(o.text) > len(one.text) for o in every):
@@ -354,7 +470,7 @@ def _amounts(draft: Draft) -> None:
 
 def _tokens_name(text: str, one: Mention, number: float) -> str:
     """Which amount tokens are: of the whole, of one sequence, or of a batch."""
-    if re.search(r"(?i)\bbatch\w*(?: size)?(?: of)?\s*$", text[: one.start]):
+    if OF_BATCH.search(text[: one.start]) or BATCH_BEHIND.match(text[one.end :]):
         return "batch_tokens"
     return "sequence" if number < FEW_TOKENS else "tokens"
 
@@ -394,6 +510,9 @@ def _lengths(draft: Draft) -> None:
 def _settle(draft: Draft) -> None:
     """What follows from several values together."""
     values = draft.values
+    asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
+    if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
+        values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))
     if tokens := values.pop("batch_tokens", None):
         values["global_batch"] = max(1, int(float(tokens) / float(values.get("sequence") or 4096)))  # type: ignore[arg-type]
     told = BARE_SPEED.search(draft.utterance.text)

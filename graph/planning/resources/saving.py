@@ -48,13 +48,20 @@ def plan_saving(
     limit_s: float | None,
     write_s: float | None = None,
     trained: float | None = None,
+    *,
+    size_gb: float | None = None,
+    write_gbs: float | None = None,
+    mtbf_h: float | None = None,
 ) -> SavePlan:
     """How often to save a full training state on that many GPUs inside jobs of that many seconds. model None: its size
-    is not known; trained: the parameters that are saved with their states, all of the model's where it is None."""
-    size = BYTES_FULL * (trained or model.parameters) / 1e9 if model else 0.0
-    takes = write_s or max(5.0, size / min(WRITE_MOST, WRITE_PER_NODE * nodes))
-    mtbf = GPU_HOURS_BETWEEN_FAILURES / gpus * 3600
-    best = daly_seconds(takes, mtbf)
+    is not known; trained: the parameters that are saved with their states, all of the model's where it is None. What
+    the person knows counts before our facts: size_gb of a save, write_gbs GB/s, mtbf_h hours between failures of the
+    whole job."""
+    size = size_gb or (BYTES_FULL * (trained or model.parameters) / 1e9 if model else 0.0)
+    rate = write_gbs or min(WRITE_MOST, WRITE_PER_NODE * nodes)
+    takes = write_s or (size / rate if write_gbs else max(5.0, size / rate))
+    mtbf = mtbf_h or GPU_HOURS_BETWEEN_FAILURES / gpus
+    best = daly_seconds(takes, mtbf * 3600)
     cut = limit_s / 2 if limit_s else None
     by_limit = cut is not None and cut < best
-    return SavePlan(size, takes, mtbf / 3600, cut if by_limit and cut else best, by_limit)
+    return SavePlan(size, takes, mtbf, cut if by_limit and cut else best, by_limit)

@@ -1,0 +1,116 @@
+"""What a message tells of saves and failures: a save's time or size, the rate of writing, and how often a job, a node
+or a GPU fails. Each number is bound by the words of its own part of the sentence."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+from knowledge.data_file import read_data
+
+
+@cache
+def _words(name: str) -> re.Pattern[str]:
+    """A list of saves_said.yaml as one pattern; ASCII's letters bound a word: Chinese writes no blanks."""
+    lists: dict[str, list[str]] = read_data(Path(__file__).parent / "saves_said.yaml")
+    return re.compile("|".join(lists[name]).replace("{unit}", _units()), re.I | re.A)
+
+
+def _units() -> str:
+    return "|".join(rf"(?P<{name}>{words})" for name, (words, _) in SECONDS.items())
+
+
+# Seconds of a unit, by its words.
+SECONDS = {
+    "second": (r"s|secs?|seconds?|sekunden?|secondes?|segundos?|秒", 1.0),
+    "minute": (r"min|mins?|minutes?|minuten?|minutos?|分钟|分", 60.0),
+    "hour": (r"h|hrs?|hours?|stunden?|heures?|horas?|小时|時間", 3600.0),
+    "day": (r"d|days?|tagen?|tage?|jours?|d[ií]as?|天|日", 86400.0),
+    "week": (r"weeks?|wochen?|semaines?|semanas?|周", 604800.0),
+    "month": (r"months?|monaten?|monate?|mois|mes(?:es)?|个月", 2629800.0),
+    "year": (r"years?|jahren?|jahre?|ans?|a[ñn]os?|年", 31557600.0),
+}
+COUNTS = {"once": 1, "one": 1, "a": 1, "an": 1, "einmal": 1, "twice": 2, "two": 2, "zweimal": 2, "three": 3}
+# A save that takes longer is none: the time is that of a job.
+LONGEST_SAVE_S = 7200.0
+
+
+@dataclass(frozen=True, slots=True)
+class SaidOfSaves:
+    """One value: the field of a ResourceQuestion (save_s, save_gb, write_gbs, mtbf_h, mtbf_of), and its place; words:
+    the places of what says of what it is."""
+
+    field: str
+    value: float | str
+    start: int
+    end: int
+    words: tuple[tuple[int, int], ...] = ()
+
+
+def read_saves(text: str) -> list[SaidOfSaves]:
+    """What is told, in the order of the text."""
+    found: list[SaidOfSaves] = []
+    at = 0
+    for stop in [*_words("part").finditer(text), None]:
+        end = stop.start() if stop else len(text)
+        told = _of_part(text, at, end)
+        spans = [
+            word.span() for words in ("failure", "save", "lasts") for word in _words(words).finditer(text, at, end)
+        ]
+        found += [replace(one, words=tuple(spans)) for one in told]
+        at = stop.end() if stop else end
+    return found
+
+
+def _of_part(text: str, at: int, end: int) -> list[SaidOfSaves]:
+    part = text[at:end]
+    fails, saves = _words("failure").search(part), _words("save").search(part)
+    out = [
+        SaidOfSaves("write_gbs", _gigabytes(size), at + size.start(), at + size.end())
+        for size in _words("size").finditer(part)
+        if size["rate"] and not fails
+    ]
+    if fails:
+        rate, time = _words("rate").search(part), _words("time").search(part)
+        told = time or rate
+        if told is None:
+            return out
+        seconds = _seconds(told) if time else _unit(told) / _count(told["number"])
+        whose = None if _words("job").search(part) else _words("each").search(part)
+        out.append(SaidOfSaves("mtbf_h", seconds / 3600, at + told.start(), at + told.end()))
+        place = whose.span() if whose else told.span()
+        of = "job" if not whose else "node" if whose["node"] else "gpu"
+        out.append(SaidOfSaves("mtbf_of", of, at + place[0], at + place[1]))
+    elif (
+        saves
+        and _words("lasts").search(part)
+        and (time := _words("time").search(part))
+        and _seconds(time) <= LONGEST_SAVE_S
+    ):
+        out.append(SaidOfSaves("save_s", _seconds(time), at + time.start(), at + time.end()))
+    if saves and not fails:
+        size = next((one for one in _words("size").finditer(part) if not one["rate"]), None)
+        behind = size and size.start() >= saves.end() and _words("between").fullmatch(part, saves.end(), size.start())
+        if size and (behind or _words("save").match(part[size.end() :].lstrip())):
+            out.append(SaidOfSaves("save_gb", _gigabytes(size), at + size.start(), at + size.end()))
+    return out
+
+
+def _gigabytes(size: re.Match[str]) -> float:
+    return float(size["number"].replace(",", ".")) * (1000 if size["tera"] else 1)
+
+
+def _count(word: str) -> int:
+    return max(1, int(word)) if word.isdigit() else COUNTS[word.lower()]
+
+
+def _unit(match: re.Match[str]) -> float:
+    return next(seconds for name, (_, seconds) in SECONDS.items() if match[name])
+
+
+def _seconds(match: re.Match[str]) -> float:
+    written = match["number"].rstrip(".,")
+    whole = re.fullmatch(r"\d{1,3}(?:,\d{3})+", written)
+    return float(written.replace(",", "" if whole else ".")) * _unit(match)
