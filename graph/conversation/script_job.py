@@ -24,7 +24,7 @@ def job_of(turn: TurnContext, own: Paste) -> JobRequest:
     record, cluster = understand_script(own.text), machine_for(turn, own)
     read = replace(request_of(record), entry=record.entry, model=record.model, container=record.container)
     if cluster:
-        return replace(read, machine=cluster.id)
+        return replace(read, machine=cluster.id, source_machine=carried_from(turn))
     name, words = their_machine(turn)
     if name and record.scheduler in get_args(Scheduler) and not scheduler_told(words):
         words = running(words, record.scheduler)
@@ -37,16 +37,22 @@ def machine_for(turn: TurnContext, own: Paste) -> Cluster | None:
     from graph.undescribed import is_stand_in
     from graph.usecases.diagnose_job import machine_of
 
-    scheduler, marked = understand_script(own.text).scheduler, machine_of(own.text)
+    scheduler, marked, before = understand_script(own.text).scheduler, machine_of(own.text), carried_from(turn)
+    marked = None if marked and marked.id == before else marked  # what is left in it of the machine that it comes from
     mentions = turn.utterance.of_kind("Machine") if marked else ()
     goals = {str(one.value) for one in mentions if GOES_TO.search(turn.words, 0, one.start)}
-    known = [name for name in turn.utterance.machines() if is_known(turn, name) and name not in goals]
+    known = [name for name in turn.utterance.machines() if is_known(turn, name) and name not in goals | {before}]
     named = [turn.context.catalogue.clusters[name] for name in known]
     held = [one for one in (turn.cluster,) if one and not is_stand_in(one)]
     fitting, going_on = ([one for one in some if scheduler in ("none", one.scheduler)] for some in (named, held))
     if marked and (marked in fitting or not fitting):
         return marked
     return next(iter((*fitting, *going_on)), None)
+
+
+def carried_from(turn: TurnContext) -> str | None:
+    """The machine from which the person's own script in hand was carried to another, in its own lines."""
+    return turn.request.source_machine if turn.state.get("own") else None
 
 
 def their_machine(turn: TurnContext) -> tuple[str | None, str]:

@@ -12,13 +12,14 @@ from typing import Any, TypeVar
 
 from graph.conversation.history import CLEAN
 from graph.conversation.script_job import machine_for
-from graph.conversation.scripts import made_of
+from graph.conversation.scripts import OF_A_SITE, made_of
 from graph.conversing.accounts import is_account_said
 from graph.conversing.dangers import dangerous
 from graph.conversing.deciding import MOST_TRIED, NOT_FIELD, SAME, SIZE, UNSAID, as_much, decide, is_refused
 from graph.conversing.hand import Hand, differing, in_short
 from graph.conversing.orders import WEIGHTY, named, ordered_now, parts_of, unsaid, with_each
 from graph.conversing.rewriting import Hunk, as_patches, hunks_between, laid_over, most_of, with_hunks, without_fence
+from graph.conversing.said import is_said
 from graph.conversing.swaps import swapped
 from graph.conversing.tools import Swap
 from graph.debugging.remedies import price, request_of
@@ -286,11 +287,8 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
     text = "\n".join(without_fence(text.replace("\r\n", "\n").strip("\n").split("\n"))) + "\n"
     facts = None if is_stand_in(cluster) else cluster
     asked = asked_by(text, facts)
-    errors = [*filter(None, [dangerous(text)]), *(worded(one) for one in check(text, facts) if one.severity == "error")]
     request = hand.on(hand.name_of(cluster), replace(asked, framework=None, machine=None, node_type=None))
-    if asked.account and "YOUR_" not in asked.account and not is_account_said(hand, request, asked.account):
-        errors.insert(0, f"{NOT_SAID_ACCOUNT.format(asked.account)}: write YOUR_ACCOUNT")
-    if errors:
+    if errors := faults_of_text(hand, request, text, facts):
         hand.refused += 1
         raise InputError(f"not written; the checks refuse it: {'; '.join(errors[:5])}")
     open_ = [name for name in unsaid(hand, JobRequest(machine=request.machine), asked) if name != "strategy"]
@@ -303,6 +301,18 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
     hand.set(left_to_us=tuple(Assumption(name, str(getattr(asked, name)), UNSAID) for name in open_))
     others = [name for name in SIZED if name in given and str(getattr(asked, name, None)) != str(given[name])]
     return "\n".join([told, *(NOT_FIELD.format(one, in_short(given[one]), IN_TEXT) for one in others)])
+
+
+def faults_of_text(hand: Hand, request: JobRequest, text: str, facts: Cluster | None) -> list[str]:
+    """What speaks against a whole text for a machine: an account that nobody named, dangers, the checks' errors."""
+    asked, found = asked_by(text, facts), check(text, facts)
+    account, theirs = asked.account, asked.queue and is_said(asked.queue, hand.words)
+    open_ = account and "YOUR_" not in account and not is_account_said(hand, request, account)
+    return [
+        *([f"{NOT_SAID_ACCOUNT.format(account)}: write YOUR_ACCOUNT"] if open_ else []),
+        *filter(None, [dangerous(text)]),
+        *(worded(one) for one in found if one.severity == "error" or (one.rule in OF_A_SITE and not theirs)),
+    ]
 
 
 def named_by(words: str) -> str:

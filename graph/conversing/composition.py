@@ -22,6 +22,8 @@ from graph.conversing.hand import PRICE, WOULD_COST, Hand, lines_that_do
 from graph.conversing.looking import Looking
 from graph.conversing.notes import made_between
 from graph.conversing.numbers import quantities, times_in
+from graph.conversing.porting import gone_lines
+from graph.conversing.porting import untold as not_told
 from graph.conversing.said import CLOCK, OF_ACCOUNT, in_digits, numbers_in
 from graph.conversing.sources import Numbered
 from graph.nodes.understand import SHOW
@@ -44,6 +46,7 @@ BY_THEMSELVES = re.compile(
 COUNTED_AS = {"nodes": "node", "gpus_per_node": "gpu"}
 PLACEHOLDER = re.compile(r"\bYOUR_[A-Z0-9_]*[A-Z0-9](?:_g\b)?")
 LEFT = "Still to fill in before you submit: {}."
+GONE = "Lines of your script that it has no more: {}."
 DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node reads its queues for that."
 
 
@@ -91,7 +94,10 @@ class Composition:
         made = self.change
         untold = tuple(one for one in made.assumptions if self.is_left(words, one, made.bundle))
         notes = tuple(one for one in made.notes if not self.tells_note(words, one))
-        return replace(made, assumptions=untold, notes=notes, diff="" if whole else made.diff)
+        if before := self.hand.ported:  # a script for another machine is read whole
+            gone = not_told(gone_lines(before, made.bundle.script), words)
+            notes += (GONE.format(", ".join(f"`{one}`" for one in gone)),) if gone else ()
+        return replace(made, assumptions=untold, notes=notes, diff="" if whole or before else made.diff)
 
     def others(self) -> list[Made]:
         """What became of the scripts that were in hand before in this turn."""

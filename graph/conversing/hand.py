@@ -76,7 +76,8 @@ class Hand:
     ruled: the state that the rules would leave; began: the state before the turn; left_out: fields with their values
     that the script is the same without; is_order: the change that is carried out was ordered, says the model;
     is_trial: it is only tried; left: for each script of this turn that is no more in hand, the thread before and
-    behind what was done to it; came: the scripts that the turn begins with, those of the message among them.
+    behind what was done to it; came: the scripts that the turn begins with, those of the message among them;
+    ported: the person's own script as it was before it was carried to another machine in its own lines.
     """
 
     turn: TurnContext
@@ -90,6 +91,7 @@ class Hand:
     is_trial: bool = False
     left: list[tuple[State, State]] = field(default_factory=list)
     came: State = field(default_factory=State)
+    ported: str = ""
     refused: int = 0
 
     @property
@@ -173,7 +175,7 @@ class Hand:
         return replace(self, left_out=dict(self.left_out), left=list(self.left))
 
     def go_back(self, kept: Hand) -> None:
-        for name in ("state", "began", "left_out", "left"):
+        for name in ("state", "began", "left_out", "left", "ported"):
             setattr(self, name, getattr(kept, name))
 
     def offer(self, *offers: Offer, unasked: bool = False, beside: bool = False) -> None:

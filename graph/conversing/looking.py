@@ -58,8 +58,7 @@ class Looking:
         return f"[[{mark}]] shows the person this:\n" + "\n\n".join(map(self.words_of, parts))
 
     def ask_rules(self, question: str) -> str:
-        """The rules' answer to a plain question: an option, a line of the script, a term,
-        commands, a machine's daily life, a rank."""
+        """The rules' answer to a plain question: an option, a line of the script, a term, a machine's daily life."""
         context, state = self.hand.context, self.hand.state
         asked = State(**{**state, "text": question, "attachments": ()})
         turn = open_turn(asked, context)

@@ -55,6 +55,8 @@ SENTENCES = re.compile(r"(?<=[.!?;])\s+|\n+")
 WEIGHTY = ("nodes", "gpus_per_node", "walltime", "queue", "strategy")
 COUNTS = frozenset({"nodes", "gpus_per_node"})
 NUMBERS = COUNTS | {"walltime"}
+# Lists of names that hold no blank.
+SEVERAL = ("modules", "modules_removed")
 
 
 def unsaid(hand: Hand, before: JobRequest, now: JobRequest, words: str = "") -> tuple[str, ...]:
@@ -162,8 +164,10 @@ def ordered_now(hand: Hand) -> str:
 
 
 def named(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values by the names of our fields."""
-    return {ALIASES.get(name, name): value for name, value in values.items()}
+    """The values by the names of our fields; module names in one text are several, each by itself."""
+    ours = {ALIASES.get(name, name): value for name, value in values.items()}
+    return {name: tuple(re.split(r"[,;\s]+", value.strip())) if name in SEVERAL and isinstance(value, str) and value
+            else value for name, value in ours.items()}  # fmt: skip
 
 
 # A number of GPUs with what is counted: 4 GCDs, 2 cards.

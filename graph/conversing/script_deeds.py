@@ -17,6 +17,7 @@ from graph.conversing.deciding import decide, taken
 from graph.conversing.earlier import ways_of
 from graph.conversing.hand import NO_SCRIPT, Hand
 from graph.conversing.orders import named
+from graph.conversing.porting import port_text
 from graph.conversing.tools import Swap
 from graph.conversing.trials import Purpose, as_said
 from graph.extraction.script_record import understand_script
@@ -93,8 +94,8 @@ class ScriptDeeds:
         file: str = "",
         purpose: Purpose | None = None,
     ) -> str:
-        """Change the script in hand (none yet: RULES'), or FILE. fields: write_script's, each by itself; a list takes
-        one more, =VALUE replaces, !VALUE or empty removes. text: the script as it is to be, or lines of it from one
+        """Change the script in hand (none yet: RULES'), or FILE. fields: as write_script's; a list takes one
+        more, =VALUE replaces, !VALUE or empty removes. text: the script as it is to be, or lines of it from one
         that stays to one that stays. patch: old text or line, and the new. purpose: trial changes
         nothing."""
         hand = self.hand
@@ -113,15 +114,20 @@ class ScriptDeeds:
         """The script in hand with these fields, this patch and this text."""
         hand = self.hand
         own = hand.state.get("own")
+        if own and "machine" in fields and (patch or text):
+            beside = {name: value for name, value in fields.items() if name != "machine"}
+            return port_text(hand, hand.known(str(fields["machine"])), patch, text, beside)
         if own and fields:
             return change_own(hand, own, fields, patch, text)
         told = [change_fields(hand, fields)] if fields else []
         return "\n".join([*told, *([change_text(hand, patch, text)] if patch or text else [])])
 
-    def port_script(self, machine: str, fields: Mapping[str, str] | None = None) -> str:
-        """The script in hand for another machine. fields: what else changes."""
+    def port_script(self, machine: str, fields: Mapping[str, str] | None = None, text: str = "") -> str:
+        """The script in hand for another machine. fields: what else changes. text: their own as it is to be there."""
         hand = self.hand
         cluster, source = hand.known(machine), hand.script()
+        if text and hand.state.get("own"):
+            return port_text(hand, cluster, (), text, fields)
         try:
             carried = carried_over(source.text)
         except InputError as error:

@@ -31,8 +31,8 @@ IN_SHORT = {
     "check_script": "Findings on the script in hand.",
     "cluster_facts": "What is known of a machine, with sources.",
     "compare_clusters": "Machines side by side; none named: all.",
-    "plan_resources": "Does a model (Llama-3-8B, ViT-L, 7B) fit, on which machine, how long.",
-    "search_knowledge": "Passages of guides, known issues, their documents.",
+    "plan_resources": "Does a model (ViT-L, 7B) fit, on which machine, how long.",
+    "search_knowledge": "Passages of guides, issues, their documents.",
 }
 
 

