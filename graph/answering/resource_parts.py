@@ -9,13 +9,13 @@ from graph.answering.ask import Ask
 from graph.answering.resource_words import option_line
 from graph.answering.resources import HOW_MUCH, saves_line, tell_hours
 from graph.answering.situation import cite, write_document
+from graph.planning.resources.alternatives import fewest_there
 from graph.planning.resources.options import ResourceOption, amount
 from graph.planning.resources.reading import KINDS
 from graph.usecases.plan_resources import (
     TAKING,
     ResourcePlan,
     describe_memory,
-    fewest_there,
     offered,
     plan_resources,
     time_line,

@@ -69,6 +69,12 @@ def place_words(option: ResourceOption) -> str:
     return f"{where} of {option.cluster.title} ({cards})"
 
 
+def gib_words(fit: Fit) -> str:
+    """`28 to 32`, of GiB on one GPU, with `tight` where it is."""
+    tight = ", tight" if fit.verdict == "tight" else ""
+    return f"{fit.memory.gib:.0f} to {fit.memory.most:.0f}{tight}"
+
+
 def memory_words(fit: Fit) -> str:
     """`28 to 32 of 35 GiB on each`."""
     room = usable_gib(fit.device.gb)

@@ -15,6 +15,8 @@ NUMBERS = {"a": 1, "an": 1, "one": 1, "single": 1, "two": 2, "three": 3, "four":
            "un": 1, "une": 1, "uno": 1, "una": 1}  # fmt: skip
 # Cards that a framework counts as two devices, where a person counts modules.
 HALVED = ("MI250X", "Data Center GPU Max 1550")
+# `My RTX 3090` is one card, `my A100s` are not.
+MINE = ("my", "mein", "meine", "meiner", "meinem", "meinen", "ma", "mon", "mi", "mia", "mio")
 COUNT = rf"(?P<count>(?<![\d,])\d{{1,5}}|{'|'.join(NUMBERS)})(?:\s+(?:single|lone|einzelne[nrs]?|seule?|sol[oa]))?"
 NODE = r"(?:nodes?|knoten|nodos?|n(?:oe|œ)uds?|nodi|servers?)"
 ONE_NODE = re.compile(
@@ -49,7 +51,8 @@ def _pattern() -> re.Pattern[str]:
     names = sorted({g.model for g in gpu_table().gpus} | set(unknown_gpus()), key=len, reverse=True)
     models = "|".join(re.escape(name).replace(r"\ ", r"[ -]?") for name in names) + "|PVC|3090|4090"
     return re.compile(
-        rf"(?<![\w./-])(?:{COUNT}\s*(?:(?P<times>[x\u00d7*])\s*)?(?:of (?:the )?)?-?)?"
+        rf"(?<![\w./-])(?:(?:{COUNT}|(?P<mine>{'|'.join(MINE)})(?=\s+\D))\s*"
+        rf"(?:(?P<times>[x\u00d7*])\s*)?(?:of (?:the )?)?-?)?"
         rf"(?:(?P<before>\d{{2,3}})\s?-?(?:gi?b|gigs?)\s+)?(?:(?:nvidia|amd|intel|geforce|tesla)\s+)*"
         rf"(?:(?P<gpu>{models})s?(?![A-WYZa-wyz0-9]|x(?!\d))|(?P<card>{GENERIC})\b)"
         rf"(?:\s*(?:sxm\d?|pcie))?"
@@ -96,6 +99,8 @@ def _read(match: re.Match[str]) -> GpuWords:
     bare = match["bare"] if match["bare"] in sold else None
     gb = next((match[name] for name in ("before", "tied", "after", "of") if match[name]), bare)
     count = number(match["count"]) if match["count"] else None
+    if match["mine"] and not re.search(r"(?i)s(?:\s*\d+\s*gi?b)?$", match[0]):
+        count = 1
     unit = (match["unit"] or "").lower()
     is_nodes = bool(unit) and not unit.startswith("module")
     if count and unit.startswith("module") and model in HALVED:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from graph.answering.resource_words import (
     chain_words,
     count_words,
+    gib_words,
     hours_words,
     memory_words,
     option_line,
@@ -21,12 +22,29 @@ from graph.answering.resource_words import (
 )
 from graph.answering.situation import cite, write_document
 from graph.planning.queues import plural
+from graph.planning.resources.alternatives import (
+    ANOTHER_WAY,
+    OFFLOADED,
+    SingleChange,
+    fewest_there,
+    rank,
+    single_changes,
+    that_fit,
+)
 from graph.planning.resources.communication import GOOD_RATIO, WARN_RATIO, compute_ratio
 from graph.planning.resources.device import Device
 from graph.planning.resources.layout import Layout
 from graph.planning.resources.limits import holds, takes
 from graph.planning.resources.memory import QLORA_BYTES, SOURCES, adapter_parameters, usable_gib
-from graph.planning.resources.options import ResourceOption, all_options, amount, host_gb, known_devices, wanted_gpus
+from graph.planning.resources.options import (
+    ResourceOption,
+    all_options,
+    amount,
+    host_gb,
+    host_nodes,
+    known_devices,
+    wanted_gpus,
+)
 from graph.planning.resources.parameters import SizedModel, find_model
 from graph.planning.resources.saving import plan_saving
 from graph.planning.resources.search import counts, ease, largest_micro_batch, longest_sequence
@@ -80,7 +98,7 @@ def plan_model(question: ResourceQuestion, model: SizedModel) -> ResourcePlan:
     """What would do for a model whose shape is known (of a config.json, for one)."""
     if question.task == "serve":
         return ResourcePlan(question, model, (), describe_serving(question, model))
-    options = tuple(sorted(all_options(question, model), key=_rank))
+    options = tuple(sorted(all_options(question, model), key=rank))
     return ResourcePlan(question, model, options, describe(question, model, options))
 
 
@@ -90,17 +108,6 @@ def _ask_size(question: ResourceQuestion) -> Document:
         f"{named}Say its parameters (*7B*, *300M*) or its name (*Llama-3-8B*, *ViT-L*), and I work out memory, GPUs "
         "and hours from it; `maple-chat plan --config config.json` reads a Hugging Face file."
     )
-
-
-def _rank(option: ResourceOption) -> tuple[int, float, int, int]:
-    """What fits first, then the fewest node hours; of much the same, the simpler way, then the fewest GPUs."""
-    order = {"fits": 0, "tight": 1, "no": 2}[option.fit.verdict]
-    layout, device = option.fit.layout, option.fit.device
-    price = layout.gpus / device.each / (option.rate.usual if option.rate else 1.0)
-    about = round(math.log(price, 1.5))
-    split = layout.tensor * layout.pipeline
-    order = order if option.accepted else 3
-    return order, option.fit.memory.gib if order >= 2 else about, split, layout.gpus
 
 
 def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[ResourceOption]) -> Document:
@@ -117,6 +124,7 @@ def describe(question: ResourceQuestion, model: SizedModel, options: Sequence[Re
         f"The sum for one GPU: {parts_words(best.fit)}.",
         fewest_line(options),
         enough_line(question, model, best),
+        spare_line(question, model, best),
         tight_line(question, model, best),
         host_line(model, best),
         *notes(question, model, best),
@@ -255,7 +263,8 @@ def headline(model: SizedModel, best: ResourceOption) -> str:
 
 
 def from_here(question: ResourceQuestion, model: SizedModel) -> str:
-    """From how many GPUs on it surely fits, where the number that was said is too small, and what else helps."""
+    """From how many GPUs on it surely fits, where the number that was said is too small, and which single changes make
+    it fit on the same ones."""
     other = replace(question, strategy=None, tensor=None, pipeline=None)
     found = that_fit(other, model) if question.strategy and (question.nodes or question.gpus) else []
     enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
@@ -268,36 +277,34 @@ def from_here(question: ResourceQuestion, model: SizedModel) -> str:
             if found
             else ""
         )
-    shorter = _shorter(question, model)
-    smaller = "" if question.task in ("lora", "qlora") else "Or train adapters only (LoRA, QLoRA), "
-    return f"{shorter}{enough}{smaller or 'Or '}take a shorter sequence, a fused or chunked loss, or larger GPUs."
+    return f"{enough}{changes_line(question, model)}"
 
 
-def _shorter(question: ResourceQuestion, model: SizedModel) -> str:
-    """How long sequences may be on what was said to fit there, where no length was said and the usual one does not."""
-    tried = sorted(all_options(question, model), key=_rank)
-    fit = tried[0].fit if tried and tried[0].accepted else None
-    if fit is None or question.sequence or model.shape.kind != "decoder":
+def changes_line(question: ResourceQuestion, model: SizedModel) -> str:
+    """`One change is enough: LoRA instead (19 to 22 GiB); ...`, and those that are not."""
+    tried = [one for one in single_changes(question, model) if one.words != ANOTHER_WAY]
+    each = [(one, f"{one.words} ({_change_words(one, model)})") for one in tried]
+    do = "; ".join(words for one, words in each if one.is_enough)
+    no = "; ".join(words for one, words in each if not one.is_enough)
+    told = f"**Each of these changes alone is enough**, GiB on each GPU: {do}." if do else ""
+    return f"{told} Not enough alone: {no}." if no else told
+
+
+def _change_words(change: SingleChange, model: SizedModel) -> str:
+    host = (
+        f"; {host_gb(model, host_nodes(change.option.fit)):,.0f} GB of it on each node"
+        if change.words == OFFLOADED
+        else ""
+    )
+    return gib_words(change.option.fit) + host
+
+
+def spare_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
+    """That all parameters could be trained there, where adapters were asked for; empty where they could not."""
+    if question.task not in ("lora", "qlora") or best.fit.verdict != "fits" or question.denies("task", "train"):
         return ""
-    most = longest_sequence(model, fit.layout, fit.device)
-    return f"**Sequences of up to {most:,} tokens do fit there.** " if most and most < fit.layout.sequence else ""
-
-
-def that_fit(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
-    return [
-        option
-        for option in sorted(all_options(question, model), key=_rank)
-        if option.fit.verdict == "fits" and option.accepted
-    ]
-
-
-def fewest_there(question: ResourceQuestion, model: SizedModel) -> list[ResourceOption]:
-    """What surely holds it on the fewest GPUs there: each number that one asks for is tried as if it had been said, so
-    that what is named for too few or too many is what the question with that number says."""
-    open_count = replace(question, nodes=None, gpus=None)
-    sizes = sorted({gpus for device, _ in known_devices(open_count) for gpus in counts(device)})
-    tried = (that_fit(replace(open_count, gpus=gpus), model) for gpus in sizes)
-    return next((found for found in tried if found), [])
+    found = that_fit(replace(question, task="train", gpus=best.fit.layout.gpus, nodes=None), model)
+    return f"Training all parameters fits there, too: {option_line(found[0])}." if found else ""
 
 
 def batch_line(question: ResourceQuestion, model: SizedModel, best: ResourceOption) -> str:
@@ -483,48 +490,22 @@ def host_line(model: SizedModel, best: ResourceOption) -> str:
     """Main memory that an offloaded optimizer takes on each node."""
     if not best.fit.layout.offload_optimizer:
         return ""
-    need = host_gb(model, best.nodes)
+    need = host_gb(model, host_nodes(best.fit))
     room = best.fit.device.host_gb
     of = f" of {room:,.0f} GB" if room else "; what a node has is not known here"
     return f"Offloaded: about {need:,.0f} GB of main memory on each node{of}. Steps wait for the CPU: far slower."
-
-
-def _other_way(question: ResourceQuestion, model: SizedModel) -> str:
-    """What fits there where the way of spreading is left open."""
-    if not question.strategy and not question.tensor and not question.pipeline:
-        return ""
-    found = that_fit(replace(question, strategy=None, tensor=None, pipeline=None), model)
-    return f"Another way fits: {option_line(found[0])}." if found else ""
-
-
-def _shorter_there(question: ResourceQuestion, model: SizedModel) -> str:
-    """What fits there with sequences shorter than the usual one, where no length was said."""
-    if question.sequence or model.shape.kind != "decoder":
-        return ""
-    for length in (2048, 1024, 512):
-        if found := that_fit(replace(question, sequence=length), model):
-            return f"**With sequences of {length:,} tokens it fits**: {option_line(found[0])}."
-    return ""
 
 
 def _nothing_fits(question: ResourceQuestion, model: SizedModel) -> Document:
     kinds = ", ".join(dict.fromkeys(device.name for device, _ in known_devices(question)))
     each = QLORA_BYTES if question.task == "qlora" else 2.0 if question.task == "lora" else 16.0
     adapters = question.task in ("lora", "qlora")
-    helps = (
-        "QLoRA's 4-bit weights, " * (question.task == "lora")
-        if adapters
-        else "LoRA or QLoRA instead of training all of it, "
-    )
     return write_document(
         mine_line(question),
         f"**Nothing that I can vouch for holds {model.name} there** ({kinds or 'no GPU of known memory'}): "
         f"{count_words(model.parameters)} parameters x {each:g} bytes = {model.parameters * each / 1e9:,.0f} GB of "
         f"{'frozen weights' if adapters else 'states'}, and what is tried of its GPUs does not hold them."
         f"{least_line(question, model)}",
-        _other_way(question, model),
-        _shorter_there(question, model),
-        f"What shrinks it, cheapest first: {helps}a tensor split inside the node "
-        "(Megatron), an 8-bit optimizer, offload to the CPU's memory (slow), or a machine with larger GPUs.",
+        from_here(question, model),
         cite(SOURCES, gpu_table().as_of),
     )

@@ -57,6 +57,12 @@ TALKS = (
             "Every 2.5 h",
         ),
     ),
+    # single changes by their own sums, and none that is denied
+    (("70B full on 8 H100 80GB, fits?", "LoRA instead (37 to 43); QLoRA instead (58 to 64). Not enough alone"),),
+    (("70B full on 8 H100 80GB, fits?", "main memory (57 to 62; 1,680 GB of it on each node)"),),
+    (("8B full on 4 A100 40GB of perlmutter without LoRA, no offload, fits?", "each GPU: 8-bit Adam (27 to 31)."),),
+    (("LoRA 8B on 4 A100 80GB, fits?", "Training all parameters fits there, too"),),
+    (("QLoRA of a 7B on my RTX 3090?", "fits on 1 x RTX 3090 24 GB"), ("and full?", "does not fit on 1 x")),
     # numbers by their nouns
     (("7B, 1000 steps of 512 sequences of 2048 tokens on 8 A100, how long?", "1.05 B tokens"),),
     (("7B, micro batch 2, 8 accumulation steps, seq 4096, 1000 steps on 8 A100, how long?", "524 M tokens"),),

@@ -63,7 +63,7 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
     usual = min(usual, model.shape.positions or usual)
     method = question.task if question.task in ("lora", "qlora") else "full"
     return Layout(
-        spread=SPREADS.get(question.strategy or "", "fsdp"),
+        spread=SPREADS.get(question.strategy or "", sharding(question)),
         tensor=question.tensor or 1,
         pipeline=question.pipeline or 1,
         micro_batch=question.micro_batch or 1,
@@ -78,6 +78,11 @@ def base_layout(question: ResourceQuestion, model: SizedModel) -> Layout:
         offload_parameters=question.offload == "parameters",
         method="qlora" if method == "qlora" else "lora" if method == "lora" else "full",
     )
+
+
+def sharding(question: ResourceQuestion) -> Spread:
+    """How everything is sharded where nothing was said of it."""
+    return "zero3" if question.denies("strategy", "fsdp") else "fsdp"
 
 
 def known_devices(question: ResourceQuestion) -> list[tuple[Device, Cluster | None]]:
@@ -158,10 +163,15 @@ def host_gb(model: SizedModel, nodes: int) -> float:
     return 1.5 * 16.0 * model.parameters / 1e9 / max(1, nodes)
 
 
+def host_nodes(fit: Fit) -> int:
+    """Nodes that share an offloaded optimizer; GPUs of no machine are taken for eight in a node."""
+    return -(-fit.layout.gpus // (fit.device.per_node or WHOLE_NODE))
+
+
 def make_option(question: ResourceQuestion, model: SizedModel, fit: Fit, cluster: Cluster | None) -> ResourceOption:
     """A fit with its speed, hours and queue. A pipeline is run with four micro-batches a stage."""
     host = fit.device.host_gb
-    if fit.layout.offload_optimizer and host and host_gb(model, fit.nodes) > host:
+    if fit.layout.offload_optimizer and host and host_gb(model, host_nodes(fit)) > host:
         fit = replace(fit, verdict="no")
     accumulate = 4 * fit.layout.pipeline if fit.layout.pipeline > 1 else 1
     if fit.layout.beside == "several" and fit.verdict == "fits":
@@ -194,7 +204,7 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
     if question.strategy in SPREADS or base.tensor * base.pipeline > 1:
         spreads: Sequence[Spread] = (base.spread,)
     else:
-        wanted: tuple[Spread, ...] = ("ddp", "zero3" if question.denies("strategy", "fsdp") else "fsdp")
+        wanted: tuple[Spread, ...] = ("ddp", sharding(question))
         spreads = [one for one in wanted if not question.denies("strategy", one)] or ("zero1",)
     if count:
         fits = [ease(model, replace(base, spread=s if count > 1 else "none", gpus=count), device) for s in spreads]
@@ -202,10 +212,10 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
         split = best_split(model, replace(base, spread="zero1", gpus=count), device) if free else None
         large = device.nodes_for(count) >= MANY_NODES
         if free and split is None and base.method == "full" and not large:  # where an open question weighs it, too
-            alone = fewest(model, replace(base, spread="fsdp"), device, _most_nodes(cluster, device))
+            alone = fewest(model, replace(base, spread=sharding(question)), device, _most_nodes(cluster, device))
             large = alone is None or alone.nodes > MANY_NODES
         if free and split is None and large and (tensor := _inside(model, device)) > 1 and count % tensor == 0:
-            inside = ease(model, replace(base, spread="fsdp", gpus=count, tensor=tensor), device)
+            inside = ease(model, replace(base, spread=sharding(question), gpus=count, tensor=tensor), device)
             split = inside if inside.verdict != "no" else None
         return [*fits[: 1 if count == 1 else 3], *([split] if split and fits[-1].verdict != "fits" else [])]
     most = _most_nodes(cluster, device)
@@ -226,7 +236,7 @@ def _split_inside(model: SizedModel, base: Layout, device: Device, most: int | N
     """FSDP with each layer also split over the GPUs of a node, as torchtitan does: for models whose single layers are
     large. A GPU of no machine is taken for one of eight."""
     tensor = _inside(model, device)
-    if tensor == 1 or base.method != "full" or base.tensor * base.pipeline > 1 or base.spread != "fsdp":
+    if tensor == 1 or base.method != "full" or base.tensor * base.pipeline > 1 or base.spread not in ("fsdp", "zero3"):
         return []
     fit = fewest(model, replace(base, tensor=tensor), device, most)
     return [fit] if fit else []
