@@ -13,7 +13,7 @@ from typing import Any
 from graph.conversation.history import NAMED, newest, numbers_and_names
 from graph.conversation.option_choice import LEFT_TO_US, NO, NUMBER, YES, apply, changed, chosen, recommended
 from graph.conversation.scripts import UNPLACED, made_of, offered
-from graph.conversation.turn import SURE, WANTING, TurnContext
+from graph.conversation.turn import SURE, TurnContext
 from graph.extraction.request import understand as read
 from graph.reading.scope import denials
 from graph.state import State
@@ -64,11 +64,6 @@ ONLY_YOU = (
     "That one only you can know: it is where you have an account. The host that you log in to tells it (*delta* in "
     "login.delta.ncsa.illinois.edu), or whoever gave you the login. Name any machine to see a script now; it moves to "
     "another later."
-)
-# An order to do what helps, where one thing was offered.
-DO_IT = re.compile(
-    r"(?i)\b(?:(?:fix|mend|repair|cure) (?:it|that|this|the script)|do (?:it|that|so)"
-    r"|so (?:that )?it (?:goes through|works|runs|starts|passes|is accepted|fits))\b"
 )
 DECIDED = "Nothing is open. What I took by myself: {}. Say what to change."
 NOT_IN_FILE = (
@@ -148,8 +143,6 @@ def to_edit(turn: TurnContext, pending: OfferEdit) -> State | None:
     words = turn.words.strip()
     if NO.fullmatch(words) or WITHDRAWAL.fullmatch(words):
         return State(pending=None, said=(Say(NOT_DONE),))
-    if len(pending.offers) == 1 and DO_IT.search(words) and turn.utterance.main.share(*WANTING) >= SURE:
-        return carry_out(turn, pending.offers[0])
     if len(pending.offers) == 1 and (part := partly(turn, pending.offers[0])):
         return part
     picked = chosen(words, [Alternative(offer.says, offer.change) for offer in pending.offers])
@@ -226,6 +219,9 @@ def carry_out(turn: TurnContext, offer: Offer) -> State:
         return State(pending=None, said=(Say(NOT_IN_FILE.format(offer.says, own.name)),))
     if offer.request:
         return State(way="write", request=offer.request, pending=None)
+    if offer.patches:
+        patches = (*turn.request.patches, *offer.patches)
+        return State(way="write", request=replace(turn.request, patches=patches), pending=None)
     change: dict[str, Any] = dict(offer.change)
     if "strategy" in change and turn.request.framework in ("pytorch", "deepspeed"):
         change["framework"] = None

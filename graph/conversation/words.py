@@ -29,6 +29,7 @@ from graph.reading.own_machine import (
     scheduler_told,
     tells_of_site,
 )
+from graph.reading.referring import says_nothing
 from graph.state import State, Way
 from knowledge.types import (
     AskField,
@@ -219,7 +220,9 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     wants = heard.intent in ("generate", "port")
     kind = (heard.request.node_type or "\0").lower()  # a kind of GPU is settled with the machine's facts
     placed = {one.entry for one in heard.request.then}
-    left = [piece for piece in heard.left if kind not in piece.lower() and piece not in placed]
+    left = [
+        piece for piece in heard.left if kind not in piece.lower() and piece not in placed and not says_nothing(piece)
+    ]
     unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
     return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
 

@@ -172,7 +172,10 @@ def is_so(state: State) -> bool:
 
 def also_answered(state: State, made: State, runtime: Runtime[Context]) -> State:
     """The questions that came with the change, answered behind the script."""
+    told_of = any(isinstance(part, Diagnosis) for part in state["said"])
     for clause in asking(state):
+        if told_of and (clause.act == "diagnose" or clause.topic.startswith("log.")):
+            continue  # the diagnosis above is its answer
         get_ready(runtime)
         now = State(**{**state, **made})
         told = in_words(ask_of(now, runtime.context, clause.text, clause), runtime)

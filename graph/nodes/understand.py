@@ -9,6 +9,7 @@ from dataclasses import replace
 from langgraph.runtime import Runtime
 
 from graph.context import Context
+from graph.conversation.cure import by_cure
 from graph.conversation.deeds import by_deed
 from graph.conversation.followup import completed
 from graph.conversation.history import by_history, fresh_start
@@ -114,6 +115,7 @@ HANDLERS: tuple[Callable[[TurnContext], State | None], ...] = (
     by_misuse,
     by_key,
     by_own_machines,
+    by_cure,
     by_pending,
     by_what_changed,
     by_part_back,

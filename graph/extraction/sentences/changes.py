@@ -31,7 +31,7 @@ def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> 
     line = reading.line
     if amount := _amount(fold(reading.message.said), before):
         return amount
-    if before.heard and (step := _step(line, before)):
+    if step := _step(line, before):
         return step
     if not reading.counts and "walltime" not in reading.values and (scaled := _factors(line, before)):
         return {name: said for part, factor in scaled for name, said in _scaled(line, before, factor, part).items()}
@@ -146,7 +146,7 @@ def _step(line: Line, before: JobRequest) -> dict[str, SaidValue]:
     value = getattr(before, field)
     if value is None:
         return {}
-    by = int(got["n"]) if got["n"].isdigit() else 1
+    by = int(got["n"]) if (got["n"] or "").isdigit() else 1
     sign = -1 if way == "less" else 1
     words = line.words(line.at(match.start() + 1), line.at(match.end() - 2))
     if field == "walltime":
