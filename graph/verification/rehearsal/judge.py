@@ -9,10 +9,25 @@ from graph.verification.rehearsal.questions import QUESTIONS, Evidence, modules
 from graph.verification.rehearsal.types import LauncherCall, Rank, Rehearsal
 from graph.verification.simulator.allocation import Allocation
 from graph.verification.simulator.config import StandIn
-from graph.verification.simulator.guards import arguments_wanted, outside
+from graph.verification.simulator.guards import arguments_wanted, files_read, outside
 from graph.verification.simulator.isolation import LIMITS, WAYS_OUT, Isolation
 from graph.verification.simulator.running import Ran
+from knowledge.types import Finding
+from knowledge.word_lists import word_set
 
+# What kept the training from starting, and what sets its ranks at odds: from these come ranks that wait, groups that do
+# not form, a code that is not 0.
+NOT_STARTED = word_set("refused unknown-command wrong-folder own-failure from-outside guard")
+AT_ODDS = word_set("rank-twice nodes master-differs master-local")
+CAUSES = NOT_STARTED | AT_ODDS
+# Finding -> the errors that say it already. None of these follows from one that follows from it.
+FOLLOWS = {
+    "no-ranks": NOT_STARTED | {"inner-failed"}, "inner-failed": frozenset({"refused"}), "world-size": CAUSES,
+    "rank-failed": CAUSES, "wrong-sum": AT_ODDS | {"world-size"}, "spread": CAUSES | {"world-size"},
+    "shared-gpu": AT_ODDS | {"world-size", "no-gpus"}, "no-gpus": NOT_STARTED,
+    "timeout": CAUSES | {"world-size", "rank-failed"},
+    "exit-code": CAUSES | {"inner-failed", "world-size", "rank-failed"},
+}  # fmt: skip
 GUARDS = {
     "guard": "the script ends without it; not on this computer, stood in for",
     "guard-missing": "the script ends without it; it cannot be put there without namespaces",
@@ -31,8 +46,8 @@ def rehearsal(
     """Everything put together."""
     everyone = tuple(sorted((rank_of(one) for one in ran.ranks), key=lambda rank: (rank.rank, rank.node)))
     ranks = of_training(everyone)
-    evidence = Evidence(ran, facts, job, script, text, ranks, job.nodes * (job.gpus_per_node or 1))
-    findings = tuple(found for question in QUESTIONS for found in question(evidence))
+    evidence = Evidence(ran, facts, job, script, text, ranks, promised(job))
+    findings = tuple(causes([found for question in QUESTIONS for found in question(evidence)]))
     seen: dict[str, str] = next((one["variables"] for one in evidence.of("seen")), {})
     return Rehearsal(
         passed=not any(one.severity == "error" for one in findings), findings=findings, ranks=ranks,
@@ -42,6 +57,17 @@ def rehearsal(
         isolation=next((one["isolation"] for one in evidence.of("jail")), isolation), output=ran.output[-8000:],
         exit_code=ran.code, seconds=round(seconds, 1),
     )  # fmt: skip
+
+
+def promised(job: Allocation) -> int:
+    """The ranks that the job's GPUs call for; 0 on nodes that have none."""
+    return job.nodes * (job.gpus_per_node or 1) if job.node_type.gpus.model else 0
+
+
+def causes(found: list[Finding]) -> list[Finding]:
+    """The findings without those that only follow from an error among them."""
+    errors = {one.rule.removeprefix("rehearsal-") for one in found if one.severity == "error"}
+    return [one for one in found if not errors & FOLLOWS.get(one.rule.removeprefix("rehearsal-"), frozenset())]
 
 
 def rank_of(one: dict[str, Any]) -> Rank:
@@ -82,6 +108,10 @@ def not_run(e: Evidence) -> tuple[str, ...]:
     return tuple(dict.fromkeys(calls))
 
 
+def stood_in(e: Evidence) -> list[str]:
+    return [path for path in files_read(e.script) if path.rpartition("/")[2] not in e.facts.side_files]
+
+
 def unseen(e: Evidence, isolation: Isolation) -> tuple[str, ...]:
     """What this rung cannot see, here and in general."""
     texts = [f"{path}: not on this computer, taken as fine" for path in e.facts.programs]
@@ -91,6 +121,7 @@ def unseen(e: Evidence, isolation: Isolation) -> tuple[str, ...]:
     for one in e.of("shell"):
         if one["what"] in GUARDS and one["words"]:
             texts.append(f"{one['words'][0]}: {GUARDS[one['what']]}")
+    texts += [f"{path}: not given here, two lines stood in for it" for path in stood_in(e)]
     if given := arguments_wanted(e.text, e.job.nodes):
         texts.append(f"{' '.join(given)}: in the place of the script's arguments")
     texts += [f"${name}: set outside the script, a folder stood in for it" for name in outside(e.script)]

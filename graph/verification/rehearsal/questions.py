@@ -10,14 +10,23 @@ from dataclasses import dataclass
 from typing import Any
 
 from graph.extraction.script import ReadScript
+from graph.extraction.script_counts import GPU_SIGNS
+from graph.verification.checks.shell_rules import plain_shell
+from graph.verification.checks.subject import read_subject
 from graph.verification.rehearsal.types import Rank
 from graph.verification.simulator.allocation import Allocation
 from graph.verification.simulator.cluster import commands
 from graph.verification.simulator.config import TOO_MANY, TOO_MUCH, StandIn
 from graph.verification.simulator.running import Ran
 from knowledge.types import Finding, Severity
+from knowledge.word_lists import word_set
 
-NOT_LOADING = ("use", "purge", "reset", "list", "avail", "unload", "swap", "spider", "show", "restore", "save")
+# Lmod's and Tcl modules' words that load something, and others; `ml NAME` has none.
+LOADING = ("load", "add", "try-load", "try-add", "load-any", "switch", "swap")
+NOT_LOADING = word_set(
+    "use unuse purge reset list avail unload del delete rm spider show display restore save savelist describe disable "
+    "is-avail is-loaded is-saved is-used whatis keyword key search help overview refresh clear test path paths config"
+)
 SHELL_ERRORS = re.compile(
     r"^.*: line \d+: (?!.*(?:Terminated|Killed)).*$|^.*syntax error.*$|^.*unbound variable.*$", re.M
 )
@@ -69,12 +78,14 @@ def world_size(e: Evidence) -> Iterator[Finding]:
     formed = [rank for rank in e.ranks if not rank.error and rank.sums_right]
     whole = len(formed) == len(e.ranks) and set(sizes) == {len(e.ranks)}
     distinct = {rank.rank for rank in e.ranks}
+    if not whole and set(sizes) == {len(e.ranks)} and len(distinct) == len(e.ranks):
+        return  # the counts are right: what the ranks say, or their sums, is the cause
     if not whole or len(distinct) != len(e.ranks):
         said = ", ".join(f"{count} ranks believe in a world of {size}" for size, count in sizes.items())
         yield finding(
             "world-size", line, f"no single process group formed: {said}", "counts on the launch line disagree"
         )
-    elif len(e.ranks) != e.here:
+    elif len(e.ranks) != e.here and e.facts.gpus_per_node:
         devices = f"{e.facts.running} nodes x {e.here // e.facts.running} GPUs"
         what = "GPUs stay idle" if len(e.ranks) < e.here else "ranks share GPUs"
         says = f"{len(e.ranks)} ranks formed where {devices} = {e.here} are the job's: {what}"
@@ -92,7 +103,7 @@ def twice(e: Evidence) -> Iterator[Finding]:
     """Does each process have a number of its own?"""
     mine = {rank.group for rank in e.ranks}
     numbers = Counter(one["variables"].get("RANK") for one in e.of("seen") if one.get("group", "") in mine)
-    again = sorted(number for number, count in numbers.items() if number is not None and count > 1)
+    again = sorted(number for number, count in numbers.items() if number and count > 1)
     if again and not any("torch.distributed" in one["program"] for one in e.of("inner")):
         says = f"{numbers[again[0]]} processes have rank {again[0]}"
         yield finding("rank-twice", launch_line(e), says, "RANK is not the number of the process in the whole job")
@@ -142,9 +153,10 @@ def modules(e: Evidence) -> tuple[str, ...]:
     """What `module load` and its short forms loaded, in order."""
     loaded: list[str] = []
     for one in e.of("shell"):
-        words = one["words"]
+        words = [word for word in one["words"] if not word.startswith("-")]
         if one["what"] == "module" and words and words[0] not in NOT_LOADING:
-            loaded += [word for word in words if word not in ("load", "add") and not word.startswith("-")]
+            old = words[0] in ("switch", "swap") and len(words) > 2
+            loaded += words[1 + old :] if words[0] in LOADING else words
     return tuple(dict.fromkeys(loaded))
 
 
@@ -189,7 +201,8 @@ def missing_guards(e: Evidence) -> list[str]:
 
 def started(e: Evidence) -> Iterator[Finding]:
     """Did the training program start at all?"""
-    if not e.ranks and not e.ran.timed_out and not ungiven(e) and not missing_guards(e):
+    fine = not e.job.node_type.gpus.model and not e.ran.code  # no training: whatever it runs has run
+    if not e.ranks and not e.ran.timed_out and not ungiven(e) and not missing_guards(e) and not fine:
         reasons = [one["says"] for kind in ("inner_failed", "refused") for one in e.of(kind)]
         why = (reasons or [last_words(e.ran.output)])[0]
         yield finding("no-ranks", launch_line(e), "the training program never started", why or "nothing is launched")
@@ -225,14 +238,19 @@ def devices(e: Evidence) -> Iterator[Finding]:
         yield finding("shared-gpu", launch_line(e), f"{taken[shared[0]]} ranks on {node} take GPU {device}",
                       "LOCAL_RANK is not the number of the rank on its node, or too few GPUs are visible",
                       "warning" if e.adopted else "error")  # fmt: skip
-    if e.facts.gpus_per_node == 0 and e.ranks:
+    if not e.job.node_type.gpus.model:
+        code = "\n".join(line for line in e.text.splitlines() if not line.lstrip().startswith("#"))
+        weight: Severity = "warning" if GPU_SIGNS.search(code) else "info"
+        says, why = "the script asks for no GPU, and had none here", "where nodes come with theirs: --gpus-per-node N"
+        yield finding("no-gpus", 0, says, why, weight)
+    elif e.facts.gpus_per_node == 0 and e.ranks:
         yield finding("no-gpus", 0, "the directives ask for no GPU", "this machine gives GPUs only to jobs that ask",
                       "warning" if e.adopted else "error")  # fmt: skip
 
 
 def own_needs(e: Evidence) -> Iterator[Finding]:
     """What the program has to find out by itself: said, since the script does not tell it."""
-    groups = {rank.group for rank in e.ranks}
+    groups = {rank.group for rank in e.ranks if e.job.node_type.gpus.model}
     for one in [one for one in e.of("adopted") if one["group"] in groups][:1]:
         names = ", ".join(one["names"])
         who = "the launcher's own variables" if one["step"] else "nothing"
@@ -243,7 +261,7 @@ def own_needs(e: Evidence) -> Iterator[Finding]:
 def spread(e: Evidence) -> Iterator[Finding]:
     """Are the ranks spread evenly over the nodes?"""
     counts = Counter(rank.node for rank in e.ranks)
-    alone = e.adopted and len(e.ranks) == 1
+    alone = (e.adopted and len(e.ranks) == 1) or not e.facts.gpus_per_node
     if e.ranks and not alone and (len(counts) < e.facts.running or len(set(counts.values())) > 1):
         where = ", ".join(f"{count} on {node}" for node, count in sorted(counts.items()))
         yield finding("spread", launch_line(e), f"ranks are not spread over the job's nodes: {where}",
@@ -312,6 +330,12 @@ def unknown_commands(e: Evidence) -> Iterator[Finding]:
         yield finding("unknown-command", e.line_of(name), f"{name}: command not found", hint, weight)
 
 
+def plain_sh(e: Evidence) -> Iterator[Finding]:
+    """Does the script need another shell than it names? Here /bin/sh is bash, as on RHEL and SLES."""
+    for hit in plain_shell(read_subject(e.text, None)):
+        yield finding("shell-plain", hit.line, hit.says, hit.why, "warning")
+
+
 BROKEN = re.compile(
     r"(?:line (\d+): )?[^\n]*(division by 0|bad substitution|unbound variable|arithmetic syntax error)[^\n]*"
 )
@@ -353,6 +377,6 @@ def exit_code(e: Evidence) -> Iterator[Finding]:
 
 QUESTIONS: tuple[Callable[[Evidence], Iterator[Finding]], ...] = (
     submission, own_failures, lost, from_outside, unplaceable, started, twice, node_counts, rank_errors, world_size,
-    own_needs, sums, devices, spread, rendezvous, expansions, interfaces, refusals, unknown_commands, unknown_modules,
-    exit_code,
+    own_needs, sums, devices, spread, rendezvous, plain_sh, expansions, interfaces, refusals, unknown_commands,
+    unknown_modules, exit_code,
 )  # fmt: skip

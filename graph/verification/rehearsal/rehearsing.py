@@ -19,7 +19,7 @@ from graph.verification.simulator.isolation import WAYS_OUT, Isolation
 from graph.verification.simulator.jail import limits
 from graph.verification.simulator.running import Progress, Ran, folder, run
 from knowledge.cluster import Cluster
-from knowledge.errors import InputError, UnavailableError, UnprovenJailError
+from knowledge.errors import UnavailableError, UnprovenJailError
 from knowledge.types import Framework, SideFile, Strategy
 
 MOST_RANKS = 64
@@ -53,8 +53,6 @@ def rehearse(
     start = time.monotonic()
     script = read_script(script_text)
     job = allocation(script, cluster)
-    if not job.node_type.gpus.model:
-        raise InputError("this job has no GPUs: a rehearsal stands in for a training; `maple-chat check FILE` reads it")
     kind = kind_of(script, script_text, side_files, framework, strategy)
     require(kind.tools)
     chosen = isolation or isolations.required()
@@ -90,7 +88,9 @@ def runnable(job: Allocation, nodes: int, gpus_per_node: int | None) -> tuple[in
     """How many nodes get processes, and how many ranks on each (None: all), as far as this computer goes."""
     most = max(1, min(MOST_RANKS, limits.most_memory() // MEMORY_OF_RANK))
     running = min(nodes, job.nodes, most)
-    here = min(gpus_per_node or job.gpus_per_node or 1, job.gpus_per_node or 1)
+    if not job.gpus_per_node:  # nothing but the launch line says how many tasks there are
+        return running, min(gpus_per_node or most, most // running)
+    here = min(gpus_per_node or job.gpus_per_node, job.gpus_per_node)
     return running, most // running if running * here > most else gpus_per_node
 
 

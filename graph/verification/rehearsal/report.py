@@ -50,7 +50,8 @@ def group(rehearsal: Rehearsal) -> list[str]:
     part = f" ({rehearsal.nodes} of {rehearsal.nodes_of_job} nodes had processes)"
     wrapper = next((rank.wrapper for rank in rehearsal.ranks if rank.wrapper), rehearsal.strategy)
     lines = [
-        f"  world size: {formed} formed, {rehearsal.promised} by the directives"
+        f"  world size: {formed} formed"
+        + (f", {rehearsal.promised} by the directives" if rehearsal.promised else "")
         + (part if rehearsal.nodes < rehearsal.nodes_of_job else ""),
         f"  strategy: {wrapper} ({rehearsal.framework})",
     ]

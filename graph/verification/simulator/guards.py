@@ -15,6 +15,7 @@ from tree_sitter import Node
 from graph.extraction.script import ReadScript
 from graph.extraction.shell_tree import descendants, if_parts, parse, text_of
 from graph.extraction.shell_words import plain
+from knowledge.word_lists import word_set
 
 ENDING = re.compile(r"exit|return|die|fail|abort|usage|error(?:_exit)?")
 TEST = re.compile(
@@ -34,6 +35,12 @@ GIVEN = re.compile(
     r"|HOME|USER|PWD|OLDPWD|TMPDIR|SHELL|HOSTNAME|LOGNAME|LANG|CONDA_PREFIX|VIRTUAL_ENV"
 )
 EMPTY, NEEDED = re.compile(r"-z\s+[\"']?\$\{?([1-9])\b"), re.compile(r"\$\{([1-9]):?\?")
+# Tools that read a file line by line, a loop's or a substitution's input, and what such a file is called.
+READERS = word_set("sed awk head tail cut sort wc grep cat")
+READ_BY = re.compile(
+    r"(?:done|\$\()\s*<\s*\"?([\w./-]+)|\$\((?:sed|awk|head|tail|cut|sort|wc|cat)\s[^()|]*?\s([\w./-]+)\s*[|)]"
+)
+TEXT_FILE = re.compile(r"(?!/)[\w-][\w./-]*\.(txt|csv|tsv|list|lst|dat|in|inp|conf|cfg)")
 RUNS_SOMETHING = re.compile(r"\$\(|`|[<>]\(")
 
 
@@ -124,6 +131,21 @@ def outside(script: ReadScript) -> tuple[str, ...]:
         and not re.search(rf"\$\{{{name}:?[-+=?]|-[zn]\s+[\"']?\$\{{?{name}\b|-v\s+{name}\b", code)
         and not get_close_matches(name, own, 1, 0.88)
     )
+
+
+def files_read(script: ReadScript) -> tuple[str, ...]:
+    """Text files of the script's own folder that the shell, or a tool of its, reads, and that nothing above writes."""
+    written = {one.name for one in script.documents}
+    found: list[str] = []
+    for command in script.commands:
+        redirects = " ".join(command.redirects)
+        written |= set(re.findall(r">>?\|?\s*([\w./-]+)", redirects))
+        named = re.findall(r"(?<![<\d])<\s*([\w./-]+)", redirects)
+        named += command.argv[-1:] if command.name in READERS and len(command.argv) > 1 else []
+        found += [name for name in named if name not in written]
+    code = "\n".join(line for line in script.text.splitlines() if not line.lstrip().startswith("#"))
+    found += [name for both in READ_BY.findall(code) for name in both if name and name not in written]
+    return tuple(name for name in dict.fromkeys(found) if TEXT_FILE.fullmatch(name) and ".." not in name)
 
 
 def endings(script: str) -> Iterator[tuple[str, bool]]:

@@ -18,9 +18,9 @@ from graph.extraction.script import ReadScript, read_script
 from graph.verification.simulator import config
 from graph.verification.simulator.allocation import Allocation, host_suffixes, node_names
 from graph.verification.simulator.cluster import commands, variables
-from graph.verification.simulator.cluster.batch import batch_variables
+from graph.verification.simulator.cluster.batch import batch_variables, of_array
 from graph.verification.simulator.cluster.hostlist import compress
-from graph.verification.simulator.guards import arguments_wanted, commands_wanted, guards, outside
+from graph.verification.simulator.guards import arguments_wanted, commands_wanted, files_read, guards, outside
 from knowledge.cluster import Cluster
 from knowledge.slurm_options import slurm_options
 from knowledge.types import SideFile
@@ -34,6 +34,8 @@ FOLDER_NAMES = "SCRATCH PSCRATCH CSCRATCH WORK PROJECT STORE FAST CFS DATA STORA
 """Variables of sites that name a person's or a project's folder."""
 PROGRAM_PATH = re.compile(r"\S*/(python[\d.]*|torchrun|accelerate|deepspeed)")
 SYSTEM_PATH = re.compile(r"/(usr|bin|sbin|lib\w*|dev|proc|etc|tmp)/")
+LINES = "1 1 1\n2 2 2\n"
+"""What stands in a list of the script's that is not here: two lines, so that a loop has a second turn."""
 PRELOAD = {
     "always": ("torch", "torch.distributed", "torch.distributed.run", "torch.distributed.fsdp", "torch._dynamo"),
     "deepspeed": in_order(
@@ -177,6 +179,11 @@ def fill(stage: Path, inside: str, script: str, name: str, files: tuple[SideFile
             own.chmod(0o755)
     for folder in output_folders(script):
         (stage / "work" / folder).mkdir(parents=True, exist_ok=True)
+    for name_read in files_read(read_script(script)):
+        own = stage / "work" / name_read
+        if not own.exists():
+            own.parent.mkdir(parents=True, exist_ok=True)
+            own.write_text(LINES)
     (stage / "guards").write_text("".join(f"{one}\n" for one in guards(script)), errors="surrogateescape")
     (stage / "home" / ".bash_profile").write_text('. "$BASH_ENV"\n')
     write_host_files(stage, facts)
@@ -228,6 +235,8 @@ def write_batch(stage: Path, inside: str, script: str, name: str, facts: config.
     first = facts.hosts[0]
     given = dict.fromkeys(outside(read_script(script)), where["scratch"])
     of_job = batch_variables(facts, inside, where, compress(facts.nodes)) | first_node(facts, first)
+    asked = read_script(script).active.get("job-name" if facts.scheduler == "lsf" else "array")
+    of_job |= of_array(facts, asked.value if asked else "")
     batch = {
         "words": [*interpreter, f"{where['work']}/{name}", *arguments_wanted(script, len(facts.nodes))],
         "variables": given | login | of_job,

@@ -80,7 +80,7 @@ def test_findings_are_exit_1_and_json(
 def test_what_is_missing_is_told_in_one_line(
     words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "job.sh").write_text("#!/bin/bash\nsrun python train.py\n")
+    (tmp_path / "job.sh").write_text("#!/bin/bash\nsrun torchrun --nproc-per-node=gpu train.py\n")
     monkeypatch.chdir(tmp_path)
     assert main(["rehearse", *words]) == 2
     error = capsys.readouterr().err

@@ -83,7 +83,7 @@ SLIPS = {
     "local rank is the rank": (SRUN, "LOCAL_RANK=$SLURM_LOCALID", "LOCAL_RANK=$SLURM_PROCID", "rank-failed"),
     "local rank always 0": (SRUN, "LOCAL_RANK=$SLURM_LOCALID", "LOCAL_RANK=0", "shared-gpu"),
     "expanded too early": (SRUN, "'export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; python train.py'",
-                           '"export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; python train.py"', "world-size"),
+                           '"export RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID; python train.py"', "rank-twice"),
     "address of each node": (SRUN, "python train.py", "MASTER_ADDR=$(hostname) python train.py", "master-differs"),
     "localhost": (SRUN, "MASTER_ADDR=$(scontrol show hostnames $SLURM_JOB_NODELIST | head -n 1)",
                   "MASTER_ADDR=localhost", "master-local"),

@@ -89,8 +89,9 @@ def test_an_unknown_machine_is_made_of_what_the_script_tells() -> None:
         "mpiexec",
     )
     assert unknown_machine(text, 8).node_types[0].gpus.per_node == 8
+    assert not unknown_machine("#!/bin/bash\n#SBATCH -n 4\nsrun ./solver\n", None).node_types[0].gpus.model
     with pytest.raises(InputError, match="--gpus-per-node"):
-        unknown_machine("#!/bin/bash\npython train.py\n", None)
+        unknown_machine("#!/bin/bash\ntorchrun --nproc-per-node=gpu train.py\n", None)
 
 
 GUARDED = """set -eu
@@ -133,6 +134,40 @@ def test_what_a_script_insists_on_is_stood_in_for_and_named() -> None:
     assert [one.split(":")[0] for one in named] == [
         "/rehearsal/scratch/envs/foo", "/proj/data/train.bin", "/rehearsal/home/.token",
     ]  # fmt: skip
+
+
+WITHOUT_GPUS = """#!/bin/sh
+#SBATCH -N 2
+#SBATCH --ntasks-per-node=2
+#SBATCH --array=3-7
+module is-avail gcc && module -q load gcc/12
+STEPS=(one two)
+while read -r name rest; do
+  echo "$name $SLURM_ARRAY_TASK_ID $SLURM_ARRAY_TASK_MAX"
+done < cases.csv
+srun hostname
+"""
+
+
+@pytest.mark.skipif(available() != "namespaces", reason="no namespaces on this computer")
+@pytest.mark.parametrize(
+    ("old", "new", "errors"),
+    [("", "", []), ("srun hostname", "srun --ntask=4 hostname", ["rehearsal-refused"])],
+)
+def test_a_job_without_gpus_is_rehearsed_where_nobody_knows_the_machine(old: str, new: str, errors: list[str]) -> None:
+    text = WITHOUT_GPUS.replace(old, new)
+    machine, script = unknown_machine(text, None), read_script(text)
+    job = allocation(script, machine)
+    facts = stage.stand_in(machine, script, job, "pytorch", "ddp", 2, 8, "namespaces", (), frozenset())
+    with folder() as place:
+        stage.fill(place, stage.IN_NAMESPACES, text, "job.sh", (), replace(facts, preload=()))
+        ran = run(place, "namespaces", 30, lambda _: None)
+    outcome = judge.rehearsal(ran, facts, job, script, text, "namespaces", 1.0)
+    assert [one.rule for one in outcome.findings if one.severity == "error"] == errors
+    assert ran.output.startswith("1 3 7\n2 3 7\n")
+    assert outcome.modules == ("gcc/12",)
+    assert any(one.startswith("cases.csv: ") for one in outcome.unseen)
+    assert [one.line for one in outcome.findings if one.rule == "rehearsal-shell-plain"] == [6]
 
 
 def test_what_cannot_be_put_there_is_ours_to_say() -> None:

@@ -6,6 +6,7 @@ flux-environment(7).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from graph.verification.simulator.cluster.layout import blocks
@@ -42,6 +43,23 @@ def slurm(job: StandIn, inside: str, where: Where, names: str) -> dict[str, str]
     if job.gpu_option:
         found["SLURM_JOB_GPUS"] = ",".join(str(n) for n in range(job.gpus_per_node))
     return found | {name: str(value) for name, value in optional.items() if value is not None}
+
+
+def of_array(job: StandIn, asked: str) -> dict[str, str]:
+    """The variables of an array's first task; asked: the directive's value. Empty where it asks for no array."""
+    value = asked.partition("[")[2] if job.scheduler == "lsf" else asked
+    numbers = [int(one) for one in re.findall(r"\d+", re.sub(r"[:%\]].*", "", value))]
+    first = str(numbers[0]) if numbers else ""
+    found = {
+        "slurm": {
+            "SLURM_ARRAY_TASK_ID": first, "SLURM_ARRAY_JOB_ID": job.job_id,
+            "SLURM_ARRAY_TASK_MIN": str(min(numbers, default=0)), "SLURM_ARRAY_TASK_MAX": str(max(numbers, default=0)),
+            "SLURM_ARRAY_TASK_COUNT": str(max(numbers, default=0) - min(numbers, default=0) + 1),
+        },
+        "pbs": {"PBS_ARRAY_INDEX": first, "PBS_ARRAYID": first, "PBS_ARRAY_ID": f"{job.job_id}[].pbs-server"},
+        "lsf": {"LSB_JOBINDEX": first},
+    }  # fmt: skip
+    return found.get(job.scheduler, {}) if numbers else {}
 
 
 def pbs(job: StandIn, inside: str, where: Where, names: str) -> dict[str, str]:
