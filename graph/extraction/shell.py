@@ -62,13 +62,13 @@ class ShellReader:
             self.unread_from = self.unread_from or place.first_line + lines
         self.depth -= 1
 
-    def block(self, nodes: Iterable[Node], env: Environment, place: Place) -> None:
+    def block(self, nodes: Iterable[Node], env: Environment, place: Place, background: bool = False) -> None:
         listed = list(nodes)
         for number, node in enumerate(listed):
             if self.stopped:
                 return
             following = listed[number + 1].type if number + 1 < len(listed) else ""
-            self.statement(node, env, place, following == "&")
+            self.statement(node, env, place, background or following == "&")
 
     def afforded(self, parts: list[Node], line: int) -> list[Node]:
         """The parts of a statement that are still read; the first that is not ends the reading, and is remembered."""
@@ -105,7 +105,7 @@ class ShellReader:
             case "function_definition":
                 self.define(node, place)
             case "subshell" | "compound_statement" | "do_group" | "ERROR" | "negated_command" | "program":
-                self.block(node.children, env if node.type != "subshell" else env.copy(), place)
+                self.block(node.children, env if node.type != "subshell" else env.copy(), place, background)
             case _:
                 pass
 

@@ -111,7 +111,7 @@ def index_without_array(s: Subject) -> Iterator[Hit]:
     if (
         "array" in s.job.asked
         or not s.job.asked
-        or re.search(r"--array|\s-[at]\s+\d|-J\s+\d", s.script.text)
+        or re.search(r"--array|\s-a\s*\d|\s-[tJ]\s*\d+-\d", s.script.text)
         or s.script.jobs
     ):
         return
@@ -174,10 +174,16 @@ def out_of_range(s: Subject) -> Iterator[Hit]:
             yield Hit(line, f"{name} has {length} entries, 0 to {length - 1}: task {shown(beyond)} of the array finds none",
                       "an entry that is not there is empty, and the program starts without it: lists of bash count from 0", sources.BASH + "#Arrays", "error")  # fmt: skip
             break
-    for name in line_names(s) if 0 in tasks else ():
+    for name in line_names(s):
         use = re.compile(BY_LINE.format(name))
         at = next((number for number, text in s.code_lines if use.search(text)), 0)
-        if at:
+        file = next((one for one in s.script.documents if at and one.name and one.name in s.line(at)), None)
+        length = len(file.text.rstrip("\n").split("\n")) if file is not None and len(s.set_to(name)) < 2 else max(tasks)
+        if file is not None and max(tasks) > length:
+            none = shown([task for task in tasks if task > length])
+            yield Hit(line, f"{file.name} has {length} lines: task {none} of the array finds none", "a line that is not there is empty, and the program starts without it", None, "error")  # fmt: skip
+            return
+        if at and 0 in tasks:
             yield Hit(line, f"task 0 of the array asks for line 0 on line {at}", "lines are counted from 1: sed refuses line 0, and awk and head find nothing", None)  # fmt: skip
             return
 

@@ -14,9 +14,10 @@ from graph.verification.checks.flow_rules import LOCAL, activates
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.shell_nodes import LOOPS, found, in_background, later, lines_of, program_of, words_of
 from graph.verification.checks.subject import Subject
+from knowledge.word_lists import in_order
 
 # What may follow work in the background without keeping the job alive.
-SHORT_LIVED = ("echo", "date", "printf", "exit", "true", ":", "sleep")
+SHORT_LIVED = in_order("echo date printf exit true : sleep disown jobs pwd unset cd ls")
 # What keeps it alive; of the sleeps only those without an end or of hours.
 WAITS = re.compile(r"(^|[;&\s])(wait|fg|tail -f|sleep (inf\w*|\d{4,}|[\d.]+[hd]))\b")
 LAST_ALONE = re.compile(r"\s*wait\s+\"?\$!\"?\s*(#.*)?")
@@ -142,6 +143,12 @@ def results_left(s: Subject) -> Iterator[Hit]:
     if any(re.search(r"hub|s3://|gs://|upload|sync", word) for word in words):
         return
     folder = here_before(s, launch.root.line)
+    for redirect in launch.root.redirects if folder is not None else ():
+        target = re.match(r"1?>>?\s*([\w-][\w./-]*)\s*$", redirect)
+        if target and folder is not None and not taken_away(s, launch.root, folder[1]):
+            says = f"{target[1]} is written to {folder[1]}, the node's own disk, and nothing copies it from there"
+            yield Hit(folder[0], says, "that disk is emptied when the job ends: copy the results to a shared folder below the launch (or in a trap)", None)  # fmt: skip
+            return
     for at, word in enumerate(words):
         option, joined, value = word.partition("=")
         value = value if joined else words[at + 1] if at + 1 < len(words) else ""
@@ -177,6 +184,8 @@ def taken_away(s: Subject, root: Command, path: str) -> bool:
     while s.line(last).endswith("\\"):
         last += 1
     for number, line in s.code_lines:
+        if number == last and re.search(rf"(;|&&)\s*{COPIES.pattern}", line):
+            return True
         if number > last and (COPIES.search(line) or top in line or re.match(r"\s*(source|\.|bash|sh|\./)\s*\S", line)):
             return True
         copied = re.search(rf"{COPIES.pattern}.*{re.escape(top)}\S*\s+\S", line)

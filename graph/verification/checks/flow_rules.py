@@ -48,12 +48,18 @@ def lost_scope(s: Subject) -> Iterator[Hit]:
         outside_of = "\n".join(s.lines[: node.start_point[0]]) + rest
         for name in names:
             used = re.search(rf"\$\{{?{name}\b|\bexport {name}\b(?!=)", rest)
-            again = re.search(rf"\b{name}\+?=|\b(for|read)\b[^\n]*\b{name}\b", outside_of)
+            before = re.search(rf"\b{name}\+?=|\b(for|read)\b[^\n]*\b{name}\b", outside_of)
+            # What counts or collects inside goes on from the value outside, and is meant to come back.
+            grows = node.type == "pipeline" and re.search(
+                rf"\b{name}=\S*\$\(?\(?\s*\{{?{name}\b|\b{name}=\"?\$\{{?{name}\b|\b{name}\+=|\(\(\s*{name}\+\+|\b{name}=\$\(\(\s*\$?{name}\b",
+                text_of(part),
+            )
+            again = re.search(rf"(?m)\b{name}\+?=", rest) if grows else before
             if used and not again and not re.search(r"\blastpipe\b", s.script.text):
                 where = "brackets" if node.type == "subshell" else "a pipe"
                 yield Hit(
                     node.start_point[0] + 1,
-                    f"{name} is set inside {where} and used below, where it is not set",
+                    f"{name} is set inside {where}, and what is used below does not have it",
                     "that part runs in a shell of its own",
                     sources.BASH + "#Command-Execution-Environment",
                 )
@@ -216,7 +222,9 @@ def closed_container(s: Subject) -> Iterator[Hit]:
             "the drivers' libraries are not in the image",
             "https://apptainer.org/docs/user/main/gpu.html",
         )
-    needed = launch.parallel is not None or "MASTER_ADDR" in s.exported
+    text = " ".join(word for word in launch.root.written if word.startswith("'"))
+    named = any(re.search(rf"\$\{{?{name}\b", text) and f"{name}=" not in text for name in s.exported)
+    needed = launch.parallel is not None or "MASTER_ADDR" in s.exported or named
     if (
         layer.name == "apptainer"
         and options & set(CLEANS)

@@ -19,6 +19,7 @@ from graph.verification.checks.shell_nodes import (
     is_within,
     lines_of,
     program_of,
+    redirects_of,
     takes_input,
     words_of,
 )
@@ -40,17 +41,23 @@ ONCE_EACH = re.compile(r"\buniq\b|\bsort\s+-\w*u")
 
 def eaten_input(s: Subject) -> Iterator[Hit]:
     """`while read ...; do srun ...; done < list`: the step reads the rest of the list."""
-    for loop in found(parse(s.script.text).root_node, "while_statement"):
+    root = parse(s.script.text).root_node
+    functions = {
+        text_of(own): one
+        for one in found(root, "function_definition")
+        if (own := one.child_by_field_name("name")) is not None
+    }
+    for loop in found(root, "while_statement"):
         reads = [one for one in loop.children if program_of(one) == "read"]
         if not any(plain_read(one) for one in reads) or not has_input(loop):
             continue
         body = loop.child_by_field_name("body")
-        eaters = [one for one in found(body, "command") if eats(one, body)] if body is not None else []
+        eaters = [one for one in found(body, "command") if eats(one, body, functions)] if body is not None else []
         for one in eaters[:1]:
-            name, line = program_of(one), lines_of(one)[0]
+            name, line = reader_of(one, functions), lines_of(one)[0]
             more = f" (line {lines_of(eaters[-1])[0]}, too)" if len(eaters) > 1 else ""
             says = f"{name} reads the rest of the list that the loop on line {lines_of(loop)[0]} goes over{more}"
-            alone = len(eaters) == 1 and s.line(line).endswith(text_of(one))
+            alone = len(eaters) == 1 and name == program_of(one) and s.line(line).endswith(text_of(one))
             edit = Edit(line, line, (f"{s.line(line)} < /dev/null",)) if alone else None
             yield Hit(line, says, f"the loop ends after its first turn: give {name} its own input, `{name} ... < /dev/null`",
                       sources.SRUN if name == "srun" else sources.SSH if name == "ssh" else sources.OPEN_MPI, edit=edit)  # fmt: skip
@@ -72,17 +79,29 @@ def has_input(loop: Node) -> bool:
     return pipe is not None and pipe.type == "pipeline" and pipe.named_children[0] != part
 
 
-def eats(node: Node, body: Node) -> bool:
+def reader_of(node: Node, functions: dict[str, Node]) -> str:
+    """What reads the input at a command: itself, or what the function that it calls runs; empty for nothing."""
+    name = program_of(node)
+    if name in functions:
+        body = functions[name]
+        inner = (one for one in found(body, "command") if program_of(one) not in functions and eats(one, body, {}))
+        return next((program_of(one) for one in inner), "")
+    closed = READS.get(name)
+    return "" if closed is None or any(closed.fullmatch(word) for word in words_of(node)) or takes_input(node) else name
+
+
+def eats(node: Node, body: Node, functions: dict[str, Node]) -> bool:
     """Whether a command inside a loop's body reads what the loop reads."""
-    closed = READS.get(program_of(node))
-    if closed is None or any(closed.fullmatch(word) for word in words_of(node)) or takes_input(node):
+    if not reader_of(node, functions) or takes_input(node):
         return False
     inner = node
     for outer in ancestors(node):
-        if in_background(inner) or outer.type == "function_definition":
+        if in_background(inner):
             return False
         if outer == body:
             return True
+        if outer.type == "function_definition":
+            return False
         if takes_input(outer) or (outer.type in LOOPS and has_input(outer)):
             return False
         if outer.type == "pipeline" and not is_within(node, outer.named_children[0]):
@@ -104,16 +123,27 @@ def not_carried(s: Subject) -> Iterator[Hit]:
         words = words_of(node)
         if program_of(node) != "ssh" or any("SendEnv" in word for word in words):
             continue
-        for word in (one for one in words if one.startswith("'")):
+        for word in (*(one for one in words if one.startswith("'")), *quoted_input(node)):
             for name in dict.fromkeys(NAME.findall(word)):
                 own = re.search(rf"\b{name}=|\b(read|for)\b[^;\n]*\b{name}\b", word)
                 sourced = re.search(r"(^|[;&\s'])(source|\.)\s", word) and not OF_JOB.fullmatch(name)
                 if own or sourced or not (name in given or OF_JOB.fullmatch(name)):
                     continue
-                line = lines_of(node)[0] + text_of(node).split(f"${name}")[0].count("\n")
+                whole = node.parent if node.parent is not None and node.parent.type == "redirected_statement" else node
+                at = re.search(rf"\$\{{?{name}\b", text_of(whole))
+                line = lines_of(node)[0] + text_of(whole)[: at.start() if at else 0].count("\n")
                 yield Hit(line, f"{name} is left to the shell that ssh starts, where it is not set",
                           "ssh carries no variables, and single quotes keep this shell from putting the value in: use double quotes", sources.SSH)  # fmt: skip
                 break
+
+
+def quoted_input(node: Node) -> Iterator[str]:
+    """The text that a command reads from a here-document in which this shell expands nothing."""
+    outer = node.parent
+    for one in redirects_of(outer) if outer is not None and outer.type == "redirected_statement" else ():
+        start = next((text_of(part) for part in one.children if part.type == "heredoc_start"), "")
+        if start[:1] in ("'", '"', "\\"):
+            yield next((text_of(part) for part in one.children if part.type == "heredoc_body"), "")
 
 
 def remote_values(s: Subject) -> Iterator[tuple[int, str, str]]:

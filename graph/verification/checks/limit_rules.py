@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from difflib import get_close_matches
 
 from graph.extraction.directives import is_placeholder
+from graph.extraction.job_shape import memory_of
 from graph.extraction.walltime import clock
 from graph.verification.checks.directive_rules import swapped
 from graph.verification.checks.directive_values import rewritten
@@ -257,12 +258,25 @@ def cpu_limit(s: Subject) -> Iterator[Hit]:
         )
 
 
+def memory_by_parts(s: Subject) -> float | None:
+    """GB a node of --mem-per-cpu and --mem-per-gpu, where the counts are told."""
+    job = s.job
+    if (each := memory_of(job.value("mem-per-cpu"))) and job.cpus_per_task and job.tasks_per_node:
+        return each * job.cpus_per_task * job.tasks_per_node
+    each = memory_of(job.value("mem-per-gpu"))
+    return each * job.gpus_per_node if each and job.gpus_per_node else None
+
+
 def memory_limit(s: Subject) -> Iterator[Hit]:
     sizes = [kind.memory_gb for kind in s.node_types]
-    memory = s.job.memory_gb
+    memory = s.job.memory_gb or memory_by_parts(s)
     if on_site(s) and memory and sizes and all(sizes) and memory > 1.1 * max(size or 0 for size in sizes):
         says = f"{memory:.0f} GB a node are asked for; a node has {max(size or 0 for size in sizes):.0f}"
-        yield Hit(s.job.line("mem"), says, "no node can serve that: 'Requested node configuration is not available'")
+        yield Hit(
+            s.job.line("mem", "mem-per-cpu", "mem-per-gpu"),
+            says,
+            "no node can serve that: 'Requested node configuration is not available'",
+        )
 
 
 RULES = (

@@ -45,6 +45,14 @@ def ports(s: Subject) -> Iterator[tuple[int, str, str, bool]]:
     layer = s.launch.spawner if s.launch else None
     if s.launch is None or layer is None:
         return
+    given = " ".join((*s.launch.command.written, *s.launch.root.written))
+    for one in s.script.assignments:
+        if (
+            in_task(s, one.inside)
+            and one.name != "MASTER_PORT"
+            and re.search(rf"(port|endpoint)[= ]\S*\$\{{?{one.name}\b", given)
+        ):
+            yield one.line, one.name, one.written, True
     endpoint = re.search(r":(\d+)$", text_of(layer, "--rdzv-endpoint") or "")
     for text in (text_of(layer, "--master-port", "--main-process-port") or "", endpoint[1] if endpoint else ""):
         if text and text not in [one[2] for one in told]:
@@ -208,7 +216,9 @@ def fixed_port(s: Subject, command: Command, layer: Layer) -> str:
     written = " ".join(command.written)
     if told:
         # A loop's variable may be worked into the value here, as one of its turns has it.
-        varies = re.search(r"(port|endpoint)[= ]\S*[$`]", written)
+        named = re.search(r"(?:port|endpoint)[= ]\S*?[$`](?:\{?(\w+)\}?)?", written)
+        sets = s.set_to(named[1] or "") if named else []
+        varies = named and not (len(sets) == 1 and sets[0].written.strip("\"'").isdigit() and not sets[0].inside)
         return told if re.fullmatch(r"[1-9]\d{2,4}", told) and not varies else ""
     return (
         "29500"

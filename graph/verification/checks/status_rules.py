@@ -130,20 +130,45 @@ def ends_early(s: Subject) -> Iterator[Hit]:
             if (FAILED.search(text) or (other and "$?" in text)) and not relaxed:
                 yield Hit(lines_of(node)[0], f"a failure is never seen here: `set -e` (line {strict}) ends the script at line {lines_of(last)[0]} then",
                           "ask in one go: `if ! command; then`, or `command || code=$?`", sources.BASH + "#The-Set-Builtin")  # fmt: skip
+        if strict and ends_by_itself(node):
+            yield Hit(lines_of(node)[0], f"where {program_of(node)} finds {'nothing' if 'grep' in program_of(node) else 'a difference'}, `set -e` (line {strict}) ends the script here",
+                      "its code is 1 then: add `|| true`", sources.BASH + "#The-Set-Builtin")  # fmt: skip
         counted = counter_of(node)
         if strict and counted and starts_at_zero(s, counted, lines_of(node)[0]):
             yield Hit(lines_of(node)[0], f"`{text_of(node).strip()[:40]}` counts from 0, and a result of 0 is a failure to `set -e` (line {strict}): the script ends here",
                       f"write {counted}=$(({counted} + 1))", sources.BASH + "#The-Set-Builtin")  # fmt: skip
 
 
+def ends_by_itself(node: Node) -> bool:
+    """`grep x log > found.txt`, `diff a b > changes`: wanted for what they print, and 1 where that is the usual case."""
+    kept = (
+        [text_of(one) for one in node.children if one.type == "file_redirect"]
+        if node.type == "redirected_statement"
+        else []
+    )
+    printed = any(re.match(r"1?>>?(?!&)\s*(?!/dev/null)\S", one) for one in kept)
+    body = node.child_by_field_name("body")
+    alone = (
+        printed
+        and body is not None
+        and body.type == "command"
+        and program_of(body) in ("grep", "egrep", "fgrep", "diff", "cmp")
+    )
+    return alone and not is_condition(node)
+
+
+def is_condition(node: Node) -> bool:
+    """Whether a statement stands between `if` and `then`."""
+    parent = node.parent
+    return parent is not None and parent.type in ("if_statement", "elif_clause") and any(
+        one.type == "then" and one.start_byte > node.start_byte for one in parent.children)  # fmt: skip
+
+
 def counter_of(node: Node) -> str:
     """The variable of `((i++))` or `let i++`, as a statement of its own."""
     text = text_of(node).strip()
-    parent = node.parent
-    head = parent is not None and parent.type in ("if_statement", "elif_clause") and any(
-        one.type == "then" and one.start_byte > node.start_byte for one in parent.children)  # fmt: skip
     match = re.fullmatch(r"\(\(\s*(\w+)\s*(?:\+\+|--)\s*\)\)|let\s+[\"']?(\w+)(?:\+\+|--)[\"']?", text)
-    return (match[1] or match[2]) if match and not head else ""
+    return (match[1] or match[2]) if match and not is_condition(node) else ""
 
 
 def starts_at_zero(s: Subject, name: str, line: int) -> bool:
@@ -228,7 +253,7 @@ def waits_in_front(s: Subject, trap: Command, steps: list[Command]) -> Iterator[
 
 RULES = (
     Rule("status-of-other", "shell", "warning", "`$?` behind echo, `export X=$(...)` or a pipe: not the code that is meant", status_of_other),
-    Rule("errexit-status", "shell", "warning", "under `set -e`: a test of `$?` that never sees a failure, `((i++))` at 0", ends_early),
+    Rule("errexit-status", "shell", "warning", "under `set -e`: a test of `$?` that never sees a failure, `((i++))` at 0, `grep` or `diff` for what they print", ends_early),
     Rule("timeout-late", "limits", "warning", "`timeout` for as long as the job's own limit, and lines below it", late_timeout),
     Rule("signal-trap", "directives", "warning", "a trap that --signal does not reach, or that a launch in the foreground puts off", misled_signal),
 )  # fmt: skip

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from graph.extraction.commands import Assignment
 from graph.verification.checks import sources
+from graph.verification.checks.array_rules import reached
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject
 
@@ -48,12 +49,38 @@ def unread_reply(s: Subject) -> Iterator[Hit]:
         for place in WAITS.finditer(line):
             for used in re.finditer(r"\$(?:(\w+)|\{(\w+)([^}]*)\})", place[1]):
                 name = used[1] or used[2]
-                value = reply_in(s, used[0], number, sge="hold_jid" in place[0])
+                value = reply_in(s, used[0], number, sge="hold_jid" in place[0]) or collected(s, name)
                 if value is None or name in told or re.fullmatch(WANTED[value[0]], value[1]):
                     continue
                 told.add(name)
-                says = f"{name} is '{value[1]}' here where {submits(value[0])} answers '{REPLIES[value[0]]}'"
-                yield Hit(number, says if value[1] else f"{name} is empty here", RIGHT[value[0]], PAGES.get(value[0]))
+                who = submits(value[0])
+                says = f"{name} is '{value[1]}'" if value[1] else f"{name} is empty"
+                says += (
+                    f": the whole answer of {who}"
+                    if value[1] == REPLIES[value[0]]
+                    else f" here; {who} answers '{REPLIES[value[0]]}'"
+                )
+                yield Hit(number, says, RIGHT[value[0]], PAGES.get(value[0]))
+
+
+def collected(s: Subject, name: str) -> tuple[str, str] | None:
+    """The same for answers that a list collects, where nothing on the way takes the number out."""
+    text = reached(s, f"${name}")
+    whole = re.search(r"\$\(\s*(sbatch|bsub)\s[^|()]*\)", text)
+    lists = re.search(r"\+?=\(|\[[@*]\]", text) or any(one.written.startswith("(") for one in s.script.assignments)
+    if (
+        not whole
+        or not lists
+        or "--parsable" in text
+        or re.search(r"\b(awk|cut|grep|sed|tr|read|mapfile)\b|##|%%|//|\[-1\]|:\d", text)
+    ):
+        return None
+    system = "slurm" if whole[1] == "sbatch" else "lsf"
+    return (
+        (system, REPLIES[system])
+        if any(whole[0] in one.written for one in s.script.assignments if one.written.startswith("("))
+        else None
+    )
 
 
 def submits(system: str) -> str:
