@@ -24,6 +24,8 @@ ORDERS = ("write", "edit", "port", "mend", "reply")
 NAMES = frozenset(("Queue", "Framework", "Method", "Option", "Variable", "Machine", "LineNumber", "Rank", "JobId"))
 # What tells of places, limits and commands is the same for every amount.
 OF_PLACES = ("site.", "job.", "machine.")
+# Asked by people who tell their story first.
+BEGINNINGS = ("next", "site.start")
 # Under these a word of the script in hand is what is asked about.
 OF_SCRIPT = ("script.line", "script.explain", "option")
 # Amounts that the answer holds: were one left over, this would not be asked.
@@ -55,6 +57,8 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     if clause.topic.startswith(OF_PLACES):
         amounts = values_left(ask.utterance, clause, told)
         left = tuple(one for one in left if one not in amounts)
+    if clause.topic in BEGINNINGS and clause.confidence >= CERTAIN:
+        return True  # what is told before it is how it came to that
     if ask.script and clause.topic.startswith(OF_SCRIPT):
         left = tuple(one for one in left if one.lower() not in ask.script.text.lower())
     if clause.by_rule:  # most often by the reader of resources, which says what it has no use for

@@ -125,7 +125,10 @@ Change = tuple[tuple[str, Any], ...]
 
 def changed_fields(before: JobRequest, now: JobRequest) -> Change:
     names = (one.name for one in fields(JobRequest) if one.name not in UNTOLD)
-    return tuple((name, getattr(now, name)) for name in names if getattr(now, name) != getattr(before, name))
+    change = tuple((name, getattr(now, name)) for name in names if getattr(now, name) != getattr(before, name))
+    total = now.total_gpus if now.total_gpus != before.total_gpus else None
+    counted = any(name in ("nodes", "gpus_per_node") for name, _ in change)
+    return change if counted or total is None else (*change, ("total_gpus", total))
 
 
 def plain(change: Change) -> tuple[tuple[str, str | int | None], ...]:

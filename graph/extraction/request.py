@@ -16,7 +16,7 @@ from graph.extraction.training import TRAINS
 from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplaced
 from graph.reading.argument_edits import find_argument_edits, spelled_out
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
-from graph.reading.edits import Add, Edit, apply_edits
+from graph.reading.edits import Add, apply_edits
 from graph.reading.frames import Framed, find_frames
 from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
@@ -33,6 +33,7 @@ STAND_IN = "program.py"  # in the place of a program that is no Python file, for
 ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 # Options of a program that tell how it is spread, or the model that is trained.
 TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*|model\w*[= ]\S+)", re.I)
+STANDS_IN = r"(?:[A-Z][A-Z_]*|[$<{][\w{}<>]+)"
 NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
@@ -80,8 +81,10 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     goes_on = intent in ("generate", "port") or (before is not None and before != JobRequest())
     request = with_main_first(with_commands(request, commands, before)) if goes_on else request
     if goes_on and not before and request.entry and intent in ("generate", "port"):
-        request = apply_edits(request, own_options(words, spoken, request)).request
-    request = with_notebook(request, text) if goes_on else request
+        varied = {one.option for one in request.array.axes} if request.array else set()
+        spare = [one for one in own_options(words, spoken, request) if one.value.name not in varied]
+        request = apply_edits(request, spare).request
+    request = without_axes(with_notebook(request, text)) if goes_on else request
     account = lone_account(wishes.rest, request) if intent in ("generate", "port") and not before else None
     notes: tuple[str, ...] = ()
     if account:
@@ -108,6 +111,15 @@ def with_notebook(request: JobRequest, text: str) -> JobRequest:
     if found is None or request.entry:
         return request
     return replace(request, entry=found[0], heard=(*request.heard, Heard("entry", "said", found[0])))
+
+
+def without_axes(request: JobRequest) -> JobRequest:
+    """Stand-ins (`--lr LR`) for what an array gives each task: the program gets the values alone."""
+    args = request.args or ""
+    for axis in request.array.axes if request.array else ():
+        args = re.sub(rf"(?<!\S){re.escape(axis.option)}[= ][\"']?{STANDS_IN}[\"']?(?!\S)", "", args)
+    kept = " ".join(args.split()) or None
+    return replace(request, args=kept) if kept != request.args and args != request.args else request
 
 
 def open_words(
@@ -157,7 +169,7 @@ def with_edits(turn: DialogueInput, wishes: RequestEdits) -> tuple[Intent, JobRe
     return "port" if changed.source_machine else "generate", changed
 
 
-def own_options(words: str, spoken: Sequence[tuple[int, int]], request: JobRequest) -> list[Edit]:
+def own_options(words: str, spoken: Sequence[tuple[int, int]], request: JobRequest) -> list[Add]:
     """Options of the program that stand apart from it in a first message: `train.py, 12 h, --seq 4096`."""
     flags = [(one.start, one.end) for one in find_flags(words, prose=True)]
     edits, _ = find_argument_edits(without(words, [*spoken, *flags]), request)

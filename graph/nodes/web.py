@@ -11,7 +11,7 @@ from graph.context import Context
 from graph.state import State
 from knowledge.errors import InputError, UnavailableError
 from knowledge.public import public_query, public_question
-from knowledge.types import Diagnosis, OfferSearch, Passage, Question, Said, Say, Working
+from knowledge.types import Diagnosis, OfferChoice, OfferEdit, OfferSearch, Passage, Question, Said, Say, Working
 from knowledge.web import Web
 
 OFFER = "Shall I search the web for: `{}`?"
@@ -29,7 +29,8 @@ def web(state: State, runtime: Runtime[Context]) -> State:
         said = Say(LEFT) if not query else found(query, known, runtime) if known else Say(NOT_ALLOWED)
         return State(said=(*state["said"], said), pending=None)
     wanted = query_of(state, runtime.context) if known else ""
-    if known is None or not wanted:
+    stands = isinstance(state.get("pending"), OfferEdit | OfferChoice)  # a yes is for what was offered before
+    if known is None or not wanted or stands:
         return State()
     if known.policy == "always":
         return State(said=(*state["said"], found(wanted, known, runtime)))

@@ -27,6 +27,7 @@ needed allowed supported available another way around about roughly approximatel
 etwa ungefähr environ aproximadamente
 und oder ich wir das der die ein eine mit auf wie was ist für bitte kann mein meine et ou je nous le la les un une avec
 sur pour est comment mon y o yo el los las con para por como cual cuanto cuanta es mi una del di il lo che per sono
+viel viele wieviel combien quanto quanti cuantos cuantas
 """
 SMALL = FILLER | {fold(one) for one in WORDS_OF_TALK.split()}
 SHORTEST = 4  # letters of a word that says something

@@ -9,7 +9,8 @@ from typing import get_args
 from graph.reading.argument_edits import known_arguments, new_name, spelling
 from graph.reading.edits import Add, Edit, Set
 from graph.reading.frame import Got, Span, words
-from graph.reading.parts import ADDRESS, EVENTS, JOBS, SECONDS, N, count, one_a_task
+from graph.reading.grids import GRID
+from graph.reading.parts import ADDRESS, EVENTS, JOBS, SECONDS, N, count, grid_array, one_a_task
 from knowledge.job_parts import ArgumentEdit, ArrayAxis, Dependency, DependencyKind, JobArray, LimitSignal, Mail
 from knowledge.slurm_options import slurm_options
 from knowledge.types import JobRequest
@@ -26,7 +27,7 @@ MANY = (
 )
 AT_ONCE = (
     rf"\b(?:at most|max(?:imum)?|no more than|only)\s+(?P<n>{N})(?:\s+(?:jobs|tasks|runs))?"
-    r"\s+(?:at (?:a time|once)|together|in parallel)"
+    r"\s+(?:at (?:a time|once|the same time)|together|in parallel)"
 )
 OF_ARRAY = (
     r"\brun it \w+ times\b",
@@ -120,6 +121,8 @@ ONE_WORD = word_set(
 
 def array(text: str, request: JobRequest) -> Got | None:
     """An array over values or files that the sentence lists; the option that takes them is named in it."""
+    if whole := re.search(GRID, text, re.I):
+        return Got(grid_array(whole, request), [whole.span()])
     about = re.search(MANY, text, re.I)
     folder, listed = FOLDER.search(text), ITEMS.search(text) or GLOB.search(text)
     if about is None or not (listed or folder):

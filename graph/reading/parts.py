@@ -14,6 +14,7 @@ from typing import Any
 
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
 from graph.reading.frame import SMALL_WORD
+from graph.reading.grids import GRID, axes_of
 from graph.reading.kv_reuse import WORDS as WORDS_OF_KV_REUSE
 from graph.reading.kv_reuse import kv_reuse
 from graph.reading.scope import obeyed
@@ -125,6 +126,12 @@ def _array(match: re.Match[str], request: JobRequest) -> Built:
         kept = tuple(a for a in before.axes if a.option != axis.option)
         new = replace(before, axes=(*kept, axis), count=None)
     return (Set("array", new, match[0].strip()),)
+
+
+def grid_array(match: re.Match[str], request: JobRequest) -> Built:
+    """An array over several arguments, every combination of their values a task."""
+    axes = tuple(replace(one, option=_option(one.option.lower())) for one in axes_of(match[0]))
+    return (Set("array", JobArray(axes, at_once=request.array.at_once if request.array else None), match[0]),)
 
 
 # What a task of an array has one of, though people speak of all: *over seeds* is one over --seed.
@@ -367,6 +374,7 @@ PARTS: tuple[WishPart, ...] = (
         _flag("requeue"),
         True,
     ),
+    _row(GRID, grid_array),
     _row(
         r"\b(?:(?:an? )?(?:job )?array (?:over|of|with|for|from)?|also over|and over|over|sweep(?:ing)? over"
         r"|for each)\s*(?:the\s+)?(?:(?:(?<=array of )|(?<=array with )|(?<=array )"
@@ -384,8 +392,9 @@ PARTS: tuple[WishPart, ...] = (
     ),
     _row(r"\b(?P<count>{N}) copies\b(?P<option>\b\B)?(?P<low>\b\B)?(?P<high>\b\B)?(?P<values>\b\B)?", _array),
     _row(
-        r"(?:,\s*)?\b(?:(?:at most|max(?:imum)?|no more than|only)\s+(?P<v>{N})\s+(?:at (?:a time|once)|together"
-        r"|in parallel|concurrently|simultaneously)|(?P<w>{N}) at (?:a time|once))",
+        r"(?:,\s*)?\b(?:(?:at most|max(?:imum)?|no more than|only)\s+(?P<v>{N})\s+"
+        r"(?:at (?:a time|once|the same time)|together|in parallel|concurrently|simultaneously)"
+        r"|(?P<w>{N}) at (?:a time|once|the same time))",
         lambda m, r: (
             _at_once(m, r)
             if m["v"]
@@ -528,7 +537,7 @@ PARTS: tuple[WishPart, ...] = (
     ),
     _row(r"\buse (?P<kind>uv|conda|venv)(?: instead(?: of \w+)?)?\b(?P<v>\b\B)?", _environment, True),
     _row(
-        r"(?:\b(?:in|with|using|by|via|under)\s+)(?:a\s+)?(?P<v>apptainer|singularity|podman-hpc|shifter|pyxis"
+        r"(?:\b(?:in|with|using|by|via|under|use|take|meant?|want)\s+)(?:a\s+)?(?P<v>apptainer|singularity|podman-hpc|shifter|pyxis"
         r"|enroot)\b",
         lambda m, r: (Set("container_runtime", m["v"].lower(), m[0]),),
     ),
@@ -651,7 +660,12 @@ PARTS: tuple[WishPart, ...] = (
         _degree,
     ),
     _row(r"\bglobal[ -]batch(?:[ -]size)?\s*(?:=|:|to|of|is)?\s*(?P<v>\d{1,6})\b", _number("global_batch")),
-    _row(r"\bmicro[ -]?(?:batch)?(?:[ -]size)?\s*(?:=|:|to|of|is)?\s*(?P<v>{N})\b", _number("micro_batch")),
+    _row(
+        r"(?:\b(?P<no>{NOT})\s+)?\b(?:(?:use|turn on|enable|add|with|switch on)\s+)?(?:activation|gradient)"
+        r"[ -]checkpointing(?:\s+on)?\b",
+        _flag("activation_checkpointing"),
+    ),
+    _row(r"\b(?:micro[ -]?(?:batch)?(?:[ -]size)?|mbs)\s*(?:=|:|to|of|is)?\s*(?P<v>{N})\b", _number("micro_batch")),
     _row(
         r"\b(?:gradient|grad)[ -]accum(?:ulation)?(?:[ -]steps)?\s*(?:=|:|to|of|is)?\s*(?P<v>{N})\b"
         r"|\baccumulat(?:e|ing|ion)(?: over| of)? (?P<w>{N})(?: steps| batches| micro[- ]?batches)?\b"

@@ -120,7 +120,8 @@ def other_matter(ask: Ask, found: Answered) -> str:
 
 def held(told: str) -> set[str]:
     """The names in a text, options without their dashes and values."""
-    return {one.strip(".-").partition("=")[0] for one in re.findall(r"[\w./=-]+", told)}
+    names = {one.strip(".-").partition("=")[0] for one in re.findall(r"[\w./=-]+", told)}
+    return names | {part for one in names for part in one.split("_")}
 
 
 def is_term(ask: Ask, told: str) -> bool:
