@@ -136,6 +136,7 @@ SCHEMAS: dict[str, Any] = {
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),
     "graph/reading/commands.yaml": table("Commands", goes_on=Word, common=Word),
     "graph/waiting/good_answers.yaml": GoodAnswers,
+    "graph/waiting/labels.yaml": dict[Word, list[Word]],
     "graph/waiting/languages.yaml": dict[Word, dict[Word, Word | list[Word]]],
     f"{WORDS}/answers.yaml": table(
         "Answers", patterns=dict[Word, Pattern], cardinals=dict[Word, StrictInt], ordinals=dict[StrictInt, list[Word]]

@@ -10,6 +10,7 @@ from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open
 from graph.waiting.elsewhere import would_take
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import not_told, notes_of, seen
+from graph.waiting.in_language import answer_in
 from graph.waiting.languages import language_of, verdict_in
 from graph.waiting.limits_told import limit_note, too_large_for_a_node
 from graph.waiting.machine_seen import machine_seen
@@ -205,7 +206,9 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     says += closing(case, kind, starts)
     change = steps(remedies(case, notes), values, case.machine.id if case.machine else "")
     look = looks(reason.look, not_told(case, notes, kind), values, change)
-    own = verdict_in(language_of(spoken_lines(words)), kind, starts, reason.freed_by == "staff", reason.of)
+    language = language_of(spoken_lines(words))
+    staff = reason.freed_by == "staff" or (kind == "hold" and bool(set("os") & set(case.job.printed("Hold_Types"))))
+    own = verdict_in(language, kind, starts, staff, reason.of)
     says = [own, *says] if own else says
     parts: list[Part] = [*([Paragraph(own)] if own else []), Paragraph(says[1 if own else 0])]
     more = says[2 if own else 1 :]
@@ -213,6 +216,9 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     parts += [Steps(change)] if change else []
     parts += [Paragraph("To look further:"), Steps(look)] if look else []
     waits = kind not in ("client-error", "no-job", "not-waiting")
+    document = Document(tuple(parts))
+    if own and waits and kind != "ended" and reason.word != "unknown":
+        document = answer_in(language, own, case, notes, change, look, any(line == KEEP for line in says))
     return PendingAnswer(
         case.job.id.strip(),
         kind,
@@ -221,7 +227,7 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
         tuple(says),
         look,
         change,
-        Document(tuple(parts)),
+        document,
     )
 
 
@@ -268,12 +274,15 @@ NOT_WAITING = "It does not wait, and does not start again unless it is submitted
 NO_WAIT = ("not-waiting", "no-job", "client-error")
 
 
+KEEP = "Leave it in the queue: it keeps its place, and a new submission would lose it."
+
+
 def closing(case: WaitCase, kind: WaitKind, starts: Starts) -> list[str]:
     """What holds for every job of that kind."""
     if case.anothers:
         return []
     if kind in ("wait", "limit-aggregate", "node") and starts == "yes" and case.job.id.strip():
-        return ["Leave it in the queue: it keeps its place, and a new submission would lose it."]
+        return [KEEP]
     if kind == "hold" and case.found.reason.freed_by == "staff":
         return ["Do not submit it again before you know why it is held."]
     if kind == "not-waiting" and case.job.phase == "running":

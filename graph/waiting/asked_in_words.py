@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.spoken import listed, spoken_lines
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.times import spoken_time
@@ -28,8 +28,8 @@ AGAIN = re.compile(
     r"再提交|重新提交|再投入|заново"
 )
 RAISE = re.compile(r"\b([Pp]riorit\w*|btop|renice)\b")
-# What is asked, for which kinds of reasons, and the answer.
-ANSWERS: tuple[tuple[re.Pattern[str], tuple[WaitKind, ...], str], ...] = (
+# What is asked, for which kinds of reasons, the answer, and its label in other languages.
+ANSWERS: tuple[tuple[re.Pattern[str], tuple[WaitKind, ...], str, str], ...] = (
     (
         re.compile(
             r"(?i)\b(later|after me|unfair|overtak\w+|jump\w*|ahead of|before mine|passed|newer|benachteilig\w*|"
@@ -38,16 +38,23 @@ ANSWERS: tuple[tuple[re.Pattern[str], tuple[WaitKind, ...], str], ...] = (
         WAITS,
         "Jobs handed in later may start first: shorter or smaller ones fill gaps that delay no larger job (backfill), "
         "and those of accounts that used less lately stand higher (fair-share).",
+        "later-first",
     ),
     (
         re.compile(r"(?i)\bnormal\b"),
         ("wait", "node", "limit-aggregate"),
         "Yes, such a wait can be normal: on a full machine large or long jobs wait for hours or days.",
+        "normal",
     ),
-    (FULL, BLOCKED, "That the queue is full is not the cause."),
-    (BROKEN, (*WAITS, "dependency", "limit-aggregate"), "Nothing of it is broken."),
-    (AGAIN, (*WAITS, "limit-aggregate", "dependency"), "Submitting it again does not help: it would lose its place."),
-    (RAISE, BLOCKED, "A higher priority does not help."),
+    (FULL, BLOCKED, "That the queue is full is not the cause.", "not-full"),
+    (BROKEN, (*WAITS, "dependency", "limit-aggregate"), "Nothing of it is broken.", "not-broken"),
+    (
+        AGAIN,
+        (*WAITS, "limit-aggregate", "dependency"),
+        "Submitting it again does not help: it would lose its place.",
+        "keep",
+    ),
+    (RAISE, BLOCKED, "A higher priority does not help.", "no-priority"),
 )
 # Words of a trouble or a state that a job's name may hold.
 TROUBLE = re.compile(r"(?i)fail|oom|error|hold|held|pend|dead|stuck|kill|hang|wait|debug_?me")
@@ -60,20 +67,26 @@ LONG = re.compile(
 def answers(case: WaitCase) -> WaitingNote | None:
     """The lines for what the words ask; a table pasted beside them asks nothing."""
     kind, said = case.found.reason.kind, spoken_lines(case.words)
-    told = [line for asked, kinds, line in ANSWERS if kind in kinds and asked.search(said)]
-    if IDLE.search(said):
-        told.append(idle_nodes(case))
+    found = [(line, label) for asked, kinds, line, label in ANSWERS if kind in kinds and asked.search(said)]
+    told, facts = [line for line, _ in found], [Fact(label) for _, label in found]
+    if IDLE.search(said) and (idle := idle_nodes(case)):
+        told.append(idle)
+        facts += [Fact("free-no-help")] if idle == NO_HELP else []
     told += list(
         filter(None, (look(case) for look in (only_its_name, too_long, no_output_yet, others_end, its_own_time)))
     )
-    return WaitingNote(" ".join(filter(None, told))) if any(told) else None
+    whole = tuple(facts) if len(facts) == len(told) else ()
+    return WaitingNote(" ".join(told), facts=whole) if told else None
+
+
+NO_HELP = "Free nodes do not help: they are not what it waits for."
 
 
 def idle_nodes(case: WaitCase) -> str:
     """What free nodes mean for it: by what the reason is about, not by the words that asked."""
     reason = case.found.reason
     if reason.kind in ("limit-aggregate", *BLOCKED) or (reason.kind == "wait" and reason.of not in ("", "node")):
-        return "Free nodes do not help: they are not what it waits for."
+        return NO_HELP
     if reason.kind == "node" and reason.starts == "yes":
         return "Idle nodes are no sign of a fault: the job has to fit on them until what keeps them begins."
     if reason.kind != "wait" or reason.of != "node" or case.rows("sinfo", "pbsnodes"):

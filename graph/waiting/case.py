@@ -34,6 +34,15 @@ class WaitCase:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """What a look found, in no language: labels of labels.yaml, a value, and values that have labels of their own."""
+
+    label: str
+    value: str = ""
+    parts: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class WaitingNote:
     """What one look at the evidence found: a sentence, values for commands, and what it makes of the verdict."""
 
@@ -48,6 +57,8 @@ class WaitingNote:
     """Which part of an answer it tells (good_answers.yaml)."""
     sure: bool = False
     """Whether its numbers settle the verdict: nothing that the reason's word leaves open is said then."""
+    facts: tuple[Fact, ...] = ()
+    """The same as `says`, for an answer in another language; none: it is told in English only."""
     only: bool = False
     """Whether `do` takes the place of the reason's remedies."""
 

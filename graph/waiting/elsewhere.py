@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from graph.waiting.amounts import GPUS, request_of, spoken_amount
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import accounting_limits, short_time
 from graph.waiting.limits_told import spoken_of
 from graph.waiting.spoken import listed
@@ -22,7 +22,8 @@ def elsewhere(case: WaitCase) -> WaitingNote | None:
         if f"<{name}>" in commands and (found := finder(case)):
             # Which project pays is the person's choice.
             fill = {} if name == "OTHER_ACCOUNT" and len(found) > 1 else {name: next(iter(found))}
-            return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", fill)
+            facts = (Fact("elsewhere", ", ".join(list(found)[:3])),)
+            return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", fill, facts=facts)
     free = idle_elsewhere(case) if case.found.reason.kind == "wait" and case.found.reason.of == "node" else ""
     if not free:
         return None
@@ -30,7 +31,7 @@ def elsewhere(case: WaitCase) -> WaitingNote | None:
         text="or move it there, if its nodes have what the job needs",
         command=f"scontrol update jobid=<JOBID> Partition={free}" if case.job.scheduler == "slurm" else "",
     )
-    return WaitingNote(f"{upper(partitions(case)[free])}.", do=(move,))
+    return WaitingNote(f"{upper(partitions(case)[free])}.", do=(move,), facts=(Fact("elsewhere", free),))
 
 
 def would_take(case: WaitCase) -> WaitingNote | None:

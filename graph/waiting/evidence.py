@@ -19,7 +19,8 @@ from graph.waiting import (
     pbs_seen,
     room_seen,
 )
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.spoken import listed
 from knowledge.data_file import read_facts
 from knowledge.schedulers.reason_types import WaitKind
 from knowledge.schedulers.records import Scheduler
@@ -103,6 +104,7 @@ def not_told(case: WaitCase, notes: Iterable[WaitingNote], kind: WaitKind) -> li
 def notes_of(case: WaitCase) -> list[WaitingNote]:
     """Everything that the evidence says of the case."""
     notes = [replace(note, part=part) for part, look in LOOKS for note in seen([look(case)])]
+    notes = [replace(note, facts=note.facts or facts_of(case, note)) for note in notes]
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)
     starts = next((note.starts for note in notes if note.starts), reason.starts)
@@ -114,6 +116,22 @@ def notes_of(case: WaitCase) -> list[WaitingNote]:
     order = good_answers().parts.get(kind, ())
     notes.sort(key=lambda note: order.index(note.part) if note.part in order else len(order))
     return [*notes, *seen([asked_in_words.answers(judged)])]
+
+
+def facts_of(case: WaitCase, note: WaitingNote) -> tuple[Fact, ...]:
+    """What of a note stands in the case itself, for those looks that put only their sentence together."""
+    if note.part == "holders":
+        names = [job.id for job in limits_told.running_of(case, "")]
+        return (Fact("running", listed(names, 8).replace(" and ", ", ")),) if names else (Fact("all-count"),)
+    if note.part == "since":
+        return (Fact("since", case.job.submitted),) if case.job.submitted else ()
+    if note.part == "estimate" and (eta := case.found.named.get("eta")):
+        return (Fact("planned", eta),)
+    if note.part == "parents" and (found := parents_seen.parents_of(case, parents_seen.depends_told(case))):
+        states = {one.id: one.job.reason.replace("None", "") or one.job.state for one in found if one.job}
+        names = [f"{one.id} ({states[one.id]})" if states.get(one.id) else one.id for one in found]
+        return (Fact("waits-for", ", ".join(dict.fromkeys(names))),)
+    return ()
 
 
 def seen(notes: Iterable[WaitingNote | None]) -> Iterable[WaitingNote]:

@@ -1,4 +1,4 @@
-"""The verdict in the language in which the person asked: one line, before the numbers and commands in English."""
+"""The verdict in the language in which the person asked: the first line of the answer (in_language.py tells the rest)."""
 
 from __future__ import annotations
 
@@ -72,6 +72,8 @@ def verdict_in(language: str, kind: WaitKind, starts: Starts | None, staff: bool
     key: str = kind
     if kind == "hold" and staff:
         key = "staff"
+    elif kind == "limit-aggregate" and starts == "no":
+        key = "limit-request"
     elif kind in ("wait", "node", "limit"):
         key = {"yes": "later" if of == "time" else "yes", "no": "limit-request", "depends": "depends", None: "depends"}[
             starts

@@ -146,6 +146,9 @@ def amounts_asked(case: WaitCase) -> dict[str, float]:
     for clause in CLAUSE.split(sentences(case)):
         said = ASKS.search(clause)
         told = re.search(rf"(?i){AMOUNT}", clause[said.end() :]) if said else None
+        if said and not told:  # `ich habe 4 h verlangt`
+            before = re.finditer(rf"(?i){AMOUNT}", clause[: said.start()])
+            told = next((one for one in before if any(one[unit] for unit, _ in UNITS)), None)
         name, value = read(told, of) if told else ("", 0.0)
         if value:
             found.setdefault(name, value)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from graph.waiting.amounts import request_of
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import licence_totals
 from graph.waiting.limits_told import LESS, limit_note
 from graph.waiting.moments_said import Beginning, beginning_said
@@ -205,18 +205,27 @@ def maintenance(case: WaitCase) -> WaitingNote | None:
     asks = spoken_time(limit) if limit else said[1] if said else ""
     asked = f" Its {asks} would run into it." if asks else ""
     if not begins:
-        return WaitingNote(asked.strip()) if asked else None
-    says, left = f"It begins {begins.words}.", begins.left
+        told: tuple[Fact, ...] = (Fact("time", parts=(("asked", in_hours(limit)),)),) if limit else ()
+        return WaitingNote(asked.strip(), facts=told) if asked else None
+    says, left, facts = f"It begins {begins.words}.", begins.left, until_facts(begins, limit or 0.0)
     if not left or not limit:
         now = f" From {since_when(case)} until then {in_hours(left)} are left." if left else ""
-        return WaitingNote(f"{says}{asked}{now}", time_before(case, left))
+        return WaitingNote(f"{says}{asked}{now}", time_before(case, left), facts=facts)
     compared = compared_with(case, limit, left)
     if limit < left - SPARE:
         do = ReasonRemedy(text="nothing; a shorter time keeps that chance open for longer")
         chance = f"That still fits, if nodes are free for it within {in_hours(left - limit)}; else it starts after it."
-        return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True)
+        return WaitingNote(f"{says} {compared} {chance}", do=(do,), only=True, facts=facts)
     less = "Less than that may start before it, if nodes are free; else it starts by itself after it."
-    return WaitingNote(f"{says} {compared} {less}", time_before(case, left))
+    return WaitingNote(f"{says} {compared} {less}", time_before(case, left), facts=facts)
+
+
+def until_facts(begins: Beginning, limit: float) -> tuple[Fact, ...]:
+    """When it begins, and the hours until then beside those asked for; 0 is not told."""
+    short = limit - begins.left if begins.left else 0.0
+    values = (("until", begins.left), ("asked", limit), ("short", short))
+    when = begins.moment.isoformat(" ", "minutes") if begins.moment else begins.words
+    return (Fact("maintenance", when, tuple((name, in_hours(value)) for name, value in values if value > 0)),)
 
 
 def maintenance_begins(case: WaitCase) -> Beginning | None:
@@ -245,7 +254,8 @@ def hidden_maintenance(case: WaitCase, begins: Beginning | None, limit: float | 
     do = ReasonRemedy(text="with a time that ends before the maintenance it may start before it", command=command)
     says = f"A maintenance begins {begins.words}. {compared_with(case, limit, begins.left)}"
     after = "so on nodes that it takes out this job can start only after it"
-    return WaitingNote(f"{says[:-1]}, {after}.", time_before(case, begins.left), do=(do,))
+    facts = until_facts(begins, limit)
+    return WaitingNote(f"{says[:-1]}, {after}.", time_before(case, begins.left), do=(do,), facts=facts)
 
 
 def compared_with(case: WaitCase, limit: float, left: float) -> str:
@@ -315,6 +325,7 @@ def licences(case: WaitCase) -> WaitingNote | None:
     asked = (case.job.printed("Licenses") or case.job.printed("LICENSES")).replace("(null)", "")
     wanted = licences_of(asked)
     says = [f"It asks for {asked}."] if asked else []
+    facts: list[Fact] = []
     for limit in licence_totals(case):
         if limit.used is None or not (limit.owner in wanted or (not asked and not limit.left)):
             continue
@@ -324,6 +335,8 @@ def licences(case: WaitCase) -> WaitingNote | None:
             f", {free:g} {'is' if free == 1 else 'are'} free, {needs - free:g} short" if needs > free and asked else ""
         )
         says.append(f"Of the licence {limit.owner} {used} of {limit.most:g} are in use{short}.")
+        numbers = {"asked": needs, "limit": limit.most, "used": limit.used, "left": free}
+        facts.append(Fact("licence", limit.owner, tuple((name, f"{value:g}") for name, value in numbers.items())))
         if needs > limit.most:
             most = ReasonRemedy(text=f"ask for at most {limit.most:g} of {limit.owner} and submit again")
             says.append(f"It asks for more than there are ({limit.most:g}), so it never starts as it is.")
@@ -332,7 +345,8 @@ def licences(case: WaitCase) -> WaitingNote | None:
         says.append(
             f"By what you pasted they are held by {listed(holders)}; it starts when enough of them are given back."
         )
-    return WaitingNote(" ".join(says)) if says else None
+        facts.append(Fact("running", ", ".join(holders)))
+    return WaitingNote(" ".join(says), facts=tuple(facts)) if says else None
 
 
 def licences_of(text: str) -> dict[str, int]:

@@ -20,7 +20,7 @@ from graph.waiting.amounts import (
     resource_of,
     spoken_amount,
 )
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.limit_tables import SERVER, LimitSeen, balances, limits_pasted
 from graph.waiting.spoken import listed, time_to_end
 from knowledge.schedulers.limit_words import Counts
@@ -59,8 +59,37 @@ def limit_note(case: WaitCase) -> WaitingNote | None:
         limits = [one for one in limits if overstepped(one, asked)] or (full if reason.kind.startswith("limit") else [])
     if not limits:
         return asked_only(case, of, asked) if reason.kind.startswith("limit") or case.found.named.get("res") else None
-    note = beside(case, limits[0], amount_asked(limits[0], asked, case))
-    return replace(note, says=f"{note.says} {set_on(case, limits[0])}".strip())
+    value = amount_asked(limits[0], asked, case)
+    note = beside(case, limits[0], value)
+    says = f"{note.says} {set_on(case, limits[0])}".strip()
+    return replace(note, says=says, facts=(fact_of(case, limits[0], value),))
+
+
+def fact_of(case: WaitCase, limit: LimitSeen, asked: float | None) -> Fact:
+    """The numbers of a limit beside the request, without words."""
+    budget = limit.counts in ("minutes", "run-minutes")
+    scale = (3600 if limit.of == "time" else 60) if budget else 1.0
+    used = limit.used if limit.used is not None or budget else held_together(case, limit)
+    left = limit.most - used if used is not None else limit.most if budget else None
+    least = limit.counts == "minimum"
+    values = {
+        "asked": asked,
+        "least" if least else "limit": limit.most if used or not budget else None,
+        "used": used or None,
+        "left": max(0.0, left) if left is not None and not least else None,
+        "short": asked - left if asked is not None and left is not None and asked > left and not least else None,
+    }
+    parts = tuple(
+        (name, bare_of(limit.of, value / scale, budget)) for name, value in values.items() if value is not None
+    )
+    return Fact(f"{limit.of} hours" if budget and limit.of != "time" else limit.of, parts=parts)
+
+
+def bare_of(of: str, value: float, budget: bool = False) -> str:
+    """The number with a unit that needs no language: `12`, `384 GB`, `72 h`."""
+    if of == "time":
+        return f"{value:,.4g} h" if budget else f"{value / 3600:,.4g} h"
+    return whole(value) if budget else bare_amount(of, value).removesuffix(" of memory")
 
 
 def counts_for(limit: LimitSeen, whose: str, case: WaitCase) -> bool:
@@ -138,9 +167,12 @@ def asked_only(case: WaitCase, of: str, asked: Mapping[str, float]) -> WaitingNo
     if counts in ("minutes", "run-minutes") and of != "time" and hours:
         noun = noun_of(of).removesuffix("s")
         return WaitingNote(
-            f"It counts with {spoken_amount(of, value)} x {hours:g} h = {whole(value * hours)} {noun} hours."
+            facts=(Fact(f"{of} hours", parts=(("asked", whole(value * hours)),)),),
+            says=f"It counts with {spoken_amount(of, value)} x {hours:g} h = {whole(value * hours)} {noun} hours.",
         )
-    return WaitingNote(f"It asks for {spoken_amount(of, value)}.")
+    return WaitingNote(
+        f"It asks for {spoken_amount(of, value)}.", facts=(Fact(of, parts=(("asked", bare_of(of, value)),)),)
+    )
 
 
 def beside(case: WaitCase, limit: LimitSeen, asked: float | None) -> WaitingNote:
@@ -350,7 +382,7 @@ def budget_beside(case: WaitCase) -> WaitingNote | None:
     if limit is None or asked is None:
         return None
     note = budget_note(case, limit, asked)
-    return WaitingNote(f"Beside that, the budget: {note.says}", do=note.do)
+    return WaitingNote(f"Beside that, the budget: {note.says}", do=note.do, facts=(fact_of(case, limit, asked),))
 
 
 def whole(value: float) -> str:
@@ -419,4 +451,7 @@ def too_large_for_a_node(case: WaitCase) -> WaitingNote | None:
     asked = on_one_node(case)
     sizes = [one for one in limits_pasted(case) if one.per == "node"]
     over = next((one for one in sizes if asked.get(one.of, 0) > one.most), None)
-    return above(case, over, asked[over.of]) if over else None
+    if over is None:
+        return None
+    parts = (("asked", bare_of(over.of, asked[over.of])), ("limit", bare_of(over.of, over.most)))
+    return replace(above(case, over, asked[over.of]), facts=(Fact(f"{over.of} per-node", parts=parts),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
@@ -84,6 +84,10 @@ def usable_nodes(case: WaitCase) -> WaitingNote | None:
         starts="depends",
         do=(fewer, back) if usable else (back,),
         only=True,
+        facts=(
+            Fact("node", parts=(("asked", str(asked)), ("left", str(usable)), ("short", str(asked - usable)))),
+            Fact("out", names or str(lost)),
+        ),
     )
 
 
@@ -120,7 +124,8 @@ def out_reasons(case: WaitCase) -> WaitingNote | None:
     if not rows or case.found.reason.starts != "depends" or case.found.reason.kind not in ("wait", "node"):
         return None
     out = listed([f"{row['NODELIST']} ({row['REASON']}{out_since(row)})" for row in rows])
-    return WaitingNote(f"Out now: {out}.")
+    told = [f"{row['NODELIST']} ({', '.join(filter(None, (row['REASON'], row.get('TIMESTAMP', ''))))})" for row in rows]
+    return WaitingNote(f"Out now: {out}.", facts=(Fact("out", ", ".join(told[:5])),))
 
 
 def out_since(row: Mapping[str, str]) -> str:
@@ -162,7 +167,8 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
     rest = f" ({rest})" if rest else ""
     if not idle:
         shown = len(counts) > 1 or not set(counts) & {"idle", "free", "ok"}
-        return WaitingNote(f"No node{of} is idle{rest}; it asks for {asked}.") if shown else None
+        facts = (Fact("free", "0", (("asked", str(asked)),)),)
+        return WaitingNote(f"No node{of} is idle{rest}; it asks for {asked}.", facts=facts) if shown else None
     are = f"{number_of(idle)}{of} {'is' if idle == 1 else 'are'} idle"
     if idle < asked:
         command = {"slurm": f"scontrol update jobid=<JOBID> NumNodes={idle}-{idle}"}.get(case.job.scheduler, "")
@@ -170,7 +176,9 @@ def free_nodes(case: WaitCase) -> WaitingNote | None:
             text=f"with {number_of(idle)} it may start on those idle now, unless they are kept for another job",
             command=command,
         )
-        return WaitingNote(f"{are}, fewer than the {asked} that it asks for: {asked - idle} short{rest}.", do=(do,))
+        facts = (Fact("free", str(idle), (("asked", str(asked)), ("short", str(asked - idle)))),)
+        says = f"{are}, fewer than the {asked} that it asks for: {asked - idle} short{rest}."
+        return WaitingNote(says, do=(do,), facts=facts)
     return WaitingNote(
         f"{are}: they are kept for a job that stands before it, or do not have what this one asks for (memory, GPUs, a "
         "constraint)."
@@ -205,7 +213,8 @@ def named_nodes(case: WaitCase) -> WaitingNote | None:
         return None
     if not asked:
         none = case.job.printed("ReqNodeList") == "(null)" and word == "ReqNodeNotAvail"
-        return WaitingNote("It named no nodes itself (ReqNodeList=(null)), so any others will do.") if none else None
+        says = "It named no nodes itself (ReqNodeList=(null)), so any others will do."
+        return WaitingNote(says, facts=(Fact("named", "-"),)) if none else None
     do = ReasonRemedy(
         text="take the named nodes out, so that any will do", command="scontrol update jobid=<JOBID> ReqNodeList="
     )
@@ -221,12 +230,14 @@ def named_nodes(case: WaitCase) -> WaitingNote | None:
         why = why_out(case)
         gone = f"{listed(out)} cannot be used now{why}"
         says = f"it asks for {asked} by name (`-w`), and {gone}: it waits until that is back"
-        return WaitingNote(instead=says, do=(do,), only=True, kind="node", starts="depends")
+        facts = (Fact("named", asked), Fact("out", ", ".join(out)))
+        return WaitingNote(instead=says, do=(do,), only=True, kind="node", starts="depends", facts=facts)
     busy = [name for name, state in told.items() if state.startswith(("alloc", "mix", "comp"))]
     if busy:
         says = f"it asks for {asked} by name (`-w`), and {listed(busy)} {'is' if len(busy) == 1 else 'are'} in use now"
         return WaitingNote(instead=says, do=(do,), only=True, starts="yes", kind="wait")
-    return WaitingNote(f"It asks for {asked} by name (`-w`): only that counts, whatever else is free.", do=(do,))
+    says = f"It asks for {asked} by name (`-w`): only that counts, whatever else is free."
+    return WaitingNote(says, do=(do,), facts=(Fact("named", asked),))
 
 
 def why_out(case: WaitCase) -> str:
@@ -251,7 +262,8 @@ def partition_state(case: WaitCase) -> WaitingNote | None:
     """Whether the partition is shown as closed."""
     for row in case.rows("sinfo"):
         if row.get("PARTITION", "").rstrip("*") == case.job.queue and row.get("AVAIL") in ("down", "inact", "drain"):
-            return WaitingNote(f"sinfo shows {case.job.queue} as {row['AVAIL']}.")
+            says = f"sinfo shows {case.job.queue} as {row['AVAIL']}."
+            return WaitingNote(says, facts=(Fact("sinfo", f"{case.job.queue} {row['AVAIL']}"),))
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from graph.waiting.case import WaitCase, WaitingNote, filled
+from graph.waiting.case import Fact, WaitCase, WaitingNote, filled
 from graph.waiting.limits_told import freed, is_own, running_of
 from graph.waiting.spoken import listed, running_job, spoken_lines
 from knowledge.schedulers.accounting import host_names
@@ -99,7 +99,10 @@ def next_in_line(case: WaitCase) -> WaitingNote | None:
         theirs = [job for job in held if job.user and job.user != case.job.user]
         if theirs:
             says.append(f"{listed([job.id for job in theirs])} is held by its own user and has nothing to do with it.")
-    return WaitingNote(" ".join(says)) if says else None
+    facts = (
+        (Fact("ahead", ", ".join(f"{job.id}{f' ({job.user})' if job.user else ''}" for job in first)),) if first else ()
+    )
+    return WaitingNote(" ".join(says), facts=facts) if says else None
 
 
 def array_tasks(case: WaitCase) -> WaitingNote | None:
@@ -129,7 +132,9 @@ def array_tasks(case: WaitCase) -> WaitingNote | None:
         spoken_lines(case.words),
     )
     number = {"N": more[1]} if more and more[1] != most else {}
-    return WaitingNote(f"{says}{running}.{wait}", number)
+    facts = [Fact("at-once", most)] + ([Fact("tasks", f"{left}{rounds(case, left, int(most))}")] if left else [])
+    facts += [Fact("running", ", ".join(job.id for job in tasks[:8]))] if tasks else []
+    return WaitingNote(f"{says}{running}.{wait}", number, facts=tuple(facts))
 
 
 TASK_TIME = re.compile(
@@ -280,7 +285,9 @@ def ahead(case: WaitCase) -> WaitingNote | None:
     told = listed([f"{i}{f' of {user}' if user else ''} with {place:g}" for place, i, user in before], 4)
     many = "1 job stands" if len(before) == 1 else f"{len(before)} jobs stand"
     less = f", {before[-1][0] - own:g} less{' than the lowest of them' if len(before) > 1 else ''}"
-    return WaitingNote(f"In what you pasted {many} before it by priority ({told}); its own is {own:g}{less}.")
+    facts = (Fact("ahead", ", ".join(f"{i} ({place:g})" for place, i, _ in before[:4]), (("own", f"{own:g}"),)),)
+    says = f"In what you pasted {many} before it by priority ({told}); its own is {own:g}{less}."
+    return WaitingNote(says, facts=facts)
 
 
 def priority(text: str) -> float:

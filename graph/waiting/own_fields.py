@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.spoken import date_of_epoch, listed, moment_of, running_job, seen_at, spoken_date
 from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
@@ -125,7 +125,8 @@ def begin_time(case: WaitCase) -> WaitingNote | None:
     """Until when it waits for its own start time."""
     if epoch := case.found.named.get("epoch"):
         moment = datetime.fromtimestamp(float(epoch), UTC).replace(tzinfo=None)
-        return WaitingNote(f"That is {date_of_epoch(float(epoch))}{from_now(moment, case)}.")
+        facts = (Fact("start", f"{moment.isoformat(' ', 'minutes')} UTC"),)
+        return WaitingNote(f"That is {date_of_epoch(float(epoch))}{from_now(moment, case)}.", facts=facts)
     if clock := case.found.named.get("clock"):
         return WaitingNote(f"Its earliest start is {clock}.")
     script = re.search(r"--begin[= ](\d{4}-\d\d-\d\dT\S+)", case.text)
@@ -138,7 +139,9 @@ def begin_time(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f"The queue's hours are {hours[1].strip()} (DISPATCH_WINDOW or RUN_WINDOW).")
     when = OWN_START.search(case.text)
     if when and case.found.reason.word == "start time":
-        return WaitingNote(f"Its earliest start is {when[1] or when[2]}; from then on it is queued by itself.")
+        clock = when[1] or when[2]
+        says = f"Its earliest start is {clock}; from then on it is queued by itself."
+        return WaitingNote(says, facts=(Fact("start", clock),))
     return None
 
 
@@ -150,15 +153,16 @@ def own_start(case: WaitCase, begins: datetime, printed: str) -> WaitingNote:
     """The start of `--begin`, how far off it is, and whether its year looks like a slip."""
     says = f"Its earliest start is {spoken_date(printed)}{from_now(begins, case)}."
     before = moment_of(seen_at(case)) or moment_of(case.job.submitted) or datetime.now()
+    facts = (Fact("start", printed),)
     if (begins - before).days < FAR_DAYS:
-        return WaitingNote(says)
+        return WaitingNote(says, facts=facts)
     meant = begins.replace(year=before.year, day=min(begins.day, 28) if begins.month == 2 else begins.day)
     meant = meant if meant > before else meant.replace(year=before.year + 1)
     date = ReasonRemedy(
         text=f"the year is {begins.year}: if that is a slip, correct it",
         command=f"scontrol update jobid=<JOBID> StartTime={meant.isoformat()}",
     )
-    return WaitingNote(f"{says} Mind the year: that is {(begins - before).days} days off.", do=(date,))
+    return WaitingNote(f"{says} Mind the year: that is {(begins - before).days} days off.", do=(date,), facts=facts)
 
 
 def from_now(begins: datetime, case: WaitCase) -> str:
@@ -206,7 +210,8 @@ def estimate(case: WaitCase) -> WaitingNote | None:
         ahead = from_now(start, case) if start else ""
         there = on_its_nodes(case)
         return WaitingNote(
-            f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}{ahead}.{there} {ESTIMATE}"
+            f"The start planned for {job.id or 'it'} is {spoken_date(job.start)}{where}{ahead}.{there} {ESTIMATE}",
+            facts=(Fact("planned", f"{job.start}{f' ({job.where})' if job.where else ''}"),),
         )
     if job.printed("START_TIME") == "N/A":
         return WaitingNote(
@@ -243,7 +248,8 @@ def comments(case: WaitCase) -> WaitingNote | None:
         return None
     said = [(name, case.job.printed(name)) for name in ("AdminComment", "SystemComment", "Comment")]
     told = [f"{name} says: “{text}”." for name, text in said if text and text != "(null)"]
-    return WaitingNote(" ".join(told)) if told else None
+    facts = tuple(Fact("comment", f"{name}: “{text}”") for name, text in said if text and text != "(null)")
+    return WaitingNote(" ".join(told), facts=facts) if told else None
 
 
 def since(case: WaitCase) -> WaitingNote | None:
@@ -262,13 +268,16 @@ def missing_feature(case: WaitCase) -> WaitingNote | None:
         return WaitingNote(f'It asks for `-R "{wanted}"`.')
     asked = case.job.printed("Features")
     if asked and case.found.reason.word == "BadConstraints" and (missing := not_on_nodes(case, asked)):
-        return WaitingNote(missing, fill={"FEATURE": like_it(case, asked) or "<FEATURE>"})
+        rows = [row for row in case.rows("sinfo") if row.get("PARTITION", case.job.queue).rstrip("*") == case.job.queue]
+        facts = (Fact("no-node-has", asked), Fact("nodes-have", features_with_nodes(rows).replace(" and ", ", ")))
+        return WaitingNote(missing, fill={"FEATURE": like_it(case, asked) or "<FEATURE>"}, facts=facts)
     if case.found.reason.word != "BadConstraints" or asked in ("", "(null)"):
         return None
     partition = f" of {case.job.queue}" if case.job.queue else " of the partition"
     return WaitingNote(
         f"It asks for `{asked}` (Features): no node{partition} has that, or not together with the rest of the request.",
         fill={"FEATURE": "<FEATURE>"},
+        facts=(Fact("no-node-has", asked),),
     )
 
 
@@ -318,8 +327,10 @@ def hold_of_pbs(case: WaitCase) -> WaitingNote | None:
             f"It is {'an' if word == 'operator' else 'a'} {word} hold (Hold_Types = {types}){who}{when}.",
             do=(staff,),
             only=case.found.reason.freed_by == "user",
+            facts=(Fact("comment", f"Hold_Types = {types}"),),
         )
-    return WaitingNote(f"It is a user hold (Hold_Types = {types}){who}{when}.")
+    facts = (Fact("comment", f"Hold_Types = {types}"),)
+    return WaitingNote(f"It is a user hold (Hold_Types = {types}){who}{when}.", facts=facts)
 
 
 def priority_parts(case: WaitCase) -> WaitingNote | None:

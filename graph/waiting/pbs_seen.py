@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.amounts import resource_of
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.spoken import listed
 from knowledge.schedulers.reason_types import ReasonRemedy
 
@@ -30,11 +32,15 @@ def shortage(case: WaitCase) -> WaitingNote | None:
     if resource.startswith("filesystems_"):
         return file_system(resource.removeprefix("filesystems_"), free, total)
     never = case.found.reason.starts == "no"
+    numbers = (("asked", asked), *((("left", free),) if free else ()), *((("limit", total),) if total else ()))
+    facts = (Fact(resource_of(resource), parts=numbers),)
     if never or (wanted is not None and has is not None and wanted > has > 0):
-        return never_fits(case, resource, asked, total)
+        return replace(never_fits(case, resource, asked, total), facts=facts)
     if pool := case.found.named.get("pool"):
         return WaitingNote(
-            f"Of {resource} it asks for {asked}; the {pool} has {free} left now of {total or 'its pool'}.", starts="yes"
+            f"Of {resource} it asks for {asked}; the {pool} has {free} left now of {total or 'its pool'}.",
+            starts="yes",
+            facts=facts,
         )
     together = ""
     if wanted and amount(free) and wanted <= (amount(free) or 0):
@@ -46,6 +52,7 @@ def shortage(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(
         f"Of {resource} it asks for {asked}; {free} are free now, {total or 'an unknown number'} exist.{together}",
         instead=f"not enough {resource} is free now",
+        facts=facts,
     )
 
 

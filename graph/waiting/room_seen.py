@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.waiting.amounts import GPUS, amount, bare_amount, on_one_node, size, spoken_amount, tres
-from graph.waiting.case import WaitCase, WaitingNote
+from graph.waiting.case import Fact, WaitCase, WaitingNote
 from graph.waiting.nodes_seen import bare_state, in_queue, is_out, named_by_job, nodes_in, number_of
 from graph.waiting.spoken import listed
 from knowledge.schedulers.reason_types import ReasonRemedy
@@ -71,7 +71,13 @@ def room_on_nodes(case: WaitCase) -> WaitingNote | None:
     asked_for = "".join(f"; {room.name} has {listed(list(beside(room, asked)))}" for room in named[:2])
     closest = f"{best.name} comes closest with {listed(list(beside(best, asked)))}"
     none = f"none of the {many} shown has that free now" if many > 1 else "the node shown has not that free now"
-    return WaitingNote(f"{says}: {none}; {closest}{asked_for}. {only}".strip(), do=what_fits(case, best, asked))
+    told = tuple(
+        Fact(f"closest {of}", best.name, (("asked", bare(of, value)), ("left", bare(of, best.free[of]))))
+        for of, value in asked.items()
+        if of in best.free
+    )
+    says = f"{says}: {none}; {closest}{asked_for}. {only}".strip()
+    return WaitingNote(says, do=what_fits(case, best, asked), facts=told)
 
 
 def large_enough(rooms: Sequence[Room], shown: Sequence[Room], asked: Amounts) -> str:

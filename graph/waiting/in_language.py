@@ -1,0 +1,113 @@
+"""An answer in the language of the person: the verdict, the numbers under their names, commands with what they do.
+
+What a look found as facts (case.Fact) is told by these; what it found only as a sentence follows under a heading that
+says that it is English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from graph.waiting.case import Fact, WaitCase, WaitingNote
+from knowledge.data_file import read_data
+from knowledge.document import Document, Paragraph, Part, Step, Steps
+from knowledge.errors import FactsError
+
+PATH = Path(__file__).with_name("labels.yaml")
+# What a command changes, by its own words; the first that fits.
+DOES = (
+    ("do-time", r"TimeLimit=|walltime=|bmod -W|duration="),
+    ("do-nodes", r"NumNodes="),
+    ("do-slots", r"bmod -n"),
+    ("do-release", r"scontrol release|qrls|bresume|flux job urgency"),
+    ("do-partition", r"Partition=|qmove|bswitch|sbatch -p"),
+    ("do-qos", r"QOS="),
+    ("do-account", r"Account="),
+    ("do-feature", r"Features="),
+    ("do-any-node", r"ReqNodeList=|ExcNodeList=|bmod -mn"),
+    ("do-depend", r"Dependency=|depend=|bmod -wn|bmod -w"),
+    ("do-cancel", r"scancel|qdel|bkill|flux cancel"),
+    ("do-throttle", r"ArrayTaskThrottle="),
+    ("do-begin", r"StartTime=|qalter -a"),
+    ("do-reservation", r"ReservationName="),
+    (
+        "do-look",
+        r"^(?:squeue|sinfo|scontrol show|sacct|sprio|sshare|qstat|pbsnodes|bjobs|bhosts|bqueues|flux (?:jobs|queue))",
+    ),
+)
+
+
+@cache
+def labels() -> Mapping[str, Mapping[str, str]]:
+    """Language -> label -> words. Raises FactsError where a row lacks a language."""
+    rows: Mapping[str, list[str]] = read_data(PATH)
+    names = rows["languages"]
+    if short := [label for label, row in rows.items() if len(row) != len(names)]:
+        raise FactsError(f"{PATH}: {', '.join(short)}: needs a word for each of {', '.join(names)}")
+    return {name: {label: row[at] for label, row in rows.items()} for at, name in enumerate(names)}
+
+
+def spoken_facts(facts: Sequence[Fact], told: Mapping[str, str]) -> str:
+    """`GPUs: verlangt 12, erlaubt 16. Laufende Jobs: 71, 72.`; what another fact says with more is left out."""
+    lines = []
+    for fact in facts:
+        if any(one.label == fact.label and one != fact and one.value.startswith(fact.value) for one in facts):
+            continue
+        if not fact.value and not fact.parts:  # a sentence
+            lines.append(told[fact.label])
+            continue
+        parts = [f"{told.get(name, name)} {value}".strip() for name, value in fact.parts]
+        of = " ".join(told.get(name, name) for name in fact.label.split())
+        lines.append(f"{of[:1].upper()}{of[1:]}: {', '.join([*([fact.value] if fact.value else []), *parts])}.")
+    return " ".join(dict.fromkeys(lines))
+
+
+def head_facts(case: WaitCase) -> list[Fact]:
+    """The reason as the scheduler prints it, and whose limit on what it speaks of."""
+    reason = case.found.reason
+    printed = case.job.reason.split(";")[0].strip().rstrip(".")
+    shown = reason.word if case.job.scheduler == "slurm" and not printed.startswith(reason.word) else printed
+    found = [Fact("reason", f"`{shown}`")] if shown else []
+    limit = case.found.limit
+    if limit and limit.whose in ("job", "user", "account", "qos", "node"):
+        from graph.waiting.amounts import resource_of
+
+        whose = "per-node" if limit.whose == "node" else limit.whose
+        name = case.job.qos if limit.set_on == "qos" else case.job.account
+        owner = f"({'QOS ' * (limit.set_on == 'qos')}{name.rstrip('+')})" if name else ""
+        found.append(Fact("limited", parts=((resource_of(limit.resource), ""), (whose, owner))))
+    return found
+
+
+def answer_in(
+    language: str,
+    verdict: str,
+    case: WaitCase,
+    notes: Sequence[WaitingNote],
+    steps: Sequence[Step],
+    look: Sequence[Step],
+    keep: bool,
+) -> Document:
+    """The whole answer, with steps that have a command; `keep`: whether the job is best left where it is."""
+    told = labels()[language]
+    facts = [*head_facts(case), *(fact for note in notes for fact in note.facts)]
+    job = case.job
+    who = f"**{job.id.strip()}{f' ({job.name})' if job.name else ''}**: " if job.id.strip() else ""
+    parts: list[Part] = [Paragraph(f"{who}{verdict}"), Paragraph(spoken_facts(facts, told))]
+    if case.anothers:
+        parts.append(Paragraph(told["theirs"].format(case.job.user)))
+    elif keep:
+        parts.append(Paragraph(told["keep"]))
+    named = tuple(Step(told[what_it_does(step.command)], step.command) for step in steps if step.command)
+    parts += [Steps(named)] if named else []
+    parts += [Paragraph(f"{told['look']}:"), Steps(tuple(look))] if look else []
+    rest = [line for note in notes if not note.facts for line in (note.instead, note.says) if line]
+    parts += [Paragraph(f"{told['details']}: {' '.join(rest)}")] if rest else []
+    return Document(tuple(parts))
+
+
+def what_it_does(command: str) -> str:
+    return next((name for name, pattern in DOES if re.search(pattern, command)), "do-other")
