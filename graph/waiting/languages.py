@@ -1,4 +1,4 @@
-"""The verdict in the language in which the person asked: the first line of the answer (in_language.py tells the rest)."""
+"""The verdict in the language of the question: the first line of the answer (in_language.py tells the rest)."""
 
 from __future__ import annotations
 
