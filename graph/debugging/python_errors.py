@@ -116,6 +116,12 @@ def read_frames_above(data: bytes, start: int, line: int, text: str) -> PythonEr
     return PythonError(*found, line, start, tuple(frames)) if frames and found else None
 
 
+def read_swallowed(data: bytes, start: int, line: int, text: str) -> PythonError | None:
+    """The exception of a line right below Python's word that it was ignored, with no traceback between; else None."""
+    found = _exception(text, framed=True) if _ignored_above(data, start) else None
+    return PythonError(*found, line, start, (), ignored=True) if found else None
+
+
 def _exception(text: str, framed: bool) -> tuple[str, str] | None:
     """The exception that a line names, or None. A bare class name counts only after frames."""
     found = EXCEPTION.match(text) or (ANY_EXCEPTION.match(text) if framed else None)

@@ -20,7 +20,7 @@ from graph.debugging.lines import OPENING, PROGRESS, SHOWN_SOURCE, begins_no_run
 from graph.debugging.log import LogBlock, LogSource, NotTextError, blocks, message, printable
 from graph.debugging.memory import LineMemory
 from graph.debugging.process_ends import decode
-from graph.debugging.python_errors import PythonError, read_frames_above, read_traceback
+from graph.debugging.python_errors import PythonError, read_frames_above, read_swallowed, read_traceback
 from graph.debugging.run_signs import LOOKED_THROUGH
 from graph.debugging.texts import look
 from graph.debugging.together import told_ranks
@@ -201,7 +201,8 @@ class Scanner:
         if event is not None and event.count == 1:
             event.time = self._stamp(data, start, raw)
             if event.error is None and event.signature.kind in ("fallback", "error"):
-                event.error = read_frames_above(data, start, line, event.text)
+                swallowed = read_swallowed(data, start, line, event.text)
+                event.error = swallowed or read_frames_above(data, start, line, event.text)
         return False
 
     def _failed_first(self, summary: bytes) -> None:
