@@ -28,7 +28,7 @@ EACH_LOG = re.compile(r"%\d*[ajJ]")
 MOST_TASKS = 2_000
 SEPARATE = re.compile(r"\b(cd|pushd|mkdir|chdir)\b")
 # Line 0 of a list, which no command prints.
-BY_LINE = r"sed\s+-n\s+[\"']?\$\{{?{0}\}}?p|NR\s*==\s*[\"']*\$?\{{?{0}\b|-v\s+\w+=\"?\$\{{?{0}\b|head\s+-n?\s*\"?\$\{{?{0}\b[^|]*\|\s*tail\s+-n?\s*1"
+BY_LINE = r"sed\s+-n\s+[\"']?\$\{{?{0}\}}?p|NR\s*==\s*[\"']*\$?\{{?{0}\b|-v\s+\w+=\"?\$\{{?{0}\b|cut\s[^|]*-f\s*\"?\$\{{?{0}\b|head\s+-n?\s*\"?\$\{{?{0}\b[^|]*\|\s*tail\s+-n?\s*1"
 
 
 def reached(s: Subject, text: str) -> str:
@@ -184,7 +184,7 @@ def out_of_range(s: Subject) -> Iterator[Hit]:
             yield Hit(line, f"{file.name} has {length} lines: task {none} of the array finds none", "a line that is not there is empty, and the program starts without it", None, "error")  # fmt: skip
             return
         if at and 0 in tasks:
-            yield Hit(line, f"task 0 of the array asks for line 0 on line {at}", "lines are counted from 1: sed refuses line 0, and awk and head find nothing", None)  # fmt: skip
+            yield Hit(line, f"task 0 of the array asks for the one of number 0 on line {at}", "lines and fields are counted from 1: sed and cut refuse 0, and awk and head find nothing", None)  # fmt: skip
             return
 
 

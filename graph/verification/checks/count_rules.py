@@ -156,7 +156,10 @@ def against_devices(s: Subject, launch: LaunchShape, procs: int, words: str) -> 
     devices = s.node_devices if whole else s.devices or s.node_devices
     asked = s.devices is not None and not whole
     # Programs side by side have each a part of the GPUs.
-    part = launch.root.background and any(DEVICES.fullmatch(name) for name, _ in launch.root.assignments)
+    part = launch.root.background and (
+        any(DEVICES.fullmatch(name) for name, _ in launch.root.assignments)
+        or any(layer.has("--gpu-ids") or layer.has("--include") for layer in launch.layers)
+    )
     if not devices or procs == devices or s.set_to("PART_DEVICES") or part:
         return
     unit = f"the job has {devices} GPUs there" if asked else f"a node has {devices} GPUs"

@@ -25,6 +25,8 @@ SERVES = re.compile(
     r"(^|[/._-])(serve|server|\w+[-_]server|mongod|serve_\w+|launch_server|api_server|start-server)(\.py)?$"
 )
 HERE = re.compile(r"\b(localhost|127\.0\.0\.1|0\.0\.0\.0)\b")
+# A client that waits by itself.
+PATIENT = re.compile(r"--retry|wait|ready|sleep|timeout|while|until", re.I)
 RESULTS = re.compile(r"--?((output|out|save|ckpt|checkpoint|checkpoints|results?)([_-]?(dir|path|folder|root))?)")
 COPIES = re.compile(
     r"\b(cp|rsync|mv|tar|scp|rclone|gsutil|aws|zip|sgather|dcp|globus|azcopy|gcloud|mc|install|s3cmd|cat|copyq)\b"
@@ -109,27 +111,18 @@ def early_client(s: Subject) -> Iterator[Hit]:
     """A server in the background, and at once a client that connects to it."""
     commands = [one for one in s.script.commands if one.argv and one.outer is None]
     for at, one in enumerate(commands):
-        if (
-            not one.background
-            or one.inside
-            or not any(SERVES.search(word) for word in one.argv[:8] if not word.startswith("-"))
-        ):
+        if not one.background or one.inside:
             continue
-        following = next(
-            (two for two in commands[at + 1 :] if two.name not in ("echo", "printf", "date", "trap")), None
-        )
-        text = " ".join(following.argv) if following is not None else ""
-        patient = re.search(r"--retry|wait|health|ready|sleep|timeout", text)
-        if (
-            following is not None
-            and not following.inside
-            and not following.background
-            and HERE.search(text)
-            and not patient
-        ):
-            if following.name in ("export", "curl", "wget", "nc") and "&&" in s.line(following.line):
-                continue
-            yield Hit(following.line, f"{following.name} connects at once to the server started on line {one.line}, which is not up yet",
+        asides = ("echo", "printf", "date", "trap")
+        client = next((two for two in commands[at + 1 :] if two.name not in asides), None)
+        if client is None or client.inside or client.background:
+            continue
+        text = " ".join(client.argv)
+        named = any(SERVES.search(word) for word in one.argv[:8] if not word.startswith("-"))
+        ports = {found[1] for found in re.finditer(r"--?\w*port[= ](\d{4,5})\b", " ".join(one.argv))}
+        same = any(re.search(rf"{HERE.pattern}:{port}\b", text) for port in ports)
+        if (same or (named and HERE.search(text))) and not PATIENT.search(text) and "&&" not in s.line(client.line):
+            yield Hit(client.line, f"{client.name} connects at once to the server started on line {one.line}, which is not up yet",
                       "a model takes minutes to load: `until curl -sf http://localhost:PORT/health; do sleep 5; done` above it", None)  # fmt: skip
             return
 

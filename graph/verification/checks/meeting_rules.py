@@ -220,11 +220,14 @@ def fixed_port(s: Subject, command: Command, layer: Layer) -> str:
         sets = s.set_to(named[1] or "") if named else []
         varies = named and not (len(sets) == 1 and sets[0].written.strip("\"'").isdigit() and not sets[0].inside)
         return told if re.fullmatch(r"[1-9]\d{2,4}", told) and not varies else ""
-    return (
-        "29500"
-        if layer.name == "torchrun" and not layer.has("--rdzv-backend") and not endpoint and "PET_" not in s.script.text
-        else ""
+    if layer.has("--rdzv-backend") or endpoint or "PET_" in s.script.text:
+        return ""
+    alone = (
+        layer.name == "accelerate"
+        and not layer.has("--multi-gpu")
+        and (text_of(layer, "--num-processes") or "1") == "1"
     )
+    return "" if alone else "29500"
 
 
 RULES = (
