@@ -27,7 +27,7 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "planner.md"
 START, END = "<!-- made by bench/planner.py: from here -->", "<!-- made by bench/planner.py: to here -->"
 CLOSE, ENOUGH = 0.15, 0.8
-UNKNOWN_GPU = GpuFacts(model="?", tflops=100, mfu=(0.2, 0.3, 0.5), link_gbytes=32, bus_gbytes=20, assumed=True)
+UNKNOWN_GPU = GpuFacts(model="?", tflops=100, hbm=1.0, mfu=(0.2, 0.3, 0.5), link_gbytes=32, bus_gbytes=20, assumed=True)
 
 
 @dataclass(frozen=True, slots=True)

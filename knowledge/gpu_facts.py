@@ -16,7 +16,8 @@ FILE = Path(__file__).parent / "gpu_facts.yaml"
 class GpuFacts(Facts):
     """One GPU model, per device as a framework counts it.
 
-    tflops: dense peak in 16 bit; mfu: model FLOPs utilisation of published trainings (low, usual, best); link_gbytes:
+    tflops: dense peak in 16 bit; hbm: TB/s of its memory;
+    mfu: model FLOPs utilisation of published trainings (low, usual, best); link_gbytes:
     GB/s one way to a neighbour; bus_gbytes: GB/s that an all-reduce inside a node reaches; gb: memory that
     it is sold with; host_gb: GB of its memory that the operating system takes, where CPU and GPU share it; assumed:
     nobody published one, the range is ours.
@@ -25,6 +26,7 @@ class GpuFacts(Facts):
     model: str
     form: str = ""
     tflops: float
+    hbm: float
     mfu: tuple[float, float, float]
     link_gbytes: float
     bus_gbytes: float

@@ -235,7 +235,7 @@ def tell_hours(question: ResourceQuestion, model: SizedModel, *, memory: bool = 
     shares = "; ".join(dict.fromkeys(_share_words(model, device) for device, _ in found))
     formula = f"6 x {count_words(model.active)} parameters, and attention,"
     if model.shape.kind == "convolution":
-        formula = f"3 x {model.shape.gflops:g} GFLOP forward"
+        formula = f"3 x 2 x {model.shape.gflops:g} G multiply-adds forward"
     said = bool(question.nodes or question.gpus)
     best = options[0] if said and options else None
     least = {} if said else {one.fit.device.name: one for one in reversed(options) if one.fit.verdict == "fits"}
@@ -286,10 +286,11 @@ def memory_line(question: ResourceQuestion, model: SizedModel, best: ResourceOpt
 def _share_words(model: SizedModel, device: Device) -> str:
     share = published_share(model, device).scaled(100)
     low, usual, best = share.low, share.usual, share.best
+    bound = f", held up by {device.facts.hbm:g} TB/s of memory" if model.shape.kind == "convolution" else ""
     guess = ", assumed: no published training was found" if device.facts.assumed else ""
     return (
         f"{device.facts.model} ({device.kind}) peaks at {device.facts.tflops:g} TFLOP/s in 16 bit, of which trainings "
-        f"reach {low:.0f} to {best:.0f} %, usually {usual:.0f} %{guess}"
+        f"reach {low:.0f} to {best:.0f} %, usually {usual:.0f} %{bound}{guess}"
     )
 
 

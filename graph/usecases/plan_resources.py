@@ -60,6 +60,7 @@ from knowledge.gpu_facts import gpu_table
 from knowledge.resource_question import ResourceQuestion
 
 MOST_OPTIONS = 6
+FROM_THERE = "It surely fits from there on"
 TAKING = "*take 1* (or another number) writes its script, with these sizes in it."
 RESERVE = "Ask for two to three times that: tests, restarts and failed runs count too."
 
@@ -269,7 +270,8 @@ def from_here(question: ResourceQuestion, model: SizedModel) -> str:
     found = that_fit(other, model) if question.strategy and (question.nodes or question.gpus) else []
     enough = f"On the same GPUs another way fits: {option_line(found[0])}. " if found else ""
     if not found and (found := fewest_there(other, model)):
-        enough = f"It surely fits from there on: {option_line(found[0])}. "
+        opened = "Another way fits" if question.strategy and not (question.nodes or question.gpus) else FROM_THERE
+        enough = f"{opened}: {option_line(found[0])}. "
     if not found and question.machines:  # another kind of node of the same machine
         found = that_fit(replace(other, nodes=None, gpus=None, gpu=None, gpu_gb=None, queue=None, each=None), model)
         enough = (

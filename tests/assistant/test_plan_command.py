@@ -88,7 +88,7 @@ def test_the_hours_are_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", *words]) == 1
     shown = capsys.readouterr().out
     first = re.search(r"^No: (about [\d.]+ h \([^)]*\)) on 2 nodes of Delta", shown)
-    assert first and f"FLOP: {first[1]}" in shown and f"; {first[1]}, 10 node hours" in shown
+    assert first and f"FLOP: {first[1]}" in shown and f"; {first[1]}, 8.3 node hours" in shown
 
 
 def test_part_of_a_node_and_adapters_cost_their_part(capsys: pytest.CaptureFixture[str]) -> None:

@@ -58,11 +58,17 @@ TALKS = (
         ),
     ),
     # single changes by their own sums, and none that is denied
-    (("70B full on 8 H100 80GB, fits?", "LoRA instead (37 to 43); QLoRA instead (58 to 64). Not enough alone"),),
-    (("70B full on 8 H100 80GB, fits?", "main memory (57 to 62; 1,680 GB of it on each node)"),),
-    (("8B full on 4 A100 40GB of perlmutter without LoRA, no offload, fits?", "each GPU: 8-bit Adam (27 to 31)."),),
+    (("70B full on 8 H100 80GB, fits?", "LoRA instead (36 to 42); QLoRA instead (57 to 63). Not enough alone"),),
+    (("70B full on 8 H100 80GB, fits?", "main memory (56 to 61; 1,680 GB of it on each node)"),),
+    (("8B full on 4 A100 40GB of perlmutter without LoRA, no offload, fits?", "each GPU: 8-bit Adam (31 to 34)."),),
     (("LoRA 8B on 4 A100 80GB, fits?", "Training all parameters fits there, too"),),
     (("QLoRA of a 7B on my RTX 3090?", "fits on 1 x RTX 3090 24 GB"), ("and full?", "does not fit on 1 x")),
+    (
+        ("GPT-3 with Megatron, TP 8 PP 16 on 256 A100 80GB, seq 2048, fits?", "with ZeRO-1 with TP 8"),
+        ("and without the distributed optimizer?", "with DDP with TP 8 and PP 16"),
+    ),
+    # a multiply and an add are two, and a convolution is held up by memory
+    (("ResNet-50 on ImageNet, 90 epochs, batch 256 per GPU on 4 A100 40GB of perlmutter, how long?", "about 3.1 h"),),
     # numbers by their nouns
     (("7B, 1000 steps of 512 sequences of 2048 tokens on 8 A100, how long?", "1.05 B tokens"),),
     (("7B, micro batch 2, 8 accumulation steps, seq 4096, 1000 steps on 8 A100, how long?", "524 M tokens"),),

@@ -61,7 +61,8 @@ def fewest_there(question: ResourceQuestion, model: SizedModel) -> list[Resource
     that what is named for too few or too many is what the question with that number says."""
     open_count = replace(question, nodes=None, gpus=None)
     sizes = sorted({gpus for device, _ in known_devices(open_count) for gpus in counts(device)})
-    tried = (that_fit(replace(open_count, gpus=gpus), model) for gpus in sizes)
+    split = (question.tensor or 1) * (question.pipeline or 1)
+    tried = (that_fit(replace(open_count, gpus=gpus), model) for gpus in sizes if gpus % split == 0)
     return next((found for found in tried if found), [])
 
 

@@ -201,8 +201,11 @@ def ways(question: ResourceQuestion, model: SizedModel, device: Device, cluster:
     fewest GPUs of each kind."""
     base = base_layout(question, model)
     count = wanted_gpus(question, device)
-    if question.strategy in SPREADS or base.tensor * base.pipeline > 1:
+    if question.strategy in SPREADS:
         spreads: Sequence[Spread] = (base.spread,)
+    elif base.tensor * base.pipeline > 1:  # as Megatron does: the optimizer over the copies, unless that is denied
+        whole: Spread = "ddp" if question.denies("strategy", "zero1") else "zero1"
+        spreads = (whole,) if base.pipeline > 1 else (whole, base.spread)
     else:
         wanted: tuple[Spread, ...] = ("ddp", sharding(question))
         spreads = [one for one in wanted if not question.denies("strategy", one)] or ("zero1",)
