@@ -72,7 +72,8 @@ def is_fragment(turn: TurnContext) -> bool:
         or answers_what_is_open(turn, asks, named)
     ):
         return False
-    if not asks and (turn.script is not None or main.share(*WANTING) >= SURE):
+    ordered = main.share(*WANTING) >= SURE and not words.endswith(MARKS)  # `ok and make it 4 nodes`
+    if ordered or (not asks and turn.script is not None):
         return False
     left = residue(words, named)
     leaning = {word for word in left if word in LEANING}

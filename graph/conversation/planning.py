@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from graph.answering.planned import without_interval
 from graph.conversation.followup import GOES_ON, JOINING, LEANING, LONGEST, MARKS, OWN, answers_what_is_open
-from graph.conversation.turn import TurnContext, view_of
+from graph.conversation.turn import SURE, WANTING, TurnContext, view_of
 from graph.extraction.sentences.intents import is_question
 from graph.planning.resources.parameters import find_model
 from graph.planning.resources.reading import bare_number, read_followup, read_question, residue, scaled, scaled_words
@@ -120,6 +120,9 @@ def goes_on(turn: TurnContext) -> bool:
     said = read_question(turn.utterance)
     named = [one for one in turn.utterance.mentions if one.kind != "Rank"]
     asks = words.endswith(MARKS) or GOES_ON.match(words) is not None or said.aim is not None
+    ordered = turn.utterance.main.share(*WANTING) >= SURE and not words.endswith(MARKS)
+    if turn.script is not None and ordered:
+        return False  # `ok and make it 4 nodes`, of the script
     rows = isinstance(turn.pending, OfferRows) and said.said()  # a value is asked about, a number alone takes a row
     if (turn.script is not None and not asks) or (
         turn.pending and not rows and answers_what_is_open(turn, asks, named)

@@ -78,6 +78,10 @@ TOUCHED = re.compile(
     r"(?i)\bdid (?:that|this|it|you)\b.{0,12}\b(?:touch|change|affect|alter|modify|remove)\b(?P<what>.*)"
 )
 NOT_TOUCHED = "No: *{}* is in none of the lines that changed."
+WRITTEN_ANEW = (
+    "`{}` is written anew for its machine: program, arguments and your own variables came over, directives, "
+    "modules and launch are that machine's. Against your script, comments and all:"
+)
 NOTHING_CHANGED = "Nothing so far: `{}` is as it was when it came here."
 IS_SO = "The script has *{}* already, so nothing changes; if you mean another line, say its name or number."
 # How a field's value is said.
@@ -215,6 +219,14 @@ def by_what_changed(turn: TurnContext) -> State | None:
     if turn.message.scripts or turn.message.logs or not revisions or revisions[-1].bundle is None:
         return None
     now, before = revisions[-1].bundle, revisions[-2].bundle if len(revisions) > 1 else None
+    alone = before is None or before.script == now.script
+    source = turn.state.get("source", "") if alone else ""
+    if source and not touched:
+        title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
+        from graph.usecases.mend_script import difference
+
+        told = difference(source, now.script, now.name).replace("(mended)", "(now)")
+        return State(said=(Say(WRITTEN_ANEW.format(now.name)), Made(now, title, diff=told)), act="ask")
     if before is None or before.script == now.script:
         return State(said=(Say(NOTHING_CHANGED.format(now.name)),), act="ask")
     named = content(touched["what"]) if touched else set()

@@ -419,9 +419,10 @@ PARTS: tuple[WishPart, ...] = (
     _row(
         r"\b(?:(?:chain|link) (?P<v>{N})(?: of them| jobs| runs| times)?|(?P<w>{N}) times chained"
         r"|(?:a )?chain of (?P<x>{N})(?: jobs)?|(?P<y>{N}) (?:jobs?|runs?|of them) (?:chained|in a chain"
-        r"|one after (?:the other|another)|back to back)"
+        r"|one after (?:the other|another)|back to back|(?:that |which )?follow(?:ing)? (?:each other|one another))"
+        r"|jobs (?:that |which )?follow(?:ing)? (?:each other|one another),? (?P<u>{N})(?: of them)?"
         r"|(?P<z>{N}) (?:jobs?|runs?)(?= of \S+(?: ?hours?)?,? (?:chained|in a chain|one after|back to back)))\b",
-        lambda m, r: (Set("chain", count(m["v"] or m["w"] or m["x"] or m["y"] or m["z"]), m[0]),),
+        lambda m, r: (Set("chain", count(m["v"] or m["w"] or m["x"] or m["y"] or m["z"] or m["u"]), m[0]),),
     ),
     _row(
         r"\b(?:call|name|rename)\s+(?:it|(?:the |this |my )?job|this)\s+(?:to\s+"

@@ -351,6 +351,8 @@ def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
     before = request_of(record_of(read_script(now.text)))
     after = read(words, before, None, None).request
     changed = put_fields(now, {name: getattr(after, name) for name in BY_WORDS}, cluster)
+    if after.processes_per_node and after.processes_per_node != before.processes_per_node:
+        changed = put_ranks(changed, after)
     old, each = before.gpus_per_node, after.gpus_per_node
     if not old or not each or old == each or after.total_gpus not in (None, before.total_gpus):
         return changed
@@ -361,6 +363,18 @@ def change_fields(now: Edited, words: str, cluster: Cluster | None) -> Edited:
 
     fewer = with_ranks(held, old, each)
     return replace(fewer, follows=(*fewer.follows, *changed_lines(held.text, fewer.text)))
+
+
+def put_ranks(now: Edited, wanted: JobRequest) -> Edited:
+    """The script with so many processes a node, where its launch or a directive counts them."""
+    from graph.usecases.own_fields import put_processes
+    from graph.usecases.own_lines import scheduler_of
+
+    try:
+        told = put_processes(now, wanted, scheduler_of(now.text, ""))
+    except InputError:
+        return now
+    return replace(told, follows=(*told.follows, *changed_lines(now.text, told.text)))
 
 
 def put_fields(now: Edited, values: Mapping[str, Any], cluster: Cluster | None) -> Edited:
