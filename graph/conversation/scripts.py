@@ -221,10 +221,10 @@ def by_what_changed(turn: TurnContext) -> State | None:
     now, before = revisions[-1].bundle, revisions[-2].bundle if len(revisions) > 1 else None
     alone = before is None or before.script == now.script
     source = turn.state.get("source", "") if alone else ""
-    if source and not touched:
-        title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
-        from graph.usecases.mend_script import difference
+    from graph.usecases.mend_script import difference
 
+    if source and not (touched and content(touched["what"])):
+        title = turn.context.title_of(revisions[-1].request, revisions[-1].plan)
         told = difference(source, now.script, now.name).replace("(mended)", "(now)")
         return State(said=(Say(WRITTEN_ANEW.format(now.name)), Made(now, title, diff=told)), act="ask")
     if before is None or before.script == now.script:
@@ -232,8 +232,6 @@ def by_what_changed(turn: TurnContext) -> State | None:
     named = content(touched["what"]) if touched else set()
     if touched and named and not named & changed_words(before.script, now.script):
         return State(said=(Say(NOT_TOUCHED.format(touched["what"].strip(" ?.!"))),), act="ask")
-    from graph.usecases.mend_script import difference
-
     shown = difference(before.script, now.script, now.name).replace("(mended)", "(now)")
     return State(
         said=(
