@@ -131,6 +131,9 @@ SCHEMAS: dict[str, Any] = {
         no_place=list[Word],
         denied=list[Word],
     ),
+    "graph/answering/resource_languages.yaml": dict[
+        Word, table("PlanVerdicts", fits=Word, tight=Word, no=Word, refused=Word)
+    ],
     "graph/planning/resources/saves_said.yaml": dict[str, list[Word]],
     "graph/planning/resources/aims.yaml": list[table("AimWords", aim=Word, says=list[Pattern], examples=list[Word])],
     "graph/reading/acts.yaml": table("Acts", acts=dict[Word, Told], topics=dict[Word, Told]),

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from graph.answering.ask import Ask
+from graph.answering.resource_languages import verdict_line
 from graph.answering.resource_words import option_line
 from graph.answering.resources import HOW_MUCH, saves_line, tell_hours
 from graph.answering.situation import cite, write_document
@@ -37,7 +38,7 @@ def tell_parts(ask: Ask, question: ResourceQuestion, own: dict[str, Answer]) -> 
         return plan.document if plan.model else None
     best = plan.options[0]
     settled, instead = holding(question, plan, best)
-    told: list[Document] = []
+    told = [write_document(verdict_line(ask.text, plan))]
     for aim in (question.aim or "fit", *question.also):
         kind = KINDS.get(aim, aim)
         asked = replace(settled, aim=aim, also=())

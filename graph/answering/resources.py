@@ -12,6 +12,7 @@ from graph.answering.resource_budgets import affordable, against_budget, hours_o
 from graph.answering.resource_extremes import (
     unused_line,
 )
+from graph.answering.resource_languages import verdict_line
 from graph.answering.resource_words import (
     count_words,
     hours_words,
@@ -189,7 +190,8 @@ def planned(ask: Ask, question: ResourceQuestion) -> Document:
     if plan.model is None or question.task == "serve":
         return with_unused(ask, question, plan.document, "serve" if question.task == "serve" else "fit")
     bought = [affordable(question, plan.model, device, cluster) for device, cluster in known_devices(question)[:2]]
-    return with_unused(ask, question, write_document(*bought) + plan.document, "fit")
+    spoken = write_document(verdict_line(ask.text, plan))
+    return with_unused(ask, question, spoken + write_document(*bought) + plan.document, "fit")
 
 
 def with_unused(ask: Ask, question: ResourceQuestion, told: Document, kind: str) -> Document:

@@ -69,6 +69,11 @@ TALKS = (
     ),
     # a multiply and an add are two, and a convolution is held up by memory
     (("ResNet-50 on ImageNet, 90 epochs, batch 256 per GPU on 4 A100 40GB of perlmutter, how long?", "about 3.1 h"),),
+    # the verdict in the language of the question
+    (("Passt Llama 3 8B auf einen Knoten Leonardo?", "Llama-3-8B passt auf 4 x A100 64 GB (Leonardo)."),),
+    (("Est-ce que Llama 3 70B rentre sur 4 noeuds de Jean Zay H100 ?", "ne tient pas sur 16 x"),),
+    (("¿Cabe un ajuste completo de Llama 3 8B en un nodo de MareNostrum 5?", "cabe en 4 x H100"),),
+    (("在一台 8 卡 A100 80GB 上能全参数微调 Llama 3 70B 吗", "放不进 8 x A100 80 GB"),),
     # numbers by their nouns
     (("7B, 1000 steps of 512 sequences of 2048 tokens on 8 A100, how long?", "1.05 B tokens"),),
     (("7B, micro batch 2, 8 accumulation steps, seq 4096, 1000 steps on 8 A100, how long?", "524 M tokens"),),
