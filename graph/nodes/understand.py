@@ -46,9 +46,10 @@ ENOUGH = 3
 def by_output(turn: TurnContext) -> State | None:
     """What a scheduler printed, or the reason that it gave: why the job waits, and what helps."""
     message = turn.message
-    refused = not message.scripts and not message.outputs and only_refuses(turn.state["text"], message.logs)
-    told = message.outputs or refused or (not message.logs and not message.scripts and spoken_reason(turn.words))
-    if not told or (message.scripts and message.logs):
+    scripts = [one for one in message.scripts if not only_directives(text_of(one))]
+    refused = not scripts and not message.outputs and only_refuses(turn.state["text"], message.logs)
+    told = message.outputs or refused or (not message.logs and not scripts and spoken_reason(turn.words))
+    if not told or (scripts and message.logs):
         return None
     text = (
         turn.state["text"] if not turn.state["attachments"] else "\n".join([turn.words, *map(text_of, message.outputs)])
@@ -90,6 +91,11 @@ def only_refuses(text: str, logs: Sequence[Paste]) -> bool:
     inside = {lines[n].strip() for one in said for n in range(one.first, one.last + 1)}
     printed = (line.strip() for paste in logs for line in text_of(paste).splitlines())
     return bool(said) and all(line in inside or not line or prompted(line) for line in printed)
+
+
+def only_directives(text: str) -> bool:
+    """Whether a paste holds what was asked of the scheduler and no command to run."""
+    return all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines())
 
 
 def text_of(paste: Paste) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graph.waiting.case import WaitCase, WaitingNote, filled, known_values, open_names, to_put_in
-from graph.waiting.elsewhere import would_take
+from graph.waiting.elsewhere import own_names, would_take
 from graph.waiting.ended import exit_note, use_note
 from graph.waiting.evidence import not_told, notes_of, seen
 from graph.waiting.in_language import answer_in
@@ -194,7 +194,9 @@ def answer_of(case: WaitCase, words: str) -> PendingAnswer:
     notes = (
         notes_of(case)
         if case.found.reason.kind not in ("client-error", "no-job")
-        else list(seen([limit_note(case), too_large_for_a_node(case), would_take(case), own_beside(case)]))
+        else list(
+            seen([limit_note(case), too_large_for_a_node(case), would_take(case), own_names(case), own_beside(case)])
+        )
     )
     reason = case.found.reason
     kind = next((note.kind for note in notes if note.kind), reason.kind)

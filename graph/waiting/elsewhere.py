@@ -43,6 +43,14 @@ def would_take(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(f"{upper(listed(list(found.values()), 3))}.", do=(do,))
 
 
+def own_names(case: WaitCase) -> WaitingNote | None:
+    """Behind a submission that was refused for its QOS or account: those that sacctmgr shows for the person."""
+    column = {"bad qos": "QOS", "bad account": "Account"}.get(case.found.reason.word, "")
+    cells = [row[column] for row in case.rows("sacctmgr") if column and row.get(column) and "Name" not in row]
+    names = list(dict.fromkeys(name for cell in cells for name in cell.split(",")))
+    return WaitingNote(f"By sacctmgr you have {listed(names, 8)}.") if names else None
+
+
 GPU_NAME = re.compile(
     r"(?i)gpu|cuda|accel|boost|ampere|hopper|volta|dgx|(?<![a-z])(?:[avh]100|h200|l40s?|gh200|b200|mi\d{3}\w?)"
 )

@@ -39,6 +39,7 @@ LOOKS: tuple[tuple[str, Look], ...] = (
     ("history", asked_in_words.reason_left_over),
     ("estimate", own_fields.begin_time),
     ("limit", own_fields.deadline),
+    ("limit", own_fields.queue_hours),
     ("parents", parents_seen.parents),
     ("cause", others_seen.parts_of_one),
     ("cause", others_seen.put_aside_for),

@@ -126,8 +126,12 @@ def partition_limits(case: WaitCase) -> Iterator[LimitSeen]:
                 if most:
                     place = case.job.queue or row.get("PartitionName", "") or "the partition"
                     yield LimitSeen(of, most, per, None, counts, place)
-    for row in case.rows("sinfo"):
-        if row.get("PARTITION", "").rstrip("*") == case.job.queue:
+    own = [row for row in case.rows("sinfo") if row.get("PARTITION", "").rstrip("*") == case.job.queue]
+    totals = [row.get("NODES", "") for row in own if "STATE" not in row]
+    if case.found.reason.word == "PartitionNodeLimit" and len(totals) == 1 and totals[0].isdigit():
+        yield LimitSeen("node", float(totals[0]), "job", owner=f"the partition {case.job.queue}")
+    for row in own:
+        if row.get("PARTITION"):
             if most := short_time(row.get("TIMELIMIT", "")):
                 yield LimitSeen("time", most, "job", owner=case.job.queue)
             return

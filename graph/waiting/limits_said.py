@@ -45,7 +45,8 @@ IN_ALL = (
     re.compile(rf"(?i)\b(?:there are|we have)(?: only| just)? {TOTAL} nodes\b(?P<place>)"),
 )
 ALLOWED = re.compile(
-    rf"(?i)\b(?:limit\w*|max\w*|at most|allow\w*|cap(?:ped)?|up to|may (?:use|have|hold|run)|erlaubt|höchstens|darf|"
+    rf"(?i)\b(?:(?:qos|account|group|project|queue)\b[^.\n\d]{{0,20}} has|"
+    rf"limit\w*|max\w*|at most|allow\w*|cap(?:ped)?|up to|may (?:use|have|hold|run)|erlaubt|höchstens|darf|"
     rf"dürfen|au plus|peut|máximo|puede|massimo|può)\b[^.\n\d]{{0,25}}{AMOUNT}"
 )
 PAIR = re.compile(r"(?<![\w/-])(?P<name>[a-z][\w/]*(?::[\w-]+)?)=(?P<value>\d+(?:\.\d+)?[KMGT]?)\b")
@@ -119,8 +120,8 @@ def limits_said(case: WaitCase) -> Iterator[LimitSeen]:
         values = [value for name, text in pairs if name == of and (value := amount(of, text))]
         told = (read(found, of) for found in ALLOWED.finditer(line) if not pairs)
         for value in [*values, *(value for name, value in told if name == of and value)]:
-            used = USED.search(line)
-            held = amount(of, used[1]) if used else used_by_each(case, of)
+            used = USED.search(line) or USED.search(sentences(case))
+            held = amount(of, used["behind"] or used["before"]) if used else used_by_each(case, of)
             yield LimitSeen(of, value, per, held, counts)  # type: ignore[arg-type]
 
 
@@ -161,7 +162,21 @@ ASKS = re.compile(
 )
 
 
-USED = re.compile(r"(?i)\b(?:used|in use|utilis\w+|belegt|verbraucht|usad\w+)[ :=]*(\d{1,12})(?!\d)")
+IN_USE = r"(?:used|in use|taken|busy|utilis\w+|belegt|verbraucht|usad\w+|en uso|em uso|in uso|in gebruik)"
+USED = re.compile(
+    rf"(?i)\b{IN_USE}[ :=]*(?P<behind>\d{{1,12}})(?!\d)|"
+    rf"(?<![\d.])(?P<before>\d{{1,12}})(?: [a-z]+){{0,3}} {IN_USE}\b(?![ :=]*\d)"
+)
+IDLE_SAID = re.compile(
+    r"(?i)(?<![\d.])(\d{1,6}) (?:[^\W\d]+ ){0,2}(?:idle|free|frei\w*|libres?|livres|liber[eio]|vrij\w*|wolne|woln\w+)\b"
+)
+
+
+def idle_said(case: WaitCase) -> int | None:
+    """The idle nodes that the person tells of; None where it is something else that is free."""
+    found = IDLE_SAID.search(sentences(case))
+    other = found and any(re.search(rf"(?i)\b(?:{words})\b", found[0]) for name, words in UNITS if name != "node")
+    return int(found[1]) if found and not other else None
 
 
 def sentences(case: WaitCase) -> str:

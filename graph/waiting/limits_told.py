@@ -243,7 +243,9 @@ def above(case: WaitCase, limit: LimitSeen, asked: float) -> WaitingNote:
     says = f"It asks for {as_said(case, of, asked)}; the limit is {as_said(case, of, most, bare_amount)}."
     if limit.owner.startswith("the ") and limit.owner not in (SERVER, "the partition"):
         says = f"It asks for {spoken_amount(of, asked)}, and {limit.owner} has {bare_amount(of, most)}."
-        do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)} and submit again")
+        command = LESS.get((case.job.scheduler, of), "").format(printed) if case.job.id.strip() else ""
+        again = "" if command else " and submit again"
+        do = ReasonRemedy(text=f"ask for at most {spoken_amount(of, most)}{again}", command=command)
         return WaitingNote(says, numbers, kind="limit-request", starts="no", do=(do,), only=True)
     if limit.per == "node":
         return above_a_node(case, limit, asked)

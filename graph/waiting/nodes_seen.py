@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from graph.waiting.case import Fact, WaitCase, WaitingNote
+from graph.waiting.limits_said import idle_said
 from graph.waiting.spoken import listed, spoken_date
 from knowledge.schedulers.accounting import host_names
 from knowledge.schedulers.reason_types import ReasonRemedy
@@ -154,6 +155,8 @@ def node_counts(case: WaitCase) -> dict[str, int]:
 def free_nodes(case: WaitCase) -> WaitingNote | None:
     """Free nodes beside the request: too few, or kept for others."""
     counts, asked = node_counts(case), case.job.nodes
+    if not counts and (told := idle_said(case)) is not None:
+        counts = {"idle": told}
     idle = sum(counts.get(name, 0) for name in FREE)
     if not counts or not asked or case.found.reason.of != "node" or case.found.reason.kind != "wait":
         return None

@@ -68,16 +68,20 @@ def restarts(case: WaitCase) -> WaitingNote | None:
     return WaitingNote(f"{begun}.", do=(log,) if case.job.scheduler == "slurm" else ())
 
 
+LAUNCH = re.compile(r"(?i)\b(?:launch|start|prolog)\w*\b")
 SAME_NODE = re.compile(
-    r"(?i)\b(?:each time|every time|always|again|same node|both|all (?:three|\d)|(?:2nd|3rd|\d+th|second|third) time|"
+    r"(?i)\b(?:(?:two|three|four|\d) times|each time|every time|always|again|"
+    r"same node|both|all (?:three|\d)|(?:2nd|3rd|\d+th|second|third) time|"
     r"jedes ?mal|immer|toujours|chaque fois|siempre|sempre)\b"
 )
-NODE_NAME = re.compile(r"(?<![\w./-])((?=[a-z-]*\d)[a-z][a-z-]*\d[\w-]*)(?![\w./])")
+NODE_NAME = re.compile(r"(?<![\w./-])((?=[a-z-]*\d)[a-z][a-z-]*\d[\w-]*)(?![\w/]|\.\w)")
 
 
 def same_node_each_time(case: WaitCase) -> WaitingNote | None:
     """A launch that fails on one node again and again, by the words or by the earlier runs: that node is left out."""
-    if case.found.reason.kind != "hold" or "<NODE>" not in " ".join(one.command for one in case.found.reason.do):
+    staff = case.found.reason.word == "JobHeldAdmin"
+    leaves_out = "<NODE>" in " ".join(one.command for one in case.found.reason.do)
+    if case.found.reason.kind != "hold" or not (leaves_out or (staff and LAUNCH.search(case.words))):
         return None
     earlier = [row.get("NodeList", "") for row in case.rows("sacct")] + [
         j.where for j in case.others if j.id == case.job.id
@@ -93,6 +97,8 @@ def same_node_each_time(case: WaitCase) -> WaitingNote | None:
     )
     free = ReasonRemedy(text="then release it", command="scontrol release <JOBID>")
     tell = ReasonRemedy(text=f"tell support that {node} fails at the start of jobs, with the job's id")
+    if staff:
+        return WaitingNote(f"As you say it, it failed each time on {node}: name that node to support.", do=(tell,))
     says = f"It failed each time on {node}: that node is the cause, and released as it is it may land there again."
     return WaitingNote(says, {"NODE": node}, do=(leave, free, tell), only=True)
 
@@ -135,14 +141,38 @@ def begin_time(case: WaitCase) -> WaitingNote | None:
     start = case.job.start or case.job.printed("EligibleTime") or (script[1] if script else "")
     if case.found.reason.word == "BeginTime" and (begins := moment_of(start)):
         return own_start(case, begins, start)
-    if case.found.reason.word == "queue hours" and (hours := WINDOW.search(case.text)):
-        return WaitingNote(f"The queue's hours are {hours[1].strip()} (DISPATCH_WINDOW or RUN_WINDOW).")
     when = OWN_START.search(case.text)
     if when and case.found.reason.word == "start time":
         clock = when[1] or when[2]
         says = f"Its earliest start is {clock}; from then on it is queued by itself."
         return WaitingNote(says, facts=(Fact("start", clock),))
     return None
+
+
+def queue_hours(case: WaitCase) -> WaitingNote | None:
+    """The hours of its queue, and whether it can ever fit into them."""
+    told = WINDOW.search(case.text) if case.found.reason.word in ("queue hours", "run window") else None
+    if not told:
+        return None
+    hours = told[1].strip()
+    says = f"The queue's hours are {hours} (DISPATCH_WINDOW or RUN_WINDOW)"
+    daily = re.fullmatch(r"(\d?\d):(\d\d)-(\d?\d):(\d\d)", hours)
+    if not daily or case.found.reason.word != "run window":
+        return WaitingNote(f"{says}.")
+    begin, end = (int(daily[n]) * 60 + int(daily[n + 1]) for n in (1, 3))
+    length = ((end - begin) % 1440 or 1440) * 60.0
+    if not case.job.limit or case.job.limit <= length:
+        return WaitingNote(f"{says}: {spoken_time(length)} at most.", {"SHORTER": f"{length // 3600:.0f}:00"})
+    less = ReasonRemedy(text="ask for no more than that", command=f"bmod -W {length // 3600:.0f}:00 <JOBID>")
+    asked = f"it asks for {spoken_time(case.job.limit)}, which never fit"
+    return WaitingNote(
+        f"{says}: {spoken_time(length)} at most, and {asked}.",
+        starts="no",
+        kind="limit-request",
+        do=(less,),
+        facts=(Fact("time", parts=(("asked", f"{case.job.limit / 3600:g} h"), ("limit", f"{length / 3600:g} h"))),),
+        only=True,
+    )
 
 
 # A start further off than this is a slip of the year more often than a plan.

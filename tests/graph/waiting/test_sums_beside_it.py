@@ -18,7 +18,7 @@ HEAD = "             JOBID PARTITION     NAME     USER ST       TIME  NODES NODE
 
 def rows() -> list[dict[str, Any]]:
     told = (json.loads(line) for line in ROWS.read_text(encoding="utf-8").splitlines())
-    return [row for row in told if row["id"].startswith(("sum", "told"))]
+    return [row for row in told if row["id"].startswith(("sum", "told", "own"))]
 
 
 def whole(text: str) -> str:
