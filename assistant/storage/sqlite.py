@@ -58,6 +58,7 @@ class Sqlite:
             connection.execute("PRAGMA synchronous=NORMAL")
             write_ahead(connection, wait)
         with connection:
+            connection.execute("BEGIN")  # else each table is a transaction, and a wait for the disk, of its own
             set_up(connection)
         self._connection = connection
         return connection
