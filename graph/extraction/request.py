@@ -85,7 +85,8 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
         spare = [one for one in own_options(words, spoken, request) if one.value.name not in varied]
         request = apply_edits(request, spare).request
     request = without_axes(with_notebook(request, text)) if goes_on else request
-    account = lone_account(wishes.rest, request) if intent in ("generate", "port") and not before else None
+    first = before is None or not (before.entry or before.nodes or before.strategy)  # a machine alone is no job yet
+    account = lone_account(wishes.rest, request) if intent in ("generate", "port") and first and asked is None else None
     notes: tuple[str, ...] = ()
     if account:
         request = replace(request, account=account[0], heard=(*request.heard, Heard("account", "said", account[0])))

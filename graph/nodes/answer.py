@@ -257,6 +257,12 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         return State(said=(Say(SEND_LOG),), pending=AwaitLog())
     if any(one.act == "pending" for one in clauses_of(state)):
         return State(said=(Say(SEND_OUTPUT),))
+    utterance = state.get("utterance")
+    if act != "chat" and utterance and utterance.of_kind("JobId"):  # `job 123456 stays CG`
+        from graph.answering.job_codes import explain_state
+
+        if told_state := explain_state(ask_of(state, runtime.context, text, utterance.main)):
+            return State(said=(told_state,))
     talk = WELCOME if THANKS.search(text) else next_step(state)
     return State(said=notes_of(state) or (Say(talk if act == "chat" else not_understood(state)),))
 

@@ -374,6 +374,11 @@ PARTS: tuple[WishPart, ...] = (
         _flag("requeue"),
         True,
     ),
+    _row(
+        r"\b(?:(?:and|also|please)\s+)*(?P<v>pip3? install(?: -[\w-]+)*(?: (?!first\b|before)[\w.\[\]=<>~+-]+){1,5})"
+        r"\s+(?:first|before(?:hand)?(?: (?:it|that|the training|training))?|at the start)\b",
+        lambda m, r: (Add("before", m["v"], m[0].strip()),),
+    ),
     _row(GRID, grid_array),
     _row(
         r"\b(?:(?:an? )?(?:job )?array (?:over|of|with|for|from)?|also over|and over|over|sweep(?:ing)? over"

@@ -40,6 +40,9 @@ WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi 
 # Under these two queues may be set against each other.
 COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
+# Under these a server that a job runs may be meant, which its plan has a note of.
+REACHED, SERVES = ("site.jupyter", "site.login", "site.interactive"), "The server listens"
+NOTEBOOK = re.compile(r"(?i)\b(?:jupyter\w*|notebooks?|ipynb)\b")
 NOT_THERE = "{} has no {}: its GPUs are {}. Of these:"
 OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be another matter:"
 
@@ -224,8 +227,15 @@ def by_topic(ask: Ask) -> Document | None:
 
         if failed := by_failure(ask):
             return failed
-    told = answer_topic(ask.topic or ask.clause.act, ask)
+    told = of_the_server(ask) or answer_topic(ask.topic or ask.clause.act, ask)
     return told if told and told.parts else None
+
+
+def of_the_server(ask: Ask) -> Document | None:
+    """How to reach what the script in hand serves; None where it serves nothing, or a notebook is meant."""
+    if ask.plan is None or ask.topic not in REACHED or NOTEBOOK.search(ask.text):
+        return None
+    return write_document(*(note for note in ask.plan.notes if note.startswith(SERVES))) if ask.plan.notes else None
 
 
 def how_to_begin(ask: Ask) -> Document | None:
