@@ -215,8 +215,9 @@ def pages(numbered: Sequence[tuple[int, str]], text: str) -> str:
 def rules(ruled: State, state: State, as_text: Callable[[Said], str], most: int, prose: int = MOST_PROSE) -> str:
     """What the rules would answer, in short: words cut, a script by its lines that do something, of the job that they
     read what is another than in the thread."""
-    shown = []
-    for part in ruled.get("said", ()):
+    shown, said = list[str](), ruled.get("said", ())
+    prose = max(prose, most - MOST_PROSE) if len(said) == 1 else prose
+    for part in said:
         if isinstance(part, Diagnosis):
             continue  # it stands above
         if isinstance(part, Made) and part.diff:

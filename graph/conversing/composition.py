@@ -93,6 +93,8 @@ class Composition:
             return None  # it stands in the rules' own answer
         made = self.change
         untold = tuple(one for one in made.assumptions if self.is_left(words, one, made.bundle))
+        # What the words told, or the list below them tells now, is told no more.
+        self.after = State(**{**self.after, "told": (*self.after.get("told", ()), *made.assumptions)})
         notes = tuple(one for one in made.notes if not self.tells_note(words, one))
         if before := self.hand.ported:  # a script for another machine is read whole
             gone = not_told(gone_lines(before, made.bundle.script), words)

@@ -136,12 +136,20 @@ def not_done(
         if isinstance(value, str) and not value.isdigit() and stands(value, written_down):
             continue  # it is there, whoever put it there
         old = getattr(before, name) if getattr(before, name) != value else blank
-        without = written(State(**{**start, "request": replace(request, **{name: old})}), hand.context)
+        varied = replace(request, **{name: old})
+        if is_open(hand, varied, start):
+            continue  # without it there would be no script
+        without = written(State(**{**start, "request": varied}), hand.context)
         usual = getattr(without["outcome"], "assumptions", ())
         decided = (name, str(value)) in {(a.field, a.value) for a in usual}
         if without.get("draft") == done["draft"] and not decided and not counts(hand, name, request, start, done):
             told.append((name, in_short(value) or "(none)"))
     return told
+
+
+def is_open(hand: Hand, request: JobRequest, start: State) -> bool:
+    """Whether a request leaves open what nobody decides for the person."""
+    return not start.get("source") and bool(still_missing(request, hand.cluster_of(request)))
 
 
 def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State) -> bool:
@@ -150,6 +158,8 @@ def counts(hand: Hand, name: str, request: JobRequest, start: State, done: State
     if other is None:
         return False
     varied = replace(request, **{name: other})  # type: ignore[arg-type]
+    if is_open(hand, varied, start):
+        return True
     changed = written(State(**{**start, "request": varied}), hand.context)
     return isinstance(changed["outcome"], Refusal) or changed.get("draft") != done["draft"]
 

@@ -106,7 +106,8 @@ class Guard:
     named: the machines that the answer names, the last one first; unproved: what nothing proves; hedged: the parts of
     the answer that say so themselves, a part being what stands between blank lines, with the code behind it and what
     its last line announces; worked: the numbers of each part so far; derived: those that a sentence works out; below:
-    facts that contradict an item of a list, for the answer's end; unchecked: whether the model typed a job script.
+    facts that contradict an item of a list, for the answer's end; unchecked: whether the model typed a job script;
+    is_cut: the answer had no room for its end.
     """
 
     ground: Ground
@@ -124,6 +125,7 @@ class Guard:
     derived: set[float] = field(default_factory=set)
     below: list[str] = field(default_factory=list)
     unchecked: bool = False
+    is_cut: bool = False
     _announces: bool = False
     _gap: bool = False
     _waiting: str = ""
@@ -179,6 +181,7 @@ class Guard:
             rows.append(note("pasted", language).format(*listed(items)))
         if self.ground.undescribed and not self.hedged and any(not one.machine and not one.pasted for one in open_):
             rows.append(note("undescribed", language).format(self.ground.undescribed))
+        rows += [note("cut", language)] if self.is_cut else []
         return "\n".join(f"({row})" for row in rows)
 
     def language(self, more: str = "") -> str:

@@ -44,7 +44,11 @@ ANSWER_TOKENS, THREAD_TOKENS, TURN_TOKENS = 1200, 8000, 80_000
 # Of the thread's room, what the brief may take; the rest is for the tools' answers.
 BRIEF_SHARE = 0.62
 # And what the machines may take of it.
-MACHINES_SHARE, MOST_MACHINES = 0.15, 2
+MACHINES_SHARE, MOST_MACHINES = 0.15, 4
+# And where neither a script nor a log takes room: machines are chosen or asked about.
+LARGE_SHARE = 0.25
+# An answer's, where the model's context has room for it: a long script, or what a model thinks before it speaks.
+LONG_ANSWER_TOKENS, ROOMY = 4000, 24_000
 MOST_RESULT, LEAST_RESULT, LETTERS = 6000, 600, 2.7
 # A turn may take so many times the time for one question.
 DEADLINES = 2.0
@@ -163,6 +167,7 @@ class Lead:
             if reply.trouble or not said.strip():
                 after = fallen_back(self.hand.with_scripts(self.whole), reply.trouble)
                 return self.named(remembered(after, self.began, self.turn.words, found=self.found))
+            guard.is_cut = reply.is_cut
             if as_json:
                 guard.hear(said)
             return self.named(
@@ -182,7 +187,7 @@ class Lead:
         tools = [one.tool for one in self.tools.values()]
         fixed = fixed_part(tools, as_json=as_json)
         taken = self.model.tokens(fixed + ("" if as_json else json.dumps([one.parameters for one in tools])))
-        self.room = max(1000, min(THREAD_TOKENS, self.model.context - taken - ANSWER_TOKENS - OVERHEAD))
+        self.room = max(1000, min(THREAD_TOKENS, self.model.context - taken - self.answer_tokens() - OVERHEAD))
         state = State(**{**self.hand.state, "pending": self.began.get("pending")})  # an offer is open for this message
         message = self.turn.message
         parts = [one for one in self.ruled.get("said", ()) if isinstance(one, Diagnosis)]
@@ -195,10 +200,14 @@ class Lead:
         )
         return ModelExchange(fixed, text)
 
+    def answer_tokens(self) -> int:
+        return LONG_ANSWER_TOKENS if self.model.context >= ROOMY else ANSWER_TOKENS
+
     def machines_in_short(self) -> str:
         """What is known of the machines that are spoken of, within its share of the room."""
         found = self.ground.here[:MOST_MACHINES]
-        most = int(MACHINES_SHARE * LETTERS * self.room / max(1, len(found)))
+        few = self.hand.state.get("bundle") or self.turn.message.logs
+        most = int((MACHINES_SHARE if few else LARGE_SHARE) * LETTERS * self.room / max(1, len(found)))
         return "".join(f"{self.sources.numbered(machine_in_short(one, min(MOST, most)))}\n\n" for one in found)
 
     def shown_text(self, part: Said) -> str:
@@ -222,7 +231,7 @@ class Lead:
             messages,
             schema=schema,
             tools=tools,
-            max_tokens=ANSWER_TOKENS,
+            max_tokens=self.answer_tokens(),
             timeout=max(0.1, self.end - time.monotonic()),
             on_text=None if as_json else guard.hear,
             turn=self.number,

@@ -11,6 +11,7 @@ from knowledge.processors import cores_of
 # Letters of the whole, and of a row, a note and a gotcha.
 MOST, MOST_ROW, MOST_NOTE, MOST_TRAP = 2400, 900, 90, 160
 TRAPS = 4
+LEFT = "- cut for room, cluster_facts has it: {}"
 # A page that a note itself names; those of the row stand below it.
 NAMED_PAGE = re.compile(r"[;,.]?\s*\(?(?:[Ss]ources?:? )?https?://[^\s)]+\)?")
 
@@ -21,10 +22,10 @@ def machine_in_short(cluster: Cluster, most: int = MOST) -> str:
     The rows stand in the order of their worth; the last ones go where all are longer than `most` letters.
     """
     head = f"MACHINE {cluster.id}: {cluster.title}, {cluster.scheduler}, {cluster.submit}, facts of {cluster.as_of}"
-    rows = [head, *(row for row in rows_of(cluster) if row)]
+    rows, left = [head, *(row for row in rows_of(cluster) if row)], list[str]()
     while len(rows) > 2 and sum(map(len, rows)) > most:
-        rows.pop()
-    return "\n".join(rows)
+        left.insert(0, rows.pop()[2:].partition(":")[0])
+    return "\n".join([*rows, *([LEFT.format(", ".join(left))] if left else [])])
 
 
 def rows_of(cluster: Cluster) -> Iterable[str]:

@@ -177,6 +177,8 @@ COUNTED = re.compile(r"(?i)(\d{1,4}) ?(?:gcds?|tiles?|devices?|cards?|modules?)"
 def with_each(hand: Hand, request: JobRequest, values: Mapping[str, Any]) -> tuple[JobRequest, dict[str, str]]:
     """The request with each value that can be one, and for each other field what speaks against it."""
     refused: dict[str, str] = {}
+    if "environment_kind" not in values and is_other_form(request.environment, values.get("environment")):
+        request = replace(request, environment_kind=None)  # of a folder it is not what it was of a name
     counted = COUNTED.fullmatch(str(values.get("gpus_per_node", "")))
     for name, value in values.items():
         try:
@@ -190,6 +192,11 @@ def with_each(hand: Hand, request: JobRequest, values: Mapping[str, Any]) -> tup
         others = tuple(one for one in request.heard if one.field != "gpus_per_node")
         return replace(request, heard=(*others, Heard("gpus_per_node", "said", counted[0]))), refused
     return (as_counted(hand, request) if request.gpus_per_node and "gpus_per_node" in values else request), refused
+
+
+def is_other_form(before: str | None, now: Any) -> bool:
+    """Whether one environment is a folder and the other a name."""
+    return bool(before and now) and ("/" in str(before)) != ("/" in str(now))
 
 
 def parts_of(name: str, value: Any) -> tuple[str, ...]:

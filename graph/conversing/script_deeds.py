@@ -135,6 +135,8 @@ class ScriptDeeds:
         given, start = named(fields or {}), hand.on(hand.name_of(cluster), carried)
         if not is_stand_in(cluster):
             given.pop("scheduler", None)  # the machine has its own
+        if hand.read.machine == start.machine and hand.read.account:  # said beside it
+            given.setdefault("account", hand.read.account)
         if "gpus_per_node" in given and not {"nodes", "total_gpus"} & set(given):  # as many nodes as it has
             start = replace(start, nodes=understand_script(source.text).nodes or 1)
         begins = State(source=source.text, own=None, left_to_us=())

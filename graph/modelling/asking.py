@@ -83,13 +83,14 @@ class Prompt:
 @dataclass(frozen=True, slots=True)
 class Reply:
     """text, value (parsed JSON) or calls where the model answered; else the trouble, empty where there is nothing to
-    say. tokens: what went in and came out."""
+    say. tokens: what went in and came out; is_cut: there was no room for the end of the text."""
 
     text: str = ""
     value: Mapping[str, Any] | None = None
     trouble: str = ""
     calls: tuple[ToolCall, ...] = ()
     tokens: int = 0
+    is_cut: bool = False
 
 
 @dataclass(slots=True)
@@ -352,7 +353,7 @@ def read(done: Completion, schema: Schema | None) -> Reply:
     if schema is None:
         if not done.text.strip():
             raise BadAnswerError("it answered nothing")
-        return Reply(text=done.text, tokens=tokens)
+        return Reply(text=done.text, tokens=tokens, is_cut=done.stopped == "length")
     if done.stopped == "length":
         raise BadAnswerError("its answer did not end")
     try:

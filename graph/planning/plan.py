@@ -40,6 +40,8 @@ ACCOUNT_PLACEHOLDER = "YOUR_ACCOUNT"
 USUAL_ENTRY = "train.py"
 # ORGANISATION/NAME, which is no file.
 HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(?<!\.py)(?<!\.sh)")
+# Weights by their folder: its last part is no file, and named as models are (`Llama-3.1-8B`).
+MODEL_FOLDER = re.compile(r"[$/~][^\s]*/[\w.]*-[\w.-]*(?<!\.py)(?<!\.sh)/?")
 ONE_DEVICE = (
     "Each task sees one GPU, as device 0, so LOCAL_RANK is 0 in every task: code that downloads or writes on local "
     "rank 0 does it once a task here; let RANK decide (0 in all, or RANK % RANKS_PER_NODE == 0 for once a node)."
@@ -498,8 +500,9 @@ def on_node_type(
 
 def with_served_model(request: JobRequest) -> JobRequest:
     """What a server is given: a model by its name on the hub; `Llama 70B` is none that it finds a model by."""
-    if request.framework == "vllm" and HUB_NAME.fullmatch(request.entry or request.model or ""):
-        return replace(request, entry=f"vllm serve {request.entry or request.model}")
+    model = request.entry or request.model or ""
+    if request.framework == "vllm" and (HUB_NAME.fullmatch(model) or MODEL_FOLDER.fullmatch(model)):
+        return replace(request, entry=f"vllm serve {model}")
     served = (request.entry or "").removeprefix("vllm serve ").strip()
     if request.entry is None or not request.entry.startswith("vllm serve ") or " " not in served:
         return request

@@ -222,7 +222,7 @@ def test_a_file_without_a_scheduler_is_told_how_it_becomes_a_job() -> None:
         (IMAGE, {"constraint": "=gpu&hbm80g"}, ("--constraint=gpu&hbm80g\n",), "gpu&gpu"),
         (IMAGE, {"constraint": "gpu&hbm80g"}, ("-C gpu&hbm80g\n",), "gpu&gpu"),
         (PBS, {"modules": "!conda"}, ("\nconda activate base",), "module"),
-        (ARRAY, {"environment": "", "array": "3"}, ("--array=0-2", "conda.sh\nLRS="), "conda activate"),
+        (ARRAY, {"environment": "", "array": "2"}, ("--array=0-1", "conda.sh\nLRS="), "conda activate"),
     ],
 )  # fmt: skip
 def test_lists_objects_and_empty_values_are_taken(own: str, fields: dict[str, Any], rows: Any, never: str) -> None:
