@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from graph.extraction.job_shape import JobShape, job_shape
 from graph.extraction.script import ReadScript
+from graph.extraction.training import ranks
 from knowledge.cluster import Cluster, NodeType
 from knowledge.errors import InputError
 from knowledge.processors import part_of_queue
@@ -52,6 +53,9 @@ def allocation(script: ReadScript, cluster: Cluster) -> Allocation:
     ntasks = shape.ntasks if cluster.scheduler != "pbs" else None
     if ntasks is None and shape.tasks_per_node and cluster.scheduler == "slurm":
         ntasks = nodes * shape.tasks_per_node
+    if ntasks is None and not script.active and script.training is not None:
+        # What asks for the job stands elsewhere (`sbatch -n 4 FILE`): it has the tasks that the launch starts.
+        ntasks = ranks(script.training) or None
     return Allocation(
         nodes=nodes, ntasks=ntasks, tasks_per_node=shape.tasks_per_node,
         cpus_per_task=shape.cpus_per_task if cluster.scheduler == "slurm" else None,

@@ -20,6 +20,12 @@ def of(machine: str, *directives: str) -> Allocation:
     return allocation(read_script(f"#!/bin/bash\n{lines}\ntrue\n"), cluster)
 
 
+def test_a_job_that_is_asked_for_elsewhere_has_the_tasks_that_it_starts() -> None:
+    machine = catalogue().clusters["perlmutter"]
+    assert allocation(read_script("#!/bin/bash\nmpirun -np 4 ./a.out\n"), machine).ntasks == 4
+    assert allocation(read_script("#!/bin/bash\n#SBATCH -N 1\nmpirun -np 4 ./a.out\n"), machine).ntasks is None
+
+
 @pytest.mark.parametrize(
     ("machine", "directives", "nodes", "gpus"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -82,6 +83,13 @@ def test_impossible_layouts_are_refused(launcher: str, words: str, says: str) ->
 def test_unknown_options_are_refused(launcher: str, words: str) -> None:
     with pytest.raises(LayoutRefusedError, match="option"):
         read(launcher, words)
+
+
+def test_slots_of_pbs_are_the_lines_of_its_node_file(tmp_path: Path) -> None:
+    job = replace(JOB, scheduler="pbs")
+    assert lay("mpirun", "-np 8 prog", job).counts == (4, 4)
+    (tmp_path / "hosts").write_text("n1\nn1\nn2\nn2\n")
+    assert lay("mpirun", f"-np 4 --hostfile {tmp_path}/hosts prog", job).counts == (2, 2)
 
 
 def test_srun_takes_what_the_job_said() -> None:

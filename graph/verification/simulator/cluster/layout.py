@@ -187,13 +187,19 @@ def open_mpi(parsed: Parsed, job: StandIn, variables: Mapping[str, str]) -> Task
 
 
 def slots_per_node(parsed: Parsed, job: StandIn) -> int:
-    """Slots of a node: said in the hostfile or by -H, repeated in it, by Slurm's tasks a node; else its cores."""
+    """Slots of a node: said in the hostfile or by -H, repeated in it, by the job's tasks a node; else its cores."""
     path, text = parsed.last("hostfile"), parsed.last("hosts")
-    said = re.findall(r"slots\s*=\s*(\d+)", Path(path).read_text()) if path else re.findall(r":(\d+)", text or "")
+    listed = Path(path).read_text() if path else ""
+    said = re.findall(r"slots\s*=\s*(\d+)", listed) if path else re.findall(r":(\d+)", text or "")
     if said:
         return int(said[0])
+    names = [line.split()[0] for line in listed.splitlines() if line.strip() and line[0] != "#"]
+    if len(names) > len(set(names)):
+        return names.count(names[0])
     if job.scheduler == "slurm" and not path and not text:
         return job.tasks_per_node or (-(-job.ntasks // len(job.nodes)) if job.ntasks else 1)
+    if job.scheduler == "pbs" and not path and not text and job.tasks_per_node:
+        return job.tasks_per_node
     return job.cpus_per_node
 
 
