@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from graph.extraction.commands import Command
 from graph.extraction.shell_tree import descendants, parse, text_of
 from graph.extraction.shell_words import plain
+from graph.extraction.training import TRAINS
 from graph.verification.checks import sources
 from graph.verification.checks.flow_rules import LOCAL, activates
 from graph.verification.checks.rule import Hit, Rule
@@ -115,8 +116,9 @@ def early_client(s: Subject) -> Iterator[Hit]:
             continue
         asides = ("echo", "printf", "date", "trap")
         client = next((two for two in commands[at + 1 :] if two.name not in asides), None)
-        if client is None or client.inside or client.background:
-            continue
+        trains = s.launch is not None and client is s.launch.root and TRAINS.search(plain(s.launch.program.entry))
+        if client is None or client.inside or client.background or trains:
+            continue  # a training takes its time, too, before it reports to a server
         text = " ".join(client.argv)
         named = any(SERVES.search(word) for word in one.argv[:8] if not word.startswith("-"))
         ports = {found[1] for found in re.finditer(r"--?\w*port[= ](\d{4,5})\b", " ".join(one.argv))}

@@ -220,7 +220,15 @@ def misled_signal(s: Subject) -> Iterator[Hit]:
     own = [trap for trap in traps if trap.outer is None and trap.argv[1] not in ("", "-", ":", "true")]
     steps = [two for two in s.script.commands if two.outer is None and "srun" in two.argv[:4]]
     handed_on = re.search(rf"kill\s+.*{name}|scancel\s.*(-s|--signal)", s.script.text)
-    if not to_shell and own and len(own) == len(traps) and not handed_on:
+    # At its end a job is sent TERM besides.
+    if (
+        not to_shell
+        and own
+        and len(own) == len(traps)
+        and not handed_on
+        and name != "TERM"
+        and "EXIT" not in own[0].argv
+    ):
         yield Hit(one.line, f"{name} goes to the steps alone; the trap on line {own[0].line} is the batch shell's, and never runs",
                   f"--signal=B:{one.value.strip()} sends it to the batch shell (the steps do not get it then)", sources.SBATCH)  # fmt: skip
     elif to_shell and own:
