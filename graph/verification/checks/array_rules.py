@@ -25,7 +25,7 @@ OWN = re.compile(
 PORT = re.compile(r"--(master[_-]port|main[_-]process[_-]port)|MASTER_PORT")
 # What makes a log's name each task's own: its index, or the number that each task has as a job.
 EACH_LOG = re.compile(r"%\d*[ajJ]")
-MOST_TASKS = 2_000
+MOST_TASKS, MOST_LISTS = 2_000, 20
 SEPARATE = re.compile(r"\b(cd|pushd|mkdir|chdir)\b")
 # Line 0 of a list, which no command prints.
 BY_LINE = r"sed\s+-n\s+[\"']?\$\{{?{0}\}}?p|NR\s*==\s*[\"']*\$?\{{?{0}\b|-v\s+\w+=\"?\$\{{?{0}\b|cut\s[^|]*-f\s*\"?\$\{{?{0}\b|head\s+-n?\s*\"?\$\{{?{0}\b[^|]*\|\s*tail\s+-n?\s*1"
@@ -165,10 +165,12 @@ def out_of_range(s: Subject) -> Iterator[Hit]:
     tasks, line = indices(s), s.job.line("array")
     if not tasks or s.scheduler not in ("slurm", "pbs") or s.script.jobs:
         return
-    for name, length in lists(s).items():
-        for used in re.finditer(rf"\$\{{{name}\[([^\]]+)\]\}}", "\n".join(text for _, text in s.code_lines)):
-            places = [place_of(s, used[1], task) for task in tasks]
-            beyond = [task for task, place in zip(tasks, places, strict=True) if place is not None and place >= length]
+    some = [*tasks[:50], *tasks[50:][-50:]]
+    code = "\n".join(text for _, text in s.code_lines)
+    for name, length in list(lists(s).items())[:MOST_LISTS]:
+        for used in re.finditer(rf"\$\{{{name}\[([^\]]+)\]\}}", code):
+            places = [place_of(s, used[1], task) for task in some]
+            beyond = [task for task, place in zip(some, places, strict=True) if place is not None and place >= length]
             if None in places or not INDEX.search(reached(s, f"${used[1]} {used[1]}") + used[1]) or not beyond:
                 continue
             yield Hit(line, f"{name} has {length} entries, 0 to {length - 1}: task {shown(beyond)} of the array finds none",

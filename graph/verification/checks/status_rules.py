@@ -38,14 +38,15 @@ SIGNALS = {"10": "USR1", "12": "USR2", "15": "TERM", "2": "INT", "1": "HUP"}
 SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-def strict_at(s: Subject, line: int) -> int:
-    """The line of the `set -e` that holds at a line; 0 for none."""
+def strict_lines(s: Subject) -> list[int]:
+    """For each line, from 0: the line of the `set -e` that holds there; 0 for none."""
     holds = 1 if re.match(r"#!.*\bbash\s+-\w*e", s.script.text) else 0
-    for number, text in s.code_lines:
-        if number >= line:
-            break
+    code, found = dict(s.code_lines), [holds]
+    for number in range(1, len(s.lines) + 2):
+        found.append(holds)
+        text = code.get(number, "")
         holds = number if ERREXIT.match(text) else 0 if RELAXED.match(text) else holds
-    return holds
+    return found
 
 
 def in_function(node: Node) -> bool:
@@ -111,11 +112,11 @@ def whose(s: Subject, last: Node) -> str:
 
 def ends_early(s: Subject) -> Iterator[Hit]:
     """Under `set -e`: a test of `$?` that never sees a failure, and `((i++))` at 0, which is one."""
-    root = parse(s.script.text).root_node
-    for node in walk(root):
+    holding = strict_lines(s)
+    for node in walk(parse(s.script.text).root_node) if any(holding) else ():
         if node.parent is None or node.parent.type not in BLOCKS or in_function(node):
             continue
-        strict = strict_at(s, lines_of(node)[0])
+        strict = holding[min(lines_of(node)[0], len(holding) - 1)]
         text = asks_status(node)
         last = before(node)
         if (
