@@ -22,7 +22,8 @@ AT_ODDS = word_set("rank-twice nodes master-differs master-local")
 CAUSES = NOT_STARTED | AT_ODDS
 # Finding -> the errors that say it already. None of these follows from one that follows from it.
 FOLLOWS = {
-    "no-ranks": NOT_STARTED | {"inner-failed"}, "inner-failed": frozenset({"refused"}), "world-size": CAUSES - {"nodes"},
+    "no-ranks": NOT_STARTED | {"inner-failed"}, "inner-failed": frozenset({"refused"}),
+    "world-size": CAUSES - {"nodes"},
     "rank-failed": CAUSES, "wrong-sum": AT_ODDS | {"world-size"}, "spread": CAUSES | {"world-size"},
     "shared-gpu": AT_ODDS | {"world-size", "no-gpus"}, "no-gpus": NOT_STARTED,
     "timeout": CAUSES | {"world-size", "rank-failed"},
