@@ -83,7 +83,7 @@ def is_fragment(turn: TurnContext) -> bool:
 def answers_what_is_open(turn: TurnContext, asks: bool, named: Sequence[Mention]) -> bool:
     """Whether something was asked or offered, and the words are rather its answer than a question that goes on."""
     if isinstance(turn.pending, AskField):
-        return not asks or named[0].kind == "Machine"
+        return not asks or bool(named and named[0].kind == "Machine")
     return turn.pending is not None and not isinstance(turn.pending, AwaitLog) and not asks
 
 
