@@ -1,6 +1,6 @@
 """How long masking takes: 100 kB of log lines, in milliseconds of this process's own time.
 
-`python bench/masking.py`. Measured on a core shared with other work: mask 39, hide 10 ms.
+`python bench/masking.py`. Measured on a core shared with other work: mask 30, hide 11 ms.
 """
 
 from __future__ import annotations

@@ -229,6 +229,9 @@ def by_rules(text: str, first: int) -> Iterator[Span]:
                 spans.append((number, begin + one, value_end(text, stop, end) if cut else begin + other))
             for number in wide:
                 rule = RULES[number]
+                if rule.finds:
+                    spans += [(number, *value) for value in rule.finds(text, begin, stop)]
+                    continue
                 if rule.cells and start >= table:
                     below, table = cells_below(text, start)
                     spans += [(number, *cell) for cell in below]
@@ -274,6 +277,9 @@ def below_line(rule: MaskingRule, text: str, begin: int, stop: int) -> Iterator[
 
 def values(rule: MaskingRule, part: str, following: str = "") -> Iterator[tuple[int, int]]:
     """Where in a part of a text the values are that a rule finds; `following`: what stands below the part."""
+    if rule.finds:
+        yield from rule.finds(part, 0, line_end(part, 0))
+        return
     at, matches = 0, words_beside(rule, part) if rule.beside else rule.pattern.finditer(part)
     if rule.below:
         found = compiled(rule.below).match(following) if rule.pattern.search(part) else None

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from knowledge.masking_rule import MaskingRule
-from knowledge.masking_words import is_given, is_password, is_secret
+from knowledge.masking_words import is_given, is_secret
 
 # Command, the option that takes the password ({} stands for it), and what such a line holds at least.
 COMMANDS = (
     (r"mysql\w*|mariadb\w*", r"-p{}", r"-p", "mysql -uroot -p«tiger77» runs"),
-    (r"\S+ -u\s?[\w.-]{1,40}", r"-p{3}", r"-p\S", "client -uroot -p«tiger77»"),
     (r"\w*(?:store_cred|log[io]n|logon)\w*", r"-(?:p|-?pass\w*)\s{3}", r"-p", "condor_store_cred add -p «tiger77»"),
-    (r"redis-cli", r"(?:-a|--pass)\s{}", r"-(?:a|-pass)\s", "redis-cli -h c1 -a «tiger77» ping"),
     (r"sshpass", r"-p\s?{}", r"-p", "sshpass -p «tiger77» ssh a"),
-    (r"mongo\w*|mosquitto_\w+|ncftp\w*", r"-(?:p|P|pw)\s?{}", r"-p", "mongosh h/x -u a -p «tiger77»"),
     (r"sqlcmd|bcp|isql|tsql|unzip|zip|cadaver", r"-P\s?{}", r"-p", "unzip -P «tiger77» a.zip"),
     (r"7za?r?|rar|unrar|7zz", r"-h?p{}", r"-h?p", "7z x -p«tiger77» a.7z"),
-    (r"ldap\w+", r"-w\s?{}", r"-w", "ldapsearch -D cn=a -w «tiger77» -b x"),
-    (
-        r"smbclient|mount\.cifs|rpcclient|net",
-        r"(?:-U|--user)[\s=][\"']?[\w.\\-]{1,40}%{}",
-        r"-(?:u|-user)[\s=].*%",
-        "smbclient //n/x -U ada%«tiger77»",
-    ),
     (
         r"curl|wget|http|xh|lftp|aria2c|git",
         r"(?:-u|--user|--proxy-user|-U|-a|--auth)[\s=](?:(?P<p>[\"'])[\w.@-]{1,60}[:,](?P<w>[^\"'\n]{3,80})(?P=p)"
@@ -35,7 +25,6 @@ COMMANDS = (
         r"-(?:pass|storepass|keypass|k\s)",
         "openssl enc -pass pass:«tiger77» -in a",
     ),
-    (r"ldappasswd", r"-s\s{}", r"-s\s", "ldappasswd -x -s «tiger77»"),
     (
         r"dvc|gh|npm|pip|poetry|spack|conda|git|rclone",
         r"(?:config|set|modify)\s(?:[^\n]{0,120}?[\s.])?(?:password|pass|token|secret\w*|api[-_]?key)\s{}",
@@ -43,26 +32,13 @@ COMMANDS = (
         "dvc remote modify lab --local password «capers»",
     ),
     (r"ipmi\w+|racadm|redfishtool", r"-[pP]\s{}", r"-p", "ipmitool -H bmc1 -U admin -P «tiger77» power on"),
-    (r"snmp\w+", r"-[AX]\s{}", r"-[ax]\s", "snmpwalk -v3 -u ada -A «tiger77» gpu17"),
-    (r"ConvertTo-SecureString", r"(?:-String\s)?{}", r"\s", "ConvertTo-SecureString «tiger77» -AsPlainText"),
-    (r"ssh-keygen", r"-N\s{}", r"-n", "ssh-keygen -t ed25519 -N «tiger77»"),
-    (r"ssh-keygen", r"-P\s{}", r"-p", "ssh-keygen -p -P «tiger77»"),
     (
         r"mcl?i?",
         r"(?:alias set|config host add)\s\S{1,40}\s\S{1,120}\s{}",
         r"(?:alias set|config host add)",
         "mc alias set lab https://s3.lab.example «tiger77»",
     ),
-    (r"net use", r"\\\\\S{1,80}\s{}", r"\\\\", r"net use Z: \\nas\data «tiger77» /user:ada"),
-    (r"htpasswd", r"-\w*b\w*\s\S+\s\S+\s{}", r"-\w*b", "htpasswd -b f ada «tiger77»"),
     (r"sqlplus|expdp|impdp|rman|exp|imp", r"[\w.-]{1,40}/{3}(?=@)", r"/\S+@", "sqlplus scott/«tiger77»@ORCL"),
-    (
-        r"wandb login|huggingface-cli login|hf auth login|ngc config set(?: apikey)?|comet login|neptune|kaggle"
-        r"|oathtool",
-        r"(?:[\w.=-]{1,40}\s)*{16}$",
-        r"[\w+/=-]{16}",
-        "wandb login --relogin «0a1b2c3d4e0a1b2c3d4e»",
-    ),
     (r"send(?:line)?", r"(?:--\s)?[\"']{3}(?=\\[rn])", r"\\[rn]", r'send "«tiger77»\r"'),
 )
 VALUE_OF_OPTION = (
@@ -99,14 +75,6 @@ IN_COMMANDS = (
         r"\bPASS\s(?P<v>[^\s\\\"]{3,60})\\r\\n",
         is_secret,
         example=r'write(3, "PASS «velcro»\r\n", 18)',
-    ),
-    MaskingRule(
-        "KEY",
-        r"chpasswd",
-        r"chpasswd\b[^\n]{0,60}(?:\n[ \t]*(?:list|users)[^\n]{0,20})?\n[ \t]*-?[ \t]*[\w.-]{1,32}:(?P<v>[^\s:]{3,80})",
-        is_secret,
-        example="chpasswd <<EOF\nada:«velcro»\nEOF",
-        reach=2,
     ),
     # The last of a call's values, where the call logs somebody in.
     MaskingRule(
@@ -151,20 +119,5 @@ IN_COMMANDS = (
         r"(?i)\bu(?:ser(?:name)?)?\s?[:=]\s?\S{1,40}[\s,;/]{1,3}p(?:w|ass|wd)?\s?[:=]\s?(?P<v>[^\s\"',;]{4,})",
         is_secret,
         example="u: ada p: «tiger77»",
-    ),
-    MaskingRule(
-        "KEY",
-        r"(?:auth|basicauth|proxy.?user|creds|credentials|login|cred)\W",
-        r"(?i)(?:(?:basic|\b)(?:auth|creds?|credentials)\s?=?\s?\(\s?[\"'][^\"'\n]{1,60}[\"']\s?,\s?|(?:--auth|proxy[_-]?user)[\s=]"
-        r"[\"']?[\w.-]{1,40}:)[rbu]?[\"']?(?P<v>[^\s\"',()]{3,})",
-        is_secret,
-        example='get(u, auth=("ada", "«tiger77»"))',
-    ),
-    MaskingRule(
-        "KEY",
-        r"(?:machine|default).*password",
-        r"(?i)^\s*(?:machine\s+\S{1,80}|default)\s[^\n]{0,80}password\s+(?P<v>\S{3,})",
-        is_password,
-        example="default login anonymous password «tiger»",
     ),
 )

@@ -14,6 +14,7 @@ from knowledge.masking_commands import IN_COMMANDS
 from knowledge.masking_form import line_end
 from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
 from knowledge.masking_rule import MaskingRule
+from knowledge.masking_scorer import LOOKS, LOOKS_BESIDE_LINE, beside_line, in_line
 from knowledge.masking_words import (
     ASSIGNED,
     IS,
@@ -54,11 +55,6 @@ PASSWORD_STEMS = (
     "(?:pass|pwd|pw|mdp|kennwort|zugang|geheim|contrase|clave|senha|palavra|parola|wachtwoord|парол|密码|密碼|口令"
     "|パスワード|暗証番号|비밀번호|암호|rootpw|bindpw|" + ABROAD + ")"
 )
-KEY_STEMS = (
-    "(?:key|token|secret|credential|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|密钥|密鑰|私钥|私鑰|令牌|秘密|ключ|キー"
-    "|client-certificate|connection)"
-)
-TOKEN_STEMS = "(?:token|_pat|jeton|токен|トークン|토큰)"
 WEAK_STEMS = (
     "(?:pass|pin|key|auth|cookie|session|jwt|bearer|sig|clave|schl(?:ü|ue)ssel|cl(?:é|e)|chave|chiave|ключ|cred|id_rsa"
     "|tls.crt|dsn|token)"
@@ -86,18 +82,6 @@ LOOKS_IS = (
     rf"{SPOKEN}[^\s=:]{{0,16}}(?: (?:d|api|se[cg]|pri|acc?es)\S{{0,12}}){{0,2}}\s?{VERBS}"
     rf"|{SPOKEN}\w{{0,12}}['\x{{2019}}]s "
 )
-LOOKS_OF = rf"{SPOKEN}[^\s=:]{{0,16}}(?:[ \t][^\s=:]{{1,30}}){{1,7}}\s?{VERBS}"
-LOOKS_SPOKEN = (
-    rf"(?:{SPOKEN}|pass\b).{{0,60}}\s(?:to|as|type|typed|enter|entered|use|used|using|try|tried|put"
-    rf"|gave|wrote|said|sent|à|auf|zu|a|en|su|para)\s"
-)
-LOOKS_BESIDE = (
-    r"(?:\bapi|paste|\bcode|pass(?:w\w*|phrase|code|e)?|pwd|pw|mdp|kennwort|contrase\S*|senha|wachtwoord"
-    r"|парол\S?|key|token|secret|credential|токен|密码|密碼|口令|密钥|令牌|パスワード|暗証番号|トークン|비밀번호|암호|_pat|(?:"
-    + ABROAD
-    + r")\w{0,3})s?\s[\"'`«]?\S*\d"
-)
-LOOKS_FAR = r"(?:api|key|log ?in|paste|secret|token|password|credentials?|auth).*[\w+/-]{24}"
 BY_NAME = (
     # `name = value`, in any notation: shells, Python, JSON, YAML, INI, XML, options.
     MaskingRule(
@@ -121,31 +105,10 @@ BY_NAME = (
     ),
     MaskingRule(
         "KEY",
-        assigned(KEY_STEMS),
-        rf"(?i)(?:{KEY_NAMES}|{SECRET_NAMES}){ASSIGNED}",
-        is_secret,
-        example="api_key: «0123456789abcdef»",
-    ),
-    MaskingRule(
-        "KEY",
-        assigned(TOKEN_STEMS),
-        rf"(?i)(?:{TOKEN_NAMES}){ASSIGNED}",
-        is_token,
-        example='os.environ["HF_TOKEN"] = "«abc123def456»"',
-    ),
-    MaskingRule(
-        "KEY",
         assigned(WEAK_STEMS),
         rf"(?i)(?:{WEAK_NAMES}){ASSIGNED}",
         is_random,
         example='{"username":"ada","key":"«0123456789abcdef»"}',
-    ),
-    MaskingRule(
-        "KEY",
-        r"\bpass\s?[:=]\s?[\"']",
-        r"(?i)(?<![\w-])pass\s?[:=]\s?(?P<q>[\"'])(?P<w>[^\"'\n]{3,80})(?P=q)",
-        is_secret,
-        example='const char *pass = "«camellia»";',
     ),
     MaskingRule(
         "KEY",
@@ -154,14 +117,6 @@ BY_NAME = (
         r"(?P<v>[a-z]+(?: [a-z]+){1,23})\s*$",
         is_phrase,
         example="passphrase: «correct horse battery staple»",
-    ),
-    MaskingRule(
-        "KEY",
-        r"(?:phrase|mnemonic).*[\"'«“`]",
-        r"(?i)(?:passphrase|(?:recovery|seed) phrase|mnemonic)[^\n\"'«“`]{0,30}[\"'«“`]"
-        r"(?P<v>[a-z]+(?: [a-z]+){2,23})[\"'»”`]",
-        is_phrase,
-        example='asked for the passphrase I type "«correct horse battery staple»"',
     ),
     # Options: what follows is the value, however short.
     MaskingRule(
@@ -211,13 +166,6 @@ BY_NAME = (
         is_secret,
         example='pw = os.getenv("PW") or "«vetch55»"',
     ),
-    MaskingRule(
-        "KEY",
-        r"\$\{\w*(?:key|token|pass|pwd|pw|secret)\w*:?[-=]",
-        r"(?i)\$\{\w{0,40}(?:key|token|pass\w{0,6}|pwd|pw|secret):?[-=](?P<v>[^\s{}$]{3,200})\}",
-        is_random,
-        example='export KEY="${KEY:-«Z7Mmtcnwd4KZlo0dHFoSZBW0»}"',
-    ),
     # Name and value apart: a manifest's pairs, a call's arguments.
     MaskingRule(
         "KEY",
@@ -235,13 +183,6 @@ BY_NAME = (
         is_secret,
         example="<tr><th>Password</th><td>«azalea»</td></tr>",
         reach=1,
-    ),
-    MaskingRule(
-        "KEY",
-        r"[(\[,]\s?[\"'][\w.-]*" + STEMS,
-        rf"(?i)(?:\([\"']|[\[,]\s?[\"'](?:--|(?=(?-i:Pass|Api[Kk]|Token))))[\w.-]{{0,60}}?(?:{NAMES})[\"']\s?,\s?[rbu]?[\"'](?P<v>[^\"'\n]{{3,200}})[\"']",
-        is_secret,
-        example='setenv("DB_PASSWORD", "«tiger77»")',
     ),
     MaskingRule(
         "KEY",
@@ -306,79 +247,10 @@ SAID = (
     ),
     MaskingRule(
         "KEY",
-        LOOKS_OF,
-        rf"(?i)(?:{PASSWORD_NAMES}|{KEY_NAMES}|{SECRET_NAMES})"
-        r"(?:[ \t](?!(?:is|was|ist|lautet|est|es|è|é)\b)[^\s=:]{1,30}){1,5}?\s?"
-        rf"(?:(?:{IS})\s|:|=>|->|→)[\s:]{{0,3}}{OPENING}(?P<v>[^\s\"'`,;]{{5,}})",
-        is_chosen,
-        example="the passphrase of my ssh key is «tiger-77»",
-    ),
-    MaskingRule(
-        "KEY",
-        LOOKS_OF,
-        rf"(?i)(?:{PASSWORD_NAMES})(?:\s\w{{1,12}}){{0,3}}?\s(?:for|für|pour|para|per|di|de|von|of|von)\s\S{{1,80}}?\s?:\s{{1,3}}"
-        rf"(?P<v>[^\s\"'`]{{4,}})",
-        is_password,
-        example="[sudo] password for ada: «tiger»",
-    ),
-    MaskingRule(
-        "KEY",
-        LOOKS_SPOKEN,
-        rf"(?i)(?:{NAMES}|\bpass)[,;]?\s(?:[\w']{{1,12}}\s){{0,4}}?(?:to|as|type|typed|enter|entered|use|used"
-        rf"|using|try|tried|put|gave|wrote|said|sent)\s(?:it\s|him\s|her\s|them\s)?[\"'`]?(?P<v>[^\s\"'`,;]{{5,}})",
-        is_chosen,
-        example="I set the password to «Tiger-77» yesterday",
-    ),
-    MaskingRule(
-        "KEY",
-        r"(?:pass|pw|pwd|token|key|kennwort|contrase|senha)\S*\s(?:from|von|de|da)\s",
-        rf"(?i)(?:{PASSWORD_NAMES}|\bpass)\s(?:from|von|de|da)\s\S{{3,80}}\s(?:to|auf|zu|in|à|a|para)\s{OPENING}(?P<v>[^\s\"'`,;]{{4,}})",
-        is_told,
-        example="changed my pass from Plover7! to «Plover8!»",
-    ),
-    MaskingRule(
-        "KEY",
         r"(?:pass|pw|pwd|kennwort|contrase|senha)\S*\s(?:from|von|de|da)\s",
         rf"(?i)(?:{PASSWORD_NAMES}|\bpass)\s(?:from|von|de|da)\s(?P<v>[^\s\"'`,;]{{4,}})\s(?:to|auf|zu|in|à|a|para)\s",
         is_told,
         example="changed my pass from «Plover7!» to Plover8!",
-    ),
-    MaskingRule(
-        "KEY",
-        LOOKS_BESIDE,
-        rf"(?i)(?:{NAMES}|\bpass|\bpwd|\bpw|\b(?<!cache )key|\bpaste|\bapi|\bcode)\s[\"'`«]?(?P<v>[^\s\"'`,;:=]{{5,}})"
-        # A key of a table is looked for, one of a maker is refused.
-        r"(?![^\s\"'`,;:=])(?![\"'`]?\s(?:not\s(?:found|in)|in|missing|is\smissing|does)\b)",
-        is_random,
-        example="log in as ada with password «tiger77x»",
-    ),
-    # The value first, and what it is behind it; the name, something between, the value.
-    MaskingRule(
-        "KEY",
-        r"\s(?:as|als|comme|como|come|is|ist|est|es|for|für|pour|para|per)\s.*(?:pass|kennwort|contrase|senha|pw\b|key|token)",
-        rf"(?i)(?<![^\s\"'`(])[\"'`]?(?P<v>[^\s\"'`,;:()]{{5,80}})[\"'`]?\s(?:as|als|comme|como|come|is|ist|est|es|è|é|for|für|pour|para|per)\s"
-        rf"(?:(?:the|my|a|our|das|mein|unser|le|mon|la|mi|a|minha|mia)\s){{0,2}}(?:{PASSWORD_NAMES}|{KEY_NAMES})s?\b",
-        is_told,
-        example="log in as ada with «cucumber-9» as the password",
-    ),
-    MaskingRule(
-        "KEY",
-        r"user.*\spassword",
-        r"(?i)\buser\s\S{1,40}\s(?:with|and|using)\s(?:the\s)?password\s[\"']?(?P<v>[^\s\"',;:]{4,80})[\"']?(?=\s*$|[.,;])",
-        is_said,
-        example="failed for user ada with password «begonia»",
-    ),
-    # Where `is` is a short word of its own: Polish, Czech, the Nordic languages, Turkish, Hungarian, Romanian, Greek.
-    MaskingRule(
-        "KEY",
-        r"has[łl]o|hes[lľ]o|l[öo]senord|passord|adgangskode|salasana|[şs]ifre|jelsz[óo]|parol[aă]|κωδικ|slaptažod"
-        r"|lozink",
-        r"(?i)(?:has(?:ł|l)[oa]|hes[lľ]o|l(?:ö|o)senord(?:et)?|passord(?:et)?|adgangskoden?|salasana(?:ni)?"
-        r"|(?:ş|s)ifrem?|jelsz(?:ó|o|avam)|parol[aă]|κωδικ\w{1,3}|slaptažod\w{1,3}|lozink\w)"
-        r"(?:\s(?:to|je|jest|är|er|on|este|είναι|yra))?"
-        rf"\s?[:=]?\s{{0,3}}{OPENING}(?P<v>[^\s\"'`,;]{{5,}})",
-        is_chosen,
-        example="moje hasło to «tiger-77» i nie działa",
     ),
     MaskingRule(
         "KEY",
@@ -406,22 +278,6 @@ SAID = (
         r"(?:is|ist|lautet|c'est|est|es|è|é|[:=])?\s{0,3}(?P<v>\d{3}[ -]\d{3}\b|\d{4,8})\b",
         example="verification code: «123456»",
     ),
-    MaskingRule(
-        "KEY",
-        r"(?:recovery|backup|totp|2fa|mfa|otp)",
-        r"(?i)\b(?:(?:recovery|backup) codes?|(?:totp|2fa|mfa|otp)[-_ ](?:secret|seed|key))\s{0,3}(?:is|are|"
-        r"[:=])?\s{0,3}(?P<v>[a-z0-9]{4,8}(?:-[a-z0-9]{4,8})+|[A-Z2-7]{16,64})\b",
-        example="recovery code «ab12c-d34ef»",
-    ),
-    # A key without a name of its own, beside a word that tells.
-    MaskingRule(
-        "KEY",
-        LOOKS_FAR,
-        r"(?i)\b(?:api|(?<!cache )key|log ?in|paste|secret|token|password|credentials?|auth(?:entication)?)\b"
-        r"[^\n]{0,60}?(?<![\w/.@:+-])(?P<v>[\w+/-]{24,200}={0,2})(?![\w./-])",
-        is_random,
-        example="use this secret here: it is «0123456789abcdefghijABCDEFGHIJ»",
-    ),
     # A word of its own that only a machine writes, with no word beside it at all.
     MaskingRule(
         "KEY",
@@ -430,17 +286,8 @@ SAID = (
         is_scrambled,
         example="set store https://a «f6fBya9qqyEomUAmc8lisQlpRNH4RGlgL5Pz3637»",
     ),
-    MaskingRule(
-        "KEY",
-        r"\([rbfu]{0,2}[\"'][\w+/=-]{20,}[\"']\s?[,)]",
-        r"\([rbfu]{0,2}[\"'](?P<v>[A-Za-z0-9_+/-]{20,}={0,2})[\"']\s?[,)]",
-        is_scrambled,
-        example='Experiment("«W5TzOjzNPSjbm1cMV4dPvo8SS»")',
-    ),
 )
 # A line of a talk that asks for a secret, and who speaks in the next one.
-ASKS = r"(?:what\w*|send|give|need|tell|pls|please|was ist|quel|cu(?:á|a)l|qual)"
-SPEAKER = r"[>\[(]?[\d:. APMapm\])]{0,16}<?[\w.@-]{1,24}[:>]\s{1,3}"
 HEADING = r"\b(?:secrets?|stringdata|credentials|(?:recovery|backup|scratch) codes?(?: for \w{1,12})?|api keys?|tokens)"
 APART = (
     MaskingRule(
@@ -461,17 +308,6 @@ APART = (
         below=r"[ \t]{1,40}[\"']?(?P<v>[^\s\"'`,;:]{3,400})[\"']?[ \t\r]*(?:\n|$)",
         block=True,
     ),
-    # The question of one, the answer of another.
-    MaskingRule(
-        "KEY",
-        STEMS + r".{0,60}\?\s*$",
-        rf"(?i)(?:{NAMES}|\bpass)[^\n]{{0,60}}?\?[ \t\r]*$",
-        is_chosen,
-        example="ada: wifi password for the room?\nbob: «coldaisle42»",
-        below=r"(?:[ \t]*\r?\n)?[>\[(]?[\d:. APMapm\])]{0,16}(?:[\w .@-]{1,24}[:>]\s{1,3})?"
-        r"(?i:(?:it's|its|it is|try|use|sure|yes|yep|ok|here|here you go|is)[,:]?\s){0,3}"
-        r"[\"'`]?(?P<v>[^\s\"'`,;:]{4,200})[\"'`]?[ \t\r.]*(?:\n|$)",
-    ),
     MaskingRule(
         "KEY",
         STEMS + r".{0,60}\?\s*$",
@@ -480,15 +316,6 @@ APART = (
         example="ada: pw?\nbob: it's «dandelion»",
         below=r"[>\[(]?[\d:. APMapm\])]{0,16}(?:[\w .@-]{1,24}[:>]\s{1,3})?"
         r"(?i:it's|its|it is|it was)\s[\"'`]?(?P<v>[^\s\"'`,;:]{4,200})[\"'`]?[ \t\r.]*(?:\n|$)",
-    ),
-    MaskingRule(
-        "KEY",
-        ASKS + ".*" + STEMS + "|" + STEMS + r".*(?:pls|please)",
-        rf"(?i)^.{{0,40}}{ASKS}\b.{{0,60}}(?:{NAMES}|\bpass)\b.{{0,40}}$"
-        rf"|(?i:{NAMES}|\bpass)\b.{{0,20}}(?i:pls|please)[ \t?!.]*$",
-        is_told,
-        example="ada: whats the pass for the nas\nbob: «Nuthatch-3»",
-        below=SPEAKER + r"[\"'`]?(?P<v>[^\s\"'`,;:]{5,200})[\"'`]?[ \t\r.]*(?:\n|$)",
     ),
     # What a file of secrets holds, as a command prints it.
     MaskingRule(
@@ -520,7 +347,23 @@ APART = (
         cells=True,
     ),
 )
-CREDENTIALS: tuple[MaskingRule, ...] = (*MAKERS, *IN_ADDRESSES, *IN_HEADERS, *IN_COMMANDS, *BY_NAME, *SAID, *APART)
+# What no table foresees: all that speaks for a word is added up.
+ADDED_UP = (
+    MaskingRule("KEY", LOOKS, "", example="ldap_default_authtok = «kestrel-Bind-41»", finds=in_line),
+    MaskingRule(
+        "KEY", LOOKS_BESIDE_LINE, "", example="your new password is\n\n  «Kestrel-Bind-41»", reach=1, finds=beside_line
+    ),
+)
+CREDENTIALS: tuple[MaskingRule, ...] = (
+    *MAKERS,
+    *IN_ADDRESSES,
+    *IN_HEADERS,
+    *IN_COMMANDS,
+    *BY_NAME,
+    *SAID,
+    *APART,
+    *ADDED_UP,
+)
 
 CELLS = re.compile(r"(?:[^,|;\t ]| (?! ))+")
 NAMED_CELL = re.compile(

@@ -207,13 +207,6 @@ IN_ADDRESSES = (
         is_secret,
         example="db1:5432:runs:ada:«tiger-77»",
     ),
-    MaskingRule(
-        "KEY",
-        r"^\S*:\d+\s+\S+:\S+\s*$",
-        r"^\S{1,80}:\d{2,5}\s{1,8}[^\s:]{1,80}:(?P<v>[^\s:/]{4,80})\s*$",
-        is_secret,
-        example="[smtp.lab.example]:587 ada@lab.example:«tiger-77»",
-    ),
 )
 IN_HEADERS = (
     MaskingRule(

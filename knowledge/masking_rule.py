@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -16,6 +16,7 @@ class MaskingRule:
     after that one the pattern may go on. below: what holds the value in the lines after one in which the pattern is
     found, or in each line of a block of them. cells: the values stand below their names, where cells_below finds them.
     beside: the pattern is a telling word, and so many characters before and behind it each word that `holds` is hidden.
+    finds: tells by itself where the values are, in or beside a part (text, from, to); there is no pattern then.
     example: a text with the secret between « and ».
     """
 
@@ -29,6 +30,7 @@ class MaskingRule:
     cells: bool = False
     block: bool = False
     beside: int = 0
+    finds: Callable[[str, int, int], Iterable[tuple[int, int]]] | None = None
 
     @property
     def wide(self) -> bool:

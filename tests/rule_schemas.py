@@ -286,6 +286,7 @@ SCHEMAS: dict[str, Any] = {
         aliases=dict[Word, Word],
         plugins=dict[Word, Word],
     ),
+    "knowledge/masking_evidence.yaml": table("Evidence", words=dict[Word, Word], forms=dict[Word, Pattern]),
     "knowledge/masking_public.yaml": tuple[table("PublicShape", pattern=Pattern, example=Word), ...],
     "knowledge/model_shapes.yaml": ModelShapes,
     "knowledge/network_env.yaml": NetworkFacts,

@@ -150,9 +150,9 @@ def test_where_the_exact_pattern_finds_something_the_loose_one_looks() -> None:
         (rule.looks, line)
         for rule in RULES
         for line in lines
-        if not (rule.reach or rule.below or rule.cells) and any(True for _ in values(rule, line))
+        if not (rule.wide or rule.finds) and any(True for _ in values(rule, line))
     ]
-    assert len({looks for looks, _ in found}) > 70
+    assert len({looks for looks, _ in found}) > 50
     unseen = [(looks, line) for looks, line in found if not re2.search("(?i)" + looks, line.encode())]
     assert unseen == []
 

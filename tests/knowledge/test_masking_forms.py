@@ -104,3 +104,21 @@ def test_a_table_is_read_to_its_end_and_each_line_of_it_once() -> None:
     assert hide("| user | node |\n| ada | Tiger-7-Moon |") == "| user | node |\n| ada | Tiger-7-Moon |"
     assert "tiger77" not in hide("INSERT INTO t (name, password) VALUES ('ada', 'tiger77');")
     assert "Moon" not in hide("| user | node |\n| ada | gpu1 |\n| user | password |\n| ada | Tiger-7-Moon |")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "# /etc/sssd/sssd.conf\nldap_default_authtok = «kestrel-Bind-41»",
+        "I reset the BMC to root/«calvin-Tern5» on all of rack 4",
+        "Ich melde mich mit Kennung ab123 und «Lindenhof!3» an, dann Permission denied",
+        "Le jeton que j'utilise («glq7T2mXvR9pLw4») a expiré hier",
+        "net user svc_slurm «Herbst!Laub3» /add",
+        'rasdial "Uni VPN" ada «Zeder-Holz-6»',
+        "+ echo '«Neunauge-3»'\n+ docker login -u ada --password-stdin reg.lab",
+        "name;login;kennwort\nAda;ada1;«Kleiber_x9»",
+    ],
+)
+def test_a_secret_is_found_where_no_rule_foresees_it(text: str) -> None:
+    secret = text[text.index("«") + 1 : text.index("»")]
+    assert secret not in mask(text.replace("«", "").replace("»", "")).text

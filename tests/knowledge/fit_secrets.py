@@ -1,0 +1,268 @@
+"""Fits what each sign of a secret is worth, and writes knowledge/masking_weights.json.
+
+`python -m tests.knowledge.fit_secrets` takes the corpus beside it, bench/accuracy/development/secrets.jsonl, the
+sentences of secret_frames.yaml with made-up values in them, and, as texts without any secret, golden scripts, logs,
+our pages and Python's own library. With --blind it fits on four fifths of the shapes, for each fifth in turn, and
+prints how many secrets of the other are found, and how many of its texts without any are touched.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+import sys
+import sysconfig
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold
+
+from knowledge.data_file import read_data
+from knowledge.masking import CREDENTIALS, by_rules
+from knowledge.masking_keys import ADDED_UP
+from knowledge.masking_public import public_parts
+from knowledge.masking_scorer import TRIGGER, WEIGHTS, lines_beside, seen_in
+from tests.knowledge.secrets import CORPUS, read
+
+ROOT = Path(__file__).parents[2]
+DEVELOPMENT = ROOT / "bench/accuracy/development/secrets.jsonl"
+FRAMES = Path(__file__).with_name("secret_frames.yaml")
+CLEAN = (
+    *("tests/logs/*/*", "tests/ports/sources/*", "tests/golden/*/*", "tests/graph/debugging/harmless.txt"),
+    *("docs/*.md", "*.md", "knowledge/guides/*", "knowledge/cards/*", "knowledge/common_questions/*"),
+    *("knowledge/causes.yaml", "knowledge/network_env.yaml", "graph/**/*.py", "assistant/**/*.py"),
+)
+# Drawn for each sentence, and other values put into each labelled text.
+DRAWS, OTHERS = 6, 2
+# A text of people's own counts so often as one of a program's; what is seen less often than this is left out.
+SHARE, RAREST = 4.0, 4
+STRENGTH, MOST_LINE = 1.0, 2000
+# What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.
+BAR = 0.3
+MADE_ELSEWHERE = re.compile(r"sk-|hf_|gh[pousr]_|glpat|xox|AKIA|eyJ|-----|AIza|\$\d|npm_|pypi|nvapi")
+OF_WORDS = """
+    lantern copper meadow osprey velvet thunder birke maison girasol kiwi falcon turnip acorn walnut schnee
+    fenetre pomelo harbour cactus juniper
+"""
+WORDS = OF_WORDS.split()
+OF_TERMS = """
+    loss rank optimizer gradient scheduler attention encoder batch epoch partition module dataset trainer
+    sampler kernel queue buffer linear shard config default online offline basic kerberos munge
+"""
+TERMS = OF_TERMS.split()
+OF_KNOWN = """
+    meta-llama/Llama-3.1-8B Qwen/Qwen2.5-72B-Instruct gpt2-medium resnet50 bert-base-uncased ZeRO-3
+    SqrtBackward0 int64 fp16 vit_l16 AddmmBackward0 sm_90 KeePassXC bfloat16
+"""
+KNOWN = OF_KNOWN.split()
+OF_FILES = """
+    /home/ada/.ssh/id_rsa conf/db.yaml ~/.netrc ckpt_12.pt train.py /scratch/x/model-00001.bin k.pub
+"""
+FILES = OF_FILES.split()
+HEX, ALNUM = "0123456789abcdef", string.ascii_letters + string.digits
+dice = random.Random(3)
+
+
+class Text(NamedTuple):
+    """shape: texts of one are never parted into fitted and tried."""
+
+    text: str
+    secrets: tuple[str, ...]
+    shape: str
+    weight: float = 1.0
+
+
+class Seen(NamedTuple):
+    features: tuple[str, ...]
+    secret: bool
+    number: int
+
+
+def drawn(letters: str, shortest: int, longest: int) -> str:
+    return "".join(dice.choice(letters) for _ in range(dice.randint(shortest, longest)))
+
+
+def password() -> str:
+    word, other, sign = dice.choice(WORDS), dice.choice(WORDS), dice.choice("!#-_.*?%+@&$")
+    made = (
+        f"{word}{dice.randint(1, 9999)}",
+        f"{word.title()}{sign}{dice.randint(1, 999)}",
+        f"{word.title()}{sign}{other}{dice.choice(('', '', '7', '42'))}",
+        f"{word}{sign}{other.title()}",
+        f"{word.title()}{other.title()}{dice.choice(('', '3', '11'))}",
+        f"{word.title()}{dice.randint(1, 99)}{dice.choice('!?#*')}",
+        drawn(ALNUM, 7, 11) + "7",
+        drawn(ALNUM + "!#%*-_+", 8, 14) + "x4",
+    )
+    return dice.choice(made)
+
+
+def value(slot: str) -> str:
+    """A made-up value for a slot of a frame."""
+    term, other = dice.choice(TERMS), dice.choice(TERMS)
+    capitals = string.ascii_uppercase + string.digits
+    joined = (
+        f"{term}_{other}",
+        f"{term}-{other}",
+        term.title() + other.title(),
+        f"{term}.{other}",
+        f"{term}{other[:1]}7",
+    )
+    numbers = (drawn("123456789", 4, 4), drawn("123456789", 6, 6), "381 206", drawn("1234567", 5, 5))
+    made = {
+        "m": password,
+        "r": lambda: drawn(dice.choice((ALNUM, ALNUM + "_-", "abcdefghi0123456789", HEX)), 16, 42) + "7",
+        "h": lambda: "".join(dice.choice(HEX) for _ in range(dice.choice((24, 32, 40, 64)))),
+        "w": lambda: dice.choice((dice.choice(WORDS), dice.choice(WORDS).title(), "".join(dice.sample(WORDS, 2)))),
+        "n": lambda: dice.choice(numbers),
+        "g": lambda: "-".join(drawn(capitals, 4, 4) for _ in range(dice.randint(2, 5))),
+        "k": lambda: "-".join(dice.sample(WORDS, dice.randint(2, 4))) + dice.choice(("", "", "7")),
+        "host": lambda: (
+            dice.choice(("gpu", "node", "login", "nid", "cn-", "db", "jwb", "frontier", "polaris", "juwels"))
+            + dice.choice(("", "0"))
+            + drawn("0123456789", 1, 4)
+        ),
+        "ver": lambda: ".".join(str(dice.randint(0, 24)) for _ in range(dice.choice((2, 3)))),
+        "id": lambda: dice.choice(
+            ("-".join(drawn(HEX, n, n) for n in (8, 4, 4, 4, 12)), drawn(HEX, 8, 8), drawn("123456789", 6, 8))
+        ),
+        "hash": lambda: "".join(dice.choice(HEX) for _ in range(dice.choice((7, 12, 32, 40, 64)))),
+        "word": lambda: term,
+        "int": lambda: str(dice.choice((dice.randint(0, 99), dice.randint(100, 99999), 2 ** dice.randint(3, 20)))),
+        "model": lambda: dice.choice(KNOWN),
+        "file": lambda: dice.choice(FILES),
+        "name": lambda: dice.choice(joined),
+    }
+    return made[slot]()
+
+
+SLOT = re.compile(r"\{(m|r|h|w|n|g|k|host|ver|id|hash|word|int|model|file|name)\}")
+
+
+def filled(frame: str, shape: str, secret: bool) -> Text:
+    hidden: list[str] = []
+
+    def put(found: re.Match[str]) -> str:
+        made = value(found[1])
+        if len(found[1]) == 1:
+            hidden.append(made)
+        return made
+
+    return Text(SLOT.sub(put, frame), tuple(hidden) if secret else (), shape)
+
+
+def with_others(text: Text) -> Iterator[Text]:
+    """A labelled text, and the same with other secrets in it."""
+    yield text
+    for _ in range(OTHERS if text.secrets else 0):
+        changed, secrets = text.text, []
+        for secret in text.secrets:
+            fixed = MADE_ELSEWHERE.match(secret) or len(secret) > 60 or changed.count(secret) != 1
+            other = secret if fixed or secret.isdigit() or re.search(r"\s", secret) else password()
+            changed = changed.replace(secret, other)
+            secrets.append(other)
+        if changed != text.text:
+            yield Text(changed, tuple(secrets), text.shape, 1.0)
+
+
+def labelled() -> Iterator[Text]:
+    for case in read(CORPUS):
+        own = (case.secret,) if case.secret else ()
+        yield Text(case.text, own, case.shape if own else case.text[:12], SHARE)
+    for number, line in enumerate(DEVELOPMENT.read_text(encoding="utf-8").splitlines()):
+        row = json.loads(line)
+        own = tuple(row.get("secrets", ()))
+        yield Text(row["text"], own, f"development {number}", SHARE)
+
+
+def texts() -> Iterator[Text]:
+    for text in labelled():
+        yield from with_others(text)
+    for kind, frames in read_data(FRAMES).items():
+        for number, frame in enumerate(frames):
+            yield from (filled(frame, f"{kind} {number}", kind == "secret") for _ in range(DRAWS))
+    for pattern in CLEAN:
+        for path in sorted(path for path in ROOT.glob(pattern) if path.is_file() and path.name != "security.md"):
+            yield Text(path.read_text(errors="replace"), (), str(path), 1.0 if path.suffix == ".py" else SHARE)
+    library = Path(sysconfig.get_path("stdlib"))
+    for path in sorted(library.glob("**/*.py")):
+        if not {"test", "tests", "site-packages", "lib2to3", "ensurepip"} & set(path.parts):
+            yield Text(path.read_text(errors="replace"), (), path.name)
+
+
+def seen_of(text: Text, number: int) -> Iterator[Seen]:
+    """Each candidate of a text with its label; none that a rule hides or that is public, nor a part of a secret."""
+    whole = text.text
+    secret = [found.span() for one in text.secrets for found in re.finditer(re.escape(one), whole)]
+    public = list(public_parts(whole, [(0, len(whole))])) if len(whole) < 20_000 else []
+    other = [span[:2] for span in by_rules(whole, len(CREDENTIALS) - len(ADDED_UP))] if secret else []
+    start = 0
+    for line in whole.split("\n"):
+        end = start + len(line)
+        if TRIGGER.search(line[:MOST_LINE]):
+            parts = ((start, min(end, start + MOST_LINE), ""), *lines_beside(whole, start, end))
+            for one, last, features in (seen for part in parts for seen in seen_in(whole, *part)):
+                over = next(((a, b) for a, b in secret if one < b and a < last), None)
+                if over:
+                    a, b = over
+                    if (one <= a and last >= b and last - one - (b - a) <= 2) or (
+                        one >= a and last <= b and last - one >= 0.6 * (b - a)
+                    ):
+                        yield Seen(tuple(features), True, number)
+                elif not any(a <= one and last <= b for a, b in public) and not any(
+                    a < last and one < b for a, b in other
+                ):
+                    yield Seen(tuple(features), False, number)
+        start = end + 1
+
+
+def matrix(seen: list[Seen]) -> tuple[list[str], csr_matrix]:
+    counts = Counter(name for one in seen for name in set(one.features))
+    names = sorted(name for name, count in counts.items() if count >= RAREST)
+    at = {name: column for column, name in enumerate(names)}
+    rows = [sorted({at[name] for name in one.features if name in at}) for one in seen]
+    ends = np.cumsum([0, *(len(row) for row in rows)], dtype=np.int32)
+    columns = np.array([column for row in rows for column in row], dtype=np.int32)
+    return names, csr_matrix((np.ones(len(columns)), columns, ends), shape=(len(rows), len(names)))
+
+
+def main() -> None:
+    every = list(texts())
+    seen = [one for number, text in enumerate(every) for one in seen_of(text, number)]
+    names, table = matrix(seen)
+    labels = np.array([one.secret for one in seen])
+    shares = np.array([every[one.number].weight for one in seen])
+    model = LogisticRegression(C=STRENGTH, max_iter=500, solver="liblinear")
+    if "--blind" in sys.argv:
+        odds = np.zeros(len(seen))
+        shapes = np.array([every[one.number].shape for one in seen])
+        for fitted, tried in GroupKFold(5).split(table, labels, shapes):
+            model.fit(table[fitted], labels[fitted], shares[fitted])
+            odds[tried] = model.decision_function(table[tried])
+        found = odds[labels] > BAR
+        print(f"{found.sum()} of {len(found)} secrets found")
+        clean = {
+            number
+            for number, text in enumerate(every)
+            if text.weight == SHARE and not text.secrets and text.shape[0] != "/"
+        }
+        touched = {one.number for one, odd in zip(seen, odds, strict=True) if not one.secret and odd > BAR} & clean
+        print(f"{len(touched)} of {len(clean)} texts without any touched")
+        return
+    model.fit(table, labels, shares)
+    weights = {name: round(100 * weight) for name, weight in zip(names, model.coef_[0], strict=True)}
+    kept = {name: weight for name, weight in weights.items() if abs(weight) >= 8}
+    fitted_model = {"bias": round(100 * (model.intercept_[0] - BAR)), "weights": kept}
+    WEIGHTS.write_text(json.dumps(fitted_model, ensure_ascii=False, indent=0) + "\n", encoding="utf-8")
+    print(f"{len(kept)} weights of {len(seen)} candidates")
+
+
+if __name__ == "__main__":
+    main()
