@@ -81,15 +81,15 @@ PLAIN = frozenset(("lower", "Title", "UPPER", "snake", "kebab", "phrase", "dotte
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
+class FittedWeights:
     weights: Mapping[str, float]
     bias: float
 
 
 @cache
-def model() -> Model:
+def model() -> FittedWeights:
     read = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return Model({name: weight / 100 for name, weight in read["weights"].items()}, read["bias"] / 100)
+    return FittedWeights({name: weight / 100 for name, weight in read["weights"].items()}, read["bias"] / 100)
 
 
 FAR = (("P", "far"), ("K", "far_key"), ("L", "far_login"))
@@ -356,7 +356,7 @@ def features(
     return seen
 
 
-def score(seen: list[str], known: Model) -> float:
+def score(seen: list[str], known: FittedWeights) -> float:
     weights = known.weights
     return known.bias + sum(weights.get(one, 0.0) for one in seen)
 
