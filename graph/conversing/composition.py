@@ -47,6 +47,7 @@ COUNTED_AS = {"nodes": "node", "gpus_per_node": "gpu"}
 PLACEHOLDER = re.compile(r"\bYOUR_[A-Z0-9_]*[A-Z0-9](?:_g\b)?")
 LEFT = "Still to fill in before you submit: {}."
 GONE = "Lines of your script that it has no more: {}."
+PRICED = PRICE.partition("{")[0]
 DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node reads its queues for that."
 
 
@@ -98,6 +99,7 @@ class Composition:
         notes = tuple(one for one in made.notes if not self.tells_note(words, one))
         if before := self.hand.ported:  # a script for another machine is read whole
             gone = not_told(gone_lines(before, made.bundle.script), words)
+            notes = tuple(one for one in notes if not one.startswith(PRICED))  # there no price is the same
             notes += (GONE.format(", ".join(f"`{one}`" for one in gone)),) if gone else ()
         return replace(made, assumptions=untold, notes=notes, diff="" if whole or before else made.diff)
 
@@ -120,7 +122,7 @@ class Composition:
 
     def tells_note(self, words: str, note: str) -> bool:
         """Whether the words tell a price, or anything of what was left out."""
-        return self.tells_price(words, note) if note.startswith(PRICE.partition("{")[0]) else shares(words, note)
+        return self.tells_price(words, note) if note.startswith(PRICED) else shares(words, note)
 
     def is_left(self, words: str, taken: Assumption, bundle: LaunchBundle) -> bool:
         """Whether something has to be filled in, or was chosen by a model for the person, and the words do not say."""

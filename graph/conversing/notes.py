@@ -22,6 +22,8 @@ from knowledge.job_parts import Patch
 from knowledge.types import Assumption, JobRequest, LaunchBundle, Made, Offer, OfferEdit, Pending, Revision
 
 NOT_IN_SCRIPT = "Not in the script: {}={}."
+# A line of theirs, or an option of one, in a note.
+SPAN = re.compile(r"`([^`\n]+)`|(?<!\S)(--[\w-]+)(?= \S+ is not carried)")
 PIECE = re.compile(r"[\w.$/-]+")
 
 
@@ -56,6 +58,7 @@ def made_between(began: State, ended: State, context: Context, left_out: Mapping
         for name, value in left_out.items()
         if in_short(getattr(request, name, "")) == value and (value.isdigit() or not stands(value, now.script.lower()))
     ]
+    notes += notes_of_port(began, ended, now)
     return Made(
         now,
         context.title_of(request, plan),
@@ -78,6 +81,23 @@ def on_same_machine(began: State, ended: State) -> bool:
     return bool(began.get("own") and ended.get("own")) or was.machine == now.machine
 
 
+def is_ported(began: State, ended: State) -> bool:
+    """Whether the script at the end was made anew, in this turn, of one that ran elsewhere."""
+    return bool(ended.get("source")) and ended.get("source") != began.get("source")
+
+
+def notes_of_port(began: State, ended: State, now: LaunchBundle) -> list[str]:
+    """What of the script before a port the new one does not hold."""
+    before, source = began.get("told", ()), ended.get("source", "")
+    notes = [one for one in ended.get("told", ()) if isinstance(one, str) and one not in before]
+    gone = (one for one in notes if any(span in source and span not in now.script for span in spans_of(one)))
+    return list(gone) if is_ported(began, ended) else []
+
+
+def spans_of(note: str) -> list[str]:
+    return [one[1] or one[2] for one in SPAN.finditer(note)]
+
+
 def read_of(state: State) -> JobRequest:
     """What the script in hand asks for: the person's own by its text, ours by what was asked and planned."""
     own, request = state.get("own"), state.get("request") or JobRequest()
@@ -86,7 +106,7 @@ def read_of(state: State) -> JobRequest:
 
 def cost_between(began: State, ended: State, context: Context) -> str:
     """What the script at the end costs more than the one at the beginning; on another machine no price is the same."""
-    if not on_same_machine(began, ended):
+    if is_ported(began, ended) or not on_same_machine(began, ended):
         return ""
     cluster = context.cluster(ended.get("request") or JobRequest())
     if bool(began.get("own")) == bool(ended.get("own")):

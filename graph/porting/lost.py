@@ -12,6 +12,7 @@ from graph.extraction.script_record import ScriptRecord
 from graph.extraction.shell_words import plain
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.porting.collector import PortNote
+from graph.porting.wishes import MAIL_OPTIONS, own_mail
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.launcher_options import launcher_table
@@ -20,7 +21,18 @@ from knowledge.types import LaunchPlan
 from knowledge.word_lists import word_set
 
 # Directives that are the user's wish and that no template writes.
-WISHES = ("array", "dependency", "mail-user", "mail-type", "signal", "reservation", "requeue", "begin")
+WISHES = (
+    "array",
+    "dependency",
+    "mail-user",
+    "mail-type",
+    "signal",
+    "reservation",
+    "requeue",
+    "begin",
+    "licenses",
+    "nodelist",
+)
 # Options of launchers that the new launch sets itself, or that say what the plan already holds.
 ANEW = word_set(
     "--nnodes --nproc-per-node --rdzv-backend --rdzv-endpoint --rdzv-id --rdzv-conf --node-rank --master-addr "
@@ -58,7 +70,7 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
         says = f"Container {record.container} is not carried over: {target.title}'s own software is loaded instead."
         notes.append(PortNote(0, says))
     for option in WISHES:
-        if option in script.active:
+        if option in script.active and not (option in MAIL_OPTIONS and own_mail(script)):
             value = f"--{option} {script.active[option].value}".strip()
             says = f"{value} is not carried over: add it in {SCHEDULERS[target.scheduler]}'s words if you want it."
             notes.append(PortNote(script.active[option].line, says))

@@ -21,6 +21,7 @@ from graph.porting.collector import PortNote
 from graph.porting.layout import layout_note, planned, spread_evenly
 from graph.porting.lost import lost, own_config, precision_of
 from graph.porting.parts import UserPart, user_part
+from graph.porting.wishes import own_mail
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
@@ -82,7 +83,9 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
             "no training program can be seen in the script; name it with --entry, or give the file it runs"
         )
     request, notes = request_for(record, part, target, changes or JobRequest())
-    request = replace(request, output=request.output or own_output(script, target))
+    request = replace(
+        request, output=request.output or own_output(script, target), mail=request.mail or own_mail(script)
+    )
     decided, more = planned(request, target, not counts_said(changes))
     if isinstance(decided, Refusal):
         return decided

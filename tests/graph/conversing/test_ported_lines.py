@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from player import Player, Thread, call
 
 POLARIS = """#!/bin/bash -l
@@ -45,3 +46,28 @@ def test_a_text_that_the_machine_refuses_leaves_theirs() -> None:
     thread, _ = ported("It cannot.", AURORA.replace("capacity", "nosuch"))
     assert "the checks for Aurora refuse it" in thread.player.asked[-1][-1].text
     assert thread.script.strip() == POLARIS.strip()
+
+
+SLURM = """#!/bin/bash
+#SBATCH -p gpuA100x8
+#SBATCH --nodes=2
+#SBATCH --gpus-per-node=8
+#SBATCH --time=10:00:00
+#SBATCH --mail-type=END,FAIL
+#SBATCH --mail-user=anna@uni-x.de
+#SBATCH --licenses=matlab:1
+source ~/conda.sh
+srun torchrun --nnodes=2 --nproc_per_node=8 finetune.py --bf16
+python summarize.py logs/
+"""
+
+
+@pytest.mark.parametrize(
+    ("machine", "mail"), [("perlmutter", "--mail-user=anna@uni-x.de"), ("aurora", "#PBS -M anna@uni-x.de")]
+)
+def test_a_script_made_anew_keeps_who_is_told_and_names_what_it_cannot_hold(machine: str, mail: str) -> None:
+    thread = Thread(Player(call("port_script", machine=machine), "Ported; `source ~/conda.sh` is left to you."))
+    told = thread.say(f"port this to {machine}, project m1234\n```\n{SLURM}```")
+    assert mail in thread.script and "mail-user" not in told.partition("Note:")[2]
+    assert "--licenses matlab:1 is not carried over" in told and "`python summarize.py logs/`" in told
+    assert "What that costs" not in told and "Note: `source" not in told
