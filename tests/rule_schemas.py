@@ -152,6 +152,11 @@ SCHEMAS: dict[str, Any] = {
         weak=list[Word],
         patterns=dict[Word, Pattern],
     ),
+    f"{WORDS}/forms.yaml": table(
+        "Forms",
+        values=dict[Word, Pattern],
+        fields=dict[Word, table("FormField", says=Word, value=Word, keys=list[Word])],
+    ),
     f"{WORDS}/grammar.yaml": dict[Word, list[Pattern] | dict[Word, Patterns]],
     f"{WORDS}/intents.yaml": dict[
         Word, Annotated[Patterns | list[Word] | dict[Word, Patterns], Field(union_mode="left_to_right")]
@@ -177,6 +182,14 @@ SCHEMAS: dict[str, Any] = {
         no_machines=list[Word],
     ),
     f"{WORDS}/programs.yaml": dict[Word, list[Word] | dict[Word, Patterns]],
+    f"{WORDS}/spelling.yaml": table(
+        "Spelling",
+        signs=dict[Word, list[Word]],
+        endings=list[Word],
+        apart=list[Word],
+        words=list[Word],
+        not_slips=list[Word],
+    ),
     f"{WORDS}/words.yaml": table(
         "Words",
         plain=dict[Word, Word],
@@ -184,7 +197,7 @@ SCHEMAS: dict[str, Any] = {
         numbers=dict[Number, list[Word]],
         spans=dict[Number, list[Word]],
         fillers=list[Word],
-        compounds=list[table("Compound", first=dict[Word, StrictInt], joint=StrictStr, then=dict[Word, StrictInt])],
+        compounds=list[table("Compound", first=dict[Word, StrictInt], joint=StrictStr, then=dict[Word, Number])],
     ),
     "knowledge/cards/*.yaml": tuple[Card, ...],
     "knowledge/causes.yaml": dict[

@@ -10,8 +10,10 @@ from typing import Any
 from graph.extraction.sentences import choose, reading
 from graph.extraction.sentences.dialogue import DialogueInput, reply
 from graph.extraction.sentences.flags import find_flags
+from graph.extraction.sentences.forms import spoken_form
 from graph.extraction.sentences.intents import has
 from graph.extraction.sentences.lexicon import fold
+from graph.extraction.sentences.spelling import normal_form
 from graph.extraction.training import TRAINS
 from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplaced
 from graph.reading.argument_edits import find_argument_edits, spelled_out
@@ -32,7 +34,7 @@ FEW_WORDS = 3  # an answer to what was asked: nothing in it is left over
 STAND_IN = "program.py"  # in the place of a program that is no Python file, for the reader of names
 ASSIGNED = re.compile(r"[`(\"']*[A-Za-z_]\w*=")
 # Options of a program that tell how it is spread, or the model that is trained.
-TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*|model\w*[= ]\S+)", re.I)
+TELLING = re.compile(r"(?<!\S)--?(?:\w*(?:fsdp|ddp|deepspeed|zero)\w*(?:[= ][\w./-]+\.json)?|model\w*[= ]\S+)", re.I)
 STANDS_IN = r"(?:[A-Z][A-Z_]*|[$<{][\w{}<>]+)"
 NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
@@ -63,7 +65,7 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     if (shown := bounded(text)) != text:
         read = understand(shown, before, asked, options)
         return replace(read, left=(*read.left, NOT_READ))
-    text = as_corrected(text)
+    text = as_corrected(spoken_form(normal_form(text)))
     if before and before != JobRequest():
         text = wanted(text, "negated")  # what is told or said by others is no wish; a denial may take away
     if before and before != JobRequest() and (framed := find_frames(text, before)).edits:

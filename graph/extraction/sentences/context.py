@@ -39,6 +39,8 @@ def is_past(line: Line, token: int) -> bool:
     before = any(_context(name).search(left) for name in ("past", "past_verb", "than", "barred"))
     if _context("wished").search(left) and right.startswith(" but "):
         return True
+    if _context("outdated").match(line.text[line.tokens[token].end :].lower()):
+        return True
     return before or any(_context(name).match(right) is not None for name in ("past_after", "failing"))
 
 

@@ -64,7 +64,7 @@ def clock(text: str, colon: Literal["hours", "slurm", "people"] = "people") -> f
 
 def find_durations(line: Line) -> list[Duration]:
     """The lengths of time that may be a walltime, in order; not those of epochs, of waiting, of GPU hours."""
-    found = [*_clocks(line), *_spoken(line)]
+    found = [*_clocks(line), *_spoken(line), *_behind(line)]
     return sorted((d for d in found if 0 < d.seconds <= LONGEST and not _other(line, d)), key=lambda d: d.first)
 
 
@@ -74,7 +74,7 @@ def _clocks(line: Line) -> Iterator[Duration]:
         left = line.left(at)
         hour_of_day = _time("of_day").search(left) and mention.value.count(":") == 1
         if seconds and not hour_of_day:
-            yield Duration(seconds, at, at, _cued(line, at))
+            yield Duration(seconds, at, at, _cued(line, at, at))
 
 
 def _spoken(line: Line) -> Iterator[Duration]:
@@ -82,7 +82,8 @@ def _spoken(line: Line) -> Iterator[Duration]:
     while match := _time("part").search(line.canon, position):
         begin, seconds, end = match.start(), 0.0, match.start()
         while match:
-            seconds += _seconds(match)
+            part = _seconds(match)
+            seconds += 0 if part == seconds else part  # `a full day, twenty-four hours` says it twice
             end = match.end()
             if loose := _time("loose").match(line.canon, end - 5):
                 seconds += int(loose["n"]) * 60
@@ -91,8 +92,15 @@ def _spoken(line: Line) -> Iterator[Duration]:
             match = _time("part").match(line.canon, joint.end() if joint else end)
             if match and not _smaller(line.canon[begin:end], match):
                 match = None
-        yield Duration(seconds, line.at(begin), line.at(end - 2), _cued(line, line.at(begin)))
+        first, last = line.at(begin), line.at(end - 2)
+        yield Duration(seconds, first, last, _cued(line, first, last))
         position = end
+
+
+def _behind(line: Line) -> Iterator[Duration]:
+    for match in _time("behind").finditer(line.canon):
+        first, last = line.at(match.start()), line.at(match.end() - 2)
+        yield Duration(float(match["n"]) * SECONDS[match["unit"]], first, last, True)
 
 
 def _smaller(before: str, match: re.Match[str]) -> bool:
@@ -119,8 +127,8 @@ def _seconds(match: re.Match[str]) -> float:
     return amount * unit
 
 
-def _cued(line: Line, first: int) -> bool:
-    return bool(_time("cue").search(line.left(first))) or line.right(first).startswith(" time ")
+def _cued(line: Line, first: int, last: int) -> bool:
+    return bool(_time("cue").search(line.left(first))) or line.right(last).startswith(" time ")
 
 
 def _other(line: Line, duration: Duration) -> bool:
@@ -131,7 +139,8 @@ def _other(line: Line, duration: Duration) -> bool:
     mention = line.tokens[duration.first].mention
     if mention and mention.value.count(":") == 2:
         return False
-    if _time("not_before").search(left) or _time("not_after").match(right):
+    ends = right.startswith(" time ")  # `after 10 hours at the latest`
+    if (_time("not_before").search(left) and not ends) or _time("not_after").match(right):
         return True
     clause = _time("clause").split(left)[-1]
     return " wait " in f" {clause} " and not duration.cued

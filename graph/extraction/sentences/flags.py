@@ -87,6 +87,8 @@ def _flag(match: re.Match[str], prose: bool) -> Flag | None:
     value = (match["value"] or "").rstrip(".,:")
     if not value or not kind:
         return None
+    if match["name"] == "-B" and "flux" not in match.string:
+        return None
     start, end = match.span()
     if kind == "count":
         number = re.search(r"(?:^|:)(\d{1,6})$", value)

@@ -229,7 +229,7 @@ def _with_script(signs: Signs, folded: str, asks: bool, makes: bool) -> Intent:
         return "diagnose"
     if asks and not makes:
         return "question"
-    return "port"
+    return "generate" if has("completes", folded) else "port"
 
 
 def _goes_on(signs: Signs, makes: bool) -> bool:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
 
+from rapidfuzz.distance import OSA
+
 from graph.extraction.sentences.lexicon import fold, lexicon, read_yaml
 from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.machines import names, squeeze
@@ -16,6 +18,7 @@ from knowledge.catalogue import catalogue
 DIGITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 NEAR = 200  # letters around a word that tell whether it stands as a name
 COPULAS = ("is", "ist", "es", "est", "e")
+SHORTEST_QUEUE = 6  # letters of a queue's name that is read in spite of a slip
 DICTATED = 3  # digits of an account that is spelled out: three letters and three digits at OLCF, NCSA, ACCESS
 
 
@@ -67,11 +70,23 @@ def _known(value: str, machines: frozenset[str], whole: bool = False) -> str | N
     for machine in machines:
         if one := queue_ids().get(machine, {}).get(folded):
             return one if fold(one) == folded else value
-    if not whole and len(machines) == 1 and len(value) > 3 and _odd(value):
-        ids = queue_ids().get(next(iter(machines)), {})
+    if len(machines) != 1:
+        return None
+    ids = queue_ids().get(next(iter(machines)), {})
+    if not whole and len(value) > 3 and _odd(value):
         ends = [one for name, one in ids.items() if name.endswith(folded)]
-        return ends[0] if len(ends) == 1 else None
-    return None
+        if len(ends) == 1:
+            return ends[0]
+    return _misspelt(folded, ids)
+
+
+def _misspelt(word: str, ids: Mapping[str, str]) -> str | None:
+    """The queue that is one slip away, where only one is and the word means nothing else."""
+    if len(word) < SHORTEST_QUEUE or is_plain_word(word) or re.search(r"\d", word):
+        return None
+    odd = ((name, one) for name, one in ids.items() if name not in _lists()["never_bare"])
+    near = [one for name, one in odd if word[0] == name[0] and OSA.distance(word, name, score_cutoff=1) == 1]
+    return near[0] if len(near) == 1 else None
 
 
 @lru_cache(maxsize=4096)
@@ -84,14 +99,31 @@ def _odd(value: str) -> bool:
     return bool(re.search(r"[\d_]|\w-\w", value)) and not re.fullmatch(r"[\d.]+\w?", value)
 
 
-def _plain_word(value: str) -> bool:
+def is_plain_word(value: str) -> bool:
+    """Whether a word is one of the language, and no name."""
     folded = fold(value)
     return folded in _lists()["stop"] or lexicon().knows(folded)
 
 
 def find_queues(text: str, folded: str, machines: frozenset[str]) -> list[NameSpan]:
     """Queues named by a cue, and words that are a queue's name on the machine meant."""
-    return [*_cued_queues(text, folded, machines), *_bare_queues(text, folded, machines)]
+    return [
+        *_spelled_queues(folded, machines),
+        *_cued_queues(text, folded, machines),
+        *_bare_queues(text, folded, machines),
+    ]
+
+
+def _spelled_queues(folded: str, machines: frozenset[str]) -> Iterator[NameSpan]:
+    """`the debug scaling queue`: a queue of the machine with blanks where its name has hyphens, beside a cue."""
+    ids = {name: one for machine in machines for name, one in queue_ids().get(machine, {}).items()}
+    for name, one in ids.items():
+        if len(parts := re.split(r"[-_]", name)) > 1:
+            spelled = re.compile(rf"(?<![\w-]){'[ ]'.join(map(re.escape, parts))}(?![\w-])")
+            for match in spelled.finditer(folded):
+                before, after = folded[: match.start()], folded[match.end() :]
+                if _label("cue_ends").search(before[-NEAR:]) or _label("cue_begins").match(after):
+                    yield NameSpan("queue", one, *match.span())
 
 
 def _cued_queues(text: str, folded: str, machines: frozenset[str]) -> list[NameSpan]:
@@ -132,7 +164,7 @@ def _queue(value: str, machines: frozenset[str], being: bool, before: bool) -> s
         return _anywhere(value) or value
     if _anywhere(value) and not lexicon().knows(fold(value)):
         return _anywhere(value)
-    if (being or before) and not _plain_word(value):
+    if (being or before) and not is_plain_word(value):
         return value
     return None
 
@@ -143,8 +175,18 @@ def _bare_queues(text: str, folded: str, machines: frozenset[str]) -> Iterator[N
     cued = bool(machines) and (named or _label("any_queue").search(folded) is not None)
     for match in re.finditer(r"(?<![\w.-])[a-z][\w-]*\w(?!\w)", folded):
         one = None if _counts_gpus(match, folded) else _named(match[0], machines)
-        if one and (_odd(match[0]) or _stands_alone(match, folded, machines, cued)):
+        if one and (
+            _odd(match[0]) or _stands_alone(match, folded, machines, cued) or _of_gpu(match, one, text, folded)
+        ):
             yield NameSpan("queue", one, *match.span())
+
+
+def _of_gpu(match: re.Match[str], one: str, text: str, folded: str) -> bool:
+    """`bridges2 GPU h100-80`: the queue in its own capitals, between the machine and the GPUs that are asked of it."""
+    written = text[match.start() : match.end()]
+    behind = re.match(r"[\s:,]+(?:\d+\s+)?\w*\d[\w-]*", folded[match.end() :])
+    as_named = written == one != one.lower() and _names_machine(folded[max(0, match.start() - NEAR) : match.start()])
+    return bool(as_named and behind and any(one.kind == "gpu" for one in find_methods(behind[0], behind[0])))
 
 
 def _counts_gpus(match: re.Match[str], folded: str) -> bool:
@@ -190,6 +232,9 @@ def find_accounts(text: str, folded: str) -> list[NameSpan]:
     found = [
         NameSpan("account", text[m.start() : m.end()], *m.span()) for m in _label("account_shape").finditer(folded)
     ]
+    quoted = [m for m in _label("account_quoted").finditer(folded) if not _no_account(m["value"])]
+    numbers = _label("account_number").finditer(folded)
+    found += [NameSpan("account", text[slice(*m.span("value"))], *m.span("value")) for m in (*quoted, *numbers)]
     found += _cued_accounts(text, folded)
     found += [NameSpan("account", m["value"], *m.span("value")) for m in _label("account_alone").finditer(text)]
     for match in (*_label("account_before").finditer(folded), *_label("account_under").finditer(folded)):
@@ -198,7 +243,7 @@ def find_accounts(text: str, folded: str) -> list[NameSpan]:
         if any(m.start == _next_word(folded, match.end()) for m in found):
             continue
         named = re.search(r"\d|_", value) or len(match.groupdict().get("as") or "") > 1
-        if named and not _plain_word(value) and not _label("placeholder").match(value.lower()):
+        if named and not is_plain_word(value) and not _label("placeholder").match(value.lower()):
             found.append(NameSpan("account", value, start, end))
     if not found and _label("account_mentioned").search(folded):
         used = ((m.start("value"), m.end("value")) for m in _label("account_used").finditer(folded))
@@ -237,14 +282,19 @@ def _corrected(text: str, folded: str, at: int) -> Iterator[NameSpan]:
             yield NameSpan("account", text[start:end], start, end)
 
 
-def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:
-    if (
+def _no_account(value: str) -> bool:
+    """Whether a word is a placeholder, a word of the language, a file or a machine."""
+    return bool(
         _label("placeholder").match(value.lower())
-        or _plain_word(value)
+        or is_plain_word(value)
         or value.endswith(".py")
         or re.fullmatch(r"[a-z]+ed", value)  # "my account expired"
         or squeeze(value) in names().ids
-    ):
+    )
+
+
+def _is_account(value: str, being: bool, ends: bool, cue: str) -> bool:
+    if _no_account(value):
         return False
     if _odd(value) or re.search(r"\d", value) or re.fullmatch(r"[A-Z]{3,}", value):
         return True

@@ -20,8 +20,11 @@ LONG_WORD = re.compile(r"([!-~]{200})[!-~]+")
 LONG_GAP = re.compile(r"\n{4,}|[ \t]{9,}")
 STOPS = re.compile(r"([\u3001\u3002\uff01\uff0c\uff1a\uff1b\uff1f])(?=\S)")  # of scripts without blanks
 BESIDE = re.compile(rf"(?<=[{IDEOGRAPH}])(?=[A-Za-z0-9])|(?<=[A-Za-z0-9])(?=[{IDEOGRAPH}])")
+# GPUs with their memory as Bridges-2's `--gpus` takes them, which counts the whole job: `h100-80:16`.
+# Source: https://www.psc.edu/resources/bridges-2/user-guide/
+TYPED = re.compile(r"(?<![\w:=-])([a-zA-Z]{1,2}\d{2,4}[a-zA-Z]?)-\d{2,3}(?:[gG][bB]?)?:(\d{1,3})(?![\w:])")
 TIMES = re.compile(
-    r"(?<![\w.])(\d{1,4})\s?[xX\u00d7*](?=\s?\d{1,3}(?![\w.]|\s?x)|\s?[A-Za-z]{1,5}\d|\s?gpu|\s?GPU|\s?nodes?\b)"
+    r"(?<![\w.])(\d{1,4}(?:[nN](?=\s?[*\u00d7]))?)\s?[xX\u00d7*](?=\s?\d{1,3}(?![\w.]|\s?x)|\s?[A-Za-z]{1,5}\d|\s?gpu|\s?GPU|\s?nodes?\b)"
 )
 HALF_PAST = re.compile(r"(?<=\d)h([0-5]\d)(?!\w)")
 COMMA = re.compile(
@@ -62,7 +65,7 @@ def clean(text: str) -> str:
     text = unicodedata.normalize("NFKC", STOPS.sub(r"\1 ", ANSI.sub("", text)))
     text = CONTROL.sub(" ", text.replace("\r\n", "\n").replace("\r", "\n"))
     text = FRACTION.sub(_decimal, BESIDE.sub(" ", text))
-    return HALF_PAST.sub(r"h \1min", COMMA.sub(".", TIMES.sub(r"\1 x ", text)))
+    return HALF_PAST.sub(r"h \1min", COMMA.sub(".", TIMES.sub(r"\1 x ", TYPED.sub(r"\2 \1 gpus in total", text))))
 
 
 @cache

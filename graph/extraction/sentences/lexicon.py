@@ -24,7 +24,7 @@ Entry = tuple[tuple[str, ...], str]
 IDEOGRAPH = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 PIECE = re.compile(
     r"\n|-+>|=>|>>|\d{1,3},\d{3}(?!\d)|\d+(?:\.\d+)?"
-    rf"|[{IDEOGRAPH}]|(?:(?![{IDEOGRAPH}])[^\W\d])(?:(?![{IDEOGRAPH}])[\w'])*|[^\w\s]"
+    rf"|[{IDEOGRAPH}]|(?:(?![{IDEOGRAPH}])[^\W\d])(?:(?:(?![{IDEOGRAPH}])[\w'])*(?![{IDEOGRAPH}])\w)?|[^\w\s]"
 )
 
 
@@ -127,3 +127,10 @@ def lexicon() -> Lexicon:
     # A spelling without accents means what its own entry says ("no"), not what the accented one does ("nó", node).
     plain = [entry for entry in phrases if fold(entry[0]) == lower(entry[0])] + accented
     return Lexicon(_table(accented, plain=False), _table(plain, plain=True))
+
+
+@cache
+def number_words() -> Mapping[str, str]:
+    """The number words of plain letters -> their value as a key: `four` -> "4"."""
+    table = _words()["numbers"]
+    return {word: f"{value:g}" for value, words in table.items() for word in words if word.isascii() and word.isalpha()}

@@ -9,10 +9,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 
 from rapidfuzz.distance import OSA
 
-from graph.extraction.sentences.lexicon import FILLER, PIECE, Lexicon, fold, lexicon, lower
+from graph.extraction.sentences.lexicon import FILLER, PIECE, Lexicon, fold, lexicon, lower, number_words
 
 KEYS = {
     "machine": "<M>",
@@ -41,9 +42,12 @@ GLUED = {
     "u": "hour",
 }
 UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "gpu", "hours": "hour", "hour": "hour",
-         "minutes": "min", "mins": "min", "days": "day", "cards": "gpu", "tiles": "gpu"}  # fmt: skip
-# Words of their own that look like a misspelt unit.
-NO_TYPOS = frozenset(("times", "files", "codes", "modes", "miles"))
+         "minutes": "min", "minute": "min", "mins": "min", "min": "min", "days": "day", "day": "day", "cards": "gpu",
+         "tiles": "gpu", "hrs": "hour", "hr": "hour", "h": "hour"}  # fmt: skip
+SKELETONS = {re.sub(r"(?<!^)[aeiou]", "", unit): key for unit, key in UNITS.items() if len(unit) > 3}
+# Words of their own that look like a misspelt unit, or like a misspelt number before one.
+NO_TYPOS = frozenset(("times", "files", "codes", "modes", "miles", "notes", "models", "tasks", "there", "even", "dash"))
+SHORT_UNIT = 4  # letters from which a unit may lack one or have a wrong one; shorter ones have them in another order
 # What follows a bare number that stands for another of the same unit: `2 nodes, no, 3, please`.
 BEHIND_NUMBER = frozenset(
     (*".,;!?-", "no", "oops", "but", "please", "per", "<X>", "is", "will", "should", "would", "then", "instead", "to")
@@ -195,17 +199,51 @@ def _split(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _typos(text: str, tokens: list[Token]) -> list[Token]:
-    """A misspelt unit is mended only behind a number: `2 ndoes`."""
-    for i in range(1, len(tokens)):
-        key = tokens[i].key
-        if tokens[i].mention or len(key) < 3 or not (key.isascii() and key.isalpha()) or key in NO_TYPOS:
+    """A misspelt unit is mended only behind a number: `2 ndoes`; a misspelt number word only before a unit."""
+    for i, token in enumerate(tokens):
+        key = token.key
+        if token.mention or not (key.isascii() and key.isalpha()) or key in NO_TYPOS or lexicon().knows(key):
             continue
-        if NUMBER.fullmatch(tokens[i - 1].key) and not lexicon().knows(key):
-            limit = 1 if len(key) < 7 else 2
-            best = min(UNITS, key=lambda unit: OSA.distance(key, unit))
-            if OSA.distance(key, best) <= limit:
-                tokens[i] = Token(UNITS[best], tokens[i].start, tokens[i].end)
+        if i and NUMBER.fullmatch(tokens[i - 1].key) and (unit := _unit_meant(key)):
+            tokens[i] = Token(unit, token.start, token.end)
+        elif i + 1 < len(tokens) and (number := _number_meant(key)):
+            behind = tokens[i + 1]
+            if behind.key in UNITS.values() or (behind.mention is None and _unit_meant(behind.key)):
+                tokens[i] = Token(number, token.start, token.end, spelled=True)
     return tokens
+
+
+@cache
+def _unit_meant(word: str) -> str | None:
+    """The unit that a misspelt word means: one letter wrong or two changed about (two for long ones), no vowels
+    (`mnts`), a letter doubled (`hh`)."""
+    if not (word.isascii() and word.isalpha()) or word in NO_TYPOS or lexicon().knows(word):
+        return None
+    if (single := re.sub(r"(.)\1+", r"\1", word)) in UNITS or word in SKELETONS:
+        return UNITS.get(single) or SKELETONS[word]
+    if len(word) < SHORT_UNIT:
+        return next((key for unit, key in UNITS.items() if unit[:-1] == word or _is_swapped(word, unit)), None)
+    best = min(UNITS, key=lambda unit: OSA.distance(word, unit))
+    near = OSA.distance(word, best) <= (1 if len(word) < 7 else 2)
+    return UNITS[best] if near else next((key for unit, key in UNITS.items() if _is_swapped(word, unit)), None)
+
+
+@cache
+def _number_meant(word: str) -> str | None:
+    """The number that a word means with two of its letters changed about, or one left out or doubled in a long one."""
+    if len(word) < 3 or word in NO_TYPOS:
+        return None
+    for name, value in number_words().items():
+        slip = len(name) > 4 and OSA.distance(word, name) == 1 and len(word) != len(name)
+        if word[0] == name[0] and (slip or _is_swapped(word, name)):
+            return value
+    return None
+
+
+def _is_swapped(word: str, name: str) -> bool:
+    """Whether a word has the letters of a name in another order; all but the first, in one of five or more."""
+    long = len(name) > SHORT_UNIT and word[0] == name[0]
+    return sorted(word) == sorted(name) and (long or OSA.distance(word, name) == 1)
 
 
 def _numbers(tokens: list[Token]) -> list[Token]:
@@ -268,7 +306,8 @@ def _carry_units(tokens: list[Token]) -> list[Token]:
             counted = "total" in (t.key for t in tokens[max(0, i - 2) : i])
             following = [t.key for t in tokens[i + 1 : i + 3]] or ["."]
             again = corrected and i - since <= CORRECTION_REACH and following[0] in BEHIND_NUMBER
-            carried = thing if following in OF_THEM else unit if again else ""
+            bare = following in OF_THEM and not {"node", "gpu"} & {t.key for t in tokens[i + 3 : i + 6]}
+            carried = thing if bare else unit if again else ""
             if carried and not counted:
                 out.append(Token(carried, token.end, token.end))
             refused = i > 0 and tokens[i - 1].key in ("not", "no")

@@ -14,6 +14,7 @@ from rapidfuzz.distance import OSA
 
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import NameSpan
+from graph.extraction.sentences.methods import find_methods
 from graph.extraction.sentences.taken import Taken
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
@@ -101,8 +102,27 @@ POINTS = re.compile(
 LEADS = re.compile(
     r"\s*(?:[,:;/|]|\d|$|(?:ddp|fsdp|zero|z[123]|deepspeed|pytorch|torch|accelerate|lightning|megatron|debug|one|two|four|single|a100|h100|mi|gpu)\b)"
 )
+LAUNCHERS = (
+    "jsrun",
+    "srun",
+    "lrun",
+    "mpirun",
+    "mpiexec",
+    "torchrun",
+    "flux",
+    "bsub",
+    "sbatch",
+    "qsub",
+    "node",
+    "nodes",
+)
 # The same behind the name, where a language puts it there: "Firで", "Alex에서", "Fir 上".
 POINTED = re.compile(r"\s*(?:で|に|から|へ|上|에서|에\b|로\b)")
+# `Summit-like Lassen`: another machine; `Aurora from HR says`: a person.
+NOT_IT = re.compile(
+    r"-(?:like|ish|esque)\b|\s+(?:from|in|of)\s+[\w&]+\s+(?:says?|said|tells?|told|asked|asks|wrote|writes|thinks?|thought|wants?|mentioned|suggest\w*|recommend\w*)\b"
+    r"|\s+(?:says?|said|told|thinks?|wrote|asked|suggested|recommended)\s+(?:that\s+)?(?:i|we|you|me|us)\b"
+)
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 
 
@@ -118,6 +138,8 @@ def find_machines(text: str, folded: str) -> list[NameSpan]:
 
 def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
     before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 16]
+    if NOT_IT.match(folded, match.end()):
+        return False
     if len(name) <= 2 and (before[-1:].isdigit() or STORE.match(after)):
         return False
     if name not in names().shy:
@@ -125,7 +147,15 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
     if POINTS.search(folded[max(0, match.start() - 24) : match.start()]) or POINTED.match(after):
         return not STORE.match(after)
     capital = text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
-    return capital or (before == "" and bool(LEADS.match(after)))
+    return capital or (before == "" and bool(LEADS.match(after) or _leads(after)))
+
+
+def _leads(after: str) -> bool:
+    """Whether a request goes on behind a name that heads it: `tuo N=8`, `lassen jsrun pytorch`."""
+    word = re.match(r"\s+([a-z][\w-]*)", after)
+    if word is None:
+        return False
+    return after[word.end() :].startswith("=") or bool(word[1] in LAUNCHERS or find_methods(word[1], word[1]))
 
 
 WORD = re.compile(r"(?<![\w$/.-])([^\W\d_]{3,})([ -]?(?:\d{1,2}|[^\W\d_]{2,8}))?(?![\w/])(?!-\w|\.\w)")
@@ -141,7 +171,7 @@ def guess_machines(folded: str, taken: list[NameSpan]) -> list[NameSpan]:
         at = match.end(1)
         for group in (0, 1):
             start, end = match.span(group)
-            if not spoken_for.is_free(start, end):
+            if not spoken_for.is_free(start, end) or NOT_IT.match(folded, end):
                 continue
             word = match[group]
             if (name := guess(word)) and not (group == 0 and word[-1].isdigit() and not name[-1].isdigit()):

@@ -8,7 +8,7 @@ from functools import cache, cached_property
 from typing import Any
 
 from graph.extraction.sentences.durations import CLOCK, DAYS_HOURS
-from graph.extraction.sentences.labels import find_accounts, find_queues
+from graph.extraction.sentences.labels import find_accounts, find_queues, is_plain_word
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import NameSpan
 from graph.extraction.sentences.machines import find_machines, guess_machines
@@ -80,11 +80,35 @@ def find_models(text: str, folded: str) -> list[NameSpan]:
             if taken.is_free(*match.span()):
                 found.append(NameSpan("model", _written(family, match), *match.span()))
                 taken.add(*match.span())
+    for span in _unlisted(text, folded):
+        if taken.is_free(span.start, span.end):
+            found.append(span)
+            taken.add(span.start, span.end)
     for match in pattern("models.yaml", "patterns", "bare").finditer(folded):
         if taken.is_free(*match.span()):
             found.append(NameSpan("model", _size(match["size"]), *match.span(), weak=True))
             taken.add(*match.span())
     return found
+
+
+def _unlisted(text: str, folded: str) -> Iterator[NameSpan]:
+    """Models of no family that is known, by their size, their ending, or the word before them."""
+    for match in pattern("models.yaml", "patterns", "named").finditer(folded):
+        if not _is_word(match["name"]):
+            yield NameSpan("model", text[match.start() : match.end()], *match.span())
+    for match in pattern("models.yaml", "patterns", "called").finditer(folded):
+        start, end = match.span("name")
+        # a plain word behind `model` may be anything: a name has a capital, a digit or a size
+        if not _is_word(match["name"].split(" ")[0]) and re.search(r"\d|[a-z][A-Z]", text[start:end]):
+            yield NameSpan("model", text[start:end], start, end)
+    for match in pattern("models.yaml", "patterns", "cased").finditer(text):
+        yield NameSpan("model", match[0], *match.span())
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name, or the first part of it, is a word of the language or of the work here."""
+    parts = re.split(r"[-_]", name)
+    return any(is_plain_word(part) for part in (name, parts[0])) or bool(find_methods(parts[0], parts[0]))
 
 
 def _of_hub(text: str, folded: str) -> Iterator[NameSpan]:

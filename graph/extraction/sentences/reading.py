@@ -33,6 +33,7 @@ CALLED = re.compile(
     re.I,
 )
 BOUND = re.compile(r"\b(?:max(?:imum)?|limit|longest|allow(?:s|ed)?)\b(?: (?:is|are|of|time|walltime))*\W*$", re.I)
+COUNTED = ("nodes", "gpus_per_node", "total_gpus")
 KINDS = ("strategy", "framework", "machine", "queue", "account", "entry", "model")
 
 
@@ -173,7 +174,7 @@ def _corrects(line: Line, token: int) -> bool:
 def _flag_values(flags: list[Flag], text: str) -> dict[str, SaidValue]:
     out: dict[str, SaidValue] = {}
     for flag in sorted(flags, key=lambda f: not f.weak):
-        if flag.field not in ("nodes", "gpus_per_node"):
+        if flag.field not in COUNTED:
             out[flag.field] = SaidValue(flag.value, text[flag.start : flag.end].strip())
     return out
 
@@ -181,7 +182,7 @@ def _flag_values(flags: list[Flag], text: str) -> dict[str, SaidValue]:
 def _in_order(counts: list[SaidCount], flags: list[Flag], line: Line) -> tuple[SaidCount, ...]:
     """All counts in the order of the text, so that the last word wins; those of weaker options first."""
     end = len(line.tokens) - 1
-    given = [(f.weak, _token(line, f, end), f) for f in flags if f.field in ("nodes", "gpus_per_node")]
+    given = [(f.weak, _token(line, f, end), f) for f in flags if f.field in COUNTED]
     weak, strong = (
         [SaidCount(f.field, int(f.value), at, at) for w, at, f in given if w == kind] for kind in (True, False)
     )
