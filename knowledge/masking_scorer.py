@@ -244,20 +244,28 @@ def pieces(part: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield start, and_
 
 
+@lru_cache(16)
+def read_line(line: str) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
+    """The words of a line with what each tells, and the candidates in it; it is looked at for several lines."""
+    words = [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
+    return words, list(candidates(line, 0, len(line)))
+
+
 def seen_in(text: str, start: int, end: int, above: str = "") -> Iterator[tuple[int, int, list[str]]]:
     """Each candidate of a part of a line, and what is seen of it. above: what the line before tells."""
     if DIRECTIVE.match(text, start, end):
         return
-    words = [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(text, start, end)]
+    line = text[start:end]
+    words, alone = read_line(line)
     kinds = {tell[0] for _, _, tell in words if tell}
     telling = above or not kinds.isdisjoint(ANNOUNCING)
     begins = [one for one, _, _ in words]
-    for one, other in candidates(text, start, end):
-        value = text[one:other]
+    for one, other in alone:
+        value = line[one:other]
         name, more = form(value)
         if (
             name in NEVER
-            or text[other : other + 1] == "("
+            or line[other : other + 1] == "("
             or (len(value) < 4 and name != "lower")
             or not (telling or "sign" in more)
         ):
@@ -265,19 +273,14 @@ def seen_in(text: str, start: int, end: int, above: str = "") -> Iterator[tuple[
         at = bisect_left(begins, one)
         before = words[max(0, at - MOST_WORDS) : at]
         if before and before[-1][1] > one:  # a word that the candidate begins in
-            before[-1] = (before[-1][0], one, told_by(text[before[-1][0] : one].rstrip(".-") or "x"))
+            before[-1] = (before[-1][0], one, told_by(line[before[-1][0] : one].rstrip(".-") or "x"))
         tells = [tell for first, _, tell in reversed(before) if one - first < BEFORE]
         behind = [tell for first, last, tell in words[at : at + 24] if first >= other and last < other + BEHIND][:6]
         if name in PLAIN and not above and not announced(tells, behind):
             continue
         if is_password(value) or (" " in value and value[0].isalpha()):
-            yield (
-                one,
-                other,
-                features(
-                    text[start:one], text[other : other + 1] if other < end else "", tells, behind, name, more, above
-                ),
-            )
+            closes = line[other : other + 1]
+            yield start + one, start + other, features(line[:one], closes, tells, behind, name, more, above)
 
 
 def announced(tells: list[str], behind: list[str]) -> bool:
