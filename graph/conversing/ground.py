@@ -27,6 +27,8 @@ STANDARD_PARTS = frozenset(
 )
 TELLING = re.compile(r"[\d_/=@]|^\$")
 # Part of a path that stands for a name: PROJECT.
+# A folder of a fact below which each project or person has one: `/global/common/software/<project>`.
+OF_EACH = re.compile(r"(/[\w.-]+(?:/[\w.-]+)+/)<[^<>/\s]{1,40}>")
 FOR_A_NAME = re.compile(r"[A-Z][A-Z_]+")
 
 
@@ -125,11 +127,14 @@ class Ground:
         return stands(item, self.text()) or any(stands(item, self.facts(one)) for one in at)
 
     def has_path(self, path: str, at: Sequence[Cluster]) -> bool:
-        """Whether it is known, lies in a folder that the person named, or each of its parts is known; a part between
-        known ones may be anybody's project."""
+        """Whether it is known, lies in a folder that the person named or that each project has, or each of its parts
+        is known; a part between known ones may be anybody's project."""
         parts = [part for part in path.strip("/").split("/") if part]
         words = self.words.lower()
         below = ("/".join(parts[:most]) for most in range(len(parts), 1, -1))
+        theirs = (one[1] for text in (self.text(), *map(self.facts, at)) for one in OF_EACH.finditer(text))
+        if any(path.lower().startswith(one) for one in theirs):
+            return True  # below the folder that each project has there
         return any(stands(one, words) for one in below) or all(
             part in STANDARD_PARTS
             or FOR_A_NAME.fullmatch(part) is not None

@@ -41,7 +41,10 @@ STEPS_LEFT = (
 )
 # A word of a step that tells which line it is about: an option, a variable, an assignment.
 OF_LINE = re.compile(r"--?[A-Za-z][\w-]+|\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b\w+=\S+")
-NO_LAUNCH = "{}; or write_script makes a job that runs the file as it is: entry: bash {}"
+NO_LAUNCH = (
+    "{}. Give all of it as text, their lines in the other machine's words: here on the same scheduler, else by "
+    "write_script. Or write_script makes a job that runs the file as it is: entry: bash {}"
+)
 TAKEN = "nobody said its scheduler: taken for slurm. If you know it: edit_script, fields scheduler=pbs (lsf, flux)"
 PLACES = {1: "first", 2: "second", 3: "third"}
 

@@ -16,6 +16,8 @@ from knowledge.cluster import Cluster
 from knowledge.types import Diagnosis, Grounds, Said
 
 COMMENT = re.compile(r"^\s*#(?!\s?(?:SBATCH|PBS|BSUB|flux:|!))")
+# Letters of a machine's name in a sentence: `S3` and `PM` mean other things there.
+LEAST_NAME = 3
 MOST_RULES, MOST_LOG = 20_000, 40_000
 
 
@@ -25,7 +27,7 @@ def stand_on(ground: Ground, hand: Hand, ruled: State, as_text: Callable[[Said],
     ground.words = hand.words
     ground.go_on(state.get("grounds") or Grounds())
     clusters = hand.context.catalogue.clusters.values()
-    ground.machines = {name.lower(): one for one in clusters for name in names_of(one)}
+    ground.machines = {name.lower(): one for one in clusters for name in names_of(one) if len(name) >= LEAST_NAME}
     spoken_of = [*map(hand.context.catalogue.find, hand.turn.utterance.machines()), hand.context.cluster(hand.request)]
     here = [one for one in spoken_of if one] if any(spoken_of) or hand.read.machine else last_spoken_of(ground, hand)
     ground.here = list({one.id: one for one in here if not is_stand_in(one)}.values())

@@ -43,6 +43,7 @@ LIBRARIES: dict[str, str] = {"cuda": "nccl", "rocm": "nccl", "xpu": "xccl"}
 # PyTorch's word for a GPU (`--device cuda:0`).
 KIND_OPTIONS, KIND = re.compile(r"--?device([_-]type)?"), re.compile(r"(cuda|xpu)((?::\d+)?)")
 NODE_OPTIONS = re.compile(r"(?:--?)?(?:trainer\.)?(num[_-]nodes|nnodes|n[_-]nodes|nodes)")
+NO_GPUS = "the script asks for no GPUs and starts {}, no Python training: a port would make a GPU job of it"
 OUTPUT = re.compile(r"(?![/~.])[\w%/.{}-]+")
 JOB_NAME = re.compile(r"[A-Za-z][\w.-]{0,63}")
 GOES_ALONG = ("framework", "strategy", "total_gpus", "walltime", "model", "entry", "args", "setup", "variables")
@@ -118,8 +119,14 @@ def carried_over(text: str, target: Cluster | None = None) -> JobRequest:
 
 
 def own_request(record: ScriptRecord, part: UserPart) -> JobRequest:
-    """What the script says about the job itself; GPUs go along as a total."""
+    """What the script says about the job itself; GPUs go along as a total.
+
+    Raises InputError for a job that no launch of ours starts: without GPUs, and no Python.
+    """
     total = record.total_gpus
+    is_python = part.is_module or part.entry.endswith(".py")
+    if not (total or record.gpus_per_node or record.framework or is_python):
+        raise InputError(NO_GPUS.format(part.entry))
     if record.nodes and record.gpus_per_node:
         total = record.nodes * record.gpus_per_node
     known = next((name for name in FRAMEWORKS if name == record.framework), None)

@@ -14,6 +14,7 @@ JOB = ["#SBATCH --nodes=2", "#SBATCH --time=10:00:00", "2 nodes", "4 GPUs"]
 PASSES = """\
 2 nodes x 4 GPUs x 10 h = 80 GPU hours.
 That is 20 node hours.
+Put it into `/global/common/software/m1234/envs/train`, which compute nodes read.
 Your 2 nodes have 8 GPUs together.
 24 epochs x 17 min = 408 min, about 6.8 h, which the limit of 48 h holds.
 Of regular's 48 h, 38 h are left beside your 10 h.

@@ -32,6 +32,9 @@ def test_the_machines_that_are_spoken_of_stand_before_the_message() -> None:
     thread.say("how long may a job be in debug on Perlmutter, and on lumi?")
     sent = "\n".join(one.text for one in thread.player.asked[0] if one.role == "user")
     assert "MACHINE perlmutter" in sent and "MACHINE lumi" in sent
+    thread.say("on Delta: copy the data from S3 at 5 PM")
+    told = thread.player.asked[-1][1].text
+    assert "MACHINE delta" in told and "MACHINE stampede3" not in told, "S3 is where data lie"
     assert "debug (debug) 1-8 nodes 00:30:00" in sent and "https://" not in sent.split("MESSAGE")[0]
 
 

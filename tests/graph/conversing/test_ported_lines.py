@@ -62,6 +62,13 @@ python summarize.py logs/
 """
 
 
+def test_a_job_without_gpus_is_made_no_gpu_job() -> None:
+    own = "#BSUB -q normal\n#BSUB -n 64\n#BSUB -W 12:00\nmpirun ./sim input.dat\n"
+    thread = Thread(Player(call("port_script", machine="perlmutter"), "It needs its own lines."))
+    told = thread.say(f"port this to Perlmutter, m1234\n```\n{own}```")
+    assert "by write_script" in thread.player.asked[-1][-1].text and "torchrun" not in told + thread.script
+
+
 @pytest.mark.parametrize(
     ("machine", "mail"), [("perlmutter", "--mail-user=anna@uni-x.de"), ("aurora", "#PBS -M anna@uni-x.de")]
 )
