@@ -18,7 +18,7 @@ from graph.extraction.training import TRAINS
 from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplaced
 from graph.reading.argument_edits import find_argument_edits, spelled_out
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
-from graph.reading.edits import Add, apply_edits
+from graph.reading.edits import Add, Edit, Remove, apply_edits
 from graph.reading.frames import Framed, find_frames
 from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
@@ -67,7 +67,8 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
         return replace(read, left=(*read.left, NOT_READ))
     text = as_corrected(spoken_form(normal_form(text)))
     if before and before != JobRequest():
-        text = wanted(text, "negated")  # what is told or said by others is no wish; a denial may take away
+        # What is told or said by others is no wish, but may answer (`he says 20`); a denial may take away.
+        text = wanted(text, "negated", *(("others",) if asked else ()))
     if before and before != JobRequest() and (framed := find_frames(text, before)).edits:
         return with_frames(framed, before, asked, options)
     text = spelled_out(text) if before else text
@@ -166,10 +167,17 @@ def with_edits(turn: DialogueInput, wishes: RequestEdits) -> tuple[Intent, JobRe
         read = turn.before
     elif stands and intent == "diagnose":
         return reply(turn)
-    changed = apply_edits(read, wishes.edits).request
+    changed = apply_edits(read, [edit for edit in wishes.edits if not is_said_anew(edit, turn.before, read)]).request
     if changed.strategy in ("tp", "pp") and min(changed.tensor_parallel or 1, changed.pipeline_parallel or 1) > 1:
         changed = replace(changed, strategy="3d")
     return "port" if changed.source_machine else "generate", changed
+
+
+def is_said_anew(edit: Edit, before: JobRequest | None, read: JobRequest) -> bool:
+    """Whether a field is taken back and given anew in one message: `drop the project, use ab123`."""
+    cleared = isinstance(edit, Remove) and edit.value is None
+    held = getattr(read, edit.field, None) if isinstance(edit, Remove) else None
+    return cleared and held is not None and held != getattr(before, edit.field, None)
 
 
 def own_options(words: str, spoken: Sequence[tuple[int, int]], request: JobRequest) -> list[Add]:

@@ -248,8 +248,11 @@ def _said_variable(match: re.Match[str], request: JobRequest) -> Built:
 
 
 CLEARED = {
-    **dict.fromkeys(("walltime", "wall time", "time limit"), "walltime"),
-    **dict.fromkeys(("account", "project"), "account"),
+    **dict.fromkeys(("walltime", "wall time", "time limit", "limit", "runtime", "duration"), "walltime"),
+    **dict.fromkeys(("account", "project", "bank", "budget", "allocation", "grant"), "account"),
+    **dict.fromkeys(("nodes", "node count", "number of nodes"), "nodes"),
+    **dict.fromkeys(("gpus", "gpu count", "number of gpus"), "gpus_per_node"),
+    **dict.fromkeys(("strategy", "method", "parallelism"), "strategy"),
     **dict.fromkeys(("queue", "partition", "qos"), "queue"),
     **dict.fromkeys(("program", "entry"), "entry"),
     **dict.fromkeys(("argument", "arguments", "args"), "args"),
@@ -257,9 +260,40 @@ CLEARED = {
 }
 
 
+# Words that take back what was said, and what may be taken back by its name.
+TAKES_BACK = (
+    r"(?:remove|drop|clear|delete|reset|forget|unset|take out|leave out|leave away|scrap|undo|skip|strike|omit|cancel)"
+)
+NAMED = (
+    r"(?:wall ?time|time limit|limit|runtime|duration|account|project|bank|budget|allocation|grant|queue|partition|qos"
+    r"|program|entry|arguments?|args|environment|container|model|node type|gpu type|array|dependency|mail|signal|chain"
+    r"|reservation|constraint|modules|nodes|node count|number of nodes|gpus|gpu count|number of gpus|strategy|method"
+    r"|parallelism)"
+)
+CLAUSE = r"(?:^|(?<=[,;.!])\s*|\b(?:and|but|so|or)\s+)\W*(?:(?:please|ok|and|also|now|then|just|better)\W+)*"
+ENDS = r"(?=\s*(?:[,;.!]|$|(?:please|again|for now|too|as well|entirely|altogether|then|and|i'll|we'll)\b))"
+
+
 def _cleared(match: re.Match[str], request: JobRequest) -> Built:
     what = match["v"].lower()
     return (Remove(CLEARED.get(what, what), None, match[0].strip()),)
+
+
+def _left_open(match: re.Match[str], request: JobRequest) -> Built:
+    """As `_cleared`, where the job has it."""
+    what = match["v"].lower()
+    field = CLEARED.get(what, what)
+    return (Remove(field, None, match[0].strip()),) if getattr(request, field, None) else ()
+
+
+def _value_cleared(match: re.Match[str], request: JobRequest) -> Built:
+    """`undo the 6 nodes`, `drop the 2h`: the value that stands, named by itself."""
+    number, unit = count(match["n"]), match["unit"].lower()
+    seconds = next((size for start, size in (("h", 3600), ("m", 60), ("d", 86400)) if unit.startswith(start)), 0)
+    field = "walltime" if seconds else "nodes" if unit.startswith("n") else "gpus_per_node"
+    whole = number * seconds
+    said = f"{whole // 3600:02}:{whole % 3600 // 60:02}:00" if seconds else number
+    return (Remove(field, None, match[0].strip()),) if getattr(request, field) == said else ()
 
 
 def _unset(match: re.Match[str], request: JobRequest) -> Built:
@@ -708,11 +742,24 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
-        r"^\W*(?:(?:please|ok|and|also|now|then)\W+)*(?:remove|drop|clear|delete|reset|forget|unset|take out"
-        r"|leave out)\s+(?:about\s+)?(?:the\s+|my\s+)?(?P<v>wall ?time|time limit|account|project|queue|partition"
-        r"|qos|program|entry|arguments?|args|environment|container|model|node type|gpu type|array|dependency|mail"
-        r"|signal|chain|reservation|constraint|modules)\W*(?:please\W*)?$",
+        rf"{CLAUSE}{TAKES_BACK}\s+(?:about\s+)?(?:(?:the|my|that|this|any)\s+)?(?P<v>{NAMED}){ENDS}",
         _cleared,
+        True,
+    ),
+    _row(
+        rf"\b(?:leave|keep)\s+(?:(?:the|my|that)\s+)?(?P<v>{NAMED})\s+(?:open|out|empty|blank|unset|undecided|free|away)\b",
+        _left_open,
+        True,
+    ),
+    _row(
+        rf"\bno\s+(?P<v>{NAMED})(?=\s+(?:from\s+(?:me|us)|for now|at all|either|needed|any ?more)\b)",
+        _left_open,
+        True,
+    ),
+    _row(
+        rf"{CLAUSE}{TAKES_BACK}\s+(?:the|my|those|that)\s+(?P<n>\d+|[a-z]+)[ -]?"
+        rf"(?P<unit>nodes?|gpus?|hours?|hrs?|h|min(?:ute)?s?|days?){ENDS}",
+        _value_cleared,
         True,
     ),
     _row(

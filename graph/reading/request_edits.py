@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from graph.extraction.sentences.changes import is_relative
 from graph.extraction.sentences.intents import is_question, sentences
 from graph.extraction.sentences.lexicon import fold, lexicon
 from graph.reading.argument_edits import find_argument_edits, spelled_out
@@ -104,6 +105,8 @@ def unplaced(rest: str) -> tuple[str, ...]:
 def _is_unknown(piece: str) -> bool:
     """Whether a piece has words, and none of them, nor a name in it, is of a job's size, place or method."""
     if re.search(r"\d", piece) and not NAMED_NUMBER.search(piece):
+        return False
+    if is_relative(fold(piece)):
         return False
     words = re.findall(r"[^\W\d_][\w-]*", SMALL.sub(" ", piece))
     if not words or len(piece.split()) > MOST_WORDS or any(_meaning(word) in OURS for word in words):

@@ -26,6 +26,7 @@ MOST_WORDS = 14
 NO_NAMES = frozenset(
     ("it", "this", "that", "them", "me", "you", "again", "what", "why", "how", "save", "show", "stop", "quit")
 )
+MIDDLE_OF = 3  # options that have one in the middle
 MOST_NUMBERED = 9  # a longer list of options is shown without numbers
 
 
@@ -74,7 +75,7 @@ def answer(reading: SentenceReading, before: JobRequest, asked: str, options: Se
         return {}
     if any(is_question(part) for part in re.split(r"(?<=[?])", said)) and not options:
         return {}
-    if picked := pick(folded, asked, options, reading):
+    if picked := pick(folded, asked, options, reading, before):
         return {asked: SaidValue(picked, said[:80])}
     if is_yes(folded):
         return _agreed(before, asked, options, said)
@@ -87,8 +88,10 @@ def _counted(reading: SentenceReading, asked: str) -> bool:
     return any(c.field == asked for c in reading.counts)
 
 
-def pick(folded: str, asked: str, options: Sequence[str], reading: SentenceReading) -> str | int | None:
-    """The option meant by its place or its own words."""
+def pick(
+    folded: str, asked: str, options: Sequence[str], reading: SentenceReading, before: JobRequest
+) -> str | int | None:
+    """The option meant by its place, its own words, or what it is."""
     if not options:
         return None
     if len(options) > MOST_NUMBERED and re.search(r"\d", folded):
@@ -104,7 +107,33 @@ def pick(folded: str, asked: str, options: Sequence[str], reading: SentenceReadi
     same = [o for o in options if squeeze(o) == squeeze(folded)] or [
         o for o in options if len(o) > 2 and squeeze(o) in squeeze(folded)
     ]
-    return value_of(asked, same[0]) if len(same) == 1 else None
+    if len(same) == 1:
+        return value_of(asked, same[0])
+    kept = _by_kind(folded, asked, options, before)
+    return value_of(asked, kept) if kept else None
+
+
+def _by_kind(folded: str, asked: str, options: Sequence[str], before: JobRequest) -> str | None:
+    """`the other one` of two, `the smaller one`, `the nvidia ones`: a queue by its most nodes and its GPUs' maker."""
+    held = getattr(before, asked, None)
+    if _patterns()["other"].search(folded):
+        others = [one for one in options if value_of(asked, one) != held]
+        return others[0] if held and len(others) == 1 else None
+    cluster = catalogue().clusters.get(before.machine or "")
+    queues = [cluster.queue(one) for one in options] if cluster and asked == "queue" else []
+    known = [one for one in queues if one is not None]
+    if cluster is None or len(known) != len(options) or not known:
+        return None
+    vendors = {n.id: n.gpus.vendor for n in cluster.node_types}
+    if maker := _patterns()["maker"].search(folded):
+        made = [o for o, q in zip(options, known, strict=True) if {vendors.get(n) for n in q.node_types} == {maker[0]}]
+        return made[0] if len(made) == 1 else None
+    sizes = [one.max_nodes for one in known]
+    big, small = (_patterns()[name].search(folded) for name in ("bigger", "smaller"))
+    if not (big or small) or None in sizes or len(set(sizes)) < len(sizes):
+        return None
+    ordered = sorted(zip(sizes, options, strict=True))
+    return ordered[-1 if big else 0][1]
 
 
 def _place(folded: str, size: int) -> int | None:
@@ -116,6 +145,8 @@ def _place(folded: str, size: int) -> int | None:
     match = _patterns()["letter"].match(folded)
     if match and ord(match[1]) - ord("a") < size:
         return ord(match[1]) - ord("a")
+    if size == MIDDLE_OF and _patterns()["middle"].search(folded):
+        return 1
     if _patterns()["last"].search(folded):
         return size - 1
     found = (

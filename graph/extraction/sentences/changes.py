@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from graph.extraction.sentences.answers import bare_numbers, most_devices
+from graph.extraction.sentences.answers import COUNTED, bare_numbers, most_devices
 from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.durations import hms
 from graph.extraction.sentences.lexicon import fold
@@ -17,6 +17,7 @@ FACTORS = {"double": 2.0, "triple": 3.0, "halve": 0.5}
 UNITS = {"node": "nodes", "gpu": "gpus_per_node", "hour": "walltime", "min": "walltime", "day": "walltime"}
 MORE = ("increase", "raise", "extend", "bump", "lengthen", "prolong", "grow")
 SHARES = {"third": 1 / 3, "quarter": 0.25, "quadruple": 4.0}
+MOST_STAGE = 3  # of ZeRO
 SHORTEST = 60  # seconds: a walltime changed by less was no number of time
 SECONDS = {"hour": 3600, "min": 60, "day": 86400}
 NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
@@ -31,6 +32,8 @@ def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> 
     line = reading.line
     if amount := _amount(fold(reading.message.said), before):
         return amount
+    if stage := _stage(fold(reading.message.said), before):
+        return stage
     if step := _step(line, before):
         return step
     if not reading.counts and "walltime" not in reading.values and (scaled := _factors(line, before)):
@@ -50,6 +53,21 @@ def _amount(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     if found := _change("share").search(folded):
         return _multiplied(before, _field(found["what"]), SHARES[found["share"]], found[0])
     return {}
+
+
+def is_relative(folded: str) -> bool:
+    """Whether folded words change what stands by a step, a share or a factor."""
+    return any(_change(name).search(folded) for name in ("by", "dropped", "times", "share", "stage"))
+
+
+def _stage(folded: str, before: JobRequest) -> dict[str, SaidValue]:
+    """`the next ZeRO stage`, `one stage lower`."""
+    found, held = _change("stage").search(folded), before.strategy or ""
+    if not found or not held.startswith("zero"):
+        return {}
+    down = (found["way"] or found["way2"]) in ("previous", "lower", "down", "back", "niedrigere", "niedriger")
+    stage = int(held[-1]) + (-1 if down else 1)
+    return {"strategy": SaidValue(f"zero{stage}", found[0])} if 1 <= stage <= MOST_STAGE else {}
 
 
 def _field(words: str) -> str:
@@ -132,7 +150,8 @@ def _factor_before(before: JobRequest) -> float | None:
 
 def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, SaidValue]:
     named = next((name for name in ("nodes", "gpus_per_node", "walltime") if _change(name).search(part)), None)
-    field = named or last_number(before)
+    long = before.walltime and _change("long").search(fold(line.text))
+    field = named or ("walltime" if long else last_number(before))
     return _multiplied(before, field, factor, line.words(0, len(line.tokens) - 1)) if field else {}
 
 
@@ -186,6 +205,8 @@ def _corrected(reading: SentenceReading, before: JobRequest, asked: str | None) 
         return {}
     if _change("of_other_things").search(reading.line.canon):
         return {}
+    if asked in COUNTED and _change("only").search(reading.line.canon):
+        return {}  # `All 4 GPUs? - no, only 2`
     if asked and (not corrects or field in (asked, "total_gpus", "walltime")):
         return {}
     if {"nodes", "gpus_per_node", "total_gpus", "walltime"} & reading.values.keys():

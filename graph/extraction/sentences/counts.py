@@ -55,7 +55,13 @@ def of_other_runs(line: Line, counts: list[SaidCount], stands: bool) -> set[Asid
         return {a for a in asides(line.canon) if a.elsewhere}
     own = {c.field == "nodes" for c in counts if aside(line, c.first) is None}
     told = {(a, c.field == "nodes") for c in counts if (a := aside(line, c.first))}
-    return {a for a, nodes in told if (own and (a.others or nodes in own)) or " now " in line.canon[a.end - 1 :]}
+    return {a for a, nodes in told if (own and (a.others or nodes in own)) or _turned(line, a)}
+
+
+def _turned(line: Line, told: Aside) -> bool:
+    """Whether the words turn to one's own run behind what was told of another: `now`, `for me`."""
+    rest = line.canon[told.end - 1 :]
+    return " now " in rest or pattern("grammar.yaml", "asides", "turned").match(rest) is not None
 
 
 def _wild(match: re.Match[str]) -> bool:

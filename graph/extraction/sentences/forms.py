@@ -20,7 +20,7 @@ COLUMNS = 3  # of a header; two columns are rows of a key and a value
 SHARE = 0.4  # of the lines of a form are rows that a field is known for
 LONGEST_KEY = 30
 # A key and its value: `: = -> =>`, a tab, or a row of dots before a colon.
-JOINT = r"[ ]*(?:\.{2,}[ ]*:?|:(?!//)=?|=(?!=)|-+>|=>|\u2192|\t)[ \t]*"
+JOINT = r"(?:[ ]*\.{2,}[ ]*:?|[ ]\.(?=[ ])|[ ]*(?:-+>|=>|\u2192|:(?!//)=?|=(?![=>])|\t))[ \t]*"
 MARK = r"(?:[-*+>\u2022][ ]+|\(?\d{1,2}[.)][ ]+|\d{1,2}[ ]+-+[ ]+|\(?[a-z]\)[ ]+)?"
 ROW = re.compile(
     rf"[ \t]*{MARK}(?P<key>[^\W\d_][^:=\t\n>]{{0,{LONGEST_KEY}}}?|#[ ]?\w{{1,8}}){JOINT}(?P<value>\S.*?)[ \t]*"

@@ -120,8 +120,9 @@ LAUNCHERS = (
 POINTED = re.compile(r"\s*(?:で|に|から|へ|上|에서|에\b|로\b)")
 # `Summit-like Lassen`: another machine; `Aurora from HR says`: a person.
 NOT_IT = re.compile(
-    r"-(?:like|ish|esque)\b|\s+(?:from|in|of)\s+[\w&]+\s+(?:says?|said|tells?|told|asked|asks|wrote|writes|thinks?|thought|wants?|mentioned|suggest\w*|recommend\w*)\b"
-    r"|\s+(?:says?|said|told|thinks?|wrote|asked|suggested|recommended)\s+(?:that\s+)?(?:i|we|you|me|us)\b"
+    r"-(?:like|ish|esque)\b|\s+(?:(?:from|in|of)\s+(?:[\w&]+\s+){1,4}?)?"
+    r"(?:says?|said|tells?|told|asked|asks|wrote|writes|thinks?|thought|wants?|mentioned|suggest\w*|recommend\w*)"
+    r"\s+(?:that\s+)?(?:i|we|you|me|us)\b"
 )
 STORE = re.compile(r"\s*(?::/|bucket|storage)")
 

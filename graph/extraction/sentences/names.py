@@ -17,6 +17,7 @@ from graph.extraction.sentences.patterns import filled, pattern
 from graph.extraction.sentences.programs import find_programs
 from graph.extraction.sentences.taken import Taken
 
+SIZED = re.compile(r"-\d+(?:\.\d+)?[bm](?![a-z0-9])")
 # Model names: a family from models.yaml with its version, size and variant, or a bare parameter count.
 
 
@@ -115,7 +116,8 @@ def _of_hub(text: str, folded: str) -> Iterator[NameSpan]:
     """Names that hold those of two families, or stand behind their owner's: taken as they are written."""
     for match in pattern("models.yaml", "patterns", "hub").finditer(folded):
         named = _families_in(match["name"])
-        if named > 1 or (named and match["owner"]):
+        sized = SIZED.search(match["name"]) is not None
+        if named > 1 or ((named or sized) and match["owner"]):
             yield NameSpan("model", text[match.start("name") : match.end("name")], *match.span())
 
 
