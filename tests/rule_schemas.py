@@ -177,6 +177,7 @@ SCHEMAS: dict[str, Any] = {
         "Places",
         machines=dict[Word, list[Word]],
         shy=list[Word],
+        heads_only=list[Word],
         not_names=list[Word],
         not_sites=list[Word],
         no_machines=list[Word],

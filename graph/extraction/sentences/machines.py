@@ -29,6 +29,7 @@ class Names:
     pattern: re.Pattern[str]
     ids: Mapping[str, str]
     shy: frozenset[str]
+    heads_only: frozenset[str]
     sites: frozenset[str]
     guesses: Mapping[str, str]
     not_names: frozenset[str]
@@ -74,6 +75,7 @@ def names() -> Names:
         pattern=_pattern([*spelled, *sites]),
         ids=ids | sites,
         shy=shy,
+        heads_only=frozenset(data["heads_only"]),
         sites=frozenset(sites),
         guesses={name: one for name, one in guesses.items() if len(name) >= SHORTEST_GUESS and name not in shy},
         not_names=frozenset(data["not_names"]),
@@ -145,10 +147,13 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
         return False
     if name not in names().shy:
         return True
+    heads = before == "" and bool(LEADS.match(after) or _leads(after))
+    if heads or name in names().heads_only:
+        return heads
     if POINTS.search(folded[max(0, match.start() - 24) : match.start()]) or POINTED.match(after):
         return not STORE.match(after)
     capital = text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
-    return capital or (before == "" and bool(LEADS.match(after) or _leads(after)))
+    return capital
 
 
 def _leads(after: str) -> bool:

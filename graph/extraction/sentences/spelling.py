@@ -27,6 +27,7 @@ VERSIONED = re.compile(
     rf"(?:[ ]+point[ ]+(?P<part>{DIGIT}))?\b"
     r"(?!\s*-?\s*(?:\d|x\b|times|b\b|billion|node|gpu|gcd|card|tile|hour|day|min|week|of\b))"
 )
+VERSION = re.compile(rf"(?i)^(v)[ ]({DIGIT})$")
 VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
 # `N would be 2`, `with N=2`, behind or before the command that holds `$N`.
 VALUE = (
@@ -74,7 +75,7 @@ def _with_values(text: str) -> str:
 def _chain() -> re.Pattern[str]:
     words = sorted((fold(word) for said in _data()["signs"].values() for word in said), key=len, reverse=True)
     apart = "|".join(_data()["apart"])
-    piece = rf"(?!(?:{apart})\b)[a-z0-9][\w-]*"
+    piece = rf"(?!(?:{apart})\b)(?:v[ ](?:{DIGIT})(?!\w)|[a-z0-9][\w-]*)"
     return re.compile(rf"(?<![\w./-]){piece}(?:[ ]+(?:{'|'.join(words)})[ ]+{piece})+")
 
 
@@ -89,7 +90,7 @@ def _signs(text: str) -> Iterator[Piece]:
     for match in _chain().finditer(fold(text)):
         parts = re.split(rf"(?i)[ ]+({words})[ ]+", text[match.start() : match.end()])
         signs = [_sign(fold(word)) for word in parts[1::2]]
-        names = parts[::2]
+        names = [VERSION.sub(lambda v: v[1] + DIGITS[v[2].lower()], name) for name in parts[::2]]
         ends = names[-1].lower() in _data()["endings"]
         if ("." in signs and not ends) or ("/" in signs and "." not in signs):
             continue
