@@ -175,9 +175,10 @@ def with_edits(turn: DialogueInput, wishes: RequestEdits) -> tuple[Intent, JobRe
 
 def is_said_anew(edit: Edit, before: JobRequest | None, read: JobRequest) -> bool:
     """Whether a field is taken back and given anew in one message: `drop the project, use ab123`."""
-    cleared = isinstance(edit, Remove) and edit.value is None
-    held = getattr(read, edit.field, None) if isinstance(edit, Remove) else None
-    return cleared and held is not None and held != getattr(before, edit.field, None)
+    if not isinstance(edit, Remove) or edit.value is not None:
+        return False
+    held = getattr(read, edit.field, None)
+    return held is not None and held != getattr(before, edit.field, None)
 
 
 def own_options(words: str, spoken: Sequence[tuple[int, int]], request: JobRequest) -> list[Add]:

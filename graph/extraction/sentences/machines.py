@@ -152,8 +152,7 @@ def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
         return heads
     if POINTS.search(folded[max(0, match.start() - 24) : match.start()]) or POINTED.match(after):
         return not STORE.match(after)
-    capital = text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
-    return capital
+    return text[match.start()].isupper() and before != "" and before[-1] not in ".!?:"
 
 
 def _leads(after: str) -> bool:
