@@ -46,7 +46,9 @@ UNITS = {"node": "node", "nodes": "node", "gpu": "gpu", "gpus": "gpu", "gcds": "
          "tiles": "gpu", "hrs": "hour", "hr": "hour", "h": "hour"}  # fmt: skip
 SKELETONS = {re.sub(r"(?<!^)[aeiou]", "", unit): key for unit, key in UNITS.items() if len(unit) > 3}
 # Words of their own that look like a misspelt unit, or like a misspelt number before one.
-NO_TYPOS = frozenset(("times", "files", "codes", "modes", "miles", "notes", "models", "tasks", "there", "even", "dash"))
+NO_TYPOS = frozenset(
+    ("times", "files", "codes", "modes", "miles", "notes", "models", "tasks", "there", "even", "dash", "tree", "size")
+)
 SHORT_UNIT = 4  # letters from which a unit may lack one or have a wrong one; shorter ones have them in another order
 # What follows a bare number that stands for another of the same unit: `2 nodes, no, 3, please`.
 BEHIND_NUMBER = frozenset(

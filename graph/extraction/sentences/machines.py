@@ -120,9 +120,10 @@ LAUNCHERS = (
 )
 # The same behind the name, where a language puts it there: "Firで", "Alex에서", "Fir 上".
 POINTED = re.compile(r"\s*(?:で|に|から|へ|上|에서|에\b|로\b)")
-# `Summit-like Lassen`: another machine; `Aurora from HR says`: a person.
-NOT_IT = re.compile(
-    r"-(?:like|ish|esque)\b|\s+(?:(?:from|in|of)\s+(?:[\w&]+\s+){1,4}?)?"
+# `Summit-like Lassen` is another machine, `Aurora from HR says I may use Leonardo` a person.
+LIKE = re.compile(r"-(?:like|ish|esque)\b")
+PERSON = re.compile(
+    r"\s+(?:(?:from|in|of)\s+(?:[\w&]+\s+){1,4}?)?"
     r"(?:says?|said|tells?|told|asked|asks|wrote|writes|thinks?|thought|wants?|mentioned|suggest\w*|recommend\w*)"
     r"\s+(?:that\s+)?(?:i|we|you|me|us)\b"
 )
@@ -139,9 +140,15 @@ def find_machines(text: str, folded: str) -> list[NameSpan]:
     return found
 
 
+def people(folded: str, machines: list[NameSpan]) -> list[NameSpan]:
+    """The names that a person bears, where a machine is named too: `Aurora from HR says I may use Leonardo`."""
+    found = [one for one in machines if PERSON.match(folded, one.end)]
+    return found if len(found) < len(machines) else []
+
+
 def _is_meant(name: str, text: str, folded: str, match: re.Match[str]) -> bool:
     before, after = folded[: match.start()].rstrip(), folded[match.end() : match.end() + 16]
-    if NOT_IT.match(folded, match.end()):
+    if LIKE.match(folded, match.end()):
         return False
     if len(name) <= 2 and (before[-1:].isdigit() or STORE.match(after)):
         return False
@@ -176,7 +183,7 @@ def guess_machines(folded: str, taken: list[NameSpan]) -> list[NameSpan]:
         at = match.end(1)
         for group in (0, 1):
             start, end = match.span(group)
-            if not spoken_for.is_free(start, end) or NOT_IT.match(folded, end):
+            if not spoken_for.is_free(start, end) or LIKE.match(folded, end):
                 continue
             word = match[group]
             if (name := guess(word)) and not (group == 0 and word[-1].isdigit() and not name[-1].isdigit()):

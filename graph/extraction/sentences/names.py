@@ -11,7 +11,7 @@ from graph.extraction.sentences.durations import CLOCK, DAYS_HOURS
 from graph.extraction.sentences.labels import find_accounts, find_queues, is_plain_word
 from graph.extraction.sentences.lexicon import fold, read_yaml
 from graph.extraction.sentences.line import NameSpan
-from graph.extraction.sentences.machines import find_machines, guess_machines
+from graph.extraction.sentences.machines import find_machines, guess_machines, people
 from graph.extraction.sentences.methods import find_methods, guess_methods
 from graph.extraction.sentences.patterns import filled, pattern
 from graph.extraction.sentences.programs import find_programs
@@ -173,6 +173,9 @@ def find_names(text: str, taken: Iterable[NameSpan] = (), machine_before: str | 
     claims.add(find_programs(text, folded))
     claims.add(find_accounts(text, folded))
     machines = claims.free(find_machines(text, folded))
+    persons = people(folded, machines)
+    claims.add(NameSpan("noise", "", one.start, one.end) for one in persons)
+    machines = [one for one in machines if one not in persons]
     guessed = machines or claims.free(guess_machines(folded, []))
     known = frozenset((machine_before,)) if machine_before else frozenset()
     claims.add(find_queues(text, folded, frozenset(m.value for m in guessed) or known))

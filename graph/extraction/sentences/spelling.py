@@ -81,7 +81,7 @@ def _chain() -> re.Pattern[str]:
 
 @cache
 def _sign(word: str) -> str:
-    return next(sign for sign, words in _data()["signs"].items() if word in map(fold, words))
+    return next(str(sign) for sign, words in _data()["signs"].items() if word in map(fold, words))
 
 
 def _signs(text: str) -> Iterator[Piece]:
@@ -130,7 +130,9 @@ def _slips(text: str) -> Iterator[Piece]:
 
 @cache
 def _meant(word: str) -> str | None:
-    known = word in _data()["words"] or word in _data()["not_slips"] or lexicon().knows(word)
+    known = (
+        any(word.startswith(one) for one in _data()["words"]) or word in _data()["not_slips"] or lexicon().knows(word)
+    )
     if known or len(word) < SHORTEST_WORD:
         return None
     near = [one for one in _data()["words"] if one[0] == word[0] and OSA.distance(word, one, score_cutoff=1) <= 1]
