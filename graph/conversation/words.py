@@ -166,12 +166,23 @@ def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood
     asked = turn.question is not None and turn.question.field == "machine"
     if any(turn.context.catalogue.find(one) for one in turn.utterance.machines()):
         return heard
-    name = machine_told(words) or request.machine or (YOURS if asked and tells_of_site(words) else None)
+    theirs_it_is = (asked and tells_of_site(words)) or of_no_known_machine(turn)
+    name = machine_told(words) or request.machine or (YOURS if theirs_it_is else None)
     if name is None or (heard.intent not in ("generate", "port") and not asked):
         return heard
     intent: Intent = "generate" if asked and not turn.only_asks else heard.intent
     theirs = replace(request, machine=name, queue=queue_told(words), site_words=words[:MOST_WORDS])
     return replace(heard, intent=intent, request=theirs)
+
+
+def of_no_known_machine(turn: TurnContext) -> bool:
+    """Whether a scheduler and a queue are told and no machine: what any machine under it takes can be written then.
+
+    A queue that one machine alone has may mean that one, so it is asked for.
+    """
+    queue = queue_told(turn.words)
+    holders = [one for one in turn.context.catalogue.clusters.values() if queue and one.queue(queue)]
+    return bool(queue and scheduler_told(turn.words)) and len(holders) != 1
 
 
 def is_slip(name: str, turn: TurnContext) -> bool:
