@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 
 from graph.conversation.beside import with_files
 from graph.conversation.fix_followup import is_unhelped
@@ -14,7 +14,7 @@ from graph.conversation.next_step import SEND_LOG
 from graph.conversation.option_choice import changed
 from graph.conversation.pending import leave_to_us
 from graph.conversation.refused import without_keys
-from graph.conversation.turn import ASKING, SURE, WANTING, TurnContext
+from graph.conversation.turn import ASKING, MARKS, SURE, WANTING, TurnContext
 from graph.extraction.request import is_not_ours
 from graph.extraction.request import understand as read
 from graph.reading.own_machine import (
@@ -70,6 +70,7 @@ NOT_OURS = (
     "what you name, line by line; or name a machine of the four."
 )
 LEFT_BEHIND = "From {} I leave behind what belongs to it: {}."
+NAMED_FIELDS = frozenset(one.name for one in fields(JobRequest)) - {"heard", "site_words", "patches", "total_gpus"}
 TALK = ("question", "smalltalk")
 # From it on words in which no answer to the open question is found are rather a question of their own.
 LIKELY = 0.3
@@ -166,7 +167,7 @@ def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood
     asked = turn.question is not None and turn.question.field == "machine"
     if any(turn.context.catalogue.find(one) for one in turn.utterance.machines()):
         return heard
-    theirs_it_is = (asked and tells_of_site(words)) or of_no_known_machine(turn)
+    theirs_it_is = (asked and tells_of_site(words)) or of_no_known_machine(turn, heard.request)
     name = machine_told(words) or request.machine or (YOURS if theirs_it_is else None)
     if name is None or (heard.intent not in ("generate", "port") and not asked):
         return heard
@@ -175,14 +176,16 @@ def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood
     return replace(heard, intent=intent, request=theirs)
 
 
-def of_no_known_machine(turn: TurnContext) -> bool:
-    """Whether a scheduler and a queue are told and no machine: what any machine under it takes can be written then.
-
-    A queue that one machine alone has may mean that one, so it is asked for.
+def of_no_known_machine(turn: TurnContext, request: JobRequest) -> bool:
+    """Whether a scheduler is told and no machine, with a queue or the job's size: then what any machine under it takes
+    can be written. A queue that one machine alone has may mean that one, so it is asked for.
     """
+    if scheduler_told(turn.words) is None:
+        return False
     queue = queue_told(turn.words)
     holders = [one for one in turn.context.catalogue.clusters.values() if queue and one.queue(queue)]
-    return bool(queue and scheduler_told(turn.words)) and len(holders) != 1
+    sized = request.nodes or request.gpus_per_node or request.total_gpus or request.cpu_only
+    return len(holders) != 1 if queue else bool(sized)
 
 
 def is_slip(name: str, turn: TurnContext) -> bool:
@@ -209,13 +212,14 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     heard = of_queue(turn, before, heard)
     heard, of_files = with_files(turn, heard)
     goes = goes_elsewhere(turn, heard)
-    if turn.only_asks and not goes and (not turn.question or heard.request == before):
+    states = before is not None and turn.state.get("bundle") is not None and states_change(turn, before, heard)
+    if turn.only_asks and not goes and not states and (not turn.question or heard.request == before):
         past = all(one.scope == "past" for one in turn.utterance.clauses)
         kept = before if before is not None and "bundle" in turn.state else turn.request if past else heard.request
         return replace(heard, request=kept, intent=INTENTS.get(turn.act, in_talk(turn, heard))), ()
     likely = turn.utterance.main.act if heard.intent == "diagnose" and not turn.may_fail else ""
     wanted = turn.act in ASKING and any(one.share(*WANTING) >= SURE for one in turn.utterance.clauses)
-    act = "" if goes or wanted else turn.act or likely
+    act = "" if goes or wanted or states else turn.act or likely
     if act in INTENTS and (not turn.question or (act in ("ask", "chat") and heard.request == before)):
         heard = replace(heard, intent=INTENTS[act])
     if heard.intent in ("generate", "port") and adds_to_trouble(turn, heard):
@@ -236,6 +240,20 @@ def hear(turn: TurnContext, before: JobRequest | None, asked: Asked) -> tuple[Un
     ]
     unplaced = [UNPLACED.format("*, *".join(left))] if left and wants else []
     return heard, tuple(map(Say, (*said, *heard.notes, *unplaced)))
+
+
+def states_change(turn: TurnContext, before: JobRequest, heard: Understood) -> bool:
+    """Whether words without any mark of a question are, all of them, values for the script in hand: `ahora en 2 nodos`.
+
+    The reader is less sure of other languages than the rules are of numbers and names.
+    """
+    asked = any(mark in turn.words for mark in MARKS) or any(one.scope != "plain" for one in turn.utterance.clauses)
+    return (
+        not asked
+        and not heard.left
+        and heard.intent == "generate"
+        and replace(heard.request, heard=before.heard) != before
+    )
 
 
 def goes_elsewhere(turn: TurnContext, heard: Understood) -> bool:

@@ -33,6 +33,7 @@ OF_THEIRS = r"own|uni|university|local|lab|company|institute|department|group|ca
 OWN = re.compile(
     rf"\b(?:our|my|a|the)\s+(?:\w+\s+){{0,3}}?(?:{OF_THEIRS})(?:'?s)?\s+(?:\w+\s+)?{KIND}\b"
     rf"|\b(?:our|my|we have a|i have a)\s+(?:\w+\s+)?{KIND}\b"
+    rf"|\b{KIND}\s+(?:of|at|in)\s+(?:our|my|the)\s+(?:{OF_THEIRS})\b"
     r"|\bat (?:our|my|the) (?:company|uni\w*|lab|institute|department|work|office)\b|\bat a company\b"
     r"|\b(?:slurm|(?:open)?pbs(?:[ -]?pro\w*)?|torque|(?:ibm )?(?:spectrum )?lsf|flux)"
     rf"(?:[ -](?:based|managed|run))?\s+{KIND}\b"
@@ -60,7 +61,7 @@ OTHER_SCHEDULER = re.compile(
 )
 # `queue is named gpu_prio`, `the h100 partition`
 QUEUE = re.compile(
-    r"\b(?:queue|partition|qos)\s+(?:(?:there|is|are|name|it'?s)\s+)*(?:called|named|[=:])?\s*[\"'`]?"
+    r"\b(?:queue|partition|qos|partici[oó]n|partizione|parti[cç][aã]o|cola|coda|fila|warteschlange)\s+(?:(?:there|is|are|name|it'?s)\s+)*(?:called|named|[=:])?\s*[\"'`]?"
     r"(?P<behind>[A-Za-z][\w.-]*)|[\"'`]?(?P<front>[A-Za-z][\w.-]*[_\d-][\w.-]*)[\"'`]?\s+(?:queue|partition)\b",
     re.I,
 )
