@@ -124,11 +124,20 @@ def test_a_dump_of_another_form_fails_nothing(tmp_path: Path, group: object) -> 
     assert read_dump(path) is not None
 
 
-@pytest.mark.parametrize("line", ["", "\u202e\n", "[", "</", "#SBATCH --nodes=#!/bin/bash", "<<EOF"])
+@pytest.mark.parametrize(
+    "line", ["", "\u202e\n", "[", "</", "#SBATCH --nodes=#!/bin/bash", "<<EOF", "while read a; do ssh b"]
+)
 def test_a_script_of_one_line_again_and_again_is_checked_in_time(line: str) -> None:
     told = check("x" + f"{line}\n" * (140_000 // (len(line) + 1)), None)
     assert UNREAD in {one.rule for one in told}
     assert len(told) < 5_000
+
+
+def test_loops_in_loops_are_checked_in_time() -> None:
+    began = time.process_time()
+    told = check("while read a; do ssh b\n" * 1_000 + "done\n" * 1_000, None)
+    assert UNREAD in {one.rule for one in told}
+    assert time.process_time() - began < 2.0
 
 
 @pytest.mark.parametrize("word", ["\ud800", "${why ", "{)", "\\\u5bc6"])

@@ -27,6 +27,8 @@ NAMELESS = re.compile(r"\$(?=[=,:%])")
 SHORT, PARSE_S, PARSE_S_A_MB = 5_000, 0.04, 1.0
 # Of a tree, which is walked again and again; an honest script of 100 kB has 40,000.
 MOST_NODES = 60_000
+# A loop is two; of these a tree costs the square, and its rules more.
+MOST_DEPTH = 200
 BETWEEN_WORDS = re.compile(rb"[\s;&|()]")
 CONDITION = re.compile(r"[ \t]*(?:while|until|if|elif)[ \t].*\][ \t]*")
 
@@ -45,7 +47,23 @@ def parse_affordable(text: str) -> tuple[Tree, int]:
         most *= 2
     if most < len(data):
         data = data[: data.rfind(b"\n", 0, most) + 1]
-    return PARSER.parse(data + b"\n\n"), data.count(b"\n") + (most >= len(data))
+    whole, tree = most >= len(data), PARSER.parse(data + b"\n\n")
+    if len(data) > SHORT and (deep := nested_from(tree.root_node)):
+        whole, data = False, data[: data.rfind(b"\n", 0, deep) + 1]
+        tree = PARSER.parse(data + b"\n\n")
+    return tree, data.count(b"\n") + whole
+
+
+def nested_from(root: Node) -> int:
+    """The byte from which a tree is nested too deeply to be walked up and down again and again; 0 for nowhere."""
+    cursor = root.walk()
+    while cursor.depth <= MOST_DEPTH:
+        if cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return 0
+    return cursor.node.start_byte if cursor.node is not None else 0
 
 
 def is_affordable(data: bytes) -> bool:

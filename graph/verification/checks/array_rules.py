@@ -12,12 +12,13 @@ from graph.extraction.shell_words import plain
 from graph.extraction.training import TRAINS
 from graph.verification.checks import sources
 from graph.verification.checks.flow_rules import WRITES
-from graph.verification.checks.rule import Hit, Rule
+from graph.verification.checks.rule import Edit, Hit, Rule
 from graph.verification.checks.subject import Subject
 from graph.verification.checks.tasks import task_text
 
 NAME = re.compile(r"\$\{?[#!]?([A-Za-z_]\w*)")
 INDEX = re.compile(r"SLURM_ARRAY_TASK_ID|PBS_ARRAY_?(INDEX|ID)|LSB_JOBINDEX|SGE_TASK_ID")
+OWN_INDEX = {"slurm": ("SLURM_ARRAY_TASK_ID",), "pbs": ("PBS_ARRAY_INDEX", "PBS_ARRAYID"), "lsf": ("LSB_JOBINDEX",)}
 # What differs from task to task of an array, or from run to run.
 OWN = re.compile(
     rf"{INDEX.pattern}|SLURM_JOB_?ID|PBS_JOBID|LSB_JOBID|FLUX_JOB_ID|RANDOM|mktemp|\bdate\b|\$\$|uuid|TMPDIR"
@@ -107,7 +108,16 @@ def array_clash(s: Subject) -> Iterator[Hit]:
 
 
 def index_without_array(s: Subject) -> Iterator[Hit]:
-    """`$SLURM_ARRAY_TASK_ID` in a job that is no array."""
+    """`$SLURM_ARRAY_TASK_ID` in a job that is no array, or in an array of another batch system."""
+    own = OWN_INDEX.get(s.scheduler, ())
+    if own and s.job.value("array") and not any(name in s.script.text for name in own) and not s.script.jobs:
+        right = own[-1] if s.job.asked["array"].written == "-t" else own[0]
+        uses = ((number, found[0]) for number, line in s.code_lines if (found := INDEX.search(line)))
+        for number, name in list(uses)[:1]:
+            says = f"{name} is another batch system's; here the task's number is {right}: all tasks do the same"
+            edit = Edit(number, number, (s.line(number).replace(name, right),))
+            yield Hit(number, says, "it is unset here: empty, or its default, in each task", None, "error", edit=edit)
+        return
     if (
         "array" in s.job.asked
         or not s.job.asked
@@ -241,5 +251,5 @@ def line_names(s: Subject) -> list[str]:
 RULES = (
     Rule("array-clash", "shell", "warning", "tasks of an array that write to one file or folder, or meet at one port", array_clash),
     Rule("array-range", "directives", "warning", "indices of an array that a list of the script does not have", out_of_range),
-    Rule("array-no-index", "directives", "info", "an array's index in a job that is no array", index_without_array),
+    Rule("array-no-index", "directives", "info", "an array's index in a job that is no array; another batch system's index in an array", index_without_array),
 )  # fmt: skip

@@ -133,7 +133,15 @@ def processes_per_node(s: Subject) -> Iterator[Hit]:
         return
     if layer.role("per_node") is None and "PET_NPROC_PER_NODE" in s.exported:
         return
-    yield from against_devices(s, launch, launch.procs, f"{layer.name} starts {launch.procs} processes a node")
+    words = f"{layer.name} starts {launch.procs} processes a node"
+    starter = launch.parallel
+    told = launch.number(starter, "gpus_per_task") if starter is not None else None
+    each = told or (s.job.gpus_per_task if starter is not None and starter.name == "srun" else None)
+    if each and starter is not None and launch.per_node == 1 and launch.procs > each * s.tiles:
+        yield Hit(launch.line, f"{words}; {starter.name} gives its one task there {each} GPU{'s' * (each > 1)}",
+                  "GPUs are counted for a task, and the task is the spawner: 'invalid device ordinal'", sources.TORCHRUN)  # fmt: skip
+        return
+    yield from against_devices(s, launch, launch.procs, words)
 
 
 def tasks_per_node(s: Subject) -> Iterator[Hit]:

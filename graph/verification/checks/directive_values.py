@@ -24,6 +24,7 @@ STANDS_FOR = re.compile(
     r"|todo\w*|fixme|insert[-_]\w+|(account|project|allocation|partition|queue|grp|proj)[-_]?(name|id|here|code)|<.*>",
     re.I,
 )
+OF_SUBMIT = re.compile(r"SLURM_SUBMIT_DIR")
 NAMED = ("account", "project", "group", "bank", "partition", "queue", "qos", "reservation", "mail-user")
 # Options whose value is any text: a variable in it is a name with a dollar sign, not a refusal.
 TAKEN_AS_TEXT = frozenset({"output", "error", "input", "chdir", "mail-user", "export", "job-name", "wckey"})
@@ -184,11 +185,36 @@ def squeezed(text: str) -> str:
     return re.sub(r"\s*([=,])\s*", r"\1", text)
 
 
+def late_folder(s: Subject) -> Iterator[Hit]:
+    """A folder of the log that the job itself makes: Slurm opens the log before the script runs."""
+    made = {
+        word.removeprefix("./").rstrip("/"): one.line
+        for one in s.script.commands
+        if one.name == "mkdir" and one.outer is None and not one.inside
+        for word in one.argv[1:]
+    }
+    away = [
+        one.line
+        for one in s.script.commands
+        if one.name in ("cd", "pushd") and not OF_SUBMIT.search(" ".join(one.written))
+    ]
+    for one in (s.job.asked[name] for name in ("output", "error") if name in s.job.asked):
+        folder = one.value.strip("\"'").removeprefix("./").rpartition("/")[0].rstrip("/")
+        line = made.get(folder, 0) if folder and "%" not in folder else 0
+        moved = not folder.startswith("/") and any(at < line for at in away)
+        known = re.search(rf"(?m)^[^\S\n]*#.*mkdir.*{re.escape(folder)}", s.script.text)
+        if s.scheduler == "slurm" and line and not (moved or known or s.script.jobs):
+            yield Hit(one.line, f"{folder[:60]} is made on line {line}, and Slurm opens the log before the script runs",
+                      "where it is not there yet the job ends at once, without a log: make it before you submit", sources.SBATCH, "warning")  # fmt: skip
+            return
+
+
 RULES = (
     Rule("directive-walltime-format", "directives", "error", "a walltime that this scheduler cannot read (LSF and Flux take no HH:MM:SS)", walltime_format),
     Rule("directive-walltime-short", "directives", "warning", "a walltime of a minute or two, written with a colon", walltime_short, sources.SBATCH),
     Rule("directive-number-format", "directives", "error", "a count that is no number", number_format, sources.SBATCH),
     Rule("directive-placeholder", "directives", "warning", "`YOUR_ACCOUNT`, `<account>` and their like, left to be filled in", placeholder),
     Rule("directive-variable", "directives", "error", "a shell variable in a directive, which nobody expands", variable, sources.SBATCH),
+    Rule("directive-log-folder", "directives", "warning", "a folder for the log that only the job itself makes", late_folder, sources.SBATCH),
     Rule("pbs-select", "directives", "error", "a `select` that PBS cannot read, or counts beside it", pbs_select, sources.PBS),
 )  # fmt: skip

@@ -12,6 +12,7 @@ from tree_sitter import Node
 from graph.extraction.commands import Command
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launch_shape import root_of
+from graph.extraction.launch_shape import text_of as text_of_option
 from graph.extraction.shell_tree import descendants, parse, text_of
 from graph.extraction.shell_words import plain
 from graph.extraction.training import layers_of
@@ -138,7 +139,7 @@ def node_local(s: Subject) -> Iterator[Hit]:
                 and command.name in PUTS
                 and (written or command.name != "mkdir")
                 and command.outer is None
-                and not touched_by_all(s, top)
+                and not touched_by_all(s, top, written)
             ):
                 yield Hit(
                     command.line,
@@ -149,11 +150,15 @@ def node_local(s: Subject) -> Iterator[Hit]:
                 return
 
 
-def touched_by_all(s: Subject, path: str) -> bool:
-    """Whether a launcher or a loop over hosts is at work on that path, too."""
+def touched_by_all(s: Subject, path: str, written: bool) -> bool:
+    """Whether a launcher or a loop over hosts puts something there above the launch: an empty folder is for what is written."""
     root = s.launch.root if s.launch else None
+    idle = {"rm", "rmdir", "ls", "df", "du", *(() if written else ("mkdir",))}
     return any(
-        ELSEWHERE.search(one.name) and any(path in word for word in one.argv)
+        ELSEWHERE.search(one.name)
+        and any(path in word for word in one.argv)
+        and not idle & set(one.argv)
+        and (root is None or one.line < root.line)
         for one in s.script.commands
         if one is not root and root_of(one) is not root
     )
@@ -258,7 +263,9 @@ def step_waits(s: Subject) -> Iterator[Hit]:
             for name in ("--overlap", "--oversubscribe", "-s", "-w", "--nodelist", "--exact", "-r", "--relative")
         )
         awaited = any(one.name == "wait" and command.line < one.line < launch.line for one in s.script.commands)
-        if not shared and not awaited and not number_of_part(s, step, layer):
+        # Components of a heterogeneous job have nodes of their own (srun(1), --het-group: the first where none is told).
+        groups = {text_of_option(one, "--het-group", "--pack-group") or "0" for one in (step, layer)}
+        if not shared and not awaited and len(groups) == 1 and not number_of_part(s, step, layer):
             yield Hit(
                 command.line,
                 "this step holds its CPUs and GPUs while the launch below waits for them",

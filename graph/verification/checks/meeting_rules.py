@@ -174,10 +174,9 @@ def met_twice(s: Subject) -> Iterator[Hit]:
     """Spawners side by side on one node, with one port."""
     root = parse(s.script.text).root_node
     started: dict[str, int] = {}
+    spawners = {one.line: one for one in reversed(s.script.commands) if set(SPAWNERS) & set(one.argv)}
     for node in found(root, "command"):
-        command = next(
-            (one for one in s.script.commands if one.line == lines_of(node)[0] and set(SPAWNERS) & set(one.argv)), None
-        )
+        command = spawners.get(lines_of(node)[0])
         layer = next((one for one in command.chain.layers if one.name in SPAWNERS), None) if command else None
         if program_of(node) == "wait":
             started.clear()

@@ -6,15 +6,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import get_close_matches
+from itertools import product
 
 from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.verification.checks import sources
 from graph.verification.checks.rank_rules import RANK_NAMES
 from graph.verification.checks.rule import Edit, Hit, Rule
-from graph.verification.checks.subject import Subject
+from graph.verification.checks.subject import Subject, number_of
 from graph.verification.checks.tasks import EACH_TASK, in_tasks
 from knowledge.word_lists import word_set
 
+# Tasks times the variables that each sets.
+MOST_VALUES = 20_000
 FAMILY = re.compile(r"(SLURM|PBS|LSB|FLUX|OMPI_COMM|PMI|PALS|JSM|MPI_LOCAL)\w*")
 
 
@@ -83,6 +86,8 @@ def mixed_up(s: Subject) -> Iterator[Hit]:
         return
     own = in_tasks(s, RANK_NAMES)
     spawner = launch.spawner
+    if "RANK" in own and spawner is None:
+        yield from worked_out(s, launch)
     told: list[tuple[int, str, str]] = [
         (own[name][0], name, own[name][1])
         for name in ("RANK", "LOCAL_RANK", "NODE_RANK")
@@ -115,6 +120,36 @@ def mixed_up(s: Subject) -> Iterator[Hit]:
                 "'invalid device ordinal' on every node but the first",
                 sources.TORCH_DISTRIBUTED,
             )
+
+
+def worked_out(s: Subject, launch: LaunchShape) -> Iterator[Hit]:
+    """RANK as arithmetic, for each task: the tasks of a launch are 0 to n - 1, each once."""
+    nodes, each = launch.nodes or 0, launch.per_node or 0
+    own = in_tasks(s, frozenset(one.name for one in s.script.assignments) | RANK_NAMES)
+    line, written = own["RANK"]
+    unclear = {name for name in own if len(s.set_to(name)) > 1}
+    whole = launch.tasks == nodes * each and 1 < nodes * each * len(own) <= MOST_VALUES
+    if "((" not in written or "RANK" in unclear or not whole:
+        return
+    names = {name for _, value in own.values() for name in re.findall(r"[A-Z]\w+", value) if EACH_TASK.fullmatch(name)}
+    numbers = [name for name in names if re.search(r"NODEID|LOCALID|LOCAL_?RANK|PROCID|(?<!NODE_)RANK", name)]
+    ranks: list[int | None] = []
+    for node, local in product(range(nodes), range(each)):
+        known = {**launch.facts, "SLURM_NNODES": nodes, "SLURM_NTASKS": nodes * each}
+        for name in numbers:
+            known[name] = node if "NODEID" in name else local if "LOCAL" in name else node * each + local
+        for name, (_, value) in own.items():
+            number = number_of(value, known) if name not in unclear else None
+            known.pop(name, None)
+            if number is not None:
+                known[name] = number
+        ranks.append(known.get("RANK"))
+    given = {one for one in ranks if one is not None}
+    # Rank 0 may be a step of its own, beside this one.
+    beside = len(given) == len(ranks) and any(one.background for one in s.script.commands)
+    if None not in ranks and given != set(range(len(ranks))) and not beside:
+        yield Hit(line, f"RANK takes {len(given)} values, {min(given)} to {max(given)}, in {nodes} nodes x {each} = {len(ranks)} tasks",
+                  "each rank from 0 up is wanted once: the node's number times the tasks a node, plus the number on the node", sources.TORCH_DISTRIBUTED)  # fmt: skip
 
 
 def misspelt(s: Subject) -> Iterator[Hit]:
@@ -150,7 +185,7 @@ def optional(name: str) -> bool:
 
 RULES = (
     Rule("rank-constant", "rendezvous", "error", "RANK or LOCAL_RANK the same for all, or LOCAL_RANK counting where one device is seen", constant),
-    Rule("rank-mixed-up", "rendezvous", "error", "the rank on the node taken for the rank in the job, or the reverse", mixed_up),
+    Rule("rank-mixed-up", "rendezvous", "error", "the rank on the node taken for the rank in the job, or the reverse; ranks that are not 0 to n - 1, each once", mixed_up),
     Rule("variable-misspelt", "shell", "error", "a scheduler's variable that does not exist, and nearly does", misspelt),
 )  # fmt: skip
 

@@ -177,7 +177,7 @@ def dollar_zero(s: Subject) -> Iterator[Hit]:
 
 
 # What bash, ksh and zsh have, and a plain sh has not.
-NO_PLAIN = re.compile(r"^\s*(?:export\s+|local\s+)?\w+\+?=\(|[<>]\([^)]|\$\{\w+\[[@*\d]", re.M)
+NO_PLAIN = re.compile(r"^[^\S\n]*(?:export\s+|local\s+)?\w+\+?=\(|[<>]\([^)]|\$\{\w+\[[@*\d]", re.M)
 
 
 def plain_shell(s: Subject) -> Iterator[Hit]:

@@ -22,17 +22,24 @@ def missing_files(text: str, folder: Path) -> list[Finding]:
         subject = read_subject(text, None)
     except InputError:
         return []
-    if any(re.match(r"\s*(cd|pushd)\s", line) and not HERE.match(line.strip()) for _, line in subject.code_lines):
+    if "chdir" in subject.job.asked or any(
+        re.match(r"\s*(cd|pushd)\s", line) and not HERE.match(line.strip()) for _, line in subject.code_lines
+    ):
         return []
+    # Of a script that was copied from elsewhere whole folders are missing, unless it goes to its own.
+    at_home = any(HERE.match(line.strip()) for _, line in subject.code_lines)
     written = {document.name for document in subject.script.documents}
     return [
         Finding(
-            "side-file-missing", "warning", line, f"'{name}' is not beside the script",
-            "the program looks for it in the folder that the job starts in", None,
+            "side-file-missing",
+            "warning" if at_home or (folder / name).parent.exists() else "info",
+            line,
+            f"'{name}' is not beside the script",
+            "the program looks for it in the folder that the job starts in",
         )
         for line, name in dict.fromkeys(named(subject))
         if name not in written and f"./{name}" not in written and not (folder / name).exists()
-    ]  # fmt: skip
+    ]
 
 
 def named(subject: Subject) -> Iterator[tuple[int, str]]:

@@ -49,6 +49,13 @@ def strict_lines(s: Subject) -> list[int]:
     return found
 
 
+def statements(s: Subject) -> Iterator[Node]:
+    """Every statement: the parents are walked, for a node finds its own only from the root down."""
+    for block in walk(parse(s.script.text).root_node):
+        if block.type in BLOCKS:
+            yield from block.children
+
+
 def in_function(node: Node) -> bool:
     return any(one.type == "function_definition" for one in ancestors(node))
 
@@ -71,8 +78,8 @@ def asks_status(node: Node) -> str:
 
 def status_of_other(s: Subject) -> Iterator[Hit]:
     """`$?` behind echo, an assignment, `export X=$(...)` or a pipe to tee: the code of those."""
-    for node in walk(parse(s.script.text).root_node):
-        if node.parent is None or node.parent.type not in BLOCKS or not asks_status(node):
+    for node in statements(s):
+        if not asks_status(node):
             continue
         last = before(node)
         who = whose(s, last) if last is not None else ""
@@ -113,31 +120,41 @@ def whose(s: Subject, last: Node) -> str:
 def ends_early(s: Subject) -> Iterator[Hit]:
     """Under `set -e`: a test of `$?` that never sees a failure, and `((i++))` at 0, which is one."""
     holding = strict_lines(s)
-    for node in walk(parse(s.script.text).root_node) if any(holding) else ():
-        if node.parent is None or node.parent.type not in BLOCKS or in_function(node):
-            continue
+    for node in statements(s) if any(holding) else ():
         strict = holding[min(lines_of(node)[0], len(holding) - 1)]
         text = asks_status(node)
+        if not strict or not (text or ends_by_itself(node) or counter_of(node)) or in_function(node):
+            continue
         last = before(node)
         if (
-            strict
-            and text
+            text
             and last is not None
             and last.type in ("command", "redirected_statement", "pipeline")
             and not in_background(last)
         ):
             other = node.type == "if_statement" and any(one.type == "else_clause" for one in node.children)
             relaxed = RELAXED.match(text_of(last)) or program_of(last) in ("wait", "set", *ALWAYS_WELL)
-            if (FAILED.search(text) or (other and "$?" in text)) and not relaxed:
+            if (FAILED.search(text) or (other and "$?" in text) or is_asked_later(s, node)) and not relaxed:
                 yield Hit(lines_of(node)[0], f"a failure is never seen here: `set -e` (line {strict}) ends the script at line {lines_of(last)[0]} then",
                           "ask in one go: `if ! command; then`, or `command || code=$?`", sources.BASH + "#The-Set-Builtin")  # fmt: skip
-        if strict and ends_by_itself(node):
+        if ends_by_itself(node):
             yield Hit(lines_of(node)[0], f"where {program_of(node)} finds {'nothing' if 'grep' in program_of(node) else 'a difference'}, `set -e` (line {strict}) ends the script here",
                       "its code is 1 then: add `|| true`", sources.BASH + "#The-Set-Builtin")  # fmt: skip
         counted = counter_of(node)
-        if strict and counted and starts_at_zero(s, counted, lines_of(node)[0]):
+        if counted and starts_at_zero(s, counted, lines_of(node)[0]):
             yield Hit(lines_of(node)[0], f"`{text_of(node).strip()[:40]}` counts from 0, and a result of 0 is a failure to `set -e` (line {strict}): the script ends here",
                       f"write {counted}=$(({counted} + 1))", sources.BASH + "#The-Set-Builtin")  # fmt: skip
+
+
+def is_asked_later(s: Subject, node: Node) -> bool:
+    """Whether `code=$?` is kept for a test below that holds, or goes on, after a failure; `exit $code` needs none."""
+    kept = re.fullmatch(r"(?:local\s+)?(\w+)=[\"']?\$\?[\"']?", text_of(node).strip())
+    if kept is None:
+        return False
+    rest, name = "\n".join(s.lines[node.end_point[0] + 1 :]), kept[1]
+    rest = re.split(rf"(?m)^[^\S\n]*{name}=", rest)[0]
+    failed = rf"(?:\[|\(\(|\btest\b|\bcase\b)[^\n\])]*\b{name}\b(?![\"'}}]*\s*(?:-eq|==?|-lt|<)\s*[\"']?0)"
+    return bool(re.search(rf"{failed}|\bif\b[^\n]*\b{name}\b(?:(?!\bfi\b).){{0,2000}}?\b(?:else|elif)\b", rest, re.S))
 
 
 def ends_by_itself(node: Node) -> bool:

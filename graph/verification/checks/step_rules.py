@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from graph.extraction.launch_chain import Layer
 from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
 from graph.verification.checks.rule import Hit, Rule
-from graph.verification.checks.subject import Subject
+from graph.verification.checks.subject import Subject, number_of
 
 
 def launcher_tasks(s: Subject) -> Iterator[Hit]:
@@ -119,6 +120,32 @@ def step_cpus(s: Subject) -> Iterator[Hit]:
         yield Hit(launch.line, says, "'Unable to create step: More processors requested than permitted'", sources.SRUN)
 
 
+# Options that say how many processes or threads a task keeps busy.
+WORKERS = re.compile(r"--?(?:(?:data|dataloader|num)[-_])*(?:workers|threads|cpus)")
+
+
+def step_without_cpus(s: Subject) -> Iterator[Hit]:
+    """A step that is not told the CPUs a task, whose threads or workers count on those of the directives."""
+    launch, job = s.launch, s.job
+    layer = launch.parallel if launch else None
+    whole = {"SRUN_CPUS_PER_TASK", "SLURM_CPU_BIND"} & {*s.exported, *(one.name for one in s.script.assignments)}
+    if launch is None or layer is None or layer.name != "srun" or (job.cpus_per_task or 1) < 2 or whole or launch.open:
+        return
+    if any(name.startswith(("-c", "--cpu", "--exact", "--overlap", "--mem-bind")) for name, _ in layer.options):
+        return
+    words = [plain(word) for word in launch.program.args]
+    pairs = (word.split("=", 1) if "=" in word else (word, after) for word, after in pairwise([*words, ""]))
+    told = [(name, value) for name, value in pairs if WORKERS.fullmatch(name)]
+    told += [("OMP_NUM_THREADS", one.written) for one in s.set_to("OMP_NUM_THREADS") if not one.inside]
+    for name, value in told:
+        wanted = number_of(value, s.facts)
+        if wanted and wanted > 1:
+            yield Hit(launch.line, f"srun is not told the CPUs a task, and {name} counts on {wanted}: it may bind each task to one",
+                      f"since Slurm 22.05 srun does not take --cpus-per-task={job.cpus_per_task} over from sbatch: srun -c {job.cpus_per_task}, or export SRUN_CPUS_PER_TASK",
+                      sources.SRUN, None if (launch.per_node or 0) > 1 else "info")  # fmt: skip
+            return
+
+
 def step_gpus(s: Subject) -> Iterator[Hit]:
     """srun's tasks x GPUs against the GPUs that the job has: on a node, or in all where only --gpus is asked (3 + 1 is an allocation, too)."""
     launch, job = s.launch, s.job
@@ -147,6 +174,7 @@ def other_job(s: Subject) -> Iterator[Hit]:
 
 RULES = (
     Rule("launch-step-gpus", "launch", "error", "tasks x GPUs of the step are more than the job has on a node", step_gpus),
+    Rule("launch-step-no-cpus", "launch", "warning", "--cpus-per-task in the directives, which srun does not take over, and workers or threads that need it", step_without_cpus),
     Rule("launch-other-job", "launch", "warning", "srun --jobid with a number: the step of another job", other_job),
     Rule("launch-tasks", "launch", "error", "the launcher's total, number a node and the job's nodes disagree", launcher_tasks),
     Rule("launch-ranks-total", "launch", "warning", "fewer ranks than GPUs where only a total is given", missing_nodes),

@@ -23,6 +23,15 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert names(SCRIPT.replace("config ds", "config=ds"), tmp_path) == ["ds.json"]
 
 
+@pytest.mark.parametrize(
+    ("edit", "severity"),
+    [(("", ""), "info"), (("srun", 'cd "$SLURM_SUBMIT_DIR"\nsrun'), "warning"), (("conf/", ""), "warning")],
+)
+def test_of_a_copied_script_whole_folders_are_missing(tmp_path: Path, edit: tuple[str, str], severity: str) -> None:
+    told = missing_files(SCRIPT.replace("config ds", "config conf/ds").replace(*edit, 1), tmp_path)
+    assert [one.severity for one in told] == [severity]
+
+
 def test_a_file_that_is_there(tmp_path: Path) -> None:
     (tmp_path / "ds.json").write_text("{}")
     assert names(SCRIPT, tmp_path) == []
