@@ -35,8 +35,6 @@ WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
 NARROWEST, MOST_WRAPPED = 40, 20
 WRAP = re.compile(r"(?: ?\\)?\r?\n[ \t]*(?:>[ \t]?)*")
 WRAPPED = re.compile(r"(?=[\w.+/=-]*(?:\d|[a-z][A-Z]\w*[a-z][A-Z]))(?=[\w.+/=-]*[A-Za-z])[\w.+/=-]{4,}(?=\s|$|[\"',;])")
-# Bytes that the automaton of all loose patterns may take.
-MOST_AUTOMATON = 64 << 20
 # Characters of a line that are looked at together, and how many of them again with those that follow: longer than any
 # rule reaches from a name to its value.
 WINDOW, OVERLAP = 8192, 1024
@@ -322,13 +320,12 @@ def unclosed(part: str, begin: int, end: int) -> int:
 
 @cache
 def looked_for(first: int) -> Any:
-    """The loose patterns of the first rules as one automaton."""
-    options = re2.Options()
+    """The loose patterns of the first rules: each is tried where a text holds the letters that it cannot do without. In
+    one automaton their states would multiply."""
+    options, together = re2.Options(), re2.Filter()
     options.case_sensitive = False
-    options.max_mem = MOST_AUTOMATON
-    together = re2.Set.SearchSet(options)
     for rule in RULES[:first]:
-        together.Add(rule.looks)
+        together.Add(rule.looks, options)
     together.Compile()
     return together
 

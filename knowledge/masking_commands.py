@@ -63,7 +63,7 @@ IN_COMMANDS = (
     MaskingRule(
         "KEY",
         r"expect|assword|assphrase",
-        r"(?:assword|assphrase|passcode|PIN)\b[^\n]{0,60}\n?[^\n]{0,60}?\bsend(?:line)?\b[\s(]{0,3}(?:--\s{0,3})?"
+        r"(?:assword|assphrase|passcode|PIN)\b(?:[^\n]{0,120}?|[^\n]{0,60}\n[^\n]{0,60}?)\bsend(?:line)?\b[\s(]{0,3}(?:--\s{0,3})?"
         r"(?P<q>[\"'])(?P<w>(?:(?!(?P=q))[^\n\\]|\\.){3,80})(?P=q)",
         is_secret,
         example="c.expect('password:'); c.sendline('«velcro»')",

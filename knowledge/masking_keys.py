@@ -14,7 +14,7 @@ from knowledge.masking_commands import IN_COMMANDS
 from knowledge.masking_form import line_end
 from knowledge.masking_makers import IN_ADDRESSES, IN_HEADERS, MAKERS
 from knowledge.masking_rule import MaskingRule
-from knowledge.masking_scorer import LOOKS, LOOKS_BESIDE_LINE, beside_line, in_line
+from knowledge.masking_scorer import LOOKS, beside_line, in_line
 from knowledge.masking_words import (
     ASSIGNED,
     IS,
@@ -160,7 +160,7 @@ BY_NAME = (
     # What code puts in quotes behind the name: braces, a call, what is taken where a variable is not set.
     MaskingRule(
         "KEY",
-        STEMS + r"\w*[\"'\])}]{0,3}\s?(?:or|\|\||\?\?|\?:|[:=]\s?\{|\{|\()",
+        STEMS + r"\w*[\"'\])}]{0,3}\s?(?:or\b|\|\||\?\?|\?:|[:=]\s?\{|\{|\().*[\"']",
         rf"(?i)(?:(?:{NAMES})\w{{0,12}}[\"'\])}}]{{0,3}}\s?(?:or|\|\||\?\?|\?:|\{{|[:=]\s?\{{[^\n{{}}]{{1,60}}:)|\.(?:{NAMES})\()\s{{0,3}}"
         rf"(?P<q>[\"'])(?P<w>[^\"'\n]{{3,200}})(?P=q)",
         is_secret,
@@ -186,7 +186,7 @@ BY_NAME = (
     ),
     MaskingRule(
         "KEY",
-        r"identified|password",
+        r"(?:identified|password).*[\"']",
         r"(?i)\b(?:identified\s(?:with\s\S+\s)?by|password(?:\sfor\s\S+)?)(?![\"']\s?[,:])\s?(?:=\s?)?(?:password\s?)?\(?"
         r"[\"'](?P<v>(?!, ?\w+=)[^\"'\n]{3,120})[\"']",
         is_password,
@@ -220,7 +220,7 @@ SAID = (
     ),
     MaskingRule(
         "KEY",
-        r"passphrase|mot de passe|passwor|kennwort|wachtwoord|contrase|<<<",
+        r"(?:passphrase|mot de passe|passwor|kennwort|wachtwoord|contrase|<<<).*[\"'«“„]",
         r"(?i)(?:(?:passphrase|password|passwort|kennwort|wachtwoord|mot de passe|contrase(?:ñ|n)a)\b"
         r"[^\n\"'=:{}()]{1,60}\s(?:is|ist|heißt|lautet|est|es|was)\s|\b(?:logon|login|init)\b[^\n]{0,80}<<<\s?)[\"'«“„](?P<v>[^\"'«»“”\n]{6,80})[\"'»”“]",
         is_password,
@@ -254,8 +254,8 @@ SAID = (
     ),
     MaskingRule(
         "KEY",
-        r"credential|login|(?:logge|melde) mich|me connecte|(?:entro|accedo) co[nm]|zugang"
-        r"|identifiants|credencial|credenzial|acc?ount|user",
+        r"(?:credential|log ?in|(?:logge|melde) mich|me connecte|(?:entro|accedo) co[nm]|zugang"
+        r"|identifiant|credencial|credenzial|user).*[/:]",
         r"(?i)\b(?:credentials?|login(?:/password|/pass)?|user(?:name)?/pass(?:word)?|zugang(?:sdaten)?"
         r"|identifiants?|credenciales|credenziali|log ?in with"
         r"|(?:logge|melde) mich mit|me connecte avec|(?:entro|accedo) co[nm])"
@@ -350,9 +350,7 @@ APART = (
 # What no table foresees: all that speaks for a word is added up.
 ADDED_UP = (
     MaskingRule("KEY", LOOKS, "", example="ldap_default_authtok = «kestrel-Bind-41»", finds=in_line),
-    MaskingRule(
-        "KEY", LOOKS_BESIDE_LINE, "", example="your new password is\n\n  «Kestrel-Bind-41»", reach=1, finds=beside_line
-    ),
+    MaskingRule("KEY", LOOKS, "", example="your new password is\n\n  «Kestrel-Bind-41»", reach=1, finds=beside_line),
 )
 CREDENTIALS: tuple[MaskingRule, ...] = (
     *MAKERS,

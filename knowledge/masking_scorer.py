@@ -13,8 +13,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import pairwise
+from itertools import islice
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from knowledge.data_file import read_data
 from knowledge.masking_form import line_end
@@ -25,6 +26,8 @@ WEIGHTS = Path(__file__).with_name("masking_weights.json")
 EVIDENCE = Path(__file__).with_name("masking_evidence.yaml")
 # Characters of a line before a candidate that are looked at, and behind it.
 BEFORE, BEHIND = 120, 60
+# Characters at the end of a line in which a word must stand that tells of those beside it.
+TAIL = 72
 # Lines below one that tells of a secret in which it may stand, and how long such a line is.
 REACH, LONGEST_LINE = 3, 200
 # Words before a candidate that count.
@@ -47,7 +50,6 @@ LOOKS = (
     r"|[a-z]{3,}\d*[!#?*&%+$][a-z0-9]"
     r"|client\(|\s-[pPwa]\s?[\"']?\S|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|密钥|密鑰|私钥|私鑰|令牌|秘密|アクセスキー|トークン|토큰|验证码|账号|用户|登录"
 )
-LOOKS_BESIDE_LINE = f"(?:{LOOKS}).{{0,60}}$"
 TRIGGER = re.compile(f"(?i){LOOKS}")
 EAST = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[^\W{EAST}](?:['\u2019]?[\w.-]*[^\W{EAST}])?|[{EAST}]+|(?<!\S)--?[A-Za-z]\b")
@@ -82,14 +84,15 @@ PLAIN = frozenset(("lower", "Title", "UPPER", "snake", "kebab", "phrase", "dotte
 
 @dataclass(frozen=True, slots=True)
 class FittedWeights:
-    weights: Mapping[str, float]
-    bias: float
+    """In hundredths."""
+
+    weights: Mapping[str, int]
+    bias: int
 
 
 @cache
 def model() -> FittedWeights:
-    read = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return FittedWeights({name: weight / 100 for name, weight in read["weights"].items()}, read["bias"] / 100)
+    return FittedWeights(**json.loads(WEIGHTS.read_text(encoding="utf-8")))
 
 
 FAR = (("P", "far"), ("K", "far_key"), ("L", "far_login"))
@@ -103,28 +106,38 @@ def evidence() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def forms() -> tuple[tuple[str, re.Pattern[str]], ...]:
-    return tuple((name, re.compile(pattern)) for name, pattern in read_data(EVIDENCE)["forms"].items())
+def forms() -> re.Pattern[str]:
+    """All forms in one: the first that a value matches whole is the last group of the match."""
+    return re.compile("|".join(f"(?P<_{name}>{pattern})" for name, pattern in read_data(EVIDENCE)["forms"].items()))
 
 
-KINDS = (
-    ("P", "password"),
-    ("N", "number"),
-    ("K", "key"),
-    ("S", "secret"),
-    ("T", "token"),
-    ("W", "weak"),
-    ("L", "login"),
-)
+KINDS = {"P": "password", "N": "number", "K": "key", "S": "secret", "T": "token", "W": "weak", "L": "login"}
 
 
-def kind_of(part: str, known: Mapping[str, frozenset[str]]) -> str:
+@cache
+def kinds_of_words() -> Mapping[str, str]:
+    return {word: kind for kind in reversed(KINDS) for word in evidence()[KINDS[kind]]}
+
+
+@cache
+def endings() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """What ends a telling name: its kind, the kinds that come before it, and the endings."""
+    return tuple(
+        (kind, "".join(KINDS)[: list(KINDS).index(kind) + 1], tuple(evidence()[f"ends_{KINDS[kind]}"])) for kind in "PK"
+    )
+
+
+@lru_cache(8192)
+def kind_of(part: str) -> str:
     """The kind of secret that a part of a name tells of, as one of TELLING; or nothing."""
-    for kind, group in KINDS:
-        ends = known.get(f"ends_{group}", ()) if len(part) < LONGEST_NAME else ()
-        if part in known[group] or any(part.endswith(end) and len(part) > len(end) + 1 for end in ends):
+    whole = kinds_of_words().get(part, "")
+    for kind, first, ends in endings():
+        if whole and whole in first:
+            return whole
+        ended = part.endswith(ends) and len(part) < LONGEST_NAME
+        if ended and any(part.endswith(end) and len(part) > len(end) + 1 for end in ends):
             return kind
-    return ""
+    return whole
 
 
 @lru_cache(8192)
@@ -143,7 +156,7 @@ def told_by(word: str) -> str:
     parts = [plain] if whole else [part.lower() for part in PART.findall(word)] or [plain]
     found = ""
     for at, part in enumerate(parts):
-        kind = kind_of(part, known)
+        kind = kind_of(part)
         if kind and (not found or TELLING.index(kind) <= TELLING.index(found[0])):
             of = "o" if at and parts[at - 1] in known["of"] else ""
             found = kind + ("m" if not known["head"].isdisjoint(parts[at + 1 :]) else "") + of
@@ -158,25 +171,36 @@ def told_by(word: str) -> str:
     return "h" if plain in known["head"] else ""
 
 
+class KindsOfLetters(dict[int, str]):
+    """Each character's kind: a small letter, a capital, a digit or another; for str.translate."""
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        self[code] = "a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-"
+        return self[code]
+
+
+LETTERS = KindsOfLetters()
+CHANGE = re.compile(r"(.)(?!\1|$)")
+SIGNED = frozenset("!#$%^&*?")
 LENGTHS = (*range(9), 12, 20, 39)
 
 
 @lru_cache(4096)
 def form(value: str) -> tuple[str, tuple[str, ...]]:
     """The name of a value's form, and what else is seen of it."""
-    name = next((name for name, pattern in forms() if pattern.fullmatch(value)), "signs")
-    digits, capitals = sum(map(str.isdigit, value)), sum(map(str.isupper, value))
-    smalls = sum(map(str.islower, value))
-    others = len(value) - digits - capitals - smalls
-    kinds = ["a" if c.islower() else "A" if c.isupper() else "0" if c.isdigit() else "-" for c in value]
-    changes = sum(one != other for one, other in pairwise(kinds)) / len(value)
+    matched = forms().fullmatch(value)
+    name = (matched.lastgroup or "")[1:] if matched else "signs"
+    kinds = value.translate(LETTERS)
+    digits, capitals, smalls, others = map(kinds.count, "0Aa-")
+    changes = len(CHANGE.findall(kinds)) / len(value)
     more = [
         f"len{next((most for most in LENGTHS if len(value) <= most), 99)}",
         f"kinds{(digits > 0) + (capitals > 0) + (smalls > 0) + (others > 0)}",
         f"change{int(changes * 5)}",
         f"distinct{int(4 * len(set(value)) / min(len(value), 24))}",
     ]
-    if any(c in "!#$%^&*?" for c in value):
+    if not SIGNED.isdisjoint(value):
         more.append("sign")
     if digits and smalls + capitals:
         more.append("letters+digits")
@@ -244,60 +268,94 @@ def pieces(part: str, start: int, end: int) -> Iterator[tuple[int, int]]:
             yield start, and_
 
 
+class Candidate(NamedTuple):
+    """A word of a line that could be a secret, and what is seen of it wherever the line stands.
+
+    own: what features() takes, and its worth. place: whether it is alone in its line, the first of it, or stands later.
+    said: whether the line itself tells enough for it to be judged.
+    """
+
+    start: int
+    end: int
+    form: str
+    place: str
+    said: bool
+    own: tuple[str, str, str, str, tuple[str, ...], tuple[str, ...], str, tuple[str, ...]]
+    worth: int
+
+
 @lru_cache(16)
-def read_line(line: str) -> tuple[list[tuple[int, int, str]], list[tuple[int, int]]]:
-    """The words of a line with what each tells, and the candidates in it; it is looked at for several lines."""
-    words = [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
-    return words, list(candidates(line, 0, len(line)))
+def words_of(line: str) -> list[tuple[int, int, str]]:
+    """The words of a line with what each tells; it is looked at for several lines."""
+    return [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
 
 
-def seen_in(text: str, start: int, end: int, above: str = "") -> Iterator[tuple[int, int, list[str]]]:
-    """Each candidate of a part of a line, and what is seen of it. above: what the line before tells."""
-    if DIRECTIVE.match(text, start, end):
-        return
-    line = text[start:end]
-    words, alone = read_line(line)
-    kinds = {tell[0] for _, _, tell in words if tell}
-    telling = above or not kinds.isdisjoint(ANNOUNCING)
+@lru_cache(16)
+def read_line(line: str) -> list[Candidate]:
+    """What in a line could be a secret; it is read once for all lines that tell of it."""
+    if DIRECTIVE.match(line):
+        return []
+    words, found = words_of(line), []
+    telling = not {tell[0] for _, _, tell in words if tell}.isdisjoint(ANNOUNCING)
     begins = [one for one, _, _ in words]
-    for one, other in alone:
+    for one, other in candidates(line, 0, len(line)):
         value = line[one:other]
         name, more = form(value)
-        if (
-            name in NEVER
-            or line[other : other + 1] == "("
-            or (len(value) < 4 and name != "lower")
-            or not (telling or "sign" in more)
-        ):
+        closes = line[other : other + 1]
+        if name in NEVER or closes == "(" or (len(value) < 4 and name != "lower"):
             continue
         at = bisect_left(begins, one)
         before = words[max(0, at - MOST_WORDS) : at]
         if before and before[-1][1] > one:  # a word that the candidate begins in
             before[-1] = (before[-1][0], one, told_by(line[before[-1][0] : one].rstrip(".-") or "x"))
-        tells = [tell for first, _, tell in reversed(before) if one - first < BEFORE]
-        behind = [tell for first, last, tell in words[at : at + 24] if first >= other and last < other + BEHIND][:6]
-        if name in PLAIN and not above and not announced(tells, behind):
-            continue
-        if is_password(value) or (" " in value and value[0].isalpha()):
-            closes = line[other : other + 1]
-            yield start + one, start + other, features(line[:one], closes, tells, behind, name, more, above)
+        tells = tuple(tell for first, _, tell in reversed(before) if one - first < BEFORE)
+        near = (tell for first, last, tell in words[at : at + 24] if first >= other and last < other + BEHIND)
+        behind = tuple(islice(near, 6))
+        said = (telling or "sign" in more) and (name not in PLAIN or announced(tells, behind))
+        signs = SIGNS.search(line, max(0, one - 12), one)
+        raw = signs[0] if signs else ""
+        bare = raw.rstrip(QUOTES + "*")
+        gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip() or bare[:1], "~")
+        place = "alone" if not (line[:one].strip() or closes.strip()) else "later" if tells else "first"
+        quoted = "q" if raw and raw[-1] in QUOTES else ""
+        own = (gap, quoted, closes, place, tells, behind, name, more)
+        found.append(Candidate(one, other, name, place, said, own, worth(*own)))
+    return found
 
 
-def announced(tells: list[str], behind: list[str]) -> bool:
+def seen_in(text: str, start: int, end: int, above: str = "") -> Iterator[tuple[int, int, list[str]]]:
+    """Each candidate of a part of a line, and what is seen of it. above: what the line before tells."""
+    for one in read_line(text[start:end]):
+        if (above or one.said) and may_be(text[start + one.start : start + one.end]):
+            yield start + one.start, start + one.end, [*features(*one.own), *features_above(above, one.place, one.form)]
+
+
+@lru_cache(256)
+def may_be(value: str) -> bool:
+    return is_password(value) or (" " in value and value[0].isalpha())
+
+
+def announced(tells: tuple[str, ...], behind: tuple[str, ...]) -> bool:
     """Whether a word of a secret is near enough for a plain word to be one."""
     return any(tell and tell[0] in ANNOUNCING for tell in (*tells[:6], *behind[:3]))
 
 
+def group_of(name: str) -> str:
+    return "plain" if name in PLAIN else "num" if name in ("num", "nums", "unit") else "mixed"
+
+
 def features(
-    left: str, closes: str, tells: list[str], behind: list[str], name: str, more: tuple[str, ...], above: str
+    gap: str,
+    quoted: str,
+    closes: str,
+    place: str,
+    tells: tuple[str, ...],
+    behind: tuple[str, ...],
+    name: str,
+    more: tuple[str, ...],
 ) -> list[str]:
     """What is seen of a candidate: its form, what stands between it and the words before it, what they tell."""
-    signs = SIGNS.search(left, max(0, len(left) - 12))
-    raw = signs[0] if signs else ""
-    quoted = "q" if raw and raw[-1] in QUOTES else ""
-    bare = raw.rstrip(QUOTES + "*")
-    gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip() or bare[:1], "~")
-    group = "plain" if name in PLAIN else "num" if name in ("num", "nums", "unit") else "mixed"
+    group = group_of(name)
     seen = [f"form:{name}", f"gap:{gap}{quoted}", f"form:{name}/gap:{gap}{quoted}", *(f"is:{one}" for one in more)]
     how = found = ""
     for at, tell in enumerate(tells):
@@ -343,31 +401,47 @@ def features(
         seen.append(f"then:{behind[0][0]}")
     if closes == "@":
         seen.append(f"userinfo/{name}")
-    alone = not left.strip() and not closes.strip()
-    if alone:
+    if place == "alone":
         seen += ["alone", f"alone/{name}"]
-    if above:
-        first = "alone" if alone else "later" if tells else "first"
-        seen += [
-            f"above:{above}",
-            f"above:{above}/{name}",
-            f"above:{above}/{first}",
-            f"above/{first}/{name}",
-            f"above:{above[:2]}/{first}/{group}",
-            f"above:{above[-1]}/{first}/{group}",
-        ]
     return seen
 
 
-def score(seen: list[str], known: FittedWeights) -> float:
-    weights = known.weights
-    return known.bias + sum(weights.get(one, 0.0) for one in seen)
+def features_above(above: str, place: str, name: str) -> list[str]:
+    """What is seen of a candidate by a line beside its own that tells `above`."""
+    group = group_of(name)
+    return (
+        [
+            f"above:{above}",
+            f"above:{above}/{name}",
+            f"above:{above}/{place}",
+            f"above/{place}/{name}",
+            f"above:{above[:2]}/{place}/{group}",
+            f"above:{above[-1]}/{place}/{group}",
+        ]
+        if above
+        else []
+    )
+
+
+@lru_cache(1 << 14)
+def worth(*own: Any) -> int:
+    """The sum of what is seen of a candidate; the lines of a log have few that differ."""
+    return model().bias + sum(map(weight, features(*own)))
+
+
+@lru_cache(1 << 12)
+def worth_above(above: str, place: str, name: str) -> int:
+    return sum(map(weight, features_above(above, place, name)))
+
+
+def weight(name: str) -> int:
+    return model().weights.get(name, 0)
 
 
 def tells_beside(line: str) -> str:
     """What a line tells of those beside it: the strongest kind of its last words, and how it ends; or nothing."""
     end = line.rstrip()[-1:]
-    kinds = [told_by(word[0])[:1] for word in WORD.finditer(line[-BEFORE:])][-8:]
+    kinds = [tell[:1] for first, _, tell in words_of(line)[-8:] if first >= len(line) - BEFORE]
     strongest = min((kind for kind in kinds if kind and kind in "PNKST"), key=TELLING.index, default="")
     last = kinds[-1] if kinds and kinds[-1] in TELLING else ""
     return f"{strongest}{last}{end if end in ':=?>|{[(,-' else '~'}" if strongest else ""
@@ -380,8 +454,9 @@ def in_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def beside_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The secrets in the line before one and in those below it."""
-    for one, other, above in lines_beside(text, start, end):
-        yield from secrets_of(text, one, other, above)
+    if TRIGGER.search(text, max(start, end - TAIL), end):
+        for one, other, above in lines_beside(text, start, end):
+            yield from secrets_of(text, one, other, above)
 
 
 def lines_beside(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
@@ -402,7 +477,7 @@ def lines_beside(text: str, start: int, end: int) -> Iterator[tuple[int, int, st
 
 
 def secrets_of(text: str, start: int, end: int, above: str) -> Iterator[tuple[int, int]]:
-    known = model()
-    for one, other, seen in seen_in(text, start, end, above):
-        if score(seen, known) > 0:
-            yield one, other
+    for one, other, name, place, said, _, own in read_line(text[start:end]):
+        sure = own + worth_above(above, place, name) > 0 if above else said and own > 0
+        if sure and may_be(text[start + one : start + other]):
+            yield start + one, start + other

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
+from functools import lru_cache
 from itertools import pairwise
 
 FIRST_LETTER = re.compile(r"(^|\||\(\?:)([a-z])(?![^\[\]]*\])")
@@ -293,6 +294,7 @@ OF_MACHINES = re.compile(
 )
 
 
+@lru_cache(1024)
 def is_mixed_word(value: str) -> bool:
     """kaffee789, Fiets-molen.54, t7K!q: a word that only a person or a machine makes up for a login."""
     word = value.rstrip("!?x*#0123456789")
