@@ -203,7 +203,7 @@ def late_folder(s: Subject) -> Iterator[Hit]:
         line = made.get(folder, 0) if folder and "%" not in folder else 0
         moved = not folder.startswith("/") and any(at < line for at in away)
         known = re.search(rf"(?m)^[^\S\n]*#.*mkdir.*{re.escape(folder)}", s.script.text)
-        if s.scheduler == "slurm" and line and not (moved or known or s.script.jobs):
+        if s.scheduler == "slurm" and line > one.line and not (moved or known or s.script.jobs):
             yield Hit(one.line, f"{folder[:60]} is made on line {line}, and Slurm opens the log before the script runs",
                       "where it is not there yet the job ends at once, without a log: make it before you submit", sources.SBATCH, "warning")  # fmt: skip
             return
