@@ -276,7 +276,8 @@ def cause_passages() -> Iterator[Passage]:
         path = ("Failure causes", cause.group)
         title = f"{name}: {cause.means}"
         signs = f"\n\nWords of log lines that show it: {lines}" if lines else ""
-        yield cause_passage(title, f"{says} What to do: {' '.join(cause.fix)}{signs}", path)
+        fix = " ".join(filter(None, (OPTIONAL.sub("", step) for step in cause.fix)))
+        yield cause_passage(title, f"{says}{' What to do: ' if fix else ''}{fix}{signs}", path)
         for scheduler, steps in cause.by.items():
             text = f"{says} On {SCHEDULERS.get(scheduler, scheduler)}: {' '.join(steps)}"
             yield cause_passage(title, text, path, scheduler)

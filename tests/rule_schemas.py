@@ -209,7 +209,17 @@ SCHEMAS: dict[str, Any] = {
             means=Word,
             says=Word,
             fix=list[Word],
-            specific=NotRequired[list[table("Step", line=NotRequired[Pattern], near=NotRequired[Pattern], step=Word)]],
+            specific=NotRequired[
+                list[
+                    table(
+                        "Step",
+                        line=NotRequired[Pattern],
+                        near=NotRequired[Pattern],
+                        log=NotRequired[Pattern],
+                        step=Word,
+                    )
+                ]
+            ],
             by=NotRequired[dict[Setting, list[Word]]],
             change=NotRequired[dict[Word, Word | StrictInt]],
             explains=NotRequired[list[Word]],

@@ -174,10 +174,10 @@ def tell_rank(ask: Ask) -> Document | None:
     hosts = list(dict.fromkeys(host for one in report.evidence for host in hosts_of(one.text)))
     others = sorted({rank for log in ask.logs for row in islice(rows(log), MOST_LINES) for rank in ranks_of(row)})
     told = [f"Rank {first.rank}, by line {first.line}."] if first else []
-    told += [f"On {', '.join(hosts[:3])}."] if hosts else []
+    told += [f"On {', '.join(hosts[:3])}."] if hosts and report.cause != "sched-node-failure" else []
     if not told and len(others) == 1:
         told = [f"Rank {others[0]} is the only one that the log names."]
-    if not told:
+    if not (told or hosts):
         return write_document(
             "The log does not say: its lines carry no rank or host. Next time start with `srun -l` (Slurm), `mpiexec "
             "-l` "
@@ -205,7 +205,9 @@ def node_at_fault(report: Diagnosis, hosts: Sequence[str]) -> str:
     """Whether it smells of the node, and how to keep off it."""
     if report.cause not in OF_THE_NODE:
         return "Nothing points to the node itself: this cause lies in the job or its environment."
-    name = hosts[0] if hosts else "NODE"
+    # Where a node failed, the host that prints so is another one.
+    seen = hosts[:1] if report.cause != "sched-node-failure" else []
+    name = next(iter([*filter(None, [dict((*report.facts, *report.captured)).get("node")]), *seen]), "NODE")
     return (
         f"It may be the node: keep off it once (`#SBATCH --exclude={name}` in Slurm) and tell the site's support its "
         f"name. "

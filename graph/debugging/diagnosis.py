@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.facts import facts_of, named_module
+from graph.debugging.facts import facts_of, named_extension, named_module
 from graph.debugging.log import LogSource, from_paths, from_text, printable
 from graph.debugging.memory_sum import with_sum
 from graph.debugging.ordering import ChosenEvent, choose, last_runs
@@ -187,8 +187,9 @@ def _wanted(winner: Event, told: Cause, causes: Mapping[str, Cause], here: Setti
 
 
 def _named_packages(names: dict[str, str]) -> dict[str, str]:
-    """With the name that pip knows, where a module is missing."""
-    return names | named_module(names["package"]) if "package" in names else names
+    """With the name that pip knows, where a module is missing or a compiled part does not load."""
+    more = named_module(names["package"]) if "package" in names else {}
+    return names | more | named_extension(names.get("extension", ""))
 
 
 def _guessed(scan: Scan, choice: ChosenEvent, use: Matcher) -> bool:
@@ -222,12 +223,13 @@ def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[
     said = own_remedy(shown[0].text) if shown and found.cause == "unknown" else ""
     seen = [*filter(None, [said]), *steps_of(told, here, here)]
     captured = {"frame": shown[0].text} if shown and found.cause == "user-code" else {}
+    filled = [fill(step, captured) for step in (*seen, *always(told), *told.fix) if holds(step, here)]
     return Diagnosis(
         found.cause,
         found.says or fill(told.says, {}),
         found.confidence,
         shown,
-        tuple(dict.fromkeys(fill(step, captured) for step in (*seen, *always(told), *told.fix) if holds(step, here))),
+        tuple(dict.fromkeys(filter(None, filled))),
         considered=tuple(c for c in rivals if c.cause != found.cause),
         send_next=found.ask or tuple(one for one in told.send if holds(one, here)),
     )

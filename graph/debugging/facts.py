@@ -8,9 +8,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from math import prod
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.log import printable
+from graph.debugging.hosts import host_of, only_host
+from graph.debugging.log import message, printable
+from graph.debugging.rejected import facts_of_arguments
 
 SIZE = r"(?P<{}>[\d.]+ ?[KMGT]i?B)"
 # Read from the line that tells the cause, and from what else speaks for the same cause.
@@ -36,17 +39,17 @@ OF_LINE = tuple(
         r"unexpected keyword argument ['\"](?P<argument>\w+)",
         r"^(?:NameError|UnboundLocalError): .*?['\"](?P<variable>\w+)['\"]",
         r"train_batch_size (?P<global_batch>\d+) != (?P<micro_batch>\d+) \* (?P<accumulation>\d+) \* (?P<world>\d+)",
-        r"[Ww]orld size \(?(?P<world2>\d+)\)? is not divisible by .{0,60}?\(?(?P<divisor>\d+)\)?",
+        r"(?i)world[ _]?size \(?(?P<world2>\d+)\)? (?:is not divisible by|is not a multiple of|must be (?:divisible by"
+        r"|a multiple of))(?P<parts>.{1,160})",
         r"(?P<wanted>\d+) characters(?: long)?, yours was (?P<given>\d+)",
         r"invalid choice: ['\"]?(?P<choice>[^'\" ]+)['\"]? \(choose from (?P<choices>[^)]{1,200})\)",
         r"killed by signal: (?P<signal>\w[\w ]*)",
-        r"(?P<joined>\d+)/(?P<clients>\d+) clients joined",
         r"\[Errno \d+\] [^:'\"]{1,80}: ['\"](?P<path>[^'\"]{2,200})['\"]",
         r"(?:[Mm]ust|[Ss]hould) be (?:one of|in) (?P<choices>[\[({][^\])}]{1,200}[\])}])",
         r"arguments are required: (?P<argument>.{1,120})$",
-        r"\bON (?P<node>[\w.-]+) CANCELL?ED|[Ff]ailure on (?P<node2>[\w.-]+)|error: (?P<node3>[a-z][\w.-]*\d): ",
         r"error: \"(?P<value>[^\"]{1,60})\" is not a valid",
         r"OpType=(?P<operation>\w+)",
+        r"(?P<crash>(?i:segmentation fault|bus error|illegal (?:hardware )?instruction))",
         r"line (?P<script_line>\d+): ",
     )
 )
@@ -54,6 +57,15 @@ OF_LINE = tuple(
 OF_LOG = tuple(
     re.compile(pattern)
     for pattern in (
+        r"[Nn]ode failure on (?P<node>[\w.-]+)",
+        r"(?P<joined>\d+)/(?P<clients>\d+) (?:\w+ )?(?:joined|registered|connected|arrived|reached)"
+        r"|\b(?:tasks|process(?:es)?|clients|workers|nodes|ranks|peers|hosts)\b.{0,24}\b"
+        r"(?:joined|registered|connected|arrived|reached)\b[\w ]{0,24}[:=(]? ?(?P<joined2>\d+)(?:/| of )"
+        r"(?P<clients2>\d+)\b",
+        r"\b(?:mpiexec|mpirun|srun|jsrun|flux run)\b.{0,80}? (?:-n|-np|--np|--ntasks)[ =]?(?P<started>\d+)\b",
+        r"(?i)\bnum[_-](?:labels|classes)['\"]?\s*[=:]\s*(?P<classes>\d+)",
+        r"\bsm_?(?P<arch>\d{2,3})a?\b is not compatible|ompute capability (?P<capability>\d+\.\d)",
+        r"(?i)ulimit -n[: =]+(?P<files>\d+)",
         r"(?:per_device_train_batch_size|micro_batch_size|train_micro_batch_size_per_gpu|batch_size)['\"]?\s*[=:]\s*"
         r"(?P<batch>\d+)",
         r"\*\*\* (?:JOB|STEP) (?P<job>\d+)|StepId=(?P<job2>\d+)|SLURM_JOB_?ID[=: ]+(?P<job3>\d+)|Job <(?P<job4>\d+)>",
@@ -82,6 +94,20 @@ ON_NODE = re.compile(
     r"|.{0,60}\bon node (?P<node3>[a-z][\w.-]*\d)\b)"
 )
 MOST_NODES = 8
+# Causes of which the host of the rank that tells them is the place.
+OF_A_NODE = ("gpu-hardware", "env-driver", "comm-nccl-system")
+# A number and what is joined to it, each perhaps with its name: `(tensor 4 x pipeline 2)`, `(a=0 + b=8)`.
+TERM = r"(?:(?:[A-Za-z_]\w* ){0,3}[A-Za-z_]\w*(?: ?[=:] ?| ?\(?))?\d+"
+TERMS = re.compile(rf"(?<!\w){TERM}(?:\)? ?(?:[+*x]|times) ?{TERM})*(?!\w)")
+# Functions in which a model is evaluated.
+EVALUATING = re.compile(
+    r"(?i)^_?(?:evaluat\w*|evaluation_loop|validat\w*|predict\w*|prediction_\w+|val_\w+|test_step|eval_\w+)$"
+)
+FULL_GPU = re.compile(r"GPU_(\d+)_bfc\) ran out of memory|out of memory.{0,80}\bGPU (\d+)\b")
+# What a rank prints that sees more than one GPU.
+SEVERAL_GPUS = re.compile(
+    r"(?i)Device\(id=0.{0,40}Device\(id=1|device_count\(?\)?[ :=]+(?:[2-9]|1\d)\b|process \d+ has [\d.]+ [MG]iB"
+)
 # Each group of ranks counts its own collectives: two ranks alone that are so far apart may tell of two groups.
 MOST_APART = 1000
 # A run that would need more than so many times its time is to be continued, not prolonged.
@@ -106,6 +132,17 @@ PACKAGES = {
     "tensorboardX": "tensorboardx",
     "mpl_toolkits": "matplotlib",
 }
+# What builds a compiled part of a framework, by the beginning of its file's name; apex is no package of an index.
+BUILT_BY = {
+    "flash_attn": "flash-attn",
+    "transformer_engine": "transformer-engine",
+    "xformers": "xformers",
+    "causal_conv1d": "causal-conv1d",
+    "selective_scan": "mamba-ssm",
+    "grouped_gemm": "grouped-gemm",
+    "bitsandbytes": "bitsandbytes",
+    "libbitsandbytes": "bitsandbytes",
+}
 # What people call folders of their own programs: a package of such a name is somebody else's, and no cure.
 OWN_FOLDERS = (
     "src", "source", "lib", "libs", "core", "common", "utils", "util", "utilities", "helper", "helpers", "tools",
@@ -127,8 +164,54 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
         k: v for k, v in first_matches(OF_LOG, [*_frames(winner), *lines, *reversed(end)]).items() if k not in found
     }
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
-    found |= _of_nodes([*lines, *end]) | _of_epochs(found)
-    return found | _reckoned(found)
+    found |= _of_nodes([*lines, *end]) | _of_epochs(found) | facts_of_arguments(winner.text, unranked(end))
+    found |= _of_host(winner, found, "\n".join([*lines, *end])) | _of_stage(winner) | _of_shared_gpu(winner, end)
+    return {name: value for name, value in (found | _reckoned(found)).items() if name != "parts"}
+
+
+def unranked(lines: Iterable[str]) -> str:
+    """Lines without the ranks in front of them, as a text."""
+    return "\n".join(message(line)[0] for line in lines)
+
+
+def _of_host(winner: Event, found: Mapping[str, str], text: str) -> dict[str, str]:
+    """The node that a fault of hardware is of: that of the rank, or the only one that the log names."""
+    if "node" in found or winner.signature.cause not in OF_A_NODE:
+        return {}
+    node = host_of(winner, text) or only_host(text)
+    return {"node": node} if node else {}
+
+
+def _of_stage(winner: Event) -> dict[str, str]:
+    """Whether an exception was raised while the model was evaluated."""
+    names = [frame.name for frame in winner.error.frames] if winner.error else []
+    return {"stage": "evaluation"} if any(EVALUATING.search(name) for name in names) else {}
+
+
+def _of_shared_gpu(winner: Event, end: Iterable[str]) -> dict[str, str]:
+    """The one GPU on which several ranks ran out of memory, where each of them could use more than that one."""
+    if winner.signature.cause != "gpu-oom":
+        return {}
+    on: dict[str, set[int]] = {}
+    several: set[int] = set()
+    for line in end:
+        text, rank = message(line)
+        if rank is not None and SEVERAL_GPUS.search(text):
+            several.add(rank)
+        if rank is not None and (found := FULL_GPU.search(text)):
+            on.setdefault(found[1] or found[2], set()).add(rank)
+    gpu, ranks = next(iter(on.items()), ("", set()))
+    if len(on) != 1 or len(ranks) < 2 or not ranks <= several:
+        return {}
+    return {"gpu": gpu, "sharing": ", ".join(map(str, sorted(ranks)))}
+
+
+def divisor(parts: str) -> int:
+    """The number that a message names by its terms (`encoder 0 + decoder 8`, `2 x 4`); 0 where it names none."""
+    found = TERMS.search(parts)
+    if found is None:
+        return 0
+    return sum(prod(int(number) for number in re.findall(r"(?<![\w.])\d+", term)) for term in found[0].split("+"))
 
 
 def printable_lines(data: bytes) -> list[str]:
@@ -216,6 +299,14 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
         more["name"] = found["module"].partition("/")[0]
     if "global_batch" in found:
         more["product"] = str(int(found["micro_batch"]) * int(found["accumulation"]) * int(found["world"]))
+    of, world = divisor(found.get("parts", "")), int(found.get("world", 0))
+    if of > 1:
+        more["divisor"] = str(of)
+        more["multiples"] = " or ".join(str(n * of) for n in (world // of, world // of + 1) if n)
+    if "joined" in found and int(found["joined"]) < int(found["clients"]):
+        more["absent"] = str(int(found["clients"]) - int(found["joined"]))
+    if "classes" in found and int(found["classes"]) > 0:
+        more["last_class"] = str(int(found["classes"]) - 1)
     memory = found.get("memory") or found.get("limit")
     if memory and (size := re.match(r"(\d+)(\D*)$", memory)):
         more["ask_memory"] = f"{int(size[1]) * 2}{size[2].strip()}"
@@ -240,6 +331,13 @@ def bytes_of(text: str) -> float:
     """The bytes of `2.00 GiB`; units of 1000 and 1024 are taken as one."""
     found = re.match(r"([\d.]+) ?([KMGT]?)", text)
     return float(found[1]) * 1024 ** " KMGT".index(found[2] or " ") if found else 0.0
+
+
+def named_extension(file: str) -> dict[str, str]:
+    """The package that builds a compiled part anew; none where it is built in another way."""
+    name = file.rpartition("/")[2]
+    found = next((package for start, package in BUILT_BY.items() if name.startswith(start)), "")
+    return {"rebuilt": found} if found else {}
 
 
 def named_module(module: str) -> dict[str, str]:

@@ -49,7 +49,8 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
 
     script: the job's, whose model and spread count; words: what the person said of the run.
     """
-    log = out_of_memory(found) if found.cause == CAUSE else None
+    elsewhere = dict(found.facts).get("stage") is not None  # the sum is of a training step
+    log = out_of_memory(found) if found.cause == CAUSE and not elsewhere else None
     if log is None:
         return found
     known = model_and_layout(found, script, words)

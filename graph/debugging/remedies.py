@@ -61,7 +61,8 @@ def request_of(record: ScriptRecord) -> JobRequest:
 
 
 def remedies_for(diagnosis: Diagnosis) -> tuple[Remedy, ...]:
-    return REMEDIES.get(diagnosis.cause, ())
+    """The cures of a cause. None changes the training where it was the evaluation that did not fit."""
+    return () if dict(diagnosis.facts).get("stage") else REMEDIES.get(diagnosis.cause, ())
 
 
 def revise(diagnosis: Diagnosis, cluster: Cluster, request: JobRequest) -> Diagnosis:

@@ -15,6 +15,8 @@ from graph.debugging.settings import Settings, holds, steps_of
 from knowledge.signatures.loader import Cause, SpecificStep
 
 NAME = re.compile(r"\{(\w+)\}")
+# What is left out where one of its names is missing.
+OPTIONAL = re.compile(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]")
 # Of the steps that the facts make certain, the first ones are enough.
 MOST_CERTAIN = 2
 # So many lines before and after the telling one may hold the reason that it does not name itself.
@@ -43,18 +45,21 @@ class TellingLines:
 
     line: str
     around: str
+    log: str
 
 
 def steps(
     winner: Event, own: tuple[str, ...], told: Cause, names: Mapping[str, str], here: Settings, scan: Scan
 ) -> tuple[str, ...]:
     """The steps for a telling line. own: those of its signature. None that names what is known not to be there."""
-    passage = TellingLines(winner.text, around(winner, scan))
+    passage = TellingLines(winner.text, around(winner, scan), whole(winner, scan))
+    said = own_remedy(winner.text)
+    names = {**names, "said": said} if said else names
     certain, alone = certain_steps(told, passage, names, here)
     kept = [fill(step, names) for step in own if holds(step, here)]
     if not (kept or alone):
         kept = general_steps(winner.text, told, names, here)
-    return tuple(dict.fromkeys((*certain, *kept)))
+    return tuple(dict.fromkeys(filter(None, (*certain, *kept))))
 
 
 def certain_steps(
@@ -65,19 +70,20 @@ def certain_steps(
     found: list[str] = []
     for one in told.specific:
         known = matched(one, passage, names)
-        if known is not None and set(NAME.findall(one.step)) <= set(known) and holds(one.step, here):
+        if known is not None and set(NAME.findall(OPTIONAL.sub("", one.step))) <= set(known) and holds(one.step, here):
             found.append(fill(one.step, known))
-            if one.line or one.near:
+            if one.line or one.near or one.log:
                 return found[:MOST_CERTAIN], True
     return found[:MOST_CERTAIN], False
 
 
 def matched(one: SpecificStep, passage: TellingLines, names: Mapping[str, str]) -> dict[str, str] | None:
     """The names with those that the step's own patterns find; None where they do not match."""
-    line, near = re.search(one.line, passage.line), re.search(one.near, passage.around)
-    if line is None or near is None:
+    pairs = ((one.log, passage.log), (one.near, passage.around), (one.line, passage.line))
+    found = [re.search(pattern, text) for pattern, text in pairs]
+    if not all(found):
         return None
-    caught = {**near.groupdict(), **line.groupdict()}
+    caught = {name: value for each in found if each for name, value in each.groupdict().items() if value}
     return {**names, **{name: masked(printable(value))[:200] for name, value in caught.items() if value}}
 
 
@@ -92,7 +98,7 @@ def general_steps(text: str, told: Cause, names: Mapping[str, str], here: Settin
 
 def always(told: Cause) -> list[str]:
     """The cause's own steps that ask for no fact and no words of a line."""
-    return [one.step for one in told.specific if not (one.line or one.near) and not NAME.search(one.step)]
+    return [one.step for one in told.specific if not (one.line or one.near or one.log) and not NAME.search(one.step)]
 
 
 def around(winner: Event, scan: Scan) -> str:
@@ -104,6 +110,13 @@ def around(winner: Event, scan: Scan) -> str:
         return "\n".join(found)
     kept = tail.data.split(b"\n")[max(0, first - tail.first_line) : max(0, last - tail.first_line + 1)]
     return "\n".join([*found, *(line.decode("utf-8", "replace")[:2000] for line in kept)])
+
+
+def whole(winner: Event, scan: Scan) -> str:
+    """What the pass has kept of the log: its events and its end."""
+    tail = scan.tails.get(winner.file)
+    end = tail.data.decode("utf-8", "replace") if tail else ""
+    return "\n".join([*(e.text for e in scan.events if e.file == winner.file), end])
 
 
 def own_remedy(text: str) -> str:
@@ -124,5 +137,5 @@ def fill(sentence: str, captured: Mapping[str, str]) -> str:
         names = NAME.findall(inside)
         return inside if not names or all(n in captured for n in names) else ""
 
-    filled = re.sub(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]", part, sentence)
+    filled = OPTIONAL.sub(part, sentence)
     return NAME.sub(lambda m: captured.get(m[1], m[1].upper()), filled)

@@ -15,6 +15,7 @@ MOST_RANKS = 4096
 # A step that Slurm cancels because one of its tasks ended badly; a person's cancelling shows as Terminated or Killed.
 TASK_ENDED = re.compile(r"\bsrun: error: \S+: tasks? [^:]{1,200}: (?:Exited|Aborted|Segm|Bus |Illegal|Float|Out )")
 STEP_CANCELLED = re.compile(r"\*\*\* STEP \S+ ON \S+ CANCELL?ED AT [\d:T-]+ (?:\*\*\*|DUE (?:to|TO) SIGNAL)")
+ABORTED = "aborted"
 # How launchers say that a process crashed. What processes say of the network after that is of no weight of its own.
 CRASHED, NETWORK, AFTER_CRASH = ("srun-task-segfault", "mpi-exited-segfault"), "communication", 20
 AFTER_TASK = 9
@@ -64,12 +65,12 @@ def told_ranks(event: Event) -> set[int]:
     if event.rank is not None:
         return set()
     if tasks := TASKS.search(event.text):
-        return _numbers(tasks["list"])
+        return numbers(tasks["list"])
     named = RANK.search(event.text)
     return {int(named["rank"])} if named else set()
 
 
-def _numbers(listed: str) -> set[int]:
+def numbers(listed: str) -> set[int]:
     """The numbers of `0-3,7`."""
     found: set[int] = set()
     for part in listed.split(","):
@@ -84,6 +85,7 @@ def read_together(events: Sequence[Event]) -> None:
     """Give events the cause that the others around them show. Changes them."""
     _store_lost(events)
     _after_crash(events)
+    _after_watchdog(events)
     _after_task(events)
     _not_sourced(events)
     _no_shared_memory(events)
@@ -122,6 +124,14 @@ def _after_crash(events: Sequence[Event]) -> None:
         later = crashed is not None and event.order > crashed
         if later and said.group.startswith(NETWORK) and said.kind in ("cause", "error"):
             event.signature = replace(said, kind="effect", strength=AFTER_CRASH)
+
+
+def _after_watchdog(events: Sequence[Event]) -> None:
+    """The watchdog that finds a collective hanging aborts its process: the abort names no cause of its own."""
+    timeout = min((e.order for e in events if e.signature.cause == "comm-collective-timeout"), default=None)
+    for event in events:
+        if timeout is not None and event.order > timeout and event.signature.id == ABORTED:
+            _settle(event, "comm-remote-exit", "")
 
 
 def _after_task(events: Sequence[Event]) -> None:

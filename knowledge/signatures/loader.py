@@ -19,16 +19,17 @@ from knowledge.signatures.model import LISTS, Signature, signature
 HERE = Path(__file__).parent
 CAUSES_FILE = HERE.parent / "causes.yaml"
 # Part of the cache's name: raise it when what is stored changes.
-CACHE_FORMAT = "5"
+CACHE_FORMAT = "6"
 
 
 @dataclass(frozen=True, slots=True)
 class SpecificStep:
-    """A step that counts where the telling line matches `line`, and it or what stands round it matches `near`."""
+    """A step that counts where the telling line matches `line`, it or the lines round it `near`, and the log `log`."""
 
     step: str
     line: str = ""
     near: str = ""
+    log: str = ""
 
 
 @dataclass(frozen=True, slots=True)

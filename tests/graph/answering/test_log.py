@@ -23,6 +23,7 @@ srun: error: gpua061: task 2: Exited with exit code 1
 NODE = (
     "slurmstepd: error: *** JOB 5590123 ON nid001234 CANCELLED AT 2026-11-20T04:00:11 DUE TO NODE FAILURE, "
     "SEE SLURMCTLD LOG FOR DETAILS ***\n"
+    "srun: error: Node failure on nid001299\n"
 )
 TIME = "slurmstepd: error: *** JOB 5590123 ON nid001234 CANCELLED AT 2026-11-20T04:00:11 DUE TO TIME LIMIT ***\n"
 
@@ -39,7 +40,7 @@ Words = Callable[[Document | None], str]
         (tell_line, MEMORY, "what is on line 99?", ["The log has 4 lines"]),
         (tell_rank, MEMORY, "which rank died first?", ["Rank 2, by line 2", "0, 2, 3"]),
         (tell_rank, MEMORY, "is it the node?", ["Nothing points to the node"]),
-        (tell_rank, NODE, "which node was it?", ["nid001234", "--exclude=nid001234"]),
+        (tell_rank, NODE, "which node was it?", ["nid001299", "--exclude=nid001299"]),
         (tell_retry, MEMORY, "just resubmit?", ["No: the same job fails the same way"]),
         (tell_retry, NODE, "can I just retry?", ["Yes: A node", "newest checkpoint"]),
         (tell_retry, TIME, "retry?", ["Only from a checkpoint"]),

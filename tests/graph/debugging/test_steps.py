@@ -59,6 +59,150 @@ def test_a_step_fits_what_the_log_shows(log: str, wanted: str, unwanted: str) ->
     assert not re.search(unwanted, told)
 
 
+def frames(*names: str) -> str:
+    return "".join(f'  File "/opt/env/lib/python3.11/site-packages/lib/x.py", line 3, in {name}\n' for name in names)
+
+
+FULL = (
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 40.00 GiB of"
+    " which 1.00 GiB is free."
+)
+XLA = "{0}: W x.cc:1] Allocator (GPU_0_bfc) ran out of memory trying to allocate 4.00GiB requested by op\n"
+SEES = "{0}: devices: [CudaDevice(id=0), CudaDevice(id=1)]\n"
+USAGE = "usage: fit.py [-h] [--learning-rate X]\n              [--num-epochs N] [--wd W]\n"
+POINTER = (
+    "{} 1 ada hpc 131 Mar  2 09:11 part-1.safetensors\n"
+    "safetensors_rust.SafetensorError: Error while deserializing header: HeaderTooLarge"
+)
+RAY = (
+    "RuntimeError: Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: {}\n"
+    "This process on node 10.0.0.9 was started with:\n    Ray: 2.9.0\n    Python: 3.9.18"
+)
+EMBEDDED = (
+    "RuntimeError: Error(s) in loading state_dict for Net:\n\tsize mismatch for wte.weight: copying a param with shape"
+    " torch.Size([1000, 64]) from checkpoint, the shape in current model is torch.Size([1004, 64])."
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "wanted", "unwanted"),
+    [
+        # The value is the one that the message speaks of.
+        (
+            "slurmstepd: error: *** STEP 7.0 ON cn01 CANCELLED AT 2026-02-02T01:00:00 DUE TO NODE FAILURE ***\n"
+            "slurmstepd: error: Node failure on cn44",
+            "--exclude=cn44",
+            "cn01|NODE",
+        ),
+        (
+            "slurmstepd: error: *** STEP 7.0 ON cn01 CANCELLED AT 2026-02-02T01:00:00 DUE TO NODE FAILURE ***",
+            "sinfo -R",
+            "cn01",
+        ),
+        (
+            "AssertionError: world size (30) is not divisible by model size (text=0 + image=4)",
+            "multiple of 4: take 28 or 32 GPUs",
+            "multiple of 0|SLURM_PROCID",
+        ),
+        (
+            "AssertionError: world size (30) is not divisible by tensor size (2) times pipeline size (4)",
+            "of 8: take 24 or 32",
+            "of 2:",
+        ),
+        # The host of the rank, wherever the log names it.
+        (
+            "[rank5]: RuntimeError: CUDA error: uncorrectable ECC error encountered\n"
+            "srun: error: cn07: tasks 0-3: Terminated\nsrun: error: cn08: tasks 4-7: Exited with exit code 1",
+            "--exclude=cn08",
+            "cn07|NODE",
+        ),
+        (USAGE + "fit.py: error: unrecognized arguments: --lrn_rate 3 --num_epochs 9", "`--num-epochs` for", "ARG"),
+        (USAGE + "fit.py: error: unrecognized arguments: --learn_rate 3 --zz", "`--learn_rate`, `--zz`", "for `--zz`"),
+        # Its own advice, not the neighbour's.
+        (
+            TRACE + "ValueError: Bfloat16 is only supported on GPUs with compute capability of at least 8.0. Your Tesla"
+            " T4 GPU has compute capability 7.5. You can use float16 instead by setting the `dtype` flag.",
+            "use float16 .or float32.*You can use float16 instead",
+            "TORCH_CUDA_ARCH_LIST|get_arch_list",
+        ),
+        (RAY.format("3.11.7"), "Python 3.9.18 here, 3.11.7 at the head", "renamed"),
+        (RAY.format("3.9.18"), "different environments: activate", "renamed"),
+        (POINTER.format("-rw-r--r--"), "131 bytes: that is a Git LFS pointer", "weights_only"),
+        ("CondaError: Run 'conda init' before 'conda activate'", "etc/profile.d/conda.sh", "PACKAGE"),
+        (
+            "2: MIOpen Error: sqlite_db.cpp:9: Internal error while accessing SQLite database: disk I/O error",
+            "MIOPEN_CUSTOM_CACHE_DIR",
+            "df -h",
+        ),
+        (
+            "user limits: ulimit -n 512\n|CCL_ERROR| fd.cpp:3 open: condition failed\nopen: errno Too many open files",
+            r"`ulimit -n` was 512.*65536",
+            "xccl",
+        ),
+        ("3.1s: flux-shell[0]: stderr: exec ./go.sh: Permission denied", "chmod \\+x ./go.sh", "PATH"),
+        (
+            "FATAL:   container creation failed: mount /p/in->/in error: while mounting /p/in: mount source /p/in"
+            " doesn't exist",
+            "`/p/in` does not exist on the node",
+            "--nv",
+        ),
+        (
+            "num_classes=10\n/p/Loss.cu:1: nll_loss: block: [0,0,0] Assertion `t >= 0 && t < n_classes` failed.\n"
+            "[rank0]: RuntimeError: CUDA error: device-side assert triggered",
+            "10 classes: 0 to 9",
+            "report that node",
+        ),
+        (
+            "NVIDIA GH200 480GB with CUDA capability sm_90 is not compatible with the current PyTorch installation.",
+            "aarch64.*sm_90",
+            "TORCH_CUDA_ARCH_LIST",
+        ),
+        ("Error: Resource set 0 requires 6 GPUs, only 4 available per host.", "`-g 4` or fewer instead of 6", "direct"),
+        (EMBEDDED, "1004 rows, the checkpoint 1000: load", "module\\."),
+        # The stage.
+        (
+            "Traceback (most recent call last):\n" + frames("fit", "validation_step") + FULL,
+            "eval",
+            "accumulation;|Halve",
+        ),
+        ("Traceback (most recent call last):\n" + frames("fit", "forward") + FULL, "gradient accumulation", "eval_"),
+        (SEES.format(0) + SEES.format(1) + XLA.format(0) + XLA.format(1), "Ranks 0, 1 all ran out.*GPU 0", "MEM_FRAC"),
+        (XLA.format(0) + XLA.format(1), "smaller batch", "the same one"),
+        (
+            "mpirun -n 6 python fit.py --procs 8\nDEADLINE_EXCEEDED: Barrier timed out. Id: [Init]Wait_for_all_tasks_to"
+            "_register::0.\n# of tasks that reached the barrier: 6/8.",
+            "waits for 8 processes and only 6 came, 2 are missing; the launch line starts 6",
+            "initialization_timeout",
+        ),
+        # What builds a package again leaves the others as they are.
+        (
+            "ImportError: /e/flash_attn_2_cuda.cpython-311-x86_64-linux-gnu.so: undefined symbol: _ZN3c10",
+            "--no-deps.* flash-attn`",
+            r"reinstall \.\.\.",
+        ),
+        ("ImportError: /e/amp_C.cpython-311-x86_64-linux-gnu.so: undefined symbol: _ZN3c10", "Rebuild it", "pip"),
+        # Nothing is told where nothing is known.
+        ("Fatal Python error: Segmentation fault", "faulthandler", "Only this message"),
+    ],
+)
+def test_advice_is_of_the_very_fault(log: str, wanted: str, unwanted: str) -> None:
+    told = steps(log)
+    assert re.search(wanted, told) or wanted in told, told
+    assert not re.search(unwanted, told), told
+
+
+def test_an_abort_is_what_follows_from_what_it_says_before() -> None:
+    watchdog = (
+        "[rank1]:[E302 10:00:12 ProcessGroupNCCL.cpp:629] [Rank 1] Watchdog caught collective operation timeout: "
+        "WorkNCCL(SeqNum=9, OpType=ALLREDUCE, Timeout(ms)=600000) ran for 600010 milliseconds before timing out.\n"
+    )
+    found = diagnose("preprocessing the data on rank 0 only\n" + watchdog + "Fatal Python error: Aborted\n")
+    assert found.cause == "comm-collective-timeout"
+    assert "Rank 0 worked alone (preprocessing)" in found.fix[0]
+    alone = diagnose("Fatal Python error: Aborted\n")
+    assert "segmentation" not in alone.says.lower()
+
+
 @pytest.mark.parametrize(
     "message",
     [

@@ -22,7 +22,8 @@ def test_jobs_that_say_the_same_have_the_same_mark_and_name_nobody() -> None:
 
 def test_the_node_that_the_log_blames_and_the_missing_module() -> None:
     lost = "slurmstepd: error: *** JOB 4711 ON nid001234 CANCELLED AT 2026-11-20T10:00:00 DUE TO NODE FAILURE ***\n"
-    assert record_of(diagnose(lost)).blamed == ("nid001234",)
+    assert record_of(diagnose(lost)).blamed == ()  # who prints it is the job's first node
+    assert record_of(diagnose(lost + "srun: error: Node failure on nid001299\n")).blamed == ("nid001299",)
     late = lost.replace("NODE FAILURE", "TIME LIMIT")
     assert record_of(diagnose(late)).blamed == ()
     text = TRACE.format(who="x", n=1) + "ModuleNotFoundError: No module named 'flash_attn'\n"
