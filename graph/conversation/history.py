@@ -63,6 +63,11 @@ FORGETS = re.compile(r"\b(?:forget|dimentica|oublie|vergiss|olvida|drop|leave ou
 LIKELY, MOST_WORDS, SHORTEST = 0.6, 14, 3
 POSSIBLE = 0.35
 UNDOES = re.compile(rf"{BEFORE}(?:undo|revert|roll ?back|take back)\b", re.I)
+UNDOES_ONE = re.compile(
+    rf"{BEFORE}(?:undo|revert|roll ?back|take back) the (?!(?:last|previous|latest|whole|change|edit|step)\b)"
+    r"(?P<what>[\w-]+)(?: (?:thing|part|change|edit|again|please))*\W*",
+    re.I,
+)
 FIRST = re.compile(
     r"\b(?:first|beginning|start|original\w*|initial\w*|everything|all(?: of it)?|at first|anfang\w*|ersten?"
     r"|erste|alles|urspr\w*"
@@ -107,10 +112,11 @@ AS_AT_FIRST = "That it is: {} {}, as at first; nothing changes."
 NOTHING_UNDONE = "Nothing was taken back, so there is nothing to redo."
 WITHDRAWN = "That change is dropped; the script stands as it was."
 NOT_WISHED = "There is no *{}* in the script to take back; nothing changes."
+NOT_OF_LAST = "*{}* is in no line of the last change, so nothing is taken back; *undo* alone takes that change back."
 WITHDRAWS = re.compile(
     rf"{BEFORE}(?:forget|withdraw|drop|scrap|cancel|leave out|take (?:out|back)|remove|no more|get rid of|vergiss"
     r"|oublie|olvida|dimentica)\s+(?:about )?(?:the |that |this |all )?(?P<what>[\w-]+(?: [\w-]+)?)"
-    r"(?: (?:thing|part|again|wish|please))*\W*",
+    r"(?: (?:thing|part|again|wish|please))*(?:[,;] (?:but )?(?:only|just|keep|leave)\b(?P<stays>[^,;.]*))?\W*",
     re.I,
 )
 # Without one of these there is no script; what goes with a wish.
@@ -206,8 +212,21 @@ def by_act(turn: TurnContext, words: str) -> State | None:
     if not read and (field := named_field(words)):
         return one_field_back(turn, field)
     if not read and main.share("undo") >= LIKELY and spoke_of_change(turn, words):
-        return undo(turn)
+        return not_of_last(turn, words) or undo(turn)
     return None
+
+
+def not_of_last(turn: TurnContext, words: str) -> State | None:
+    """`Undo the nvme`, where no line of the last change has it: said, and nothing else is taken back for it."""
+    from graph.usecases.script_lines import changed_words, content
+
+    named, bundles = UNDOES_ONE.fullmatch(words), [one.bundle for one in turn.state.get("revisions", ())][-2:]
+    said = content(named["what"]) if named else set()
+    if not named or not said or len(bundles) != 2 or not (bundles[0] and bundles[1]):
+        return None
+    if said & changed_words(bundles[0].script, bundles[1].script):
+        return None
+    return State(said=(Say(NOT_OF_LAST.format(named["what"])),))
 
 
 def withdrawn(turn: TurnContext, words: str) -> State | None:
@@ -222,7 +241,8 @@ def withdrawn(turn: TurnContext, words: str) -> State | None:
         return State(pending=None, said=(Say(WITHDRAWN),))
     if not getattr(turn.request, field):
         return State(said=(Say(NOT_WISHED.format(found["what"] if found else field)),))
-    gone = {name: None for name in (field, *TOGETHER.get(field, ())) if name == field or getattr(turn.request, name)}
+    with_it = (name for name in TOGETHER.get(field, ()) if name not in ((found and found["stays"]) or ""))
+    gone = {name: None for name in (field, *with_it) if name == field or getattr(turn.request, name)}
     return State(way="write", request=replace(turn.request, **gone), act="edit")  # type: ignore[arg-type]
 
 

@@ -158,7 +158,12 @@ def notes_of(state: State) -> tuple[Say, ...]:
 
 
 def is_so(state: State) -> bool:
-    """Whether all that the words ask for is in the request already."""
+    """Whether all that the words ask for is in the request already; no value of theirs may be missing in the script."""
+    bundle = state.get("bundle")
+    from graph.usecases.script_lines import unaccounted
+
+    if bundle and unaccounted(state["words"], bundle.script.splitlines()):
+        return False
     if state["understood"]:
         return True
     alone = read(state["words"], None, None, None).request

@@ -21,7 +21,8 @@ from knowledge.types import JobRequest
 # One argument: an option with its value, or key=value.
 OPTION = re.compile(
     r"(?<![\w/.-])(?P<name>--?[A-Za-z](?:[\w.-]*\w)?)"
-    r"(?:=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)|\s+(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;-][^\s,;]*))?"
+    r"(?:=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)"
+    r"|\s+(?:(?:from|to|at|in)\s+(?=[~$./]\S*\w))?(?P<value>\"[^\"]*\"|'[^']*'|[^\s,;-][^\s,;]*))?"
 )
 PAIR = re.compile(r"(?<![\w$/.-])(?P<name>\+{0,2}[a-z]\w*(?:[._]\w+)*)=(?P<given>\"[^\"]*\"|'[^']*'|[^\s,;]+)")
 # Words that go on a sentence behind an option, and are no value of it.

@@ -56,6 +56,7 @@ OPTION = re.compile(r"--?[A-Za-z][\w.-]*(?:=.*)?$")
 NUMBER = re.compile(r"[+-]?\d[\d.,_]*(?:e[+-]?\d+)?$", re.I)
 # Where the sentence goes on: no value of an option, no word of the program.
 GOES_ON = spoken_words("goes_on")
+WISHES_FOR = re.compile(r"(?:also|now|needs?|wants?)", re.I)
 UNIT = re.compile(
     r"(?:nodes?|gpus?|gcds?|hours?|hrs?|h|min(?:ute)?s?|days?|ranks?|tasks?|cards?|noeuds?|knoten|nodos?|nodi)\b", re.I
 )
@@ -206,6 +207,8 @@ def _goes_on(words: Sequence[_Word], at: int) -> bool:
         return text.lower() not in GOES_ON and not UNIT.match(text)
     if STARTER.match(before) or before in ("launch", "serve", "exec") or before == "-m":
         return True
+    if WISHES_FOR.fullmatch(text):
+        return False  # `train.py needs --seed 1`: the program gets one more
     is_word = re.fullmatch(r"[a-z][\w-]*", text) and text.lower() not in GOES_ON
     further = bool(OPTION.match(behind) or PAIR.match(behind)) and not words[at].last
     return bool(is_word and further) or text[:1] in "\"'$"

@@ -24,6 +24,12 @@ SMALL_WORD = (
     r"|our|one|them|me|also|here|now|of|on|by|into|takes?|uses?|needs?|has|wants?|reads?|gets?|accepts?|run|runs|sync|start|launch|already|not|because|since|so|if|when|which|where|env\w*"
     r"|bitte|mit|von|im|und|ist|por|favor|con|de|del|et|avec|du|est|si|il|per)"
 )
+# What no queue, account, reservation, module or environment is called, though it may stand where the name would.
+NO_NAME = re.compile(
+    rf"(?:{SMALL_WORD}|out|off|away|again|back|should|shall|must|will|would|can|could|be|been|was|are|were|do|does|not|no"
+    r"|only|still|gone|any|all|some|what|how|than|or|so)",
+    re.I,
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from graph.reading.frame import SMALL_WORD
 from graph.reading.grids import GRID, axes_of
 from graph.reading.kv_reuse import WORDS as WORDS_OF_KV_REUSE
 from graph.reading.kv_reuse import kv_reuse
-from graph.reading.scope import obeyed
+from graph.reading.scope import obeyed, sensible
 from knowledge.job_parts import ArrayAxis, Dependency, JobArray, LimitSignal, Mail, MailEvent, Program
 from knowledge.types import Heard, JobRequest, Variable
 
@@ -536,7 +536,7 @@ PARTS: tuple[WishPart, ...] = (
         _flag("exclusive"),
     ),
     _row(
-        r"\b(?:use |with |in |under )?(?:the )?(?:--)?reservation(?: called| named"
+        r"\b(?:use |with |in |under )?(?:the )?(?:--)?reservation(?: called| named| should be"
         r"|=)?\s*[=:]?\s*[\"'`]?(?P<v>(?!for\b|on\b|is\b|to\b|please\b)[A-Za-z][\w.-]*\w)",
         _named("reservation"),
     ),
@@ -747,6 +747,11 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
+        rf"(?:\btake\s+)?(?:\b(?:the|my|that|this)\s+)?\b(?P<v>{NAMED})\s+(?:out|away|off)\b(?:\s+again)?{ENDS}",
+        _left_open,
+        True,
+    ),
+    _row(
         rf"\b(?:leave|keep)\s+(?:(?:the|my|that)\s+)?(?P<v>{NAMED})\s+(?:open|out|empty|blank|unset|undecided|free|away)\b",
         _left_open,
         True,
@@ -808,7 +813,7 @@ def find_parts(text: str, request: JobRequest, changing: bool) -> tuple[list[Edi
         for match in part.pattern.finditer(text):
             if any(a < match.end() and match.start() < b for a, b in taken) or in_own_option(text, match.start()):
                 continue
-            built = part.build(match, request)
+            built = sensible(part.build(match, request))
             edits = obeyed(text, built, [match.span()], request)
             request = apply_edits(request, tuple(edits)).request
             if built:

@@ -14,11 +14,14 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from graph.reading.edits import Add, Edit, Remove, Set
+from graph.reading.frame import NO_NAME
 from graph.reading.utterance import Mention, Scope
 from knowledge.data_file import read_data
 from knowledge.types import JobRequest
 
 Span = tuple[int, int]
+# Fields whose value is a name that the person gives.
+NAMED = ("account", "queue", "reservation", "constraint", "environment", "modules", "container", "nodelist")
 # What opens a stretch, its scope, and what ends it.
 KINDS: tuple[tuple[str, Scope, str], ...] = (
     ("others", "others", "sentence"),
@@ -152,11 +155,18 @@ def wanted(text: str, *but: Scope) -> str:
     return "".join(letters)
 
 
-def obeyed(text: str, edits: Iterable[Edit], spans: Sequence[Span], request: JobRequest) -> list[Edit]:
+def sensible(edits: Sequence[Edit]) -> Sequence[Edit]:
+    """The edits; none where a name among their values is a small word: `the reservation out` names no other one."""
+    named = (one for one in edits if isinstance(one, Set | Add) and one.field in NAMED)
+    return () if any(NO_NAME.fullmatch(str(one.value)) for one in named) else edits
+
+
+def obeyed(text: str, edits: Sequence[Edit], spans: Sequence[Span], request: JobRequest) -> list[Edit]:
     """A reader's edits as the scope of its words allows them: what is denied is taken away where the job has it.
 
     spans: where the words stand in the text.
     """
+    edits = sensible(edits)
     around = [stretch_at(text, start) for start, _ in spans]
     inside = around[0] if around and all(around) else None
     if inside is None:
