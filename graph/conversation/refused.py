@@ -55,6 +55,8 @@ def by_misuse(turn: TurnContext) -> State | None:
     likely = max(one.share("misuse") for one in turn.utterance.clauses)
     if likely < (POSSIBLE if listed else LIKELY):
         return None
+    if turn.message.outputs and not listed:  # another's job in a listing is no misuse: what is asked of it is answered
+        return None
     if listed:
         from graph.answering.us import decline
 

@@ -81,8 +81,10 @@ def explain_pending(
     who = speaker(jobs, spoken_lines(words), text)
     if who and all(is_anothers(job, who, "") for job in meant):  # what it means for one's own
         meant += [job for job in jobs if job.phase == "waiting" and alike(job.user, who)]
+    elif who and (mine := [job for job in meant if not is_anothers(job, who, "")]):
+        meant = mine
     if len(meant) == 1 and not meant[0].id.strip():
-        meant = [replace(meant[0], id=spoken_id(text))]
+        meant = [replace(meant[0], id=spoken_id(text, words))]
     silent = len(meant) == 1 and meant[0].phase in ("waiting", "unknown") and not meant[0].reason
     said = spoken_reason(words) if silent else None
     groups = one_for_each([JudgedJob(job, said or reason_of(job)) for job in meant])
@@ -341,6 +343,7 @@ def steps(remedies: Sequence[ReasonRemedy], values: Mapping[str, str], machine: 
     for one in remedies:
         text, command = filled(one.text, values), filled(as_there(one.command, machine), values)
         open_ones = to_put_in(command, told)
+        command = "" if any(command == step.command for step in found) else command
         found.append(Step(f"{text} ({open_ones})" if open_ones else text, command))
     return tuple(dict.fromkeys(found))
 

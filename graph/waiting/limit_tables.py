@@ -232,19 +232,25 @@ def lsf_limits(case: WaitCase) -> Iterator[LimitSeen]:
     if case.job.scheduler != "lsf":
         return
     users = case.rows("busers")
-    running = next((amount("slot", row.get("RUN", "")) for row in users), None)
+    running = next((slots_held(row) for row in users), None)
     for row in case.rows("bqueues"):
         if row.get("QUEUE_NAME", "") != case.job.queue and case.job.queue:
             continue
         if most := amount("slot", row.get("JL/U", "")):
             yield LimitSeen("slot", most, "user", running, owner=case.job.queue)
         if most := amount("slot", row.get("MAX", "")):
-            yield LimitSeen("slot", most, "queue", amount("slot", row.get("RUN", "")), owner=case.job.queue)
+            yield LimitSeen("slot", most, "queue", slots_held(row), owner=case.job.queue)
     for row in users:
         if most := amount("slot", row.get("MAX", "")):
             yield LimitSeen("slot", most, "user", running)
     if most := amount("", case.found.named.get("max", "")):
         yield LimitSeen(resource_of(case.found.named["res"]), most, "user")
+
+
+def slots_held(row: Mapping[str, str]) -> float | None:
+    """Slots that count against a limit: a suspended job keeps its own, and reserved ones are taken."""
+    held = [amount("slot", row.get(name, "")) for name in ("RUN", "SUSP", "SSUSP", "USUSP", "RSV")]
+    return None if held[0] is None else sum(one or 0 for one in held)
 
 
 def flux_limits(case: WaitCase) -> Iterable[LimitSeen]:

@@ -399,9 +399,12 @@ def held_together(case: WaitCase, limit: LimitSeen) -> float | None:
     accounts = limit.per == "account" and "" not in names - (
         {""} if len(names) == 2 and not case.job.account else set()
     )
-    if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts):
+    running = running_of(case, limit.per)
+    # A listing narrowed to the QOS or the account of the limit holds all that counts.
+    narrowed = bool(limit.owner) and all(limit.owner == getattr(job, limit.per, "") for job in running)
+    if case.found.reason.kind != "limit-aggregate" or not (limit.per == "user" or accounts or narrowed):
         return None
-    each = [held_by(job).get(limit.of) for job in running_of(case, limit.per)]
+    each = [held_by(job).get(limit.of) for job in running]
     return sum(one for one in each if one is not None) if each and None not in each else None
 
 

@@ -30,18 +30,25 @@ def read_jobs(outputs: Sequence[SchedulerOutput]) -> list[QueuedJob]:
     """
     tellings: dict[tuple[str, str], list[QueuedJob]] = {}
     nameless: list[QueuedJob] = []
-    for job in (job for output in outputs for job in output.jobs):
-        (tellings.setdefault((job.scheduler, job.id), []) if job.id else nameless).append(job)
+    rows: list[QueuedJob] = []
+    for output in outputs:
+        bare = [job for job in output.jobs if not job.id]
+        (rows if len(bare) > 1 else nameless).extend(bare)  # several rows without ids are as many jobs
+        for job in output.jobs:
+            if job.id:
+                tellings.setdefault((job.scheduler, job.id), []).append(job)
     jobs = [joined(told) if len(told) > 1 else told[0] for told in tellings.values()]
     for part in nameless:
         may = [job for job in jobs if may_be_of(part, job)]
         waiting = [job for job in may if job.phase in ("waiting", "unknown") or job.state == "B"]
         owners = [job for job in waiting if not job.reason] if len(waiting) > 1 else waiting or may
+        if len(owners) > 1:  # what has a planned start is what the others wait behind
+            owners = [job for job in owners if not job.start]
         if len(owners) == 1:
             jobs[jobs.index(owners[0])] = joined([owners[0], part])
         else:
             jobs.append(part)
-    return jobs
+    return [*jobs, *rows]
 
 
 # Of these a job has one value each, whichever command prints it.
@@ -114,6 +121,8 @@ def jobs_meant(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJ
         # A command that names a job only looks at it: the parent of one that waits, say.
         shown = named_by(whole, asked, "id")
         meant = shown if not waits or any(job.phase == "waiting" for job in shown) else []
+    if not meant and any(job.reason for job in waits):  # one with a planned start alone is what the others wait behind
+        whole = [job for job in whole if job.reason or not job.start or job.phase != "waiting"]
     meant = meant or by_user(whole, said, text) or whole
     if len(meant) == 1 and (own := beaten_by(meant[0], waits, said)):
         meant = own
@@ -184,6 +193,7 @@ def is_anothers(job: QueuedJob, who: str, words: str) -> bool:
 
 def by_user(jobs: Sequence[QueuedJob], words: str, text: str) -> list[QueuedJob]:
     """The jobs of the user who speaks: `i am tvogel`, `-u tvogel`, the user of the prompt."""
+    jobs = [job for job in jobs if job.id.strip()] or jobs
     users = {job.user.rstrip("+") for job in jobs if job.user}
     asked = [*USER_OPTION.findall(text), *PROMPT_USER.findall(text), *re.findall(r"[\w-]+(?:\.[\w-]+)*", words)]
     user = next((name for name in asked if name in users), "")

@@ -28,7 +28,7 @@ def told_without_job(
 ) -> WaitCase:
     """What such a message says: the first of refusal, priorities, an empty queue, nodes, a reason named in words."""
     scheduler = outputs[0].scheduler if outputs else scheduler_of(machine, words)
-    job = QueuedJob(scheduler, id=spoken_id(text))
+    job = QueuedJob(scheduler, id=spoken_id(text, words))
     spoken = spoken_reason(words)
     found = (
         refused(outputs)
@@ -104,9 +104,12 @@ YEAR = re.compile(r"\b(?:[A-Z][a-z]{2} +\d{1,2} +(?:\d\d:\d\d(?::\d\d)? +)?(?:[A
 EPOCH = re.compile(r"(?<!\d)1[6-9]\d{8}(?:\.\d+)?(?!\d)")
 
 
-def spoken_id(text: str) -> str:
-    """The id that the words or a command line name: `job 15502`, `squeue -j 771203`."""
-    text = EPOCH.sub(" ", YEAR.sub(" ", text))
+def spoken_id(text: str, words: str) -> str:
+    """The id that the words or a command line name: `job 15502`, `squeue -j 771203`.
+
+    A number alone counts only in the words: one that a scheduler printed may be minutes, or another's job.
+    """
+    text, words = (EPOCH.sub(" ", YEAR.sub(" ", one)) for one in (text, words))
     if flux := re.search(
         r"(?<![\w.])(?:ƒ|f(?=\w*\d))[1-9A-HJ-NP-Za-km-z]{4,12}(?!\w)(?= +[DPSRCI]\b|[^\n]*depend)", text
     ):
@@ -118,7 +121,9 @@ def spoken_id(text: str) -> str:
         found[1]
         if found
         else (
-            alone[1] if (alone := re.search(r"(?<![\w.:/=-])(?<!-[A-Za-z] )(\d{4,}(?:_\d+)?)(?![\w:.-])", text)) else ""
+            alone[1]
+            if (alone := re.search(r"(?<![\w.:/=-])(?<!-[A-Za-z] )(\d{4,}(?:_\d+)?)(?![\w:.-])", words))
+            else ""
         )
     )
 

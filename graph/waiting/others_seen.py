@@ -204,9 +204,10 @@ def running_jobs(case: WaitCase) -> WaitingNote | None:
     unsure = "" if told else f", {in_words(case, COUNT_IF.get(whose, 'as far as the limit counts them'))}"
     nodes = f"; {together} nodes together" if together else ""
     says = f"Running now in what you pasted: {users}{nodes}{unsure}."
-    names = listed([job.id for job in running])
+    names = listed([job.id for job in running if job.id])
+    which = f" ({names})" if names else ""
     return WaitingNote(
-        f"{counted(case, whose)} {says} It can start when enough of those that count ({names}) end."
+        f"{counted(case, whose)} {says} It can start when enough of those that count{which} end."
         f"{freed(case, running) if whose in COUNT_IF else ''}".strip(),
         do=talk_to(case, running) if whose == "account" else (),
     )

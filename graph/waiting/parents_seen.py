@@ -337,7 +337,28 @@ def never_satisfied(case: WaitCase, dead: Sequence[Parent]) -> tuple[ReasonRemed
     found = find_reason(case.job.scheduler, said.get(case.job.scheduler, ""))
     do = found.reason.do if found and case.job.scheduler in said else case.found.reason.do
     kind = dead[0].kind or "afterok"
-    return tuple(ReasonRemedy(text=one.text, command=one.command.replace("afterok:", f"{kind}:")) for one in do)
+    kept = kept_conditions(case, dead)
+    return tuple(with_kept(one, kind, kept) for one in do)
+
+
+def kept_conditions(case: WaitCase, dead: Sequence[Parent]) -> list[str]:
+    """`afterok:7712045`: what Slurm's condition wants of the other parents, which stays; those of `?` need no more."""
+    depends = depends_told(case)
+    if case.job.scheduler != "slurm" or "?" in depends:
+        return []
+    gone = {one.id for one in dead}
+    left = ((kind, [name for name in names if name not in gone]) for kind, names, _ in dependency_clauses(depends))
+    return [":".join([kind, *names]) for kind, names in left if names]
+
+
+def with_kept(remedy: ReasonRemedy, kind: str, kept: Sequence[str]) -> ReasonRemedy:
+    """The remedy for the parent that is dead, with the other parents still in its command."""
+    command = remedy.command.replace("afterok:", f"{kind}:")
+    if not kept or "Dependency=" not in command:
+        return ReasonRemedy(text=remedy.text, command=command)
+    joint = "" if command.endswith("=") else ","
+    text = remedy.text.replace("drop the dependency", "drop this dependency")
+    return ReasonRemedy(text=text, command=f"{command}{joint}{','.join(kept)}")
 
 
 def how_ended(parent: Parent) -> str:

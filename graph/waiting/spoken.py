@@ -119,7 +119,7 @@ def running_job(job: QueuedJob) -> str:
     if (left := time_to_end(job)) is not None:
         parts.append(f"at most {spoken_time(left)} left")
     name = f" {job.name}" if job.name else ""
-    return f"{job.id}{name}" + (f" ({', '.join(parts)})" if parts else "")
+    return f"{job.id or 'one job'}{name}" + (f" ({', '.join(parts)})" if parts else "")
 
 
 def time_to_end(job: QueuedJob) -> float | None:

@@ -342,10 +342,10 @@ def read_asked_columns(lines: Lines, at: int) -> Read:
 
 
 def same_shape(first: str, line: str, command: str) -> bool:
-    """Whether a line is one more row: as many bars, or (of sinfo, whose cells hold no blanks) as many words."""
+    """Whether a line is one more row: as many bars, or (of sinfo and squeue: no blanks in cells) as many words."""
     if "|" in first:
         return line.count("|") == first.count("|")
-    return command == "sinfo" and len(line.split()) == len(first.split()) and not prompted(line)
+    return command in ("sinfo", "squeue") and len(line.split()) == len(first.split()) and not prompted(line)
 
 
 # Long names that `sacctmgr` takes in format= (https://slurm.schedmd.com/sacctmgr.html, read 2026-11-22).

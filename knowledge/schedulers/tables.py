@@ -33,6 +33,8 @@ WRONG, EMPTY, APART, MORE = 20.0, 1.0, 0.8, 0.3
 INFINITE = float("inf")
 # A header cut by its column's width is known by so many letters.
 SHORTEST = 6
+# One that lost its last letter alone by this many.
+LEAST = 4
 # With more columns than these a line is a header even behind other words.
 FEW = 4
 WORD = re.compile(r"\S+")
@@ -61,7 +63,8 @@ def spellings(names: frozenset[str]) -> dict[str, str]:
     """The names and what a narrow column leaves of them (`TIME_LIMI`), each with the whole name."""
     cut = [(name[:length], name) for name in names for length in range(SHORTEST, len(name))]
     once = {short: name for short, name in cut if sum(short == other for other, _ in cut) == 1 and short not in names}
-    return once | {name: name for name in names}
+    by_one = {name[:-1]: name for name in names if len(name) > LEAST and name[:-1] not in names}  # `NODE` of `%.4D`
+    return by_one | once | {name: name for name in names}
 
 
 def header_columns(line: str, kinds: Mapping[str, str]) -> tuple[Column, ...]:
