@@ -5,7 +5,9 @@ import re
 import pytest
 
 from graph.debugging.diagnosis import diagnose
+from graph.debugging.script_edits import all_steps
 from graph.debugging.steps import own_remedy
+from knowledge.signatures.loader import library
 
 PYXIS = "slurmstepd: error: pyxis: container start failed with error code: 1\nslurmstepd: error: pyxis: log file ...\n"
 TRACE = 'Traceback (most recent call last):\n  File "/home/ada/app/main.py", line 7, in <module>\n    run()\n'
@@ -189,6 +191,14 @@ def test_advice_is_of_the_very_fault(log: str, wanted: str, unwanted: str) -> No
     told = steps(log)
     assert re.search(wanted, told) or wanted in told, told
     assert not re.search(unwanted, told), told
+
+
+def test_no_step_lets_pip_replace_more_than_it_names() -> None:
+    told = [step for cause in library().causes.values() for step in all_steps(cause)]
+    told += [step for one in library().signatures for step in one.fix]
+    commands = [step for step in told if "--force-reinstall" in step]
+    assert commands
+    assert all("--no-deps" in step and "..." not in step for step in commands)
 
 
 def test_an_abort_is_what_follows_from_what_it_says_before() -> None:
