@@ -38,6 +38,13 @@ COMMANDS = (
         r"(?:alias set|config host add)",
         "mc alias set lab https://s3.lab.example «tiger77»",
     ),
+    # Behind a user, without a name.
+    (
+        r"mcl?i?|poetry|composer",
+        r"(?:alias set\s\S{1,40}\s|config host add\s\S{1,40}\s|http-basic\.)\S{1,120}\s\S{1,80}\s{}",
+        r"(?:alias set|config host add|http-basic\.)",
+        "poetry config http-basic.lab ada «tiger77»",
+    ),
     (r"sqlplus|expdp|impdp|rman|exp|imp", r"[\w.-]{1,40}/{3}(?=@)", r"/\S+@", "sqlplus scott/«tiger77»@ORCL"),
     (r"send(?:line)?", r"(?:--\s)?[\"']{3}(?=\\[rn])", r"\\[rn]", r'send "«tiger77»\r"'),
 )

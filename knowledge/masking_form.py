@@ -1,16 +1,18 @@
 """A text in the form in which its secrets can be read: without what stands between their characters.
 
-Colours, invisible characters, escaped quotes, percent signs and base64 hide a key from rules that read a text as it
-stands. The plain form keeps where each of its characters stood in the text.
+Colours, invisible characters, escaped quotes, percent signs and the blanks of a recognised picture hide a key from
+rules that read a text as it stands. The plain form keeps where each of its characters stood in the text.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from html import unescape
+
+import re2
 
 # What is left out: terminal sequences, invisible characters, the backslash of an escaped quote or line end.
 HIDDEN = re.compile(
@@ -26,6 +28,13 @@ SIGNS = re.compile(
     r"[\x1b%\\\\&\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufe00-\ufe0f\uff01-\uff5e]"
 )
 MARKS = re.compile(rf"{ENCODED.pattern}|{ENTITY.pattern}|{HIDDEN.pattern}|{FULL_WIDTH.pattern}")
+BLANK = re.compile(" ")
+# What a picture's recognition or a maker parts by blanks: characters, or groups of four that are no words.
+SPACED = re.compile(
+    r"(?<!\S)(?:\S(?: \S){5,}|(?=[\d ]*[A-Za-z])(?:[\da-f]{4}(?: [\da-f]{4}){3,}|[\dA-Z]{4}(?: [\dA-Z]{4}){3,}))(?!\S)"
+)
+LOOKS_SPACED = re2.compile(r"(?:^|\s)(?:\S(?: \S){5}|[\da-f]{4}(?: [\da-f]{4}){3}|[\dA-Z]{4}(?: [\dA-Z]{4}){3})")
+Replaced = Iterable[tuple[int, int, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,25 @@ def plain_forms(text: str) -> Iterator[tuple[int, PlainForm]]:
         end = reached(text, mark.end())
     if end >= 0:
         yield begin, plain(text[begin:end])
+    yield from ((at, plain(part, blanks(part))) for at, part in spaced(text))
+
+
+def spaced(text: str) -> Iterator[tuple[int, str]]:
+    """Each block of lines in which blanks part what belongs together, with where it begins."""
+    begin = end = -1
+    for run in SPACED.finditer(text) if LOOKS_SPACED.search(text) else ():
+        if run.start() > end >= 0:
+            yield begin, text[begin:end]
+            end = -1
+        begin = begin if end >= 0 else text.rfind("\n", 0, run.start()) + 1
+        end = line_end(text, run.end())
+    if end >= 0:
+        yield begin, text[begin:end]
+
+
+def blanks(text: str) -> Replaced:
+    """The blanks between what belongs together; they stand for nothing."""
+    return ((one.start(), one.end(), "") for run in SPACED.finditer(text) for one in BLANK.finditer(text, *run.span()))
 
 
 def reached(text: str, start: int) -> int:
@@ -87,7 +115,8 @@ def plain_form(text: str) -> PlainForm | None:
     return plain(text) if next(marks_of(text), None) else None
 
 
-def plain(text: str) -> PlainForm:
+def plain(text: str, without: Replaced | None = None) -> PlainForm:
+    """A text without what is in the way, or without what is told."""
     parts: list[str] = []
     at: list[int] = []
     of: list[int] = []
@@ -101,7 +130,7 @@ def plain(text: str) -> PlainForm:
             parts.append(put)
             size += len(put)
 
-    for start, end, put in replaced(text):
+    for start, end, put in replaced(text) if without is None else without:
         piece(text[last:start], last)
         piece(put, start)
         last = end

@@ -17,6 +17,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import re2
+
 from knowledge.data_file import read_data
 from knowledge.masking_form import line_end
 from knowledge.masking_names import HARDWARE, OF_FIELD
@@ -50,7 +52,7 @@ LOOKS = (
     r"|[a-z]{3,}\d*[!#?*&%+$][a-z0-9]"
     r"|client\(|\s-[pPwa]\s?[\"']?\S|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|密钥|密鑰|私钥|私鑰|令牌|秘密|アクセスキー|トークン|토큰|验证码|账号|用户|登录"
 )
-TRIGGER = re.compile(f"(?i){LOOKS}")
+TRIGGER = re2.compile(f"(?i){LOOKS}")
 EAST = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
 WORD = re.compile(rf"[^\W{EAST}](?:['\u2019]?[\w.-]*[^\W{EAST}])?|[{EAST}]+|(?<!\S)--?[A-Za-z]\b")
 PART = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-Z]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|[A-ZÀ-Ý][a-zà-ÿ]*")
@@ -290,13 +292,18 @@ def words_of(line: str) -> list[tuple[int, int, str]]:
     return [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
 
 
+def announces(line: str) -> bool:
+    """Whether a line has any word that tells of a secret."""
+    return not {tell[0] for _, _, tell in words_of(line) if tell}.isdisjoint(ANNOUNCING)
+
+
 @lru_cache(16)
 def read_line(line: str) -> list[Candidate]:
     """What in a line could be a secret; it is read once for all lines that tell of it."""
     if DIRECTIVE.match(line):
         return []
     words, found = words_of(line), []
-    telling = not {tell[0] for _, _, tell in words if tell}.isdisjoint(ANNOUNCING)
+    telling = announces(line)
     begins = [one for one, _, _ in words]
     for one, other in candidates(line, 0, len(line)):
         value = line[one:other]
@@ -449,12 +456,14 @@ def tells_beside(line: str) -> str:
 
 def in_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The secrets in a part of a line."""
-    return secrets_of(text, start, end, "")
+    line = text[start:end]
+    if announces(line) or not SIGNED.isdisjoint(line):
+        yield from secrets_of(text, start, end, "")
 
 
 def beside_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """The secrets in the line before one and in those below it."""
-    if TRIGGER.search(text, max(start, end - TAIL), end):
+    if TRIGGER.search(text[max(start, end - TAIL) : end]):
         for one, other, above in lines_beside(text, start, end):
             yield from secrets_of(text, one, other, above)
 

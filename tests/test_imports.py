@@ -54,7 +54,7 @@ HOME = {
     "openai": ("assistant/models/",),
     "re2": (
         "knowledge/signatures/",
-        "knowledge/masking.py",
+        "knowledge/masking",
         "graph/debugging/",
         "graph/modelling/",
         "graph/reporting/",

@@ -53,6 +53,8 @@ HARMLESS = (
     "loss 50%20 done\nsaved",
     "Token  Id  Logprob\nHello  9906  -0.31\nworld  1917  -1.20",
     "your key looks like sk-xxxxxxxxxxxxxxxxxxxxxxxx, aws_access_key_id = AKIAIOSFODNN7EXAMPLE",
+    "key of hsn0: IPv6 fe80::ffe5:d00b:1006:8bff%hsn0",
+    "the keys of ranks 0 1 2 3 4 5 6 7 differ in 2 tokens",
     "which token do I need?\n> read scope is enough",
     "| --password | asks for it |",
     "api_key = st.secrets['openai']",
@@ -117,6 +119,9 @@ def test_a_table_is_read_to_its_end_and_each_line_of_it_once() -> None:
         'rasdial "Uni VPN" ada «Zeder-Holz-6»',
         "+ echo '«Neunauge-3»'\n+ docker login -u ada --password-stdin reg.lab",
         "name;login;kennwort\nAda;ada1;«Kleiber_x9»",
+        "p a s s w o r d :  «H a f e n d Q j L f 1 4»\nu s e r :  ada",
+        "API key (from the screenshot): «648f db24 9f41 2df2 a87f 4a1c f8bf 7fb7 9812 b568»\nproject lab",
+        "mc alias set lab https://lab.example:9000 ada «LokkiSauna1959!»",
     ],
 )
 def test_a_secret_is_found_where_no_rule_foresees_it(text: str) -> None:
