@@ -39,8 +39,6 @@ IS_IT = re.compile(r"(?i)\W*(?:(?:so|and|but|ok|hm+)\W+)*(?:is|was|isn'?t|wasn'?
 WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi pas\b|\bwarum nicht\b", re.I)
 # Under these two queues may be set against each other.
 COMPARING = ("concept", "site.limits", "machine.compare", "method.strategy", "site.charging")
-# Where a topic of the script in hand has none, the next one counts from this share on.
-NEARLY = 0.3
 BEGINNINGS, BEGINS = ("next", "site.start"), 0.35
 # Under these a server that a job runs may be meant, which its plan has a note of.
 REACHED, SERVES = ("site.jupyter", "site.login", "site.interactive"), "The server listens"
@@ -230,11 +228,7 @@ def by_topic(ask: Ask) -> Document | None:
         if failed := by_failure(ask):
             return failed
     told = of_the_server(ask) or answer_topic(ask.topic or ask.clause.act, ask)
-    if told and told.parts:
-        return told
-    nearly = next((name for name, share in ask.clause.topics[1:2] if share >= NEARLY), "")
-    of_no_script = nearly and not ask.bundle and ask.topic.startswith("script.")
-    return answer_topic(nearly, with_topic(ask, nearly)) if of_no_script else None
+    return told if told and told.parts else None
 
 
 def of_the_server(ask: Ask) -> Document | None:
