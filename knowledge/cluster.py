@@ -36,6 +36,8 @@ REQUIRED_KEYS = Literal[
 
 FETCHES = re.compile(r"(?i)\b(?:download|fetch|install|pip|pull|hub|internet)\w*")
 LOGIN_NODE = re.compile(r"(?i)\b(?:on|from) (?:a|the) login node\b")
+# How the makers of GPUs write themselves.
+VENDORS = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}
 NEVER = "0000"
 """The date of facts that nobody looked up: those of a stand-in for a machine that nobody described."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from knowledge.catalogue import Catalogue, catalogue
-from knowledge.cluster import Cluster, LaunchForm, NodeType, Queue
+from knowledge.cluster import VENDORS, Cluster, LaunchForm, NodeType, Queue
 from knowledge.kept import keep, kept
 from knowledge.processors import cores_of
 from knowledge.types import Passage
@@ -86,7 +86,7 @@ def hardware(cluster: Cluster) -> Iterator[Row]:
 def node_text(node: NodeType) -> str:
     gpus, parts = node.gpus, [f"{node.count} nodes of type {node.id}" if node.count else f"nodes of type {node.id}"]
     memory = f" with {gpus.memory_gb:g} GB each" if gpus.memory_gb else ""
-    parts.append(f"each has {gpus.per_node or 'some'} {gpus.vendor.upper()} {gpus.model} GPUs{memory}")
+    parts.append(f"each has {gpus.per_node or 'some'} {VENDORS[gpus.vendor]} {gpus.model} GPUs{memory}")
     if gpus.tiles_per_gpu > 1 and gpus.devices_per_node:
         parts.append(f"{gpus.devices_per_node} {gpus.tile_name or 'tile'}s, that is ranks, a node")
     if node.cpu.cores:

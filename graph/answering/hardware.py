@@ -5,9 +5,8 @@ from __future__ import annotations
 from graph.answering.asking import Inquiry, plain
 from graph.answering.fact_answer import FactAnswer, listed, say
 from graph.planning.queues import plural
-from knowledge.cluster import NodeType
+from knowledge.cluster import VENDORS, NodeType
 
-VENDORS = {"nvidia": "NVIDIA", "amd": "AMD", "intel": "Intel"}
 ARM_AND_POWER = {"aarch64": "aarch64 (Arm)", "ppc64le": "ppc64le (POWER)"}
 
 
