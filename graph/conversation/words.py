@@ -30,6 +30,7 @@ from graph.reading.own_machine import (
     tells_of_site,
 )
 from graph.reading.referring import says_nothing
+from graph.reading.scope import wanted
 from graph.state import State, Way
 from knowledge.types import (
     AskField,
@@ -50,7 +51,11 @@ COUNTED = ("walltime", "nodes", "gpus_per_node")
 # What belongs to one machine, and does not go along to another.
 OF_ONE_MACHINE = ("account", "queue", "environment", "container", "reservation", "constraint")
 # What is told of a job that is wanted, and not of one that ran.
-BESIDE_A_QUEUE = word_set("ok okay then please pls use take go with the queue partition qos just so")
+BESIDE_A_QUEUE = word_set(
+    "ok okay then please pls use take go with the queue partition qos just so i want it put in into to on run now back"
+    " for real"
+)
+QUEUE_ALONE = re.compile(r"[,;]\s|\.\s|\s(?:and|und|et|y|e)\s")
 OF_A_JOB = ("machine", "framework", "strategy", "entry")
 # Asks for a job rather than tells where one failed.
 WANTS = re.compile(r"\b(?:train|write|script|launch|help|need|want|make|give|create|generate|please)\b", re.I)
@@ -139,13 +144,18 @@ def of_queue(turn: TurnContext, before: JobRequest | None, heard: Understood) ->
     request, cluster = heard.request, turn.cluster
     if request.queue and request.queue != turn.request.queue and is_word(request.queue):
         return replace(heard, request=replace(request, queue=None), left=())
-    if cluster is None or before is None or turn.state.get("bundle") is None or turn.question:
+    stands = turn.state.get("bundle") is not None or isinstance(turn.pending, OfferChoice)
+    if cluster is None or before is None or not stands or turn.question:
         return heard
-    said = [one for one in re.findall(r"[\w.-]+", turn.words) if one.lower() not in BESIDE_A_QUEUE]
-    queue = cluster.queue(said[0]) if len(said) == 1 and "?" not in turn.words else None
-    if queue is None:
+    if turn.only_asks or "?" in turn.words or request.queue != before.queue or request.machine != before.machine:
         return heard
-    return replace(heard, intent="generate", request=replace(before, queue=queue.id), left=())
+    for piece in QUEUE_ALONE.split(wanted(turn.words)):
+        said = [one for one in re.findall(r"[\w.-]+", piece) if one.lower() not in BESIDE_A_QUEUE]
+        queue = cluster.queue(said[0].rstrip(".")) if len(said) == 1 else None
+        if queue is not None:
+            left = tuple(one for one in heard.left if said[0] not in one)
+            return replace(heard, intent="generate", request=replace(request, queue=queue.id), left=left)
+    return heard
 
 
 def of_their_own(turn: TurnContext, before: JobRequest | None, heard: Understood) -> Understood:

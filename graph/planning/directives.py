@@ -271,14 +271,19 @@ def signal_options(signal: LimitSignal, scheduler: Scheduler) -> list[Word]:
     return []
 
 
+# Options of Slurm alone that a person may have asked for in words.
+OF_SLURM = ("--open-mode", "--kill-on-invalid-dep")
+
+
 def extra_words(lines: Iterable[str], cluster: Cluster) -> list[Word] | Refusal:
     """Directives as the person wrote them, with or without the scheduler's prefix."""
     words = []
     own = PREFIX[cluster.scheduler]
-    for line in lines:
+    for line in dict.fromkeys(lines):
         text = re.sub(r"^\s*" + re.escape(own) + r"\s*", "", line).strip()
         other = next((name for name, prefix in PREFIX.items() if text.startswith(prefix)), None)
         foreign = text.startswith("--") and cluster.scheduler in ("pbs", "lsf")  # their options have one dash
+        foreign = foreign or (text.startswith(OF_SLURM) and cluster.scheduler != "slurm")
         if other is not None or foreign or not text.startswith("-"):
             return Refusal(
                 f"{shown(line)} is no directive of {SUBMITS[cluster.scheduler]}.",

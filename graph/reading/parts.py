@@ -156,7 +156,25 @@ def _values(got: dict[str, str | None]) -> tuple[str, ...]:
 
 
 def _at_once(match: re.Match[str], request: JobRequest) -> Built:
-    return (Set("array", replace(request.array, at_once=count(match["v"])), match[0]),) if request.array else ()
+    most = count(match["v"] or match["w"] or match["x"])
+    return (Set("array", replace(request.array, at_once=most), match[0]),) if request.array else ()
+
+
+def _errors_apart(match: re.Match[str], request: JobRequest) -> Built:
+    """The errors in a file beside that of the output."""
+    name = re.sub(r"\.\w+$", "", request.output or "%x-%j.out")
+    return (Add("extra_directives", f"--error={name}.err", match[0].strip()),)
+
+
+def _threads(number: int, words: str, request: JobRequest) -> Built:
+    old = [Remove("variables", one) for one in request.variables if one.name == "OMP_NUM_THREADS"]
+    return (*old, Add("variables", Variable("OMP_NUM_THREADS", str(number), "as you said"), words))
+
+
+def _whole_node(match: re.Match[str], request: JobRequest) -> Built:
+    """All GPUs of a node, for this job alone."""
+    less = [Remove(name, None, match[0]) for name in ("gpus_per_node", "total_gpus") if getattr(request, name)]
+    return (*less, Set("exclusive", True, match[0].strip()))
 
 
 def _dropped_value(match: re.Match[str], request: JobRequest) -> Built:
@@ -398,7 +416,31 @@ PARTS: tuple[WishPart, ...] = (
         _signal,
     ),
     _row(
-        r"(?:\b(?P<no>{NOT})\s+)?(?:\b(?:--)?requeue\b|\bre-?queued\b)(?:\s+it)?(?:\s+(?:when|if|after"
+        r"\bappend\b(?!\s+-)(?:\s+(?:to\s+)?(?:the\s+|my\s+)?(?:logs?|output)(?:\s+files?)?)?"
+        r"(?:[,;]?\s+(?:and\s+)?(?:don'?t|do not|not|never|instead of)\s+overwrit\w+(?:\s+(?:it|the (?:logs?|output)))?"
+        r"|(?<=logs)|(?<=log)|(?<=output)|(?<=file)|(?<=files))"
+        r"|\bopen[- ]mode(?:\s*=\s*|\s+(?:to\s+)?)append\b(?:\s+for\s+the\s+(?:logs?|output)(?:\s+files?)?)?"
+        r"|\b(?:don'?t|do not|never)\s+overwrite\s+(?:the\s+|my\s+)?(?:old\s+)?(?:logs?|output)\b(?:\s+files?)?",
+        lambda m, r: (Add("extra_directives", "--open-mode=append", m[0].strip()),),
+        True,
+    ),
+    _row(
+        r"\bif\s+(?:that|it|this|the (?:first|other|earlier))\b(?:\s+(?:one|job))?\s+(?:fails?|dies|crashes)\b[^.;]*"
+        r"\b(?:hang|wait|sit|stay|remain|stick)\w*\b[^.;]*\b(?:queue|forever|pending)\b(?:\s+in\s+the\s+queue)?"
+        r"|\bkill[- ]on[- ]invalid[- ]dep\w*(?:=yes)?",
+        lambda m, r: (Add("extra_directives", "--kill-on-invalid-dep=yes", m[0].strip()),),
+        True,
+    ),
+    _row(
+        r"\bsingleton\b(?!\s+(?:mean|do)\w*)(?:\s+is\s+\w+)?(?:,?\s+use\s+(?:that|it))?"
+        r"|\bonly\s+one\s+(?:(?:job|run|of them)\s+)?(?:with|of)\s+(?:this|that|the same|its)\s+name"
+        r"(?:\s+at\s+a\s+time)?",
+        lambda m, r: (Set("dependency", Dependency("singleton"), m[0].strip()),),
+        True,
+    ),
+    _row(
+        r"(?:\b(?P<no>{NOT})\s+)?(?:\b(?:--)?requeue\b|\bre-?queued\b|\b(?:put|goes?)\s+back(?=\s+"
+        r"(?:when|if|after|at)\b))(?:\s+(?:it|in(?:to)? the queue))*(?:\s+(?:when|if|after"
         r"|at)\s+[^.,;\n]*(?:preempt\w*|limit|killed|fails?|time)\b)?",
         _flag("requeue"),
     ),
@@ -433,14 +475,8 @@ PARTS: tuple[WishPart, ...] = (
     _row(
         r"(?:,\s*)?\b(?:(?:at most|max(?:imum)?|no more than|only)\s+(?P<v>{N})\s+"
         r"(?:at (?:a time|once|the same time)|together|in parallel|concurrently|simultaneously)"
-        r"|(?P<w>{N}) at (?:a time|once|the same time))",
-        lambda m, r: (
-            _at_once(m, r)
-            if m["v"]
-            else (Set("array", replace(r.array, at_once=count(m["w"])), m[0]),)
-            if r.array
-            else ()
-        ),
+        r"|(?P<w>{N}) at (?:a time|once|the same time))|(?<![\w%])%\s?(?P<x>\d{1,4})\b",
+        _at_once,
     ),
     _row(
         r"\b(?:drop|remove|without|leave out|skip|not)\s+(?:seed\s+|lr\s+|value\s+"
@@ -465,15 +501,40 @@ PARTS: tuple[WishPart, ...] = (
     ),
     _row(
         r"\b(?:call|name|rename)\s+(?:it|(?:the |this |my )?job|this)\s+(?:to\s+"
-        r"|as\s+)?[\"'`]?(?P<v>[A-Za-z][\w.-]{0,60}\w)[\"'`]?|\bjob[ -]?name\s+(?:is\s+|to\s+|should be\s+"
+        r"|as\s+)?[\"'`]?(?P<v>[A-Za-z][\w.-]{0,60}\w)[\"'`]?|\b(?:job[ -]?name|name of (?:the )?job)\s*:?\s*"
+        r"(?:is\s+|to\s+|should be\s+"
         r"|=\s*)?[\"'`]?(?P<w>[A-Za-z][\w.-]{0,60}\w)",
         lambda m, r: (Set("job_name", m["v"] or m["w"], m[0]),),
     ),
     _row(
-        r"\b(?:log|logs|output|stdout|stderr|write (?:the )?(?:output|logs?))(?:\s+(?:and|&|,)\s+"
-        r"(?:stdout|stderr|errors?|output))?\s+(?:both\s+)?(?:go(?:es)?\s+)?(?:to|into|in|nach|vers"
+        r"\b(?:(?:save|keep|put)\s+(?:(?:the|my)\s+)?)?(?:log|logs|output|stdout|stderr|write (?:the )?"
+        r"(?:output|logs?))(?:\s+(?:and|&|,)\s+"
+        r"(?:stdout|stderr|errors?|output))?\s+(?:both\s+)?(?:go(?:es)?\s+)?(?:to|into|in|as|nach|vers"
         r"|a|en)\s+(?:the\s+)?(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])(?P<folder>/|\s+(?:folder|dir))?",
         _output,
+    ),
+    _row(
+        r"\b(?:errors?|stderr)\s+(?:separate(?:ly)?|apart|(?:go |goes )?(?:in|to|into) (?:an?|its|their|another)"
+        r"(?: (?:own|separate|extra|other))? file)\b",
+        _errors_apart,
+        True,
+    ),
+    _row(
+        r"\b(?:(?:OMP|openmp)(?:[ _]num)?[ _]threads?\s*(?:=|:|to)?\s*(?P<v>{N})|(?P<w>{N})\s+"
+        r"(?:OMP|openmp)\s+threads?)\b",
+        lambda m, r: _threads(count(m["v"] or m["w"]), m[0], r),
+        True,
+    ),
+    _row(
+        r"\bcd\s+(?:in)?(?:to\s+)?(?P<v>(?=\S*[/$~])[~$.\w{}/-]*\w)(?:\s+(?:first|before\w*(?: "
+        r"(?:it|that|the run))?))?",
+        lambda m, r: (Add("setup", f"cd {m['v']}", m[0].strip()),),
+        True,
+    ),
+    _row(
+        rf"\b(?:use|take|give me|on|i want)\s+(?:an?\s+|the\s+)?(?:whole|full|entire)\s+nodes?(?:\s+instead)?{ENDS}",
+        _whole_node,
+        True,
     ),
     _row(
         r"\b(?P<v>{N})\s*(?:cpus?|cores|cpu cores|threads)\s*(?:per|a|/|for each|pro|par|por)\s*(?:task|process"
@@ -551,7 +612,16 @@ PARTS: tuple[WishPart, ...] = (
         _named("begin"),
     ),
     _row(
-        r"\b(?:avoid|exclude|not on|skip|stay (?:away from|off)|without|--exclude[= ])\s*(?:the\s+)?(?:nodes?\s+"
+        r"\b(?:node|host)s?\s+(?P<v>[a-z]{1,8}[a-z-]*\d{2,}[\w-]*(?:"
+        r"(?:\s*,\s*|\s+and\s+)[a-z]{1,8}[a-z-]*\d{2,}[\w-]*)*)"
+        r"\s+(?:is|are|has|have|keeps?|looks?|seems?)\b[^,;.\n]{0,25}[,;:]\s*(?:please\s+)?"
+        r"(?:avoid|exclude|skip|leave out)\s+"
+        r"(?:it|them|that|those)\b(?:\s+and\s+(?P<w>[a-z]{1,8}[a-z-]*\d{2,}[\w-]*))?",
+        lambda m, r: tuple(Add("exclude_nodes", one, m[0].strip()) for one in (*_items(m["v"]), *_items(m["w"] or ""))),
+    ),
+    _row(
+        r"\b(?:avoid|exclude|not on|(?:don'?t|do not|never)\s+(?:run|start|go)\s+on|skip|stay "
+        r"(?:away from|off)|without|--exclude[= ])\s*(?:the\s+)?(?:nodes?\s+"
         r"|hosts?\s+)?(?P<v>[a-z]{1,8}[a-z-]*\d{2,}[\w-]*(?:(?:\s*,\s*|\s+and\s+)[a-z]{1,8}[a-z-]*\d{2,}[\w-]*)*)",
         _listed("exclude_nodes"),
     ),
@@ -577,7 +647,8 @@ PARTS: tuple[WishPart, ...] = (
     ),
     _row(r"\buse (?P<kind>uv|conda|venv)(?: instead(?: of \w+)?)?\b(?P<v>\b\B)?", _environment, True),
     _row(
-        r"(?:\b(?:in|with|using|by|via|under|use|take|meant?|want)\s+)(?:a\s+)?(?P<v>apptainer|singularity|podman-hpc|shifter|pyxis"
+        r"(?:\b(?:in|with|using|by|via|under|use|take|meant?|want)\s+)"
+        r"(?:a\s+)?(?P<v>apptainer|singularity|podman-hpc|shifter|pyxis"
         r"|enroot)\b",
         lambda m, r: (Set("container_runtime", m["v"].lower(), m[0]),),
     ),
@@ -623,7 +694,8 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
-        r"\bload\s+(?:the\s+)?(?P<v>[a-z][\w.+-]*/[\w.+-]*\w(?:(?:\s*,\s*|\s+and\s+|\s+)[a-z][\w.+-]*/\d[\w.+-]*)*)(?:\s+module)?",
+        r"\bload\s+(?:the\s+)?(?P<v>[a-z][\w.+-]*/[\w.+-]*\w(?:"
+        r"(?:\s*,\s*|\s+and\s+|\s+)[a-z][\w.+-]*/\d[\w.+-]*)*)(?:\s+module)?",
         _listed("modules"),
     ),
     _row(
@@ -752,7 +824,8 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
-        rf"\b(?:leave|keep)\s+(?:(?:the|my|that)\s+)?(?P<v>{NAMED})\s+(?:open|out|empty|blank|unset|undecided|free|away)\b",
+        rf"\b(?:leave|keep)\s+(?:(?:the|my|that)\s+)?(?P<v>{NAMED})\s+"
+        rf"(?:open|out|empty|blank|unset|undecided|free|away)\b",
         _left_open,
         True,
     ),
