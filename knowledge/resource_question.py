@@ -25,7 +25,9 @@ class ResourceQuestion:
     """None or empty: not said. machines: catalogue ids; gpu, gpu_gb: a GPU that is named, and the GB beside it;
     gpus: in all, or of each node where nodes are said too; each: GPUs of the kind of node that is meant; hours: of
     one job or for the whole; measured_gb: what the person saw it take; samples: images or sequences; speed: tokens
-    a second that the person saw, on all GPUs or on each (speed_each); gpu_hours, node_hours: a budget;
+    a second that the person saw, on all GPUs or on each (speed_each); pace_s: measured seconds of one of pace_of
+    (sample, step or epoch) on pace_gpus GPUs or pace_nodes nodes (neither: on those that are asked about); scaling:
+    the share of the ideal that is kept on more GPUs; gpu_hours, node_hours: a budget;
     or_precisions: others that are asked about too; or_gpus: further GPUs that are asked about; host_gb: a node's
     main memory; disk_gb: room for files; save_s: seconds of a save, save_gb: its size, write_gbs: GB/s at which it
     is written; mtbf_h: hours between failures of the job, or of one node or GPU (mtbf_of); accumulation: micro-
@@ -66,6 +68,11 @@ class ResourceQuestion:
     gpu_hours: float | None = None
     speed: float | None = None
     speed_each: bool = False
+    pace_s: float | None = None
+    pace_of: str | None = None
+    pace_gpus: int | None = None
+    pace_nodes: int | None = None
+    scaling: float | None = None
     measured_gb: float | None = None
     host_gb: float | None = None
     disk_gb: float | None = None
@@ -109,6 +116,8 @@ class ResourceQuestion:
             gone |= {"gpu_gb", "or_gpus", "queue"} | ({"machines"} if not self.machines and before.gpu else set())
         if self.nodes or self.gpus or self.aim == "nodes":  # how many is asked: none is given
             gone |= {*PLACE}
+        if (self.gpu and self.gpu != before.gpu) or (self.machines and self.machines != before.machines) or model:
+            gone |= {"pace_s", "pace_of", "pace_gpus", "pace_nodes"}  # measured on another card, or of another model
         if self.task and self.task != before.task:
             gone |= {"strategy", "precision"} if "serve" in (self.task, before.task) else {"strategy"}
         if self.tokens or self.samples or self.steps:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from graph.answering.ask import Ask
+from graph.answering.measured import tell_measured
 from graph.answering.planned import WHICH_MACHINE
 from graph.answering.resource_extremes import tell_largest, tell_network, tell_ways, unknown_gpu
 from graph.answering.resource_machines import tell_machine
@@ -39,7 +40,7 @@ ASK_SIZE = "How large is the model? Say its parameters (*7B*) or its name (*Llam
 def tell_plan(ask: Ask) -> Document | None:
     """The answer to the question's aim; where it has none of its own, hours or what holds the model."""
     question = question_of(ask)
-    if told := unknown_gpu(question):
+    if told := tell_measured(question) or unknown_gpu(question):
         return told
     if question.also and question.task != "serve" and (told := tell_parts(ask, question, AIMS)):
         return with_unused(ask, question, told, "parts")

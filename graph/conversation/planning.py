@@ -74,7 +74,8 @@ def is_whole(turn: TurnContext) -> bool:
     others = [one for one in clauses if one.act in OTHER_ACTS and not one.topic.startswith(OF_SUMS)]
     elsewhere = any(one.confidence >= OWN for one in others)
     place = bool(said.machines or said.gpu or said.gpu_gb)
-    if said.aim == "saves" and said.mtbf_h:
+    of_time = said.aim in (None, "hours", "cost", "jobs", "budget") and asks
+    if (said.aim == "saves" and said.mtbf_h) or (said.pace_s and of_time):
         return True
     if not said.model:
         with_gpu = (said.gpu or said.gpu_gb) and not said.machines and MACHINES.search(turn.words)

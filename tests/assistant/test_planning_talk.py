@@ -74,7 +74,29 @@ TALKS = (
     (("Est-ce que Llama 3 70B rentre sur 4 noeuds de Jean Zay H100 ?", "ne tient pas sur 16 x"),),
     (("¿Cabe un ajuste completo de Llama 3 8B en un nodo de MareNostrum 5?", "cabe en 4 x H100"),),
     (("在一台 8 卡 A100 80GB 上能全参数微调 Llama 3 70B 吗", "放不进 8 x A100 80 GB"),),
+    # what was measured goes before every theory, and stays for the next turn
+    (
+        ("ResNet-50, 1.28 M images, 90 epochs, measured 1150 images/s on one A100. How long on 2 nodes with 4 gpus "
+         "each, is the 4 hour limit ok?", "3.48 h on 8 GPUs"),
+    ),
+    (
+        ("40 million images to embed with CLIP ViT-L, 900 img/s per A100 measured. one delta node gpuA100x4, how long?",
+         "3.09 h on 4 GPUs"),
+        ("cost in SU? and if i take one gpu only", "12.3 h on 1 GPU"),
+    ),
+    (("my vit takes 22 min per epoch on 4 isambard-ai nodes, need 100 epochs, have 200 node hours. enough?",
+      "150 node hours: enough, 200 are there"),
+     ("what if I use 16 nodes, scaling efficiency is about 70% from 4 to 16", "210 node hours: not enough")),
+    (("step time 1.4 s, global batch 512 seqs of 4096 tokens, 32 gpus (8 nodes). 100B tokens total -> wall time?",
+      "47,684 steps"),),
     # numbers by their nouns
+    (("Llama 3 8B full fine tune on one Jean Zay H100 node (4x80GB). FSDP. Fits?", "(4 x H100 80 GB)"),),
+    (
+        ("how long will it take to train a 1.3B model on 26B tokens with 4 perlmutter nodes", "On 4 nodes"),
+        ("how many node hours is that if I go to 8 nodes and twice the tokens?", "On 8 nodes"),
+    ),
+    (("Wir wollen ein 30B-Modell mit 300 Mrd. Tokens auf JUWELS Booster trainieren, 64 Knoten. Wie lange dauert das "
+      "und wie viele Jobs muss ich bei 24 h Limit verketten?", "300 B tokens"),),
     (("7B, 1000 steps of 512 sequences of 2048 tokens on 8 A100, how long?", "1.05 B tokens"),),
     (("7B, micro batch 2, 8 accumulation steps, seq 4096, 1000 steps on 8 A100, how long?", "524 M tokens"),),
     (("7B on 8 A100 40GB with ZeRO-3, micro batch 4, fits?", "micro-batch 4"), ("double the batch", "micro-batch 8")),

@@ -9,6 +9,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
+from graph.planning.resources.pace import read_pace
 from graph.planning.resources.parameters import find_model, read_layers, read_size
 from graph.planning.resources.saves_said import read_saves
 from graph.reading.gpu_words import NODE, GpuWords, count_nodes, find_gpu_words
@@ -30,6 +31,14 @@ SEEN = re.compile(
 A_CARD = re.compile(r"(?i)\s*(?:ones?|nodes?|cards?|gpus?|version|variant|partition)\b")
 # Images of data sets that are named without their size.
 DATA_SETS = ((re.compile(r"(?i)\bimage-?net-?21k\b"), 14_197_122), (re.compile(r"(?i)\bimage-?net\b"), 1_281_167))
+# `scaling efficiency is about 70% from 4 to 16`: what more GPUs keep of the ideal.
+KEPT = re.compile(
+    r"(?i)\b(?:scal\w+|efficien\w+|effizien\w+|efficacit\w+)[^.?%]{0,20}?\b(\d{2})\s?%(?: from \d+ to \d+)?"
+    r"|\b(\d{2})\s?%\s*(?:parallel |scaling )?(?:efficien\w+|effizien\w+|scaling)"
+)
+# `4x80GB`: GPUs by their memory alone.
+CARDS = re.compile(r"(?i)(?<![\w.,])(\d{1,2})\s?[x\u00d7]\s?(\d{2,3})\s?GB?\b(?!\s*(?:nodes?|of))")
+NODES = re.compile(rf"(?i)\b{NODE}\b")
 STRATEGIES = ("ddp", "zero1", "zero2", "zero3", "fsdp", "tp", "pp", "3d")
 DEGREE = re.compile(
     r"(?i)\b(tp|pp)\s?[=:]?\s?(\d{1,3})\b|\b(tensor|pipeline)(?:[- ]parallel\w*)?\s?(?:of|=|:)?\s?(\d{1,3})\b"
@@ -40,7 +49,7 @@ LENGTHS = frozenset(1 << power for power in range(9, 21))
 LENGTH = re.compile(r"(?i)(?<![\w.$-])(?P<k>\d{1,4})\s?k(?![\w-])|(?<![\w.$-])(?P<n>\d{3,7})(?![\w.,-]*\w)")
 # A batch above it, over several GPUs, is that of all of them together.
 LARGE_BATCH = 64
-SIZED = re.compile(r"(?<![\w.])(\d{2,4})\s?M(?![\w/])(?!\s*(?:tokens?|images?|samples?))")
+SIZED = re.compile(r"(?<![\w.])(\d{2,4})\s?M(?![\w/])(?!\s*(?:d[ei] |an )?(?:tokens?|images?|samples?))")
 # A Hugging Face configuration in the message.
 CONFIG = re.compile(r"\{[^{}]*\"num_hidden_layers\"[^{}]*\}")
 # A speed told without its unit: `I get 5,700 per gpu`, where tokens a second are spoken of.
@@ -172,7 +181,7 @@ def read_followup(utterance: Utterance, before: ResourceQuestion | None) -> Reso
         said = replace(said, **{told[0]: told[1]})  # type: ignore[arg-type]
     if said.aim is None and (said.gpu_hours or said.node_hours) and not before.tokens:
         said = replace(said, aim="budget")
-    return scaled(utterance, before) or said.after(before)
+    return said.after(scaled(utterance, before) or before)
 
 
 def bare_number(utterance: Utterance, before: ResourceQuestion) -> tuple[str, float] | None:
@@ -259,7 +268,16 @@ def _draft(utterance: Utterance) -> Draft:
     for one in of_saves:
         draft.set(one.field, one.value, one.start, one.end)
         draft.taken += one.words
+    if pace := read_pace(utterance.text):
+        draft.values.update(pace.values)
+        draft.words["pace_s"] = utterance.text[pace.start : pace.end]
+        draft.taken.append((pace.start, pace.end))
     _words(draft)
+    if kept := KEPT.search(utterance.text):
+        draft.set("scaling", float(kept[1] or kept[2]) / 100, *kept.span())
+    if cards := CARDS.search(utterance.text):  # `one node (4x80GB)`: of that node
+        draft.set("each" if NODES.search(utterance.text) else "gpus", int(cards[1]), *cards.span())
+        draft.set("gpu_gb", float(cards[2]), *cards.span())
     _gpus(draft)
     draft.taken += [(m.start, m.end) for m in utterance.of_kind("Machine")]  # `a Perlmutter node` is read around them
     _amounts(draft)
@@ -388,6 +406,10 @@ def named_shape(text: str) -> tuple[str, int, int] | None:
 def _gpus(draft: Draft) -> None:
     """The GPU that is named with its memory and number, nodes by a word, and what the person saw a job take."""
     words = list(find_gpu_words(draft.utterance))
+    measured = [one for one in words if "pace_s" in draft.values and not draft.is_free(one.start, one.end)]
+    words = [one for one in words if one not in measured]
+    if model := next((one.model for one in measured if one.model), ""):
+        draft.values["gpu"] = model
     named = [one for one in words if one.model]
     if others := {one.model for one in named[:-1]} - {one.model for one in named[-1:]}:
         draft.values["or_gpus"] = tuple(sorted(others))
@@ -510,6 +532,9 @@ def _lengths(draft: Draft) -> None:
 def _settle(draft: Draft) -> None:
     """What follows from several values together."""
     values = draft.values
+    if "pace_s" in values and not values.get("pace_gpus"):
+        told = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
+        values.update({name: value for name, value in told.items() if value})
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
     if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
         values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))

@@ -104,3 +104,10 @@ def test_a_slow_network_is_warned_of_with_what_lifts_it() -> None:
     slow, fast = (words(ask(f"7B full finetune on {n} nodes of {m}")) for n, m in ((8, "delta a100"), (8, "abci3")))
     assert "network will hold it up" in slow and "no_sync" in slow
     assert "hold it up" not in fast
+
+
+def test_millions_of_tokens_are_no_model() -> None:
+    """`200 M de tokens` is an amount of work for the model of the turn before."""
+    before = ask("LoRA sur Llama 70B à Jean Zay, partition H100. Combien de GPU au minimum ?").question
+    asked = ask("Et avec 200 M de tokens, ça passe dans les 20 h ?", before).question
+    assert (asked.model, asked.tokens, asked.hours) == ("Llama-70B", 2e8, 20)
