@@ -339,7 +339,7 @@ def changed(command: str) -> str:
 def steps(remedies: Sequence[ReasonRemedy], values: Mapping[str, str], machine: str) -> tuple[Step, ...]:
     """The remedies with the job's values, their commands as the machine (its id, or empty) takes them."""
     told: set[str] = set()
-    found = []
+    found: list[Step] = []
     for one in remedies:
         text, command = filled(one.text, values), filled(as_there(one.command, machine), values)
         open_ones = to_put_in(command, told)
