@@ -22,7 +22,7 @@ from graph.reading.edits import Add, Edit, Remove, apply_edits
 from graph.reading.frames import Framed, find_frames
 from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
-from graph.reading.request_edits import SMALL, RequestEdits, read_request_edits, without
+from graph.reading.request_edits import SMALL, RequestEdits, is_change, read_request_edits, without
 from graph.reading.scope import wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
 from knowledge.job_parts import Program
@@ -138,6 +138,7 @@ def open_words(
     """What the account of the message leaves open; files that only a launcher was given are named with it."""
     if asked is not None and len(words.split()) <= FEW_WORDS:
         return ()
+    stands = before is not None and before != JobRequest()
     started = {request.entry, *(one.entry for one in request.then), *request.before}
     idle = [one.name for one in commands if not {one.entry, shell_line(one)} & started]
     dropped = [
@@ -145,7 +146,11 @@ def open_words(
     ]
     edits = [span for edit in wishes.edits for span in places(words, edit.words)]
     heard = [span for one in request.heard for span in places(words, one.words)]
-    return (*idle, *dropped, *unplaced(words, request, [*edits, *heard, *spoken], before=before))
+    return (
+        *idle,
+        *dropped,
+        *unplaced(words, request, [*edits, *heard, *spoken], before=before, changes=is_change if stands else None),
+    )
 
 
 def asks_for_sure(text: str) -> bool:

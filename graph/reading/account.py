@@ -7,7 +7,7 @@ placed; what is asked, denied or told of another run needs no place; the rest is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -25,6 +25,7 @@ from knowledge.types import JobRequest
 Span = tuple[int, int]
 LONGEST = 1500  # characters; a longer text is a paste, and no wish
 MOST = 6  # pieces that are named
+FEW = 2  # words: fewer are no wish that the account could quote
 MOST_WORDS = 9  # of a piece that is quoted whole
 # Kinds of mention that say something of a job, and have to end up somewhere.
 WEIGHTY = ("Quantity", "Duration", "Path", "Option", "Variable", "Account", "Queue", "Machine")
@@ -76,11 +77,13 @@ def unplaced(
     placed: Iterable[Span] = (),
     also: Iterable[str] = (),
     before: JobRequest | None = None,
+    changes: Callable[[str], bool] | None = None,
 ) -> tuple[str, ...]:
     """The pieces of a message that the request holds nothing of, in the person's words and in their order.
 
     placed: stretches of the text that a reader has answered for; also: words that stand somewhere beside the request;
-    before: the request that this message changed, whose names and times it may name as what is left.
+    before: the request that this message changed, whose names and times it may name as what is left; changes: whether
+    a piece that begins with no order is one all the same.
     """
     if len(text) > LONGEST or text.count("\n") > 12:
         return ()
@@ -94,7 +97,9 @@ def unplaced(
         one for one in left if not (held.has(one, text) or _is_old(request, one, was) or _told_aside(line, one))
     ]
     found = [_around(text, one, spans, mentions) for one in open_mentions]
-    found += [piece for piece in _wishes(text, mentions, spans, held) if not any(_overlap(piece, f) for f in found)]
+    found += [
+        piece for piece in _wishes(text, mentions, spans, held, changes) if not any(_overlap(piece, f) for f in found)
+    ]
     quoted = (" ".join(text[a:b].split()).strip(" .,;:!?*`") for a, b in sorted(_apart(found)))
     return tuple(dict.fromkeys(one for one in quoted if one))[:MOST]
 
@@ -304,14 +309,22 @@ def _piece_of(text: str, start: int, end: int) -> Span:
     return cuts[-1], stops[0]
 
 
-def _wishes(text: str, mentions: Sequence[Mention], spans: Sequence[Span], held: _Held) -> Iterator[Span]:
+def _wishes(
+    text: str,
+    mentions: Sequence[Mention],
+    spans: Sequence[Span],
+    held: _Held,
+    changes: Callable[[str], bool] | None,
+) -> Iterator[Span]:
     """Pieces that begin like a wish and hold nothing that any reader made something of."""
     known = [_span(m) for m in mentions if m.kind not in ("Term", "Name", "Rank", "LineNumber", "JobId")]
     at = 0
     for cut in [*PIECE.finditer(text), None]:
         end = cut.start() if cut else len(text)
         piece = text[at:end]
-        if WISHES.match(piece) and not any(_overlap((at, end), span) for span in (*spans, *known)):
+        untaken = bool(piece.strip()) and not any(_overlap((at, end), span) for span in (*spans, *known))
+        beside = changes if at or cut else None  # a message of one piece is answered as a whole
+        if untaken and (WISHES.match(piece) or (beside and len(piece.split()) > FEW and beside(piece))):
             words = [
                 w for w in re.findall(r"(?<![\w.])[^\W\d_][\w-]{2,}", WISHES.sub("", piece)) if w.lower() not in COMMON
             ]

@@ -234,6 +234,10 @@ def add_directives(now: Edited, words: str, cluster: Cluster | None) -> Edited:
         if edit == Set("offline", True, edit.words):
             sets = "WANDB_MODE=offline" if re.search(r"wandb|w&b", edit.words, re.I) else OFFLINE
             now = change_variables(now, sets)
+        elif isinstance(edit, Add) and edit.field == "extra_directives" and scheduler == "slurm":
+            name, sign, value = str(edit.value).partition("=")
+            text = with_directive(now.text, Word(f"{name}{sign}", value), PREFIX[scheduler])
+            now = replace(now, text=text, says=(*now.says, f"{edit.value} set")) if text != now.text else now
         elif isinstance(edit, Set) and edit.value:
             now = set_directives(now, edit, scheduler, cluster)
         now = replace(now, placed=(*before.placed, edit.words)) if now != before else now
