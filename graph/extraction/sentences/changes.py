@@ -36,6 +36,8 @@ def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> 
         return stage
     if step := _step(line, before):
         return step
+    if timed := _timed(fold(reading.message.said), before):
+        return timed
     if not reading.counts and "walltime" not in reading.values and (scaled := _factors(line, before)):
         return {name: said for part, factor in scaled for name, said in _scaled(line, before, factor, part).items()}
     return _corrected(reading, before, asked)
@@ -53,6 +55,15 @@ def _amount(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     if found := _change("share").search(folded):
         return _multiplied(before, _field(found["what"]), SHARES[found["share"]], found[0])
     return {}
+
+
+def _timed(folded: str, before: JobRequest) -> dict[str, SaidValue]:
+    """`cut the time to 6`: hours, or minutes where the time before was less than an hour."""
+    found = _change("timed").search(folded)
+    if not found or before.walltime is None or int(found["n"]) == 0:
+        return {}
+    unit = 3600 if seconds(before.walltime) >= 3600 else 60
+    return {"walltime": SaidValue(hms(int(found["n"]) * unit), found[0])}
 
 
 def is_relative(folded: str) -> bool:
@@ -195,10 +206,15 @@ def _is_named(line: Line, token: int) -> bool:
     return before is not None and not NO_NAMES.fullmatch(before[1])
 
 
+def _is_old(line: Line, token: int) -> bool:
+    """Whether a number is what something was: `stage 2 instead of 3`."""
+    return _change("old").search(f" {line.text[: line.tokens[token].start].lower()}") is not None
+
+
 def _corrected(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     """A bare number when nothing was asked, or said as a correction: it is of what was heard last."""
     numbers = [(int(n), i) for n, i in bare_numbers(reading) if n.is_integer() and n > 0 and _ends(reading.line, i)]
-    numbers = [(n, i) for n, i in numbers if not _is_named(reading.line, i)]
+    numbers = [(n, i) for n, i in numbers if not _is_named(reading.line, i) and not _is_old(reading.line, i)]
     field = last_number(before)
     corrects = _change("corrects").search(reading.line.canon) is not None
     if not numbers or field is None or reading.counts or len(reading.line.tokens) > 14:
