@@ -62,6 +62,11 @@ WANTS = re.compile(r"\b(?:train|write|script|launch|help|need|want|make|give|cre
 # Said outright, whatever was spoken of before.
 ORDERS = re.compile(r"\s*(?:please |now )?(?:write|make|create|generate)\b.{0,20}\b(?:script|job file)\b", re.I)
 READ_AS = "I take *{}* for {} = {}; say so if it is not."
+# `If the first one fails, run nothing`, beside a script, tells of no failure that was.
+CONDITION = re.compile(
+    r"(?i)\W*(?:(?:and|but|also)\s+)?(?:if|in case)\b(?!\s+(?:i|we)\b)[^.;,]*\b(?:fails?|dies|crashes)\b[^.;]*"
+    r"\b(?:run|start|stop|skip|cancel|kill|should\w*|must|don'?t|do not)\b"
+)
 UNPLACED = "I did not place *{}*: say it in other words, or put it into the script yourself."
 # A value with a question mark and nothing more: `and 4 nodes?`
 BARE = re.compile(
@@ -371,7 +376,8 @@ def way_of(turn: TurnContext, heard: Understood) -> Way:
 
     While a question is open, what could not be read is taken for an answer to it.
     """
-    if heard.intent == "diagnose":
+    supposed = CONDITION.match(turn.words) and "?" not in turn.words and turn.state.get("diagnosed") is None
+    if heard.intent == "diagnose" and not (supposed and turn.state.get("bundle") is not None):
         return "diagnose"
     changes = heard.request != turn.request
     if turn.act in ("outside", "misuse", "help") and heard.intent == "other":
