@@ -41,6 +41,8 @@ SHOW = re.compile(
 # What says nothing beside it, and how many words are more than that.
 ASIDE = re.compile(r"(?i)\b(?:ok(?:ay)?|and|now|please|pls|thanks?|thx|fine|then|so|well|yes|again|as it is|for me)\b")
 ENOUGH = 3
+# After a waiting job: a script is wanted, and no other amount for it.
+WRITES = re.compile(r"(?i)\b(?:write|script|train|port)\b")
 
 
 def by_output(turn: TurnContext) -> State | None:
@@ -67,6 +69,20 @@ def by_output(turn: TurnContext) -> State | None:
     return (
         State(**{**state, "diagnosed": find_cause(text), "logs": message.logs}) if refused and message.logs else state
     )
+
+
+def by_waiting(turn: TurnContext) -> State | None:
+    """What goes on from a job whose waiting was explained, answered from what was pasted there."""
+    state, came = turn.state, turn.message
+    output = state.get("output", "")
+    if not output or state.get("bundle") or turn.question or came.scripts or came.logs or came.outputs:
+        return None
+    if wants_script(turn) and WRITES.search(turn.words):
+        return None
+    from graph.usecases.follow_waiting import follow_waiting
+
+    found = follow_waiting(output, turn.words, machine_of_words(turn) or turn.cluster)
+    return State(said=(found,), act="pending") if found else None
 
 
 def wants_script(turn: TurnContext) -> bool:
@@ -128,6 +144,7 @@ HANDLERS: tuple[Callable[[TurnContext], State | None], ...] = (
     by_history,
     by_deed,
     by_output,
+    by_waiting,
     by_job,
     by_log,
     by_show,

@@ -173,3 +173,34 @@ def test_anothers_job_in_a_listing_is_no_misuse(say: Callable[..., list[Event]])
     )
     shown = "\n".join(map(markdown, events))
     assert "bresume 88131" in shown and "harms others" not in shown
+
+
+BUDGET = (
+    "why? (AssocGrpGRESMinutes), 8 gpus for 24h\n$ scontrol show assoc_mgr account=nlp flags=assoc\n"
+    "ClusterName=h Account=nlp UserName= Partition= Priority=0 ID=812\n"
+    "    ParentAccount=root(1) Lft=2210 DefAssoc=No\n    GrpTRESMins=cpu=N(4801220),gres/gpu=600000(592300)\n"
+)
+MINE = (
+    "why?\n$ squeue -u liwei -o '%.8i %.8j %.2t %.11M %.11l %.12b %.5D %R'\n"
+    "   JOBID     NAME ST        TIME  TIME_LIMIT TRES_PER_NOD NODES NODELIST(REASON)\n"
+    "  318840   sft_7b  R    10:12:40  1-00:00:00   gres:gpu:8     1 gpu05\n"
+    "  318852  eval_mm  R     1:05:09     2:00:00   gres:gpu:4     1 gpu09\n"
+    "  318860  sft_14b PD        0:00  1-00:00:00   gres:gpu:8     1 (QOSMaxGRESPerUser)\n"
+    "$ sacctmgr -nP show qos gpu format=maxtrespu\ngres/gpu=16\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("paste", "then", "told"),
+    [
+        (BUDGET, "if I take 4 gpus, how long could I run max", "32 h 05 min"),
+        (MINE, "改成4卡可以吗", "12 in use + 4 = 16"),
+        (MINE, "and if I ask 6 gpus?", "No, 6 GPUs are still too many now"),
+        (MINE, "when then at the latest?", "318852 frees enough in 54 min"),
+    ],
+)
+def test_what_goes_on_from_a_waiting_job_is_answered_from_its_paste(
+    say: Callable[..., list[Event]], paste: str, then: str, told: str
+) -> None:
+    say(paste)
+    assert told in "\n".join(map(markdown, say(then)))
