@@ -533,8 +533,8 @@ def _settle(draft: Draft) -> None:
     """What follows from several values together."""
     values = draft.values
     if "pace_s" in values and not values.get("pace_gpus"):
-        told = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
-        values.update({name: value for name, value in told.items() if value})
+        paced = {"pace_nodes": values.get("nodes"), "pace_gpus": None if values.get("nodes") else values.get("gpus")}
+        values.update({name: value for name, value in paced.items() if value})
     asked = (values.get("aim"), *values.get("also", ()))  # type: ignore[misc]
     if values.get("hours") and "nodes" in asked and "hours" in asked:  # `in 24 h: how many nodes?`: the time is given
         values["aim"], values["also"] = "hours", tuple(one for one in asked if one not in ("hours", "nodes"))
