@@ -122,8 +122,7 @@ def test_llama_cpp_as_a_server(tiny: Path, at: At, tmp_path: Path) -> None:
         assert not filled.trouble and filled.request.nodes in (None, 4)
         assert models.uses[0].went_well and models.uses[0].tokens_out > 0
     finally:
-        server.terminate()
-        server.wait(20)
+        end(server)
 
 
 def test_a_turn_is_led_by_tool_calls_at_llama_cpps_server(
@@ -133,6 +132,7 @@ def test_a_turn_is_led_by_tool_calls_at_llama_cpps_server(
     pytest.importorskip("llama_cpp", reason="llama-cpp-python is not installed (extra llm)")
     pytest.importorskip("starlette_context", reason="llama-cpp-python's server is not installed")
     monkeypatch.setattr(loop, "ANSWER_TOKENS", 60)
+    monkeypatch.setattr(loop, "LONG_ANSWER_TOKENS", 60)
     port, path = free_port(), tiny_model.make(tmp_path / "long.gguf", context=16_384)
     command = [sys.executable, "-m", "llama_cpp.server", "--model", str(path), "--port", str(port), "--n_ctx", "16384"]
     with (tmp_path / "server.log").open("w") as log:
@@ -145,8 +145,17 @@ def test_a_turn_is_led_by_tool_calls_at_llama_cpps_server(
         assert models.uses and models.prompts[0].tools and state["said"]
         assert models.loaded["large"].takes_tools and models.uses[0].tokens_out > 0
     finally:
-        server.terminate()
+        end(server)
+
+
+def end(server: subprocess.Popen[bytes]) -> None:
+    """Ends the server, also one that still words an answer which nobody waits for any more."""
+    server.terminate()
+    try:
         server.wait(20)
+    except subprocess.TimeoutExpired:
+        server.kill()
+        server.wait()
 
 
 def free_port() -> int:
