@@ -278,6 +278,8 @@ class Considered:
     evidence: LogEvidence | None = None
 
 
+# What a diagnosis says where it names no cause.
+NO_CAUSE = ("no-failure", "unknown")
 # How a step of a diagnosis begins that is a sum of the log's numbers, and nothing to try.
 BY_NUMBERS = "By the log's numbers"
 

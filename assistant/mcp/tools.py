@@ -212,8 +212,8 @@ def mend_script(
     from assistant.commands.check import machine as machine_for
     from graph.debugging.diagnosis import diagnose
     from graph.debugging.log import from_text
-    from graph.usecases.diagnose_job import NO_CAUSE
     from graph.usecases.mend_script import mend_script as mend
+    from knowledge.types import NO_CAUSE
 
     cluster = machine_for(machine or None, script).cluster
     trouble = diagnose([from_text(log)]) if log.strip() else None

@@ -10,12 +10,11 @@ from dataclasses import replace
 from graph.conversation.pending import carry_out
 from graph.conversation.script_job import machine_for
 from graph.conversation.scripts import UNPLACED, made_of, offered, said_of
-from graph.conversation.turn import TurnContext, view_of
+from graph.conversation.turn import TurnContext, with_words
 from graph.conversation.words import by_words
-from graph.reading.reader import read_utterance
 from graph.reading.referring import referring_order
 from graph.state import State
-from knowledge.types import BY_NUMBERS, AwaitLog, Diagnosis, Made, Offer, OfferEdit, Paste, Say
+from knowledge.types import BY_NUMBERS, NO_CAUSE, AwaitLog, Diagnosis, Made, Offer, OfferEdit, Paste, Say
 from knowledge.wording import stems
 
 IN_ALREADY = "What a script can do against it is in `{}` already."
@@ -23,7 +22,6 @@ NOT_IN_SCRIPT = "No change of `{}` is sure to cure this, so that part of it is y
 YOURS = "What is left for you:{}"
 MOST_STEPS = 2
 MOST_LOOKED_AT = 3
-NO_CAUSE = ("no-failure", "unknown")
 
 
 def by_cure(turn: TurnContext) -> State | None:
@@ -47,15 +45,6 @@ def by_cure(turn: TurnContext) -> State | None:
     return beside(turn, done, order.rest) if order.rest else done
 
 
-def with_words(turn: TurnContext, words: str) -> TurnContext:
-    """The turn as if only these words had been said."""
-    return replace(
-        turn,
-        message=replace(turn.message, words=words),
-        utterance=read_utterance(words, view_of(turn.state)),
-    )
-
-
 def by_name(offers: tuple[Offer, ...], words: str) -> Offer | None:
     """The offer that is meant: the only one, or the only one that shares most words with the order."""
     if len(offers) == 1:
@@ -72,7 +61,7 @@ def cured(turn: TurnContext, report: Diagnosis) -> State:
         from graph.usecases.diagnose_job import report_of
 
         made = report_of(report, own.text, machine_for(turn, own), name=own.name)
-        if made.mended is not None and not made.mended.diff and not made.mended.offers and is_in(turn, own, report):
+        if made.mended is not None and not made.mended.diff and not made.mended.offers and is_in(turn, report):
             return State(said=(Say(left_to_you(report, own.name, in_already=True)),), act="mend")
         return said_of(turn, own, made, known=True)
     if turn.cluster is None or turn.script is None:
@@ -82,21 +71,19 @@ def cured(turn: TurnContext, report: Diagnosis) -> State:
     found = cure(turn.state, report, turn.cluster)
     if found["again"]:
         return State(**{**found, "way": "write"})
-    told = found["said"] or (Say(left_to_you(report, turn.script.name, in_already=is_in_already(turn))),)
+    told = found["said"] or (Say(left_to_you(report, turn.script.name, in_already=is_in(turn, report))),)
     return State(said=told, pending=found["pending"], act="mend")
 
 
-def is_in(turn: TurnContext, own: Paste, report: Diagnosis) -> bool:
-    """Whether an earlier text of the person's script had a place for the cure that this one no longer has."""
+def is_in(turn: TurnContext, report: Diagnosis) -> bool:
+    """Whether an earlier text of the script had a place for the cure that this one no longer has."""
     from graph.usecases.mend_script import mend_script
 
-    earlier = [one.own.text for one in turn.state.get("revisions", ())[:-1] if one.own and one.own.text != own.text]
-    return any(mend_script(text, report, machine_for(turn, own), own.name).diff for text in earlier[-MOST_LOOKED_AT:])
-
-
-def is_in_already(turn: TurnContext) -> bool:
-    """Whether the script was changed since the failure was told of."""
-    return bool(turn.state.get("tried") or turn.request.patches or turn.request.variables)
+    now, own = turn.script, turn.state.get("own")
+    cluster = machine_for(turn, own) if own else turn.cluster
+    earlier = [one.bundle.script for one in turn.state.get("revisions", ())[:-1] if one.bundle]
+    texts = [text for text in earlier[-MOST_LOOKED_AT:] if now and text != now.text]
+    return any(mend_script(text, report, cluster).diff for text in texts)
 
 
 def left_to_you(report: Diagnosis, name: str, *, in_already: bool = False) -> str:
@@ -124,4 +111,5 @@ def beside(turn: TurnContext, done: State, rest: str) -> State:
     more = by_words(after)
     if more.get("way") != "write":
         return State(**{**done, "said": (*said, Say(UNPLACED.format(rest)))})
-    return State(**{**done, **more, "said": (*said, *more.get("said", ()))})
+    offered_still = done.get("pending") or more.get("pending")
+    return State(**{**done, **more, "said": (*said, *more.get("said", ())), "pending": offered_still})

@@ -98,6 +98,12 @@ def open_turn(state: State, context: Context) -> TurnContext:
     return TurnContext(state, context, message, read_utterance(message.words, view))
 
 
+def with_words(turn: TurnContext, words: str) -> TurnContext:
+    """The turn as if only these words had been said."""
+    read = read_utterance(words, view_of(turn.state))
+    return replace(turn, message=replace(turn.message, words=words), utterance=read)
+
+
 def view_of(state: State) -> ThreadView:
     """What the reader of words may know of the thread."""
     pending, request = state.get("pending"), state.get("request") or JobRequest()

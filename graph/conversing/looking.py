@@ -18,11 +18,11 @@ from graph.nodes.diagnose import sources
 from graph.nodes.web import OFFER, OPTIONS
 from graph.state import State
 from graph.usecases.answer import answer as find_answer
-from graph.usecases.diagnose_job import NO_CAUSE, report_of
+from graph.usecases.diagnose_job import report_of
 from graph.usecases.explain_pending import explain_pending as explain
 from knowledge.errors import InputError
 from knowledge.public import LEAST_WORDS, public_part
-from knowledge.types import AskField, Diagnosis, OfferEdit, OfferRows, OfferSearch, Pending, Question, Said
+from knowledge.types import NO_CAUSE, AskField, Diagnosis, OfferEdit, OfferRows, OfferSearch, Pending, Question, Said
 
 # A query goes out without words that may be somebody's own.
 LEFT_OUT = (

@@ -26,7 +26,7 @@ from knowledge.signatures.check import check
 from knowledge.signatures.loader import library, site_folder
 from knowledge.signatures.matcher import Matcher, compiled, matcher, plain_quotes
 from knowledge.signatures.model import Signature, signature
-from knowledge.types import Diagnosis
+from knowledge.types import NO_CAUSE, Diagnosis
 
 # Where an accepted proposal goes, among the site's own signatures.
 REVIEWED = "reviewed.yaml"
@@ -34,7 +34,6 @@ MOST_BYTES = 16_000_000
 # A new signature as strong as one that names its cause; where another is stronger on the line, stronger than that.
 STRENGTHS = (80, 92, 98)
 LONGEST_LINE = 240
-NO_CAUSE = ("unknown", "no-failure")
 # What differs from job to job, the first that fits: placeholders and paths, words in quotes, numbers.
 VARIES = (
     (re.compile(r"<[A-Z]{2,8}_\d+>|<hidden>"), r"\S+"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from knowledge.job_record import JobRecord
+from knowledge.types import NO_CAUSE
 
 Kind = Literal[
     "node", "filesystem", "module", "on_filesystem", "in_queue", "queue", "mark", "news", "signature", "cause"
@@ -21,7 +22,6 @@ OF_NODES = ("gpu-", "comm-", "env-d", "env-file-missing", "env-shared-library", 
             "sched-host-oom", "fw-dataloader", "user-numerics", "unknown")  # fmt: skip
 # Shorter words, such as `Killed`, are said by too many different failures.
 SHORTEST_MARK = 12
-NO_CAUSE = ("unknown", "no-failure")
 
 
 @dataclass(frozen=True, slots=True)

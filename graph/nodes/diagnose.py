@@ -22,9 +22,9 @@ from graph.debugging.memory_sum import with_sum
 from graph.debugging.run_signs import with_signs
 from graph.modelling.diagnosing import Helped, help_with, is_unsure
 from graph.state import State
-from graph.usecases.diagnose_job import NO_CAUSE, report_of
+from graph.usecases.diagnose_job import report_of
 from knowledge.errors import InputError
-from knowledge.types import AwaitLog, Diagnosis, JobRequest, Passage, Paste, Refusal, Said, Say, Working
+from knowledge.types import NO_CAUSE, AwaitLog, Diagnosis, JobRequest, Passage, Paste, Refusal, Said, Say, Working
 
 # `now it says KeyError: 'x'`: what is said of the line is no part of it.
 SAYS = re.compile(

@@ -20,9 +20,8 @@ from graph.conversation.planning import as_planning
 from graph.conversation.refused import by_key, by_misuse
 from graph.conversation.scripts import by_own, by_part_back, by_script, by_what_changed
 from graph.conversation.trial import by_trial
-from graph.conversation.turn import SURE, TurnContext, open_turn, view_of
+from graph.conversation.turn import SURE, TurnContext, open_turn, with_words
 from graph.conversation.words import by_words
-from graph.reading.reader import read_utterance
 from graph.state import State
 from knowledge.cluster import Cluster
 from knowledge.opening import LARGEST_SCRIPT, read_plain
@@ -161,7 +160,7 @@ def with_rest(turn: TurnContext) -> TurnContext | None:
     rest = ASIDE.sub(" ", f"{turn.words[: found.start()]} {turn.words[found.end() :]}") if found else ""
     if turn.state.get("bundle") is None or len(re.findall(r"\w+", rest)) < ENOUGH or turn.message.logs:
         return None
-    return replace(turn, message=replace(turn.message, words=rest), utterance=read_utterance(rest, view_of(turn.state)))
+    return with_words(turn, rest)
 
 
 def understand(state: State, runtime: Runtime[Context]) -> State:

@@ -19,10 +19,9 @@ from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.schedulers.records import QueuedJob
-from knowledge.types import Diagnosis, Finding, JobRequest
+from knowledge.types import NO_CAUSE, Diagnosis, Finding, JobRequest
 
 # What did not fail, or cannot be told: nothing is mended for it.
-NO_CAUSE = ("no-failure", "unknown")
 Helping = Callable[[Diagnosis], Diagnosis]
 # States that tell a cause which the output often does not say. FAILED and COMPLETED tell none.
 TELLING = ("OUT_OF_MEMORY", "TIMEOUT", "NODE_FAIL", "CANCELLED", "PREEMPTED", "BOOT_FAIL", "DEADLINE")
