@@ -24,6 +24,7 @@ from graph.conversing.notes import made_between
 from graph.conversing.numbers import quantities, times_in
 from graph.conversing.porting import gone_lines
 from graph.conversing.porting import untold as not_told
+from graph.conversing.review import NO_NOTES
 from graph.conversing.said import CLOCK, OF_ACCOUNT, in_digits, numbers_in
 from graph.conversing.sources import Numbered
 from graph.nodes.understand import SHOW
@@ -54,7 +55,8 @@ DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node 
 @dataclass(slots=True)
 class Composition:
     """One answer. after: the state that the turn leaves; takes_rules: the rules' answer is taken over whole, with its
-    state; change: the script that the turn leaves, where it is another."""
+    state; change: the script that the turn leaves, where it is another; no_notes: the model holds the notes beneath its
+    words for wrong or needless; beneath: those, as they are printed."""
 
     hand: Hand
     looking: Looking
@@ -64,10 +66,13 @@ class Composition:
     after: State
     takes_rules: bool
     change: Made | None
+    no_notes: bool = False
+    beneath: tuple[str, ...] = ()
 
     def document(self, text: str) -> list[Said]:
         """The parts in the order in which they are read. text: what passed the guard, with its marks."""
-        text = self.sources.cited(text)
+        self.no_notes = NO_NOTES in text
+        text = self.sources.cited(text.replace(NO_NOTES, "").strip())
         words = MARK.sub(" ", text).strip()
         marks = [mark[2:-2] for mark in MARK.findall(text)]
         whole = asks_for_script(self.hand.turn)
@@ -85,6 +90,7 @@ class Composition:
         parts += [] if placed else rest
         if whole and words and not (made or marks or "```" in words) and self.after.get("bundle"):
             parts += whole_script(self.after)
+        self.beneath = doubtable(made) if made and words else ()
         return [*parts, *self.left(words, parts)]
 
     def made(self, words: str, *, whole: bool) -> Made | None:
@@ -101,6 +107,8 @@ class Composition:
             gone = not_told(gone_lines(before, made.bundle.script), words)
             notes = tuple(one for one in notes if not one.startswith(PRICED))  # there no price is the same
             notes += (GONE.format(", ".join(f"`{one}`" for one in gone)),) if gone else ()
+        if self.no_notes:
+            notes = tuple(one for one in notes if one.startswith(PRICED))
         return replace(made, assumptions=untold, notes=notes, diff="" if whole or before else made.diff)
 
     def others(self) -> list[Made]:
@@ -205,6 +213,11 @@ class Composition:
             draft = DISCOVER if cluster and is_stand_in(cluster) and "discover" not in words else ""
             rest += [Say(LEFT.format(", ".join(f"`{one}`" for one in left)) + draft)] if left else []
         return rest
+
+
+def doubtable(made: Made) -> tuple[str, ...]:
+    """The notes beside a script that were found by comparing texts, which its writer may know to be wrong."""
+    return tuple(one for one in made.notes if not one.startswith(PRICED))
 
 
 def asks_for_script(turn: TurnContext) -> bool:

@@ -36,7 +36,8 @@ DECIDED = (
 @dataclass(slots=True)
 class AnswerEnding:
     """What an answer is put together from. ruled: the state that the rules would leave, with the part of their answer
-    that the model was told; whole: with all of it; found: what tools told of facts."""
+    that the model was told; whole: with all of it; found: what tools told of facts; beneath: the notes under the words
+    of the last answer."""
 
     hand: Hand
     looking: Looking
@@ -45,6 +46,7 @@ class AnswerEnding:
     as_text: Callable[[Said], str]
     whole: State
     found: Mapping[str, str] = field(default_factory=dict)
+    beneath: tuple[str, ...] = ()
 
     def answered(self, said: str, guard: Guard) -> State:
         """The turn's end: what passed the guard, what is shown with it, and the thread as it is now."""
@@ -59,7 +61,7 @@ class AnswerEnding:
         ruled = self.ruled if MARK.sub("", text).strip() else self.whole  # alone, it is the whole answer
         document = Composition(hand, self.looking, self.sources, self.as_text, ruled, state, takes_rules, notes.made)
         parts = document.document(text)
-        state = document.after
+        state, self.beneath = document.after, document.beneath
         if not parts:
             return remembered(hand.with_scripts(self.whole), began, hand.turn.words, found=self.found)
         if len(hand.turn.words) > ROOM["message"]:

@@ -4,7 +4,7 @@ What a site decides (the name of a queue or module, a path, a host, a limit, quo
 weighed against the machine's facts, what tools answered and the person's own words. Where the facts say otherwise, they
 stand beside the sentence; what nobody knows is named at the answer's end, unless the words themselves say that it is
 unsure. What stands only in a log, a comment or a page that was pasted is named as theirs. What is dangerous, claims a
-deed that nobody did is taken out; a job script for a described machine that the model typed is said to be unchecked.
+deed that nobody did is taken out; a job script that the model typed is checked.
 All else passes: general knowledge is the model's own. What the guard says, it says in the answer's language.
 """
 
@@ -30,6 +30,8 @@ from graph.conversing.ground import Ground, stands
 from graph.conversing.hand import lines_that_do
 from graph.conversing.limits import judge
 from graph.conversing.numbers import values_in
+from graph.nodes.verify import worded
+from graph.verification.checks import check
 from graph.waiting.languages import language_of
 from knowledge.cluster import Cluster
 
@@ -79,7 +81,7 @@ DENIED = re.compile(
 EARLIER = re.compile(r"\b(?:already|earlier|before|previous\w*|last (?:turn|time|message|step)|so far)\b", re.I)
 # What a claim names: code, or a number.
 CLAIMED = re.compile(r"`([^`\n]+)`|(?<![\w.])(\d[\d:.,]*\d|\d)(?![\w])")
-NOTHING_CHANGED, NOT_CHECKED = note("nothing_changed"), note("not_checked")
+NOTHING_CHANGED = note("nothing_changed")
 # A sentence that says whose word it is.
 SAYS_WHOSE = re.compile(
     r"\b(?:log|log's|traceback|line \d+|lines \d+|you (?:said|say|wrote|gave|set|passed|pasted|named|asked)"
@@ -106,8 +108,9 @@ class Guard:
     named: the machines that the answer names, the last one first; unproved: what nothing proves; hedged: the parts of
     the answer that say so themselves, a part being what stands between blank lines, with the code behind it and what
     its last line announces; worked: the numbers of each part so far; derived: those that a sentence works out; below:
-    facts that contradict an item of a list, for the answer's end; unchecked: whether the model typed a job script;
-    is_cut: the answer had no room for its end.
+    facts that contradict an item of a list, for the answer's end; typed: job scripts that the model typed itself;
+    refused: what the checks hold against these; taken_out: why something was left out; is_cut: the answer had no room
+    for its end.
     """
 
     ground: Ground
@@ -124,8 +127,11 @@ class Guard:
     worked: dict[int, set[float]] = field(default_factory=dict)
     derived: set[float] = field(default_factory=set)
     below: list[str] = field(default_factory=list)
-    unchecked: bool = False
+    typed: list[str] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    taken_out: list[str] = field(default_factory=list)
     is_cut: bool = False
+    _said: str | None = None
     _announces: bool = False
     _gap: bool = False
     _waiting: str = ""
@@ -147,17 +153,22 @@ class Guard:
 
     def end(self) -> str:
         """The whole answer as it passed."""
+        if self._said is None:
+            self._said = self.ended()
+        return self._said
+
+    def ended(self) -> str:
         self.take_row(self._waiting)
         self._waiting = ""
         if self._block is not None:
             self.close_block()
         text = re.sub(r"\n{3,}", "\n\n", "\n".join(self.passed)).strip()
+        self.refused = [one for script in self.typed for one in refusals(script, self.ground)]
         of_script = bool(self.script) or "script" in text
         if of_script and not self.changed and not DENIED.search(text) and any(map(self.is_claim, sentences(text))):
+            self.taken_out.append(NOTHING_CHANGED.strip("()"))
             text = f"{text}\n\n{note('nothing_changed', self.language())}"
         marks = self.marks()
-        if marks:
-            self.write(f"\n{marks}\n")
         return f"{text}\n\n{marks}" if marks else text
 
     def is_claim(self, sentence: str) -> bool:
@@ -170,19 +181,31 @@ class Guard:
 
     def marks(self) -> str:
         """The lines that name what nothing proves, and options that no release has."""
-        language = self.language()
+        language, open_ = self.language(), self.open_items()
+        rows = [
+            *self.against(),
+            *([note("not_checked", language)] if self.typed and len(self.ground.here) > 1 else []),
+        ]
+        if self.ground.undescribed and not self.hedged and any(not one.machine and not one.pasted for one in open_):
+            rows.append(note("undescribed", language).format(self.ground.undescribed))
+        rows += [note("cut", language)] if self.is_cut else []
+        return "\n".join(f"({row})" for row in rows)
+
+    def against(self) -> list[str]:
+        """What facts and checks hold against the answer, beside what stands in its sentences."""
+        language, open_ = self.language(), self.open_items()
         rows = [note("no_option", language).format(command, f"`{option}`") for command, option in self.no_options]
-        rows = [*self.below, *rows, *([note("not_checked", language)] if self.unchecked else [])]
-        open_ = [one for one in self.unproved if one.part not in self.hedged and not self.is_derived(one.item)]
+        rows = [*self.below, *rows, *self.refused]
         for machine in dict.fromkeys(one.machine for one in open_ if one.machine and not one.pasted):
             items = [one.item for one in open_ if one.machine == machine and not one.pasted]
             rows.append(note("not_in_pages", language).format(machine, *listed(items)))
         if items := [one.item for one in open_ if one.pasted]:
             rows.append(note("pasted", language).format(*listed(items)))
-        if self.ground.undescribed and not self.hedged and any(not one.machine and not one.pasted for one in open_):
-            rows.append(note("undescribed", language).format(self.ground.undescribed))
-        rows += [note("cut", language)] if self.is_cut else []
-        return "\n".join(f"({row})" for row in rows)
+        return rows
+
+    def open_items(self) -> list[Unproved]:
+        """What nothing proves and no words call unsure."""
+        return [one for one in self.unproved if one.part not in self.hedged and not self.is_derived(one.item)]
 
     def language(self, more: str = "") -> str:
         """The language of the answer so far; empty for English."""
@@ -223,21 +246,18 @@ class Guard:
     def close_block(self) -> None:
         """A block of code: commands line by line; that of a job script from memory nobody checked it, is said."""
         rows, self._block = self._block or [], None
-        rows = without_dangers(rows, self.language())
-        text = "\n".join(rows)
+        harmless = without_dangers(rows, self.language())
+        self.taken_out += [row.lstrip("# ") for row in harmless if row not in rows]
+        rows, text = harmless, "\n".join(harmless)
         if SCRIPT_LINE.search(text) and self.is_copy(rows):
             self.passed.append(SCRIPT)
         else:
-            whole = is_whole_script(rows) and not self.is_draft()
-            self.unchecked |= whole and not all(self.is_known_line(row) for row in rows)
+            whole = is_whole_script(rows)
+            self.typed += [text] if whole and not all(self.is_known_line(row) for row in rows) else []
             if self._kind not in ("python", "py", "json", "yaml", "text"):
                 for row in rows:
                     self.weigh(row, code=True)
             self.give(f"{self._indent}```{self._kind}\n{text}\n{self._indent}```")
-
-    def is_draft(self) -> bool:
-        """Whether no machine of ours is spoken of: no tool writes its script better than a model's memory."""
-        return not self.ground.here
 
     def is_copy(self, rows: Sequence[str]) -> bool:
         """Whether these are most of the lines of the script in hand: what stands there is shown, not what was typed."""
@@ -258,6 +278,7 @@ class Guard:
         sentence = CODE.sub(lambda span: without_danger(span, language), sentence)
         danger = dangerous(CODE.sub(" ", sentence), code=False)
         if danger or DID.search(sentence):
+            self.taken_out.append(f"{danger or NOT_DONE}: {sentence.strip()}")
             return note("left_out", language).format(danger or NOT_DONE)
         if HEDGED.search(sentence):
             self.hedged.add(self.part)
@@ -302,6 +323,13 @@ class Guard:
         if self.ground.has(host, at) or is_public_host(host):
             return True
         return ANYBODYS.search(host) is not None and not any(host in text for text in self.ground.pasted)
+
+
+def refusals(script: str, ground: Ground) -> list[str]:
+    """What the checks hold against a job script; nothing where it may be for one of several machines."""
+    if len(ground.here) > 1:
+        return []
+    return [worded(one) for one in check(script, next(iter(ground.here), None)) if one.severity == "error"]
 
 
 def is_whole_script(rows: Sequence[str]) -> bool:

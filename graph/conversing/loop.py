@@ -26,6 +26,7 @@ from graph.conversing.job_told import told_request
 from graph.conversing.looking import Looking
 from graph.conversing.machine_facts import MOST, machine_in_short
 from graph.conversing.memory import LOOKUPS, named_call, newest_output, remembered, with_files
+from graph.conversing.review import asked_again
 from graph.conversing.rules_told import told_rules
 from graph.conversing.script_deeds import ScriptDeeds
 from graph.conversing.sources import Numbered
@@ -127,6 +128,11 @@ class Lead:
         self.tokens = 0
         self.answers: dict[str, str] = {}
         self.found: dict[str, str] = {}
+        self.ending = AnswerEnding(
+            self.hand, self.looking, self.sources, self.ruled, self.as_text, self.whole, self.found
+        )
+        # The first answer, of which state, and whether it was looked at.
+        self.draft, self.draft_of, self.looked = State(), State(), False
 
     def opened(self) -> State:
         """The thread with what came in: its logs and what they say."""
@@ -165,16 +171,28 @@ class Lead:
                 continue
             said = reply.text if not as_json else answer_of(reply)
             if reply.trouble or not said.strip():
-                after = fallen_back(self.hand.with_scripts(self.whole), reply.trouble)
-                return self.named(remembered(after, self.began, self.turn.words, found=self.found))
+                return self.failed(reply.trouble)
             guard.is_cut = reply.is_cut
             if as_json:
                 guard.hear(said)
-            return self.named(
-                AnswerEnding(
-                    self.hand, self.looking, self.sources, self.ruled, self.as_text, self.whole, self.found
-                ).answered(said, guard)
-            )
+            self.answered(said, guard)
+            if not (again := asked_again(guard, self.ending.beneath)) or self.looked or self.spent():
+                return self.draft
+            self.looked = True
+            talk.steps += [ModelMessage("assistant", said), ModelMessage("user", again)]
+            self.context.tell(Working("reading the answer once more"))
+
+    def answered(self, said: str, guard: Guard) -> None:
+        """The turn's end with this answer, kept as the draft."""
+        self.sources.named.clear()
+        self.draft_of, self.draft = self.hand.state, self.named(self.ending.answered(said, guard))
+
+    def failed(self, trouble: str) -> State:
+        """The first answer with its notes where a second one did not come, else the rules'."""
+        if self.draft and self.draft_of is self.hand.state:
+            return self.draft
+        after = fallen_back(self.hand.with_scripts(self.whole), trouble)
+        return self.named(remembered(after, self.began, self.turn.words, found=self.found))
 
     def named(self, after: State) -> State:
         """The state with the placeholders of this turn, so that the next one calls the same thing the same."""

@@ -192,11 +192,15 @@ def test_lines_of_a_script_are_advice_and_a_warning_is_no_danger() -> None:
     assert judged(script, Ground(undescribed="zephyr")) == script and "srun" in judged(script)
 
 
-def test_a_job_script_from_memory_stays_with_a_note_in_the_answers_language() -> None:
-    asks = "#SBATCH -N 4\n#SBATCH -p regular\n#SBATCH -t 1:00:00"
+def test_a_job_script_from_memory_is_checked_where_its_machine_is_known_and_else_noted() -> None:
+    asks = "#SBATCH -N 4\n#SBATCH -C gpu\n#SBATCH -q regular\n#SBATCH -t 100:00:00"
     made = f"```bash\n#!/bin/bash\n{asks}\nrm -rf $HOME\nsrun python x.py\n```"
     told = judged(f"So laufen die vier auf einem Knoten und das kostet nicht mehr:\n\n{made}")
-    assert "srun python x.py" in told and told.endswith(f"({note('not_checked', 'de')})")
+    assert "srun python x.py" in told and "(Check, line 5: " in told and "48:00:00" in told
+    fine = judged(f"So laufen die vier:\n\n{made.replace('100:00:00', '10:00:00')}")
+    assert "Check" not in fine and note("not_checked", "de") not in fine
+    two = Ground(here=[catalogue().clusters[one] for one in ("perlmutter", "lumi")])
+    assert note("not_checked", "de") in judged(f"So laufen die vier auf einem Knoten:\n\n{made}", two)
     assert "rm -rf" not in told and note("taken_out", "de") in told
     short = "```bash\n#!/bin/bash\nfor n in 1 2; do sbatch run.sh $n; done\n```"
     assert judged(short) == short
@@ -240,7 +244,7 @@ def test_sentences_are_handed_on_as_they_pass() -> None:
         guard.hear(f"{word} ")
     assert heard[0] == "First sentence here. " and not any(UNPROVED in one for one in heard)
     mark = f"({UNPROVED}`turbo_x`; check before you use it.)"
-    assert guard.end().endswith(f"Third\n\n{mark}") and "".join(heard).endswith(f"{mark}\n")
+    assert guard.end().endswith(f"Third\n\n{mark}") and "".join(heard).rstrip().endswith("Third")
 
 
 def test_each_item_is_named_once_in_words() -> None:
