@@ -24,6 +24,7 @@ from knowledge.types import (
     Refusal,
     Revision,
     Said,
+    ToldStatement,
 )
 
 # What a turn is for: to write or change a script, to read a log, to look on the web, or to answer in words.
@@ -76,6 +77,7 @@ class State(TypedDict, total=False):
     # talk: the last few turns, where a model leads; grounds: what its next answer may stand on of them.
     # since: what was said since the diagnosis; step: how far the way of a beginner was told.
     # own_machines: ids of those that the person has; the session hands them in and keeps what was said of them.
+    # statements: what the last answers said, the newest first.
     # question_before, topic_before, act_before: of the turn before this one; last_machine: the one spoken of last.
     request: JobRequest
     pending: Pending | None
@@ -98,6 +100,7 @@ class State(TypedDict, total=False):
     unhelped: Sequence[str]
     asked_last: str
     answered: Sequence[Said]
+    statements: Sequence[ToldStatement]
     question_before: str
     last_topic: str
     resources: ResourceQuestion | None

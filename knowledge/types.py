@@ -307,6 +307,15 @@ class Diagnosis:
 
 
 @dataclass(frozen=True, slots=True)
+class ToldStatement:
+    """One thing that an answer said. about: what it was said of; source: the page that bears it (empty: none)."""
+
+    text: str
+    about: str = ""
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Offer:
     """What is done on a yes: what it does, its price, and the request's fields, the whole request, the script, or the
     patches of it. unasked: nobody ordered it in any words.

@@ -27,6 +27,7 @@ from knowledge.options import OptionFact
 from knowledge.schedulers.reason_types import ReasonFile
 from knowledge.schedulers.records import Phase
 from knowledge.site import Site
+from knowledge.techniques import TechniqueTable
 from knowledge.types import Scheduler
 
 # What steps of causes.yaml may be for.
@@ -324,5 +325,6 @@ SCHEMAS: dict[str, Any] = {
     ),
     "knowledge/sites/*.yaml": Site,
     "knowledge/topic_texts.yaml": dict[Word, TopicText],
+    "knowledge/techniques.yaml": TechniqueTable,
     "knowledge/what_helps.yaml": tuple[Help, ...],
 }

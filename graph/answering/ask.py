@@ -9,7 +9,7 @@ from graph.reading.utterance import Clause, Utterance
 from knowledge.cluster import Cluster
 from knowledge.resource_question import ResourceQuestion
 from knowledge.schedulers.outputs import scheduler_output
-from knowledge.types import Diagnosis, JobRequest, LaunchBundle, LaunchPlan, Paste
+from knowledge.types import Diagnosis, JobRequest, LaunchBundle, LaunchPlan, Paste, ToldStatement
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,8 @@ class Ask:
     what a scheduler printed last; last_act, last_topic, before: what the message before was for, its topic and words;
     resources: what
     was asked of resources before. since: what was said since the diagnosis; tried: the steps against it that did not
-    help; step: how far the way of a beginner was told; own_machines: ids of those that the person has.
+    help; step: how far the way of a beginner was told; own_machines: ids of those that the person has; statements: what
+    the last answers said, the newest first.
     """
 
     clause: Clause
@@ -41,6 +42,7 @@ class Ask:
     tried: tuple[str, ...] = ()
     step: int = 0
     own_machines: tuple[str, ...] = ()
+    statements: tuple[ToldStatement, ...] = ()
 
     @property
     def text(self) -> str:

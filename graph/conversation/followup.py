@@ -40,6 +40,10 @@ fine ok okay possible too kann geht puedo peux
 """
 LEANING = frozenset(LEANING_WORDS.split())
 GOES_ON = re.compile(r"^\W*(?:(?:ok|okay|hm+|so)\W+)*(?:and|what about|how about|same|what if|und|et|y|e)\b", re.I)
+# What asks how a thing is done asks something else than the question before it.
+HOW_TO = re.compile(
+    r"(?i)\b(?:how (?:do|can|could|would|should|to)|wie (?:mache?|geht|kann)|comment|c[oó]mo|come (?:si|faccio))\b"
+)
 # `9:0`, a whole of its own.
 PAIR = re.compile(r"\d:\d")
 MARKS = ("?", "\uff1f")
@@ -67,6 +71,7 @@ def is_fragment(turn: TurnContext) -> bool:
     if (
         not named
         or PAIR.search(words)
+        or (HOW_TO.search(words) and not HOW_TO.search(turn.state.get("asked_last", "")))
         or len(words) > LONGEST
         or len(named) > MOST_NAMED
         or answers_what_is_open(turn, asks, named)

@@ -10,6 +10,7 @@ from langgraph.runtime import Runtime
 
 from graph.answering.abstaining import abstain, same_again
 from graph.answering.ask import Ask, is_of_resources
+from graph.answering.statements import remembered
 from graph.answering.us import can, decline
 from graph.changes import changes, diff
 from graph.context import Context
@@ -64,6 +65,12 @@ TOO_LONG = "Your message is long: I read its first {:,} characters only. Ask the
 
 def answer(state: State, runtime: Runtime[Context]) -> State:
     """What came out; with the whole script, where it was asked for beside a wish."""
+    made = shown_whole(state, runtime)
+    said = tuple(made.get("said", state["said"]))
+    return State(**{**made, "statements": remembered(said, state.get("statements", ()))})
+
+
+def shown_whole(state: State, runtime: Runtime[Context]) -> State:
     made = came_out(state, runtime)
     if state["outcome"] is None and len(state["words"]) > LONGEST_MESSAGE:
         made = State(**{**made, "said": (*made.get("said", state["said"]), Say(TOO_LONG.format(LONGEST_MESSAGE)))})
@@ -385,6 +392,7 @@ def ask_of(state: State, context: Context, text: str, clause: Clause | None = No
         tried=tuple(state.get("unhelped", ())),
         step=state.get("step", 0),
         own_machines=tuple(state.get("own_machines", ())),
+        statements=tuple(state.get("statements", ())),
     )
 
 

@@ -15,6 +15,7 @@ from graph.answering.log import UNDECIDED, tell_cause
 from graph.answering.planned import as_planned
 from graph.answering.situation import write_document
 from graph.answering.table import FACTS_FIRST, answer_topic
+from graph.answering.techniques import tell_technique
 from graph.answering.telling import answer_text
 from graph.context import Context
 from graph.reading.utterance import Mention
@@ -50,12 +51,14 @@ OTHER_MATTER = "Of *{}* itself I know nothing here; the nearest, which may be an
 @dataclass(frozen=True, slots=True)
 class Answered:
     """document: the answer; found: the facts and passages behind it where it was put together from them; sure: whether
-    it answers what was asked rather than what comes nearest."""
+    it answers what was asked rather than what comes nearest; certain: it was found by the very words, whatever
+    their topic is taken for."""
 
     document: Document
     found: AnswerContext | None = None
     text: str = ""
     sure: bool = True
+    certain: bool = False
 
     @property
     def is_near(self) -> bool:
@@ -85,7 +88,7 @@ def clear_answer(ask: Ask, context: Context) -> Answered | None:
     """The answer, where the reading is clear and accounts for the question's words; else None, so that nobody is told
     what answers another question."""
     found = answer(ask, context)
-    if found is None or found.is_near or WHY.fullmatch(ask.text):
+    if found is None or found.is_near or found.certain or WHY.fullmatch(ask.text):
         return found
     read = as_planned(as_question(ask))
     told = f"{plain_text(found.document)} {found.text}"
@@ -142,6 +145,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
     reason = tell_reason(ask)
     if reason:
         return Answered(reason)
+    if step := tell_technique(ask):
+        return Answered(step, certain=True)
     apart = compare_queues(ask) if ask.topic in COMPARING else None
     if apart and ask.machine:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
