@@ -182,7 +182,7 @@ FACTS: dict[str, Callable[[Cluster], list[Step]]] = {
     "env-not-propagated": _software,
     "env-compiler": _software,
     "env-no-internet": _internet,
-    "gpu-not-visible": _devices,
+    "gpu-not-visible": lambda cluster: [*_devices(cluster), *_software(cluster)],
     "sched-step-layout": _devices,
     "comm-rendezvous": _rendezvous,
     "comm-world-size": _rendezvous,

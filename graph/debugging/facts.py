@@ -12,6 +12,7 @@ from math import prod
 
 from graph.debugging.events import Event, Scan
 from graph.debugging.hosts import host_of, only_host
+from graph.debugging.lines import STAMP, clock
 from graph.debugging.log import message, printable
 from graph.debugging.rejected import facts_of_arguments
 
@@ -38,7 +39,8 @@ OF_LINE = tuple(
         r"^KeyError: (?P<key>.{1,80})$",
         r"unexpected keyword argument ['\"](?P<argument>\w+)",
         r"^(?:NameError|UnboundLocalError): .*?['\"](?P<variable>\w+)['\"]",
-        r"train_batch_size (?P<global_batch>\d+) != (?P<micro_batch>\d+) \* (?P<accumulation>\d+) \* (?P<world>\d+)",
+        r"train_batch_size .{0,90}?(?P<global_batch>\d+) != (?P<micro_batch>\d+) \* (?P<accumulation>\d+) "
+        r"\* (?P<world>\d+)",
         r"(?i)world[ _]?size \(?(?P<world2>\d+)\)? (?:is not divisible by|is not a multiple of|must be (?:divisible by"
         r"|a multiple of))(?P<parts>.{1,160})",
         r"(?P<wanted>\d+) characters(?: long)?, yours was (?P<given>\d+)",
@@ -66,7 +68,8 @@ OF_LOG = tuple(
         r"(?i)\bnum[_-](?:labels|classes)['\"]?\s*[=:]\s*(?P<classes>\d+)",
         r"\bsm_?(?P<arch>\d{2,3})a?\b is not compatible|ompute capability (?P<capability>\d+\.\d)",
         r"(?i)ulimit -n[: =]+(?P<files>\d+)",
-        r"(?:per_device_train_batch_size|micro_batch_size|train_micro_batch_size_per_gpu|batch_size)['\"]?\s*[=:]\s*"
+        r"(?<![A-Za-z_-])(?:per_device_train_batch_size|micro[-_]batch[-_]size|train_micro_batch_size_per_gpu|batch[-_]size)"
+        r"['\"]?\s*(?:[=:]|\.{3,}|(?<=size) )\s*"
         r"(?P<batch>\d+)",
         r"\*\*\* (?:JOB|STEP) (?P<job>\d+)|StepId=(?P<job2>\d+)|SLURM_JOB_?ID[=: ]+(?P<job3>\d+)|Job <(?P<job4>\d+)>",
         r"(?i)\bworld[ _]?size[=: ]+(?P<world>\d+)|nranks (?P<world2>\d+)",
@@ -110,6 +113,12 @@ SEVERAL_GPUS = re.compile(
 )
 # Each group of ranks counts its own collectives: two ranks alone that are so far apart may tell of two groups.
 MOST_APART = 1000
+# What of a source line is quoted in a step.
+LONGEST_SOURCE = 100
+# A job printed its progress steadily, and then nothing for so many seconds and so many times its usual pause: it hung.
+STOOD_STILL, TIMES_USUAL, FEWEST_TIMES = 1200, 20, 4
+# No count of heads, layers or samples that people divide is larger.
+LARGEST_WHOLE = 1_000_000
 # A run that would need more than so many times its time is to be continued, not prolonged.
 MOST_TIMES = 12
 # The package that holds a module, where they are called differently.
@@ -166,6 +175,9 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
     found |= _of_nodes([*lines, *end]) | _of_epochs(found) | facts_of_arguments(winner.text, unranked(end))
     found |= _of_host(winner, found, "\n".join([*lines, *end])) | _of_stage(winner) | _of_shared_gpu(winner, end)
+    found |= _of_silence(winner, tail.data if tail else b"")
+    if not _crowded_out(found, winner.text):
+        found.pop("intruder", None)
     return {name: value for name, value in (found | _reckoned(found)).items() if name != "parts"}
 
 
@@ -214,6 +226,18 @@ def divisor(parts: str) -> int:
     return sum(prod(int(number) for number in re.findall(r"(?<![\w.])\d+", term)) for term in found[0].split("+"))
 
 
+def divisors_near(found: Mapping[str, str]) -> dict[str, str]:
+    """The numbers next to `part` that divide `whole`, as `divides`, where it does not itself."""
+    if not found.get("whole", "").isdigit() or not found.get("part", "").isdigit():
+        return {}
+    whole, part = int(found["whole"]), int(found["part"])
+    if not 0 < part < whole or whole > LARGEST_WHOLE:
+        return {}
+    below = next(n for n in range(part, 0, -1) if whole % n == 0)
+    above = next(n for n in range(part, whole + 1) if whole % n == 0)
+    return {"divides": f"{below} or {above}"}
+
+
 def printable_lines(data: bytes) -> list[str]:
     """The lines of a log's end, pieces that carriage returns part one by one."""
     return [printable(line) for line in data.decode("utf-8", "replace").replace("\r", "\n").split("\n")]
@@ -242,6 +266,7 @@ def _of_frame(event: Event) -> dict[str, str]:
     found = {"exception": f"{event.error.type}: {event.error.text}".rstrip(": ")}
     if own := event.error.own_frame:
         found["frame"] = f"{own.file}:{own.at}"
+        found["place"] = found["frame"] + (f" (`{own.source[:LONGEST_SOURCE]}`)" if own.source else "")
     return found
 
 
@@ -271,6 +296,27 @@ def _of_nodes(lines: Iterable[str]) -> dict[str, str]:
     return {"ended_on": ", ".join(named)} if 0 < len(named) <= MOST_NODES else {}
 
 
+def _of_silence(winner: Event, data: bytes) -> dict[str, str]:
+    """How long a job that its time limit ended had printed nothing, where it had printed steadily before."""
+    end = STAMP.search(winner.text.encode())
+    if winner.signature.cause != "sched-time-limit" or end is None:
+        return {}
+    times = [clock(found) for line in data.split(b"\n") if (found := STAMP.search(line[:160]))]
+    before = [at for at in times if at < clock(end)]
+    if len(before) < FEWEST_TIMES:
+        return {}
+    usual = (before[-1] - before[0]) / (len(before) - 1)
+    silent = clock(end) - before[-1]
+    return {"silence": clock_time(silent)} if silent > max(STOOD_STILL, TIMES_USUAL * usual) else {}
+
+
+def _crowded_out(found: Mapping[str, str], text: str) -> bool:
+    """Whether another process on the GPU held what this one lacked; without its own share told it may be itself."""
+    if "intruder" not in found or "this process has" not in text:
+        return False
+    return bytes_of(found["held"]) >= bytes_of(found.get("asked", "")) - bytes_of(found.get("free", ""))
+
+
 def _of_epochs(found: Mapping[str, str]) -> dict[str, str]:
     """The progress of the whole run where a bar shows that of one epoch only."""
     if "epochs" not in found or int(found["epochs"]) < 2 or "elapsed" not in found:
@@ -290,6 +336,8 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
     more: dict[str, str] = {}
     if (batch := found.get("batch")) and int(batch) > 1:
         more["half_batch"] = str(int(batch) // 2)
+    elif batch:
+        more["batch_of_one"] = batch
     if "elapsed" in found and (needed := seconds(found["elapsed"]) + seconds(found["remaining"])):
         more["needed"] = clock_time(needed)
         more["ask_time"] = clock_time((needed * 5 // 4 // 1800 + 1) * 1800)

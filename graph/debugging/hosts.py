@@ -12,6 +12,7 @@ HOST = r"[a-z][\w-]*\d[\w.-]*"
 OF_LINE = re.compile(
     rf"^(?:\[?\w{{0,8}}\d+\]?:? )?(?:(?:srun|slurmstepd|jsrun): error: (?P<host>{HOST}): "
     rf"|(?P<host2>{HOST}):\d+:\d+ \[\d+\] |(?P<host3>{HOST}): rank \d+ (?:exited|died))"
+    rf"|(?:^|\s)(?P<host6>{HOST}):? (?:kernel: )?(?:\[ *[\d.]+\] )?NVRM: Xid"
     rf"|\bon (?:node|host) (?P<host4>{HOST})\b|\b(?:node|host) (?P<host5>{HOST}), "
 )
 # The global rank and its host, as a library or torchrun's summary names both.
@@ -30,8 +31,10 @@ MANY = re.compile(r"\w\[\d+[-,][\d,-]+\]")
 
 def host_of(event: Event, text: str) -> str:
     """The host of an event's line or ranks; empty where the log does not tell one, or tells several. text: the log."""
-    if own := OF_LINE.search(event.raw.decode("utf-8", "replace")[:400]):
-        return _first(own, "host")
+    shown = (line[:400] for line in text.split("\n") if event.text[:80] in line)
+    for line in (event.raw.decode("utf-8", "replace")[:400], *shown):
+        if own := OF_LINE.search(line):
+            return _first(own, "host")
     ranks = event.ranks or ({event.rank} if event.rank is not None else set())
     at = _hosts(text) if ranks else {}
     found = {at.get(rank, "") for rank in ranks}

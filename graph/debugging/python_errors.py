@@ -6,7 +6,7 @@ Ranks interleave: lines of another rank, progress bars and doubled headers insid
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.debugging.log import message
 
@@ -33,13 +33,14 @@ STANDARD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One frame: file, its line there, the function, and the line of the log that shows it."""
+    """One frame: file, its line there, the function, the line of the log that shows it, and the source line below."""
 
     file: str
     at: int
     name: str
     log_line: int
     text: str
+    source: str = ""
 
     @property
     def own(self) -> bool:
@@ -90,6 +91,8 @@ def read_traceback(data: bytes, start: int, line: int) -> PythonError | None:
             ignored = first.startswith("Exception ignored") or _ignored_above(data, start)
             kind, words = found
             return PythonError(kind, words, number, offset, tuple(frames), ignored)
+        elif frames and text[:1] == " " and not frames[-1].source:
+            frames[-1] = replace(frames[-1], source=text.strip())
         elif text[:1] not in (" ", "\t", "") and "Traceback" not in text:
             stray += 1
             if stray > MOST_STRAY:

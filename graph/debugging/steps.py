@@ -1,5 +1,5 @@
-"""Which steps a diagnosis advises: those that the telling line and what stands round it make certain, else those for
-what the log shows, else what the message itself says to do, else the stock ones that nothing speaks against.
+"""Which steps a diagnosis advises: those that the telling line and what stands round it make certain, else those of its
+signature, else what the message expected and was given, else what it says to do, else where to look.
 """
 
 from __future__ import annotations
@@ -9,21 +9,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
+from graph.debugging.facts import divisors_near
 from graph.debugging.log import printable
 from graph.debugging.secrets import masked
 from graph.debugging.settings import Settings, holds, steps_of
-from knowledge.signatures.loader import Cause, SpecificStep
+from knowledge.signatures.loader import Cause, SpecificStep, library
 
 NAME = re.compile(r"\{(\w+)\}")
 # What is left out where one of its names is missing.
 OPTIONAL = re.compile(r"\[([^\[\]]*\{\w+\}[^\[\]]*|(?: or| on)[^\[\]]*)\]")
-# Of the steps that the facts make certain, the first ones are enough.
-MOST_CERTAIN = 2
+# Of the steps that the facts make certain, the first ones are enough; nobody tries more than a few at all.
+MOST_CERTAIN, MOST = 2, 3
 # So many lines before and after the telling one may hold the reason that it does not name itself.
 BEFORE, AFTER = 10, 20
 # Whose messages are written for the person who reads them, and often say what to do.
 OF_A_PROGRAM = ("framework", "user", "none")
 LONGEST_REMEDY = 240
+# The cause whose steps for the words of a message hold wherever a program says them.
+OF_WORDS = "user-code"
 SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`'\"(])")
 ORDERED = re.compile(
     r"(?i)^(?:(?:please|then|so|to \w+ (?:this|it|that)[\w ]*,?|if [^,]{1,90},|you (?:should|must|can|need to|may)"
@@ -51,39 +54,40 @@ class TellingLines:
 def steps(
     winner: Event, own: tuple[str, ...], told: Cause, names: Mapping[str, str], here: Settings, scan: Scan
 ) -> tuple[str, ...]:
-    """The steps for a telling line. own: those of its signature. None that names what is known not to be there."""
+    """The steps for a telling line, the curing one first. own: those of its signature. None that names what is known
+    not to be there."""
     passage = TellingLines(winner.text, around(winner, scan), whole(winner, scan))
     said = own_remedy(winner.text)
     names = {**names, "said": said} if said else names
-    certain, alone = certain_steps(told, passage, names, here)
+    certain = certain_steps(told, passage, names, here)
     kept = [fill(step, names) for step in own if holds(step, here)]
-    if not (kept or alone):
+    if not (certain or kept) and told.group in OF_A_PROGRAM:
+        certain = certain_steps(library().causes[OF_WORDS], passage, names, here)
+    if not (certain or kept):
         kept = general_steps(winner.text, told, names, here)
-    return tuple(dict.fromkeys(filter(None, (*certain, *kept))))
+    return tuple(dict.fromkeys(filter(None, (*certain, *kept))))[:MOST]
 
 
-def certain_steps(
-    told: Cause, passage: TellingLines, names: Mapping[str, str], here: Settings
-) -> tuple[list[str], bool]:
-    """The cause's steps for this very line, and whether they stand alone: behind the first one that fits the words,
-    what is more general adds nothing."""
+def certain_steps(told: Cause, passage: TellingLines, names: Mapping[str, str], here: Settings) -> list[str]:
+    """The cause's steps for this very line: behind the first that fits its words, what is more general adds nothing."""
     found: list[str] = []
     for one in told.specific:
         known = matched(one, passage, names)
         if known is not None and set(NAME.findall(OPTIONAL.sub("", one.step))) <= set(known) and holds(one.step, here):
             found.append(fill(one.step, known))
             if one.line or one.near or one.log:
-                return found[:MOST_CERTAIN], True
-    return found[:MOST_CERTAIN], False
+                break
+    return found[:MOST_CERTAIN]
 
 
 def matched(one: SpecificStep, passage: TellingLines, names: Mapping[str, str]) -> dict[str, str] | None:
     """The names with those that the step's own patterns find; None where they do not match."""
     pairs = ((one.log, passage.log), (one.near, passage.around), (one.line, passage.line))
     found = [re.search(pattern, text) for pattern, text in pairs]
-    if not all(found):
+    if not all(found) or (one.unless and re.search(one.unless, f"{passage.around}\n{passage.log}")):
         return None
-    caught = {name: value for each in found if each for name, value in each.groupdict().items() if value}
+    caught = {k.rstrip("0123456789"): v for each in found if each for k, v in each.groupdict().items() if v}
+    caught |= divisors_near(caught)
     return {**names, **{name: masked(printable(value))[:200] for name, value in caught.items() if value}}
 
 
@@ -137,5 +141,5 @@ def fill(sentence: str, captured: Mapping[str, str]) -> str:
         names = NAME.findall(inside)
         return inside if not names or all(n in captured for n in names) else ""
 
-    filled = OPTIONAL.sub(part, sentence)
-    return NAME.sub(lambda m: captured.get(m[1], m[1].upper()), filled)
+    filled = NAME.sub(lambda m: captured.get(m[1], m[1].upper()), OPTIONAL.sub(part, sentence))
+    return filled[:1].upper() + filled[1:] if sentence.startswith("[") else filled

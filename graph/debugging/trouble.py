@@ -74,6 +74,8 @@ CALM = re.compile(
 STILL = re.compile(r"(?i)\b(?:done|finished|completed?|success\w*|saved|ended|end of|total (?:run)?time|elapsed|bye)\b")
 
 
+# So far, of all.
+OF_ALL = re.compile(r"(?<![\d.])(\d{1,9})\s?(?:/|of)\s{0,8}(\d{1,9})(?![\d.])")
 # What has a number as its name, and the words of who came through.
 NUMBERED = re.compile(r"(?i)\b[a-z]\w*_\d+\b|\b(?:trial|rank|worker|replica|attempt|task|fold|run|job) #?\d+\b")
 CAME_THROUGH = re.compile(rb"(?i)\b(?:completed|recovered|succeeded|finished successfully|resumed)\b")
@@ -118,7 +120,8 @@ LARGE, TIMES = 1e5, 1e4
 
 @dataclass(frozen=True, slots=True)
 class LogEnding:
-    """How a log ends: `progress` where it goes on, `closed` with words of an end, else `open`. line: the last."""
+    """How a log ends: `progress` in the middle of steps, `reached` with the last step of all, `closed` with words of an
+    end, else `open`. line: the last."""
 
     kind: str
     line: int
@@ -140,10 +143,19 @@ def ending(tail: Tail) -> LogEnding:
     last = tail.first_line + tail.data.rstrip().count(b"\n")
     text = printable(lines[-1].decode("utf-8", "replace"))[:LONGEST] if lines else ""
     counting = counting_lines(tail)
-    if any(PROGRESS.search(line) for line in lines[-LAST:]) or (counting and counting[-1] > last - LAST):
-        return LogEnding("progress", last, text)
-    closed = any(STILL.search(line.decode("utf-8", "replace")) for line in lines[-LAST:])
+    steps = [number for number, line in enumerate(lines[-LAST:]) if PROGRESS.search(line)]
+    closed = any(STILL.search(line.decode("utf-8", "replace")) for line in lines[-LAST:][max(steps, default=-1) + 1 :])
+    if steps or (counting and counting[-1] > last - LAST):
+        reached = any(_is_last(line.decode("utf-8", "replace")) for line in lines[-LAST:])
+        return LogEnding("closed" if closed else "reached" if reached else "progress", last, text)
     return LogEnding("closed" if closed else "open", last, text)
+
+
+def _is_last(text: str) -> bool:
+    """Whether a line of progress is that of the last step: `90/90`, `step 500 of 500`; the first count of a line is
+    that of the whole run."""
+    found = OF_ALL.search(text)
+    return found is not None and int(found[1]) == int(found[2]) > 1
 
 
 @lru_cache(maxsize=16)

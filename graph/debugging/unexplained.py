@@ -34,7 +34,13 @@ LAST_LINES = 3
 CLOSE_TO_END = 30
 PROVED, ECHOED_PROOF, WENT_ON, SEEN, FAINT, SAID, REPORTED = 0.9, 0.7, 0.55, 0.5, 0.2, 0.3, 0.8
 NO_END = "No failure up to line {line}, but no end either: the log stops there."
-GOING_ON = "No failure: the job was still going on at the last line of this log ({line})."
+STEPS = (
+    "No failure up to line {line}, in the middle of the steps: whether the job went on from there or was stopped, the "
+    "log does not tell."
+)
+REACHED = "No failure: the last step of all stands in the log (line {line}), but no line that proves how the job ended."
+CLOSED = "No failure: the last lines (up to {line}) tell of an end, but none proves that all went well."
+NOTHING_AFTER = {"progress": STEPS, "reached": REACHED, "closed": CLOSED}
 OWN_WORDS = "The log tells of trouble in words that no known cause has: line {line}. Nothing else in it says why."
 WANTED = (
     "what comes after line {line} of this log, and what the scheduler says of the job (without one: what `dmesg -T` "
@@ -178,13 +184,13 @@ def _no_sign(scan: Scan, choice: ChosenEvent, use: Matcher) -> UnexplainedFindin
         return last_words
     ends = [ending(tail) for tail in scan.tails.values()]
     last = next((e for e in ends if e.kind == "open"), ends[-1] if ends else LogEnding("open", scan.lines, ""))
+    at_work = last.kind in ("progress", "reached")
     said = _own_words(scan, choice, use, failed=False)
-    if said is not None and said.score >= (TOLD if last.kind == "open" else TOLD + 1) and last.kind != "progress":
+    if said is not None and said.score >= (TOLD if last.kind == "open" else TOLD + 1) and not at_work:
         return UnexplainedFinding("unknown", SAID, OWN_WORDS.format(line=said.line), (_shown(said, said.file),))
     ask = (WANTED.format(line=last.line),)
-    if last.kind == "progress":
-        return UnexplainedFinding("no-failure", WENT_ON, GOING_ON.format(line=last.line), ask=ask)
-    return UnexplainedFinding("no-failure", SEEN, NO_END.format(line=last.line), ask=ask)
+    sure = WENT_ON if at_work else SEEN
+    return UnexplainedFinding("no-failure", sure, NOTHING_AFTER.get(last.kind, NO_END).format(line=last.line), ask=ask)
 
 
 def _shown(trouble: Trouble, file: str | None) -> LogEvidence:

@@ -19,17 +19,19 @@ from knowledge.signatures.model import LISTS, Signature, signature
 HERE = Path(__file__).parent
 CAUSES_FILE = HERE.parent / "causes.yaml"
 # Part of the cache's name: raise it when what is stored changes.
-CACHE_FORMAT = "6"
+CACHE_FORMAT = "7"
 
 
 @dataclass(frozen=True, slots=True)
 class SpecificStep:
-    """A step that counts where the telling line matches `line`, it or the lines round it `near`, and the log `log`."""
+    """A step that counts where the telling line matches `line`, it or the lines round it `near`, and the log `log`, and
+    where nothing in the log matches `unless`."""
 
     step: str
     line: str = ""
     near: str = ""
     log: str = ""
+    unless: str = ""
 
 
 @dataclass(frozen=True, slots=True)
