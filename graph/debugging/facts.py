@@ -113,6 +113,8 @@ SEVERAL_GPUS = re.compile(
 )
 # Each group of ranks counts its own collectives: two ranks alone that are so far apart may tell of two groups.
 MOST_APART = 1000
+# A larger count of memory without a unit is one of bytes.
+LARGEST_KB = 1_000_000_000
 # What of a source line is quoted in a step.
 LONGEST_SOURCE = 100
 # A job printed its progress steadily, and then nothing for so many seconds and so many times its usual pause: it hung.
@@ -358,6 +360,8 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
     memory = found.get("memory") or found.get("limit")
     if memory and (size := re.match(r"(\d+)(\D*)$", memory)):
         more["ask_memory"] = f"{int(size[1]) * 2}{size[2].strip()}"
+        if not size[2] and int(size[1]) > LARGEST_KB:
+            more["ask_megabytes"] = f"{int(size[1]) * 2 // 1024**2}M"
     return more
 
 

@@ -24,7 +24,7 @@ EXCEPTION = re.compile(
 ANY_EXCEPTION = re.compile(r"^(?P<type>(?:[A-Za-z_]\w*\.)+(?:[A-Z]\w*|\w*error)|[A-Z]\w+)(?::\s(?P<text>.*))?$")
 LIBRARY = re.compile(
     r"site-packages|dist-packages|/lib(?:64)?/python\d|^<(?!stdin|string)|\bPython\d+\\\\?Lib|/torch/|\.pex/|runpy\.py"
-    r"|/bin/[\w-]+$"
+    r"|/bin/[\w-]+$|/sitecustomize\.py$"
 )
 STANDARD = re.compile(
     r"/lib(?:64)?/python\d[\d.]*/(?!site-packages|dist-packages)|^<frozen |\bPython\d+\\+Lib\\+(?!site-)"

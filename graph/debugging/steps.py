@@ -5,7 +5,7 @@ signature, else what the message expected and was given, else what it says to do
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
@@ -27,6 +27,8 @@ OF_A_PROGRAM = ("framework", "user", "none")
 LONGEST_REMEDY = 240
 # The cause whose steps for the words of a message hold wherever a program says them.
 OF_WORDS = "user-code"
+# How the ids begin of signatures that a site has accepted: what cured it there comes first.
+OF_SITE = "site-"
 SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`'\"(])")
 ORDERED = re.compile(
     r"(?i)^(?:(?:please|then|so|to \w+ (?:this|it|that)[\w ]*,?|if [^,]{1,90},|you (?:should|must|can|need to|may)"
@@ -59,22 +61,33 @@ def steps(
     passage = TellingLines(winner.text, around(winner, scan), whole(winner, scan))
     said = own_remedy(winner.text)
     names = {**names, "said": said} if said else names
-    certain = certain_steps(told, passage, names, here)
     kept = [fill(step, names) for step in own if holds(step, here)]
+    if kept and (winner.settled or winner.signature.id.startswith(OF_SITE)):
+        return tuple(dict.fromkeys(kept))[:MOST]
+    certain = certain_steps(told.specific, passage, names, here)
+    if any(one.line or one.near or one.log for one, _ in certain):
+        kept = []
     if not (certain or kept) and told.group in OF_A_PROGRAM:
-        certain = certain_steps(library().causes[OF_WORDS], passage, names, here)
+        certain = certain_steps(telling(library().causes[OF_WORDS]), passage, names, here)
     if not (certain or kept):
         kept = general_steps(winner.text, told, names, here)
-    return tuple(dict.fromkeys(filter(None, (*certain, *kept))))[:MOST]
+    return tuple(dict.fromkeys(filter(None, (*(step for _, step in certain), *kept))))[:MOST]
 
 
-def certain_steps(told: Cause, passage: TellingLines, names: Mapping[str, str], here: Settings) -> list[str]:
-    """The cause's steps for this very line: behind the first that fits its words, what is more general adds nothing."""
-    found: list[str] = []
-    for one in told.specific:
+def telling(cause: Cause) -> list[SpecificStep]:
+    """The steps of a cause that repeat something of the message: those hold for another cause, too."""
+    return [one for one in cause.specific if one.line and set(NAME.findall(one.step)) - {"place", "frame"}]
+
+
+def certain_steps(
+    every: Sequence[SpecificStep], passage: TellingLines, names: Mapping[str, str], here: Settings
+) -> list[tuple[SpecificStep, str]]:
+    """The steps for this very line, filled: behind the first that fits its words, what is more general adds nothing."""
+    found: list[tuple[SpecificStep, str]] = []
+    for one in every:
         known = matched(one, passage, names)
         if known is not None and set(NAME.findall(OPTIONAL.sub("", one.step))) <= set(known) and holds(one.step, here):
-            found.append(fill(one.step, known))
+            found.append((one, fill(one.step, known)))
             if one.line or one.near or one.log:
                 break
     return found[:MOST_CERTAIN]
