@@ -49,6 +49,8 @@ PLACEHOLDER = re.compile(r"\bYOUR_[A-Z0-9_]*[A-Z0-9](?:_g\b)?")
 LEFT = "Still to fill in before you submit: {}."
 GONE = "Lines of your script that it has no more: {}."
 PRICED = PRICE.partition("{")[0]
+# `(12 SU)`, `(12 SU instead of 8 there)`: what the site itself charges.
+IN_SITE_UNIT = re.compile(r"\(\d[\d.,]*(?: \w+){1,3}(?=\)|$)")
 DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node reads its queues for that."
 
 
@@ -152,7 +154,9 @@ class Composition:
         """Whether the words, or the answer before them, tell a price: its numbers, or where it has none the queue or
         account that it is about."""
         words = "\n".join([words, *(one.answered for one in self.hand.began.get("talk", ())[-1:])])
-        numbers = numbers_in(cost.partition(" instead of ")[0])
+        wanted = cost.partition(" instead of ")[0]
+        of_site = IN_SITE_UNIT.search(wanted)
+        numbers = numbers_in(of_site[0] if of_site else wanted)  # who tells what is charged has told the price
         request = self.after.get("request")
         names = [one for one in (request.queue, request.account) if one] if request else []
         return numbers <= numbers_in(words) if numbers else any(stands(one, words.lower()) for one in names)

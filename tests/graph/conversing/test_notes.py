@@ -107,3 +107,15 @@ def test_two_offers_of_a_turn_stand_together() -> None:
     thread, _ = led(SLOW, edit(nodes="8"), edit(walltime="30:00:00"), "Two ways.")
     open_ = thread.state["pending"]
     assert isinstance(open_, OfferEdit) and len(open_.offers) == 2
+
+
+def test_a_price_in_the_sites_own_unit_is_told_once() -> None:
+    fields = {"queue": "gpuA40x4-preempt", "array": "--fasta=a,b,c,d,e,f"}
+    write = call("write_script", machine="delta", framework="pytorch", strategy="none", nodes=1, gpus_per_node=1,
+                 entry="embed.py", account="bcqx-delta-gpu", walltime="08:00:00",
+                 more_fields={"array": "--fasta=a,b"})  # fmt: skip
+    for words, untold in (("Six: 6 tasks x 8 h x 0.25 = 12 SUs.", False), ("Six tasks now.", True)):
+        thread = Thread(Player(write, "Two.", call("edit_script", fields=fields), words))
+        thread.say("embed.py --fasta a and b on delta, one gpu, 8 hours, bcqx-delta-gpu")
+        told = thread.say("six files a to f, on the preempt queue of the A40")
+        assert ("What that costs" in told) is untold, told
