@@ -48,11 +48,6 @@ COMPILER = re.compile(
 )
 BUILDERS = re.compile(r"/torch/(?:_inductor|utils/cpp_extension)|/triton/(?:runtime|backends|common)|/cpp_builder\.py$")
 SHM_FULL = "/dev/shm, in which Python keeps the locks of its worker processes, is full or too small; no disk is."
-SHM_FIX = (
-    "Give the container a larger /dev/shm (`--shm-size=16g` or `--ipc=host`), or use fewer data workers;"
-    " `df -h /dev/shm` shows what is left.",
-    "Remove what ended jobs left in /dev/shm.",
-)
 TWO_MASTERS = (
     "Two processes of this job both wanted to be rank 0 and open the store's port: RANK (or the node rank) is the same"
     " for several of them."
@@ -158,7 +153,7 @@ def _no_shared_memory(events: Sequence[Event]) -> None:
         error = event.error
         if error and "[Errno 28]" in error.text and any(LOCKS.search(f.file) for f in error.frames[-2:]):
             loads = any(LOADER in f.file for f in error.frames)
-            _settle(event, "fw-dataloader" if loads else "env-disk", SHM_FULL, SHM_FIX)
+            _settle(event, "fw-dataloader" if loads else "env-disk", SHM_FULL)
 
 
 def _raised_in_workers(events: Sequence[Event]) -> None:
