@@ -43,6 +43,10 @@ ITS_WORDS = {
     )
 }
 BY_WORDS = "words"
+DECIDE = (
+    "Line {} speaks for this ({}), line {} for another cause ({}): see which of the two came first, and on which rank, "
+    "before anything is changed."
+)
 NO_LOG = {
     "prose": "This reads like a description or a question, not like the output of a job.",
     "words": "This reads like a description, not like the output of a job.",
@@ -163,12 +167,15 @@ def conclude(scan: Scan, choice: ChosenEvent, use: Matcher) -> Diagnosis:
     names = _named_packages(facts | captured)
     here = settings_of_log(winner, scan)
     facts |= {kind: next(iter(known)) for kind, known in here.items() if len(known) == 1}
+    todo = steps(winner, own.fix, told, names, here, scan)
+    if near := choice.near:
+        todo = (DECIDE.format(winner.line, told.means, near.line, causes[near.signature.cause].means), *todo[:1])
     found = Diagnosis(
         cause=cause,
         says=fill(own.says or told.says, names),
         confidence=confidence,
         evidence=_evidence(winner, choice.others),
-        fix=steps(winner, own.fix, told, names, here, scan),
+        fix=todo,
         considered=_considered(winner, choice.others, causes),
         send_next=_wanted(winner, told, causes, here),
         sources=(own.source,) if own.source else (),

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graph.debugging.events import Event, Scan
-from graph.debugging.ranking import FOLLOWS, ranked
+from graph.debugging.ranking import FOLLOWS, nearest, ranked
 from graph.debugging.scan import LONG, WENT_ON
 from graph.debugging.trouble import counting_lines
 from graph.debugging.weighing import EFFECT, FAINT, GENERAL, STRONG, caught, instead, long_past, survived, weight
@@ -33,12 +33,14 @@ MINOR = ("environment", "user", "scheduler", "batch", "communication", "communic
 
 @dataclass(frozen=True, slots=True)
 class ChosenEvent:
-    """The event chosen (None: no failure), the others by weight, and whether success was proved."""
+    """The event chosen (None: no failure), the others by weight, whether success was proved, and an event of another
+    cause that is nearly as likely."""
 
     winner: Event | None
     others: tuple[Event, ...]
     weight: int
     succeeded: Event | None = None
+    near: Event | None = None
 
 
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> ChosenEvent:
@@ -47,9 +49,10 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> ChosenEvent:
     rivals = eligible(bad)
     if not rivals:
         return ChosenEvent(None, (), 0, success)
-    winner = ranked(rivals, scan.failed_first, causes)[0]
+    order = ranked(rivals, scan.failed_first, causes)
+    winner = order[0][1]
     others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
-    return ChosenEvent(winner, tuple(others), weight(winner), success)
+    return ChosenEvent(winner, tuple(others), weight(winner), success, nearest(order, causes))
 
 
 def candidates(scan: Scan) -> tuple[list[Event], Event | None]:

@@ -19,6 +19,8 @@ from knowledge.signatures.loader import Cause
 WEIGHTS = Path(__file__).with_name("ordering.json")
 # Causes that are only what follows from another one.
 FOLLOWS = ("unknown", "comm-remote-exit", "comm-collective-timeout")
+# Sums closer than this leave open which of two is the cause.
+NEAR_SUM = 1.5
 # So many lines between a remark and an exception: the program went on in between.
 NEAR, APART = 12, 8
 # Types of exception that tell of the program's own code, whatever their words.
@@ -29,14 +31,24 @@ OF_CODE = (
 PYTHON_EXCEPTION = "python-exception"
 
 
-def ranked(rivals: Sequence[Event], failed_first: int | None, causes: Mapping[str, Cause]) -> list[Event]:
-    """The candidates, most likely root cause first. failed_first: the rank that the launcher's summary names."""
+def ranked(rivals: Sequence[Event], failed_first: int | None, causes: Mapping[str, Cause]) -> list[tuple[float, Event]]:
+    """The candidates with their sums, most likely root cause first. failed_first: the rank that the launcher's summary
+    names."""
     known = _weights()
     sums = [
         sum(known.get(name, 0.0) * value for name, value in each.items())
         for each in features(rivals, failed_first, causes)
     ]
-    return [rivals[n] for n in sorted(range(len(rivals)), key=lambda n: (-sums[n], n))]
+    return [(sums[n], rivals[n]) for n in sorted(range(len(rivals)), key=lambda n: (-sums[n], n))]
+
+
+def nearest(order: Sequence[tuple[float, Event]], causes: Mapping[str, Cause]) -> Event | None:
+    """The candidate of another cause that is nearly as likely as the first, and does not follow from it; else None."""
+    (most, winner), *rest = order
+    said = winner.signature.cause
+    follows = causes[said].explains if said in causes else ()
+    near = (e for sum_, e in rest if most - sum_ < NEAR_SUM and weight(e) >= GENERAL)
+    return next((e for e in near if e.signature.cause not in (said, *follows, *FOLLOWS)), None)
 
 
 def features(rivals: Sequence[Event], failed_first: int | None, causes: Mapping[str, Cause]) -> list[dict[str, float]]:
