@@ -360,8 +360,8 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
     memory = found.get("memory") or found.get("limit")
     if memory and (size := re.match(r"(\d+)(\D*)$", memory)):
         more["ask_memory"] = f"{int(size[1]) * 2}{size[2].strip()}"
-        if not size[2] and int(size[1]) > LARGEST_KB:
-            more["ask_megabytes"] = f"{int(size[1]) * 2 // 1024**2}M"
+        if size[2] == "kb" or (not size[2] and int(size[1]) > LARGEST_KB):
+            more["ask_size"] = f"{int(size[1]) * 2 // (1024**2 if size[2] else 1024**3)} GB"
     return more
 
 

@@ -25,8 +25,10 @@ ALLOCATOR = "expandable_segments"
 OF_TOKENS = re.compile(rf"(?i)micro-batch|smaller batch|batch of a GPU|half the batch|^activation checkp|{ALLOCATOR}")
 # Weights that are loaded in 16 bit, and trained so: no copy in 32 bit.
 IN_16_BIT = re.compile(r"(?i)\b(?:torch[_ ])?dtype['\"]?[\s=:]{1,3}['\"]?(?:torch\.)?(?:bfloat16|bf16)\b")
+# Steps that stand before the log's own sum.
+MOST_BEFORE = 2
 UNKNOWN = (
-    f"{BY_NUMBERS} alone how much a smaller batch, checkpointing or sharding saves cannot be told: {{}}say the model, "
+    "From these alone how much a smaller batch, checkpointing or sharding saves cannot be told: {}say the model, "
     "how it is spread and on how many GPUs."
 )
 # Values that programs and their arguments tell of a training.
@@ -54,14 +56,15 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
     if log is None:
         return found
     known = model_and_layout(found, script, words)
-    first = tuple(filter(None, (what_was_short(log), unused_words(log), by_sum(log, *known) if known else "")))
+    first = tuple(filter(None, (unused_words(log), by_sum(log, *known) if known else "")))
     useless = known is not None and states_alone(log, *known)
     steps = (without_setting(step) if log.unused_suffices else step for step in found.fix
              if not (useless and OF_TOKENS.search(step)))  # fmt: skip
     kept = tuple(step for step in steps if step and not step.startswith(BY_NUMBERS))
-    open_ = UNKNOWN.format("" if script else "give the script (`--script`), or ")
+    open_ = "" if known else UNKNOWN.format("" if script else "give the script (`--script`), or ")
     sources = dict.fromkeys((*found.sources, *(SOURCES if known else ())))
-    return replace(found, fix=(*first, *kept, *(() if known else (open_,))), sources=tuple(sources))
+    last = f"{what_was_short(log)} {open_}".strip()
+    return replace(found, fix=(*(*first, *kept)[:MOST_BEFORE], last), sources=tuple(sources))
 
 
 def states_alone(log: OutOfMemory, model: SizedModel, layout: Layout) -> bool:

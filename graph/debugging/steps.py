@@ -39,6 +39,7 @@ ORDERED = re.compile(
 NO_REMEDY = re.compile(
     r"(?i)\b(?:report|file a|issue|bug|trace|traceback|stack ?trace|HYDRA_FULL_ERROR)\b"
     r"|\b(?:curl|wget|sudo|eval|chmod)\b|\brm -|\bexport \w+="
+    r"|\bcheck (?:the|your|that|if|out)\b|\bmore (?:information|details)\b"
     r"|\|\s*(?:ba)?sh\b|https?://|\b(?:instructions?|assistant|ignore)\b|is deprecated|set but"
 )
 SAYS_ITSELF = 'The message itself says what to do: "{}"'

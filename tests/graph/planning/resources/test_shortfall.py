@@ -62,7 +62,7 @@ def test_with_a_script_each_remedy_is_weighed() -> None:
 
 def test_without_model_or_spread_no_saving_is_told() -> None:
     fix = diagnose(LINE.format(unused="1.62")).fix
-    assert "at least 39.0 GiB" in fix[0] and "cannot be told" in fix[-1]
+    assert "at least 39.0 GiB" in fix[-1] and "cannot be told" in fix[-1]
     assert not any("Fits:" in step or ("expandable" in step and "holds this request" in step) for step in fix)
 
 
