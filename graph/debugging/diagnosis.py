@@ -20,7 +20,7 @@ from graph.debugging.run_signs import signs_of, with_signs
 from graph.debugging.scan import Scanner
 from graph.debugging.secrets import masked
 from graph.debugging.settings import Settings, holds, settings_of_log, settings_of_text, steps_of
-from graph.debugging.steps import always, fill, own_remedy, steps
+from graph.debugging.steps import MOST, always, fill, own_words, steps
 from graph.debugging.texts import Look, marked_as_log
 from graph.debugging.together import read_together, silent
 from graph.debugging.unexplained import in_own_words, unexplained, used_all_memory
@@ -227,8 +227,7 @@ def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[
         why = f"the line is only a {advised.level} message"
         rivals = (Considered(advised.signature.cause, why, _shown(advised)), *rivals)
     here = settings_of_text([e.text for e in shown], scan)
-    said = own_remedy(shown[0].text) if shown and found.cause == "unknown" else ""
-    seen = [*filter(None, [said]), *steps_of(told, here, here)]
+    seen = [*(own_words(shown[0].text) if shown and found.cause == "unknown" else ()), *steps_of(told, here, here)]
     captured = {"frame": shown[0].text} if shown and found.cause == "user-code" else {}
     filled = [fill(step, captured) for step in (*seen, *always(told), *told.fix) if holds(step, here)]
     return Diagnosis(
@@ -236,7 +235,7 @@ def _unexplained(scan: Scan, choice: ChosenEvent, use: Matcher, causes: Mapping[
         found.says or fill(told.says, {}),
         found.confidence,
         shown,
-        tuple(dict.fromkeys(filter(None, filled))),
+        tuple(dict.fromkeys(filter(None, filled)))[:MOST],
         considered=tuple(c for c in rivals if c.cause != found.cause),
         send_next=found.ask or tuple(one for one in told.send if holds(one, here)),
     )

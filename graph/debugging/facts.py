@@ -358,7 +358,7 @@ def _reckoned(found: Mapping[str, str]) -> dict[str, str]:
     if "classes" in found and int(found["classes"]) > 0:
         more["last_class"] = str(int(found["classes"]) - 1)
     memory = found.get("memory") or found.get("limit")
-    if memory and (size := re.match(r"(\d+)(\D*)$", memory)):
+    if memory and (size := re.match(r"(\d+)(?:\.\d+)?(\D*)$", memory)):
         more["ask_memory"] = f"{int(size[1]) * 2}{size[2].strip()}"
         if size[2] == "kb" or (not size[2] and int(size[1]) > LARGEST_KB):
             more["ask_size"] = f"{int(size[1]) * 2 // (1024**2 if size[2] else 1024**3)} GB"

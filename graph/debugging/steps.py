@@ -25,11 +25,13 @@ BEFORE, AFTER = 10, 20
 # Whose messages are written for the person who reads them, and often say what to do.
 OF_A_PROGRAM = ("framework", "user", "none")
 LONGEST_REMEDY = 240
+# Steps for the kind of work or the program stand for those that hold for any.
+OF_WORK = ("work", "program")
 # The cause whose steps for the words of a message hold wherever a program says them.
 OF_WORDS = "user-code"
 # How the ids begin of signatures that a site has accepted: what cured it there comes first.
 OF_SITE = "site-"
-SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`'\"(])")
+SENTENCE = re.compile(r"(?<=[.!?;])\s+(?=[A-Z`'\"(])|(?<=[:,])\s+(?=(?:please )?(?:use|set|try) )")
 ORDERED = re.compile(
     r"(?i)^(?:(?:please|then|so|to \w+ (?:this|it|that)[\w ]*,?|if [^,]{1,90},|you (?:should|must|can|need to|may)"
     r"|consider|make sure(?: to)?) )*(?:please|try|use|set|run|make sure|consider|check|ensure|install|pass|specify|add"
@@ -107,10 +109,11 @@ def matched(one: SpecificStep, passage: TellingLines, names: Mapping[str, str]) 
 
 def general_steps(text: str, told: Cause, names: Mapping[str, str], here: Settings) -> list[str]:
     """What holds for the whole cause, where the line decides nothing."""
-    closer = steps_of(told, here, [kind for kind in here if kind != "scheduler"])
+    of_work = steps_of(told, here, OF_WORK)
+    closer = steps_of(told, here, [kind for kind in here if kind not in ("scheduler", *OF_WORK)])
     said = own_remedy(text) if told.group in OF_A_PROGRAM else ""
-    stock = [step for step in told.fix if holds(step, here)]
-    general = [*closer, *stock, *steps_of(told, here, ("scheduler",))]
+    stock = [] if of_work else [step for step in told.fix if holds(step, here)]
+    general = [*of_work, *closer, *stock, *steps_of(told, here, ("scheduler",))]
     return [said] if said else [fill(step, names) for step in general]
 
 
@@ -145,6 +148,12 @@ def own_remedy(text: str) -> str:
         if ORDERED.search(short) and not NO_REMEDY.search(short) and len(short) <= LONGEST_REMEDY:
             return SAYS_ITSELF.format(short)
     return ""
+
+
+def own_words(text: str) -> list[str]:
+    """The one step for a line that no cause is known for: what it expected and was given, or what it says to do."""
+    told = certain_steps(telling(library().causes[OF_WORDS]), TellingLines(text, text, text), {}, {})
+    return [step for _, step in told] or list(filter(None, [own_remedy(text)]))
 
 
 def fill(sentence: str, captured: Mapping[str, str]) -> str:
