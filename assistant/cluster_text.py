@@ -11,10 +11,10 @@ from assistant.cluster_launch_text import launch_forms, rendezvous, software
 from assistant.footnotes import Footnotes
 from knowledge.cluster import Cluster, DirectiveFact, EnvironmentFact, NodeType, Queue
 from knowledge.processors import cores_of
+from knowledge.types import DIRECTIVE_MARKS
 
 WIDTH = 110
 OLD_AFTER_MONTHS = 12
-DIRECTIVE_PREFIX: Mapping[str, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
 WHEN: Mapping[str, str] = {
     "always": "",
     "multi_node": "on several nodes",
@@ -141,7 +141,7 @@ def limits(queue: Queue) -> str:
 
 
 def prefix(cluster: Cluster) -> str:
-    return DIRECTIVE_PREFIX[cluster.scheduler]
+    return DIRECTIVE_MARKS[cluster.scheduler]
 
 
 def directives(cluster: Cluster, notes: Footnotes) -> list[str]:

@@ -15,6 +15,7 @@ from graph.discovery.machine_here import machine_here
 from knowledge.catalogue import site_folders
 from knowledge.cluster import Cluster
 from knowledge.schedulers.asking import BoundedAsking, CouldNotAsk, scheduler_here
+from knowledge.types import SCHEDULER_TITLES
 
 
 def discover_here(output: Path | None, wish: NodeJobWish | None = None) -> int:
@@ -27,7 +28,8 @@ def discover_here(output: Path | None, wish: NodeJobWish | None = None) -> int:
     made = cluster_yaml(machine, date.today().isoformat(), probed)
     if made is None:
         raise InputError(
-            f"no queue here has GPUs that {NAMES[machine.scheduler]} knows of; a cluster file is for machines with GPUs"
+            f"no queue here has GPUs that {SCHEDULER_TITLES[machine.scheduler]} knows of; "
+            "a cluster file is for machines with GPUs"
         )
     if output is None:
         print(made.text, end="")
@@ -47,19 +49,14 @@ def check_here(cluster: Cluster) -> int:
     """Print what differs from the facts; 1 where something does."""
     machine = asked_machine()
     if machine.scheduler != cluster.scheduler:
-        raise InputError(
-            f"{cluster.title} runs {NAMES[cluster.scheduler]}, and {NAMES[machine.scheduler]} is here: "
-            "this is another machine"
-        )
+        theirs, ours = SCHEDULER_TITLES[cluster.scheduler], SCHEDULER_TITLES[machine.scheduler]
+        raise InputError(f"{cluster.title} runs {theirs}, and {ours} is here: this is another machine")
     drifts = drift_of(cluster, machine.queues)
     for drift in drifts:
         print(f"{drift.queue}: {drift.says}")
     if not drifts:
         print(f"what the scheduler tells agrees with the facts of {cluster.title} ({cluster.as_of})")
     return int(bool(drifts))
-
-
-NAMES = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux", "none": "no scheduler"}
 
 
 def asked_machine() -> MachineFound:

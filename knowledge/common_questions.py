@@ -9,11 +9,10 @@ from typing import Annotated
 
 from knowledge.cards import Address, Day, Id
 from knowledge.strict import Checked, Facts, check_filled
-from knowledge.types import Passage, Scheduler
+from knowledge.types import SCHEDULER_TITLES, Passage, Scheduler
 
 FILES = Path(__file__).parent / "common_questions"
 HEADING = "Common questions"
-NAMES: Mapping[Scheduler, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 
 Asks = Annotated[tuple[str, ...], Checked(check_filled)]
 
@@ -39,7 +38,7 @@ def question_passages(question: CommonQuestion) -> Iterator[Passage]:
     for scheduler in ("", *(name for name in question.by if name != "slurm")):
         steps = question.by.get(scheduler or "slurm", ())  # type: ignore[call-overload]
         told = "; ".join(f"{what}: `{filled(command)}`" for what, command in steps)
-        under = f" Under {NAMES[scheduler or 'slurm']}: {told}." if told else ""  # type: ignore[index]
+        under = f" Under {SCHEDULER_TITLES[scheduler or 'slurm']}: {told}." if told else ""
         yield Passage(
             text=f"{says}{under}",
             title=question.asks[0],

@@ -7,7 +7,7 @@ Reached through knowledge/types.py for storing: checkpoints know classes by this
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 DependencyKind = Literal["afterok", "afterany", "afternotok", "after", "singleton"]
 MailEvent = Literal["begin", "end", "fail", "limit"]
@@ -19,8 +19,8 @@ ContainerRuntime = Literal["apptainer", "singularity", "podman-hpc", "shifter", 
 Precision = Literal["bf16", "fp16", "fp32", "fp8"]
 EditKind = Literal["add", "set", "remove"]
 
-DEPENDENCY_KINDS: tuple[DependencyKind, ...] = ("afterok", "afterany", "afternotok", "after", "singleton")
-MAIL_EVENTS: tuple[MailEvent, ...] = ("begin", "end", "fail", "limit")
+DEPENDENCY_KINDS: tuple[DependencyKind, ...] = get_args(DependencyKind)
+MAIL_EVENTS: tuple[MailEvent, ...] = get_args(MailEvent)
 
 
 MOST_STARTS = 20

@@ -17,7 +17,7 @@ from knowledge.catalogue import Catalogue, catalogue
 from knowledge.cluster import VENDORS, Cluster, LaunchForm, NodeType, Queue
 from knowledge.kept import keep, kept
 from knowledge.processors import cores_of
-from knowledge.types import Passage
+from knowledge.types import SCHEDULER_TITLES, Passage
 from knowledge.wording import stems
 
 if TYPE_CHECKING:
@@ -183,7 +183,6 @@ def plain(text: str) -> str:
 HERE = Path(__file__).parent
 CAUSES = HERE / "causes.yaml"
 CAUSES_AS_OF = "2026-08"
-SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 TELLING, MOST_LINES = 12, 6
 """How long a fixed part of a signature must be to be told, in letters, and how many (of the first, and longest)."""
 OPTIONAL = re.compile(r"\[[^\[\]]*\{\w+\}[^\[\]]*\]")
@@ -279,7 +278,7 @@ def cause_passages() -> Iterator[Passage]:
         fix = " ".join(filter(None, (OPTIONAL.sub("", step) for step in cause.fix)))
         yield cause_passage(title, f"{says}{' What to do: ' if fix else ''}{fix}{signs}", path)
         for scheduler, steps in cause.by.items():
-            text = f"{says} On {SCHEDULERS.get(scheduler, scheduler)}: {' '.join(steps)}"
+            text = f"{says} On {SCHEDULER_TITLES.get(scheduler, scheduler)}: {' '.join(steps)}"
             yield cause_passage(title, text, path, scheduler)
 
 

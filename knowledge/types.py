@@ -6,8 +6,9 @@ files (clusters, signatures) has models of its own beside its loader.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, get_args
 
 from knowledge.document import Document
 from knowledge.job_parts import (
@@ -47,22 +48,12 @@ Origin = Literal["said", "script", "answer"]
 Severity = Literal["error", "warning", "info"]
 Backend = Literal["cuda", "rocm", "xpu"]
 
-SCHEDULERS: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
-FRAMEWORKS: tuple[Framework, ...] = (
-    "pytorch",
-    "deepspeed",
-    "accelerate",
-    "lightning",
-    "megatron",
-    "hf-trainer",
-    "torchtitan",
-    "jax",
-    "tensorflow",
-    "horovod",
-    "ray",
-    "vllm",
-)
-STRATEGIES: tuple[Strategy, ...] = ("ddp", "fsdp", "zero1", "zero2", "zero3", "tp", "pp", "3d", "none")
+SCHEDULERS: tuple[Scheduler, ...] = get_args(Scheduler)
+FRAMEWORKS: tuple[Framework, ...] = get_args(Framework)
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+# How each scheduler is called, and what its directives begin with.
+SCHEDULER_TITLES: Mapping[str, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
+DIRECTIVE_MARKS: Mapping[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
 
 
 @dataclass(frozen=True, slots=True)

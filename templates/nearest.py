@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from knowledge.types import SCHEDULERS, Question, Scheduler
-from templates.records import SCHEDULER_WORDS, Template
+from knowledge.types import SCHEDULER_TITLES, SCHEDULERS, Question, Scheduler
+from templates.records import Template
 
 # Words that tell the vendor of a GPU.
 VENDOR_MARKS: tuple[tuple[str, str], ...] = (
@@ -86,7 +86,7 @@ def why_near(template: Template, machine: Undescribed) -> str:
         for fits, text in zip(
             near,
             (
-                SCHEDULER_WORDS[template.scheduler],
+                SCHEDULER_TITLES[template.scheduler],
                 f"{template.gpu_vendor} GPUs",
                 template.gpu_model,
                 f"{template.gpus_per_node} GPUs a node",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from knowledge.catalogue import Catalogue
 from knowledge.cluster import Cluster, LaunchForm, NodeType
-from knowledge.types import Framework, Scheduler, Strategy
+from knowledge.types import SCHEDULER_TITLES, Framework, Scheduler, Strategy
 
 # What each framework runs, usual first: those that are found by their wording. Planning's own table says the same of
 # them, and a test holds them together; the others are asked for by name.
@@ -24,7 +24,7 @@ RUNS: Mapping[Framework, tuple[Strategy, ...]] = {
     "lightning": ("ddp", "fsdp", "zero3", "zero2", "zero1", "none"),
     "megatron": ("ddp", "zero1", "tp", "pp", "3d"),
 }
-# What a strategy is run with where nobody names a framework; planning's table too.
+# What a strategy is run with where nobody names a framework.
 FRAMEWORK_OF: Mapping[Strategy, Framework] = {
     "none": "pytorch",
     "ddp": "pytorch",
@@ -61,12 +61,6 @@ FRAMEWORK_WORDS: Mapping[Framework, str] = {
     "horovod": "Horovod",
     "ray": "Ray",
     "vllm": "vLLM",
-}
-SCHEDULER_WORDS: Mapping[Scheduler, str] = {
-    "slurm": "Slurm",
-    "pbs": "PBS",
-    "lsf": "LSF",
-    "flux": "Flux",
 }
 VENDOR_WORDS: Mapping[str, str] = {
     "nvidia": "NVIDIA CUDA",
@@ -185,7 +179,7 @@ def describe(cluster: Cluster, node: NodeType, framework: Framework, strategy: S
     inner = "" if form.workers == "ranks" else f" {form.workers}"
     return (
         f"{FRAMEWORK_WORDS[framework]} {STRATEGY_WORDS[strategy]}. {cluster.title}, {short_site(cluster.site)}, "
-        f"{node.id}: {gpus}. {SCHEDULER_WORDS[cluster.scheduler]} {form.launcher}{inner}."
+        f"{node.id}: {gpus}. {SCHEDULER_TITLES[cluster.scheduler]} {form.launcher}{inner}."
     )
 
 

@@ -23,8 +23,8 @@ from knowledge.cluster import Cluster, NodeType
 from knowledge.data_file import parse_yaml
 from knowledge.errors import FactsError, InputError
 from knowledge.opening import LARGEST_SCRIPT, read_plain
-from knowledge.types import Framework, Scheduler, Strategy
-from templates.records import FRAMEWORK_WORDS, SCHEDULER_WORDS, STRATEGY_WORDS, Saved, Template
+from knowledge.types import SCHEDULER_TITLES, Framework, Scheduler, Strategy
+from templates.records import FRAMEWORK_WORDS, STRATEGY_WORDS, Saved, Template
 
 SUFFIX = ".template"
 FENCE = "---"
@@ -110,7 +110,7 @@ def describe(facts: Head) -> str:
     gpus = f" {facts.gpu_model} GPUs." if facts.gpu_model else ""
     return (
         f"{facts.words} {FRAMEWORK_WORDS[facts.framework]} {STRATEGY_WORDS[facts.strategy]}. {facts.cluster} "
-        f"{facts.node_type}.{gpus} {SCHEDULER_WORDS[facts.scheduler]} {facts.launcher}. {facts.evidence}"
+        f"{facts.node_type}.{gpus} {SCHEDULER_TITLES[facts.scheduler]} {facts.launcher}. {facts.evidence}"
     ).strip()
 
 

@@ -60,7 +60,7 @@ def drawings(report: FailureReport) -> list[Drawing]:
     return [one for one in made if one.boxes]
 
 
-def page(report: FailureReport, title: str = "Failed jobs") -> str:
+def page(report: FailureReport) -> str:
     """The page's text. It holds the records of failed jobs, at most MOST_JOBS of them (the latest)."""
     figures = drawings(report)
     drawn = {figure.table for figure in figures}
@@ -72,7 +72,7 @@ def page(report: FailureReport, title: str = "Failed jobs") -> str:
     )
     return PAGE.format(
         policy=POLICY,
-        title=escape(title),
+        title="Failed jobs",
         style=(HERE / "report.css").read_text(),
         script=(HERE / "report.js").read_text(),
         span=escape(f"{span_of(report)} Click a number, a bar or a row for its jobs."),

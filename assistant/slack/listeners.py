@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from assistant.slack.blocks import CHOICE, EVIDENCE, FEEDBACK, NO_INCIDENT, PERSON, TICKETS
+from assistant.slack.blocks import CHOICE, EVIDENCE, FEEDBACK, NO_INCIDENT, PERSON, TICKETS, mrkdwn_text
 from assistant.slack.door import Door
 from assistant.slack.feedback_view import VIEW, comment_of, modal
 from assistant.slack.text import files_of, text_of
@@ -136,7 +136,7 @@ class Listeners:
         """One of the choices of a question: said in the person's name, once for each question."""
         action = body["actions"][0]
         said = action["selected_option"]["value"] if "selected_option" in action else action["value"]
-        chosen = {"type": "context", "elements": [mrkdwn(f"<@{body['user']['id']}> chose *{label_of(action)}*")]}
+        chosen = {"type": "context", "elements": [mrkdwn_text(f"<@{body['user']['id']}> chose *{label_of(action)}*")]}
         blocks = [chosen if b.get("block_id") == action["block_id"] else b for b in body["message"].get("blocks", [])]
         more = {"blocks": blocks, "message_ts": body["container"]["message_ts"]}
         await self.door.take(self.pressed(body, "choice", text=said, more=more), "choice", body)
@@ -225,7 +225,3 @@ def about(body: Body) -> str:
 def label_of(action: Body) -> str:
     shown = action.get("selected_option", action).get("text") or {}
     return str(shown.get("text") or action.get("value", ""))
-
-
-def mrkdwn(text: str) -> Body:
-    return {"type": "mrkdwn", "text": text, "verbatim": True}

@@ -20,6 +20,7 @@ from graph.incidents.likeness import bands, text_id, words_of
 from graph.usecases.seen_before import SeenBefore
 from knowledge.job_record import JobRecord
 
+ROWS_AT_ONCE = 200
 KEPT = "key, thread, at, kind, who, place, private, said, asked, cause, signature, record, says, fix"
 Sees = Literal["nobody", "mine", "place", "all"]
 
@@ -121,10 +122,10 @@ def add(talk: Transaction, tickets: Iterable[KeptFailure]) -> None:
     insert(talk, "text_bands", "band, text", [(band, one) for one in sorted(unknown) for band in bands(texts[one])])
 
 
-def insert(talk: Transaction, table: str, columns: str, rows: Sequence[tuple[Any, ...]], at_once: int = 200) -> None:
+def insert(talk: Transaction, table: str, columns: str, rows: Sequence[tuple[Any, ...]]) -> None:
     """Rows that are there already stay as they are."""
-    for start in range(0, len(rows), at_once):
-        some = rows[start : start + at_once]
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        some = rows[start : start + ROWS_AT_ONCE]
         places = ", ".join([f"({', '.join('?' * len(some[0]))})"] * len(some))
         values = [value for row in some for value in row]
         talk.execute(f"INSERT INTO {table} ({columns}) VALUES {places} ON CONFLICT DO NOTHING", values)

@@ -14,10 +14,9 @@ from graph.planning.fields import check_directive, shown
 from knowledge.cluster import Cluster
 from knowledge.errors import InputError
 from knowledge.job_parts import Dependency, LimitSignal, Mail
-from knowledge.types import Alternative, Directive, JobRequest, Refusal, Scheduler
+from knowledge.types import DIRECTIVE_MARKS, SCHEDULER_TITLES, Alternative, Directive, JobRequest, Refusal, Scheduler
 
-PREFIX: Mapping[Scheduler, str] = {"slurm": "#SBATCH", "pbs": "#PBS", "lsf": "#BSUB", "flux": "# flux:"}
-SUBMITS: Mapping[Scheduler, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
+PREFIX, SUBMITS = DIRECTIVE_MARKS, SCHEDULER_TITLES
 # A job that nobody named yet: its id is given where the script is submitted.
 LATER = "JOBID"
 

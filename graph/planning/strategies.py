@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from knowledge.types import FRAMEWORKS, Alternative, Assumption, Framework, JobRequest, Refusal, Strategy
+from templates.records import FRAMEWORK_OF
 
 ZERO: dict[Strategy, int] = {"zero1": 1, "zero2": 2, "zero3": 3}
 # What each framework runs as it is.
@@ -43,17 +44,6 @@ MEANT: dict[tuple[Framework, Strategy], tuple[Framework, str]] = {
         ("deepspeed", model): ("megatron", "tensor and pipeline parallel runs are Megatron's") for model in ("tp", "3d")
     },
 }
-USUAL: dict[Strategy, Framework] = {
-    "none": "pytorch",
-    "ddp": "pytorch",
-    "fsdp": "pytorch",
-    "zero1": "deepspeed",
-    "zero2": "deepspeed",
-    "zero3": "deepspeed",
-    "tp": "megatron",
-    "pp": "megatron",
-    "3d": "megatron",
-}
 
 
 # Only Hugging Face's Trainer calls it so: its DeepSpeed is configured in its own way.
@@ -75,7 +65,7 @@ def choose_style(request: JobRequest) -> Style | Refusal | None:
     request = with_own_strategy(request)
     if request.strategy is None:
         return None
-    framework = served(request.framework) or USUAL[request.strategy]
+    framework = served(request.framework) or FRAMEWORK_OF[request.strategy]
     if request.framework is not None and served(request.framework) is None:
         return not_served(request.framework, framework)
     taken: tuple[Assumption, ...] = ()
@@ -123,7 +113,7 @@ def not_served(name: str, usual: Framework) -> Refusal:
 
 def not_together(framework: Framework, strategy: Strategy) -> Refusal:
     """Nearest: the same strategy in its usual framework, or the framework's first strategy."""
-    usual, own = USUAL[strategy], RUNS[framework][-1]
+    usual, own = FRAMEWORK_OF[strategy], RUNS[framework][-1]
     return Refusal(
         f"{framework} does not run {strategy.upper()}.",
         f"{framework} runs {', '.join(s.upper() for s in RUNS[framework])}.",
@@ -172,4 +162,4 @@ def with_usual_framework(request: JobRequest) -> JobRequest:
     """The request with its framework, where the strategy alone tells it."""
     if request.framework or request.strategy is None:
         return request
-    return replace(request, framework=USUAL[request.strategy])
+    return replace(request, framework=FRAMEWORK_OF[request.strategy])

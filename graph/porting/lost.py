@@ -17,7 +17,7 @@ from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.launcher_options import launcher_table
 from knowledge.masking import hide
-from knowledge.types import LaunchPlan
+from knowledge.types import SCHEDULER_TITLES, LaunchPlan
 from knowledge.word_lists import word_set
 
 # Directives that are the user's wish and that no template writes.
@@ -49,7 +49,6 @@ WORDLESS = word_set(
 )
 # A launch may go on over so many lines before its pipe.
 PIPED = 12
-SCHEDULERS = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}
 # Wrappers that bind, trace or measure: the new launch binds by itself.
 KEPT_OUT = ("numactl", "taskset", "nsys", "profiler", "wrapper")
 # What accelerate assumes where nothing tells the precision.
@@ -72,7 +71,9 @@ def lost(script: ReadScript, record: ScriptRecord, target: Cluster, decided: Lau
     for option in WISHES:
         if option in script.active and not (option in MAIL_OPTIONS and own_mail(script)):
             value = f"--{option} {script.active[option].value}".strip()
-            says = f"{value} is not carried over: add it in {SCHEDULERS[target.scheduler]}'s words if you want it."
+            says = (
+                f"{value} is not carried over: add it in {SCHEDULER_TITLES[target.scheduler]}'s words if you want it."
+            )
             notes.append(PortNote(script.active[option].line, says))
     notes += [*constraint_note(script, old, decided), *output_notes(script)]
     spawners = [layer for layer in script.layers if layer.kind == "spawner"]

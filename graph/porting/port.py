@@ -106,12 +106,12 @@ def port(text: str, target: Cluster, changes: JobRequest | None = None) -> Porte
     return Ported(script, record, part, decided, bundle, (*notes, *told(lines, notes)), lines)
 
 
-def carried_over(text: str, target: Cluster | None = None) -> JobRequest:
+def carried_over(text: str) -> JobRequest:
     """The part of a request that a script gives, for a conversation that goes on. Raises InputError as `port` does."""
     script = read_script(text)
     record = record_of(script)
     source = catalogue().find(record.machine) if record.machine else None
-    machine = target or source or next(iter(catalogue().clusters.values()))
+    machine = source or next(iter(catalogue().clusters.values()))
     part = user_part(script, source, machine)
     if part is None:
         raise InputError("no training program can be seen in the script; paste the script that starts it")

@@ -17,6 +17,7 @@ from knowledge.schedulers.reason_types import ReasonRemedy
 from knowledge.schedulers.reasons import FoundReason, message_reason, slurm_reason, spoken_reason
 from knowledge.schedulers.records import QueuedJob, Scheduler, SchedulerOutput
 from knowledge.schedulers.times import printed_seconds, spoken_time
+from knowledge.types import SCHEDULER_TITLES, SCHEDULERS
 
 
 def told_without_job(
@@ -73,7 +74,6 @@ NAMES: Mapping[Scheduler, str] = {
     "lsf": r"\b(?:bjobs|bsub|bqueues|bpeek|LSF)\b",
     "flux": r"\bflux (?:jobs|queue|batch|submit)\b",
 }
-SCHEDULERS: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
 # States that are no word of a sentence; a letter alone is one only behind `state`, `status` or `in`.
 STATE_WORDS: Mapping[str, Scheduler] = {
     **dict.fromkeys(("PSUSP", "USUSP", "SSUSP", "PROV"), "lsf"),
@@ -292,7 +292,7 @@ def nothing_told(scheduler: Scheduler, known: bool) -> FoundReason:
     says = "why a job waits stands in what its scheduler prints, and none of that is here yet"
     if not known:
         says += ". Which scheduler is it? The one of these commands that your login node has tells it"
-        each = [f"{TITLES[name]}: run this, and paste what it prints" for name in SCHEDULERS]
+        each = [f"{SCHEDULER_TITLES[name]}: run this, and paste what it prints" for name in SCHEDULERS]
         do = (ReasonRemedy(text=text, command=ASK[name]) for text, name in zip(each, SCHEDULERS, strict=True))
         return made("none", "no-job", "depends", says, *do)
     ask = ReasonRemedy(text="on the login node run this, and paste what it prints", command=ASK[scheduler])
@@ -300,6 +300,3 @@ def nothing_told(scheduler: Scheduler, known: bool) -> FoundReason:
         text="when it is planned to start (an estimate, empty where none is made)", command=PLANNED[scheduler]
     )
     return made("none", "no-job", "depends", says, ask, planned)
-
-
-TITLES: Mapping[Scheduler, str] = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}

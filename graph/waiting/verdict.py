@@ -9,6 +9,7 @@ from knowledge.schedulers.reason_types import ReasonRemedy, Starts, WaitKind, Wa
 from knowledge.schedulers.reasons import FoundReason, find_reason
 from knowledge.schedulers.records import QueuedJob
 from knowledge.schedulers.times import spoken_time
+from knowledge.types import SCHEDULER_TITLES
 
 
 def reason_of(job: QueuedJob) -> FoundReason:
@@ -189,7 +190,7 @@ def unknown(job: QueuedJob) -> FoundReason:
     look = ReasonRemedy(text="paste what this prints", command=LOOK[job.scheduler])
     if not job.reason:
         return made("unknown", "wait", "depends", "it waits, and what is here does not tell for what", look)
-    name = {"slurm": "Slurm", "pbs": "PBS", "lsf": "LSF", "flux": "Flux"}[job.scheduler]
+    name = SCHEDULER_TITLES[job.scheduler]
     says = (
         f"it waits for `{job.reason}`, which is no reason of {name}'s own that is known here: most likely a text of "
         "this site (a plug-in, a submit filter or a hook), so only the site can say what it means and when it ends"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -295,11 +295,10 @@ def take_answer(
     report.read += 1
 
 
-def again(documents: Documents, origins: Iterable[str] = ()) -> list[tuple[str, About]]:
+def again(documents: Documents) -> list[tuple[str, About]]:
     """What was added before from a path or a site, with what was said of it, to be read again."""
-    wanted = set(origins)
     return [
         (one.origin, About(collection=one.collection, **one.options))  # type: ignore[arg-type]
         for one in documents.origins()
-        if one.kind in ("folder", "site") and (not wanted or one.origin in wanted)
+        if one.kind in ("folder", "site")
     ]

@@ -59,7 +59,7 @@ def until(seconds: float, now: float) -> str:
     return f"until {at:%H:%M}{day} (in {max(1, round(seconds / 60))} min)"
 
 
-def shortened(blocks: Iterable[Block], most: int = MOST_TEXT) -> list[Block]:
+def shortened(blocks: Iterable[Block]) -> list[Block]:
     """The beginning of a long post, without its headings. A long listing keeps its first and last lines."""
     kept: list[Block] = []
     size = 0
@@ -69,7 +69,7 @@ def shortened(blocks: Iterable[Block], most: int = MOST_TEXT) -> list[Block]:
         elif block.kind == "heading":
             block = Block("text", f"{block.text}:")
         size += tokens(block.text)
-        if kept and size > most:
+        if kept and size > MOST_TEXT:
             break
         kept.append(block)
     return kept

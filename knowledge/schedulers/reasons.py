@@ -13,6 +13,7 @@ from knowledge.schedulers.limit_words import LimitWord, cut_word, family_word, l
 from knowledge.schedulers.reason_types import FOLDER, ReasonFile
 from knowledge.schedulers.reason_types import WaitReason as WaitReason
 from knowledge.schedulers.records import Scheduler
+from knowledge.types import SCHEDULERS
 
 
 @cache
@@ -151,8 +152,7 @@ SPEAKS_OF_REASONS = re.compile(
 
 def spoken_reason(text: str) -> FoundReason | None:
     """The reason that a sentence names: `my job says QOSMaxGRESPerUser, why?`, also cut or in brackets."""
-    schedulers: tuple[Scheduler, ...] = ("slurm", "pbs", "lsf", "flux")
-    found_in = [found for name in schedulers if (found := find_in(name, text))]
+    found_in = [found for name in SCHEDULERS if (found := find_in(name, text))]
     # A pattern that would fit any limit gives way to the sentence that one scheduler prints.
     found_in.sort(key=lambda one: one.reason.word == "some-limit")
     if found_in:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Scheduler = Literal["slurm", "pbs", "lsf", "flux"]
+from knowledge.types import Scheduler as Scheduler
+
 Phase = Literal["waiting", "starting", "running", "suspended", "ending", "ended", "unknown"]
 Kind = Literal["jobs", "accounting", "priority", "share", "nodes", "queues", "limits", "block", "refusal", "events"]
 Fields = tuple[tuple[str, str], ...]

@@ -11,14 +11,13 @@ from pathlib import Path
 import pytest
 
 from graph.planning.strategies import RUNS as PLANNED
-from graph.planning.strategies import USUAL
 from knowledge.catalogue import catalogue
 from knowledge.errors import InputError, UnavailableError
 from knowledge.retrieval import Index
 from knowledge.types import LaunchPlan
 from templates.library import Library
 from templates.nearest import Undescribed, questions, same_model, vendor_of
-from templates.records import FRAMEWORK_OF, RUNS, CatalogueRecord, Saved, Template, shipped
+from templates.records import RUNS, CatalogueRecord, Saved, Template, shipped
 from templates.saved import SavingWish, launcher_of, scheduler_of
 from tests.golden.coverage import covered
 
@@ -71,7 +70,6 @@ def test_every_cell_that_planning_offers_is_shipped_and_no_other() -> None:
     assert {framework: set(runs) for framework, runs in RUNS.items()} == {
         k: set(v) for k, v in PLANNED.items() if k in RUNS
     }
-    assert FRAMEWORK_OF == USUAL
 
 
 def test_shipped_launcher_is_what_planning_takes() -> None:
