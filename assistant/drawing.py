@@ -59,13 +59,20 @@ def script(made: Made, whole: bool) -> str:
     if made.diff:
         parts.append(fenced("", made.diff, "diff"))
         parts += ["All else stays; *show the script* prints it whole."] * whole
-    saved = "" if made.diff else f"Save it as `{made.bundle.name}`, then submit it: "
-    parts.append(f"{saved or 'Submit: '}`{made.bundle.submit}`")
+    parts.append(handed_in(made))
     rest = [a for a in made.assumptions if a is not account]
     if rest:
         parts.append("Assumed (say otherwise to change):\n\n" + "\n".join(f"- {assumed(a)}" for a in rest))
     parts += [f"Note: {note}" for note in made.notes]
     return "\n\n".join(part for part in parts if part)
+
+
+def handed_in(made: Made) -> str:
+    """How the script is saved and submitted, as far as nothing else tells it."""
+    if made.submit_told:
+        return "" if made.diff else f"Save it as `{made.bundle.name}`."
+    saved = "" if made.diff else f"Save it as `{made.bundle.name}`, then submit it: "
+    return f"{saved or 'Submit: '}`{made.bundle.submit}`"
 
 
 def headline(made: Made) -> str:

@@ -523,6 +523,7 @@ class Made:
 
     changes and diff tell what differs from the script before (empty for the first one; no diff for another machine).
     assumptions and notes are those not said with that script already; a placeholder account is always among them.
+    submit_told: the words beside it say how it is submitted, or that it is not.
     """
 
     bundle: LaunchBundle
@@ -531,6 +532,7 @@ class Made:
     notes: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
     diff: str = ""
+    submit_told: bool = False
 
 
 @dataclass(frozen=True, slots=True)

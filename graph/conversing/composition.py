@@ -51,6 +51,8 @@ GONE = "Lines of your script that it has no more: {}."
 PRICED = PRICE.partition("{")[0]
 # `(12 SU)`, `(12 SU instead of 8 there)`: what the site itself charges.
 IN_SITE_UNIT = re.compile(r"\(\d[\d.,]*(?: \w+){1,3}(?=\)|$)")
+# What hands a job in, or runs the script that does.
+SUBMITTING = r"(?:sbatch|qsub|bsub|jsub|pjsub|flux\s+batch|bash)"
 DISCOVER = " `maple-chat clusters discover -o FILE` on the machine's login node reads its queues for that."
 
 
@@ -111,7 +113,11 @@ class Composition:
             notes += (GONE.format(", ".join(f"`{one}`" for one in gone)),) if gone else ()
         if self.no_notes:
             notes = tuple(one for one in notes if one.startswith(PRICED))
-        return replace(made, assumptions=untold, notes=notes, diff="" if whole or before else made.diff)
+        shown = "" if whole or before else made.diff
+        # A difference tells all that changed; a list of some fields beside it would seem whole.
+        changes = () if shown else made.changes
+        told = submits(words, made.bundle)
+        return replace(made, assumptions=untold, notes=notes, changes=changes, diff=shown, submit_told=told)
 
     def others(self) -> list[Made]:
         """What became of the scripts that were in hand before in this turn."""
@@ -222,6 +228,12 @@ class Composition:
 def doubtable(made: Made) -> tuple[str, ...]:
     """The notes beside a script that were found by comparing texts, which its writer may know to be wrong."""
     return tuple(one for one in made.notes if not one.startswith(PRICED))
+
+
+def submits(words: str, bundle: LaunchBundle) -> bool:
+    """Whether a command in the words submits that script, or the one beside it that submits it."""
+    names = "|".join(re.escape(one) for one in (bundle.name, *(file.name for file in bundle.files)))
+    return re.search(rf"\b{SUBMITTING}\b(?:[^\n`]|\\\n)*?(?<![\w.-])(?:{names})(?![\w-])", words) is not None
 
 
 def asks_for_script(turn: TurnContext) -> bool:

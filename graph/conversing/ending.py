@@ -77,7 +77,7 @@ class AnswerEnding:
             )  # the model's own words hold it: it can be changed
         ground = self.looking.ground
         shown = [row for part in parts if isinstance(part, Made) for row in part.bundle.script.splitlines()]
-        told = self.told(parts)
+        told = self.told(parts, notes.made)
         kept = replace(ground.kept(shown, hand.turn.words), pages=self.sources.kept())
         return remembered(after, began, hand.turn.words, told, kept, self.found)
 
@@ -89,13 +89,15 @@ class AnswerEnding:
             parts[last] = Say(f"{cast(Say, parts[last]).text}\n\n{pages}")
         return parts
 
-    def told(self, parts: Sequence[Said]) -> str:
-        """The answer for the next turns: its words with the thread's numbers, and that a script was shown."""
-        return "\n".join(map(self.told_part, parts)).strip()
+    def told(self, parts: Sequence[Said], made: Made | None) -> str:
+        """The answer for the next turns: its words with the thread's numbers, and that a script was shown. made: what
+        became of the script in hand, with all that is known of its change."""
+        return "\n".join(self.told_part(part, made) for part in parts).strip()
 
-    def told_part(self, part: Said) -> str:
+    def told_part(self, part: Said, made: Made | None) -> str:
         if isinstance(part, Made):
-            return f"[script: {'; '.join(part.changes) or part.bundle.name}]"
+            whole = made if made and made.bundle == part.bundle else part
+            return f"[script: {'; '.join(whole.changes) or part.bundle.name}]"
         return self.sources.numbered(self.as_text(part))
 
 

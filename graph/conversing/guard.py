@@ -39,8 +39,12 @@ NOT_IN_PAGES, PASTED, UNDESCRIBED = note("not_in_pages"), note("pasted"), note("
 MOST_NAMED = 8
 NOT_DONE = "it told of something done that was not"
 SCRIPT = "[[script]]"
-# The share of a script's lines that makes a block a copy of it.
-MOST_SAME = 0.5
+# The share of a script's lines that makes a block a copy of it, and how many lines it may have of its own.
+MOST_SAME, MOST_OWN = 0.5, 1
+# A script that a command writes to a file.
+HEREDOC = re.compile(r"(?:cat\b[^\n]*?>\s*|tee\s+(?:-a\s+)?)[\"']?(?P<name>[^\s\"'<>|]+)|(?:cat|tee)\b[^\n]*<<")
+HEREDOC_BEGINS = re.compile(r"<<-?\s*[\"']?(?P<end>\w+)")
+FILE_NAME = re.compile(r"(?<![\w./-])(?:[\w.-]+/)*(?P<name>[\w-][\w.-]*\.(?:sh|slurm|sbatch|pbs|lsf|bsub|job|batch))\b")
 # With so many directives before commands it is a script.
 LEAST_DIRECTIVES = 3
 WARNS = re.compile(
@@ -103,7 +107,7 @@ class Unproved:
 @dataclass(slots=True)
 class Guard:
     """Hears a streamed answer, hands on what passes, keeps it. changed: whether a script was changed in this turn;
-    script: the one in hand, which stands for a copy of it that the model types.
+    script: the one in hand, which stands for a copy of it that the model types; file: its name.
 
     named: the machines that the answer names, the last one first; unproved: what nothing proves; hedged: the parts of
     the answer that say so themselves, a part being what stands between blank lines, with the code behind it and what
@@ -117,6 +121,7 @@ class Guard:
     write: Callable[[str], None]
     changed: bool = False
     script: str = ""
+    file: str = ""
     passed: list[str] = field(default_factory=list)
     unproved: list[Unproved] = field(default_factory=list)
     hedged: set[int] = field(default_factory=set)
@@ -252,18 +257,29 @@ class Guard:
         if SCRIPT_LINE.search(text) and self.is_copy(rows):
             self.passed.append(SCRIPT)
         else:
-            whole = is_whole_script(rows)
-            self.typed += [text] if whole and not all(self.is_known_line(row) for row in rows) else []
+            body = written_to_file(rows)[1] or rows
+            whole = is_whole_script(body)
+            self.typed += ["\n".join(body)] if whole and not all(self.is_known_line(row) for row in body) else []
             if self._kind not in ("python", "py", "json", "yaml", "text"):
                 for row in rows:
                     self.weigh(row, code=True)
             self.give(f"{self._indent}```{self._kind}\n{text}\n{self._indent}```")
 
     def is_copy(self, rows: Sequence[str]) -> bool:
-        """Whether these are most of the lines of the script in hand: what stands there is shown, not what was typed."""
+        """Whether these are the script in hand, under no other file's name: what stands there is shown, not what was
+        typed."""
+        name, body = written_to_file(rows)
         lines = {row.strip() for row in self.script.splitlines() if row.strip()}
-        same = lines & {row.strip() for row in rows}
-        return bool(lines) and len(same) >= MOST_SAME * len(lines)
+        typed = {row.strip() for row in body or rows if row.strip()}
+        own = lines_that_do("\n".join(typed - lines))
+        same = len(typed & lines) >= MOST_SAME * len(lines) and len(own) <= MOST_OWN
+        return bool(lines) and same and (name or self.announced()) in ("", self.file)
+
+    def announced(self) -> str:
+        """The file that the words right before name last; empty where they name none."""
+        before = next((row for row in reversed(self.passed) if row.strip()), "")
+        names = [one["name"] for one in FILE_NAME.finditer(before)]
+        return names[-1] if names and not before.lstrip().startswith("```") else ""
 
     def is_known_line(self, row: str) -> bool:
         return not row.strip() or row.strip().lower() in self.ground.text() or not SCRIPT_LINE.match(row)
@@ -330,6 +346,16 @@ def refusals(script: str, ground: Ground) -> list[str]:
     if len(ground.here) > 1:
         return []
     return [worded(one) for one in check(script, next(iter(ground.here), None)) if one.severity == "error"]
+
+
+def written_to_file(rows: Sequence[str]) -> tuple[str, list[str]]:
+    """The file that a command of the block writes a script to, and that script; empty where there is no such."""
+    for at, row in enumerate(rows):
+        begins = HEREDOC_BEGINS.search(row)
+        if begins and (found := HEREDOC.match(row.strip())):
+            end = next((n for n in range(at + 1, len(rows)) if rows[n].strip() == begins["end"]), len(rows))
+            return (found["name"] or "").rpartition("/")[2], list(rows[at + 1 : end])
+    return "", []
 
 
 def is_whole_script(rows: Sequence[str]) -> bool:

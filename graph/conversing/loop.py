@@ -37,7 +37,18 @@ from graph.modelling.model import Model, ModelMessage, NoToolsError, ToolCall, f
 from graph.state import State
 from knowledge.errors import MapleError
 from knowledge.masking_table import invented
-from knowledge.types import Diagnosis, Grounds, OfferChoice, OfferEdit, OfferRows, OfferSearch, Said, Working, Writing
+from knowledge.types import (
+    Diagnosis,
+    Grounds,
+    OfferChoice,
+    OfferEdit,
+    OfferRows,
+    OfferSearch,
+    Paste,
+    Said,
+    Working,
+    Writing,
+)
 
 MOST_CALLS = 8
 # Tokens: of an answer or a call, of the thread with what tools answered, of all requests of a turn.
@@ -53,6 +64,9 @@ LONG_ANSWER_TOKENS, ROOMY = 4000, 24_000
 MOST_RESULT, LEAST_RESULT, LETTERS = 6000, 600, 2.7
 # A turn may take so many times the time for one question.
 DEADLINES = 2.0
+# From so many calls on the model is told how many are left.
+FEW_CALLS = 3
+CALLS_LEFT = "(calls left in this turn: {})"
 ENOUGH = "No more calls: answer now, from what you have."
 # Placeholders of names that a thread keeps.
 MOST_NAMES = 400
@@ -153,9 +167,10 @@ class Lead:
         talk, as_json = self.opening(not self.model.takes_tools), not self.model.takes_tools
         retried = False
         while True:
-            mine, bundle = self.hand.state.get("own"), self.hand.state.get("bundle")
-            in_hand = mine.text if mine else bundle.script if bundle else ""
-            guard = Guard(self.ground, lambda text: self.context.tell(Writing(text)), self.hand.changed, in_hand)
+            held = self.hand.script() if self.hand.state.get("bundle") else Paste("", "")
+            guard = Guard(
+                self.ground, lambda text: self.context.tell(Writing(text)), self.hand.changed, held.text, held.name
+            )
             try:
                 reply = self.ask(talk, guard, as_json)
             except NoToolsError:
@@ -303,7 +318,9 @@ class Lead:
             self.found[named_call(call.name, call.arguments or {})] = text
         stand_on_result(self.ground, call.name, f"{text}\n{told}" if "http" in told else text)
         used = self.model.tokens(talk.brief + "".join(one.text for one in talk.steps))
-        return in_rows(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))
+        left = MOST_CALLS - self.called
+        shown = in_rows(text, int(max(LEAST_RESULT, min(MOST_RESULT, LETTERS * (self.room - used)))))
+        return f"{shown}\n{CALLS_LEFT.format(left)}" if left <= FEW_CALLS else shown
 
 
 def calls_of(reply: Reply) -> tuple[ToolCall, ...]:

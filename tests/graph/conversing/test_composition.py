@@ -35,6 +35,68 @@ def test_a_script_that_the_model_types_is_the_one_in_hand() -> None:
     assert "--bs 9" not in told and thread.script.rstrip() in told and told.count("#SBATCH --nodes=2") == 1
 
 
+def test_a_copy_in_a_command_that_writes_the_file_is_the_one_in_hand_too() -> None:
+    thread, _ = led("Fine.")
+    name = thread.state["bundle"].name
+    typed = thread.script.replace("train.py --bs 8", "train.py --bs 9")
+    thread.player.moves = [f"Here:\n\n```bash\ncat > {name} <<'EOF'\n{typed}\nEOF\n```"]
+    assert "--bs 9" not in thread.say("send me the script back please")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Paste this:\n\n```bash\ncat > debug.sh <<'EOF'\n{}\nEOF\nsbatch debug.sh\n```",
+        "Paste this:\n\n```bash\ntee jobs/debug.sh <<'EOF'\n{}\nEOF\n```",
+        "Beside it, as `debug.sh`:\n\n```bash\n{}\n```",
+        "A smaller one:\n\n```bash\n{}\n#SBATCH --nice=1\n#SBATCH --exclusive\n```",
+    ],
+)
+def test_another_file_that_the_model_types_stays(answer: str) -> None:
+    thread, _ = led("Fine.")
+    other = thread.script.replace("#SBATCH --nodes=2", "#SBATCH --nodes=1").rstrip()
+    thread.player.moves = [answer.format(other)]
+    told = thread.say("give me the text of a debug version beside it, i paste it myself")
+    assert other in told and "#SBATCH --nodes=2" not in told
+
+
+@pytest.mark.parametrize(
+    ("words", "is_told"),
+    [
+        ("Three.\n\n```bash\nsbatch --dependency=afterany:12 {}\n```", True),
+        ("Three: `mkdir -p logs && sbatch --open-mode=append \\\n  {} 7`", True),
+        ("Three; do not `sbatch {}` before the data is there.", True),
+        ("Three nodes.", False),
+        ("Three, where `{}` had two; see `man sbatch`.", False),
+        ("Three.\n\n```bash\nsbatch other-{}\n```", False),
+    ],
+)
+def test_how_it_is_submitted_is_told_once(words: str, is_told: bool) -> None:
+    thread, _ = led("Fine.")
+    name = thread.state["bundle"].name
+    thread.player.moves = [call("edit_script", fields={"nodes": "3"}), words.replace("{}", name)]
+    assert (f"Submit: `sbatch {name}`" not in thread.say("3 nodes")) is is_told
+
+
+def test_beside_a_difference_stands_no_list_of_some_of_its_fields() -> None:
+    fields = {"nodes": "3", "mail": "a@b.example:fail", "output": "logs/%j.out", "array": "3"}
+    thread, told = led(
+        call("edit_script", fields=fields), "Done.", say="3 nodes, 3 of them, mail a@b.example, logs/%j.out"
+    )
+    assert "+#SBATCH --array=0-2" in told and "Changed:" not in told
+    assert "nodes: 2" in thread.state["talk"][-1].answered, "the model still has it in its next turn"
+
+
+def test_the_model_is_told_when_few_calls_are_left() -> None:
+    facts = [
+        call("cluster_facts", machine="perlmutter", about=[one]) for one in ("queues", "nodes", "software", "account")
+    ]
+    thread, _ = led(*facts, call("history", action="undo"), call("history", action="redo"), "Done.")
+    results = [one.text for one in thread.player.asked[-1] if one.role == "tool"]
+    assert ["(calls left in this turn: 3)" in one for one in results] == [False] * 4 + [True, False]
+    assert "(calls left in this turn: 2)" in results[-1]
+
+
 def test_a_script_that_comes_back_is_shown() -> None:
     thread, _ = led(call("edit_script", fields={"nodes": "3"}), "Three.", say="3 nodes")
     thread.player.moves = [call("history", action="undo"), "Two nodes again."]

@@ -395,7 +395,7 @@ def test_what_was_tried_and_undone_in_a_turn_is_told_of_no_more() -> None:
     moves = [call("port_script", machine="anvil"), call("history", action="undo"), *times]
     thread = Thread(Player(*moves, "Seven hours."), started("own").state)
     told = thread.say("make it 7 hours")
-    assert "08:00:00 → 07:00:00" in told and "02:00:00" not in told and "Assumed" not in told
+    assert "-#SBATCH -t 08:00:00\n+#SBATCH -t 07:00:00" in told and "02:00:00" not in told and "Assumed" not in told
 
 
 def test_the_machine_of_an_own_script_is_set_without_porting_it() -> None:
