@@ -42,11 +42,13 @@ class Amounts:
             for value in one.values:
                 self.kinds.setdefault(value, set()).add(one.kind)
 
-    def have(self, values: Iterable[float], kind: str) -> bool:
+    def have(self, values: Iterable[float], kind: str, counted: bool = False) -> bool:
         """Whether one of the numbers stands there as one of that kind, or either of the two is of no kind that is told;
-        a length of time is always told."""
+        a length of time is always told, and all are where they have to be counted."""
         kinds = {one for value in values for one in self.kinds.get(value, ())}
-        return bool(kinds & {kind, ""} if kind != "time" else kinds & {kind}) or (bool(kinds) and not kind)
+        return bool(kinds & {kind, ""} if kind != "time" and not counted else kinds & {kind}) or (
+            bool(kinds) and not kind
+        )
 
 
 @dataclass(slots=True)

@@ -18,6 +18,16 @@ from knowledge.cluster import Cluster, Queue, walltime_seconds
 FILLERS = r"(?:\s+(?:jobs?|about|of|for|a|an|only|nur|de))*[\s`*~]*$"
 LIMITING = spoken("limiting")
 LIMIT = re.compile(rf"(?:{LIMITING.pattern}|\bl[ií]mite?\b[^.,;:\d]{{0,40}}\b(?:is|ist|est|es)){FILLERS}", re.I)
+# Limits beside each other behind one such word: `takes 1-64 nodes and 48 h`.
+BESIDE = re.compile(
+    rf"(?:{NUMERAL}(?::\d\d)*(?:[ -]?[^\W\d]+){{0,2}}?\s*"
+    r"(?:[-\u2013]|,|\b(?:to|and|for|on|bis|und|für|auf|et|pour|sur|à|y|por|en|a|e|per|su)\b)\s*"
+    rf"(?:{LIMITING.pattern}\s*)?)+$",
+    re.I,
+)
+SEVERAL = frozenset(("node", "gpu", "time"))
+# A number of a sum: `1 node x up to 1 h = 1 SU`.
+SUM_BEFORE, SUM_BEHIND = re.compile(r"[x\u00d7*=][^.;,\d]{0,12}$"), re.compile(r"[^.;,\d]{0,12}[x\u00d7*=]")
 # A verb that a job's own length may stand behind (`it takes about 2 h`).
 TAKING = re.compile(rf"{spoken('taking').pattern}{FILLERS}", re.I)
 # `--qos=debug`, as a setting of a script in words.
@@ -76,18 +86,25 @@ def judge(
             derived |= one.values
         known = is_worked_out(one, others) or ground.tells(one.values, one.kind, at) or is_worked_out(one, own, beside)
         limited = of_which(sentence, one, named, at)
+        before = BESIDE.sub("", one.before) if one.kind in SEVERAL else one.before
+        limits = LIMIT.search(before) is not None and not is_of_sum(one, plain)
         each = OF_EACH.search(one.before) if one.kind == "gpu" else None
         if each and not ENDS_COUNTED.search(one.before[: each.start()]):
             told.update(dict.fromkeys(of_nodes(one, at, language)))
-        elif LIMIT.search(one.before) and limited:
+        elif limits and limited:
             facts, unknown = of_queues(one, limited, ground, others, language)
             told.update(dict.fromkeys(facts))
             odd += [shown(one, plain)] * (unknown and not known)
-        elif LIMIT.search(one.before) and one.kind == "time" and OF_QUEUE.search(one.before):
+        elif limits and one.kind == "time" and OF_QUEUE.search(one.before):
             odd += [shown(one, plain)] * (not known and not is_some_limit(one, at))
         elif is_policy(one, plain):
             odd += [shown(one, plain)] * (not known)
     return AgainstFacts(tuple(told), tuple(dict.fromkeys(odd)), frozenset(derived))
+
+
+def is_of_sum(one: Quantity, plain: str) -> bool:
+    """Whether a number is a part or the result of a sum that is written out."""
+    return SUM_BEFORE.search(one.before) is not None or SUM_BEHIND.match(plain[one.end :]) is not None
 
 
 def of_which(
@@ -110,9 +127,10 @@ def of_queues(
     theirs = [Amounts(told_queue(queue, whole=True)) for _, queue in limited]
     printed = [row for row in "\n".join([*ground.printed, *ground.pages]).splitlines()
                if any(stands(queue.id, row.lower()) for _, queue in limited)]  # fmt: skip
-    if any(amounts.have(one.values, one.kind) for amounts in (*theirs, Amounts("\n".join(printed)))):
-        return [], False
     within = [most for _, queue in limited for most in most_of(queue, one.kind)]
+    counted = bool(within)  # then a number that counts nothing proves none
+    if any(amounts.have(one.values, one.kind, counted) for amounts in (*theirs, Amounts("\n".join(printed)))):
+        return [], False
     own = ground.own().have(one.values, one.kind) or TAKING.search(one.before) is not None
     if within and ((own and min(one.values) <= max(within)) or max(within) in beside):
         return [], False  # the job's own size, which fits, or the limit stands beside it
