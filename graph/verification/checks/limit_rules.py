@@ -15,7 +15,7 @@ from graph.verification.checks.directive_values import rewritten
 from graph.verification.checks.option_tables import TIME_OPTION
 from graph.verification.checks.rule import Change, Hit, Rule
 from graph.verification.checks.subject import Subject
-from knowledge.cluster import Queue, walltime_seconds
+from knowledge.cluster import NodeType, Queue, walltime_seconds
 
 MODEL = re.compile(r"(?<![a-z0-9])(gh|gb|mi|rtx|[kptvalhb])\d{1,4}[sxa]?(?![a-z0-9])")
 """A card's name inside a GPU type: h100, mi250x, gh200."""
@@ -129,26 +129,31 @@ def node_limit(s: Subject) -> Iterator[Hit]:
     if not on_site(s) or queue is None or nodes is None or several(s) or s.cluster is None:
         return
     line = s.job.line("nodes", "select", "ntasks")
+    roomy = roomy_for(s, queue, nodes)
+    takes = f"; '{roomy[0].id}' takes them" if roomy else ""
     if queue.max_nodes and nodes > queue.max_nodes:
-        change: Change = (("nodes", queue.max_nodes),)
-        roomy = [q for q in s.cluster.queues if fits(q, queue, nodes)]
-        if roomy:
-            change = (("queue", roomy[0].id),)
-        says = f"{nodes} nodes are more than '{queue.id}' gives: {queue.max_nodes} at most"
-        says += f"; '{roomy[0].id}' takes them" if roomy else ""
+        change: Change = (("queue", roomy[0].id),) if roomy else (("nodes", queue.max_nodes),)
+        says = f"{nodes} nodes are more than '{queue.id}' gives: {queue.max_nodes} at most{takes}"
         yield Hit(line, says, queue.note or "a larger job is refused, or waits for ever", queue.source, change=change)
     if nodes < queue.min_nodes:
-        roomy = [q for q in s.cluster.queues if fits(q, queue, nodes)]
-        says = f"{nodes} nodes are fewer than '{queue.id}' takes: {queue.min_nodes} at least"
-        says += f"; '{roomy[0].id}' takes them" if roomy else ""
+        says = f"{nodes} nodes are fewer than '{queue.id}' takes: {queue.min_nodes} at least{takes}"
         change = (("queue", roomy[0].id),) if roomy else (("nodes", queue.min_nodes),)
         yield Hit(line, says, queue.note or "a smaller job is refused", queue.source, change=change)
 
 
-def fits(other: Queue, than: Queue, nodes: int) -> bool:
-    """Whether another queue for everyday work takes that many of the same nodes."""
-    same = bool(set(other.node_types) & set(than.node_types)) and other.purpose in ("production", "debug")
-    return same and other != than and other.min_nodes <= nodes and (other.max_nodes is None or nodes <= other.max_nodes)
+def roomy_for(s: Subject, than: Queue, nodes: int) -> list[Queue]:
+    """The other queues for everyday work that take that many of the same nodes for the job's time, production first."""
+    kinds = ("production", "debug")
+
+    def fits(other: Queue) -> bool:
+        same = bool(set(other.node_types) & set(than.node_types)) and other.purpose in kinds
+        most = longest(other, nodes)[0]
+        in_time = s.job.walltime is None or (most is not None and s.job.walltime <= most)
+        inside = other.min_nodes <= nodes and (other.max_nodes is None or nodes <= other.max_nodes)
+        return same and other != than and inside and in_time
+
+    found = filter(fits, s.cluster.queues if s.cluster else ())
+    return sorted(found, key=lambda queue: kinds.index(queue.purpose))
 
 
 def gpu_limit(s: Subject) -> Iterator[Hit]:
@@ -243,19 +248,36 @@ def queue_gpus(s: Subject) -> Iterator[Hit]:
         )
 
 
+def is_kept_back(s: Subject, kind: NodeType) -> bool:
+    """Whether the site keeps some cores of such a node, and the job does not ask for them back."""
+    own = (kind.cpu.schedulable or 0) < (kind.cpu.cores or 0) and kind.cpu.schedulable is not None
+    return own and s.job.value("core-spec") != "0"
+
+
+def cpus_for_jobs(s: Subject, kind: NodeType) -> int:
+    """The most CPUs that a job gets of such a node, as the scheduler counts; 0 where nobody says."""
+    threads = kind.cpu.threads_per_core or 1
+    if not is_kept_back(s, kind):
+        return max(kind.cpu.schedulable or 0, (kind.cpu.cores or 0) * threads)
+    both = s.job.value("hint") == "multithread" or (s.job.number("threads-per-core") or 1) > 1
+    return (kind.cpu.schedulable or 0) * (threads if both else 1)
+
+
 def cpu_limit(s: Subject) -> Iterator[Hit]:
-    job = s.job
-    sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
+    job, sizes = s.job, [cpus_for_jobs(s, kind) for kind in s.node_types]
     tasks = job.tasks_per_node or (
         job.ntasks // job.nodes if job.ntasks and job.nodes and job.ntasks % job.nodes == 0 else None
     )
     if not on_site(s) or not sizes or not all(sizes) or not tasks or not job.cpus_per_task:
         return
     if tasks * job.cpus_per_task > max(sizes):
-        says = f"{tasks} tasks a node with {job.cpus_per_task} CPUs each need {tasks * job.cpus_per_task}; a node has {max(sizes)}"
-        yield Hit(
-            job.line("cpus-per-task"), says, "no node can serve that: 'Requested node configuration is not available'"
-        )
+        kept = any(is_kept_back(s, kind) for kind in s.node_types)
+        has = f"{max(sizes)} of a node's are for jobs" if kept else f"a node has {max(sizes)}"
+        says = f"{tasks} tasks a node with {job.cpus_per_task} CPUs each need {tasks * job.cpus_per_task}; {has}"
+        line, each = job.line("cpus-per-task"), str(max(sizes) // tasks)
+        cure = swapped(s, line, job.value("cpus-per-task"), each) if each != "0" else None
+        why = "no node can serve that: 'Requested node configuration is not available'"
+        yield Hit(line, says, why, edit=cure)
 
 
 def memory_by_parts(s: Subject) -> float | None:

@@ -11,6 +11,7 @@ from graph.extraction.launch_chain import Layer
 from graph.extraction.launch_shape import LaunchShape, text_of
 from graph.extraction.shell_words import plain
 from graph.verification.checks import sources
+from graph.verification.checks.limit_rules import cpus_for_jobs
 from graph.verification.checks.rule import Hit, Rule
 from graph.verification.checks.subject import Subject, number_of
 
@@ -111,7 +112,7 @@ def step_cpus(s: Subject) -> Iterator[Hit]:
         return
     each = next((launch.number_of(value) for name, value in layer.options if name in ("-c", "--cpus-per-task")), None)
     whole = job.exclusive or (s.cluster is not None and s.cluster.whole_nodes)
-    sizes = [max(k.cpu.schedulable or 0, (k.cpu.cores or 0) * (k.cpu.threads_per_core or 1)) for k in s.node_types]
+    sizes = [cpus_for_jobs(s, kind) for kind in s.node_types]
     has = max(sizes) if whole and sizes and all(sizes) else None
     if not whole and job.tasks_per_node and job.cpus_per_task:
         has = job.tasks_per_node * job.cpus_per_task

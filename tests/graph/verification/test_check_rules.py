@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from graph.usecases.mend_script import mend_script
 from graph.verification.checks import check
 from graph.verification.checks.table import RULES
 from knowledge.catalogue import catalogue
@@ -187,3 +188,40 @@ def test_fewer_ranks_than_gpus_by_the_total_alone() -> None:
 def test_network_tuning_outside_of_what_nccl_takes(line: str, machine: str | None, wrong: bool) -> None:
     text = GOOD.replace("source env", f"{line}\nsource env")
     assert ("network-tuning" in rules(text, machine)) is wrong
+
+
+CORES = """#!/bin/bash
+#SBATCH --partition={}
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=8
+#SBATCH --cpus-per-task={}
+{}#SBATCH --time=02:00:00
+srun python train.py
+"""
+
+
+@pytest.mark.parametrize(
+    ("machine", "queue", "cpus", "line", "wrong"),
+    [
+        ("lumi", "standard-g", 8, "", True),
+        ("lumi", "standard-g", 7, "", False),
+        ("lumi", "standard-g", 14, "#SBATCH --hint=multithread\n", False),
+        ("frontier", "batch", 8, "", True),
+        ("frontier", "batch", 8, "#SBATCH --core-spec=0\n", False),
+        ("perlmutter", "regular", 16, "", False),
+        ("vista", "gh", 9, "", False),
+    ],
+)
+def test_cores_that_a_site_keeps_are_for_no_job(machine: str, queue: str, cpus: int, line: str, wrong: bool) -> None:
+    hits = [one for one in found(CORES.format(queue, cpus, line), machine) if one.rule == "node-cpus"]
+    assert bool(hits) is wrong
+    assert not wrong or "56 of a node's are for jobs" in hits[0].says
+    mended = mend_script(CORES.format(queue, cpus, line), None, catalogue().clusters[machine], "job.sh").text
+    assert ("--cpus-per-task=7\n" in mended) is (wrong or cpus == 7)
+
+
+@pytest.mark.parametrize(("hours", "queue"), [("12", "capacity"), ("00", "capacity"), ("99", "capacity")])
+def test_a_queue_that_is_named_instead_takes_size_and_time(hours: str, queue: str) -> None:
+    job = f"#!/bin/bash\n#PBS -q prod\n#PBS -l select=4:system=polaris\n#PBS -l walltime={hours}:30:00\nmpiexec python x.py\n"
+    hit = next(one for one in found(job, "polaris") if one.rule == "queue-nodes")
+    assert f"'{queue}' takes them" in hit.says and hit.change == (("queue", queue),)
