@@ -15,7 +15,7 @@ from assistant.saving import in_the_way, save
 from graph.planning.request_fields import array_of, variable_of, with_fields
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
-from knowledge.job_parts import Dependency, Mail
+from knowledge.job_parts import Dependency, LimitSignal, Mail
 from knowledge.opening import open_plain
 from knowledge.types import FRAMEWORKS, STRATEGIES, Finding, JobRequest, LaunchBundle, LaunchPlan, Refusal
 
@@ -157,6 +157,7 @@ def request_of(options: argparse.Namespace, cluster: Cluster) -> JobRequest:
         dependency=Dependency("afterok", (options.after,)) if options.after else None,
         chain=options.chain,
         requeue=options.requeue,
+        signal=LimitSignal() if options.requeue else None,
         mail=Mail(options.mail) if options.mail else None,
         modules=tuple(options.module),
         variables=tuple(variable_of(text) for text in options.var),

@@ -167,7 +167,7 @@ def when_time_is_up(ask: Ask, hand: InHand | None) -> Document:
         f"The scheduler ends it{limit}, whatever it is doing: what was not saved by then is lost, and nothing "
         "starts it again.",
         f"Before that: {WAYS[scheduler][0]}. Or save every 15 to 30 minutes, and load the newest at the start.",
-        "Say *chain 3 of them*, *requeue it*, or a longer time, and I write that into the script.",
+        "Say *chain 3 of them*, *requeue it at the limit*, or a longer time, and I write that into the script.",
     )
 
 

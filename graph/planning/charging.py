@@ -78,9 +78,15 @@ def in_site_unit(request: JobRequest, cluster: Cluster | None) -> str:
 
 def runs(request: JobRequest, scheduler: str) -> int:
     """How many jobs a request makes at most: links of a chain, tasks of an array, starts of one put back by itself."""
-    starts = MOST_STARTS if request.requeue and scheduler == "slurm" else 1
+    starts = MOST_STARTS if puts_itself_back(request, scheduler) else 1
     tasks = request.array.tasks if request.array and not request.array.files else 1
     return (request.chain or 1) * tasks * starts
+
+
+def puts_itself_back(request: JobRequest, scheduler: str) -> bool:
+    """Whether the job asks for another start before its limit; what a failed node loses is started again at no price
+    that could be told."""
+    return bool(request.requeue and request.signal) and scheduler == "slurm"
 
 
 def all_hours(request: JobRequest, cluster: Cluster) -> float:
@@ -92,7 +98,7 @@ def further_price(request: JobRequest, cluster: Cluster | None) -> str:
     """`20 starts, up to 960 node hours in all`: the price of all jobs where a request makes several; else empty."""
     if cluster is None or (count := runs(request, cluster.scheduler)) == 1 or not node_hours(request):
         return ""
-    only = [request.requeue and cluster.scheduler == "slurm", (request.chain or 1) > 1, request.array is not None]
+    only = [puts_itself_back(request, cluster.scheduler), (request.chain or 1) > 1, request.array is not None]
     word = ("starts", "jobs", "tasks")[only.index(True)] if only.count(True) == 1 else "runs"
     own, unit = charge_of(request, cluster), cluster.charge.unit if cluster.charge else ""
     as_charged = f" ({amount(own * count)} {unit})" if own is not None and in_site_unit(request, cluster) else ""

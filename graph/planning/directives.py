@@ -122,8 +122,7 @@ def with_parts(
         if isinstance(made, Refusal):
             return made
         words += made
-    signal = signal_of(request)
-    words += signal_options(signal, cluster.scheduler) if signal else []
+    words += signal_options(request.signal, cluster.scheduler) if request.signal else []
     extra = extra_words(request.extra_directives, cluster)
     if isinstance(extra, Refusal):
         return extra
@@ -253,11 +252,6 @@ def dependency(after: Dependency, scheduler: Scheduler, name: str) -> list[Word]
     if scheduler == "lsf":
         return [Word("-w ", '"' + " && ".join(f"{LSF_AFTER[after.kind]}({job})" for job in after.jobs) + '"')]
     return [Word("--dependency=", f"{after.kind}:{job}", "+") for job in after.jobs]
-
-
-def signal_of(request: JobRequest) -> LimitSignal | None:
-    """The signal before the limit: the one that was asked for, or the usual one where the job is to be requeued."""
-    return request.signal or (LimitSignal() if request.requeue else None)
 
 
 def signal_options(signal: LimitSignal, scheduler: Scheduler) -> list[Word]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from graph.planning.directives import LATER, SUBMITS, signal_of
+from graph.planning.directives import LATER, SUBMITS
 from graph.planning.fields import check_directive, check_path, shown
 from graph.planning.programs import edited, take_apart
 from graph.planning.steps import shell_line
@@ -144,11 +144,12 @@ def check_array(array: JobArray) -> None:
 
 
 def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, node: NodeType) -> LaunchPlan | Refusal:
-    """Requeue, the signal before the limit, and chains of jobs."""
+    """Requeue, the signal before the limit, and chains of jobs. Requeue alone is the scheduler's own, after a failed
+    node or a preemption; with the signal the job puts itself back before its limit."""
     chain = 1 if request.chain is None else request.chain
     if not 1 <= chain <= MOST_CHAINED:
         raise InputError(f"a chain of {chain} jobs; give 1 to {MOST_CHAINED}")
-    signal = signal_of(request)
+    signal, again = request.signal, bool(request.requeue and request.signal)
     if signal and signal.seconds <= 0:
         raise InputError(f"a signal {signal.seconds} s before the limit is none; give seconds, such as 300")
     notes = []
@@ -157,7 +158,7 @@ def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
             f"Your program must act on SIG{signal.name}: its handler sets a flag, the training loop saves and ends "
             "when it sees the flag, and the next start goes on from the newest checkpoint."
         )
-    if request.requeue and decided.scheduler == "pbs":
+    if again and decided.scheduler == "pbs":
         notes.append(
             "PBS starts the job again after a node failure (-r y), not at its limit: ask for a chain for that."
         )
@@ -165,12 +166,12 @@ def with_restart(decided: LaunchPlan, request: JobRequest, cluster: Cluster, nod
         notes.append(
             f"{chain} jobs, each after the one before (however it ended): your program loads its newest checkpoint."
         )
-    directives = added(decided, '-Q "99"') if request.requeue and decided.scheduler == "lsf" else decided.directives
+    directives = added(decided, '-Q "99"') if again and decided.scheduler == "lsf" else decided.directives
     return replace(
         decided,
         chain=chain,
         signal=signal,
-        requeue=bool(request.requeue) and decided.scheduler in ("slurm", "lsf"),
+        requeue=again and decided.scheduler in ("slurm", "lsf"),
         directives=directives,
         notes=(*decided.notes, *notes),
     )

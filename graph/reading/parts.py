@@ -84,8 +84,19 @@ def _number(field: str) -> Builder:
     return lambda m, r: (Set(field, count(m["v"]), m[0].strip()),)
 
 
+# What another start is for, where it is not a failed node or a preemption.
+AT_LIMIT = re.compile(r"(?i)\blimit|\btime\b|\brun(?:s|ning)? out\b|\bthe end\b")
+
+
 def _flag(field: str, value: bool = True) -> Builder:
     return lambda m, r: (Set(field, value if not m.groupdict().get("no") else not value, m[0].strip()),)
+
+
+def _again(match: re.Match[str], request: JobRequest) -> Built:
+    """Another start; at the time limit it takes the signal before it, with which the job puts itself back."""
+    at_limit = AT_LIMIT.search(match[0]) is not None and not match.groupdict().get("no")
+    signal = (Set("signal", LimitSignal(), match[0].strip()),) if at_limit and not request.signal else ()
+    return (*_flag("requeue")(match, request), *signal)
 
 
 def _listed(field: str, kind: type[Add] | type[Remove] = Add) -> Builder:
@@ -442,12 +453,12 @@ PARTS: tuple[WishPart, ...] = (
         r"(?:\b(?P<no>{NOT})\s+)?(?:\b(?:--)?requeue\b|\bre-?queued\b|\b(?:put|goes?)\s+back(?=\s+"
         r"(?:when|if|after|at)\b))(?:\s+(?:it|in(?:to)? the queue))*(?:\s+(?:when|if|after"
         r"|at)\s+[^.,;\n]*(?:preempt\w*|limit|killed|fails?|time)\b)?",
-        _flag("requeue"),
+        _again,
     ),
     _row(
         r"\b(?:restart|resubmit|start) (?:it |itself )?(?:again )?(?:automatically|by itself)(?: when| after"
         r"| at)?[^.,;\n]{0,40}",
-        _flag("requeue"),
+        _again,
         True,
     ),
     _row(

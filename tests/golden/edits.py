@@ -53,6 +53,7 @@ EDITS = (
     edit("chain", "chain 4 of them", chain=4),
     edit("signal", "USR1 five minutes before the end", signal=LimitSignal()),
     edit("requeue", "requeue it", requeue=True),
+    edit("requeue at the limit", "requeue it at the limit", requeue=True, signal=LimitSignal()),
     edit("mail", "mail me at end and fail", mail=Mail()),
     edit("exclusive", "exclusive nodes", exclusive=True),
     edit("reservation", "in reservation hack", reservation="hack"),
@@ -98,7 +99,7 @@ EDITS = (
 )
 TOGETHER = ("array", "signal", "mail", "steps around it", "a second program after it", "offline", "conda environment")
 SHOWN = (
-    "requeue",
+    "requeue at the limit",
     "container",
     "staging",
     "a second program beside it",

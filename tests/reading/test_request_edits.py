@@ -37,6 +37,8 @@ def changed(text: str, before: JobRequest = JOB) -> dict[str, Any]:
         ("mail me at end and fail, k@uni.example", {"mail": Mail("k@uni.example", ("end", "fail"))}),
         ("if it fails I want a mail", {"mail": Mail(None, ("fail",))}),
         ("requeue it when it is preempted", {"requeue": True}),
+        ("requeue it at the limit", {"requeue": True, "signal": LimitSignal()}),
+        ("--requeue", {"requeue": True}),
         ("call it vit-l", {"job_name": "vit-l"}),
         ("log to logs/%j.out", {"output": "logs/%j.out"}),
         ("give it 200G of RAM", {"memory_gb": 200}),

@@ -11,7 +11,7 @@ from virtual_site import environment
 
 from graph.planning.plan import plan
 from knowledge.catalogue import catalogue
-from knowledge.job_parts import ArrayAxis, JobArray, Mail, Program
+from knowledge.job_parts import ArrayAxis, JobArray, LimitSignal, Mail, Program
 from knowledge.types import JobRequest, LaunchPlan
 from templates.render import render
 
@@ -75,7 +75,9 @@ def wait_until(done: object, seconds: float = 60) -> None:
 def requeued(small_slurm, tmp_path_factory) -> Path:  # type: ignore[no-untyped-def]
     """The folder of a job that was told to save and went back into the queue, where Slurm holds it for two minutes."""
     folder = tmp_path_factory.mktemp("requeued")
-    script = bundle_in(folder, SAVES, strategy="ddp", nodes=1, gpus_per_node=2, requeue=True, queue="regular")
+    script = bundle_in(
+        folder, SAVES, strategy="ddp", nodes=1, gpus_per_node=2, requeue=True, signal=LimitSignal(), queue="regular"
+    )
     slurm = small_slurm("perlmutter")
     words = ["env", *(f"{name}={value}" for name, value in environment(folder, 4).items())]
     sent = slurm.run(*words, "sbatch", "--parsable", script.name, folder=folder)

@@ -13,7 +13,7 @@ from graph.planning.charging import amount, charge_of, further_price, kinds_of
 from graph.planning.plan import plan
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
-from knowledge.job_parts import JobArray
+from knowledge.job_parts import JobArray, LimitSignal
 from knowledge.types import JobRequest, LaunchPlan, Refusal
 
 
@@ -91,16 +91,22 @@ def test_the_usual_queue_and_a_cheaper_one_cost_nothing() -> None:
 
 def test_further_jobs_are_priced() -> None:
     frontier = machine("frontier")
-    assert "20 starts, up to 400 node hours" in further_price(job(requeue=True), frontier)
+    assert "20 starts, up to 400 node hours" in further_price(job(requeue=True, signal=LimitSignal()), frontier)
     assert "3 jobs, up to 60 node hours" in further_price(job(chain=3), frontier)
     assert "4 tasks, up to 80 node hours" in price(job(), job(array=JobArray(count=4)), frontier)
-    assert further_price(job(), frontier) == further_price(job(requeue=True), machine("polaris")) == ""
+    assert (
+        further_price(job(), frontier)
+        == further_price(job(requeue=True, signal=LimitSignal()), machine("polaris"))
+        == ""
+    )
     fewer = price(job(chain=3), job(chain=3, nodes=1), frontier)
     assert fewer == ""
 
 
 def test_a_plan_says_what_its_jobs_cost() -> None:
-    made = plan(job(machine="delta", strategy="ddp", requeue=True, account="abcd"), machine("delta"))
+    made = plan(
+        job(machine="delta", strategy="ddp", requeue=True, signal=LimitSignal(), account="abcd"), machine("delta")
+    )
     assert isinstance(made, LaunchPlan)
     assert any("20 starts, up to 400 node hours in all (1,600 SU)" in note for note in made.notes)
 

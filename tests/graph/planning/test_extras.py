@@ -81,7 +81,9 @@ MAIL = Mail("a@b.org", ("end", "fail"))
         (LSF, {"signal": LimitSignal()}, "#BSUB -wt 5"),
         (SLURM, {"requeue": True}, "#SBATCH --requeue"),
         (PBS, {"requeue": True}, "#PBS -r y"),
-        (LSF, {"requeue": True}, '#BSUB -Q "99"'),
+        (LSF, {"requeue": True}, "#BSUB -r"),
+        (LSF, {"requeue": True, "signal": LimitSignal()}, '#BSUB -Q "99"'),
+        (SLURM, {"requeue": True, "signal": LimitSignal()}, '    scontrol requeue "$SLURM_JOB_ID"'),
         (SLURM, {"memory_gb": 0}, "#SBATCH --mem=0"),
         (SLURM, {"begin": "now+2hours"}, "#SBATCH --begin=now+2hours"),
         (SLURM, {"extra_directives": ("#SBATCH --nice=100",)}, "#SBATCH --nice=100"),
@@ -92,6 +94,12 @@ MAIL = Mail("a@b.org", ("end", "fail"))
 )
 def test_each_scheduler_has_its_own_words(machine: str, fields: dict[str, object], line: str) -> None:
     assert line in script(machine, **fields).splitlines()
+
+
+@pytest.mark.parametrize("machine", [SLURM, PBS, LSF])
+def test_requeue_alone_is_one_line_more(machine: str) -> None:
+    without, asked = (script(machine, **more).splitlines() for more in ({}, {"requeue": True}))
+    assert len(asked) == len(without) + 1 and "trap" not in "\n".join(asked)
 
 
 @pytest.mark.parametrize(
