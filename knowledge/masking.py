@@ -10,20 +10,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right, insort
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any
 
 import re2
 
 from knowledge.masking_form import line_end, plain_forms
-from knowledge.masking_keys import CREDENTIALS, cells_below, values_of_rows
-from knowledge.masking_makers import PRIVATE_KEY
+from knowledge.masking_keys import CREDENTIALS
+from knowledge.masking_makers import IN_ADDRESSES, PRIVATE_KEY
 from knowledge.masking_names import COMMON, PERSONAL, columns, is_ordinary, names_nobody
 from knowledge.masking_paths import private_folders
 from knowledge.masking_public import without_public
-from knowledge.masking_rule import MaskingRule, compiled
+from knowledge.masking_rule import MaskingRule
 from knowledge.masking_table import HIDDEN, NEVER_BACK, PLACEHOLDER, Masked, NameTable, put_back
 
 # Kinds of names, the one that a name is called by first where it is found as several.
@@ -32,23 +31,23 @@ RANKS = ("USER", "HOST")
 MOST_LEARNED = 400
 WORD = re.compile(r"[^\W_][\w-]*(?:\.[\w-]+)*")
 # A line that was wrapped is at least so wide; what goes on has letters and digits.
-NARROWEST, MOST_WRAPPED = 40, 20
+NARROWEST, SHORTEST_WRAPPED, MOST_WRAPPED = 40, 10, 20
 WRAP = re.compile(r"(?: ?\\)?\r?\n[ \t]*(?:>[ \t]?)*")
-WRAPPED = re.compile(r"(?=[\w.+/=-]*(?:\d|[a-z][A-Z]\w*[a-z][A-Z]))(?=[\w.+/=-]*[A-Za-z])[\w.+/=-]{4,}(?=\s|$|[\"',;])")
+WRAPPED = re.compile(
+    r"(?=[\w.+/-]*(?:\d|[a-z][A-Z]\w*[a-z][A-Z]))(?=[\w.+/-]*[A-Za-z])[\w.+/-]{4,}={0,2}(?=\s|$|[\"',;])"
+)
+# No key goes on so: a name in capitals, a host, an option.
+BEGINS_ANEW = re.compile(r"[A-Z]+_[A-Z_]+|[a-z]+[-_.][\w.-]*|\d{4}-\d\d-\d\d|[-.].*|[a-z]+\d{1,3}")
 # Characters of a line that are looked at together, and how many of them again with those that follow: longer than any
 # rule reaches from a name to its value.
 WINDOW, OVERLAP = 8192, 1024
-# Characters below a line that asks for a value in which that is looked for.
-LONGEST_BELOW = 512
 # Different lines of a text whose values are kept while it is read.
 MOST_SAME = 4096
-# A word of a sentence or a line that could be a password.
-SPOKEN = re.compile(r"(?<![^\s\"'`(:/=«“„])(?P<v>[^\s\"'`,;:()<>\[\]{}|«»“”]{5,80})")
 ENDS_VALUE = re.compile(r"[\s\"'`,;]")
 # What begins a block of lines that is secret as a whole.
 BLOCKS = ("-----BEGIN ", "Private-Lines", "$ANSIBLE_VAULT")
 CLOSING, OPENING = ")]}.,;:", "([{"
-RULES = (*CREDENTIALS, *PERSONAL)
+Rules = tuple[MaskingRule, ...]
 Span = tuple[int, int, str]
 
 
@@ -140,8 +139,8 @@ def mask(text: str, known: Mapping[str, str] | None = None) -> Masked:
 def hide(text: str) -> str:
     """The text with credentials replaced by <hidden>, for what is shown to the person it belongs to."""
     spans = Spans()
-    for start, end, kind in (*disguised(text), *by_rules(text, len(CREDENTIALS))):
-        spans.add(*grown(text, (start, end, kind)))
+    for span in credentials(text):
+        spans.add(*span)
     parts, last = [], 0
     for start, end, _ in spans:
         parts += [text[last:start], HIDDEN]
@@ -176,20 +175,23 @@ class Spans:
 
 def found(text: str) -> Iterator[Span]:
     """Every private part: keys first, then folders, then names."""
-    named = list(by_rules(text, len(RULES)))
-    yield from disguised(text)
-    yield from (grown(text, span) for span in named if span[2] == "KEY")
+    yield from credentials(text)
     yield from ((start, end, "USER") for start, end in private_folders(text))
-    yield from (span for span in named if span[2] != "KEY")
+    yield from by_rules(text, PERSONAL)
     yield from columns(text)
 
 
-def disguised(text: str) -> Iterator[Span]:
-    """Credentials that only show once colours, escapes and the like are taken away; the whole of each, as it stands."""
-    for begin, plain in plain_forms(text):
-        for start, end, kind in by_rules(plain.text, len(CREDENTIALS)):
-            first, last = plain.original(start, end)
-            yield begin + first, begin + last, kind
+def credentials(text: str) -> Iterator[Span]:
+    """Every credential. Lines with colours, escapes and the like are read in their plain form; the whole of what is
+    found there, as it stands."""
+    passages = []
+    for begin, end, plain in plain_forms(text):
+        passages.append((begin, end))
+        for start, stop, kind in by_rules(plain.text, CREDENTIALS):
+            first, last = plain.original(start, stop)
+            yield grown(text, (begin + first, begin + last, kind))
+    yield from (grown(text, span) for span in by_rules(text, CREDENTIALS, passages))
+    yield from by_rules(text, IN_ADDRESSES if passages else ())  # where a decoded sign would end the password
 
 
 def grown(text: str, span: Span) -> Span:
@@ -198,54 +200,67 @@ def grown(text: str, span: Span) -> Span:
     line = text.rfind("\n", 0, start) + 1
     for _ in range(MOST_WRAPPED):
         wrapped = WRAP.match(text, end)
-        broken = wrapped and (end - line >= NARROWEST or "\\" in (wrapped[0][0], text[end - 1]) or ">" in wrapped[0])
+        plain = wrapped and not ("\\" in (wrapped[0][0], text[end - 1]) or ">" in wrapped[0])
+        broken = wrapped and (not plain or (end - line >= NARROWEST and end - start >= SHORTEST_WRAPPED))
         rest = WRAPPED.match(text, wrapped.end()) if wrapped and broken else None
-        if not wrapped or not rest:
+        if not wrapped or not rest or (plain and BEGINS_ANEW.fullmatch(rest[0])):
             break
         line, end = wrapped.end(), rest.end()
     return start, end, kind
 
 
-def by_rules(text: str, first: int) -> Iterator[Span]:
-    """What the first rules of the table find; line by line; RE2 tells which rules a line is worth."""
-    for match in PRIVATE_KEY.finditer(text) if any(sign in text for sign in BLOCKS) else ():
+def by_rules(text: str, rules: Rules, without: Sequence[tuple[int, int]] = ()) -> Iterator[Span]:
+    """What these rules find, line by line; RE2 tells which rules a line is worth. without: passages that are left out
+    but for what goes over many lines."""
+    blocks = rules is CREDENTIALS and any(sign in text for sign in BLOCKS)
+    for match in PRIVATE_KEY.finditer(text) if blocks else ():
         yield match.start(), match.end(), "KEY"
     spans: list[tuple[int, int, int]] = []
-    start = table = 0
+    told: dict[int, list[tuple[int, int]]] = {}
+    cuts: dict[int, int] = {}
     same: dict[str, tuple[list[tuple[int, int, int]], list[int]]] = {}  # logs say the same again and again
-    for line in text.split("\n"):
-        end = start + len(line)
+    for start, end in lines(text, without):
         for begin, stop in windows(start, end):
             part = text[begin:stop]
             if part not in same:
                 if len(same) == MOST_SAME:
                     same.clear()
-                same[part] = in_line(part, first)
+                same[part] = in_line(part, rules)
             alone, wide = same[part]
-            for number, one, other in alone:
-                cut = begin + other == stop < end
-                spans.append((number, begin + one, value_end(text, stop, end) if cut else begin + other))
+            if stop < end:
+                cuts[stop] = end
+            spans += [(number, begin + one, begin + other) for number, one, other in alone]
             for number in wide:
-                rule = RULES[number]
-                if rule.finds:
-                    spans += [(number, *value) for value in rule.finds(text, begin, stop)]
-                    continue
-                if rule.cells and start >= table:
-                    below, table = cells_below(text, start)
-                    spans += [(number, *cell) for cell in below]
-                if rule.cells:
-                    spans += [(number, *cell) for cell in values_of_rows(text, begin, stop)]
+                if rules[number].finds:
+                    told.setdefault(number, []).append((begin, stop))
                 elif stop == end:
-                    spans += [(number, *value) for value in below_line(rule, text, begin, stop)]
+                    spans += [(number, *value) for value in below_line(rules[number], text, begin, stop)]
+    for number, parts in told.items():
+        if finds := rules[number].finds:
+            spans += [(number, *value) for value in finds(text, parts)]
+    if cuts:
+        spans = [(number, one, value_end(text, other, cuts.get(other, other))) for number, one, other in spans]
+    yield from without_public(text, [(start, end, rules[number].kind) for number, start, end in sorted(spans)])
+
+
+def lines(text: str, without: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The lines of a text that hold anything (from, to), but those of some passages, which are in order."""
+    start, passages = 0, [*(one for one in without if one[1] > one[0]), (len(text) + 1, len(text) + 1)]
+    number = 0
+    while start < len(text):
+        end = line_end(text, start)
+        while passages[number][1] <= start:
+            number += 1
+        if start < end and start < passages[number][0]:
+            yield start, end
         start = end + 1
-    yield from without_public(text, [(start, end, RULES[number].kind) for number, start, end in sorted(spans)])
 
 
-def in_line(part: str, first: int) -> tuple[list[tuple[int, int, int]], list[int]]:
+def in_line(part: str, rules: Rules) -> tuple[list[tuple[int, int, int]], list[int]]:
     """What rules that look no further find in a part of a line (rule, from, to), and the rules that look further."""
-    numbers = looked_for(first).Match(part.encode("utf-8", "replace")) or ()
-    alone = [(one, *value) for one in numbers if not RULES[one].wide for value in values(RULES[one], part)]
-    return alone, [number for number in numbers if RULES[number].wide]
+    numbers = looked_for(rules).Match(part.encode("utf-8", "replace")) or ()
+    alone = [(one, *value) for one in numbers if not rules[one].wide for value in values(rules[one], part)]
+    return alone, [number for number in numbers if rules[number].wide]
 
 
 def windows(start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -269,42 +284,19 @@ def below_line(rule: MaskingRule, text: str, begin: int, stop: int) -> Iterator[
     last = stop
     for _ in range(rule.reach):
         last = line_end(text, last + 1)
-    for one, other in values(rule, text[begin:last], text[last + 1 : last + LONGEST_BELOW] if rule.below else ""):
+    for one, other in values(rule, text[begin:last]):
         yield begin + one, begin + other
 
 
-def values(rule: MaskingRule, part: str, following: str = "") -> Iterator[tuple[int, int]]:
-    """Where in a part of a text the values are that a rule finds; `following`: what stands below the part."""
-    if rule.finds:
-        yield from rule.finds(part, 0, line_end(part, 0))
-        return
-    at, matches = 0, words_beside(rule, part) if rule.beside else rule.pattern.finditer(part)
-    if rule.below:
-        found = compiled(rule.below).match(following) if rule.pattern.search(part) else None
-        at, matches = len(part) + 1, found_below(rule, found, following)
-    for match in matches:
+def values(rule: MaskingRule, part: str) -> Iterator[tuple[int, int]]:
+    """Where in a part of a text the values are that a rule finds."""
+    for match in rule.pattern.finditer(part):
         group = "w" if "w" in match.re.groupindex and match["w"] is not None else "v"
         begin, end = match.span(group)
         if rule.kind == "KEY" and group == "v":
-            end = unclosed(match.string, begin, end)
-        if rule.holds is None or rule.holds(match.string[begin:end]):
-            yield at + begin, at + end
-
-
-def words_beside(rule: MaskingRule, part: str) -> Iterator[re.Match[str]]:
-    """The words around each telling one; each is looked at once."""
-    done = 0
-    for told in rule.pattern.finditer(part):
-        for word in SPOKEN.finditer(part, max(done, told.start() - rule.beside), told.end() + rule.beside):
-            done = word.end()
-            yield word
-
-
-def found_below(rule: MaskingRule, first: re.Match[str] | None, following: str) -> Iterator[re.Match[str]]:
-    """What stands below the part: one value, or one in each line of a block."""
-    while first:
-        yield first
-        first = compiled(rule.below).match(following, first.end()) if rule.block and first[0] else None
+            end = unclosed(part, begin, end)
+        if rule.holds is None or rule.holds(part[begin:end]):
+            yield begin, end
 
 
 def unclosed(part: str, begin: int, end: int) -> int:
@@ -319,12 +311,11 @@ def unclosed(part: str, begin: int, end: int) -> int:
 
 
 @cache
-def looked_for(first: int) -> Any:
-    """The loose patterns of the first rules: each is tried where a text holds the letters that it cannot do without. In
-    one automaton their states would multiply."""
+def looked_for(rules: Rules) -> re2.Filter:
+    """The loose patterns of these rules in one."""
     options, together = re2.Options(), re2.Filter()
     options.case_sensitive = False
-    for rule in RULES[:first]:
+    for rule in rules:
         together.Add(rule.looks, options)
     together.Compile()
     return together

@@ -69,7 +69,7 @@ IN_COMMANDS = (
     # What is sent after a password was asked for: expect, pexpect.
     MaskingRule(
         "KEY",
-        r"expect|assword|assphrase",
+        r"expect.*(?:word|phrase|code|pin)\b|(?:word|phrase|code|pin)\b.*\bsend",
         r"(?:assword|assphrase|passcode|PIN)\b(?:[^\n]{0,120}?|[^\n]{0,60}\n[^\n]{0,60}?)\bsend(?:line)?\b[\s(]{0,3}(?:--\s{0,3})?"
         r"(?P<q>[\"'])(?P<w>(?:(?!(?P=q))[^\n\\]|\\.){3,80})(?P=q)",
         is_secret,
@@ -101,7 +101,7 @@ IN_COMMANDS = (
         r"\b(?:echo|printf)\b.*\|",
         r"\b(?:echo|printf)\s(?:-\w+\s)?(?:(?P<q>[\"'])(?:[\w.-]{1,32}:)?(?P<w>[^\"'|$\n]{3,80})(?P=q)"
         r"|(?:[\w.-]{1,32}:)?(?P<v>[^\s\"'|$][^\s\"'|]{2,}))\s?\|\s?[^\n|]{0,120}?(?:\bssh-add\b|\bsudo\s[^|\n]{0,20}-\w*S|\bpasswd\b|chpasswd|-stdin\b|\blogin\b"
-        r"|with-token|\bkinit\b|\bgpg\b|cryptsetup|\bsu\b|\b\w*init\b|log[io]n)",
+        r"|with-token|\bkinit\b|\bgpg\b|cryptsetup|\bbase64\s+-{1,2}[dD]|\bsu\b|\b\w*init\b|log[io]n)",
         is_secret,
         example="echo «tiger77» | sudo -S apt install foo",
     ),
@@ -123,7 +123,7 @@ IN_COMMANDS = (
     MaskingRule(
         "KEY",
         r"\bu(?:ser)?\s?[:=].*\bp",
-        r"(?i)\bu(?:ser(?:name)?)?\s?[:=]\s?\S{1,40}[\s,;/]{1,3}p(?:w|ass|wd)?\s?[:=]\s?(?P<v>[^\s\"',;]{4,})",
+        r"(?i)\bu(?:ser(?:name)?)?\s?[:=]\s?[^\s&]{1,40}[\s,;/&]{1,3}p(?:w|ass|wd)?\s?[:=]\s?(?P<v>[^\s\"',;]{4,})",
         is_secret,
         example="u: ada p: «tiger77»",
     ),

@@ -20,7 +20,10 @@ HIDDEN = re.compile(
     r"|[\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufe00-\ufe0f]|\\+(?=[\"'\n])"
 )
 # Encoded characters: %22, \\u0022, \\x22, &quot;, &#34;.
-ENCODED = re.compile(r"%([2-7][0-9A-Fa-f])|\\+u00([2-7][0-9A-Fa-f])|\\+x([2-7][0-9A-Fa-f])|&#x([2-7][0-9A-Fa-f]);")
+ENCODED = re.compile(
+    r"%([2-7][0-9A-Fa-f])|\\+u00([2-7][0-9A-Fa-f])|\\+x([2-7][0-9A-Fa-f])|&#x([2-7][0-9A-Fa-f]);"
+    r"|(?<=['\" \d])\\(0?[01][0-7]{2})(?=[\\'\"])"
+)
 ENTITY = re.compile(r"&(?:quot|amp|apos|lt|gt|#\d{2,3});")
 FULL_WIDTH = re.compile(r"[\uff01-\uff5e]")
 # Each mark begins with one of these; a class of characters is looked for ten times as fast as the marks themselves.
@@ -34,6 +37,8 @@ SPACED = re.compile(
     r"(?<!\S)(?:\S(?: \S){5,}|(?=[\d ]*[A-Za-z])(?:[\da-f]{4}(?: [\da-f]{4}){3,}|[\dA-Z]{4}(?: [\dA-Z]{4}){3,}))(?!\S)"
 )
 LOOKS_SPACED = re2.compile(r"(?:^|\s)(?:\S(?: \S){5}|[\da-f]{4}(?: [\da-f]{4}){3}|[\dA-Z]{4}(?: [\dA-Z]{4}){3})")
+# Lines behind a mark that are read with it: a line that tells of a secret tells of so many.
+BEHIND = 3
 Replaced = Iterable[tuple[int, int, str]]
 
 
@@ -62,19 +67,20 @@ def marks_of(text: str, start: int = 0, end: int | None = None) -> Iterator[re.M
             yield mark
 
 
-def plain_forms(text: str) -> Iterator[tuple[int, PlainForm]]:
-    """The disguised passages of a text, each with where it begins: the lines with marks, and one line around them."""
+def plain_forms(text: str) -> Iterator[tuple[int, int, PlainForm]]:
+    """The disguised passages of a text, each with where it begins and how far the plain form stands for it: the lines
+    with marks, and a few around them; not at all for what blanks part."""
     begin = end = -1
     for mark in marks_of(text):
         if mark.start() < end:
             continue
         if end >= 0:
-            yield begin, plain(text[begin:end])
-        begin = text.rfind("\n", 0, max(0, text.rfind("\n", 0, mark.start()))) + 1
+            yield begin, end, plain(text[begin:end])
+        begin = max(end + 1, text.rfind("\n", 0, max(0, text.rfind("\n", 0, mark.start()))) + 1)
         end = reached(text, mark.end())
     if end >= 0:
-        yield begin, plain(text[begin:end])
-    yield from ((at, plain(part, blanks(part))) for at, part in spaced(text))
+        yield begin, end, plain(text[begin:end])
+    yield from ((at, at, plain(part, blanks(part))) for at, part in spaced(text))
 
 
 def spaced(text: str) -> Iterator[tuple[int, str]]:
@@ -96,9 +102,11 @@ def blanks(text: str) -> Replaced:
 
 
 def reached(text: str, start: int) -> int:
-    """Where a passage ends: a line behind the last mark that has another at most one line behind it."""
+    """Where a passage ends: some lines behind the last mark that has no other on them."""
     while True:
-        end = line_end(text, line_end(text, start) + 1)
+        end = line_end(text, start)
+        for _ in range(BEHIND):
+            end = line_end(text, end + 1)
         marks = [mark.end() for mark in marks_of(text, start, end)]
         if not marks:
             return end
@@ -145,7 +153,9 @@ def replaced(text: str) -> Iterator[tuple[int, int, str]]:
     for found in marks_of(text):
         shown = found[0]
         code = found[1] or found[2] or found[3] or found[4]
-        if code:
+        if found[5]:
+            yield found.start(), found.end(), chr(int(found[5], 8))
+        elif code:
             yield found.start(), found.end(), chr(int(code, 16))
         elif shown[0] == "&":
             yield found.start(), found.end(), unescape(shown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from knowledge.masking_rule import MaskingRule
-from knowledge.masking_words import is_login, is_made, is_random, is_secret, is_told
+from knowledge.masking_words import is_made, is_password, is_random, is_secret, is_told
 
 # What follows a maker's prefix -> the prefixes. Lengths are lower bounds: a cut token is still one.
 TOKENS = {
@@ -55,6 +55,7 @@ TOKENS = {
     r"[A-Za-z0-9]{14}\.[0-9a-f]{32,}": "pat",
     r"[A-Za-z0-9]{24,}": "aio_",
     r"(?=\w*\d)[A-Za-z0-9]{30,}": "PRIVATE-",
+    r"[\da-f-]{30,}": "pat-eu1- pat-na1- pat-na2-",
     r"[\w.-]{20,}": "pk.eyJ sk.eyJ",
     r"[\w+/=]{12,}": "LS0tLS1CRUdJT",
     r"(?:[\w-]{10,}(?:\.[\w-]{8,}){1,4}|(?=0eXBl|hcGlf|hdXRo|1c2Vy|wYXNz|0b2tl|hY2Nl|jbGll|zZWNy|rZXki"
@@ -138,6 +139,21 @@ MAKERS = (
     ),
     MaskingRule(
         "KEY",
+        r"://\S*/(?:reset\w*|private|shared?|s|invite|verify|confirm|activate|magic|token)/",
+        r"://[^\s/]+/(?:[\w.-]+/){0,4}?(?:reset\w*|private|shared?|s|invite|verify|confirm|activate|magic|token)/"
+        r"(?P<v>(?=[\w/-]*\d)(?:[\w-]{1,12}/)?[\w-]{12,})(?=/|\W|$)",
+        is_random,
+        example="https://portal.lab/reset/«MTQx/4oi0oh-58a6989fa7f37a3a8e4de90c»/",
+    ),
+    MaskingRule(
+        "KEY",
+        r"\d{5,6}(?:-\d{5,6}){4}|\*[0-9a-f]{40}|md5[0-9a-f]{32}|\b[a-z0-9]{6}\.[a-z0-9]{16}\b|\bcccc[cbdefghijklnrtuv]{28}|A{16}",
+        r"(?<![\w-])(?P<v>\d{5,6}(?:-\d{5,6}){4,7}|\*[0-9A-F]{40}|(?<=[\"'])md5[0-9a-f]{32}"
+        r"|(?=[a-z0-9]*\d)[a-z0-9]{6}\.(?=[a-z0-9]*\d)[a-z0-9]{16}|cccc[cbdefghijklnrtuv]{28,40}|A{16,}[\w%-]{30,})(?![\w-])",
+        example="BitLocker «243255-722147-385226-538796-380780-675383-722642-212251»",
+    ),
+    MaskingRule(
+        "KEY",
         r"/t/",
         r"/t/(?P<v>(?=[A-Za-z]*\d)[A-Za-z0-9]{24,64}|[a-z]{2}-[0-9a-f]{8}-[\w-]{20,}|[0-9a-z]{2}-[0-9a-f]{8}-[\w-]{20,})/",
         example="https://conda.example.org/t/«ab-01234567-89ab-cdef-0123-456789abcdef»/main",
@@ -145,14 +161,14 @@ MAKERS = (
     MaskingRule(
         "KEY",
         r"\$[\w-]+\$|\{s?sha",
-        r"(?P<v>(?<![\w$])\$(?:1|2[abxy]|5|6|7|y|gy|md5|apr1|argon2id?|argon2i|scrypt|pbkdf2[\w-]*)\$"
+        r"(?P<v>(?<![\w$])\$(?:1|2[abxy]|5|6|7|8|9|y|gy|md5|apr1|argon2id?|argon2i|scrypt|pbkdf2[\w-]*)\$"
         r"[^\s:'\"]{12,}|\{S?SHA(?:256|512)?\}[\w+/=]{20,})",
         example="x:«$6$abcdefgh$0123456789abcdef»:19000",
     ),
     MaskingRule(
         "KEY",
-        r"pbkdf2[_.]|scrypt:",
-        r"(?P<v>\b(?:pbkdf2_sha\d+\$|grub\.pbkdf2\.sha\d+\.\d+\.|scrypt:\d+:)[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
+        r"pbkdf2[_.]|scrypt:|sha\d+:",
+        r"(?P<v>\b(?:pbkdf2_sha\d+\$|grub\.pbkdf2\.sha\d+\.\d+\.|scrypt:\d+:|sha(?:1|256|512):(?=[0-9a-f]{8,32}:))[^\s:'\"]{20,}(?::[^\s:'\"]+)*)",
         example="«pbkdf2_sha256$260000$abcdefgh$0123456789abcdef=»",
     ),
     MaskingRule(
@@ -175,9 +191,9 @@ IN_ADDRESSES = (
     MaskingRule(
         "KEY",
         r"://[^/@]*:[^/@]*@",
-        r"\b(?i:[a-z][a-z0-9+._-]{1,20})://(?P<v>[^\s/@:'\"<>]{0,80}:[^\s/'\"<>]{1,200})@(?=[\w\[])",
-        is_login,
-        example="postgresql://«ada:hunter3»@db1/x",
+        r"\b(?i:[a-z][a-z0-9+._-]{1,20})://[^\s/@:'\"<>]{0,80}:(?P<v>[^\s/'\"<>]{1,200})@(?=[\w\[])",
+        is_password,
+        example="postgresql://ada:«hunter3»@db1/x",
     ),
     MaskingRule(
         "KEY",
@@ -187,8 +203,8 @@ IN_ADDRESSES = (
     ),
     MaskingRule(
         "KEY",
-        r"://[^/@:\s]{16,}@",
-        r"://(?P<v>[\w.%~-]{16,200})@",
+        r"://[^/@:\s]{16,}(?::[^/@:\s]*)?@",
+        r"://(?P<v>[\w.%~-]{16,200})(?::[^\s/@:]{0,80})?@",
         is_random,
         example="https://«0123456789abcdef0123456789abcdef»@o1.ingest.sentry.io/4",
     ),
@@ -212,16 +228,10 @@ IN_HEADERS = (
     MaskingRule(
         "KEY",
         r"bearer|authorization",
-        r"(?i)(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:bearer|basic|token|digest|apikey|key)?"
+        r"(?i)(?:authorization[\"']?\s{0,3}[:=]\s{0,3}[\"']?(?:[a-z][\w-]{2,20}\s)?"
         r"|\bbearer)[\s:]+(?P<v>[\w.~+/=:-]{8,})",
         is_secret,
         example="> Authorization: Bearer «0123456789abcdef»",
-    ),
-    MaskingRule(
-        "KEY",
-        r"cookie[\"']?:",
-        r"(?i)\b(?:set-)?cookie[\"']?:\s{0,3}(?P<v>(?=[^\n]*=)[^\n\"']{6,})",
-        example="Cookie: «sessionid=ab12cd34ef56»",
     ),
     MaskingRule(
         "KEY",

@@ -32,7 +32,7 @@ WORDS = """
 COMMON = frozenset(WORDS.split())
 CLOCK = re.compile(r"(?i)\d{1,2}[ap]m")
 HARDWARE = re.compile(
-    r"(?i)(?:gpu[-_]?)?(?:a10g?|a[34]0|a100|h[12]00|b[23]00|g[bh][23]00|v100|p100|k80|l40?s?|l4|t4|mi\d{2,3}[ax]?|max1\d{3}|rtx\w*)s?(?:[-_].*)?"
+    r"(?i)(?:\d{1,3}x)?(?:gpu[-_]?)?(?:a10g?|a[34]0|a100|h[12]00|b[23]00|g[bh][23]00|v100|p100|k80|l40?s?|l4|t4|mi\d{2,3}[ax]?|max1\d{3}|rtx\w*)s?(?:[-_].*)?"
 )
 
 
@@ -121,6 +121,7 @@ PERSONAL: tuple[MaskingRule, ...] = (
         r"(?<![\w.+-])(?P<v>[\w.+-]{1,64}@[A-Za-z0-9][\w-]{0,62}(?:\.[\w-]{1,62}){0,6}\.[A-Za-z]{2,24})\b",
         is_mail,
     ),
+    MaskingRule("USER", r"://[^/@:]+:[^/@]*@", r"://(?P<v>[A-Za-z][\w.-]{1,31}):[^\s/@]{1,200}@", is_name),
     # Prompts, ssh targets, licence servers: user@host and port@host.
     MaskingRule(
         "USER",

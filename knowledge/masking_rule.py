@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from functools import cache
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class MaskingRule:
     """kind: the placeholder's word. The group `v` (or `w`) of the pattern is what is hidden, where it `holds`.
 
     looks is in RE2's syntax, in any case; it must match each line in which the pattern may begin. reach: how many lines
-    after that one the pattern may go on. below: what holds the value in the lines after one in which the pattern is
-    found, or in each line of a block of them. cells: the values stand below their names, where cells_below finds them.
-    beside: the pattern is a telling word, and so many characters before and behind it each word that `holds` is hidden.
-    finds: tells by itself where the values are, in or beside a part (text, from, to); there is no pattern then.
+    after that one the pattern may go on.
+    finds: tells by itself where the values are, in or beside the parts of a text; there is no pattern then.
     example: a text with the secret between « and ».
     """
 
@@ -26,16 +24,12 @@ class MaskingRule:
     holds: Callable[[str], bool] | None = None
     example: str = ""
     reach: int = 0
-    below: str = ""
-    cells: bool = False
-    block: bool = False
-    beside: int = 0
-    finds: Callable[[str, int, int], Iterable[tuple[int, int]]] | None = None
+    finds: Callable[[str, Iterable[tuple[int, int]]], Iterable[tuple[int, int]]] | None = None
 
     @property
     def wide(self) -> bool:
         """Whether it looks further than one line."""
-        return bool(self.reach or self.below or self.cells)
+        return bool(self.reach or self.finds)
 
     @property
     def pattern(self) -> re.Pattern[str]:

@@ -9,65 +9,70 @@ from __future__ import annotations
 
 import json
 import re
+from binascii import a2b_base64
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import re2
-
 from knowledge.data_file import read_data
 from knowledge.masking_form import line_end
 from knowledge.masking_names import HARDWARE, OF_FIELD
-from knowledge.masking_words import KNOWN_PUBLIC, MACHINE_WORD, is_identifier, is_password
+from knowledge.masking_words import KNOWN_PUBLIC, MACHINE_WORD, is_given, is_identifier
 
 WEIGHTS = Path(__file__).with_name("masking_weights.json")
 EVIDENCE = Path(__file__).with_name("masking_evidence.yaml")
 # Characters of a line before a candidate that are looked at, and behind it.
 BEFORE, BEHIND = 120, 60
 # Characters at the end of a line in which a word must stand that tells of those beside it.
-TAIL = 72
+TAIL, MOST_TOLD = 110, 16
 # Lines below one that tells of a secret in which it may stand, and how long such a line is.
 REACH, LONGEST_LINE = 3, 200
+NOTHING: tuple[str, ...] = ()
+# Characters of a candidate by which it is judged.
+MOST_FORM = 400
+# Lines of a list below one that ends in a colon, and what one of them is.
+LISTED, LONE = 40, re.compile(r"[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*\S+[ \t\r]*")
 # Words before a candidate that count.
 MOST_WORDS = 9
 TELLING = "PNKSTWL"
 ANNOUNCING = frozenset("PNKSTWL-")
-QUOTES = "\"'`“„«「"
-# A line without any of these has no candidates.
-LOOKS = (
-    r"pass|pwd|\bpw|pw\b|_pw|mdp|kennw|contrase|\bclave|senha|parol|wachtwoord|\bww\b|парол|has[łl]o"
-    r"|hes[lľ]|l[öo]senord|adgangskod|salasana|[şs]ifre|jelsz|κωδικ|slapta|lozink|geheim|losungs|pword"
-    r"|mnemonic|authtok|key|schl(?:ü|ue)ssel|\bcl(?:é|e|ef)\b|llave|chave|chiave|klucz|sleutel|klíč|ключ"
-    r"|psk|secret|segret|segred|credential|\bcreds?\b|_creds?|zugang|identifiant|credencial|credenzial"
-    r"|token|jeton|_pat\b|\bpat\b|jwt|bearer|токен|cookie|auth|\bpin\b|otp|\bcode|código|codigo|codice"
-    r"|\bsid\b|\bsig=|licen[cs]e|lizenz|dsn|community|webhook|recovery|backup|2fa|mfa|unlock|phrase|login"
-    r"|log in|log on|\buser|root/|benutzer|kennung|usuario|utente|utilisateur|anmeld|einlog|melde|connecte"
-    r"|acceder|bmc|vpn|wlan|denied|tried|\baccount|setuser|\becho\b|printf|expired|refused|reject"
-    r"|unauthorized|forbidden|\b40[13]\b|\bsms\b|\btan\b|serial|activat|\bseed|console|idrac|wi-?fi"
-    r"|[/ ]u(?:ser)?:|\bconnect|\bsudo|\btype|tippe|tapé|entro\b|answer|unseal|hmac|fernet"
-    r"|[a-z]{3,}\d*[!#?*&%+$][a-z0-9]"
-    r"|client\(|\s-[pPwa]\s?[\"']?\S|密码|密碼|口令|パスワード|暗証番号|비밀번호|암호|密钥|密鑰|私钥|私鑰|令牌|秘密|アクセスキー|トークン|토큰|验证码|账号|用户|登录"
+QUOTES = frozenset("\"'`“„«「")
+OPENING_SIGNS = "".join(QUOTES) + "*"
+# What else than a word of a secret makes a line worth a look.
+LOOKS_TOO = (
+    r"auth|\bcode|codigo|codice|\bsid\b|\bsig\b|signature|licen[cs]e|lizenz|dsn|community|com2sec|webhook|recovery|backup"
+    r"|2fa|mfa|unlock|phrase|login|log in|log on|\buser|root/|benutzer|kennung|usuario|utente|utilisateur|anmeld|einlog"
+    r"|melde|connecte|acceder|bmc|vpn|wlan|denied|tried|\baccount|setuser|\becho\b|printf|expired|refused|reject"
+    r"|unauthorized|forbidden|\b40[13]\b|serial|activat|console|idrac|wi-?fi|[/ ]u(?:ser)?:|\bconnect|\bsudo|\btype"
+    r"|tippe|tapé|entro\b|answer|unseal|hmac|fernet|[a-z]{3,}\d*[!#?*&%+$][a-z0-9]"
+    r"|client\(|kinit|snmp|\s-[kKcWst]\s|\s-[pPwa]\s?[\"']?\S|账号|用户|登录"
 )
-TRIGGER = re2.compile(f"(?i){LOOKS}")
 EAST = r"\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af"
-WORD = re.compile(rf"[^\W{EAST}](?:['\u2019]?[\w.-]*[^\W{EAST}])?|[{EAST}]+|(?<!\S)--?[A-Za-z]\b")
+WORD = re.compile(rf"[\u0900-\u0eff]+|[^\W{EAST}](?:['\u2019]?[\w.-]*[^\W{EAST}])?|[{EAST}]+|(?<!\S)--?[A-Za-z]\b")
 PART = re.compile(r"[A-Z]+(?![a-zà-ÿ])|[A-Z]?[a-zà-ÿ]+|[^\W\d_A-Za-zÀ-ÿ]+|[A-ZÀ-Ý][a-zà-ÿ]*")
 # A candidate is what quotes hold, or a run of other signs; what is assigned within one is looked at by itself.
 QUOTED = re.compile(r"([\"'`])((?:(?!\1)[^\n\\]|\\.){3,120}?)\1|[“„«「]\s?([^\n“”„«»「」]{3,120}?)\s?[”“»」]")
-RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af“”„«»]{3,400}")
-CODE = re.compile(r"(?<![\w.:/-])\d{3,4}[ -]\d{3,4}(?![\w.:/-])")
+RUN = re.compile(r"[^\s\"'`,;|<>(){}\[\]\u3000-\u303f\uff00-\uff65\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af“”„«»]{3,}")
+CODE = re.compile(r"(?<![\w.:/-])(?:\d{3,4}[ -]\d{3,4}|\d\d \d\d \d\d)(?![\w:/-])")
 INNER = re.compile(
     r"(?:[^\s=:/@%?&#+-][\w.\[\]*-]{0,60}?|--?[\w.-]{1,40}|-[A-Za-z])??(?::=|==|=>|->|[=:])(?=[^=:/\s])"
     r"|[A-Za-z][\w.\\-]{1,23}[/%](?=[^=:/\s])"
 )
 SHORT_OPTION = re.compile(r"-[A-Za-z](?=[^\s-])")
-ADDRESS = re.compile(r"^[A-Za-z][\w+.-]{1,20}://")
+ADDRESS = re.compile(r"[A-Za-z][\w+.-]{1,20}://")
 CLOSING = ")]}.,;:!?*\\"
-SIGNS = re.compile(r"[^\w]*$")
+# What closes a name before the sign that parts it from its value.
+CLOSED = " \"'`])}"
+OF_SIGNS = re.compile(r"[^\w]*$")
+# A run without any of these has no parts.
+PARTING = frozenset("=:>/%-")
+# What ends a run, but not what quotes hold.
+ENDING = frozenset(" ,;|<>()")
+QUERY = re.compile(r"[?&#:/;][\w.-]{1,40}=([^&#]{3,})")
 # What stands between a candidate and the word before it, by its signs; others count as `~`.
 GAPS = {
     **{one: one for one in ("=", ":", ">", "|", ",", "(", "/", "@", "%", "-", "&", "$", "#", "+", "*", ".")},
@@ -80,7 +85,9 @@ DIRECTIVE = re.compile(r"\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
 # Forms that no password has; whatever is said beside them.
-NEVER = frozenset(("address", "file", "var", "option", "assign", "call", "mail", "login", "date", "place"))
+NEVER = frozenset(("address", "file", "var", "option", "assign", "call", "mail", "date", "place"))
+# Those of letters and digits alone.
+OF_WORDS = ("num", "unit", "hex40", "hex", "lower", "Title", "UPPER", "camel", "node", "Word1", "1word", "alnum")
 PLAIN = frozenset(("lower", "Title", "UPPER", "snake", "kebab", "phrase", "dotted", "camel", "spaced"))
 
 
@@ -108,9 +115,32 @@ def evidence() -> Mapping[str, frozenset[str]]:
 
 
 @cache
-def forms() -> re.Pattern[str]:
-    """All forms in one: the first that a value matches whole is the last group of the match."""
-    return re.compile("|".join(f"(?P<_{name}>{pattern})" for name, pattern in read_data(EVIDENCE)["forms"].items()))
+def forms(of_words: bool) -> re.Pattern[str]:
+    """All forms in one: the first that a value matches whole is the last group of the match. of_words: those alone that
+    a value of letters and digits can have."""
+    every = read_data(EVIDENCE)["forms"].items()
+    kept = [(name, pattern) for name, pattern in every if not of_words or name in OF_WORDS]
+    return re.compile("|".join(f"(?P<_{name}>{pattern})" for name, pattern in kept))
+
+
+@cache
+def looks() -> str:
+    """What a line with candidates holds: a word of a secret, whole where it is short, or what else is worth a look."""
+    words = evidence()
+    telling = {word for kind in "PNKST" for word in words[KINDS[kind]]} | words["far"] | words["far_key"]
+    endings = "|".join(re.escape(end) + "(?:[^a-z]|$)" for end in words["ends_password"] | words["ends_key"])
+    return "|".join(
+        (
+            *(re.escape(word) for word in telling if len(word) > 3 or word[0] >= "\u0900"),
+            *(
+                f"(?:[^a-z]|^){re.escape(word)}(?:[^a-z]|$)"
+                for word in telling
+                if len(word) <= 3 and word[0] < "\u0900"
+            ),
+            endings,
+            LOOKS_TOO,
+        )
+    )
 
 
 KINDS = {"P": "password", "N": "number", "K": "key", "S": "secret", "T": "token", "W": "weak", "L": "login"}
@@ -122,23 +152,22 @@ def kinds_of_words() -> Mapping[str, str]:
 
 
 @cache
-def endings() -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-    """What ends a telling name: its kind, the kinds that come before it, and the endings."""
-    return tuple(
-        (kind, "".join(KINDS)[: list(KINDS).index(kind) + 1], tuple(evidence()[f"ends_{KINDS[kind]}"])) for kind in "PK"
-    )
+def endings() -> tuple[tuple[str, ...], tuple[tuple[str, str, tuple[str, ...]], ...]]:
+    """What ends a telling name, and the same by kinds, each with the kinds that come before it."""
+    ends = {kind: tuple(evidence()[f"ends_{KINDS[kind]}"]) for kind in "PK"}
+    every = "".join(KINDS)
+    return ends["P"] + ends["K"], tuple((kind, every[: every.index(kind) + 1], ends[kind]) for kind in "PK")
 
 
-@lru_cache(8192)
 def kind_of(part: str) -> str:
     """The kind of secret that a part of a name tells of, as one of TELLING; or nothing."""
-    whole = kinds_of_words().get(part, "")
-    for kind, first, ends in endings():
-        if whole and whole in first:
-            return whole
-        ended = part.endswith(ends) and len(part) < LONGEST_NAME
-        if ended and any(part.endswith(end) and len(part) > len(end) + 1 for end in ends):
-            return kind
+    whole, (every, kinds) = kinds_of_words().get(part, ""), endings()
+    if len(part) < LONGEST_NAME and part.endswith(every) and part not in evidence()["no_secret"]:
+        for kind, first, ends in kinds:
+            if whole and whole in first:
+                return whole
+            if any(part.endswith(end) and len(part) > len(end) + 1 for end in ends):
+                return kind
     return whole
 
 
@@ -150,7 +179,7 @@ def told_by(word: str) -> str:
     if word[0] == "-":
         bare = word.lstrip("-")
         return f"-{bare}" if len(bare) == 1 else told_by(bare or "x")
-    if word[0] >= "\u3040":
+    if word[0] >= "\u3040" or "\u0900" <= word[0] <= "\u0eff":
         far = (kind for kind, group in FAR if any(one in word for one in known[group]))
         return next(far, "v" if word[-1] in "是为為はは는은" else "")
     plain = word.lower()
@@ -173,6 +202,13 @@ def told_by(word: str) -> str:
     return "h" if plain in known["head"] else ""
 
 
+@cache
+def vocabulary() -> frozenset[str]:
+    from knowledge.public import vocabulary as ours  # which reads this module's neighbours
+
+    return ours()
+
+
 class KindsOfLetters(dict[int, str]):
     """Each character's kind: a small letter, a capital, a digit or another; for str.translate."""
 
@@ -185,96 +221,115 @@ class KindsOfLetters(dict[int, str]):
 LETTERS = KindsOfLetters()
 CHANGE = re.compile(r"(.)(?!\1|$)")
 SIGNED = frozenset("!#$%^&*?")
+BASE64 = re.compile(r"(?=.*[A-Z0-9])(?=.*[a-z])[A-Za-z0-9+/]{8,}={0,2}")
 LENGTHS = (*range(9), 12, 20, 39)
+LONG = [f"len{next(most for most in LENGTHS if size <= most)}" for size in range(40)]
 
 
-@lru_cache(4096)
+def is_packed(value: str) -> object:
+    """Whether a value is readable text in base64."""
+    if not BASE64.fullmatch(value) or len(value) % 4:
+        return False
+    text = a2b_base64(value)
+    return text.isascii() and text.decode().strip().isprintable()
+
+
+# What else may be seen of a value.
+SEEN: tuple[tuple[str, Callable[[str], object]], ...] = (
+    ("padded", PADDED.fullmatch),
+    ("machine", MACHINE_WORD.match),
+    ("known", KNOWN_PUBLIC.fullmatch),
+    ("identifier", is_identifier),
+    ("packed", is_packed),
+    ("field", re.compile(f"{HARDWARE.pattern}|{OF_FIELD.pattern.removeprefix('(?i)')}").fullmatch),
+)
+
+
+@lru_cache(1 << 13)
 def form(value: str) -> tuple[str, tuple[str, ...]]:
     """The name of a value's form, and what else is seen of it."""
-    matched = forms().fullmatch(value)
+    matched = forms(value.isalnum()).fullmatch(value)
     name = (matched.lastgroup or "")[1:] if matched else "signs"
     kinds = value.translate(LETTERS)
-    digits, capitals, smalls, others = map(kinds.count, "0Aa-")
-    changes = len(CHANGE.findall(kinds)) / len(value)
+    size, several = len(value), set(kinds)
     more = [
-        f"len{next((most for most in LENGTHS if len(value) <= most), 99)}",
-        f"kinds{(digits > 0) + (capitals > 0) + (smalls > 0) + (others > 0)}",
-        f"change{int(changes * 5)}",
-        f"distinct{int(4 * len(set(value)) / min(len(value), 24))}",
+        LONG[size] if size < len(LONG) else "len99",
+        f"kinds{len(several)}",
+        f"change{5 * len(CHANGE.findall(kinds)) // size}",
+        f"distinct{4 * len(set(value)) // min(size, 24)}",
     ]
     if not SIGNED.isdisjoint(value):
         more.append("sign")
-    if digits and smalls + capitals:
+    if "0" in several and len(several - {"0", "-"}):
         more.append("letters+digits")
-    if PADDED.fullmatch(value):
-        more.append("padded")
-    if MACHINE_WORD.match(value):
-        more.append("machine")
-    if KNOWN_PUBLIC.fullmatch(value):
-        more.append("known")
-    if is_identifier(value):
-        more.append("identifier")
-    if HARDWARE.fullmatch(value) or OF_FIELD.fullmatch(value):
-        more.append("field")
+    more += [name for name, seen in SEEN if seen(value)]
     if name in ("lower", "Title"):
         more.append(f"={value.lower()}")
-    if told_by(value):
-        more.append(f"word:{told_by(value)[0]}")
+    if name in PLAIN and all(part.lower() in vocabulary() for part in PART.findall(value)):
+        more.append("vocabulary")
+    told = told_by(value)
+    if told:
+        more.append(f"word:{told[0]}")
     return name, tuple(more)
 
 
-def candidates(part: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """What could be a secret in a part of a line, each once."""
+def candidates(line: str) -> Iterator[tuple[int, int]]:
+    """What could be a secret in a line, each once."""
     seen = set()
-    for found in QUOTED.finditer(part, start, end):
+    for found in QUOTED.finditer(line) if not QUOTES.isdisjoint(line) else ():
         group = 2 if found[2] is not None else 3
-        if " " in found[group]:
-            seen.add(found.span(group))
-            yield found.span(group)
-    for code in CODE.finditer(part, start, end):
+        if not ENDING.isdisjoint(found[group]):
+            begin, end = found.span(group)
+            inner = INNER.match(line, begin, end)
+            begin = inner.end() if inner and line[inner.end() - 1] == "=" else begin
+            seen.add((begin, end))
+            yield begin, end
+    for code in CODE.finditer(line):
         yield code.span()
-    for run in RUN.finditer(part, start, end):
-        for one in pieces(part, *run.span()):
+    for run in RUN.finditer(line):
+        start, end = run.span()
+        parted = not PARTING.isdisjoint(run[0])
+        for one in pieces(line, start, end) if parted else whole(line, start, end):
             if one not in seen:
                 seen.add(one)
                 yield one
 
 
-def pieces(part: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """A run of signs as a whole, and what follows a name, a separator or a short option in it."""
-    while end > start and part[end - 1] in CLOSING and part[end - 3 : end] != "...":
+def whole(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A run of signs without those that close what stands around it."""
+    while end > start and line[end - 1] in CLOSING and line[end - 3 : end] != "...":
         end -= 1
-    address = ADDRESS.match(part[start:end])
-    if address:
-        start += address.end()
-        at = part.find("@", start, end)
-        if at > 0 and part.find("/", start, at) < 0:
-            colon = part.find(":", start, at)
-            yield (colon + 1 if colon >= 0 else start), at
-        for sign in re.finditer(r"[?&#][\w.-]{1,40}=([^&#]{3,})", part[start:end]):
-            yield start + sign.start(1), start + sign.end(1)
-        return
     if end - start > 2:
         yield start, end
-    for _ in range(4):
-        inner = INNER.match(part[start:end]) or SHORT_OPTION.match(part[start:end])
-        if not inner or end - start - inner.end() < 3:
+
+
+def pieces(line: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """A run of signs as a whole, and what follows a name, a separator or a short option in it."""
+    for begin, last in whole(line, start, end):
+        if line.find("=", begin, last) > 0:
+            yield from (sign.span(1) for sign in QUERY.finditer(line, begin, last))
+        address = ADDRESS.match(line, begin, last)
+        if address:
+            at = line.find("@", address.end(), last)
+            if at > 0 and line.find("/", address.end(), at) < 0:
+                yield line.find(":", address.end(), at) + 1 or address.end(), at
             return
-        start += inner.end()
-        yield start, end
-        at = part.find("@", start, end)
-        if at - start > 2:
-            yield start, at
-        and_ = part.find("&", start, end)
-        if and_ - start > 2:
-            yield start, and_
+        for _ in range(5):
+            inner = INNER.match(line, begin, last) or SHORT_OPTION.match(line, begin, last)
+            if not inner or line[inner.end() - 1] != "=":  # an assignment is none as a whole
+                yield begin, last
+            if not inner or last - inner.end() < 3:
+                return
+            begin = inner.end()
+            yield from ((begin, at) for at in (line.find(one, begin, last) for one in "@&") if at - begin > 2)
 
 
 class Candidate(NamedTuple):
     """A word of a line that could be a secret, and what is seen of it wherever the line stands.
 
     own: what features() takes, and its worth. place: whether it is alone in its line, the first of it, or stands later.
-    said: whether the line itself tells enough for it to be judged.
+    said: whether the line itself tells enough for it to be judged. assigned: it is given to a password's name, and
+    therefore one.
     """
 
     start: int
@@ -282,64 +337,61 @@ class Candidate(NamedTuple):
     form: str
     place: str
     said: bool
+    assigned: bool
     own: tuple[str, str, str, str, tuple[str, ...], tuple[str, ...], str, tuple[str, ...]]
-    worth: int
 
 
-@lru_cache(16)
-def words_of(line: str) -> list[tuple[int, int, str]]:
-    """The words of a line with what each tells; it is looked at for several lines."""
-    return [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
+class ReadLine(NamedTuple):
+    """What could be a secret in a line, and what the line tells of those beside it: the strongest kind of its last
+    words, and how it ends; or nothing."""
+
+    candidates: tuple[Candidate, ...]
+    told: str
 
 
-def announces(line: str) -> bool:
-    """Whether a line has any word that tells of a secret."""
-    return not {tell[0] for _, _, tell in words_of(line) if tell}.isdisjoint(ANNOUNCING)
+@lru_cache(1 << 10)
+def read_line(line: str) -> ReadLine:
+    """A line read once for all lines that tell of it."""
+    words = [(found.start(), found.end(), told_by(found[0])) for found in WORD.finditer(line)]
+    return ReadLine(tuple(candidates_of(line, words)), tells_beside(line, words))
 
 
-@lru_cache(16)
-def read_line(line: str) -> list[Candidate]:
-    """What in a line could be a secret; it is read once for all lines that tell of it."""
-    if DIRECTIVE.match(line):
-        return []
-    words, found = words_of(line), []
-    telling = announces(line)
-    begins = [one for one, _, _ in words]
-    for one, other in candidates(line, 0, len(line)):
+def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Candidate]:
+    """What in a line could be a secret, with what is seen of it. words: from, to, what each tells."""
+    telling = not {tell[0] for _, _, tell in words if tell}.isdisjoint(ANNOUNCING)
+    begins, names = [one for one, _, _ in words], kinds_of_words()
+    directive = DIRECTIVE.match(line)
+    for one, other in candidates(line):
         value = line[one:other]
-        name, more = form(value)
+        name, more = form(value[:MOST_FORM])
         closes = line[other : other + 1]
-        if name in NEVER or closes == "(" or (len(value) < 4 and name != "lower"):
+        if name in NEVER or closes == "(" or value.lower() in names or (other - one < 4 and name != "lower"):
             continue
         at = bisect_left(begins, one)
         before = words[max(0, at - MOST_WORDS) : at]
+        raw = line[max(before[-1][1] if before else 0, one - 12) : one]
         if before and before[-1][1] > one:  # a word that the candidate begins in
-            before[-1] = (before[-1][0], one, told_by(line[before[-1][0] : one].rstrip(".-") or "x"))
-        tells = tuple(tell for first, _, tell in reversed(before) if one - first < BEFORE)
+            first = before[-1][0]
+            raw = OF_SIGNS.search(line, max(first, one - 12), one)[0]  # type: ignore[index]
+            before[-1] = (first, one, told_by(line[first:one].rstrip(".-") or "x"))
+        tells = tuple([tell for first, _, tell in reversed(before) if one - first < BEFORE])
         near = (tell for first, last, tell in words[at : at + 24] if first >= other and last < other + BEHIND)
         behind = tuple(islice(near, 6))
         said = (telling or "sign" in more) and (name not in PLAIN or announced(tells, behind))
-        signs = SIGNS.search(line, max(0, one - 12), one)
-        raw = signs[0] if signs else ""
-        bare = raw.rstrip(QUOTES + "*")
-        gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip() or bare[:1], "~")
+        opened = raw.rstrip()[-1:] in OPENING_SIGNS and raw.strip() != ""
+        bare = raw.rstrip().rstrip(OPENING_SIGNS) if opened else raw
+        gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip(CLOSED) or bare[:1], "~")
         place = "alone" if not (line[:one].strip() or closes.strip()) else "later" if tells else "first"
-        quoted = "q" if raw and raw[-1] in QUOTES else ""
+        place = "directive" if directive else place
+        quoted = "q" if opened and raw.rstrip()[-1] in QUOTES else ""
         own = (gap, quoted, closes, place, tells, behind, name, more)
-        found.append(Candidate(one, other, name, place, said, own, worth(*own)))
-    return found
+        assigned = gap == "=" and tells[:1] == ("P",) and (name not in PLAIN or bare.endswith("=") or bool(quoted))
+        yield Candidate(one, other, name, place, said, assigned, own)
 
 
-def seen_in(text: str, start: int, end: int, above: str = "") -> Iterator[tuple[int, int, list[str]]]:
-    """Each candidate of a part of a line, and what is seen of it. above: what the line before tells."""
-    for one in read_line(text[start:end]):
-        if (above or one.said) and may_be(text[start + one.start : start + one.end]):
-            yield start + one.start, start + one.end, [*features(*one.own), *features_above(above, one.place, one.form)]
-
-
-@lru_cache(256)
+@lru_cache(1 << 12)
 def may_be(value: str) -> bool:
-    return is_password(value) or (" " in value and value[0].isalpha())
+    return value.isdigit() or is_given(value) or (" " in value and value[0].isalpha())
 
 
 def announced(tells: tuple[str, ...], behind: tuple[str, ...]) -> bool:
@@ -393,6 +445,8 @@ def features(
                 f"{kind}{near}/{group}/{how}",
                 f"{near}/{group}/{gap}/{how}",
                 f"{near}/{name}/{gap}",
+                f"{kind}{near}/{name}/{gap}{quoted}",
+                f"{kind}{near}/{gap}{quoted}/{closes}",
                 *(f"{near}/{group}/{one}" for one in more if one.startswith(("len", "sign", "kinds"))),
             ]
         elif kind != found:
@@ -408,8 +462,8 @@ def features(
         seen.append(f"then:{behind[0][0]}")
     if closes == "@":
         seen.append(f"userinfo/{name}")
-    if place == "alone":
-        seen += ["alone", f"alone/{name}"]
+    if place in ("alone", "directive"):
+        seen += [place, f"{place}/{name}"]
     return seen
 
 
@@ -431,62 +485,89 @@ def features_above(above: str, place: str, name: str) -> list[str]:
 
 
 @lru_cache(1 << 14)
-def worth(*own: Any) -> int:
+def worth(own: Any) -> int:
     """The sum of what is seen of a candidate; the lines of a log have few that differ."""
     return model().bias + sum(map(weight, features(*own)))
 
 
 @lru_cache(1 << 12)
-def worth_above(above: str, place: str, name: str) -> int:
-    return sum(map(weight, features_above(above, place, name)))
+def worth_above(above: tuple[str, ...], place: str, name: str) -> int:
+    """The most that one of the lines beside a candidate adds to its sum."""
+    return max((sum(map(weight, features_above(told, place, name))) for told in above if told), default=-(1 << 30))
 
 
 def weight(name: str) -> int:
     return model().weights.get(name, 0)
 
 
-def tells_beside(line: str) -> str:
-    """What a line tells of those beside it: the strongest kind of its last words, and how it ends; or nothing."""
-    end = line.rstrip()[-1:]
-    kinds = [tell[:1] for first, _, tell in words_of(line)[-8:] if first >= len(line) - BEFORE]
-    strongest = min((kind for kind in kinds if kind and kind in "PNKST"), key=TELLING.index, default="")
-    last = kinds[-1] if kinds and kinds[-1] in TELLING else ""
-    return f"{strongest}{last}{end if end in ':=?>|{[(,-' else '~'}" if strongest else ""
+def tells_beside(line: str, words: list[tuple[int, int, str]]) -> str:
+    """What a line tells of those beside it, by its last words."""
+    kinds = [tell[:1] for first, _, tell in words[-MOST_TOLD:] if first >= len(line) - TAIL]
+    strongest = min((kind for kind in kinds if kind and kind in TELLING), key=TELLING.index, default="")
+    if not strongest or strongest == "L" or (strongest == "W" and line.rstrip()[-1:] != ":"):
+        return ""
+    end, last = line.rstrip()[-1:], kinds[-1] if kinds[-1] and kinds[-1] in TELLING else ""
+    return f"{strongest}{last}{end if end in ':=?>|{[(,-' else '~'}"
 
 
-def in_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The secrets in a part of a line."""
-    line = text[start:end]
-    if announces(line) or not SIGNED.isdisjoint(line):
-        yield from secrets_of(text, start, end, "")
+def secrets(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """The secrets in these parts of lines, and in the lines beside those that tell of one."""
+    for start, line, above in told_lines(text, parts):
+        for one in read_line(line).candidates:
+            own = worth(one.own)
+            sure = "" in above and (one.assigned or (one.said and own > 0))
+            sure = sure or own + worth_above(above, one.place, one.form) > 0
+            if sure and may_be(line[one.start : one.end][:MOST_FORM]):
+                yield start + one.start, start + one.end
 
 
-def beside_line(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The secrets in the line before one and in those below it."""
-    if TRIGGER.search(text[max(start, end - TAIL) : end]):
-        for one, other, above in lines_beside(text, start, end):
-            yield from secrets_of(text, one, other, above)
+def seen_in(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int, list[str]]]:
+    """Each candidate that one of the lines beside it or its own lets be judged, and what is seen of it."""
+    for start, line, above in told_lines(text, parts):
+        for one in read_line(line).candidates:
+            if may_be(line[one.start : one.end][:MOST_FORM]):
+                for told in above:
+                    if told or one.said:
+                        seen = [*features(*one.own), *features_above(told, one.place, one.form)]
+                        yield start + one.start, start + one.end, seen
 
 
-def lines_beside(text: str, start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """The lines around one that tells of a secret (from, to, what is told of it)."""
-    told = tells_beside(text[start:end])
-    if not told:
-        return
+def told_lines(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    """Each line in which a secret may stand, where it begins, and what is told of it: nothing by itself, the rest by
+    the lines beside it."""
+    told: dict[tuple[int, int], tuple[str, ...]] = {}
+    for start, end in parts:
+        told[start, end] = (*told.get((start, end), NOTHING), "")
+        if tells := read_line(text[start:end]).told:
+            names = told_beside(tells)
+            for number, span in beside(text, start, end, ":" in tells):
+                above = told.get(span, NOTHING)
+                if names[number] not in above:
+                    told[span] = (*above, names[number])
+        while (first := next(iter(told)))[1] < start - 1 - LONGEST_LINE:  # no line reaches so far back
+            yield first[0], text[slice(*first)], told.pop(first)
+    for (start, end), above in told.items():
+        yield start, text[start:end], above
+
+
+@lru_cache(1 << 10)
+def told_beside(tells: str) -> tuple[str, ...]:
+    """What a line that tells so tells of those behind it by their number, and of the one before it as the last."""
+    return (*(f"{tells}{number}" for number in range(REACH)), f"<{tells}")
+
+
+def beside(text: str, start: int, end: int, heads: bool) -> Iterator[tuple[int, tuple[int, int]]]:
+    """The short lines around one (from, to), with their number behind it; the one before it is -1. heads: whether it
+    may stand above a list, whose lines all count."""
     before = text.rfind("\n", max(0, start - 1 - LONGEST_LINE), max(0, start - 1)) + 1
-    if 0 < start - 1 - before < LONGEST_LINE and (before or start - 1 < LONGEST_LINE):
-        yield before, start - 1, f"<{told}"
-    for number in range(REACH):
+    if text[start - 1 : start] == "\n" and 0 < start - 1 - before < LONGEST_LINE and (before or start <= LONGEST_LINE):
+        yield -1, (before, start - 1)
+    for number in range(LISTED if heads else REACH):
         start = end + 1
-        if start >= len(text):
+        if start >= len(text) or text[end] != "\n":
             return
         end = line_end(text, start)
+        if number >= REACH and not LONE.fullmatch(text, start, min(end, start + LONGEST_LINE)):
+            return
         if end - start < LONGEST_LINE:
-            yield start, end, f"{told}{number}"
-
-
-def secrets_of(text: str, start: int, end: int, above: str) -> Iterator[tuple[int, int]]:
-    for one, other, name, place, said, _, own in read_line(text[start:end]):
-        sure = own + worth_above(above, place, name) > 0 if above else said and own > 0
-        if sure and may_be(text[start + one : start + other]):
-            yield start + one, start + other
+            yield min(number, REACH - 1), (start, end)

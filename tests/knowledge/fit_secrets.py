@@ -8,27 +8,29 @@ prints how many secrets of the other are found, and how many of its texts withou
 
 from __future__ import annotations
 
+import base64
 import json
 import random
 import re
 import string
 import sys
 import sysconfig
+import uuid
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import re2
 from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GroupKFold
 
 from knowledge.data_file import read_data
 from knowledge.masking import CREDENTIALS, by_rules
-from knowledge.masking_keys import ADDED_UP
 from knowledge.masking_public import public_parts
-from knowledge.masking_scorer import TRIGGER, WEIGHTS, lines_beside, seen_in
+from knowledge.masking_scorer import WEIGHTS, looks, seen_in
 from tests.knowledge.secrets import CORPUS, read
 
 ROOT = Path(__file__).parents[2]
@@ -48,14 +50,21 @@ CLEAN = (
 # Drawn for each sentence, and other values put into each labelled text.
 DRAWS, OTHERS = 6, 2
 # A text of people's own counts so often as one of a program's; what is seen less often than this is left out.
-SHARE, RAREST = 4.0, 4
+SHARE, OF_FRAMES, RAREST = 4.0, 2.0, 4
 STRENGTH, MOST_LINE = 1.0, 2000
+TRIGGER = re2.compile(f"(?i){looks()}")
 # What the odds must pass: a key that shows is worse than a word that is hidden, but seldom.
-BAR = 0.3
+BAR = 0.0
 MADE_ELSEWHERE = re.compile(r"sk-|hf_|gh[pousr]_|glpat|xox|AKIA|eyJ|-----|AIza|\$\d|npm_|pypi|nvapi")
 OF_WORDS = """
     lantern copper meadow osprey velvet thunder birke maison girasol kiwi falcon turnip acorn walnut schnee
-    fenetre pomelo harbour cactus juniper
+    fenetre pomelo harbour cactus juniper willow tiger dandelion gherkin azalea heron larkspur summer winter dragon
+    monkey sunshine letmein qwerty welcome shadow orange banana hello master silver purple coffee chocolate guitar
+    mountain river ocean forest autumn sommer hiver verano inverno zima leto biblioteka passwort1 secret1 geheim
+    schmetterling tournesol mariposa farfalla vlinder motyl perhonen trout nutmeg milkweed bistort harebell selfheal
+    sneezewort orpine stonechat snowdrop gooseberry fennel walnut daisy tundra hedgehog gardengate admin changeme
+    batman football baseball princess flower cheese butter pepper ginger cookie garlic basil thyme parsley clover
+    harborrocket bluebird redfox blackcat whitewolf greenapple oldtown newmoon highhill lowtide drybread wetpaint
 """
 WORDS = OF_WORDS.split()
 OF_TERMS = """
@@ -104,6 +113,7 @@ def password() -> str:
         f"{word}{sign}{other.title()}",
         f"{word.title()}{other.title()}{dice.choice(('', '3', '11'))}",
         f"{word.title()}{dice.randint(1, 99)}{dice.choice('!?#*')}",
+        f"{word.title()}@{dice.choice((other, ''))}{dice.randint(1, 9999)}",
         drawn(ALNUM, 7, 11) + "7",
         drawn(ALNUM + "!#%*-_+", 8, 14) + "x4",
     )
@@ -121,12 +131,29 @@ def value(slot: str) -> str:
         f"{term}.{other}",
         f"{term}{other[:1]}7",
     )
-    numbers = (drawn("123456789", 4, 4), drawn("123456789", 6, 6), "381 206", drawn("1234567", 5, 5))
+    half = drawn("123456789", 3, 3)
+    numbers = (drawn("123456789", 4, 4), drawn("123456789", 6, 6), f"{half} {half[::-1]}", drawn("123456789", 5, 8))
     made = {
         "m": password,
-        "r": lambda: drawn(dice.choice((ALNUM, ALNUM + "_-", "abcdefghi0123456789", HEX)), 16, 42) + "7",
+        "r": lambda: (
+            str(uuid.UUID(int=dice.getrandbits(128)))
+            if dice.random() < 0.1
+            else drawn(dice.choice((ALNUM, ALNUM + "_-", "abcdefghi0123456789", HEX)), 16, 42) + "7"
+        ),
         "h": lambda: "".join(dice.choice(HEX) for _ in range(dice.choice((24, 32, 40, 64)))),
         "w": lambda: dice.choice((dice.choice(WORDS), dice.choice(WORDS).title(), "".join(dice.sample(WORDS, 2)))),
+        "b": lambda: base64.b64encode(password().encode() + b"!" * dice.randint(0, 2)).decode(),
+        "U": lambda: str(uuid.UUID(int=dice.getrandbits(128))),
+        "K": lambda: drawn(capitals, 16, 20),
+        "c": lambda: dice.choice(
+            (drawn(capitals, 6, 6), f"{drawn(capitals, 3, 3)}-{drawn(capitals, 3, 4)}", drawn(capitals, 8, 8))
+        ),
+        "d": lambda: (
+            ".".join(dice.sample(WORDS, dice.randint(2, 3)))
+            if dice.random() < 0.5
+            else ".".join(dice.sample(WORDS, 2)).title()
+        ),
+        "p": lambda: " ".join(dice.sample(WORDS, dice.randint(2, 4))) + dice.choice(("", "", " 7")),
         "n": lambda: dice.choice(numbers),
         "g": lambda: "-".join(drawn(capitals, 4, 4) for _ in range(dice.randint(2, 5))),
         "k": lambda: "-".join(dice.sample(WORDS, dice.randint(2, 4))) + dice.choice(("", "", "7")),
@@ -149,7 +176,7 @@ def value(slot: str) -> str:
     return made[slot]()
 
 
-SLOT = re.compile(r"\{(m|r|h|w|n|g|k|host|ver|id|hash|word|int|model|file|name)\}")
+SLOT = re.compile(r"\{(m|r|h|w|n|g|k|b|p|U|K|c|d|host|ver|id|hash|word|int|model|file|name)\}")
 
 
 def filled(frame: str, shape: str, secret: bool) -> Text:
@@ -157,11 +184,13 @@ def filled(frame: str, shape: str, secret: bool) -> Text:
 
     def put(found: re.Match[str]) -> str:
         made = value(found[1])
+        if found[1] == "m" and frame[found.start() - 1] in "\"'" and dice.random() < 0.2:
+            made += dice.choice(";,|(& ") + dice.choice(WORDS)
         if len(found[1]) == 1:
             hidden.append(made)
         return made
 
-    return Text(SLOT.sub(put, frame), tuple(hidden) if secret else (), shape)
+    return Text(SLOT.sub(put, frame), tuple(hidden) if secret else (), shape, OF_FRAMES)
 
 
 def with_others(text: Text) -> Iterator[Text]:
@@ -211,25 +240,28 @@ def seen_of(text: Text, number: int) -> Iterator[Seen]:
     whole = text.text
     secret = [found.span() for one in text.secrets for found in re.finditer(re.escape(one), whole)]
     public = list(public_parts(whole, [(0, len(whole))])) if len(whole) < 20_000 else []
-    other = [span[:2] for span in by_rules(whole, len(CREDENTIALS) - len(ADDED_UP))] if secret else []
+    other = [span[:2] for span in by_rules(whole, CREDENTIALS[:-1])] if secret else []
+    for one, last, features in seen_in(whole, list(told(whole))):
+        over = next(((a, b) for a, b in secret if one < b and a < last), None)
+        if over:
+            a, b = over
+            if (one <= a and last >= b and last - one - (b - a) <= 2) or (
+                one >= a and last <= b and last - one >= 0.6 * (b - a)
+            ):
+                yield Seen(tuple(features), True, number)
+            elif one <= a and last >= b:  # the secret with what stands around it
+                yield Seen(tuple(features), False, number)
+        elif not any(a <= one and last <= b for a, b in public) and not any(a < last and one < b for a, b in other):
+            yield Seen(tuple(features), False, number)
+
+
+def told(text: str) -> Iterator[tuple[int, int]]:
+    """The lines of a text that the sum looks at."""
     start = 0
-    for line in whole.split("\n"):
-        end = start + len(line)
+    for line in text.split("\n"):
         if TRIGGER.search(line[:MOST_LINE]):
-            parts = ((start, min(end, start + MOST_LINE), ""), *lines_beside(whole, start, end))
-            for one, last, features in (seen for part in parts for seen in seen_in(whole, *part)):
-                over = next(((a, b) for a, b in secret if one < b and a < last), None)
-                if over:
-                    a, b = over
-                    if (one <= a and last >= b and last - one - (b - a) <= 2) or (
-                        one >= a and last <= b and last - one >= 0.6 * (b - a)
-                    ):
-                        yield Seen(tuple(features), True, number)
-                elif not any(a <= one and last <= b for a, b in public) and not any(
-                    a < last and one < b for a, b in other
-                ):
-                    yield Seen(tuple(features), False, number)
-        start = end + 1
+            yield start, start + min(len(line), MOST_LINE)
+        start += len(line) + 1
 
 
 def matrix(seen: list[Seen]) -> tuple[list[str], csr_matrix]:

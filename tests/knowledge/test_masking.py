@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import re2
 
-from knowledge.masking import CREDENTIALS, RULES, Masker, hide, mask, values
-from knowledge.masking_keys import cells_below
+from knowledge.masking import CREDENTIALS, PERSONAL, Masker, hide, mask, values
 from tests.knowledge.secrets import CORPUS, missed, parted, read, spoilt, touched
 
 TESTS = Path(__file__).parent.parent
@@ -148,9 +147,9 @@ def test_where_the_exact_pattern_finds_something_the_loose_one_looks() -> None:
     lines |= {line for secret in read(CORPUS) for line in secret.text.split("\n")}
     found = [
         (rule.looks, line)
-        for rule in RULES
+        for rule in (*CREDENTIALS, *PERSONAL)
         for line in lines
-        if not (rule.wide or rule.finds) and any(True for _ in values(rule, line))
+        if not rule.wide and any(True for _ in values(rule, line))
     ]
     assert len({looks for looks, _ in found}) > 50
     unseen = [(looks, line) for looks, line in found if not re2.search("(?i)" + looks, line.encode())]
@@ -162,9 +161,8 @@ def test_each_rule_finds_its_example_and_no_more(number: int) -> None:
     rule = CREDENTIALS[number]
     text = rule.example.replace("«", "").replace("»", "")
     begin, end = rule.example.index("«"), rule.example.index("»") - 1
-    line, _, following = text.partition("\n" if rule.below else "\0")
-    found = cells_below(text, 0)[0] if rule.cells else list(values(rule, line, following))
-    assert (begin, end) in found
+    found = rule.finds(text, [(0, len(text.split("\n")[0]))]) if rule.finds else values(rule, text)
+    assert (begin, end) in list(found)
     assert re2.search("(?i)" + rule.looks, text.split("\n")[0].encode())
     assert text[begin:end] not in mask(text).text and text[begin:end] not in hide(text)
 

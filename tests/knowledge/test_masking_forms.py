@@ -11,7 +11,7 @@ from knowledge.masking import HIDDEN, hide, mask
 BLOCK = base64.b64encode(b"-----BEGIN RSA PRIVATE KEY-----\nMIIEpQIBAAKCAQEA7made-up").decode()
 SECRETS = {
     "option": ("train.py --password hunter3", "hunter3"),
-    "short option": ("curl --api_key x91", "x91"),
+    "short option": ("curl --api_key x91kq7-Zo", "x91kq7-Zo"),
     "database client": ("mysql -uroot -pS3cr3tX runs", "S3cr3tX"),
     "kubeconfig": (f"    client-key-data: {BLOCK}", BLOCK),
     "beside its id": (
