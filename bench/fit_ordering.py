@@ -57,7 +57,7 @@ def read(path: Path) -> list[Labelled]:
 
 def of_log(name: str, log: str, causes: Sequence[str]) -> Labelled:
     scan = understood(Scanner(matcher()).read([from_text(log)]), matcher())
-    bad = eligible(candidates(scan)[0])
+    bad = eligible(candidates(scan)[0], library().causes)
     said = [event.signature.cause for event in bad]
     right = [1.0 if cause == causes[0] else ACCEPTED if cause in causes else 0.0 for cause in said]
     return Labelled(name, features(bad, scan.failed_first, library().causes), right, said)

@@ -74,8 +74,16 @@ def begins_no_run(data: bytes, start: int, raw: bytes) -> bool:
     return raw.startswith(REPORT) and REPORT_BELOW in data[start : start + LONGEST_REPORT].partition(b"\n" + REPORT)[0]
 
 
+# A word of a tool on itself in front of the message, as srun and compilers print it.
+WARNS = re.compile(r"^(?:[\w./-]+(?:\[\d+\])?: )?(?:[Ww]arning: |WARN\[\d+\] )")
+# An exception that stands in brackets behind other words: who prints it so has caught it.
+CAUGHT = re.compile(r"^(?!\s*(?:\w+\.)*\w*(?:Error|Exception)\b).{8,}[(\[](?:\w+\.)*\w+(?:Error|Exception)\b")
+
+
 def level(text: str) -> str:
     """The level a line gives itself near its start: warning, info, notice (a warning that may tell much), or empty."""
+    if WARNS.match(text) or CAUGHT.match(text):
+        return "warning"
     found = LEVEL.search(text, 0, 160)
     if not found and not SAID_ERROR.search(text) and (ADVICE.search(text) or PROLOGUE.match(text)):
         return "warning"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graph.debugging.events import Event, Scan
 from graph.debugging.ranking import FOLLOWS, nearest, ranked
 from graph.debugging.scan import LONG, WENT_ON
-from graph.debugging.trouble import counting_lines
+from graph.debugging.trouble import counting_lines, ending
 from graph.debugging.weighing import EFFECT, FAINT, GENERAL, STRONG, caught, instead, long_past, survived, weight
 from knowledge.signatures.loader import Cause
 
@@ -25,6 +25,10 @@ NO_TROUBLE = ("unknown", "sched-cancelled")
 TROUBLE = 38
 # An exit code says that the job failed in spite of a proof of success.
 FAILED = 10
+# Groups of causes of which commands and libraries complain without an end to the job.
+COMPLAINING = ("environment", "user", "framework")
+# So many lines later something else ended the run; so many before its last line a complaint was of no consequence.
+APART, WELL_BEFORE = 4, 10
 # The strength of words of success that a job script may echo whatever happened.
 ECHOED = 1
 # Groups whose messages, printed before the training runs on, were of no consequence.
@@ -46,13 +50,52 @@ class ChosenEvent:
 def choose(scan: Scan, causes: Mapping[str, Cause]) -> ChosenEvent:
     """The root cause among a scan's events."""
     bad, success = candidates(scan)
-    rivals = eligible(bad)
+    left = [e for e in bad if not _left_behind(e, bad, causes)]
+    rivals = [] if _went_well(left, scan) else eligible(left, causes)
     if not rivals:
         return ChosenEvent(None, (), 0, success)
     order = ranked(rivals, scan.failed_first, causes)
     winner = order[0][1]
     others = sorted((e for e in bad if e is not winner), key=lambda e: (-weight(e), e.order))
     return ChosenEvent(winner, tuple(others), weight(winner), success, nearest(order, causes))
+
+
+def _left_behind(event: Event, bad: list[Event], causes: Mapping[str, Cause]) -> bool:
+    """Whether a command or library only complained, the job went on, and later something of another kind ended it."""
+    told = causes.get(event.signature.cause)
+    if told is None or event.error is not None or event.signature.kind == "verdict":
+        return False
+    if told.group not in COMPLAINING and event.level != "warning":
+        return False
+    follows = (event.signature.cause, *told.explains, *FOLLOWS)
+    if any(0 < e.line - event.last_line < APART and not e.level and weight(e) >= EFFECT for e in bad):
+        return False  # the next complaint belongs to it
+    return any(
+        e.file == event.file and e.line >= event.last_line + APART and e.signature.cause not in follows and _ends(e)
+        for e in bad
+    )
+
+
+def _ends(event: Event) -> bool:
+    """Whether an event may be what ended a run: an exception or a strong word that the run did not survive."""
+    crashed = event.signature.kind == "effect" and event.signature.cause == "user-code" and weight(event) >= EFFECT
+    strong = weight(event) >= (GENERAL if event.error is not None else STRONG) or event.signature.kind == "verdict"
+    return (crashed or strong) and not survived(event) and not event.level
+
+
+def _went_well(bad: list[Event], scan: Scan) -> bool:
+    """Whether every complaint lies well before words of an end or the last step, none of them an uncaught exception."""
+    ends = {file: ending(tail) for file, tail in scan.tails.items()}
+    if any(e.kind not in ("closed", "reached") for e in ends.values()):
+        return False
+    quiet = all(
+        survived(e) or (e.error is None and e.signature.kind not in ("verdict", "final"))
+        for e in bad
+        if weight(e) > FAINT
+    )
+    return quiet and all(
+        e.last_line + WELL_BEFORE <= ends[e.file].line for e in bad if e.file in ends and weight(e) > FAILED
+    )
 
 
 def candidates(scan: Scan) -> tuple[list[Event], Event | None]:
@@ -73,15 +116,18 @@ def candidates(scan: Scan) -> tuple[list[Event], Event | None]:
     return bad, None
 
 
-def eligible(bad: list[Event]) -> list[Event]:
+def eligible(bad: list[Event], causes: Mapping[str, Cause]) -> list[Event]:
     """Those that may be the root cause.
 
     Not what the run outlived for long, where something else ended it. Not a verdict after a fault: a job that hangs is
-    stopped by the clock or by a person.
+    stopped by the clock or by a person. Not what follows from memory or a node that the scheduler says was lost.
     """
     rest = [e for e in bad if not long_past(e)]
     ends = any(weight(e) >= EFFECT and not survived(e) and e.signature.cause not in FOLLOWS for e in rest)
     rivals = rest if ends else bad
+    lost = [e for e in rivals if e.signature.kind == "verdict" and e.signature.cause in OWN_VERDICTS]
+    after = {cause for e in lost if not survived(e) for cause in causes[e.signature.cause].explains}
+    rivals = [e for e in rivals if e.signature.cause not in after]
     first = next((e.order for e in rivals if _trouble(e)), None)
     return [e for e in rivals if first is None or e.order <= first or not _of_a_hang(e)]
 

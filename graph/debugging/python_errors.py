@@ -116,7 +116,8 @@ def read_frames_above(data: bytes, start: int, line: int, text: str) -> PythonEr
         elif shown[:1] not in (" ", "\t") and (frames or number > 6):
             break
     found = _exception(text, framed=True)
-    return PythonError(*found, line, start, tuple(frames)) if frames and found else None
+    ignored = any(b"Error processing line" in one for one in above[-len(frames) * 2 - 5 :])
+    return PythonError(*found, line, start, tuple(frames), ignored) if frames and found else None
 
 
 def read_swallowed(data: bytes, start: int, line: int, text: str) -> PythonError | None:
@@ -134,6 +135,6 @@ def _exception(text: str, framed: bool) -> tuple[str, str] | None:
 
 
 def _ignored_above(data: bytes, start: int) -> bool:
-    """Whether the line above the header says that Python swallowed the exception."""
+    """Whether the line above the header says that Python swallowed the exception, or a .pth file raised it."""
     above = data[max(0, start - 600) : start].rstrip(b"\n").rpartition(b"\n")[2]
-    return b"Exception ignored in" in above or b"Exception ignored on" in above
+    return any(words in above for words in (b"Exception ignored in", b"Exception ignored on", b"Error processing line"))

@@ -282,7 +282,10 @@ class Scanner:
             self._kinds.add(kind)
             known = self._folded[key] = event
         else:
-            self._again(known, event.line)
+            if event.line < known.line:  # of ranks whose tracebacks interleave the first to end is shown
+                known.line, known.rank, known.text = event.line, event.rank, event.text
+                known.error = event.error or known.error
+            self._again(known, max(event.line, known.last_line))
             known.error = known.error or event.error
         if event.rank is not None and len(known.ranks) < 4096:
             known.ranks.add(event.rank)

@@ -71,7 +71,11 @@ CALM = re.compile(
     r"|you can|code:? 0\b|status:? 0\b|exit(?:ed)? 0\b|successful|gracefully|normally|(?:unk|unknown)[_ ]token"
     r"|\bINFO\b|\bDEBUG\b"
 )
-STILL = re.compile(r"(?i)\b(?:done|finished|completed?|success\w*|saved|ended|end of|total (?:run)?time|elapsed|bye)\b")
+STILL = re.compile(
+    r"(?i)\b(?:done|finished|completed?|success\w*|saved|ended|end of|total (?:run)?time|elapsed|bye|all ok"
+    r"|exit(?:ed)?(?: code| status)? 0|0 (?:\w+ )?(?:failed|errors?|failures?)(?: \w+)?|best (?:config|trial|value)"
+    r"|\d+ passed)\b"
+)
 
 
 # So far, of all.
