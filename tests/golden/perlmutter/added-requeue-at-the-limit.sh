@@ -58,7 +58,13 @@ trap warn USR1
 
 # --- Launch: one torchrun a node starts the ranks
 srun --ntasks="$NNODES" --ntasks-per-node=1 --kill-on-bad-exit=1 --cpus-per-task=128 \
-    bash -c 'trap "" USR1; exec torchrun "$@"' worker \
+    bash -c '
+    # The signal reaches this shell alone; it goes on to the ranks, which torchrun started.
+    tell() { for pid in $(pgrep -P "$1"); do kill -USR1 "$pid"; tell "$pid"; done; }
+    (trap "" USR1; exec torchrun "$@") &
+    trap "tell $!" USR1
+    while wait $!; kill -0 $! 2>/dev/null; do :; done
+    wait $!' worker \
     --nnodes="$NNODES" --nproc-per-node="$RANKS_PER_NODE" \
     --rdzv-backend=c10d --rdzv-id="$SLURM_JOB_ID" --rdzv-endpoint="$MASTER_ADDR:$MASTER_PORT" \
     "${PROGRAM[@]}" &
