@@ -38,7 +38,6 @@ from templates.nearest import vendor_of
 MOST_OFF = 2
 # Cores of a job without GPUs, where nobody said how many.
 USUAL_CORES = 8
-LETTERS = re.compile(r"\b[A-Z]{4,}\b")
 BY_GPU = re.compile(r"\bby[-_]?gpus?\b", re.I)
 # The model of cards that nobody named.
 NO_CARD = "own"

@@ -23,7 +23,7 @@ from knowledge.types import Diagnosis, LogEvidence, Made, Question, Refusal
 
 MOST_BLOCKS, MOST_CHARACTERS, LONGEST_SECTION = 40, 9_000, 2_900
 LONGEST_LINE, LONGEST_LABEL, LONGEST_CONFIRM, MOST_BUTTONS, MOST_OPTIONS = 400, 75, 300, 10, 100
-SHOWN_EVIDENCE, SURE, UNKNOWN, LONGEST_VALUE = 5, 0.6, "unknown", 120
+SHOWN_EVIDENCE, LONGEST_VALUE = 5, 120
 FALLBACK = 300
 # They show nothing, and cost six characters each on the way.
 # A button's action id -> its words. What it belongs to is in the block id, behind a colon.

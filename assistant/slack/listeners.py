@@ -7,7 +7,6 @@ acknowledged, and Slack sends it again.
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -37,7 +36,6 @@ HELP = (
     "directly, or use a message's menu: *Why did this job fail?* I never submit a job and never run anything on a "
     "cluster."
 )
-logger = logging.getLogger("maple-slack")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from knowledge.data_file import read_data
 
 BASE = Path(__file__).parent / "manifest.yaml"
 View = Literal["assistant", "agent", "none"]
-VIEWS: tuple[View, ...] = ("assistant", "agent", "none")
 DESCRIPTION = "Paste or upload the log of a job that failed, or say what to run and where."
 # The events of each view; "agent" is the newer one: docs.slack.dev/ai/migrating-to-agent-messaging
 EVENTS_OF: dict[View, tuple[str, ...]] = {

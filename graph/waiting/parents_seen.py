@@ -309,7 +309,7 @@ def told_otherwise(case: WaitCase) -> WaitingNote | None:
     states = listed(
         [f"{job.id}{f' ({job.name})' if job.name else ''} {how_ended(Parent('', '', job))}" for job in failed]
     )
-    success = ", which is no success" if len(failed) == 1 and ended_word(failed[0]) != "FAILED" else ""
+    success = ", which is no success" if len(failed) == 1 and ended_state(failed[0]) != "FAILED" else ""
     says = f"In what you pasted {states}{success}: that is the one it waits for, as far as can be seen."
     return WaitingNote(says, {"PARENTS": ",".join(job.id for job in failed)})
 
@@ -319,10 +319,6 @@ def other_ids(case: WaitCase) -> list[str]:
     found = re.findall(r"(?<![\w.:/=-])\d{3,}(?![\w:/-])", spoken_lines(case.words))
     own = re.split(r"[_\[]", case.job.id)[0]
     return [one for one in dict.fromkeys(found) if one != own and (len(one) == len(own) or (not own and len(one) > 3))]
-
-
-def ended_word(job: QueuedJob) -> str:
-    return ended_state(job)
 
 
 def never_satisfied(case: WaitCase, dead: Sequence[Parent]) -> tuple[ReasonRemedy, ...]:
@@ -371,7 +367,7 @@ def how_ended(parent: Parent) -> str:
         return f"can itself never start (`{job.reason.split(',')[0]}`)"
     parts = [f"exit code {job.exit_code}"] if job.exit_code else []
     parts += [f"after {spoken_time(job.elapsed)}"] if job.elapsed else []
-    state = ended_word(job)
+    state = ended_state(job)
     word = "failed" if state == "FAILED" else f"ended as {state}"
     return word + (f" ({', '.join(parts)})" if parts else "")
 
@@ -405,5 +401,5 @@ def told_state(job: QueuedJob) -> str:
         return f"waiting itself{f' (`{job.reason}`)' if job.reason else ' now'}"
     if job.phase == "ended":
         how = {"pbs": f"`qstat -xf {job.id} | grep Exit_status` tells how it ended"}.get(job.scheduler, "")
-        return f"over ({ended_word(job)})" if tells_how(job) else f"over{f' ({how})' if how else ''}"
+        return f"over ({ended_state(job)})" if tells_how(job) else f"over{f' ({how})' if how else ''}"
     return f"{job.phase if job.phase in ('running', 'ending', 'suspended') else job.state} now"

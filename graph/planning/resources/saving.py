@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graph.planning.resources.parameters import SizedModel
 
 # Weights in 16 bit and fp32 master weights with Adam's two states, as Megatron writes them.
-BYTES_FULL, BYTES_WEIGHTS, BYTES_FP32 = 14.0, 2.0, 12.0
+BYTES_FULL, BYTES_WEIGHTS = 14.0, 2.0
 # Failures of 1,024 GPUs of Meta's research clusters: one in 7.9 hours; scaled by the number of GPUs.
 GPU_HOURS_BETWEEN_FAILURES = 7.9 * 1024
 # GB/s that one node writes to a parallel file system (assumed: Lustre clients reach 1 to 3), and all of them together
