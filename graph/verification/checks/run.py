@@ -28,7 +28,7 @@ OF_NAMES = ("directive-unknown-option", "launch-option")
 FOLLOWS = {
     "directive-said-twice": ("directive-unknown-option",),
     "directive-value": ("directive-number-format",),
-    "directive-walltime-short": ("directive-minutes",),
+    "directive-minutes": ("directive-walltime-short",),
     "launch-processes": ("launch-once-per-rank", "launch-num-processes"),
     "launch-machines": ("launch-first-node-only", "launch-once-per-rank"),
     "rendezvous-missing": ("launch-machines-missing", "launch-first-node-only"),
