@@ -220,7 +220,7 @@ def by_rules(text: str, rules: Rules, without: Sequence[tuple[int, int]] = ()) -
     cuts: dict[int, int] = {}
     same: dict[str, tuple[list[tuple[int, int, int]], list[int]]] = {}  # logs say the same again and again
     for start, end in lines(text, without):
-        for begin, stop in windows(start, end):
+        for begin, stop in windows(start, end) if end - start > WINDOW else ((start, end),):
             part = text[begin:stop]
             if part not in same:
                 if len(same) == MOST_SAME:

@@ -76,6 +76,9 @@ def cells_below(text: str, start: int) -> tuple[list[tuple[int, int]], int]:
     count, first = 0, start
     while start < len(text):
         stop = line_end(text, start)
+        head = CELLS.search(text, start, stop)
+        if not count and not (head and HEAD_CELL.fullmatch(head[0])):  # most lines with a telling word begin no table
+            break
         cells = list(CELLS.finditer(text, start, stop))
         if len(cells) < 2 or len(cells) != (count or len(cells)):
             break
@@ -96,7 +99,7 @@ def in_tables(text: str, parts: Iterable[tuple[int, int]]) -> Iterator[tuple[int
         if start >= table:
             below, table = cells_below(text, start)
             yield from below
-        for pair in ROW.finditer(text, start, end):
+        for pair in ROW.finditer(text, start, end) if text.find("(", start, end) >= 0 else ():
             for name, cell in zip(CELLS.finditer(pair[1]), CELLS.finditer(text, *pair.span(2)), strict=False):
                 if told_by(name[0].strip(" \"'`") or "-") in NAMING and (value := value_of(cell)):
                     yield value

@@ -14,14 +14,13 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from knowledge.data_file import read_data
 from knowledge.masking_form import line_end
 from knowledge.masking_names import HARDWARE, OF_FIELD
-from knowledge.masking_words import KNOWN_PUBLIC, MACHINE_WORD, is_given, is_identifier
+from knowledge.masking_words import KNOWN_PUBLIC, LETTERS, MACHINE_WORD, SCRAMBLED_FROM, is_given, is_identifier
 
 WEIGHTS = Path(__file__).with_name("masking_weights.json")
 EVIDENCE = Path(__file__).with_name("masking_evidence.yaml")
@@ -37,7 +36,7 @@ MOST_FORM = 400
 # Lines of a list below one that ends in a colon, and what one of them is.
 LISTED, LONE = 40, re.compile(r"[ \t]*(?:[-*•]|\d{1,2}[.)])?[ \t]*\S+[ \t\r]*")
 # Words before a candidate that count.
-MOST_WORDS = 9
+MOST_WORDS, MOST_BEHIND = 9, 8
 TELLING = "PNKSTWL"
 ANNOUNCING = frozenset("PNKSTWL-")
 QUOTES = frozenset("\"'`“„«「")
@@ -209,16 +208,6 @@ def vocabulary() -> frozenset[str]:
     return ours()
 
 
-class KindsOfLetters(dict[int, str]):
-    """Each character's kind: a small letter, a capital, a digit or another; for str.translate."""
-
-    def __missing__(self, code: int) -> str:
-        one = chr(code)
-        self[code] = "a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-"
-        return self[code]
-
-
-LETTERS = KindsOfLetters()
 CHANGE = re.compile(r"(.)(?!\1|$)")
 SIGNED = frozenset("!#$%^&*?")
 BASE64 = re.compile(r"(?=.*[A-Z0-9])(?=.*[a-z])[A-Za-z0-9+/]{8,}={0,2}")
@@ -262,7 +251,10 @@ def form(value: str) -> tuple[str, tuple[str, ...]]:
         more.append("sign")
     if "0" in several and len(several - {"0", "-"}):
         more.append("letters+digits")
-    more += [name for name, seen in SEEN if seen(value)]
+    if size < SCRAMBLED_FROM or len(several) < 3 or name != "alnum":  # no word of a machine is written so
+        more += [name for name, seen in SEEN if seen(value)]
+    elif is_packed(value):
+        more.append("packed")
     if name in ("lower", "Title"):
         more.append(f"={value.lower()}")
     if name in PLAIN and all(part.lower() in vocabulary() for part in PART.findall(value)):
@@ -375,15 +367,16 @@ def candidates_of(line: str, words: list[tuple[int, int, str]]) -> Iterator[Cand
             raw = OF_SIGNS.search(line, max(first, one - 12), one)[0]  # type: ignore[index]
             before[-1] = (first, one, told_by(line[first:one].rstrip(".-") or "x"))
         tells = tuple([tell for first, _, tell in reversed(before) if one - first < BEFORE])
-        near = (tell for first, last, tell in words[at : at + 24] if first >= other and last < other + BEHIND)
-        behind = tuple(islice(near, 6))
+        near = words[at : at + MOST_BEHIND]
+        behind = tuple([tell for first, last, tell in near if first >= other and last < other + BEHIND])
         said = (telling or "sign" in more) and (name not in PLAIN or announced(tells, behind))
-        opened = raw.rstrip()[-1:] in OPENING_SIGNS and raw.strip() != ""
-        bare = raw.rstrip().rstrip(OPENING_SIGNS) if opened else raw
+        bare = raw.rstrip()
+        opened = bare[-1:] if bare and bare[-1] in OPENING_SIGNS else ""
+        bare = bare.rstrip(OPENING_SIGNS) if opened else raw
         gap = "t" if "\t" in bare or "  " in bare else GAPS.get(bare.strip(CLOSED) or bare[:1], "~")
         place = "alone" if not (line[:one].strip() or closes.strip()) else "later" if tells else "first"
         place = "directive" if directive else place
-        quoted = "q" if opened and raw.rstrip()[-1] in QUOTES else ""
+        quoted = "q" if opened and opened in QUOTES else ""
         own = (gap, quoted, closes, place, tells, behind, name, more)
         assigned = gap == "=" and tells[:1] == ("P",) and (name not in PLAIN or bare.endswith("=") or bool(quoted))
         yield Candidate(one, other, name, place, said, assigned, own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from itertools import pairwise
+from operator import ne
 
 NO_SECRET = re.compile(
     r"(?i)[\d.,]+(?:e[+-]?\d+)?[kmgtb]?i?b?|\w*(?:Error|Exception|Warning)|none|null|nil|true|false|yes"
@@ -147,14 +147,26 @@ MACHINE_WORD = re.compile(
 )
 
 
+class KindsOfLetters(dict[int, str]):
+    """Each character's kind: a small letter, a capital, a digit or another; for str.translate."""
+
+    def __missing__(self, code: int) -> str:
+        one = chr(code)
+        self[code] = "a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-"
+        return self[code]
+
+
+LETTERS = KindsOfLetters()
+
+
 def is_scrambled(value: str) -> bool:
     """Capitals, small letters and digits that change places all the time: no word, name or hash is written so.
 
     Words joined by hyphens do, too, where the joint counts: the longest part tells.
     """
     part = max(re.split(r"[-_]", value), key=len)
-    kinds = ["a" if one.islower() else "A" if one.isupper() else "0" if one.isdigit() else "-" for one in part]
-    changes = sum(one != other for one, other in pairwise(kinds))
+    kinds = part.translate(LETTERS)
+    changes = sum(map(ne, kinds, kinds[1:]))
     if len(part) < SCRAMBLED_FROM or not {"a", "A", "0"} <= set(kinds) or changes <= 0.45 * len(part):
         return False
     return not (value.startswith("AAAA") or KNOWN_PUBLIC.fullmatch(value) or NO_SECRET.fullmatch(value))

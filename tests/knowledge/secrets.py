@@ -39,6 +39,8 @@ FIRST_TRIES = (
     ("the same texts, what a model reads, first try after that", "253 of 264", "6 of 142"),
     ("by one who had read the rules, in 28 persons' manners, 2026-11-23, first try", "113 of 157", "2 of 163"),
     ("the half of these that was kept unseen, when signs were added up", "67 of 79", "1 of 81"),
+    ("blind, 260 shapes, 2026-11-23, first try", "167 of 179", "3 of 100"),
+    ("blind, 766 shapes, 2026-11-23, first try", "435 of 506", "24 of 337"),
 )
 
 

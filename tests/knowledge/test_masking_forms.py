@@ -38,6 +38,23 @@ SECRETS = {
     "asked and sent": ("child.expect('password:')\nchild.sendline('velcro')", "velcro"),
     "two words in quotes": ("curl --user 'ada:winter $now' https://x.lab.example", "winter $now"),
     "wrapped by a backslash": ("-H 'X-API-Key: U2jPeGWA8sEIcqCVfzTU\\\nMATkl235JgnvwTGW2yZH'", "MATkl235JgnvwTGW2yZH"),
+    "spelt aloud": ("the wiki password is otter underscore Nine Seven capital K", "Nine Seven capital K"),
+    "octal digits": (
+        r"printf '\116\151\145\164\157\163\065\065\041' | cryptsetup luksOpen /dev/sdb1 x -",
+        r"\145\164\157",
+    ),
+    "packed": ("kind: Secret\ndata:\n  password: UHVyamUhdmVuZV8xOQ==", "dmVuZV8xOQ"),
+    "a list below": (
+        "Save these backup codes:\n5bb2d3f7d6fd0bf1\n884ae7c0b41e0048\n17aa03c9d2e85b64\nbye",
+        "884ae7c0b41e0048",
+    ),
+    "signs in quotes": ('export OS_PASSWORD="Mustikka;Soppa9"', "Soppa9"),
+    "a link for a reset": (
+        "https://portal.lab/reset/MTQx/4oi0oh-58a6989fa7f37a3a8e4de90c/",
+        "58a6989fa7f37a3a8e4de90c",
+    ),
+    "Hindi": ("मेरा पासवर्ड Monsoon@Chai5 है", "Monsoon@Chai5"),
+    "Finnish": ("koneen salasana on Majakka-Meri-3", "Majakka-Meri-3"),
     "assignment": ("PGPASSWORD=abc psql", "abc"),
 }
 HARMLESS = (
@@ -58,6 +75,9 @@ HARMLESS = (
     "which token do I need?\n> read scope is enough",
     "| --password | asks for it |",
     "api_key = st.secrets['openai']",
+    "gpg --recv-keys 9DC858229FC7DD38854AE2D88D81803C0EBFCD88",
+    "SHA1 (image.iso) = 78385c6e315252ea70ca904b60f9109ffc152026",
+    "passwd, group, shadow: files sss",
     "gpg: key 0x1A2B3C4D5E6F7081 imported",
     "ccache key 1dfbff75d8587826342f58e22fdd348c hit",
 )
@@ -127,3 +147,14 @@ def test_a_table_is_read_to_its_end_and_each_line_of_it_once() -> None:
 def test_a_secret_is_found_where_no_rule_foresees_it(text: str) -> None:
     secret = text[text.index("«") + 1 : text.index("»")]
     assert secret not in mask(text.replace("«", "").replace("»", "")).text
+
+
+def test_of_an_address_only_the_password_goes() -> None:
+    told = "amqp://celery:b1Gr4bb1tHole@mq.lab:5672//jobs timed out"
+    assert hide(told) == told.replace("b1Gr4bb1tHole", HIDDEN)
+    assert "celery" not in mask(told).text
+
+
+def test_a_key_that_ends_its_line_does_not_swallow_the_next() -> None:
+    told = "export AZURE_OPENAI_API_KEY=IEPc0ahSdQzuoqYxXP8AfwaXq1hKX7DaKr71\nOPENAI_API_VERSION=2024-10-21"
+    assert hide(told).endswith("\nOPENAI_API_VERSION=2024-10-21") and "IEPc0ah" not in hide(told)
