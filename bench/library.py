@@ -10,24 +10,19 @@ from __future__ import annotations
 
 import random
 import resource
-import statistics
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
+from passages import Noisy, report, timed
 
 from knowledge.catalogue import catalogue
-from knowledge.embedding import WIDTH, Embedder, embedder
+from knowledge.embedding import embedder
 from knowledge.retrieval import Index
 from templates.library import Library
 from templates.records import Saved, Template
 
-REPEATS = 200
 WORDS = (
     "train a vision transformer with sharded parameters",
     "fine-tune a language model on two nodes of A100s",
@@ -35,20 +30,6 @@ WORDS = (
     "NCCL over Slingshot with torchrun",
     "ZeRO stage three, Intel GPUs, PBS",
 )
-
-
-class Noisy:
-    """Real vectors for short batches (queries), noise around the shipped ones' for the build."""
-
-    def __init__(self, real: Embedder, around: NDArray[np.float32]) -> None:
-        self.real, self.around, self.rng = real, around, np.random.default_rng(1)
-
-    def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if len(texts) == 1:
-            return self.real.embed(texts)
-        chosen = self.around[self.rng.integers(0, len(self.around), len(texts))]
-        noisy = chosen + self.rng.normal(0, 0.02, (len(texts), WIDTH)).astype(np.float32)
-        return noisy / np.linalg.norm(noisy, axis=1, keepdims=True)
 
 
 class Large(Library):
@@ -66,18 +47,6 @@ class Large(Library):
             origin = Saved("someone", day, chance.choice(("", "ran on 4 nodes")), Path("none"))
             made.append(replace(one, id=f"{one.id}-{number}", words=words, provenance=origin))
         return made
-
-
-def report(name: str, ask: Callable[[], object]) -> None:
-    """Median and 95th percentile in ms."""
-    ask()
-    times = []
-    for _ in range(REPEATS):
-        start = time.perf_counter()
-        ask()
-        times.append((time.perf_counter() - start) * 1000)
-    p95 = statistics.quantiles(times, n=20)[18]
-    print(f"  {name:<38} median {statistics.median(times):7.2f} ms   95th percentile {p95:7.2f} ms")
 
 
 def queries(library: Library) -> None:
@@ -101,12 +70,6 @@ def queries(library: Library) -> None:
         lambda: library.find(cluster="hal", framework="pytorch", strategy="ddp", scheduler="slurm", gpu="H100"),
     )
     report("nothing known of the machine", lambda: library.find(cluster="hal"))
-
-
-def timed(name: str, do: Callable[[], object]) -> None:
-    start = time.perf_counter()
-    do()
-    print(f"  {name:<38} {time.perf_counter() - start:7.2f} s")
 
 
 def main() -> None:

@@ -94,7 +94,7 @@ def report(name: str, ask: Callable[[], object]) -> None:
         clock.append((time.perf_counter() - start) * 1000)
         work.append((time.process_time() - began) * 1000)
     told = [f"median {statistics.median(t):6.1f}, 95th percentile {high(t):6.1f} ms" for t in (clock, work)]
-    print(f"  {name:<28} {told[0]}; processor {told[1]}", flush=True)
+    print(f"  {name:<33} {told[0]}; processor {told[1]}", flush=True)
 
 
 def high(times: Sequence[float]) -> float:
@@ -105,7 +105,7 @@ def timed(name: str, do: Callable[[], object]) -> None:
     start, began = time.perf_counter(), time.process_time()
     do()
     taken, work = time.perf_counter() - start, time.process_time() - began
-    print(f"  {name:<28} {taken:7.1f} s; processor {work:7.1f} s", flush=True)
+    print(f"  {name:<33} {taken:7.1f} s; processor {work:7.1f} s", flush=True)
 
 
 def memory() -> str:
