@@ -119,6 +119,9 @@ LARGEST_KB = 1_000_000_000
 LONGEST_SOURCE = 100
 # A job printed its progress steadily, and then nothing for so many seconds and so many times its usual pause: it hung.
 STOOD_STILL, TIMES_USUAL, FEWEST_TIMES = 1200, 20, 4
+# The time of a step and that of its data, as image trainings print both; most of it is waiting from here on.
+LOADING = re.compile(r"(?i)\btime[ :=]+(?P<time>[\d.]+)\b.{0,40}?\bdata(?:[ _]time)?[ :=]+(?P<data>[\d.]+)\b")
+MOSTLY = 0.6
 # No count of heads, layers or samples that people divide is larger.
 LARGEST_WHOLE = 1_000_000
 # A run that would need more than so many times its time is to be continued, not prolonged.
@@ -177,7 +180,7 @@ def facts_of(winner: Event, events: Iterable[Event], scan: Scan) -> dict[str, st
     found |= _of_frame(winner) | _of_ranks(tail.data if tail else b"", winner)
     found |= _of_nodes([*lines, *end]) | _of_epochs(found) | facts_of_arguments(winner.text, unranked(end))
     found |= _of_host(winner, found, "\n".join([*lines, *end])) | _of_stage(winner) | _of_shared_gpu(winner, end)
-    found |= _of_silence(winner, tail.data if tail else b"")
+    found |= _of_silence(winner, tail.data if tail else b"") | _of_loading(winner, end)
     if not _crowded_out(found, winner.text):
         found.pop("intruder", None)
     return {name: value for name, value in (found | _reckoned(found)).items() if name != "parts"}
@@ -310,6 +313,16 @@ def _of_silence(winner: Event, data: bytes) -> dict[str, str]:
     usual = (before[-1] - before[0]) / (len(before) - 1)
     silent = clock(end) - before[-1]
     return {"silence": clock_time(silent)} if silent > max(STOOD_STILL, TIMES_USUAL * usual) else {}
+
+
+def _of_loading(winner: Event, lines: Iterable[str]) -> dict[str, str]:
+    """The share of its steps that a job which ran out of time waited for data, where the log tells both and it is most
+    of them."""
+    if winner.signature.cause != "sched-time-limit":
+        return {}
+    pairs = [(float(hit["data"]), float(hit["time"])) for line in lines if (hit := LOADING.search(line))]
+    share = sum(data for data, _ in pairs) / (sum(time for _, time in pairs) or 1.0)
+    return {"loading": f"{min(share, 1.0):.0%}"} if len(pairs) >= FEWEST_TIMES and share > MOSTLY else {}
 
 
 def _crowded_out(found: Mapping[str, str], text: str) -> bool:
