@@ -77,7 +77,7 @@ def begins_no_run(data: bytes, start: int, raw: bytes) -> bool:
 # A word of a tool on itself in front of the message, as srun and compilers print it.
 WARNS = re.compile(r"^(?:[\w./-]+(?:\[\d+\])?: )?(?:[Ww]arning: |WARN\[\d+\] )")
 # An exception that stands in brackets behind other words: who prints it so has caught it.
-CAUGHT = re.compile(r"^(?!\s*(?:\w+\.)*\w*(?:Error|Exception)\b).{8,}[(\[](?:\w+\.)*\w+(?:Error|Exception)\b")
+CAUGHT = re.compile(r"^(?!\s*(?:\w+\.)*\w*(?:Error|Exception)\b).{8,}\((?:\w+\.)*\w+(?:Error|Exception)[:(]")
 
 
 def level(text: str) -> str:

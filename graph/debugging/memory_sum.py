@@ -56,7 +56,9 @@ def with_sum(found: Diagnosis, script: str = "", words: str = "") -> Diagnosis:
     if log is None:
         return found
     known = model_and_layout(found, script, words)
-    first = tuple(filter(None, (unused_words(log), by_sum(log, *known) if known else "")))
+    crowded = "intruder" in dict(found.facts)  # another process holds what is lacking: its own sum decides nothing
+    own = () if crowded else (unused_words(log), by_sum(log, *known) if known else "")
+    first = tuple(filter(None, own))
     useless = known is not None and states_alone(log, *known)
     steps = (without_setting(step) if log.unused_suffices else step for step in found.fix
              if not (useless and OF_TOKENS.search(step)))  # fmt: skip

@@ -51,7 +51,7 @@ def choose(scan: Scan, causes: Mapping[str, Cause]) -> ChosenEvent:
     """The root cause among a scan's events."""
     bad, success = candidates(scan)
     left = [e for e in bad if not _left_behind(e, bad, causes)]
-    rivals = [] if _went_well(left, scan) else eligible(left, causes)
+    rivals = [] if _went_well(left, scan, success, causes) else eligible(left, causes)
     if not rivals:
         return ChosenEvent(None, (), 0, success)
     order = ranked(rivals, scan.failed_first, causes)
@@ -83,19 +83,29 @@ def _ends(event: Event) -> bool:
     return (crashed or strong) and not survived(event) and not event.level
 
 
-def _went_well(bad: list[Event], scan: Scan) -> bool:
-    """Whether every complaint lies well before words of an end or the last step, none of them an uncaught exception."""
+def _went_well(bad: list[Event], scan: Scan, success: Event | None, causes: Mapping[str, Cause]) -> bool:
+    """Whether the log ends in its steps or with words of an end, and the run got over every complaint well before."""
     ends = {file: ending(tail) for file, tail in scan.tails.items()}
-    if any(e.kind not in ("closed", "reached") for e in ends.values()):
+    if any(e.kind == "open" for e in ends.values()):
         return False
-    quiet = all(
-        survived(e) or (e.error is None and e.signature.kind not in ("verdict", "final"))
-        for e in bad
-        if weight(e) > FAINT
-    )
-    return quiet and all(
-        e.last_line + WELL_BEFORE <= ends[e.file].line for e in bad if e.file in ends and weight(e) > FAILED
-    )
+    if any(e.signature.kind in ("final", "verdict") and not survived(e) for e in bad):
+        return False
+    ended = all(e.kind != "progress" for e in ends.values())
+    said = [e for e in bad if weight(e) > FAILED and e.file in ends]
+    far = all(e.last_line + WELL_BEFORE <= ends[e.file].line for e in said)
+    return far and all(_got_over(e) or (ended and _complains(e, success, causes)) for e in said)
+
+
+def _got_over(event: Event) -> bool:
+    """Whether the run went on; what other ranks did proves nothing for one that raised an exception."""
+    return survived(event) and (event.error is None or event.rank is None or event.own_progress)
+
+
+def _complains(event: Event, success: Event | None, causes: Mapping[str, Cause]) -> bool:
+    """Whether a command or library complained without a traceback; of graver things only before some success."""
+    told = causes.get(event.signature.cause)
+    mild = event.level != "" or (told is not None and told.group in COMPLAINING)
+    return event.error is None and (mild or success is not None)
 
 
 def candidates(scan: Scan) -> tuple[list[Event], Event | None]:

@@ -20,7 +20,7 @@ WEIGHTS = Path(__file__).with_name("ordering.json")
 # Causes that are only what follows from another one.
 FOLLOWS = ("unknown", "comm-remote-exit", "comm-collective-timeout")
 # Sums closer than this leave open which of two is the cause.
-NEAR_SUM = 1.5
+NEAR_SUM = 0.5
 # So many lines between a remark and an exception: the program went on in between.
 NEAR, APART = 12, 8
 # Types of exception that tell of the program's own code, whatever their words.
