@@ -35,7 +35,6 @@ OF_LINE = tuple(
         r"(?i)\bport[: =]+(?P<port>\d{2,5})\b|:(?P<port2>\d{4,5})\b(?= \(errno)",
         r"(?i)(?:memory limit|limit) ?\(?(?P<used>\d[\d.]*) ?(?:[KMGT]i?B|K)? > (?P<limit>\d[\d.]*)",
         r"mem(?:ory)? (?P<used2>\d+[kmg]b) exceeded limit (?P<limit2>\d+[kmg]b)",
-        r"\d+x(?P<inner>\d+) and (?P<weight>\d+)x\d+\)",
         r"^KeyError: (?P<key>.{1,80})$",
         r"unexpected keyword argument ['\"](?P<argument>\w+)",
         r"^(?:NameError|UnboundLocalError): .*?['\"](?P<variable>\w+)['\"]",
@@ -66,7 +65,7 @@ OF_LOG = tuple(
         r"(?P<clients2>\d+)\b",
         r"\b(?:mpiexec|mpirun|srun|jsrun|flux run)\b.{0,80}? (?:-n|-np|--np|--ntasks)[ =]?(?P<started>\d+)\b",
         r"(?i)\bnum[_-](?:labels|classes)['\"]?\s*[=:]\s*(?P<classes>\d+)",
-        r"\bsm_?(?P<arch>\d{2,3})a?\b is not compatible|ompute capability (?P<capability>\d+\.\d)",
+        r"\bsm_?(?P<arch>\d{2,3})a?\b is not compatible",
         r"(?i)ulimit -n[: =]+(?P<files>\d+)",
         r"(?<![A-Za-z_-])(?:per_device_train_batch_size|micro[-_]batch[-_]size|train_micro_batch_size_per_gpu|batch[-_]size)"
         r"['\"]?\s*(?:[=:]|\.{3,}|(?<=size) )\s*"

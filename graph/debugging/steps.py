@@ -68,13 +68,21 @@ def steps(
     if kept and (winner.settled or winner.signature.id.startswith(OF_SITE)):
         return tuple(dict.fromkeys(kept))[:MOST]
     certain = certain_steps(told.specific, passage, names, here)
-    if any(one.line or one.near or one.log for one, _ in certain):
+    if any(of_this_log(one) for one, _ in certain):
         kept = []
+    elif kept:
+        certain = [(one, step) for one, step in certain if not one.line]
     if not (certain or kept) and told.group in OF_A_PROGRAM:
         certain = certain_steps(telling(library().causes[OF_WORDS]), passage, names, here)
     if not (certain or kept):
         kept = general_steps(winner.text, told, names, here)
     return tuple(dict.fromkeys(filter(None, (*(step for _, step in certain), *kept))))[:MOST]
+
+
+def of_this_log(one: SpecificStep) -> bool:
+    """Whether a step rests on more than words of the line, which the line's own signature knows better: on names that
+    the line tells, on facts, or on what stands elsewhere in the log."""
+    return bool(one.near or one.log or "(?P<" in one.line or one.line == ".")
 
 
 def telling(cause: Cause) -> list[SpecificStep]:
