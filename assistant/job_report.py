@@ -11,9 +11,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from assistant.commands.why import NO_FAILURE, diagnosed, read_text, with_facts
+from assistant.commands.why import NO_FAILURE, diagnosed, with_facts
 from assistant.errors import InputError
 from assistant.printing.plain import as_text, print_plain
+from assistant.reading import shown_script
 from graph.debugging.answer import as_json
 from graph.debugging.log import LogSource, from_paths
 from graph.usecases.diagnose_job import source_of_state
@@ -56,7 +57,7 @@ def why_job(job: str, options: argparse.Namespace, models: Models | None) -> int
             json.dumps({"job": job, "state": found.job.state, "says": list(told.says)}) if options.json else plain(told)
         )
         return 0
-    script = read_text(options.script) if options.script else found.script
+    script = shown_script(str(options.script)) if options.script else found.script
     diagnosis = diagnosed_job(found, models)
     words, value = as_text(diagnosis), as_json(diagnosis)
     if options.machine or script:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from assistant.errors import InputError
+from assistant.reading import is_agreed
 from graph.discovery.found import MachineFound, NodeKind, QueueFound
 from graph.discovery.node_job import SUBMIT, NodeFacts, complete, probe_script, read_node
 from knowledge.opening import read_plain
@@ -73,8 +74,7 @@ def say(text: str) -> None:
 
 def yes_to(text: str) -> bool:
     """Shows the job and asks. Anything but yes is a no; so is a closed input."""
-    print(f"{text}\nSubmit this one-minute job? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return is_agreed(f"{text}\nSubmit this one-minute job?")
 
 
 def sent(machine: MachineFound, text: str, minutes: float) -> NodeFacts:

@@ -38,6 +38,22 @@ def script_text(name: str) -> str:
     return text
 
 
+def shown_script(name: str) -> str:
+    """The same fit to be shown: bytes that are no UTF-8 are replaced. Raises InputError as script_text does."""
+    return script_text(name).encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def argument_text(argument: str) -> str:
+    """The argument, or standard input for '-'; bytes that are no UTF-8 are replaced."""
+    return sys.stdin.buffer.read().decode("utf-8", "replace") if argument == "-" else argument
+
+
+def is_agreed(question: str) -> bool:
+    """Ask on stderr. Anything but yes is a no; so is a closed input."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def files_beside(name: str) -> tuple[SideFile, ...]:
     """The small files in the script's folder, which it may name; one that cannot be read is left out."""
     path, found = Path(name), []

@@ -13,6 +13,7 @@ from assistant.attachments import attach, named_files
 from assistant.errors import InputError
 from assistant.events import Diagnosed, Error, Event, Refused, to_json
 from assistant.plain import tell
+from assistant.reading import argument_text
 from assistant.session import Session
 from assistant.settings import read_settings
 from knowledge.types import Attachment
@@ -41,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    text = read_text(options.text)
+    text = argument_text(options.text)
     attachments = [*(attach(Path(name)) for name in options.attach), *named_files(text)]
     if not text.strip() and not attachments:
         raise InputError("nothing was said; try: maple-chat ask 'train ViT with FSDP on Perlmutter, 4 nodes'")
@@ -67,11 +68,6 @@ def show_prompts(session: Session, text: str, attachments: list[Attachment]) -> 
     found = prompts(session.settings, session.thread, text, attachments)
     print("\n\n".join(map(as_text, found)) or "nothing would be sent: the rules read all of it")
     return EXIT_FINE
-
-
-def read_text(argument: str) -> str:
-    """The argument, or standard input for '-'; bytes that are no UTF-8 are replaced."""
-    return sys.stdin.buffer.read().decode("utf-8", "replace") if argument == "-" else argument
 
 
 async def collect(session: Session, text: str, attachments: list[Attachment]) -> list[Event]:

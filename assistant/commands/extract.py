@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
+from assistant.reading import argument_text, shown_script
 from knowledge.data_file import parse_json
-from knowledge.opening import LARGEST_SCRIPT, read_plain
 from knowledge.types import JobRequest, Understood
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def run_text(argument: str | None, as_json: bool, models: Models | None = None) -> int:
-    text = read_argument(argument)
+    text = argument_text(argument or "")
     if not text.strip():
         raise InputError("no text; say what to run and where, e.g. 'FSDP on Perlmutter, 4 nodes'")
     understood = understand_one(text, models=models)
@@ -55,7 +55,7 @@ def run_text(argument: str | None, as_json: bool, models: Models | None = None) 
 
 
 def run_script(argument: str, as_json: bool) -> int:
-    record = script_answer(read_file(argument))
+    record = script_answer(shown_script(argument))
     if as_json:
         print(json.dumps(record, ensure_ascii=False))
         return 0
@@ -66,23 +66,6 @@ def run_script(argument: str, as_json: bool) -> int:
     if record["missing"]:
         print(f"missing: {', '.join(record['missing'])}")
     return 0
-
-
-def read_file(argument: str) -> str:
-    """The text of a script file, or of standard input for '-'. Raises InputError where there is none."""
-    if argument == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    try:
-        return read_plain(argument, LARGEST_SCRIPT).decode("utf-8", "replace")
-    except OSError as error:
-        raise InputError(f"{argument} cannot be read ({error.strerror}); give the path of a job script") from error
-
-
-def read_argument(argument: str | None) -> str:
-    """The argument itself, or standard input for '-'."""
-    if argument == "-":
-        return sys.stdin.buffer.read().decode("utf-8", "replace")
-    return argument or ""
 
 
 def run_lines(lines: Iterable[str], reader: Callable[[Record], Record]) -> int:

@@ -9,6 +9,7 @@ from dataclasses import asdict
 
 from assistant.errors import InputError, UnavailableError
 from assistant.progress import ProgressCallback
+from assistant.reading import is_agreed
 from assistant.settings import Settings
 from knowledge.web import open_web, to_send
 
@@ -41,5 +42,4 @@ def agreed(query: str) -> bool:
     print(f"This would be sent: {query}", file=sys.stderr)
     if not sys.stdin.isatty():
         raise InputError("a web search asks first, and nobody is there to answer; add --yes")
-    print("Search the web for it? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return is_agreed("Search the web for it?")

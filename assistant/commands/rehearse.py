@@ -11,7 +11,7 @@ from pathlib import Path
 
 from assistant.attachments import clean
 from assistant.errors import InputError, UnprovenJailError
-from assistant.reading import files_beside, script_text
+from assistant.reading import files_beside, is_agreed, script_text
 from graph.verification.rehearsal import rehearse
 from graph.verification.rehearsal.grid import rehearse_all, table
 from graph.verification.rehearsal.report import text_of
@@ -100,8 +100,7 @@ def agreed(ways: tuple[str, ...]) -> bool:
     print("This computer cannot close every way out of the rehearsal. The script could:", file=sys.stderr)
     for way in ways:
         print(f"  - {WAYS_OUT.get(way, way)}", file=sys.stderr)
-    print("Run it all the same? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return is_agreed("Run it all the same?")
 
 
 def machine_of(name: str | None, script: str, gpus_per_node: int | None) -> Cluster:

@@ -11,15 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assistant.errors import InputError
+from assistant.reading import shown_script
 from assistant.saving import in_the_way, save
 from graph.planning.request_fields import array_of, variable_of, with_fields
 from knowledge.catalogue import catalogue
 from knowledge.cluster import Cluster
 from knowledge.job_parts import Dependency, LimitSignal, Mail
-from knowledge.opening import open_plain
 from knowledge.types import FRAMEWORKS, STRATEGIES, Finding, JobRequest, LaunchBundle, LaunchPlan, Refusal
-
-MOST_BYTES = 5_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +90,7 @@ def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster)
     from graph.porting.diff import as_text, side_by_side
     from graph.usecases.port_script import port_script
 
-    made = port_script(read(options.source), cluster, request)
+    made = port_script(shown_script(options.source), cluster, request)
     if isinstance(made, Refusal):
         return refuse(made, options.json)
     ported = made.ported
@@ -120,22 +118,6 @@ def run_port(options: argparse.Namespace, request: JobRequest, cluster: Cluster)
 def tell_findings(findings: Iterable[Finding]) -> None:
     for one in findings:
         print(f"check: line {one.line}: {one.severity}: {one.says}", file=sys.stderr)
-
-
-def read(name: str) -> str:
-    """The script's text; bytes that are no UTF-8 are shown as such. Raises InputError."""
-    try:
-        data = sys.stdin.buffer.read(MOST_BYTES + 1) if name == "-" else first_bytes(Path(name))
-    except OSError as error:
-        raise InputError(f"cannot read {name}: {error.strerror}") from error
-    if len(data) > MOST_BYTES:
-        raise InputError(f"{name} has more than {MOST_BYTES // 1_000_000} MB; give the launch script alone")
-    return data.decode("utf-8", "replace")
-
-
-def first_bytes(path: Path) -> bytes:
-    with open_plain(path) as file:
-        return file.read(MOST_BYTES + 1)
 
 
 def request_of(options: argparse.Namespace, cluster: Cluster) -> JobRequest:

@@ -10,11 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from assistant.commands.extract import read_file
 from assistant.commands.rehearse import known_machine
 from assistant.commands.script import refuse
 from assistant.errors import InputError
 from assistant.printing.plain import as_text
+from assistant.reading import is_agreed, shown_script
 from graph.debugging.answer import as_json
 from graph.verification.jobs import PAUSES, UNSEEN, SubmittedJob, TrialOutcome, fetch, follow, judge, ready, submit
 from graph.verification.on_machine.reach import Reach, reaching
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     asked = TrialWishes(options.framework, options.strategy, options.account, options.queue, options.env)
-    script = read_file(options.file)
+    script = shown_script(options.file)
     cluster = known_machine(options.machine, script)
     if cluster is None:
         raise InputError("which machine is it for? Give --machine NAME (`maple-chat clusters` lists them)")
@@ -121,8 +121,7 @@ def command(trial: Trial, reach: Reach) -> str:
 def agreed(trial: Trial, reach: Reach) -> bool:
     """Shows all and asks. Anything but yes is a no; so is a closed input."""
     say(in_words(trial, reach))
-    print("Send and submit this? [y/N] ", end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return is_agreed("Send and submit this?")
 
 
 def carry_out(trial: Trial, reach: Reach, options: argparse.Namespace) -> int:

@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 from assistant.errors import InputError
 from assistant.models.wanted import add_model_option, wanted_models
 from assistant.printing.plain import as_text
-from assistant.reading import json_cases, left_out, listed
+from assistant.reading import json_cases, left_out, listed, shown_script
 from graph.debugging.answer import SCHEMA_VERSION, as_json
 from graph.debugging.diagnosis import diagnose
 from graph.debugging.flight_recorder import Dump, find_hang, take_dumps
 from graph.debugging.jobs import JobFiles, jobs
 from graph.debugging.log import LogSource, from_paths, from_text
-from knowledge.opening import LARGEST_SCRIPT, open_plain, read_plain
+from knowledge.opening import open_plain
 from knowledge.schedulers.asking import scheduler_here
 from knowledge.types import Diagnosis, Finding
 
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     dumps, logs = take_dumps([Path(word) for word in paths])
     if dumps:
         return answer_hang(dumps, logs, options.json)
-    script = read_text(options.script) if options.script else ""
+    script = shown_script(str(options.script)) if options.script else ""
     found = listed(lambda: jobs([Path(p) for p in paths])) if paths else [JobFiles("", ())]
     if len(found) > 1 and (options.machine or script):
         raise InputError(f"the files are of {len(found)} jobs; give those of one job with --machine or --script")
@@ -153,14 +153,6 @@ def diagnosed(sources: Sequence[LogSource], models: Models | None) -> Diagnosis:
     if helped.trouble:
         print(f"maple-chat: {helped.trouble}", file=sys.stderr)
     return helped.diagnosis
-
-
-def read_text(path: Path) -> str:
-    """A script's text with its line ends as they are. Raises InputError."""
-    try:
-        return read_plain(path, LARGEST_SCRIPT).decode("utf-8", "replace")
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; give the job script") from error
 
 
 def with_facts(

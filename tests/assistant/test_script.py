@@ -67,7 +67,7 @@ def test_a_refusal_exits_1_with_the_nearest(capsys: pytest.CaptureFixture[str]) 
         (["--machine", "polaris", "--strategy", "ddp"], "--nodes is needed"),
         (["--machine", "polaris", "--strategy", "ddp", "--nodes", "0"], "nodes is 0"),
         (["--machine", "polaris", "--strategy", "ddp", "--nodes", "2", "--args", "'open"], "open quote"),
-        (["--machine", "polaris", "--from", "/nowhere/x.sh"], "cannot read /nowhere/x.sh"),
+        (["--machine", "polaris", "--from", "/nowhere/x.sh"], "/nowhere/x.sh cannot be read"),
     ],
 )
 def test_wrong_input_is_one_line(words: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:

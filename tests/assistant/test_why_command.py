@@ -51,7 +51,7 @@ def test_no_failure_is_exit_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     [
         (["no-such.log"], "no such file"),
         (["--jsonl", "no-such.jsonl"], "cannot read"),
-        (["--script", "no-such.sh", "LOG"], "cannot read"),
+        (["--script", "no-such.sh", "LOG"], "cannot be read"),
         (["--machine", "no-such-machine", "LOG"], "no machine"),
     ],
 )
