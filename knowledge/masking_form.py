@@ -86,7 +86,7 @@ def plain_forms(text: str) -> Iterator[tuple[int, int, PlainForm]]:
 def spaced(text: str) -> Iterator[tuple[int, str]]:
     """Each block of lines in which blanks part what belongs together, with where it begins."""
     begin = end = -1
-    for run in SPACED.finditer(text) if LOOKS_SPACED.search(text) else ():
+    for run in SPACED.finditer(text) if LOOKS_SPACED.search(text.encode("utf-8", "replace")) else ():
         if run.start() > end >= 0:
             yield begin, text[begin:end]
             end = -1
