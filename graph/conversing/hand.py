@@ -303,6 +303,14 @@ class Hand:
         if is_changed(self.began, self.state):
             self.left.append((self.began, self.state))
 
+    def drop_draft(self) -> bool:
+        """Whether the script in hand was begun in this turn: nobody saw it, so it is shown and kept no more."""
+        begun, now = tuple(self.began.get("revisions", ())), tuple(self.state.get("revisions", ()))
+        is_draft = bool(now) and not (begun and now[: len(begun)] == begun)
+        if is_draft:
+            self.set(**{name: value for name, value in CLEAN.items() if name in OF_SCRIPT})
+        return is_draft
+
     def turn_back(self) -> None:
         """The script that the turn before left is the one in hand, where one that came with the message took its
         place: what was offered then is about that one."""

@@ -182,7 +182,7 @@ class ScriptDeeds:
             if not hand.state.get("jobs"):
                 raise InputError("no other job is parked")
             return hand.adopt(history.back(turn, PLACES.get(number or 0, "other")))
-        parked = hand.park()
+        parked = not (action == "reset" and hand.drop_draft()) and hand.park()
         hand.set(**{**CLEAN, "jobs": hand.state.get("jobs", ())})
         return f"done: nothing is in hand now; {PARKED}" if parked else "done: nothing is in hand now"
 

@@ -34,3 +34,11 @@ def test_a_shortened_answer_keeps_the_heads_of_its_numbered_items() -> None:
     text = "Two ways:\n1. Take four nodes. That costs more than now.\n12. Take the debug queue. It starts soon.\n"
     told = in_outline(text, len(text) - 1)
     assert "1. Take four nodes." in told and "12. Take the debug queue." in told and "costs more" not in told
+
+
+def test_a_draft_of_this_turn_that_is_dropped_is_neither_shown_nor_kept() -> None:
+    draft = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=1, entry="draft.py")
+    final = call("write_script", machine="delta", framework="pytorch", strategy="ddp", nodes=2, entry="final.py")
+    thread = Thread(Player(draft, call("history", action="reset"), final, "Two nodes."))
+    told = thread.say("ddp on delta, final.py, two nodes")
+    assert "final.py" in told and "draft.py" not in told and not thread.state.get("jobs")
