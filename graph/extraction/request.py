@@ -18,13 +18,14 @@ from graph.extraction.training import TRAINS
 from graph.reading.account import DIRECTIVE, apart, lone_account, places, unplaced
 from graph.reading.argument_edits import find_argument_edits, spelled_out
 from graph.reading.commands import SpokenCommand, choose_main, find_commands
-from graph.reading.edits import Add, Edit, Remove, apply_edits
+from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
 from graph.reading.frames import Framed, find_frames
 from graph.reading.mentions import find_mentions
 from graph.reading.reader import read_as_one
-from graph.reading.request_edits import SMALL, RequestEdits, is_change, read_request_edits, without
+from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_change, without
 from graph.reading.scope import wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
+from graph.reading.wishes.taking import Taken, completed, fields_of, take_wishes
 from knowledge.job_parts import Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
@@ -40,6 +41,7 @@ NOTEBOOK = re.compile(r"(?<![\w/.-])[\w./~-]+\.ipynb\b")
 FILE = re.compile(r"\.(?:ya?ml|json|toml|cfg)$|/")
 NOT_READ = f"what follows the first {LONGEST_MESSAGE:,} characters, or the first {LONGEST_WORD} of a word"
 TAKEN_ACCOUNT = "I take *{}* for the account; say *account NAME* if it is another."
+HEARD = ("walltime", "queue", "account", "environment", "container")  # of which is kept where they were said
 ASKED_FOR = ("machine", "framework", "strategy", "nodes", "gpus_per_node")
 
 
@@ -66,6 +68,42 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
         read = understand(shown, before, asked, options)
         return replace(read, left=(*read.left, NOT_READ))
     text = as_corrected(spoken_form(normal_form(text)))
+    if asked is not None:
+        return by_rules(text, before, asked, options)
+    if before is None or before == JobRequest():
+        read = by_rules(text, before, asked, options)
+        return completed_by(read, before, take_wishes(text, None)) if read.intent in ("generate", "port") else read
+    taken = take_wishes(text, before, lambda: ruled_fields(text, before))
+    if taken.edits:
+        read = with_frames(Framed(taken.edits, taken.rest), before, asked, options)
+    else:
+        read = by_rules(text, before, asked, options)
+    framed = find_frames(text, before).edits  # a time beside a further program is that one's
+    return completed_by(read, before, Taken((), text, () if framed else taken.sizes))
+
+
+def ruled_fields(text: str, before: JobRequest) -> frozenset[str]:
+    """The fields of parts that frames and the table of parts read something for."""
+    edits = (*find_frames(text, before).edits, *edits_by_rules(text, before).edits)
+    return fields_of(edits)
+
+
+def completed_by(read: Understood, before: JobRequest | None, taken: Taken) -> Understood:
+    """What was read, with what only the tagger of wishes saw."""
+    request = completed(read.request, before, (*taken.edits, *taken.sizes))
+    if request == read.request:
+        return read
+    new = [one for one in (*taken.edits, *taken.sizes) if isinstance(one, Set) and one.field in HEARD]
+    told = (Heard(e.field, "said", e.words) for e in new if getattr(request, e.field) != getattr(read.request, e.field))
+    request = replace(request, heard=(*request.heard, *told))
+    said = [edit.words for edit in (*taken.edits, *taken.sizes) if edit.words]
+    left = tuple(one for one in read.left if not any(word in one for word in said))
+    intent: Intent = "port" if read.intent == "port" else "generate"
+    return replace(read, intent=intent, request=request, missing=missing(request), left=left)
+
+
+def by_rules(text: str, before: JobRequest | None, asked: str | None, options: Sequence[str] | None) -> Understood:
+    """What the frames, the table of parts and the reader of sizes and names find in a text."""
     if before and before != JobRequest():
         # What is told or said by others is no wish, but may answer (`he says 20`); a denial may take away.
         text = wanted(text, "negated", *(("others",) if asked else ()))
@@ -75,7 +113,7 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     commands = [] if len(text) > LONGEST_QUESTION or DIRECTIVE.search(text) else find_commands(text)
     words, spoken = without_commands(text, commands)
     turn = DialogueInput(words, before, asked, tuple(options or ()))
-    wishes = read_request_edits(words, before, answering=asked is not None)
+    wishes = edits_by_rules(words, before, answering=asked is not None)
     intent, request = with_edits(turn, wishes) if wishes.edits else reply(replace(turn, text=wishes.rest))
     if intent == "other" and before is None and asks_for_sure(text):
         intent = "question"
@@ -105,7 +143,7 @@ def with_frames(framed: Framed, before: JobRequest, asked: str | None, options: 
     now = apply_edits(before, framed.edits).request
     if not SMALL.sub("", framed.rest):
         return Understood("generate", now, missing(now))
-    heard = understand(framed.rest, now, asked, options)
+    heard = by_rules(framed.rest, now, asked, options)
     return heard if heard.intent == "port" else replace(heard, intent="generate", missing=missing(heard.request))
 
 

@@ -16,6 +16,7 @@ from graph.reading.edits import Edit, apply_edits
 from graph.reading.frame import Frame, blanked
 from graph.reading.parts import find_parts
 from graph.reading.scope import obeyed
+from graph.reading.wishes.taking import take_wishes
 from knowledge.types import JobRequest
 
 LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
@@ -92,6 +93,10 @@ def is_wish(sentence: str) -> bool:
 
 
 def wishes_a_part(sentence: str) -> bool:
-    """Whether a sentence is a wish for a part of a job, by a frame or by the table of parts."""
+    """Whether a sentence is a wish for a part of a job, by the tagger of wishes, a frame, or the table of parts."""
     stands = JobRequest(nodes=1, entry="train.py")
-    return is_wish(sentence) and bool(find_frames(sentence, stands).edits or find_parts(sentence, stands, True)[0])
+    return is_wish(sentence) and bool(
+        find_frames(sentence, stands).edits
+        or find_parts(sentence, stands, True)[0]
+        or take_wishes(sentence, stands).edits
+    )

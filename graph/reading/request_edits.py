@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from graph.extraction.sentences.changes import is_relative
 from graph.extraction.sentences.intents import is_question, sentences
 from graph.extraction.sentences.lexicon import fold, lexicon
 from graph.reading.argument_edits import find_argument_edits, spelled_out
-from graph.reading.edits import Edit
+from graph.reading.edits import Edit, apply_edits
 from graph.reading.mentions import find_mentions
 from graph.reading.parts import find_parts
 from graph.reading.reader import read_utterance
 from graph.reading.scope import wanted
 from graph.reading.utterance import ThreadView
+from graph.reading.wishes.taking import fields_of, take_wishes
 from knowledge.types import JobRequest
 
 # A number with a name of its own in front ("trial count 64"); behind other words it may correct a size ("I meant 13").
@@ -55,8 +56,21 @@ class RequestEdits:
         return bool(self.edits) and not SMALL.sub("", self.rest)
 
 
-def read_request_edits(text: str, before: JobRequest | None, answering: bool = False) -> RequestEdits:
-    """The edits to parts and arguments in a text. before: the job so far, None where none stands.
+def read_request_edits(text: str, before: JobRequest | None) -> RequestEdits:
+    """The edits to parts and arguments in a text, by the tagger of wishes and by the rules.
+
+    before: the job so far, None where none stands.
+    """
+    ruled = edits_by_rules(text, before)
+    taken = take_wishes(text, before, lambda: fields_of(ruled.edits))
+    if not taken.edits:
+        return ruled
+    more = edits_by_rules(taken.rest, apply_edits(before or JobRequest(), taken.edits).request)
+    return replace(more, edits=(*taken.edits, *more.edits))
+
+
+def edits_by_rules(text: str, before: JobRequest | None, answering: bool = False) -> RequestEdits:
+    """The edits to parts and arguments in a text, by the table of parts and the reader of arguments.
 
     answering: something was just asked, and a number may be its answer.
     """

@@ -1,0 +1,120 @@
+"""The tagger's wishes as edits, the words that they take from the text, and sizes on which the rules are asked first.
+
+Where the tagger is sure of a span, and its words have a value, the span and what leads to it belong to that slot: no
+other reader sees them: a warning five minutes before the end is no walltime, whatever a pattern says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
+from graph.reading.scope import stretch_at
+from graph.reading.wishes.tagger import Span, Wishes, read_wishes
+from graph.reading.wishes.values import Meant, edits_of
+from knowledge.types import JobRequest
+from knowledge.word_lists import word_set
+
+LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
+SURE = 0.75  # from which a span is taken: on lines that the tagger had not seen 9 of 10 such are right
+ORDERS = 0.5  # probability that the whole orders something
+# Slots that the rules read as well or better on lines that the tagger had not seen, or as parts of each other.
+LEFT_TO_RULES = word_set(
+    "nodes gpus_per_node total_gpus machine source_machine framework strategy model entry args node_type "
+    "launcher tp pp cp seq_len port then beside after"
+)
+# Sizes and names that the tagger completes where the rules read none.
+COMPLETED = frozenset(("walltime", "queue", "account"))
+SURE_OF_SIZE = 0.85
+# Slots of one plain value, where the tagger goes before a pattern; elsewhere what patterns read is richer than a span.
+FIRST = word_set("job_name memory cpus tasks_per_node reservation constraint output spare_nodes least_nodes")
+PIECE = re.compile(r"[,;]\s+|(?<=[^\d\s])[.!?]\s+|\n|\s(?:and|und|et|y|e|then|plus|but)\s", re.I)
+# Values that stand where another's name led to them.
+LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_name", "module_version": "module"}
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """edits in the order of the text; rest: the text with their words blanked; sizes: edits that only complete the
+    rules' reading."""
+
+    edits: tuple[Edit, ...]
+    rest: str
+    sizes: tuple[Edit, ...] = ()
+
+
+def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collection[str]] = frozenset) -> Taken:
+    """What the tagger is sure of in a message.
+
+    before: the job so far; ruled: the fields that the rules read something for, asked where it matters.
+    """
+    if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
+        return Taken((), text)
+    stands = before is not None and before != JobRequest()
+    wishes = read_wishes(text, ("stands",) if stands else ("first",))
+    if wishes.kind != "do" or wishes.sure < ORDERS:
+        return Taken((), text)
+    meant = edits_of(meant_spans(text, wishes), before or JobRequest())
+    sizes = tuple(e for one in meant for e in one.edits if one.span.slot in COMPLETED and not isinstance(e, Remove))
+    taken = [one for one in meant if one.edits and one.span.slot not in LEFT_TO_RULES | COMPLETED]
+    if any(one.span.slot not in FIRST for one in taken):
+        known = frozenset(ruled())
+        taken = [one for one in taken if one.span.slot in FIRST or known.isdisjoint(fields_of(one.edits))]
+    edits = tuple(edit for one in taken for edit in one.edits)
+    return Taken(edits, blanked(text, wishes.spans, taken) if taken else text, sizes)
+
+
+def fields_of(edits: Iterable[Edit]) -> frozenset[str]:
+    """The fields that edits change."""
+    return frozenset(edit.field for edit in edits if isinstance(edit, Set | Add | Remove | Scale))
+
+
+def meant_spans(text: str, wishes: Wishes) -> list[Span]:
+    """The spans that are sure enough, outside of what is told of others, of the past, or only supposed."""
+    out = []
+    for span in wishes.spans:
+        inside = stretch_at(text, span.start)
+        if span.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE) and (
+            inside is None or (inside.scope == "negated" and not inside.keeps)
+        ):
+            out.append(span)
+    return out
+
+
+def blanked(text: str, spans: Sequence[Span], taken: Sequence[Meant]) -> str:
+    """The text without the words of the spans that are taken, what leads to each, and what ends its piece."""
+    own = {one.span.start for one in taken}
+    own |= {span.start for span in spans if LED.get(span.slot) in {one.span.slot for one in taken}}
+    letters = list(text)
+    for start, end in pieces(text):
+        inside = [span for span in spans if start <= span.start < end]
+        at = start
+        for i, span in enumerate(inside):
+            last = i + 1 == len(inside)
+            stop = end if last and span.end <= end else span.end
+            if span.start in own:
+                letters[at:stop] = " " * (stop - at)
+            at = stop
+    return "".join(letters)
+
+
+def pieces(text: str) -> list[tuple[int, int]]:
+    """Start and end of each piece between stops and joining words."""
+    out, at = list[tuple[int, int]](), 0
+    for stop in PIECE.finditer(text):
+        out.append((at, stop.start()))
+        at = stop.end()
+    return [*out, (at, len(text))]
+
+
+def completed(request: JobRequest, before: JobRequest | None, edits: Sequence[Edit]) -> JobRequest:
+    """The rules' request with the edits to fields that they left as they were."""
+    was, untouched = before or JobRequest(), request
+    for edit in edits:
+        if not isinstance(edit, Set | Scale | Add | Remove) or edit.field in ("heard", "argument_edits"):
+            continue
+        if getattr(untouched, edit.field) == getattr(was, edit.field):
+            request = apply_edits(request, (edit,)).request
+    return request

@@ -1,0 +1,75 @@
+"""Wishes in words that no pattern holds, through the message's reader; and the lines that the tagger learns."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from graph.extraction.request import understand
+from graph.reading.wishes.corpus import read_lines
+from graph.reading.wishes.tagger import WEIGHTS, read_wishes
+from graph.reading.wishes.values import ENVIRONMENTS, EVENTS, FLAGS, OTHERS, SEVERAL, SINGLE, WAITS
+from knowledge.job_parts import LimitSignal
+from knowledge.types import JobRequest
+from knowledge.word_lists import word_set
+
+LINES = sorted((Path(__file__).parent / "wishes").glob("*.txt"))
+BESIDE = word_set(
+    "was given joined_output resume deadline priority sweep_value sweep_files mail module_version var_value arg_value"
+    " node_type framework_config edf prefetch copy_out rank_setup binding profiler undo redo reset show line_gone comment"
+)
+SLOTS = {*SINGLE, *FLAGS, *SEVERAL, *WAITS, *EVENTS, *ENVIRONMENTS, *OTHERS, *BESIDE, "mail_to"}
+STANDS = JobRequest(
+    machine="perlmutter",
+    framework="pytorch",
+    strategy="ddp",
+    nodes=4,
+    gpus_per_node=4,
+    walltime="02:00:00",
+    account="m1234",
+    queue="regular",
+    entry="train.py",
+    args="--lr 1e-3 --epochs 10",
+)
+
+
+@pytest.mark.parametrize("path", LINES, ids=lambda path: path.stem)
+def test_every_line_is_annotated_with_known_slots(path: Path) -> None:
+    lines = read_lines(path)
+    assert len(lines) > 1000 and len({line.text for line in lines}) > 0.98 * len(lines)
+    for line in lines:
+        for mark in line.marks:
+            assert mark.slot in SLOTS, line
+            assert line.text[mark.start : mark.end].strip() == line.text[mark.start : mark.end] != "", line
+
+
+@pytest.mark.parametrize(
+    ("words", "field", "value"),
+    [
+        ("have the job name be llama-sft", "job_name", "llama-sft"),
+        ("I'd rather it ran under the name moe-warmup", "job_name", "moe-warmup"),
+        ("raise the warning time to 8 minutes", "signal", LimitSignal("USR1", 480)),
+        ("each node must have 200 GB of host memory", "memory_gb", 200),
+    ],
+)
+def test_a_wish_in_other_words_is_read(words: str, field: str, value: Any) -> None:
+    read = understand(words, STANDS, None, None)
+    assert getattr(read.request, field) == value
+    assert (read.request.nodes, read.request.walltime) == (4, "02:00:00")
+
+
+def test_what_only_asks_or_tells_changes_nothing() -> None:
+    for words in ("would it help to name it llama-sft?", "the job name was llama-sft last time"):
+        assert understand(words, STANDS, None, None).request.job_name is None
+
+
+def test_the_weights_stay_small_and_quick() -> None:
+    assert WEIGHTS.stat().st_size < 2_000_000
+    read_wishes("warm")
+    began = time.process_time()
+    for n in range(20):
+        read_wishes(f"make it {n} nodes, call it run-{n}, and mail me@site.org when it is done")
+    assert (time.process_time() - began) / 20 < 0.02
