@@ -155,7 +155,10 @@ def one_a_task(name: str) -> str:
     return found[1] if found else name
 
 
-def _option(name: str) -> str:
+def _option(name: str | None) -> str:
+    """As it stands on the command line; none is named where the name was another reader's."""
+    if not name:
+        return ""
     name = one_a_task(name)
     return name if name.startswith("-") or "." in name else f"--{name}"
 
@@ -169,17 +172,6 @@ def _values(got: dict[str, str | None]) -> tuple[str, ...]:
 def _at_once(match: re.Match[str], request: JobRequest) -> Built:
     most = count(match["v"] or match["w"] or match["x"])
     return (Set("array", replace(request.array, at_once=most), match[0]),) if request.array else ()
-
-
-def _errors_apart(match: re.Match[str], request: JobRequest) -> Built:
-    """The errors in a file beside that of the output."""
-    name = re.sub(r"\.\w+$", "", request.output or "%x-%j.out")
-    return (Add("extra_directives", f"--error={name}.err", match[0].strip()),)
-
-
-def _threads(number: int, words: str, request: JobRequest) -> Built:
-    old = [Remove("variables", one) for one in request.variables if one.name == "OMP_NUM_THREADS"]
-    return (*old, Add("variables", Variable("OMP_NUM_THREADS", str(number), "as you said"), words))
 
 
 def _whole_node(match: re.Match[str], request: JobRequest) -> Built:
@@ -202,12 +194,6 @@ def _dependency(match: re.Match[str], request: JobRequest) -> Built:
     kind: Any = named[0] if named else "afternotok" if re.search(r"\bfail", said) else "afterok"
     kind = "afterany" if re.search(r"whatever|either way|in any case", said) else kind
     return (Set("dependency", Dependency(kind, tuple(re.findall(r"\d{2,}", said))), match[0].strip()),)
-
-
-def _output(match: re.Match[str], request: JobRequest) -> tuple[Edit, ...]:
-    """The file of what a job prints; of a folder alone, the usual name in it."""
-    name = match["v"].removeprefix("./")
-    return (Set("output", f"{name}/%x-%j.out" if match["folder"] else name, match[0]),)
 
 
 def _memory(match: re.Match[str], request: JobRequest) -> Built:
@@ -317,16 +303,14 @@ def _left_open(match: re.Match[str], request: JobRequest) -> Built:
 
 def _value_cleared(match: re.Match[str], request: JobRequest) -> Built:
     """`undo the 6 nodes`, `drop the 2h`: the value that stands, named by itself."""
+    if not (match["n"].isdigit() or match["n"].lower() in NUMBERS):
+        return ()  # `remove the excluded node`
     number, unit = count(match["n"]), match["unit"].lower()
     seconds = next((size for start, size in (("h", 3600), ("m", 60), ("d", 86400)) if unit.startswith(start)), 0)
     field = "walltime" if seconds else "nodes" if unit.startswith("n") else "gpus_per_node"
     whole = number * seconds
     said = f"{whole // 3600:02}:{whole % 3600 // 60:02}:00" if seconds else number
     return (Remove(field, None, match[0].strip()),) if getattr(request, field) == said else ()
-
-
-def _unset(match: re.Match[str], request: JobRequest) -> Built:
-    return tuple(Remove("variables", v, match[0].strip()) for v in request.variables if v.name == match["name"])
 
 
 def _then(match: re.Match[str], request: JobRequest) -> Built:
@@ -402,11 +386,6 @@ PARTS: tuple[WishPart, ...] = (
         r"\bif [^,.\n]{0,40}(?:fails?|crashes|dies|ends"
         r"|finishes)[^,.\n]{0,20}\b(?:an?\s+)?(?:e-?)?mail\b(?:(?![.;\n]\s)[^;\n])*(?P<no>\b\B)?",
         _mail,
-    ),
-    _row(
-        r"#(?:SBATCH|PBS|BSUB|flux:)\s+(?P<v>-[^\n]+)",
-        lambda m, r: (Add("extra_directives", m["v"].strip(" .`'\""), m[0]),),
-        True,
     ),
     _row(
         r"(?:\b(?P<no>{NOT})\s+(?:more\s+)?)?\b(?:(?:send|write|schick\w*|envoie\w*|manda\w*"
@@ -518,39 +497,9 @@ PARTS: tuple[WishPart, ...] = (
         lambda m, r: (Set("job_name", m["v"] or m["w"], m[0]),),
     ),
     _row(
-        r"\b(?:(?:save|keep|put)\s+(?:(?:the|my)\s+)?)?(?:log|logs|output|stdout|stderr|write (?:the )?"
-        r"(?:output|logs?))(?:\s+(?:and|&|,)\s+"
-        r"(?:stdout|stderr|errors?|output))?\s+(?:both\s+)?(?:go(?:es)?\s+)?(?:to|into|in|as|nach|vers"
-        r"|a|en)\s+(?:the\s+)?(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])(?P<folder>/|\s+(?:folder|dir))?",
-        _output,
-    ),
-    _row(
-        r"\b(?:errors?|stderr)\s+(?:separate(?:ly)?|apart|(?:go |goes )?(?:in|to|into) (?:an?|its|their|another)"
-        r"(?: (?:own|separate|extra|other))? file)\b",
-        _errors_apart,
-        True,
-    ),
-    _row(
-        r"\b(?:(?:OMP|openmp)(?:[ _]num)?[ _]threads?\s*(?:=|:|to)?\s*(?P<v>{N})|(?P<w>{N})\s+"
-        r"(?:OMP|openmp)\s+threads?)\b",
-        lambda m, r: _threads(count(m["v"] or m["w"]), m[0], r),
-        True,
-    ),
-    _row(
-        r"\bcd\s+(?:in)?(?:to\s+)?(?P<v>(?=\S*[/$~])[~$.\w{}/-]*\w)(?:\s+(?:first|before\w*(?: "
-        r"(?:it|that|the run))?))?",
-        lambda m, r: (Add("setup", f"cd {m['v']}", m[0].strip()),),
-        True,
-    ),
-    _row(
         rf"\b(?:use|take|give me|on|i want)\s+(?:an?\s+|the\s+)?(?:whole|full|entire)\s+nodes?(?:\s+instead)?{ENDS}",
         _whole_node,
         True,
-    ),
-    _row(
-        r"\b(?P<v>{N})\s*(?:cpus?|cores|cpu cores|threads)\s*(?:per|a|/|for each|pro|par|por)\s*(?:task|process"
-        r"|rank|gpu)\b|(?P<d>--cpus-per-task[= ])(?P<w>\d+)",
-        lambda m, r: (Set("cpus_per_task", count(m["v"] or m["w"]), m[0]),),
     ),
     _row(
         r"(?<![\w.-])(?:(?P<first>\d{1,5}(?:\.\d+)?)\s*(?P<before>GB|GiB|TB)(?:\s+(?:of\s+)?(?:RAM|mem(?:ory)?))?"
@@ -566,17 +515,6 @@ PARTS: tuple[WishPart, ...] = (
         r"|TB?)\s+(?:of\s+)?(?:host\s+|cpu\s+|main\s+|system\s+)?(?:RAM|host memory|main memory|memory (?:per"
         r"|a) node)|--mem[= ](?P<w>\d+)\s*(?:G|GB))\b",
         lambda m, r: _memory(m, r) if m["v"] else (Set("memory_gb", int(m["w"]), m[0]),),
-    ),
-    _row(
-        r"\b(?:give it |with |use |request |set (?:the )?memory to )(?P<v>\d{1,4})\s*(?P<unit>GB?|GiB"
-        r"|TB?)(?:\s+(?:of\s+)?mem(?:ory)?)?\b(?!\s*(?:card|gpu|node|hbm|a100|h100))",
-        _memory,
-        True,
-    ),
-    _row(
-        r"\ball (?:of )?the (?:node'?s )?(?:memory|ram)(?: of the node)?\b|--mem[= ]0\b(?P<v>\b\B)?(?P<unit>\b\B)?",
-        lambda m, r: (Set("memory_gb", 0, m[0]),),
-        True,
     ),
     _row(
         r"\b(?P<v>{N})\s+(?:process(?:es)?|tasks?|ranks?)\s+(?:per|a|on each|on every|for each|/)\s*node\b",
@@ -643,21 +581,6 @@ PARTS: tuple[WishPart, ...] = (
         _environment,
     ),
     _row(
-        r"\b(?:activate|use|load|source|active|aktiviere|nimm|activa|attiva|with|in)\s+(?:my|the|mon|mein\w*|mi"
-        r"|il mio|a)?\s*(?P<kind>conda|venv|uv|virtualenv|mamba)(?:\s+(?:env(?:ironment)?|project"
-        r"|dir))*(?:\s+(?:at|in|called|named))?\s+(?P<v>(?!{SMALL_WORD}\b)"
-        r"(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))(?:,?\s+(?:pas|not|nicht|no|non)\s+(?:conda|venv|uv))?",
-        _environment,
-    ),
-    _row(
-        r"(?:^|[,;:(]\s*|\b(?:my|our|the|mein\w*|mon|mi|il mio|using|by|via)\s+)"
-        r"(?P<kind>conda|venv|virtualenv|mamba)\s+"
-        r"(?:env(?:ironment)?|umgebung)\s+(?:(?:is called|called|named|at|in|=|:)\s*)*(?P<v>(?!{SMALL_WORD}\b)"
-        r"(?:(?=\S*[/$~])[~$.\w{}/-]+\w|[\w-]{2,40}))",
-        _environment,
-    ),
-    _row(r"\buse (?P<kind>uv|conda|venv)(?: instead(?: of \w+)?)?\b(?P<v>\b\B)?", _environment, True),
-    _row(
         r"(?:\b(?:in|with|using|by|via|under|use|take|meant?|want)\s+)"
         r"(?:a\s+)?(?P<v>apptainer|singularity|podman-hpc|shifter|pyxis"
         r"|enroot)\b",
@@ -681,12 +604,6 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
-        r"\b(?:without|remove|drop|unload|no|not)\s+(?:the\s+)?(?:module\s+(?P<v>[\w.+-]+(?:/[\w.+-]+)?)"
-        r"|(?P<w>[\w.+-]+(?:/[\w.+-]+)?)\s+module)\b",
-        lambda m, r: (Add("modules_removed", m["v"] or m["w"], m[0]),),
-        True,
-    ),
-    _row(
         r"\b(?:(?:also\s+|please\s+)?(?:load|add|use|needs?)\s+)?(?:the\s+|an?\s+)?(?:module load"
         r"|modules?(?:\s+called|\s+named)?)\s+"
         + LIST.replace(
@@ -699,41 +616,12 @@ PARTS: tuple[WishPart, ...] = (
         _listed("modules"),
     ),
     _row(
-        r"\bload\s+(?:the\s+)?(?P<v>(?!it\b|my\b|the\b|a\b|model\b|data\b|checkpoint\b|modules?\b|conda\b"
-        r"|env\w*\b)[a-z][\w.+-]*(?:/[\w.+-]+)?)(?:\s+module)?(?:\s+(?:as well|too|also))\b",
-        _listed("modules"),
-        True,
-    ),
-    _row(
-        r"\bload\s+(?:the\s+)?(?P<v>[a-z][\w.+-]*/[\w.+-]*\w(?:"
-        r"(?:\s*,\s*|\s+and\s+|\s+)[a-z][\w.+-]*/\d[\w.+-]*)*)(?:\s+module)?",
-        _listed("modules"),
-    ),
-    _row(
-        r"\bsource\s+(?P<v>(?=[\w~$./{}-]*[/.])[~$.\w{}/-]*\w)(?:\s+(?:first|before))?",
-        lambda m, r: (Add("source_files", m["v"], m[0]),),
-    ),
-    _row(
-        r"\b(?:copy|stage|put|move)\s+(?:the\s+|my\s+)?(?:(?P<env>env(?:ironment)?|venv|conda env)|(?:file\s+"
-        r"|data\s+(?!to\b|on\b))?(?P<v>{PATH}))\s+(?:first\s+)?(?:to|on|onto|into)\s+(?:the\s+"
-        r"|a\s+)?(?:node'?s?[- ]?)?(?:own\s+|local\s+)*(?:disks?|nvme|ssd|/tmp|burst buffer"
-        r"|node-local \w+)(?:\s+(?:first|at (?:job )?start|before))?",
-        lambda m, r: (Set("stage_environment", True, m[0]),) if m["env"] else (Add("stage_in", m["v"], m[0]),),
-    ),
-    _row(
         r"(?<![\w/.-])(?P<v>(?:rsync|rclone|scp|cp|mv|tar|zstd|pigz|unzip|azcopy|dd|aws s3|gsutil"
         r"|(?:hf|huggingface-cli) download)\s+(?=\S*[-/$~.:])"
         r"(?:(?![.,;]\s|[.,;]$|\s(?:on|for|with|using|in|under)\s)[^\n`])+)"
         r"|\b(?:cop(?:y|ies|ying)|transfers?|moves?|syncs?)\s+(?:[a-z]+\s+){0,3}?(?:from\s+)?"
         r"(?P<source>[/$~][\w./$~{}-]*\w/?)\s+(?:in)?to\s+(?P<target>[/$~][\w./$~{}-]*\w/?)",
         _data_command,
-    ),
-    _row(
-        r"\b(?:run|execute)\s+[`\"']?(?P<v>(?:python |bash |sh |\./)?[\w./-]+\.(?:py"
-        r"|sh)(?:\s+--?[\w=.-]+)*)[`\"']?\s+(?:before(?: it| that| training)?|first)\b|\b(?:before (?:it|that"
-        r"|this),?|(?:before|first)(?: it"
-        r"| that)?,?\s+run)\s+[`\"']?(?P<w>(?:python |bash |sh |\./)?[\w./-]+\.(?:py|sh))",
-        lambda m, r: (Add("before", _command(m["v"] or m["w"]), m[0]),),
     ),
     _row(
         r"\b(?:and\s+)?(?:then|afterwards|after that|when done)\s+(?:run\s+"
@@ -862,21 +750,7 @@ PARTS: tuple[WishPart, ...] = (
         r"|equals)\s+)(?P<v>'[^']*'|\"[^\"]*\"|[^\s,;()]+)",
         _variable,
     ),
-    _row(
-        r"\b(?:export|set|change)\s+(?-i:(?P<name>[A-Z][A-Z0-9_]{2,}))(?:=|\s+(?:to|=)\s+)(?P<v>'[^']*'"
-        r"|\"[^\"]*\"|[^\s,;()]+)",
-        _variable,
-    ),
-    _row(
-        r"\b(?:unset|remove|drop|delete)\s+(?:the\s+)?(?:variable\s+)?(?-i:(?P<name>[A-Z][A-Z0-9]*_[A-Z0-9_]+))\b",
-        _unset,
-        True,
-    ),
 )
-
-
-def _command(text: str) -> str:
-    return f"python {text}" if text.endswith(".py") and not text.startswith(("python", "./")) else text
 
 
 Spans = list[tuple[int, int]]

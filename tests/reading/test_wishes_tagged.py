@@ -18,8 +18,9 @@ from knowledge.word_lists import word_set
 
 LINES = sorted((Path(__file__).parent / "wishes").glob("*.txt"))
 BESIDE = word_set(
-    "was given joined_output resume deadline priority sweep_value sweep_files mail module_version var_value arg_value"
-    " node_type framework_config edf prefetch copy_out rank_setup binding profiler undo redo reset show line_gone comment"
+    "was given joined_output undo resume deadline priority sweep_value sweep_files mail module_version var_value"
+    " arg_value node_type framework_config edf prefetch copy_out rank_setup binding profiler redo reset show line_gone"
+    " comment"
 )
 SLOTS = {*SINGLE, *FLAGS, *SEVERAL, *WAITS, *EVENTS, *ENVIRONMENTS, *OTHERS, *BESIDE, "mail_to"}
 STANDS = JobRequest(
