@@ -196,6 +196,23 @@ def _dependency(match: re.Match[str], request: JobRequest) -> Built:
     return (Set("dependency", Dependency(kind, tuple(re.findall(r"\d{2,}", said))), match[0].strip()),)
 
 
+def _errors_apart(match: re.Match[str], request: JobRequest) -> Built:
+    """The errors in a file beside that of the output."""
+    name = re.sub(r"\.\w+$", "", request.output or "%x-%j.out")
+    return (Add("extra_directives", f"--error={name}.err", match[0].strip()),)
+
+
+def _output(match: re.Match[str], request: JobRequest) -> tuple[Edit, ...]:
+    """The file of what a job prints; of a folder alone, the usual name in it."""
+    name = match["v"].removeprefix("./")
+    return (Set("output", f"{name}/%x-%j.out" if match["folder"] else name, match[0]),)
+
+
+def _threads(number: int, words: str, request: JobRequest) -> Built:
+    old = [Remove("variables", one) for one in request.variables if one.name == "OMP_NUM_THREADS"]
+    return (*old, Add("variables", Variable("OMP_NUM_THREADS", str(number), "as you said"), words))
+
+
 def _memory(match: re.Match[str], request: JobRequest) -> Built:
     size = float(match["v"]) * (1024 if match["unit"].lower().startswith("t") else 1) if match["v"] else 0
     return (Set("memory_gb", round(size), match[0].strip()),)
@@ -495,6 +512,25 @@ PARTS: tuple[WishPart, ...] = (
         r"(?:is\s+|to\s+|should be\s+"
         r"|=\s*)?[\"'`]?(?P<w>[A-Za-z][\w.-]{0,60}\w)",
         lambda m, r: (Set("job_name", m["v"] or m["w"], m[0]),),
+    ),
+    _row(
+        r"\b(?:(?:save|keep|put)\s+(?:(?:the|my)\s+)?)?(?:log|logs|output|stdout|stderr|write (?:the )?"
+        r"(?:output|logs?))(?:\s+(?:and|&|,)\s+"
+        r"(?:stdout|stderr|errors?|output))?\s+(?:both\s+)?(?:go(?:es)?\s+)?(?:to|into|in|as|nach|vers"
+        r"|a|en)\s+(?:the\s+)?(?P<v>(?=[\w~$./%{}-]*[/%.])[~$.\w{}/%-]*[\w}%])(?P<folder>/|\s+(?:folder|dir))?",
+        _output,
+    ),
+    _row(
+        r"\b(?:errors?|stderr)\s+(?:separate(?:ly)?|apart|(?:go |goes )?(?:in|to|into) (?:an?|its|their|another)"
+        r"(?: (?:own|separate|extra|other))? file)\b",
+        _errors_apart,
+        True,
+    ),
+    _row(
+        r"\b(?:(?:OMP|openmp)(?:[ _]num)?[ _]threads?\s*(?:=|:|to)?\s*(?P<v>{N})|(?P<w>{N})\s+"
+        r"(?:OMP|openmp)\s+threads?)\b",
+        lambda m, r: _threads(count(m["v"] or m["w"]), m[0], r),
+        True,
     ),
     _row(
         rf"\b(?:use|take|give me|on|i want)\s+(?:an?\s+|the\s+)?(?:whole|full|entire)\s+nodes?(?:\s+instead)?{ENDS}",

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
+from graph.extraction.sentences.intents import is_question, sentences
 from graph.reading.edits import Add, Edit, Remove, Scale, Set, apply_edits
 from graph.reading.scope import stretch_at
 from graph.reading.wishes.tagger import Span, Wishes, read_wishes
@@ -18,7 +19,7 @@ from knowledge.types import JobRequest
 from knowledge.word_lists import word_set
 
 LONGEST, MOST_LINES = 600, 4  # a longer text is no wish but a paste
-SURE = 0.75  # from which a span is taken: on lines that the tagger had not seen 9 of 10 such are right
+SURE = 0.75  # from which a span is taken, times how sure the order is: of unseen lines 9 of 10 such are right
 ORDERS = 0.5  # probability that the whole orders something
 # Slots that the rules read as well or better on lines that the tagger had not seen, or as parts of each other.
 LEFT_TO_RULES = word_set(
@@ -72,13 +73,14 @@ def fields_of(edits: Iterable[Edit]) -> frozenset[str]:
 
 
 def meant_spans(text: str, wishes: Wishes) -> list[Span]:
-    """The spans that are sure enough, outside of what is told of others, of the past, or only supposed."""
+    """The spans that are sure enough, outside of what is asked, told of others, of the past, or only supposed."""
     out = []
+    asked = [(start, end) for start, end in sentences(text) if is_question(text[start:end])]
     for span in wishes.spans:
         inside = stretch_at(text, span.start)
-        if span.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE) and (
-            inside is None or (inside.scope == "negated" and not inside.keeps)
-        ):
+        meant = inside is None or (inside.scope == "negated" and not inside.keeps)
+        meant = meant and not any(start <= span.start < end for start, end in asked)
+        if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
             out.append(span)
     return out
 
