@@ -25,7 +25,7 @@ from graph.reading.reader import read_as_one
 from graph.reading.request_edits import SMALL, RequestEdits, edits_by_rules, is_change, without
 from graph.reading.scope import wanted, without_corrected, words
 from graph.reading.utterance import LONGEST_MESSAGE, LONGEST_WORD, ThreadView, bounded
-from graph.reading.wishes.taking import Taken, completed, fields_of, take_wishes
+from graph.reading.wishes.taking import TakenWishes, completed, fields_of, take_wishes
 from knowledge.job_parts import Program
 from knowledge.types import Heard, Intent, JobRequest, Understood
 
@@ -79,7 +79,7 @@ def understand(text: str, before: JobRequest | None, asked: str | None, options:
     else:
         read = by_rules(text, before, asked, options)
     framed = find_frames(text, before).edits  # a time beside a further program is that one's
-    return completed_by(read, before, Taken((), text, () if framed else taken.sizes))
+    return completed_by(read, before, TakenWishes((), text, () if framed else taken.sizes))
 
 
 def ruled_fields(text: str, before: JobRequest) -> frozenset[str]:
@@ -88,7 +88,7 @@ def ruled_fields(text: str, before: JobRequest) -> frozenset[str]:
     return fields_of(edits)
 
 
-def completed_by(read: Understood, before: JobRequest | None, taken: Taken) -> Understood:
+def completed_by(read: Understood, before: JobRequest | None, taken: TakenWishes) -> Understood:
     """What was read, with what only the tagger of wishes saw."""
     request = completed(read.request, before, (*taken.edits, *taken.sizes))
     if request == read.request:

@@ -533,6 +533,12 @@ PARTS: tuple[WishPart, ...] = (
         True,
     ),
     _row(
+        r"\bcd\s+(?:in)?(?:to\s+)?(?P<v>(?=\S*[/$~])[~$.\w{}/-]*\w)(?:\s+(?:first|before\w*(?: "
+        r"(?:it|that|the run))?))?",
+        lambda m, r: (Add("setup", f"cd {m['v']}", m[0].strip()),),
+        True,
+    ),
+    _row(
         rf"\b(?:use|take|give me|on|i want)\s+(?:an?\s+|the\s+)?(?:whole|full|entire)\s+nodes?(?:\s+instead)?{ENDS}",
         _whole_node,
         True,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from graph.reading.wishes.tokens import Token
+from graph.reading.wishes.tokens import WishToken
 
 MARK = re.compile(r"\[(?P<off>-?)(?P<slot>[a-z_]+)(?P<sign>[+~*^!]?):(?P<words>[^\[\]]*)\]")
 
@@ -23,7 +23,7 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnnotatedLine:
     """kind: do, ask or tell; text: without the marks."""
 
     kind: str
@@ -31,12 +31,12 @@ class Line:
     marks: tuple[Mark, ...]
 
 
-def read_lines(path: Path) -> list[Line]:
+def read_lines(path: Path) -> list[AnnotatedLine]:
     """The lines of one file. Raises ValueError on a line of another form."""
     return [read_line(line) for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
 
 
-def read_line(line: str) -> Line:
+def read_line(line: str) -> AnnotatedLine:
     """One annotated line. Raises ValueError where it has no kind or a bracket stands alone."""
     kind, tab, marked = line.partition("\t")
     pieces, marks, at, length = list[str](), list[Mark](), 0, 0
@@ -49,10 +49,10 @@ def read_line(line: str) -> Line:
     text = "".join([*pieces, marked[at:]])
     if not tab or kind not in ("do", "ask", "tell") or re.search(r"[\[\]]", text):
         raise ValueError(f"no annotated wish: {line[:80]}")
-    return Line(kind, text, tuple(marks))
+    return AnnotatedLine(kind, text, tuple(marks))
 
 
-def labels_of(tokens: list[Token], marks: tuple[Mark, ...]) -> Iterator[str]:
+def labels_of(tokens: list[WishToken], marks: tuple[Mark, ...]) -> Iterator[str]:
     """O, B-slot or I-slot for each token; one that reaches into a mark belongs to it."""
     last: Mark | None = None
     for token in tokens:

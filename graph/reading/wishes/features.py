@@ -9,7 +9,7 @@ from itertools import pairwise
 
 from graph.extraction.sentences.lexicon import fold
 from graph.reading.utterance import Mention
-from graph.reading.wishes.tokens import Token
+from graph.reading.wishes.tokens import WishToken
 from knowledge.word_lists import word_set
 
 WINDOW = 3  # tokens to each side whose words are seen one by one
@@ -38,7 +38,7 @@ def shape(word: str) -> str:
 
 
 def token_features(
-    text: str, tokens: Sequence[Token], mentions: Sequence[Mention], thread: Sequence[str] = ()
+    text: str, tokens: Sequence[WishToken], mentions: Sequence[Mention], thread: Sequence[str] = ()
 ) -> list[list[str]]:
     """The names of the features of each token. thread: what is known of the conversation, a word each."""
     words = [plain(token.text) for token in tokens]
@@ -60,7 +60,7 @@ def token_features(
     return out
 
 
-def _known(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[str]:
+def _known(tokens: Sequence[WishToken], mentions: Sequence[Mention]) -> list[str]:
     """What the recognisers call each token; empty where they know it not."""
     out = [""] * len(tokens)
     for i, token in enumerate(tokens):
@@ -71,7 +71,7 @@ def _known(tokens: Sequence[Token], mentions: Sequence[Mention]) -> list[str]:
     return out
 
 
-def _kind(token: Token) -> str:
+def _kind(token: WishToken) -> str:
     """The shape's name; of a number its size, of a file its ending."""
     if token.kind == "number":
         try:
@@ -85,7 +85,7 @@ def _kind(token: Token) -> str:
     return f"{token.kind}.{ending[1].lower()}" if ending else token.kind if token.kind != "sign" else token.text
 
 
-def _own(token: Token, word: str, kind: str, known: str) -> list[str]:
+def _own(token: WishToken, word: str, kind: str, known: str) -> list[str]:
     out = ["bias", f"w:{word}", f"k:{kind}", f"s:{shape(token.text)}", f"m:{known}"]
     if token.kind in ("name", "unit", "path", "option"):
         out += [f"p:{word[:n]}" for n in (2, 3, 4, 5) if len(word) > n]
@@ -138,7 +138,7 @@ def _stretches(words: Sequence[str]) -> list[tuple[int, int]]:
 
 
 # What an operation is read from: the span's words, those beside it, and the slot.
-def sign_features(tokens: Sequence[Token], first: int, last: int, slot: str) -> list[str]:
+def sign_features(tokens: Sequence[WishToken], first: int, last: int, slot: str) -> list[str]:
     """The features of the operation on the span of tokens first to last (included)."""
     words = [plain(token.text) for token in tokens]
     inside = words[first : last + 1]
@@ -156,7 +156,7 @@ def sign_features(tokens: Sequence[Token], first: int, last: int, slot: str) -> 
     return out + [f"p:{word[:4]}" for word in inside if len(word) > 4]
 
 
-def kind_features(text: str, tokens: Sequence[Token]) -> list[str]:
+def kind_features(text: str, tokens: Sequence[WishToken]) -> list[str]:
     """The features of the whole: whether it orders, asks or tells."""
     words = ["^", *(plain(token.text) for token in tokens[:60]), "$"]
     grams = [" ".join(words[i : i + n]) for n in (1, 2, 3) for i in range(len(words) - n + 1)]

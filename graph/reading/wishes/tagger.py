@@ -16,7 +16,7 @@ from typing import Any
 from graph.reading.mentions import find_mentions
 from graph.reading.utterance import Mention
 from graph.reading.wishes.features import kind_features, sign_features, token_features
-from graph.reading.wishes.tokens import Token, find_tokens
+from graph.reading.wishes.tokens import WishToken, find_tokens
 
 WEIGHTS = Path(__file__).parent / "tagger.npz"
 MODELS = ("slots", "signs", "kinds")
@@ -82,7 +82,7 @@ class Tagger:
         spans = tuple(self._span(text, tokens, *one) for one in runs([self.slots.labels[at] for at in path], share))
         return Wishes(self.kinds.labels[best], float(kind[best]), spans)
 
-    def _span(self, text: str, tokens: Sequence[Token], first: int, last: int, slot: str, sure: float) -> Span:
+    def _span(self, text: str, tokens: Sequence[WishToken], first: int, last: int, slot: str, sure: float) -> Span:
         shares = softmax(self.signs.scores(sign_features(tokens, first, last, slot)))
         best = int(shares.argmax())
         start, end = tokens[first].start, tokens[last].end

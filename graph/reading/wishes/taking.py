@@ -37,7 +37,7 @@ LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_n
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class TakenWishes:
     """edits in the order of the text; rest: the text with their words blanked; sizes: edits that only complete the
     rules' reading."""
 
@@ -46,17 +46,17 @@ class Taken:
     sizes: tuple[Edit, ...] = ()
 
 
-def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collection[str]] = frozenset) -> Taken:
+def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collection[str]] = frozenset) -> TakenWishes:
     """What the tagger is sure of in a message.
 
     before: the job so far; ruled: the fields that the rules read something for, asked where it matters.
     """
     if len(text) > LONGEST or text.count("\n") > MOST_LINES or not text.strip():
-        return Taken((), text)
+        return TakenWishes((), text)
     stands = before is not None and before != JobRequest()
     wishes = read_wishes(text, ("stands",) if stands else ("first",))
     if wishes.kind != "do" or wishes.sure < ORDERS:
-        return Taken((), text)
+        return TakenWishes((), text)
     meant = edits_of(meant_spans(text, wishes), before or JobRequest())
     sizes = tuple(e for one in meant for e in one.edits if one.span.slot in COMPLETED and not isinstance(e, Remove))
     taken = [one for one in meant if one.edits and one.span.slot not in LEFT_TO_RULES | COMPLETED]
@@ -64,7 +64,7 @@ def take_wishes(text: str, before: JobRequest | None, ruled: Callable[[], Collec
         known = frozenset(ruled())
         taken = [one for one in taken if one.span.slot in FIRST or known.isdisjoint(fields_of(one.edits))]
     edits = tuple(edit for one in taken for edit in one.edits)
-    return Taken(edits, blanked(text, wishes.spans, taken) if taken else text, sizes)
+    return TakenWishes(edits, blanked(text, wishes.spans, taken) if taken else text, sizes)
 
 
 def fields_of(edits: Iterable[Edit]) -> frozenset[str]:

@@ -22,7 +22,7 @@ TOKEN = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class WishToken:
     """start, end: characters of the text; kind: the name of its shape."""
 
     start: int
@@ -31,11 +31,11 @@ class Token:
     kind: str
 
 
-def find_tokens(text: str) -> list[Token]:
+def find_tokens(text: str) -> list[WishToken]:
     """The tokens of a text in their order, the first MOST of them."""
     out = []
     for match in TOKEN.finditer(text):
-        out.append(Token(match.start(), match.end(), match[0], match.lastgroup or "sign"))
+        out.append(WishToken(match.start(), match.end(), match[0], match.lastgroup or "sign"))
         if len(out) == MOST:
             break
     return out

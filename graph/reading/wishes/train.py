@@ -25,7 +25,7 @@ from scipy.sparse import csr_matrix
 from sklearn.linear_model import LogisticRegression
 
 from graph.reading.mentions import find_mentions
-from graph.reading.wishes.corpus import Line, Mark, labels_of, read_lines
+from graph.reading.wishes.corpus import AnnotatedLine, Mark, labels_of, read_lines
 from graph.reading.wishes.features import kind_features, sign_features, token_features
 from graph.reading.wishes.tagger import WEIGHTS, Span, Tagger, Weights, Wishes
 from graph.reading.wishes.tokens import find_tokens
@@ -55,22 +55,22 @@ THREADS: Mapping[str, tuple[str, ...]] = {"edits": ("stands",), "requests": ("fi
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class TaggedExample:
     """One line as the models see it."""
 
-    line: Line
+    line: AnnotatedLine
     features: list[list[str]]
     labels: list[str]
 
 
-def make_example(line: Line, thread: Sequence[str]) -> Example:
+def make_example(line: AnnotatedLine, thread: Sequence[str]) -> TaggedExample:
     """The line with the features and the label of each token."""
     tokens = find_tokens(line.text)
     features = token_features(line.text, tokens, find_mentions(line.text)[1], thread)
-    return Example(line, features, list(labels_of(tokens, line.marks)))
+    return TaggedExample(line, features, list(labels_of(tokens, line.marks)))
 
 
-def varied(lines: Sequence[Line]) -> Iterator[Line]:
+def varied(lines: Sequence[AnnotatedLine]) -> Iterator[AnnotatedLine]:
     """Each line once more: other values of the same slots, other case, less punctuation, a slip of the finger."""
     values = defaultdict[tuple[str, str], list[str]](list)
     for line in lines:
@@ -82,7 +82,9 @@ def varied(lines: Sequence[Line]) -> Iterator[Line]:
         yield _slipped(_with_values(line, values, source), source)
 
 
-def _with_values(line: Line, values: Mapping[tuple[str, str], Sequence[str]], source: random.Random) -> Line:
+def _with_values(
+    line: AnnotatedLine, values: Mapping[tuple[str, str], Sequence[str]], source: random.Random
+) -> AnnotatedLine:
     pieces, marks, at, length = list[str](), list[Mark](), 0, 0
     for mark in line.marks:
         words = line.text[mark.start : mark.end]
@@ -92,10 +94,10 @@ def _with_values(line: Line, values: Mapping[tuple[str, str], Sequence[str]], so
         start = length + mark.start - at
         length, at = start + len(words), mark.end
         marks.append(replace(mark, start=start, end=length))
-    return Line(line.kind, "".join([*pieces, line.text[at:]]), tuple(marks))
+    return AnnotatedLine(line.kind, "".join([*pieces, line.text[at:]]), tuple(marks))
 
 
-def _slipped(line: Line, source: random.Random) -> Line:
+def _slipped(line: AnnotatedLine, source: random.Random) -> AnnotatedLine:
     """The line in lower case, without its last sign, or with two letters of a plain word exchanged."""
     text = line.text
     if source.random() < 0.3:
@@ -116,7 +118,7 @@ def _in_mark(start: int, end: int, marks: Sequence[Mark]) -> bool:
     return any(start < mark.end and mark.start < end for mark in marks)
 
 
-def fit_chain(examples: Sequence[Example]) -> tuple[Weights, Any]:
+def fit_chain(examples: Sequence[TaggedExample]) -> tuple[Weights, Any]:
     """The weights of the chain and its transitions."""
     counts = Counter(name for e in examples for token in e.features for name in set(token))
     index = {name: i for i, name in enumerate(sorted(name for name, n in counts.items() if n >= FEWEST))}
@@ -227,7 +229,7 @@ def fit_linear(rows: Sequence[Sequence[str]], labels: Sequence[str], strength: f
     return Weights(index, tuple(model.classes_), table.astype(np.float32))
 
 
-def fit(files: Mapping[str, Sequence[Line]]) -> Tagger:
+def fit(files: Mapping[str, Sequence[AnnotatedLine]]) -> Tagger:
     """A tagger of the lines of these files, by their names."""
     examples = [
         make_example(line, thread)
@@ -246,7 +248,7 @@ def fit(files: Mapping[str, Sequence[Line]]) -> Tagger:
     return Tagger(chain, signs, kinds, transitions)
 
 
-def _marked_tokens(example: Example) -> Iterator[tuple[Mark, int, int]]:
+def _marked_tokens(example: TaggedExample) -> Iterator[tuple[Mark, int, int]]:
     tokens = find_tokens(example.line.text)
     for mark in example.line.marks:
         inside = [i for i, token in enumerate(tokens) if token.start < mark.end and mark.start < token.end]
@@ -281,7 +283,7 @@ class Score:
     kinds: int = 0
     slots: dict[str, list[int]] | None = None
 
-    def add(self, line: Line, got: Wishes) -> bool:
+    def add(self, line: AnnotatedLine, got: Wishes) -> bool:
         """Count one line; whether its spans are all right."""
         meant = {(mark.start, mark.end, mark.slot, mark.sign) for mark in line.marks}
         read = {(span.start, span.end, span.slot, span.sign) for span in got.spans}
@@ -304,7 +306,7 @@ class Score:
         )
 
 
-def score_blind(files: Mapping[str, Sequence[Line]], names: Sequence[str], wrong: bool) -> None:
+def score_blind(files: Mapping[str, Sequence[AnnotatedLine]], names: Sequence[str], wrong: bool) -> None:
     """For each file named (none: all): fitted on the others, what of it is read right."""
     whole = Score()
     for name, lines in files.items():
@@ -322,7 +324,7 @@ def score_blind(files: Mapping[str, Sequence[Line]], names: Sequence[str], wrong
     print(whole.told())
 
 
-def _differences(line: Line, spans: Iterable[Span]) -> str:
+def _differences(line: AnnotatedLine, spans: Iterable[Span]) -> str:
     meant = {(m.start, m.end, m.slot, m.sign) for m in line.marks}
     read = {(s.start, s.end, s.slot, s.sign): s.sure for s in spans}
     lost = [f"-[{slot}{sign}:{line.text[a:b]}]" for a, b, slot, sign in sorted(meant - read.keys())]
