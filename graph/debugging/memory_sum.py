@@ -25,8 +25,8 @@ ALLOCATOR = "expandable_segments"
 OF_TOKENS = re.compile(rf"(?i)micro-batch|smaller batch|batch of a GPU|half the batch|^activation checkp|{ALLOCATOR}")
 # Weights that are loaded in 16 bit, and trained so: no copy in 32 bit.
 IN_16_BIT = re.compile(r"(?i)\b(?:torch[_ ])?dtype['\"]?[\s=:]{1,3}['\"]?(?:torch\.)?(?:bfloat16|bf16)\b")
-# Steps that stand before the log's own sum.
-MOST_BEFORE = 2
+# Steps that stand before the log's own sum, which is nothing to do.
+MOST_BEFORE = 3
 UNKNOWN = (
     "From these alone how much a smaller batch, checkpointing or sharding saves cannot be told: {}say the model, "
     "how it is spread and on how many GPUs."

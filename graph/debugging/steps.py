@@ -76,6 +76,8 @@ def steps(
         certain = certain_steps(telling(library().causes[OF_WORDS]), passage, names, here)
     if not (certain or kept):
         kept = general_steps(winner.text, told, names, here)
+    elif told.group == "gpu" and not any(one.line or one.near or one.log for one, _ in certain) and not kept:
+        kept = general_steps(winner.text, told, names, here)[1:]
     return tuple(dict.fromkeys(filter(None, (*(step for _, step in certain), *kept))))[:MOST]
 
 
