@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 
 from graph.debugging.settings import NAMES, SHOWN
 from graph.waiting.evidence import GoodAnswers
+from knowledge.background import Background
 from knowledge.cards import Card, Guide
 from knowledge.cluster import Cluster
 from knowledge.common_questions import CommonQuestion
@@ -325,6 +326,7 @@ SCHEMAS: dict[str, Any] = {
     ),
     "knowledge/sites/*.yaml": Site,
     "knowledge/topic_texts.yaml": dict[Word, TopicText],
+    "knowledge/background.yaml": tuple[Background, ...],
     "knowledge/techniques.yaml": TechniqueTable,
     "knowledge/what_helps.yaml": tuple[Help, ...],
 }

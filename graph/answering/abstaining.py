@@ -3,19 +3,18 @@ and a next step. A wrong answer costs more than none, so none is the rule where 
 
 from __future__ import annotations
 
-import re
-
 from graph.answering.ask import Ask
+from graph.answering.gate import WEIGHTS, ThreadHeld, gate_features
+from graph.answering.logistic import chance
 from graph.reading.coverage import content_words, described, held_in, is_value, left_over, values_left
 from graph.reading.reader import acts
 from graph.reading.utterance import Clause, Utterance
 from knowledge.cluster import Cluster
 
-# From CLEAR on a reading may leave a part of the words over, from POSSIBLE on none of them; CERTAIN: words that hold
-# no content of their own.
-CLEAR, POSSIBLE, CERTAIN = 0.7, 0.25, 0.8
-# The share of the words that may be left over; a verdict turns round by a single word, and by each value.
-MOST_LEFT, VERDICT_LEFT = 0.5, 0.25
+# From this probability on that it is about what it was read as (gate.py) a question is answered; a verdict turns round
+# by a single word; where the reading and the answer have none of its words it has to be PLAIN, where they have all a
+# reader's POSSIBLE is enough. CERTAIN: of a beginning.
+SURE, VERDICT_SURE, PLAIN, POSSIBLE, CERTAIN = 0.5, 0.6, 0.85, 0.25, 0.8
 VERDICTS = frozenset(
     ("plan", "script.whatif", "script.cost", "script.batch", "method.gpus", "method.memory", "method.checkpoint")
 )
@@ -30,7 +29,6 @@ BEGINNINGS = ("next", "site.start")
 OF_SCRIPT = ("script.line", "script.explain", "option")
 # Amounts that the answer holds: were one left over, this would not be asked.
 AMOUNTS = frozenset(("Quantity", "Duration", "Gpu"))
-ACRONYM = re.compile(r"\b[A-Z][A-Z\d]{1,4}\b")
 MOST_QUOTED, MOST_NAMED = 160, 6
 LIKELY = 0.2
 NO_ANSWER = "so I do not guess"
@@ -68,17 +66,37 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
         return rests_on_model(ask, told) or not (passed or unread(ask.utterance))
     if clause.topic in VERDICTS and uses_nothing(ask, told):
         return False
-    if not words and not left:
-        named = {one.kind for one in ask.utterance.within(clause)}
-        of_failure = ask.report is not None and clause.topic.startswith("log.")
-        short = ACRONYM.findall(clause.text)
-        spoken_of = bool(short) and clause.topic == "concept" and all(one in told for one in short)
-        return clause.confidence >= CERTAIN or of_failure or spoken_of or (bool(named) and named <= NAMES | AMOUNTS)
-    if clause.confidence < CLEAR:
-        return clause.confidence >= POSSIBLE and not left
-    if (clause.topic or clause.act) in VERDICTS:
-        return len(left) <= VERDICT_LEFT * len(words)
-    return len(left) <= MOST_LEFT * max(1, len(words))
+    if clause.act == "plan" and is_sized(ask.utterance):
+        return True  # the reader of resources took every amount of it
+    named = {one.kind for one in ask.utterance.within(clause)}
+    if not words and not left and named and named <= NAMES | AMOUNTS:
+        return True
+    if not words and ask.report and clause.topic.startswith("log."):
+        return True
+    sure = chance_of_reading(ask)
+    if words and len(left) >= len(words):
+        return sure >= PLAIN
+    held = not left and clause.confidence >= POSSIBLE
+    return held or sure >= (VERDICT_SURE if (clause.topic or clause.act) in VERDICTS else SURE)
+
+
+def chance_of_reading(ask: Ask) -> float:
+    """How probable it is that the question is about what it was read as, 0 to 1; 1 where a rule read it, unless the
+    answer could only be to ask for a model."""
+    if ask.clause.by_rule:
+        of_nothing = ask.clause.act == "plan" and not is_sized(ask.utterance) and not ask.resources
+        return 0.0 if of_nothing else 1.0
+    alike = (one for one in ask.utterance.clauses if one.label == ask.clause.label and one.topics == ask.clause.topics)
+    held = ThreadHeld(ask.script is not None, ask.report is not None, ask.last_topic)
+    return chance(WEIGHTS, gate_features(ask.utterance, next(alike, ask.clause), held))
+
+
+def is_sized(utterance: Utterance) -> bool:
+    """Whether the reader of resources knows what is asked, of which model, and leaves no amount over."""
+    from graph.planning.resources.reading import read_question, unread
+
+    asked = read_question(utterance)
+    return bool(asked.aim and asked.model) and not unread(utterance)
 
 
 def not_planned(utterance: Utterance, clause: Clause, told: str) -> str:

@@ -6,11 +6,8 @@ without its file.
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from graph.reading.coverage import content_words, left_over
@@ -51,15 +48,3 @@ def gate_features(utterance: Utterance, clause: Clause, thread: ThreadHeld) -> d
         "not held": float(held is False),
         f"of {group}": 1.0,
     }
-
-
-@cache
-def weights() -> Mapping[str, float]:
-    found: dict[str, float] = json.loads(WEIGHTS.read_text(encoding="utf-8"))
-    return found
-
-
-def chance(features: Mapping[str, float]) -> float:
-    """The probability, 0 to 1, by the fitted weights; a feature that was not seen in the fit weighs nothing."""
-    known = weights()
-    return 1 / (1 + math.exp(-sum(known.get(name, 0.0) * value for name, value in features.items())))

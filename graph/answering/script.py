@@ -51,6 +51,7 @@ COUNTING = re.compile(
     re.S,
 )
 OWN_GPU = re.compile(r"\b(?:own|separate|different|same|its) gpus?\b|\bwhich gpu\b", re.I)
+COUNTED = ("gpu", "rank", "node")  # units of what a script counts
 MOST_SHOWN = 110
 WHICH = "Which line? Say its number, as in *what does line 12 do?*, or paste it."
 # Where no fact of the machine forbids it: why a script that starts its ranks one way does not start them the other.
@@ -136,6 +137,8 @@ def explain_part(ask: Ask) -> Document | None:
         return None
     told = [*reasons(ask, hand), *numbered(ask, hand)] or of_lines(ask, hand)
     adds_up = cores(ask, hand)
+    if not told and not adds_up and any(m.unit in COUNTED for m in ask.utterance.within(ask.clause)):
+        return tell_counts(ask)  # `why 8 processes a node, it has only 4 cards`
     return write_document(adds_up, *told) if RIGHT.search(ask.text) else write_document(*told, adds_up)
 
 
@@ -216,7 +219,7 @@ def explain_launch(ask: Ask) -> Document | None:
     if hand is None:
         return None
     machine = hand.cluster or ask.machine
-    named = next((name for name in NAMED_LAUNCHERS if re.search(rf"(?<![\w-]){name}(?![\w-])", ask.text, re.I)), "")
+    named = other_launcher(ask.text, hand)
     forbidden = [ban for ban in machine.forbidden if ban.option == named] if machine else []
     now = start_of(hand)
     if forbidden and machine:
@@ -234,6 +237,12 @@ def explain_launch(ask: Ask) -> Document | None:
     pages = [form.source or "" for form in chosen(hand, ask)]
     told = [as_sentence(TAIL.sub("", text)) for text in notes]
     return write_document(as_sentence(other), now, works, *told, cite(pages, machine.as_of if machine else ""))
+
+
+def other_launcher(text: str, hand: InHand) -> str:
+    """The launcher that is named, of several one that the script does not use; empty where none is."""
+    found = [name for name in NAMED_LAUNCHERS if re.search(rf"(?<![\w-]){name}(?![\w-])", text, re.I)]
+    return next((name for name in found if name not in hand.layers), found[0] if found else "")
 
 
 def chosen(hand: InHand | None, ask: Ask) -> Sequence[LaunchForm]:

@@ -11,6 +11,8 @@ from knowledge.types import Diagnosis, Made, Question, Refusal, Said, Say, ToldS
 MOST = 60  # statements that are kept, of some three answers
 LONGEST = 400  # characters of one
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*`\[])|\n+")
+# What asks the person for something tells nothing.
+ASKS = re.compile(r"\?$|^(?:Say|Paste|Tell me|Name|Send|Show me|Shall I|Try) |\bSay \*|\bas in \*", re.I)
 HEAD = re.compile(r"^\*\*(.+?)\*\*")
 
 
@@ -63,7 +65,7 @@ def of_document(document: Document) -> Iterator[ToldStatement]:
 def in_sentences(text: str, about: str, source: str) -> Iterator[ToldStatement]:
     for sentence in SENTENCE.split(text):
         plain = " ".join(sentence.split())
-        if len(plain.split()) > 2:
+        if len(plain.split()) > 2 and not ASKS.search(plain):
             yield ToldStatement(plain[:LONGEST], about, source)
 
 

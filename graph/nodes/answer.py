@@ -22,7 +22,7 @@ from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.reading.request_edits import read_request_edits
 from graph.reading.utterance import LONGEST_MESSAGE, Clause, Utterance
 from graph.state import State
-from graph.usecases.answer import WHY, Answered, clear_answer
+from graph.usecases.answer import WHY, Answered, clear_answer, recalled
 from knowledge.document import Choices, Document
 from knowledge.resource_question import ResourceQuestion
 from knowledge.types import (
@@ -66,7 +66,7 @@ TOO_LONG = "Your message is long: I read its first {:,} characters only. Ask the
 def answer(state: State, runtime: Runtime[Context]) -> State:
     """What came out; with the whole script, where it was asked for beside a wish."""
     made = shown_whole(state, runtime)
-    said = tuple(made.get("said", state["said"]))
+    said = () if made.get("unanswered") else tuple(made.get("said", state["said"]))
     return State(**{**made, "statements": remembered(said, state.get("statements", ()))})
 
 
@@ -252,14 +252,19 @@ def words(state: State, runtime: Runtime[Context]) -> State:
         if told and (act == "ask" or "?" in text or failing or sure or leans_to_ask(state)):
             repeats = told == tuple(state.get("answered", ())) and text != state.get("question_before")
             if repeats and act != "plan":  # a sum whose values stay the same is the answer
-                return State(said=(Say(same_again(text)),), unanswered=True)
+                other = recalled(
+                    ask_of(state, runtime.context, text, next(iter(clauses_of(state)), None)), runtime.context
+                )
+                if other is None:
+                    return State(said=(Say(same_again(text)),), unanswered=True)
+                told = (other.answered.document,)
             said = (*told, *(Say(SEND_LOG),) * (failing and not sure))
             return State(
                 said=said,
                 pending=rows_of(told) or state.get("pending") or waits(failing),
-                asked_last=text,
+                asked_last=state.get("question_before", "") if WHY.fullmatch(text) else text,
                 answered=told,
-                last_topic=topic(state),
+                last_topic=state.get("topic_before", "") if WHY.fullmatch(text) else topic(state),
                 step=steps_told(state),
                 resources=resources_asked(state, runtime.context),
             )
@@ -358,6 +363,9 @@ def answers(state: State, runtime: Runtime[Context]) -> tuple[tuple[Said, ...], 
         about = replace(main, act="plan", topic="", confidence=1.0, by_rule=True) if sized else main
         found = clear_answer(whole := ask_of(state, runtime.context, text, about), runtime.context)
         told, sure = [*in_words(whole, runtime, found)], bool(found and is_sure(found))
+    if not told:  # what no topic answers, out of what was said before and what stands behind it
+        more = (recalled(one, runtime.context) for one in asked)
+        told = [one.answered.document for one in more if one]
     return tuple(dict.fromkeys(told)), sure
 
 

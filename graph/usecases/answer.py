@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from datetime import date
 
-from graph.answering.abstaining import is_accounted_for, not_planned
+from graph.answering.abstaining import OF_PLACES, chance_of_reading, is_accounted_for, not_planned
 from graph.answering.ask import Ask
 from graph.answering.facts import compare_queues
 from graph.answering.grounds import SURE as NEAR
@@ -18,6 +18,9 @@ from graph.answering.table import FACTS_FIRST, answer_topic
 from graph.answering.techniques import tell_technique
 from graph.answering.telling import answer_text
 from graph.context import Context
+from graph.extraction.sentences.intents import is_question
+from graph.reading.coverage import left_over, values_left
+from graph.reading.scope import denials
 from graph.reading.utterance import Mention
 from knowledge.document import Document, Paragraph, Steps
 from knowledge.general_facts import topic_texts
@@ -25,6 +28,9 @@ from knowledge.general_facts import topic_texts
 EXAMPLE = "on Perlmutter"
 # Below it the reading of a topic is a guess: it is told only where it accounts for all words.
 SURE, CLEAR = 0.45, 0.7
+# What is known of the very thing that was spoken of goes before the answer of a topic from PLAIN on; all else that was
+# said only where the topic itself is DOUBTED.
+BEHIND, PLAIN, DOUBTED = "behind", 0.6, 0.5
 # From it on a page is told to somebody who says that a job fails, with no log.
 TELLS_FAILURES = 0.45
 # What people ask when nothing is wrong but the reason is missing.
@@ -32,9 +38,14 @@ WHY = re.compile(
     r"\W*(?:(?:ok|okay|and|but|hm+|so)\W+)*"
     r"(?:why(?: (?:is (?:that|it|this)(?: so)?|that|so|not|that (?:often|many|much)))?"
     r"|why (?:is (?:it|that) )?so (?:short|long|few|many|much|little|low|high|small|big|large|slow|expensive|strict)"
-    r"|how come|what for|warum|wieso|pourquoi|por qu[eé]|perch[eé]|왜요?)\W*",
+    r"|how (?:did|do) you (?:get|compute|work out|arrive at|come (?:to|up with)) (?:that|this|it|those)(?: \w+)?"
+    r"|how is (?:that|this|it) (?:computed|worked out|calculated)"
+    r"|how come|what for|왜요?"
+    r"|(?:warum|wieso|pourquoi|por qu[eé]|perch[eé])(?: eigentlich| denn| das| so| viele?| lange?| autant| tanto)*)\W*",
     re.I,
 )
+# How the sum behind a plan begins, and of how many statements.
+SUM, NEWEST = "The sum", 14
 # Whether the cause is that: the cause answers it.
 IS_IT = re.compile(r"(?i)\W*(?:(?:so|and|but|ok|hm+)\W+)*(?:is|was|isn'?t|wasn'?t) (?:it|that|this)\b")
 WHY_NOT = re.compile(r"\bwhy\b.{0,12}\bnot\b|\bwhat speaks against\b|\bpourquoi pas\b|\bwarum nicht\b", re.I)
@@ -87,6 +98,53 @@ def answer(ask: Ask, context: Context) -> Answered | None:
 def clear_answer(ask: Ask, context: Context) -> Answered | None:
     """The answer, where the reading is clear and accounts for the question's words; else None, so that nobody is told
     what answers another question."""
+    found = accounted(ask, context) or by_second(ask, context)
+    if found is None or found.certain or found.is_near or not ask.statements or WHY.fullmatch(ask.text):
+        return found
+    told = recalled(ask, context)
+    if told is None:
+        return found
+    sure = chance_of_reading(as_planned(as_question(ask)))
+    behind = told.kind == BEHIND and told.sure >= PLAIN
+    return told.answered if behind or sure < DOUBTED <= told.sure else found
+
+
+def by_second(ask: Ask, context: Context) -> Answered | None:
+    """The answer by the second topic, where that is nearly as likely and its answer has all of the question's words."""
+    if ask.clause.by_rule or len(ask.clause.topics) < 2 or ask.clause.act != "ask":
+        return None
+    (_, first), (topic, second), *_ = ask.clause.topics
+    if second < first / 2:
+        return None
+    read = with_topic(ask, topic)
+    found = answer(read, context)
+    told = f"{plain_text(found.document)} {found.text}" if found else ""
+    left = set(left_over(read.utterance, read.clause, read.clause.label, told))
+    if topic.startswith(OF_PLACES):
+        left -= set(values_left(read.utterance, read.clause, told))
+    return found if found and not left else None
+
+
+@dataclass(frozen=True, slots=True)
+class RecalledAnswer:
+    """What was said before, or stands behind it, as an answer; sure: how probable it is that it is one."""
+
+    answered: Answered
+    sure: float
+    kind: str
+
+
+def recalled(ask: Ask, context: Context) -> RecalledAnswer | None:
+    """What was said before, or stands behind it, where that answers; None where nothing of it does."""
+    from graph.answering.recalling import recall
+
+    asks = "?" in ask.text or is_question(ask.text)
+    told = None if any(denials(ask.text)) or not asks else recall(as_planned(as_question(ask)), context)
+    return RecalledAnswer(Answered(told.document, sure=False, certain=True), told.sure, told.kind) if told else None
+
+
+def accounted(ask: Ask, context: Context) -> Answered | None:
+    """The answer by topic, where the reading is clear and accounts for the question's words."""
     found = answer(ask, context)
     if found is None or found.is_near or found.certain or WHY.fullmatch(ask.text):
         return found
@@ -152,6 +210,8 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
+    if ask.report and ask.clause.confidence >= SURE and (failed := of_this_failure(ask)):
+        return Answered(failed, certain=True)
     common = None if ask.clause.by_rule else common_grounds(ask, context)  # its own numbers before what holds for all
     if common:
         return from_grounds(common)
@@ -219,10 +279,19 @@ def tell_reason(ask: Ask) -> Document | None:
         return None
     if ask.report and (not ask.last_topic or ask.last_topic.startswith("log.")):
         return tell_cause(ask)
+    if summed := next((one for one in ask.statements[:NEWEST] if one.text.startswith(SUM)), None):
+        return write_document(summed.text)
     text = topic_texts().get(ask.last_topic or ask.last_act)
     if text and text.why:
         return write_document(text.why)
     return None
+
+
+def of_this_failure(ask: Ask) -> Document | None:
+    """What the failure that is spoken of answers."""
+    from graph.answering.failure import by_failure
+
+    return by_failure(ask)
 
 
 def by_topic(ask: Ask) -> Document | None:

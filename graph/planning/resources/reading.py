@@ -58,7 +58,15 @@ BARE_SPEED = re.compile(r"(?i)(?<![\w.,])(\d{1,3}(?:,\d{3})+|\d{2,6})\s*(?=(?:pe
 PER_JOB = re.compile(r"(?i)\bjobs\b")
 EACH_OF_NODES = re.compile(rf"(?i)^\s*(?:per|an?|each|/|pro|je|par|por)\s*{NODE}\b")
 EACH_GPU = re.compile(r"(?i)^\s*(?:per|a|each|/)\s*(?:gpu|device|card|gcd)")
-TIMES = (("twice", 2.0), ("double", 2.0), ("half", 0.5), ("three times", 3.0), ("four times", 4.0))
+TIMES = (
+    ("twice", 2.0),
+    ("double", 2.0),
+    ("half", 0.5),
+    ("halve", 0.5),
+    ("halving", 0.5),
+    ("three times", 3.0),
+    ("four times", 4.0),
+)
 SCALED = re.compile(
     rf"(?i)\b({'|'.join(word for word, _ in TIMES)})\b[^.?]{{0,16}}"
     r"\b(nodes?|gpus?|tokens?|hours?|batch|sequence|context|steps?|epochs?)\b(?: (?:size|length)\b)?"
