@@ -71,8 +71,8 @@ def is_accounted_for(ask: Ask, told: str) -> bool:
     named = {one.kind for one in ask.utterance.within(clause)}
     if not words and not left and named and named <= NAMES | AMOUNTS:
         return True
-    if not words and ask.report and clause.topic.startswith("log."):
-        return True
+    if ask.report and clause.topic.startswith("log."):
+        return clause.confidence >= POSSIBLE  # what is asked of a failure is answered from that failure
     sure = chance_of_reading(ask)
     if words and len(left) >= len(words):
         return sure >= PLAIN

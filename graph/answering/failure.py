@@ -239,9 +239,7 @@ def gib(text: str) -> float | None:
 
 
 def helps(ask: Ask, report: Diagnosis) -> Document | None:
-    """Yes or no to what is thought of, and where it is no what helps instead; what is refused is no cure thought of."""
-    if any(denials(ask.text)):
-        return of_steps(ask, report)
+    """Yes or no to what is thought of, and where it is no what helps instead."""
     says = would_help(report.cause, ask.text)
     if says and report.cause == "gpu-oom" and re.search(r"\b(?:gpus?|nodes?|cards?)\b", ask.text, re.I):
         sized = choose_strategy(ask) if billions_of(ask) else None

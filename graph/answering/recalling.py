@@ -52,7 +52,7 @@ WHERE = {
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class Recallable:
     """A statement that may answer. kind: a key of WHERE; age: how many statements ago it was said; score: a page's;
     of: the topic that it belongs to (empty: none, or not known)."""
 
@@ -95,15 +95,15 @@ def recall(ask: Ask, context: Context) -> Recalled | None:
     )
 
 
-def candidates(ask: Ask) -> Iterator[Candidate]:
+def candidates(ask: Ask) -> Iterator[Recallable]:
     """What was said, the script's lines, and what stands behind the limit, the failure, the step or the topic."""
     for at, said in enumerate(ask.statements):
-        yield Candidate(said, "said", at, of=ask.last_topic if at < RECENT else "")
-    yield from (Candidate(one, "line", of="script.line") for one in of_script(ask))
-    yield from (Candidate(one, "behind") for _, one in background_of(held_by(ask)))
-    yield from (Candidate(one, "around", of=of) for of, one in background_of({ask.last_topic, ask.topic} - {""}))
-    yield from (Candidate(one, "around") for one in of_steps(ask))
-    yield from (Candidate(one, "term") for one in of_terms(ask))
+        yield Recallable(said, "said", at, of=ask.last_topic if at < RECENT else "")
+    yield from (Recallable(one, "line", of="script.line") for one in of_script(ask))
+    yield from (Recallable(one, "behind") for _, one in background_of(held_by(ask)))
+    yield from (Recallable(one, "around", of=of) for of, one in background_of({ask.last_topic, ask.topic} - {""}))
+    yield from (Recallable(one, "around") for one in of_steps(ask))
+    yield from (Recallable(one, "term") for one in of_terms(ask))
 
 
 def of_script(ask: Ask) -> Iterator[ToldStatement]:
@@ -153,14 +153,14 @@ def of_terms(ask: Ask) -> Iterator[ToldStatement]:
     yield from (ToldStatement(text, f"{one} and {other}") for one, other in pairs if (text := difference(one, other)))
 
 
-def pages(ask: Ask, context: Context) -> Iterator[Candidate]:
+def pages(ask: Ask, context: Context) -> Iterator[Recallable]:
     """The answers to common questions that are near to the words."""
     for one in search(ask.text, None, context)[:MOST_PAGES]:
         told = ToldStatement(one.text.partition("\n\n")[0], one.title, one.source)
-        yield Candidate(told, "page", 0, one.score)
+        yield Recallable(told, "page", 0, one.score)
 
 
-def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[float, Candidate]]:
+def ranked(ask: Ask, found: Sequence[Recallable]) -> list[tuple[float, Recallable]]:
     """Each with the probability that it answers, the likeliest first."""
     seen = list(dict.fromkeys(found))
     rows = pair_features(ask, seen)
@@ -168,7 +168,7 @@ def ranked(ask: Ask, found: Sequence[Candidate]) -> list[tuple[float, Candidate]
     return sorted(zip(sure, seen, strict=True), key=lambda pair: -pair[0])
 
 
-def pair_features(ask: Ask, found: Sequence[Candidate]) -> list[dict[str, float]]:
+def pair_features(ask: Ask, found: Sequence[Recallable]) -> list[dict[str, float]]:
     """What the model sees of a question and each statement: shared words by their rarity, meaning, numbers, place, and
     whether it is of the topic that the question was read as."""
     if not found:

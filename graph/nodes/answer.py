@@ -20,6 +20,7 @@ from graph.extraction.request import is_about_us, is_order
 from graph.extraction.request import understand as read
 from graph.planning.plan import ACCOUNT_PLACEHOLDER
 from graph.reading.request_edits import read_request_edits
+from graph.reading.scope import denials
 from graph.reading.utterance import LONGEST_MESSAGE, Clause, Utterance
 from graph.state import State
 from graph.usecases.answer import WHY, Answered, clear_answer, recalled
@@ -230,7 +231,8 @@ def words(state: State, runtime: Runtime[Context]) -> State:
     if state["act"] == "help":
         return State(said=(Say(can()),))
     act = state["act"]
-    if topic(state) == "log.next" and state.get("diagnosed") is not None:
+    refuses = topic(state) == "log.helps" and any(denials(text))  # `not the batch, is there another way?`
+    if (topic(state) == "log.next" or refuses) and state.get("diagnosed") is not None:
         from graph.answering.failure import after_words
 
         more = after_words(ask_of(state, runtime.context, text, state["utterance"].main))  # type: ignore[union-attr]

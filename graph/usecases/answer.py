@@ -210,7 +210,7 @@ def find_answer(ask: Ask, context: Context) -> Answered | None:
         return from_grounds(AnswerContext(ask.text, ask.machine.id, apart))
     if ask.resources and not ask.bundle and WHY_NOT.search(ask.text) and (why_not := told_against(ask)):
         return Answered(why_not)
-    if ask.report and ask.clause.confidence >= SURE and (failed := of_this_failure(ask)):
+    if ask.report and ask.clause.confidence >= SURE and not any(denials(ask.text)) and (failed := of_this_failure(ask)):
         return Answered(failed, certain=True)
     common = None if ask.clause.by_rule else common_grounds(ask, context)  # its own numbers before what holds for all
     if common:
