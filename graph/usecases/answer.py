@@ -106,7 +106,7 @@ def clear_answer(ask: Ask, context: Context) -> Answered | None:
         return found
     sure = chance_of_reading(as_planned(as_question(ask)))
     behind = told.kind == BEHIND and told.sure >= PLAIN
-    return told.answered if behind or sure < DOUBTED <= told.sure else found
+    return told.answered if behind or (sure < DOUBTED and told.sure >= PLAIN) else found
 
 
 def by_second(ask: Ask, context: Context) -> Answered | None:
