@@ -218,6 +218,7 @@ SCHEMAS: dict[str, Any] = {
                         line=NotRequired[Pattern],
                         near=NotRequired[Pattern],
                         log=NotRequired[Pattern],
+                        unless=NotRequired[Pattern],
                         step=Word,
                     )
                 ]
