@@ -105,8 +105,8 @@ class ArgumentEdit:
 class Program:
     """A further program of the job. nodes, gpus_per_node: its part of the job's, None: all of it.
 
-    walltime makes it a job of its own, after the one before. wait_port: it starts once this port of the job's first
-    node answers. helper: it serves the main program and is ended with it.
+    walltime, queue and account make it a job of its own, after the one before; first: before the main one. wait_port:
+    it starts once this port of the job's first node answers. helper: it serves the main program and is ended with it.
     """
 
     entry: str
@@ -116,6 +116,9 @@ class Program:
     walltime: str | None = None
     wait_port: int | None = None
     helper: bool = False
+    queue: str | None = None
+    account: str | None = None
+    first: bool = False
 
 
 @dataclass(frozen=True, slots=True)

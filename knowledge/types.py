@@ -408,7 +408,8 @@ class LaunchPlan:
 
     From output on: what people add (JobRequest says what each means). before and after are shell lines; then and
     beside are further programs, each with its own words in `args`; stage_in goes to node_disk (shell text) on every
-    node; files are written beside the script; submit_options stand on the submitting command; jobs follow this one.
+    node; files are written beside the script; submit_options stand on the submitting command; jobs follow this one, and
+    jobs_before have to end well before it.
     """
 
     cluster: str
@@ -474,6 +475,7 @@ class LaunchPlan:
     activation_checkpointing: bool = False
     offload: tuple[str, ...] = ()
     jobs: tuple[LaunchPlan, ...] = ()
+    jobs_before: tuple[LaunchPlan, ...] = ()
     config_file: str = ""
 
     @property

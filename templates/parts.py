@@ -149,23 +149,27 @@ def nodes_of_part(plan: LaunchPlan, part: PlannedProgram, number: int) -> list[s
     ]
 
 
-def chain_files(plan: LaunchPlan, name: str, later: tuple[str, ...] = ()) -> tuple[SideFile, ...]:
-    """The script that submits several jobs: this one so many times, then those that follow, or an array on Flux."""
+def chain_files(
+    plan: LaunchPlan, name: str, later: tuple[str, ...] = (), first: tuple[str, ...] = ()
+) -> tuple[SideFile, ...]:
+    """The script that submits several jobs: those before this one, this one so many times, then those that follow; or
+    an array on Flux."""
     if plan.array is not None and plan.scheduler == "flux":
         return (SideFile(chain_name(name), flux_array(plan, name)),)
-    if plan.chain == 1 and not later:
+    if plan.chain == 1 and not later and not first:
         return ()
+    ok, again = kind_of("afterok", plan.scheduler), plan.chain - bool(first)
     lines = [
         "#!/bin/bash",
-        f"# Submits {name} {plan.chain} time{'s' * (plan.chain > 1)}"
+        f"# Submits {', '.join(first)}{', then ' * bool(first)}{name} {plan.chain} time{'s' * (plan.chain > 1)}"
         + (f", then {', '.join(later)}." if later else "."),
         "set -euo pipefail",
         "before=",
         *submit_function(plan.scheduler),
-        f"for ((n = 1; n <= {plan.chain}; n++)); do",
-        f"    submit '{kind_of('afterany', plan.scheduler)}' {name}",
-        "done",
-        *(f"submit '{kind_of('afterok', plan.scheduler)}' {other}" for other in later),
+        *(f"submit '{ok}' {other}" for other in (*first, *([name] if first else []))),
+        *([f"for ((n = 1; n <= {again}; n++)); do"] if again else []),
+        *([f"    submit '{kind_of('afterany', plan.scheduler)}' {name}", "done"] if again else []),
+        *(f"submit '{ok}' {other}" for other in later),
     ]
     return (SideFile(chain_name(name), "\n".join(lines) + "\n"),)
 

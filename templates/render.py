@@ -93,12 +93,17 @@ def render(plan: LaunchPlan) -> LaunchBundle:
     """The script, the files beside it, and the command that submits it."""
     name = script_name(plan)
     names = tuple(f"{number}-{script_name(job)}" for number, job in enumerate(plan.jobs, 2))
-    chain = chain_files(plan, name, names)
+    firsts = tuple(
+        f"first-{f'{number}-' if number > 1 else ''}{script_name(job)}"
+        for number, job in enumerate(plan.jobs_before, 1)
+    )
+    chain = chain_files(plan, name, names, firsts)
     submit = f"{first_made(plan)}bash {chain_name(name)}" if chain else ""
-    later = tuple(render_job(job, one, submit) for job, one in zip(plan.jobs, names, strict=True))
+    jobs = zip((*plan.jobs_before, *plan.jobs), (*firsts, *names), strict=True)
+    others = tuple(render_job(job, one, submit) for job, one in jobs)
     own = render_job(plan, name, submit)
-    more = (SideFile(one.name, one.script) for one in later)
-    files = {file.name: file for file in (*own.files, *more, *(f for one in later for f in one.files), *chain)}
+    more = (SideFile(one.name, one.script) for one in others)
+    files = {file.name: file for file in (*own.files, *more, *(f for one in others for f in one.files), *chain)}
     return LaunchBundle(name, own.script, tuple(files.values()), own.submit)
 
 

@@ -277,7 +277,7 @@ def changed_text(hand: Hand, script: Paste, patch: Sequence[Swap], text: str) ->
     return now, "\n".join(told)
 
 
-def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]) -> str:
+def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any], file: str = "") -> str:
     """A first script, or another job's, as a text that no field tells: taken where the checks find no error in it.
 
     What weighs in it and nobody said is told to the person; what of the fields it has otherwise is not done.
@@ -292,7 +292,7 @@ def write_text(hand: Hand, cluster: Cluster, text: str, given: Mapping[str, Any]
         hand.refused += 1
         raise InputError(f"not written; the checks refuse it: {'; '.join(errors[:5])}")
     open_ = [name for name in unsaid(hand, JobRequest(machine=request.machine), asked) if name != "strategy"]
-    made = named_by(hand.words) or f"{re.sub(r'[^a-z0-9]+', '-', hand.name_of(cluster).lower()).strip('-')}.sh"
+    made = file or named_by(hand) or f"{re.sub(r'[^a-z0-9]+', '-', hand.name_of(cluster).lower()).strip('-')}.sh"
     if hand.state.get("bundle"):
         hand.park()
     hand.set(**{**CLEAN, "jobs": hand.state.get("jobs", ()), "request": request})
@@ -315,10 +315,13 @@ def faults_of_text(hand: Hand, request: JobRequest, text: str, facts: Cluster | 
     ]
 
 
-def named_by(words: str) -> str:
-    """The one file of a script that the words name; empty where they name none, or several."""
-    found = list(dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(words)))
-    return found[0] if len(found) == 1 else ""
+def named_by(hand: Hand) -> str:
+    """The one file that the message names and that is none of the thread's scripts, nor in one of them; empty where it
+    names none, or several."""
+    found = dict.fromkeys(one["name"] for one in SCRIPT_FILE.finditer(hand.turn.words))
+    held = hand.script().text if hand.state.get("bundle") else ""
+    new = [one for one in found if one not in hand.names() and one not in held]
+    return new[0] if len(new) == 1 else ""
 
 
 def change_text(hand: Hand, patch: Sequence[Swap], text: str = "") -> str:

@@ -45,6 +45,10 @@ PRICE = "What that costs: {}."
 WOULD_COST = "What that would cost: {}."
 # What the thread holds of a script.
 OF_SCRIPT = ("bundle", "revisions", "own", "request", "plan")
+# Another file is wanted beside the script.
+SEPARATE = re.compile(
+    r"(?i)\bseparate|\bcopy\b|\b(?:second|another|other|new|extra|own) (?:file|script|version)|\bbeside\b"
+)
 # Lines of a script that takes the place of the one in hand.
 SHORTEST = 3
 # What stays with the thread, whichever of its scripts is in hand.
@@ -274,6 +278,21 @@ class Hand:
         names = ("request", "plan", "bundle", "own", "source", "revisions", "told", "left_to_us")
         self.set(**{name: self.ruled[name] for name in names if name in self.ruled})  # type: ignore[literal-required]
 
+    def is_file(self, file: str) -> bool:
+        """Whether a script of the thread is called so, or the one without a name may be."""
+        own, beside = self.state.get("own"), [one.name for one in files_beside(self.state)]
+        unnamed = own is not None and own.name == UNNAMED and not SEPARATE.search(self.turn.words)
+        return file in self.names() or (unnamed and file in self.words and file not in beside)
+
+    def names(self) -> tuple[str, ...]:
+        """What the scripts of the thread are called, the one in hand first."""
+        held = self.state.get("bundle")
+        return (*([held.name] if held else []), *names_of(self.state))
+
+    def may_be_new(self, file: str) -> bool:
+        """Whether the person speaks of another file than those of the thread, by its name or as such."""
+        return file in self.turn.words or SEPARATE.search(self.turn.words) is not None
+
     def turn_to(self, file: str) -> None:
         """The script of that name is the one in hand; one that was pasted without a name is called so from now on.
 
@@ -342,6 +361,12 @@ class Hand:
         if revisions:
             self.set(jobs=(*self.state.get("jobs", ()), ParkedJob(revisions)))
         return bool(revisions)
+
+
+def files_beside(state: State) -> tuple[Paste, ...]:
+    """What lies beside the script in hand: written with it, or pasted."""
+    bundle = state.get("bundle")
+    return (*(Paste(one.name, one.text) for one in (bundle.files if bundle else ())), *state.get("files", ()))
 
 
 def names_of(state: State) -> tuple[str, ...]:

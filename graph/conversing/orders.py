@@ -239,6 +239,8 @@ def with_value(hand: Hand, request: JobRequest, name: str, text: str) -> JobRequ
         return request
     before, request = request, with_fields(without_same(request, name, text), [f"{name}={text}"])
     now = getattr(request, name)
+    for one in now if name == "then" else ():
+        refuse_value(hand, request, "account", one.account or "")
     if isinstance(now, tuple) and name != "argument_edits":  # the same once more is there already
         request = replace(request, **{name: tuple(dict.fromkeys(now))})  # type: ignore[arg-type]
     return run_when_set(request) if name == "variables" and request != before else request

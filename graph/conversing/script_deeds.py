@@ -11,13 +11,14 @@ from graph.conversation import history
 from graph.conversation.history import CLEAN, restored
 from graph.conversation.pending import carry_out, pick
 from graph.conversation.script_job import machine_for
-from graph.conversation.scripts import made_of, offered
+from graph.conversation.scripts import in_hand, made_of, offered
 from graph.conversing.changing import change_fields, change_own, change_text, write_text
 from graph.conversing.deciding import decide, taken
 from graph.conversing.earlier import ways_of
-from graph.conversing.hand import NO_SCRIPT, Hand
+from graph.conversing.hand import ASIDE, NO_SCRIPT, Hand, files_beside
 from graph.conversing.orders import named
 from graph.conversing.porting import port_text
+from graph.conversing.swaps import swapped
 from graph.conversing.tools import Swap
 from graph.conversing.trials import Purpose, as_said
 from graph.extraction.script_record import understand_script
@@ -46,6 +47,10 @@ NO_LAUNCH = (
     "write_script. Or write_script makes a job that runs the file as it is: entry: bash {}"
 )
 TAKEN = "nobody said its scheduler: taken for slurm. If you know it: edit_script, fields scheduler=pbs (lsf, flux)"
+KEPT_BESIDE = "{0} is a script of its own, in hand now; {1} is kept beside it as it was (file={1} turns to it)"
+NO_FILE = "no file '{}' is in this thread; there are {} (a new one: give what it has, purpose order)"
+NOT_A_SCRIPT = "{} is made anew with its script: give its text, whole, in your answer"
+IN_ANSWER = "changed in this thread; show the person what is new in {}:\n{}"
 PLACES = {1: "first", 2: "second", 3: "third"}
 
 
@@ -56,16 +61,16 @@ class ScriptDeeds:
     hand: Hand
 
     def write_script(
-        self, machine: str, more_fields: Mapping[str, str] | None = None, text: str = "", **given: Any
+        self, machine: str, more_fields: Mapping[str, str] | None = None, text: str = "", file: str = "", **given: Any
     ) -> str:
         """A new script by the templates; a job of another program is one beside the one in hand.
 
-        text: the whole script of a job that no field tells.
+        text: the whole script of a job that no field tells; file: what that is called.
         """
         hand = self.hand
         cluster = hand.known(machine)
         if text:
-            return write_text(hand, cluster, text, named({**given, **(more_fields or {})}))
+            return write_text(hand, cluster, text, named({**given, **(more_fields or {})}), file)
         name, before, has = hand.name_of(cluster), hand.request, bool(hand.state.get("bundle"))
         going_on = not has and before.machine in (None, name)
         # An account goes with the person and the machine, not with the job; so does what was told of the machine.
@@ -97,21 +102,44 @@ class ScriptDeeds:
         file: str = "",
         purpose: Purpose | None = None,
     ) -> str:
-        """Change the script in hand (none yet: RULES'), or FILE. fields: as write_script's; a list takes one
-        more, =VALUE replaces, !VALUE or empty removes. text: the script as it is to be, or lines of it from one
-        that stays to one that stays. patch: old text or line, and the new. purpose: trial changes
-        nothing."""
-        hand = self.hand
-        if file:
+        """Change the script in hand (none yet: RULES'), or FILE; a new name: a copy. fields: as write_script's; a
+        list takes one more, =VALUE replaces, !VALUE or empty removes. text: all of it, or from one line that stays
+        to another. patch: old text or line, new. purpose: trial changes nothing."""
+        hand, changes = self.hand, bool(fields or patch or text)
+        if file and hand.is_file(file):
             hand.turn_to(file)
         hand.take_rules()
         if not hand.state.get("bundle"):
             raise InputError(NO_SCRIPT)
-        if file and not (fields or patch or text):
-            return f"in hand: {hand.script().name}"
-        if not (fields or patch or text):
+        if file and not hand.is_file(file):
+            return self.beside(file, fields or {}, patch, text, is_new=purpose == "order" or hand.may_be_new(file))
+        if not changes and not file:
             raise InputError("give fields, a patch or a text")
+        if not changes:
+            return f"in hand: {hand.script().name}"
         return as_said(hand, purpose, lambda: self.change(fields or {}, patch, text))
+
+    def beside(self, file: str, fields: Mapping[str, str], patch: Sequence[Swap], text: str, *, is_new: bool) -> str:
+        """Read or change a file that is no script of the thread: one beside the script in hand, or a new one."""
+        hand = self.hand
+        files = {one.name: one.text for one in files_beside(hand.state)}
+        if file not in files and not (is_new and (fields or patch or text)):
+            raise InputError(NO_FILE.format(file[:40], ", ".join([*hand.names(), *files])))
+        if not (fields or patch or text):
+            return files[file]
+        pasted = next((one for one in hand.state.get("files", ()) if one.name == file), None)
+        if pasted and not pasted.text.startswith("#!"):
+            return change_file(hand, pasted, patch, text)
+        held, before = hand.script(), hand.request
+        start = files.get(file, held.text)
+        if not start.startswith("#!"):
+            raise InputError(NOT_A_SCRIPT.format(file))
+        hand.park()
+        hand.set(**{**ASIDE, "jobs": hand.state.get("jobs", ())})
+        hand.set(**in_hand(hand.now(), Paste(file, start)))
+        if not hand.request.machine:
+            hand.set(request=replace(hand.request, machine=before.machine, site_words=before.site_words))
+        return f"{self.change(fields, patch, text)}\n{KEPT_BESIDE.format(file, held.name)}"
 
     def change(self, fields: Mapping[str, str], patch: Sequence[Swap], text: str) -> str:
         """The script in hand with these fields, this patch and this text."""
@@ -245,3 +273,14 @@ class ScriptDeeds:
         told = hand.adopt(made) if made else ""
         hand.offer(*cured.offers, unasked=True)
         return "\n".join(filter(None, (told, rest))) or "nothing in it can be cured by its text"
+
+
+def change_file(hand: Hand, file: Paste, patch: Sequence[Swap], text: str) -> str:
+    """A file of the person's beside their scripts with a patch or another text; nothing checks it."""
+    now, wrong = swapped(file.text, patch) if patch else (text or file.text, ())
+    if now == file.text:
+        raise InputError("that changes nothing")
+    files = tuple(replace(one, text=now) if one is file else one for one in hand.state.get("files", ()))
+    hand.set(files=files)
+    rows = "\n".join(row for row in now.splitlines() if row not in file.text.splitlines())
+    return "\n".join([*wrong, IN_ANSWER.format(file.name, rows)])

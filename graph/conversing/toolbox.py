@@ -102,8 +102,8 @@ def toolbox(deeds: ScriptDeeds, looking: Looking, lent: Lent) -> dict[str, Bound
 
 
 def with_text(tool: BoundTool) -> BoundTool:
-    """The tool with a whole text as one argument more, which only a thread's own rules can judge."""
-    properties = {**tool.tool.parameters["properties"], "text": {"type": "string"}}
+    """The tool with a whole text and its name as arguments more, which only a thread's own rules can judge."""
+    properties = {**tool.tool.parameters["properties"], "text": {"type": "string"}, "file": {"type": "string"}}
     return replace(tool, tool=replace(tool.tool, parameters={**tool.tool.parameters, "properties": properties}))
 
 

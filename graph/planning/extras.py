@@ -263,8 +263,9 @@ def with_programs(decided: LaunchPlan, request: JobRequest, cluster: Cluster, no
 
 
 def is_own_job(one: Program, nodes: int) -> bool:
-    """Whether a further program is a job of its own: it has its own time, or another number of nodes."""
-    return one.walltime is not None or one.nodes not in (None, nodes)
+    """Whether a further program is a job of its own: it has its own time, queue or account, another number of nodes, or
+    comes before the main one."""
+    return bool(one.walltime or one.queue or one.account or one.first) or one.nodes not in (None, nodes)
 
 
 def one_device_each(decided: LaunchPlan) -> bool:

@@ -32,6 +32,7 @@ from graph.planning.strategies import Style, choose_style, parallel_sizes
 from knowledge.cluster import Cluster, Condition, NodeType, Queue, walltime_seconds
 from knowledge.commanding_variables import consequence
 from knowledge.errors import InputError
+from knowledge.job_parts import Program
 from knowledge.types import Alternative, Assumption, JobRequest, LaunchPlan, Refusal, Strategy
 from templates.quoting import shell_word
 
@@ -157,28 +158,43 @@ def with_price(decided: LaunchPlan, request: JobRequest, cluster: Cluster, gpus:
 
 
 def with_jobs(decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> LaunchPlan | Refusal:
-    """The plan with the jobs that follow it: programs with a time or a number of nodes of their own."""
-    jobs = []
+    """The plan with the jobs before and behind it: programs with a time, queue or number of nodes of their own."""
+    before, later = list[LaunchPlan](), list[LaunchPlan]()
     for program in request.then:
         if decided.on_gpus and not is_own_job(program, decided.nodes):
             continue
-        own = JobRequest(
-            **{name: getattr(request, name) for name in SHARED_BY_JOBS},
-            entry=program.entry,
-            args=program.args,
-            nodes=program.nodes or decided.nodes,
-            gpus_per_node=program.gpus_per_node or request.gpus_per_node,
-            walltime=program.walltime or (decided.walltime if decided.on_gpus else None),
-            strategy=decided.strategy if decided.on_gpus else training_strategy(request),
-        )
-        made = plan(own, cluster)
+        made = plan(link(program, decided, request, cluster), cluster)
         if isinstance(made, Refusal):
             return made
-        jobs.append(made)
-    if not jobs:
+        (before if program.first else later).append(made)
+    if not before and not later:
         return decided
-    note = f"{1 + len(jobs)} jobs: each starts when the one before ended well; the submit script sends them all."
-    return replace(decided, jobs=tuple(jobs), notes=(*decided.notes, note))
+    note = (
+        f"{1 + len(before) + len(later)} jobs: each starts when the one before ended well; the submit script sends "
+        "them all."
+    )
+    return replace(decided, jobs=tuple(later), jobs_before=tuple(before), notes=(*decided.notes, note))
+
+
+def link(program: Program, decided: LaunchPlan, request: JobRequest, cluster: Cluster) -> JobRequest:
+    """What one job of a chain asks for: what it shares with the main one, and its own."""
+    queue = cluster.queue(program.queue) if program.queue else None
+    own = JobRequest(
+        **{name: getattr(request, name) for name in SHARED_BY_JOBS},
+        entry=program.entry,
+        args=program.args,
+        nodes=program.nodes or decided.nodes,
+        gpus_per_node=program.gpus_per_node or request.gpus_per_node,
+        walltime=program.walltime or (decided.walltime if decided.on_gpus else None),
+        strategy=decided.strategy if decided.on_gpus else training_strategy(request),
+    )
+    own = replace(own, account=program.account or own.account)
+    if program.queue:
+        own = replace(own, queue=program.queue, node_type=None)
+    if queue and not queue.node_types:  # without GPUs: a download, a preparation
+        own = replace(own, cpu_only=True, gpus_per_node=None, strategy="none", walltime=program.walltime)
+        own = replace(own, nodes=program.nodes or 1)
+    return own
 
 
 def training_strategy(request: JobRequest) -> Strategy | None:

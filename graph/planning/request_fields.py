@@ -141,23 +141,25 @@ def as_words(value: str) -> str:
 
 
 def program(text: str) -> tuple[Program, ...]:
-    """`PROGRAM ARGS`, with `;nodes=2;gpus=2;walltime=00:30:00;port=5555;helper` behind it."""
+    """`PROGRAM ARGS`, with `;nodes=2;gpus_per_node=2;walltime=00:30:00;port=5555;helper` behind it; a job of its own
+    has `;queue=NAME;account=NAME;first` too."""
     command, *options = text.split(";")
     made = Program(command.strip())
     for option in options:
         name, _, value = option.strip().partition("=")
-        if name == "helper":
-            made = replace(made, helper=True)
-        elif name == "walltime":
-            made = replace(made, walltime=value)
+        if name in ("helper", "first"):
+            made = replace(made, **{name: True})  # type: ignore[arg-type]
+        elif name in ("walltime", "queue", "account"):
+            made = replace(made, **{name: value})  # type: ignore[arg-type]
         elif name in PARTS:
             made = replace(made, **{PARTS[name]: whole(value)})  # type: ignore[arg-type]
         else:
-            raise InputError(f"'{name[:40]}' is none of nodes, gpus, walltime, port, helper")
+            raise InputError(f"'{name[:40]}' is none of {', '.join(OF_PROGRAM)}")
     return (made,)
 
 
-PARTS = {"nodes": "nodes", "gpus": "gpus_per_node", "port": "wait_port"}
+PARTS = {"nodes": "nodes", "gpus": "gpus_per_node", "gpus_per_node": "gpus_per_node", "port": "wait_port"}
+OF_PROGRAM = ("nodes", "gpus_per_node", "walltime", "queue", "account", "port", "helper", "first")
 READERS: Mapping[Any, Callable[[str], Any]] = {
     str: str,
     int: whole,

@@ -224,3 +224,90 @@ def test_a_short_script_of_the_person_is_shown_whole_beside_a_long_talk() -> Non
     thread.say("and why " + "so " * 900)
     brief = thread.player.asked[-1][1].text
     assert all(f"{at} {row}" in brief for at, row in enumerate(own.splitlines(), 1))
+
+
+# Another file beside the script.
+
+
+def beside(words: str, *moves: Any) -> Thread:
+    thread = Thread(Player("Fine."))
+    thread.say(f"this is job.sh\n```bash\n{OWN}```")
+    thread.player.moves = [*moves, "Done."]
+    thread.say(words)
+    return thread
+
+
+SMALL = {"queue": "gpuA100x4-interactive", "walltime": "00:30:00"}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"fields": SMALL},
+        {"text": OWN.replace("-p gpuA100x4", "-p gpuA100x4-interactive").replace("08:00:00", "00:30:00")},
+        {"patch": [{"old": "-p gpuA100x4", "new": "-p gpuA100x4-interactive"}, {"old": "08:00:00", "new": "00:30:00"}]},
+    ],
+)
+def test_a_script_under_a_new_name_is_one_beside(change: dict[str, Any]) -> None:
+    words = "a 30 min version in gpuA100x4-interactive, separate file, debug.sh"
+    thread = beside(words, call("edit_script", file="debug.sh", **change))
+    assert thread.state["bundle"].name == "debug.sh" and "-t 00:30:00" in thread.script
+    assert "debug.sh is a script of its own, in hand now; job.sh is kept" in told(thread)
+    thread.player.moves = [call("edit_script", file="job.sh", fields={"walltime": "04:00:00"}), "Done."]
+    answer = thread.say("and the long one 4 hours")
+    assert thread.state["bundle"].name == "job.sh" and "-t 04:00:00" in thread.script
+    assert "-p gpuA100x4\n" in thread.script and "debug.sh" not in answer
+    thread.player.moves = [call("edit_script", file="debug.sh", fields={"walltime": "00:10:00"}), "Done."]
+    thread.say("the debug one 10 minutes")
+    assert "-t 00:10:00" in thread.script and "gpuA100x4-interactive" in thread.script
+
+
+def test_a_whole_new_script_has_the_name_that_it_is_given() -> None:
+    other = OWN.replace("train.py --bs 128", "eval.py")
+    for name, words in (
+        ("eval.sh", "another one on delta for eval.py"),
+        ("", "on delta eval.sh, for eval.py"),
+    ):
+        thread = beside(words, call("write_script", machine="delta", text=other, **({"file": name} if name else {})))
+        assert thread.state["bundle"].name == "eval.sh" and "eval.py" in thread.script
+
+
+def test_a_file_that_the_script_starts_is_no_name_for_another() -> None:
+    thread = Thread(Player("Fine."))
+    thread.say(f"this is job.sh\n```bash\n{OWN.replace('train.py', './wrap.sh train.py')}```")
+    thread.player.moves = [call("write_script", machine="delta", text=OWN), "Done."]
+    thread.say("wrap.sh is gone, so give me one without it, for delta")
+    assert thread.state["bundle"].name not in ("wrap.sh", "")
+
+
+def test_files_written_with_a_script_are_read_and_changed_like_it() -> None:
+    more = {"then": "eval.py;nodes=1;walltime=00:30:00"}
+    thread = Thread(Player(call("edit_script", fields=more), "Done."), first_script())
+    thread.say("then eval.py, 1 node, 30 min, a job of its own")
+    name = next(one.name for one in thread.state["bundle"].files if one.name.startswith("2-"))
+    main = thread.state["bundle"].name
+    thread.player.moves = [
+        call("edit_script", file=name),
+        call("edit_script", file=name, patch=[{"old": "eval.py", "new": "eval.py --split test"}]),
+        "Done.",
+    ]
+    answer = thread.say("eval.py gets --split test")
+    read = [one.text for one in thread.player.asked[-2] if one.role == "tool"][-1]
+    assert "#SBATCH --nodes=1" in read and "PROGRAM=(eval.py --split test)" in answer
+    assert thread.state["bundle"].name == name and f"{main} is kept" in told(thread)
+
+
+def test_a_config_that_was_pasted_is_read_and_changed() -> None:
+    config = "compute_environment: LOCAL_MACHINE\ndistributed_type: FSDP\nnum_processes: 8\nmixed_precision: bf16\n"
+    thread = Thread(Player("Fine."))
+    thread.say(f"job.sh:\n```bash\n{OWN}```\nand fsdp.yaml:\n```yaml\n{config}```")
+    assert [one.name for one in thread.state["files"]] == ["fsdp.yaml"]
+    patch = [{"old": "num_processes: 8", "new": "num_processes: 4"}]
+    thread.player.moves = [
+        call("edit_script", file="fsdp.yaml"),
+        call("edit_script", file="fsdp.yaml", patch=patch),
+        "Now `num_processes: 4`.",
+    ]
+    thread.say("4 processes in the yaml")
+    assert "num_processes: 4" in thread.state["files"][0].text and "num_processes: 4" in told(thread)
+    assert thread.script.rstrip() == OWN.rstrip()

@@ -323,3 +323,42 @@ def test_a_queue_with_rules_of_its_own_is_a_way_round_a_limit() -> None:
     assert "1. 2 nodes for 72:00:00 (queue boost_qos_lprod: with rules of its own" in thread.player.asked[-1][-1].text
     thread.say("1")
     assert "--qos=boost_qos_lprod" in thread.script and "--time=72:00:00" in thread.script
+
+
+CHAIN = (
+    "leonardo: get_data.py needs the network, then train.py on 4 nodes, 24 h, then eval.py on one GPU; account IscrB_X"
+)
+DATA, EVAL = (
+    "get_data.py;first;queue=lrd_all_serial;walltime=04:00:00",
+    "eval.py;nodes=1;gpus_per_node=1;walltime=02:00:00",
+)
+
+
+def chained(*links: str) -> Thread:
+    job = {"machine": "leonardo", "framework": "pytorch", "strategy": "ddp", "nodes": 4, "walltime": "24:00:00"}
+    more = {"then": list(links)}
+    thread = Thread(Player(call("write_script", **job, account="IscrB_X", entry="train.py", more_fields=more), "Done."))
+    thread.say(CHAIN)
+    return thread
+
+
+def test_jobs_of_a_chain_have_their_own_queue_and_size_before_and_behind_the_main_one() -> None:
+    thread = chained(DATA, EVAL)
+    files = {one.name: one.text for one in thread.state["bundle"].files}
+    first, last = files["first-leonardo-cpu.sh"], files["2-leonardo-pytorch-ddp.sh"]
+    assert "--partition=lrd_all_serial" in first and "--time=04:00:00" in first and "gres" not in first
+    assert "--nodes=1" in last and "--gres=gpu:1" in last and "--time=02:00:00" in last
+    assert "--nodes=4" in thread.script and "--partition=boost_usr_prod" in thread.script
+    sent = [row for row in files["leonardo-pytorch-ddp-submit.sh"].splitlines() if row.startswith("submit '")]
+    assert [row.split()[-1] for row in sent] == [
+        "first-leonardo-cpu.sh",
+        "leonardo-pytorch-ddp.sh",
+        "2-leonardo-pytorch-ddp.sh",
+    ]
+    assert all("afterok" in row for row in sent)
+
+
+def test_an_account_of_a_job_in_a_chain_has_to_be_said_too() -> None:
+    thread = chained(f"{DATA};account=evil_1")
+    told = [one.text for one in thread.player.asked[-1] if one.role == "tool"][-1]
+    assert "account 'evil_1' was not said" in told
