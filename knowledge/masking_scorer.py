@@ -80,7 +80,7 @@ GAPS = {
     **{"${": "$"},
 }
 # A job's options for its scheduler hold no secrets, but accounts and queues.
-DIRECTIVE = re.compile(r"\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
+DIRECTIVE = re.compile(r"\s*(?:\d{1,4}\s|[+-])?\s*#(?:SBATCH|PBS|BSUB|COBALT|flux:|PJM|\$)\s")
 # Numbered as computers are: gpu01, frontier01234.
 PADDED = re.compile(r"[a-z-]+0\d+")
 # Forms that no password has; whatever is said beside them.

@@ -71,6 +71,9 @@ def parts(
         script(own or Paste(bundle.name, bundle.script), bool(own), room["script"])
         if bundle
         else "SCRIPT none in hand",
+        f"BESIDE IT, by edit_script file: {', '.join(one.name for one in bundle.files)}"
+        if bundle and bundle.files
+        else "",
         revisions(state),
         parked(state, room["parked"]),
         side_files(state.get("files", ()), room["files"]),

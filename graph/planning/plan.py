@@ -445,7 +445,9 @@ def numbers(
     seconds = walltime_seconds(slot.walltime)
     cpus = request.cpus_per_task or cpus_per_task(node, counted.ranks_per_node, tasks)
     if cpus and node.cpu.schedulable and cpus * tasks > node.cpu.schedulable:
-        cpus = max(1, cpus // tasks)  # the cores of the node, and not of each task
+        most = max(1, node.cpu.schedulable // tasks)
+        # So many are those of the node; a few more than a task can have are a task's.
+        cpus = max(1, min(most, cpus // tasks)) if cpus > 2 * most else most
     return {
         "account": account or None,
         "queue": slot.queue.id,

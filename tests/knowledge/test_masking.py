@@ -206,6 +206,8 @@ def test_public_text_stays() -> None:
     "text",
     [
         "module load cudatoolkit/12.4 nccl/2.21.5 PrgEnv-gnu python/3.11.7",
+        "3 #SBATCH -p gpuA100x4-interactive\n4 #SBATCH -N 1",
+        "+#SBATCH -p gpuA100x4-interactive",
         "#SBATCH -C gpu&hbm80g -q regular --gpus-per-node=4 -t 02:00:00",
         "#SBATCH --account=YOUR_ACCOUNT",
         "Requested node configuration is not available; use node type gpu-a100 on Delta",

@@ -292,6 +292,7 @@ def test_files_written_with_a_script_are_read_and_changed_like_it() -> None:
         "Done.",
     ]
     answer = thread.say("eval.py gets --split test")
+    assert f"BESIDE IT, by edit_script file: {name}" in thread.player.asked[-2][1].text
     read = [one.text for one in thread.player.asked[-2] if one.role == "tool"][-1]
     assert "#SBATCH --nodes=1" in read and "PROGRAM=(eval.py --split test)" in answer
     assert thread.state["bundle"].name == name and f"{main} is kept" in told(thread)

@@ -313,3 +313,8 @@ def test_what_is_fetched_comes_from_where_there_is_internet() -> None:
     notes = "\n".join(planned("marenostrum5", offline=True).notes)
     assert "on a login node" not in notes and "no login node there has it" in notes
     assert "on a login node" in "\n".join(planned("leonardo", offline=True).notes)
+
+
+@pytest.mark.parametrize(("asked", "each"), [(8, 7), (64, 7), (56, 7), (4, 4), (7, 7)])
+def test_more_cores_than_a_task_can_have_are_as_many_as_it_can(asked: int, each: int) -> None:
+    assert f"#SBATCH --cpus-per-task={each}" in script("lumi", cpus_per_task=asked).splitlines()
