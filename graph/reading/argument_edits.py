@@ -29,7 +29,7 @@ PAIR = re.compile(r"(?<![\w$/.-])(?P<name>\+{0,2}[a-z]\w*(?:[._]\w+)*)=(?P<given
 NO_VALUE_WORDS = """
 and also as too please instead with to for on in from at by the it then but or not use add remove drop is of off und
 auch statt bitte et aussi y también e anche well now again only takes if my pls merci svp por favor noch dazu here there
-because 改成 改为 设为 换成
+away off out back because 改成 改为 设为 换成
 """
 NO_VALUES = frozenset(NO_VALUE_WORDS.split())
 # The verb before arguments decides what becomes of them, until the next verb.
@@ -170,6 +170,9 @@ def _value(match: re.Match[str]) -> tuple[str | None, int]:
 def _kind(text: str, at: int) -> EditKind:
     """What the last verb before a place says; `replace A by B` removes A and adds B."""
     verbs = [v for v in VERB.finditer(text, 0, at) if not _inside_option(text, v.start())]
+    option = OPTION.match(text, at)
+    if option and AWAY.match(text, option.end("name")):
+        return "remove"
     if not verbs:
         return "add"
     last = verbs[-1]
@@ -180,6 +183,10 @@ def _kind(text: str, at: int) -> EditKind:
 
 def _inside_option(text: str, at: int) -> bool:
     return at > 0 and text[at - 1] in "-_.="
+
+
+# `take the --debug away`, `switch --amp off`: the word behind an option takes it out.
+AWAY = re.compile(r"\s+(?:away|off|out|weg|raus)\b(?!\s*(?:to|into|of)\b)", re.I)
 
 
 def _from_verb(text: str, at: int) -> int:

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from graph.reading.edits import Add, Edit, Remove, Set, apply_edits
-from graph.reading.frame import SMALL_WORD
+from graph.reading.frame import NO_NAME, SMALL_WORD
 from graph.reading.grids import GRID, axes_of
 from graph.reading.kv_reuse import WORDS as WORDS_OF_KV_REUSE
 from graph.reading.kv_reuse import kv_reuse
@@ -511,7 +511,7 @@ PARTS: tuple[WishPart, ...] = (
         r"|as\s+)?[\"'`]?(?P<v>[A-Za-z][\w.-]{0,60}\w)[\"'`]?|\b(?:job[ -]?name|name of (?:the )?job)\s*:?\s*"
         r"(?:is\s+|to\s+|should be\s+"
         r"|=\s*)?[\"'`]?(?P<w>[A-Za-z][\w.-]{0,60}\w)",
-        lambda m, r: (Set("job_name", m["v"] or m["w"], m[0]),),
+        lambda m, r: () if NO_NAME.fullmatch(m["v"] or m["w"]) else (Set("job_name", m["v"] or m["w"], m[0]),),
     ),
     _row(
         r"\b(?:(?:save|keep|put)\s+(?:(?:the|my)\s+)?)?(?:log|logs|output|stdout|stderr|write (?:the )?"

@@ -20,6 +20,11 @@ SHARES = {"third": 1 / 3, "quarter": 0.25, "quadruple": 4.0}
 MOST_STAGE = 3  # of ZeRO
 SHORTEST = 60  # seconds: a walltime changed by less was no number of time
 SECONDS = {"hour": 3600, "min": 60, "day": 86400}
+WITHDRAWN = {
+    "queue": re.compile(r"queue|partition|qos|schlange|cola"),
+    "account": re.compile(r"account|proje|alloc|konto"),
+    "walltime": re.compile(r"time|zeit|temps|tiempo"),
+}
 NUMERIC = ("nodes", "gpus_per_node", "total_gpus", "walltime")
 
 
@@ -30,6 +35,10 @@ def _change(name: str) -> re.Pattern[str]:
 def changes(reading: SentenceReading, before: JobRequest, asked: str | None) -> dict[str, SaidValue]:
     """The fields changed relative to `before`, and a bare number that corrects the count said last."""
     line = reading.line
+    longer = _added(fold(reading.message.said), before)
+    if longer:
+        others = _step(line, before)
+        return {**others, **longer}
     if amount := _amount(fold(reading.message.said), before):
         return amount
     if stage := _stage(fold(reading.message.said), before):
@@ -57,6 +66,12 @@ def _amount(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     return {}
 
 
+def _added(folded: str, before: JobRequest) -> dict[str, SaidValue]:
+    """`add an hour`, `tack on 30 minutes`: time that comes to the time before."""
+    found = _change("added").search(folded)
+    return _moved(before, "walltime", _number(found["n"]) * _seconds(found["unit"]), found[0]) if found else {}
+
+
 def _timed(folded: str, before: JobRequest) -> dict[str, SaidValue]:
     """`cut the time to 6`: hours, or minutes where the time before was less than an hour."""
     found = _change("timed").search(folded)
@@ -64,6 +79,14 @@ def _timed(folded: str, before: JobRequest) -> dict[str, SaidValue]:
         return {}
     unit = 3600 if seconds(before.walltime) >= 3600 else 60
     return {"walltime": SaidValue(hms(int(found["n"]) * unit), found[0])}
+
+
+def withdrawn(folded: str, before: JobRequest) -> str | None:
+    """The field whose value words take back: `scrap the walltime`, `leave the queue open`."""
+    found = _change("withdrawn").search(folded)
+    what = (found["what"] or found["open"]) if found else ""
+    field = next((name for name, words in WITHDRAWN.items() if words.search(what)), None)
+    return field if field and getattr(before, field) is not None else None
 
 
 def is_relative(folded: str) -> bool:
@@ -160,7 +183,9 @@ def _factor_before(before: JobRequest) -> float | None:
 
 
 def _scaled(line: Line, before: JobRequest, factor: float, part: str) -> dict[str, SaidValue]:
+    each = re.search(r" (?:gpu|<G>) (?:per|a|an|each|on) (?:each )?node ", part)
     named = next((name for name in ("nodes", "gpus_per_node", "walltime") if _change(name).search(part)), None)
+    named = "gpus_per_node" if each else named
     long = before.walltime and _change("long").search(fold(line.text))
     field = named or ("walltime" if long else last_number(before))
     return _multiplied(before, field, factor, line.words(0, len(line.tokens) - 1)) if field else {}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from graph.extraction.sentences import choose
 from graph.extraction.sentences.answers import answer, is_open, is_yes, settle_counts
-from graph.extraction.sentences.changes import changes, rescaled
+from graph.extraction.sentences.changes import changes, rescaled, withdrawn
 from graph.extraction.sentences.choose import SaidValue
 from graph.extraction.sentences.intents import Signs, asked, decide, has, sentences
 from graph.extraction.sentences.lexicon import fold
@@ -65,6 +65,9 @@ def reply(turn: DialogueInput) -> tuple[Intent, JobRequest]:
     before = turn.before or JobRequest()
     known = before != JobRequest()
     reading = read(turn.text, before)
+    gone = withdrawn(fold(reading.message.said), before) if known else None
+    if gone and gone not in reading.values:
+        reading = replace(reading, denied={**reading.denied, gone: frozenset((getattr(before, gone),))})
     if _resets(reading):
         before, known = JobRequest(), False
     findings = find(reading, before, turn)

@@ -16,7 +16,7 @@ FIELDS = (
     *("machine", "source_machine", "framework", "strategy", "model", "entry", "args", "account", "queue"),
     *("environment", "container", "walltime", "total_gpus", "gpus_per_node", "nodes"),
 )
-OWN = ("strategy", "framework", "queue", "account", "entry", "model")
+OWN = ("strategy", "framework", "queue", "account", "entry", "model", "walltime")
 Denied = Mapping[str, frozenset[str]]
 
 

@@ -36,6 +36,10 @@ PIECE = re.compile(r"[,;]\s+|(?<=[^\d\s])[.!?]\s+|\n|\s(?:and|und|et|y|e|then|pl
 LED = {"sweep_value": "sweep_name", "arg_value": "arg_name", "var_value": "var_name", "module_version": "module"}
 
 
+# `80gb cards`: memory that a card has, and none that the job asks for.
+OF_A_CARD = re.compile(r"[\s-]*(?:vram\b|hbm\b|gpus?\b|cards?\b|ones\b|versions?\b|[avhl]\d{2,3}\b|mi\d{3})", re.I)
+
+
 @dataclass(frozen=True, slots=True)
 class TakenWishes:
     """edits in the order of the text; rest: the text with their words blanked; sizes: edits that only complete the
@@ -80,6 +84,7 @@ def meant_spans(text: str, wishes: Wishes) -> list[Span]:
         inside = stretch_at(text, span.start)
         meant = inside is None or (inside.scope == "negated" and not inside.keeps)
         meant = meant and not any(start <= span.start < end for start, end in asked)
+        meant = meant and not (span.slot == "memory" and OF_A_CARD.match(text, span.end))
         if meant and span.sure * wishes.sure >= (SURE_OF_SIZE if span.slot in COMPLETED else SURE):
             out.append(span)
     return out

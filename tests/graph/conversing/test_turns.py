@@ -349,7 +349,7 @@ def test_the_message_is_told_as_it_was_sent_with_marks_for_what_is_shown_above()
 
 @pytest.mark.parametrize(
     "asked",
-    ["should I be using ibrun? a colleague says mpirun is forbidden", "send me the whole script so i can paste it"],
+    ["should I tell my supervisor about it first?", "send me the whole script so i can paste it"],
 )
 def test_rules_that_answered_nothing_are_not_told(asked: str) -> None:
     thread = Thread(Player("Words."), started("own").state)

@@ -27,7 +27,18 @@ BY_NAME = {one.name: one for one in EDITS}
 # Edits that get along stand in one script: each of its cells is run with it.
 GROUPS = {
     "directives": (
-        *("array", "dependency", "signal", "requeue", "mail", "exclusive", "constraint", "not before", "avoid nodes"),
+        *(
+            "array",
+            "dependency",
+            "signal",
+            "requeue",
+            "requeue at the limit",
+            "mail",
+            "exclusive",
+            "constraint",
+            "not before",
+            "avoid nodes",
+        ),
         *("memory", "job name", "output file", "modules", "file to source", "staging", "argument", "steps around it"),
         *("a second program after it", "conda environment", "offline"),
     ),
