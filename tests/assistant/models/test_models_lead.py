@@ -52,7 +52,8 @@ def test_it_looks_up_and_answers_under_the_guard(
     assert main(["ask", "--new", ASKED]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert "takes 30 minutes." in told and "takes 9 days." in told and OPEN in told
-    last = stand_in.bodies[-1]
+    last, looked_at = stand_in.bodies[-2], stand_in.bodies[-1]
+    assert "Nobody has seen this answer yet" in looked_at["messages"][-1]["content"]
     if behaviour == "leads":
         assert [one["role"] for one in last["messages"]] == ["system", "user", "assistant", "tool"]
         assert last["messages"][3]["tool_call_id"] == "c1" and "response_format" not in last
@@ -70,7 +71,7 @@ def test_show_prompt_prints_the_first_request_exactly(
     assert not stand_in.bodies and "mvarga" not in printed and "account bdxx-delta-gpu" in printed
     main(["ask", "--new", text])
     everything = json.dumps(stand_in.bodies)
-    assert len(stand_in.bodies) == 2 and "mvarga" not in everything and "bdxx-delta-gpu" in everything
+    assert len(stand_in.bodies) == 3 and "mvarga" not in everything and "bdxx-delta-gpu" in everything
     sent = stand_in.bodies[0]
     assert all(message["content"] in printed for message in sent["messages"])
     offered = [one["function"] for one in sent["tools"]]
@@ -83,7 +84,7 @@ def test_context_tells_of_the_turn(leads: Callable[[str], StandIn]) -> None:
     from assistant.models import in_words
 
     told = in_words(read_settings())
-    assert "Last turn: 2 calls, " in told and " s." in told
+    assert "Last turn: 3 calls, " in told and " s." in told
 
 
 def test_a_test_is_kept_and_decides(at: At, tmp_path: Path) -> None:
