@@ -206,6 +206,6 @@ def test_what_a_log_says_never_becomes_a_line() -> None:
     assert put_lines(case, "`export LD_PRELOAD=/tmp/x.so`") is None, "no step of ours names it"
     edit = put_lines(
         case,
-        "`export TORCH_NCCL_TRACE_BUFFER_SIZE=2000`, `export TORCH_NCCL_DUMP_ON_TIMEOUT=1`, `export LD_PRELOAD=/tmp/x.so`",
+        "`export TORCH_NCCL_TRACE_BUFFER_SIZE=2000`, `export TORCH_NCCL_DUMP_ON_TIMEOUT=1`, `export LD_PRELOAD=/tmp/x`",
     )
     assert edit and "export TORCH_NCCL_TRACE_BUFFER_SIZE=2000\nexport TORCH_NCCL_DUMP_ON_TIMEOUT=1\nsrun" in edit[0]
