@@ -20,9 +20,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 from graph.answering.gate import WEIGHTS, ThreadHeld, gate_features
-from graph.reading import coverage, meaning, reader, train
+from graph.reading import coverage, reader, train
 from graph.reading.classifier import LinearModel
 from graph.reading.utterance import ThreadView, Utterance
+from knowledge import meaning
 from knowledge.embedding import embedder
 
 FOLDS = 5
@@ -47,7 +48,7 @@ def use_reader(files: Sequence[Path], vectors: Mapping[str, Any]) -> None:
     share = train.SHARPNESS * train.MEANING_SHARE
     second = meaning.MeaningModel(share * meant.coef_.T[:, order], share * meant.intercept_[order])
     reader.act_model = coverage.act_model = lambda: model  # type: ignore[assignment, attr-defined]
-    reader.meaning_model = lambda: second  # type: ignore[assignment, attr-defined]
+    reader.meaning_model = lambda path: second  # type: ignore[assignment, attr-defined]
     coverage.weight.cache_clear()
 
 

@@ -1,7 +1,8 @@
 """What the words of an error make likely where no signature knows the message: a small linear model, weights as data.
 
-Fitted on the examples of all signatures by `python bench/fit_wording.py`, which also says how often it is right on
-messages of signatures that it has not seen.
+Where the words leave it open, what the message means has a say too, if MiniLM's weights are installed. Fitted on the
+examples of all signatures by `python bench/fit_wording.py`, which also says how often it is right on messages of
+signatures that it has not seen.
 """
 
 from __future__ import annotations
@@ -9,12 +10,18 @@ from __future__ import annotations
 import json
 import math
 import re
-from functools import cache
+from collections.abc import Mapping
+from functools import cache, lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from knowledge.meaning import meaning_model
+
 WEIGHTS = Path(__file__).with_name("wording.json")
+MEANING = Path(__file__).with_name("wording_meaning.npz")
+# From here on the words need no second opinion; below, they count for half beside the meaning.
+CLEAR, WORDS_SHARE = 0.8, 0.5
 # From here on the words decide over the place an exception came from: seven of ten are right on messages that no
 # signature knew. Where nothing else tells, half of them is enough.
 PLAIN, LIKELY = 0.6, 0.45
@@ -35,13 +42,34 @@ def words(message: str) -> list[str]:
     return list(dict.fromkeys([*found, *(f"{first} {second}" for first, second in pairwise(found))]))
 
 
+def plain_text(message: str) -> str:
+    """A message as its meaning is looked at: without the type of a general exception, without numbers."""
+    return NUMBER.sub("0", BARE_TYPE.sub("", message))
+
+
+@lru_cache(maxsize=256)
 def likely_cause(message: str) -> tuple[str, float]:
     """The cause that the words speak for most, and its probability; `calm` is a message that tells of no failure."""
+    scores = scores_of(message)
+    best, chance = most_likely(scores)
+    if chance >= CLEAR or (meaning := meaning_model(MEANING)) is None:
+        return best, chance
+    meant = zip(scores.items(), meaning.logits(plain_text(message)), strict=True)
+    return most_likely({cause: WORDS_SHARE * score + float(more) for (cause, score), more in meant})
+
+
+def scores_of(message: str) -> dict[str, float]:
+    """How much the words speak for each cause, in the model's order."""
     model = _model()
     scores: dict[str, float] = dict(model["bias"])
     for word in words(message):
         for cause, weight in model["words"].get(word, {}).items():
             scores[cause] += weight
+    return scores
+
+
+def most_likely(scores: Mapping[str, float]) -> tuple[str, float]:
+    """The cause with the highest score, and its probability."""
     best = max(scores, key=lambda cause: scores[cause])
     return best, 1 / sum(math.exp(score - scores[best]) for score in scores.values())
 
